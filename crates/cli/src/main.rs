@@ -1,0 +1,2 @@
+//! The `warpath` command.
+fn main() {}

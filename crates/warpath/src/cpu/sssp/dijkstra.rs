@@ -1,0 +1,73 @@
+//! Dijkstra's algorithm: settle vertices in the order of their distance, from a binary heap.
+//!
+//! A vertex enters the heap each time its distance falls; entries that are no longer current are skipped when they
+//! come out ("lazy deletion"), which is faster than moving entries about. Work O((V + E) log V), span the same. It
+//! does the least relaxations of all, and loses to delta-stepping where several threads have work.
+//!
+//! Source: Dijkstra 1959, "A note on two problems in connexion with graphs".
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
+use crate::Result;
+use crate::cpu::AlgorithmInfo;
+use crate::graph::{DistanceValue, Lane};
+use crate::problems::Problem;
+
+/// This algorithm's line in the table.
+pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Sssp,
+        name: "dijkstra",
+        summary: "a binary heap, one thread; the least work, no parallelism",
+        source: "Dijkstra 1959",
+        parameters: &[],
+        negative_weights: false,
+    },
+    solve: for_every_lane!(solve),
+};
+
+fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
+    const SETTLED_BETWEEN_CHECKS: u64 = 1 << 14;
+    let graph = task.adjacency;
+    let mut distances = vec![L::Distance::UNREACHABLE; graph.vertices()];
+    let mut is_target = vec![false; if task.targets.is_empty() { 0 } else { graph.vertices() }];
+    task.targets.iter().for_each(|&target| is_target[target as usize] = true);
+    let mut unsettled_targets = task.targets.len();
+    let mut heap = BinaryHeap::new();
+    for &source in task.sources {
+        distances[source as usize] = L::Distance::ZERO;
+        heap.push(Reverse((L::Distance::ZERO.key(), source)));
+    }
+    let (mut settled, mut relaxations) = (0_u64, 0_u64);
+    while let Some(Reverse((key, u))) = heap.pop() {
+        let distance = L::Distance::from_key(key);
+        if distances[u as usize] < distance {
+            continue;
+        }
+        if task.cutoff < distance {
+            break;
+        }
+        settled += 1;
+        if settled % SETTLED_BETWEEN_CHECKS == 0 {
+            task.control.check()?;
+        }
+        if !task.targets.is_empty() && is_target[u as usize] {
+            is_target[u as usize] = false;
+            unsettled_targets -= 1;
+            if unsettled_targets == 0 {
+                break;
+            }
+        }
+        for (v, weight) in graph.edges(u) {
+            relaxations += 1;
+            let through = L::extend(distance, weight);
+            if through < distances[v as usize] {
+                distances[v as usize] = through;
+                heap.push(Reverse((through.key(), v)));
+            }
+        }
+    }
+    Ok(SsspOutcome { distances, statistics: vec![("settled", settled), ("relaxations", relaxations)] })
+}

@@ -1,0 +1,161 @@
+//! A team of threads that stay together through a whole solve.
+//!
+//! Fork and join once a level costs more than a level of a road graph. A [`Team`] starts all its workers once; between
+//! levels they meet at a barrier that spins (and yields after a while, for machines that are busy elsewhere).
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use crate::{Error, Result};
+
+/// A thread pool of a fixed size.
+#[derive(Debug)]
+pub struct Team {
+    pool: rayon::ThreadPool,
+    /// Two runs on one pool could each hold some of its threads at a barrier for ever.
+    running: Mutex<()>,
+}
+
+impl Team {
+    /// A team of this many threads, one for each core if 0.
+    ///
+    /// # Errors
+    ///
+    /// If the operating system gives no threads.
+    pub fn new(threads: usize) -> Result<Self> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|index| format!("warpath-{index}"))
+            .build()
+            .map_err(|error| Error::invalid(format!("{threads} threads can't be started: {error}")))?;
+        Ok(Team { pool, running: Mutex::new(()) })
+    }
+
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// Runs a closure inside the pool: rayon's parallel loops in it use the team's threads.
+    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.pool.install(work)
+    }
+
+    /// Runs `work` on all threads at once; returns what each returns, by worker.
+    ///
+    /// Must not be called from within another `run` of the same team.
+    pub fn run<R: Send>(&self, work: impl Fn(&Worker<'_>) -> R + Sync) -> Vec<R> {
+        let _alone = self.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let barrier = Barrier::new(self.threads());
+        self.pool.broadcast(|context| {
+            let worker = Worker { index: context.index(), count: context.num_threads(), barrier: &barrier };
+            let _release = ReleaseOnPanic(&barrier);
+            work(&worker)
+        })
+    }
+}
+
+/// One thread of a running [`Team`].
+#[derive(Debug)]
+pub struct Worker<'a> {
+    /// Which of the workers this is, from 0.
+    pub index: usize,
+    /// How many there are.
+    pub count: usize,
+    barrier: &'a Barrier,
+}
+
+impl Worker<'_> {
+    /// Waits until all workers are here. What they wrote before is visible to all after.
+    #[inline]
+    pub fn barrier(&self) {
+        self.barrier.wait();
+    }
+
+    /// This worker's share of `0..length`: consecutive, of nearly equal size.
+    #[inline]
+    pub fn share(&self, length: usize) -> std::ops::Range<usize> {
+        length * self.index / self.count..length * (self.index + 1) / self.count
+    }
+}
+
+/// A barrier of generations: the last to arrive opens it for all.
+#[derive(Debug)]
+struct Barrier {
+    count: usize,
+    arrived: AtomicUsize,
+    generation: AtomicUsize,
+    broken: AtomicBool,
+}
+
+impl Barrier {
+    fn new(count: usize) -> Self {
+        Barrier { count, arrived: AtomicUsize::new(0), generation: AtomicUsize::new(0), broken: AtomicBool::new(false) }
+    }
+
+    #[inline]
+    fn wait(&self) {
+        const SPINS_BEFORE_YIELD: u32 = 2_000;
+        if self.count == 1 {
+            return;
+        }
+        let generation = self.generation.load(Ordering::Relaxed);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.count {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.generation.store(generation.wrapping_add(1), Ordering::Release);
+            return;
+        }
+        let mut spins = 0;
+        while self.generation.load(Ordering::Acquire) == generation {
+            assert!(!self.broken.load(Ordering::Relaxed), "another worker of the team panicked");
+            spins += 1;
+            if spins < SPINS_BEFORE_YIELD { std::hint::spin_loop() } else { std::thread::yield_now() }
+        }
+    }
+}
+
+/// Breaks the barrier when its worker unwinds, so that the others do not wait for ever.
+struct ReleaseOnPanic<'a>(&'a Barrier);
+
+impl Drop for ReleaseOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.broken.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_see_what_was_written_before_the_barrier() {
+        let team = Team::new(3).unwrap();
+        let sum = AtomicUsize::new(0);
+        let seen = team.run(|worker| {
+            let mut seen = Vec::new();
+            for round in 1..=100 {
+                sum.fetch_add(1, Ordering::Relaxed);
+                worker.barrier();
+                seen.push(sum.load(Ordering::Relaxed) == 3 * round);
+                worker.barrier();
+            }
+            seen.into_iter().all(|right| right)
+        });
+        assert_eq!(seen, [true; 3]);
+    }
+
+    #[test]
+    fn a_panic_does_not_leave_the_others_waiting() {
+        let team = Team::new(2).unwrap();
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            team.run(|worker| {
+                assert!(worker.index != 0, "planted");
+                worker.barrier();
+            })
+        }));
+        assert!(result.is_err());
+        assert_eq!(team.run(|worker| worker.share(5).len()).into_iter().sum::<usize>(), 5);
+    }
+}

@@ -1,0 +1,195 @@
+//! What can go wrong, as values.
+
+use std::path::PathBuf;
+
+use crate::problems::NegativeCycle;
+
+/// The result of everything in Warpath that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything that can go wrong. [`Error::kind`] sorts the variants by who can do something about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An input that does not say what its format wants it to say.
+    #[error(transparent)]
+    Input(#[from] Box<InputError>),
+    /// The operating system refused to read or write a file.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: std::io::Error,
+    },
+    /// A vertex name that the graph does not have.
+    #[error("the graph has no vertex named `{name}`{}", nearest_names(nearest))]
+    UnknownVertex {
+        /// The name asked for.
+        name: String,
+        /// The most similar names that exist, best first.
+        nearest: Vec<String>,
+    },
+    /// A request that makes no sense for this graph, or options that contradict each other.
+    #[error("{0}")]
+    InvalidRequest(String),
+    /// There is no shortest path: a cycle of negative length can be reached.
+    #[error("{0}")]
+    NegativeCycle(Box<NegativeCycle>),
+    /// A distance left the range of the widest type that its weights have.
+    #[error("a shortest distance exceeds the range of {lane}; give the weights a wider type or a smaller scale")]
+    DistanceOverflow {
+        /// The lane whose range was left, such as `f32->f32`.
+        lane: &'static str,
+    },
+    /// The work would need more memory than there is, or than was allowed.
+    #[error("{what} needs {needed} bytes of memory, {available} are available")]
+    OutOfMemory {
+        /// What the memory is for.
+        what: String,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes available, or allowed.
+        available: u64,
+    },
+    /// The output would not fit on its disk.
+    #[error("{what} needs {needed} bytes of disk space, {available} are free")]
+    OutOfDisk {
+        /// What the space is for.
+        what: String,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        available: u64,
+    },
+    /// The device asked for is not there.
+    #[error("{0}")]
+    NoDevice(String),
+    /// A result that its certificate does not confirm.
+    #[error("the result does not verify: {0}")]
+    NotVerified(String),
+    /// The caller cancelled the work.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Who can do something about an [`Error`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The user: another file, name, option or path.
+    Usage,
+    /// The answer itself: a result that does not verify, or a negative cycle.
+    Answer,
+    /// The machine: memory, disk or device.
+    Resources,
+    /// Nobody: the work was cancelled.
+    Interrupted,
+}
+
+impl Error {
+    /// Who can do something about this error.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Input(_)
+            | Error::UnknownVertex { .. }
+            | Error::InvalidRequest(_)
+            | Error::DistanceOverflow { .. } => ErrorKind::Usage,
+            Error::Io { source, .. } => match source.kind() {
+                std::io::ErrorKind::StorageFull
+                | std::io::ErrorKind::QuotaExceeded
+                | std::io::ErrorKind::OutOfMemory => ErrorKind::Resources,
+                _ => ErrorKind::Usage,
+            },
+            Error::NegativeCycle(_) | Error::NotVerified(_) => ErrorKind::Answer,
+            Error::OutOfMemory { .. } | Error::OutOfDisk { .. } | Error::NoDevice(_) => ErrorKind::Resources,
+            Error::Interrupted => ErrorKind::Interrupted,
+        }
+    }
+
+    /// An I/O error with the path it happened at.
+    pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Error::Io { path: path.into(), source }
+    }
+
+    /// A request that makes no sense.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Error::InvalidRequest(message.into())
+    }
+}
+
+impl From<InputError> for Error {
+    fn from(error: InputError) -> Self {
+        Error::Input(Box::new(error))
+    }
+}
+
+/// Where in which input what was found, and why it can't be.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InputError {
+    /// The file, or `<stdin>`; empty until the reader that knows it fills it in.
+    pub file: String,
+    /// The line, counted from 1; `None` in binary files or where the whole file is meant.
+    pub line: Option<u64>,
+    /// The column in bytes, counted from 1.
+    pub column: Option<u64>,
+    /// The offending text, cut to a readable length; empty where there is none.
+    pub text: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl InputError {
+    /// An error about an input as a whole.
+    pub fn new(message: impl Into<String>) -> Self {
+        InputError { message: message.into(), ..Default::default() }
+    }
+
+    /// An error at a line (counted from 1), with the offending text, shortened if it is long.
+    pub fn at(line: u64, text: &[u8], message: impl Into<String>) -> Self {
+        const READABLE: usize = 60;
+        let shown = String::from_utf8_lossy(&text[..text.len().min(READABLE)]);
+        let mut text_shown: String = shown.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        if text.len() > READABLE {
+            text_shown.push('…');
+        }
+        InputError { line: Some(line), text: text_shown, message: message.into(), ..Default::default() }
+    }
+
+    /// The same error, with the column (in bytes, from 1).
+    pub fn column(mut self, column: u64) -> Self {
+        self.column = Some(column);
+        self
+    }
+
+    /// The same error, in this file.
+    pub fn in_file(mut self, file: impl Into<String>) -> Self {
+        self.file = file.into();
+        self
+    }
+}
+
+impl std::error::Error for InputError {}
+
+impl std::fmt::Display for InputError {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(if self.file.is_empty() { "<input>" } else { &self.file })?;
+        if let Some(line) = self.line {
+            write!(out, ":{line}")?;
+            if let Some(column) = self.column {
+                write!(out, ":{column}")?;
+            }
+        }
+        write!(out, ": {}", self.message)?;
+        if !self.text.is_empty() {
+            write!(out, ": `{}`", self.text)?;
+        }
+        Ok(())
+    }
+}
+
+fn nearest_names(nearest: &[String]) -> String {
+    match nearest {
+        [] => String::new(),
+        names => format!("; the nearest names are {}", names.join(", ")),
+    }
+}

@@ -1,0 +1,26 @@
+//! The graph: compressed sparse rows, weights, names of vertices, and what can be made from one.
+//!
+//! [`Graph`] is immutable. It is made by a reader in [`formats`](crate::formats), a generator in
+//! [`generate`](crate::generate), [`Graph::from_edges`], or a [`GraphBuilder`].
+
+mod builder;
+mod csr;
+mod labels;
+mod storage;
+mod transforms;
+mod weights;
+
+pub use builder::{Direction, EdgeList, GraphBuilder, ParallelEdges, SelfLoops};
+pub use csr::{Adjacency, Csr, Graph, InputCounts, VertexId};
+pub use labels::{Labels, StringLabels};
+pub use storage::{StableBytes, Storage};
+pub use weights::{
+    Distance, DistanceKey, DistanceValue, Distances, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, Unit,
+    UnitLane, Weight, WeightKind, Weights, with_distances, with_weights,
+};
+
+/// The greatest number of vertices: ids stay below `u32::MAX`, which marks "no vertex".
+pub const MAX_VERTICES: u64 = u32::MAX as u64 - 1;
+
+/// The mark for "no vertex" in arrays of vertices, such as predecessors.
+pub const NO_VERTEX: VertexId = VertexId::MAX;

@@ -1,0 +1,32 @@
+//! Warpath finds shortest paths and reachability in large graphs: breadth-first search, single-source and all-pairs
+//! shortest paths, transitive closure, on all cores of the CPU.
+//!
+//! ```
+//! let graph = warpath::Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)])?;
+//! let solver = warpath::Solver::new(&graph)?;
+//! let tree = solver.sssp(0)?;
+//! let path = tree.path_to(2).expect("2 is reachable");
+//! println!("{} over {} edges", path.length(), path.edges().len());
+//! tree.verify(&graph)?;
+//! # Ok::<(), warpath::Error>(())
+//! ```
+
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("Warpath needs a 64-bit machine: graphs have more than 2^32 bytes");
+
+mod control;
+pub mod cpu;
+mod error;
+pub mod graph;
+mod plan;
+pub mod problems;
+mod solver;
+#[cfg(test)]
+mod testing;
+
+pub use control::{Control, Progress};
+pub use error::{Error, ErrorKind, InputError, Result};
+pub use graph::{Distance, Graph, GraphBuilder, VertexId};
+pub use plan::{Plan, PlanItem, available_memory};
+pub use problems::{Bfs, Path, ShortestPathTree, Sssp};
+pub use solver::{Request, Solver, SolverBuilder};

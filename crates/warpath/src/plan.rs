@@ -1,0 +1,108 @@
+//! Memory and disk space, planned before they are taken.
+
+use std::path::Path;
+
+use crate::{Error, Result};
+
+/// What a piece of work will take, item by item.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    memory: Vec<PlanItem>,
+    disk: Vec<PlanItem>,
+}
+
+/// One thing that takes space.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanItem {
+    /// What it is.
+    pub what: String,
+    /// How many bytes it takes.
+    pub bytes: u64,
+}
+
+impl Plan {
+    /// A plan that takes nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds memory for something. Sums saturate: a plan that exceeds 64 bits is refused like any that is too large.
+    pub fn memory(&mut self, what: impl Into<String>, bytes: u64) {
+        self.memory.push(PlanItem { what: what.into(), bytes });
+    }
+
+    /// Adds disk space for something.
+    pub fn disk(&mut self, what: impl Into<String>, bytes: u64) {
+        self.disk.push(PlanItem { what: what.into(), bytes });
+    }
+
+    /// The items in memory.
+    pub fn memory_items(&self) -> &[PlanItem] {
+        &self.memory
+    }
+
+    /// The items on disk.
+    pub fn disk_items(&self) -> &[PlanItem] {
+        &self.disk
+    }
+
+    /// Bytes of memory in all.
+    pub fn memory_bytes(&self) -> u64 {
+        total(&self.memory)
+    }
+
+    /// Bytes of disk space in all.
+    pub fn disk_bytes(&self) -> u64 {
+        total(&self.disk)
+    }
+
+    /// An error if more memory is planned than is available.
+    pub fn check(&self, available: u64) -> Result<()> {
+        let needed = self.memory_bytes();
+        if needed <= available {
+            return Ok(());
+        }
+        let largest = self.memory.iter().max_by_key(|item| item.bytes);
+        let what =
+            largest.map_or(String::new(), |item| format!("the work ({}, {} bytes, and more)", item.what, item.bytes));
+        Err(Error::OutOfMemory { what, needed, available })
+    }
+
+    /// An error if more disk space is planned than is free where `output` will be.
+    pub fn check_disk(&self, output: &Path) -> Result<()> {
+        let needed = self.disk_bytes();
+        let folder = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let available = fs4::available_space(folder).map_err(|error| Error::io(folder, error))?;
+        if needed <= available {
+            return Ok(());
+        }
+        Err(Error::OutOfDisk { what: format!("`{}`", output.display()), needed, available })
+    }
+}
+
+fn total(items: &[PlanItem]) -> u64 {
+    items.iter().fold(0, |sum, item| sum.saturating_add(item.bytes))
+}
+
+/// Bytes of memory that this process can still take: what the machine has available, or less in a container.
+pub fn available_memory() -> u64 {
+    let mut system = sysinfo::System::new();
+    system.refresh_memory();
+    let machine = system.available_memory();
+    system.cgroup_limits().map_or(machine, |limits| limits.free_memory.min(machine))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_much_is_refused_with_the_numbers() {
+        let mut plan = Plan::new();
+        plan.memory("matrix", 100);
+        plan.memory("rest", u64::MAX);
+        assert!(matches!(plan.check(99), Err(Error::OutOfMemory { needed: u64::MAX, available: 99, .. })));
+        assert!(plan.check(u64::MAX).is_ok());
+        assert!(available_memory() > 0);
+    }
+}

@@ -1,0 +1,123 @@
+//! The certificate of a search: what `verify` checks in O(V + E), knowing nothing of how the result was made.
+//!
+//! Sources are at 0; no arc can be relaxed; every reached vertex can be reached from a source through tight arcs (so
+//! its distance is the length of a walk); predecessors, if there are any, are tails of tight arcs and form a tree. With
+//! a bound (a cutoff, or the distance of the farthest target) this holds for the vertices within it, and every arc
+//! that leaves them arrives beyond it.
+
+use rayon::prelude::*;
+
+use crate::graph::{Adjacency, DistanceValue, Lane, NO_VERTEX, VertexId};
+use crate::{Error, Result};
+
+/// Checks distances and, if given, predecessors. `bound` is `UNREACHABLE` where everything reachable is reported.
+pub(crate) fn verify_search<L: Lane>(
+    graph: Adjacency<'_, L::Weight>,
+    sources: &[VertexId],
+    distances: &[L::Distance],
+    predecessors: Option<&[VertexId]>,
+    bound: L::Distance,
+) -> Result<()> {
+    let fail = |message: String| Err(Error::NotVerified(message));
+    let unreachable = L::Distance::UNREACHABLE;
+    if distances.len() != graph.vertices() || predecessors.is_some_and(|p| p.len() != graph.vertices()) {
+        return fail("the result is for a graph with another number of vertices".into());
+    }
+    if let Some(&source) = sources.iter().find(|&&s| distances.get(s as usize) != Some(&L::Distance::ZERO)) {
+        return fail(format!("source {source} is not at distance 0"));
+    }
+    let relaxable = (0..graph.vertices() as VertexId).into_par_iter().with_min_len(1024).find_map_any(|u| {
+        let from = distances[u as usize];
+        if from == unreachable {
+            return None;
+        }
+        if bound < from {
+            return Some(format!("vertex {u} is reported beyond the bound {bound}"));
+        }
+        graph.edges(u).find_map(|(v, weight)| {
+            let (through, to) = (L::extend(from, weight), distances[v as usize]);
+            // Past the range of the lane, `through` is `UNREACHABLE`: beyond any bound, but no proof without one.
+            let allowed = if to == unreachable { bound < through } else { to <= through };
+            (!allowed).then(|| format!("the arc from {u} to {v} can be relaxed: {from} + {weight} < {to}"))
+        })
+    });
+    if let Some(message) = relaxable {
+        return fail(message);
+    }
+    reach_through_tight_arcs::<L>(graph, sources, distances)?;
+    match predecessors {
+        Some(predecessors) => verify_tree::<L>(graph, sources, distances, predecessors),
+        None => Ok(()),
+    }
+}
+
+/// Every vertex with a distance is reached from a source through tight arcs.
+fn reach_through_tight_arcs<L: Lane>(
+    graph: Adjacency<'_, L::Weight>,
+    sources: &[VertexId],
+    distances: &[L::Distance],
+) -> Result<()> {
+    let mut reached = vec![false; distances.len()];
+    let mut stack = sources.to_vec();
+    sources.iter().for_each(|&source| reached[source as usize] = true);
+    while let Some(u) = stack.pop() {
+        for (v, weight) in graph.edges(u) {
+            let to = distances[v as usize];
+            if !reached[v as usize] && to != L::Distance::UNREACHABLE && L::extend(distances[u as usize], weight) == to
+            {
+                reached[v as usize] = true;
+                stack.push(v);
+            }
+        }
+    }
+    match (0..distances.len()).find(|&v| !reached[v] && distances[v] != L::Distance::UNREACHABLE) {
+        Some(v) => Err(Error::NotVerified(format!("no walk from a source to {v} has its distance {}", distances[v]))),
+        None => Ok(()),
+    }
+}
+
+/// Every reached vertex but the sources has a tight predecessor, and following predecessors ends at a source.
+fn verify_tree<L: Lane>(
+    graph: Adjacency<'_, L::Weight>,
+    sources: &[VertexId],
+    distances: &[L::Distance],
+    predecessors: &[VertexId],
+) -> Result<()> {
+    let fail = |message: String| Err(Error::NotVerified(message));
+    let mut ends_at_source = vec![false; distances.len()];
+    for &source in sources {
+        ends_at_source[source as usize] = true;
+        if predecessors[source as usize] != NO_VERTEX {
+            return fail(format!("source {source} has a predecessor"));
+        }
+    }
+    let mut chain = Vec::new();
+    for v in 0..distances.len() {
+        let mut at = v;
+        while !ends_at_source[at] && predecessors[at] != NO_VERTEX {
+            let tail = predecessors[at] as usize;
+            if tail >= distances.len() || distances[tail] == L::Distance::UNREACHABLE || chain.len() > distances.len() {
+                return fail(format!("the predecessors of {v} lead nowhere or run in a circle"));
+            }
+            let row = graph.row(tail as VertexId);
+            let heads = &graph.targets[row.clone()];
+            let first = row.start + heads.partition_point(|&head| (head as usize) < at);
+            let tight = (first..row.end)
+                .take_while(|&arc| graph.targets[arc] as usize == at)
+                .any(|arc| L::extend(distances[tail], graph.weights[arc]) == distances[at]);
+            if !tight {
+                return fail(format!("the arc from {tail} to {at}, its predecessor's, is not tight or not there"));
+            }
+            chain.push(at);
+            at = tail;
+        }
+        if !ends_at_source[at] && (distances[v] != L::Distance::UNREACHABLE || !chain.is_empty()) {
+            return fail(format!("the predecessors of {v} do not lead to a source"));
+        }
+        if distances[v] == L::Distance::UNREACHABLE && predecessors[v] != NO_VERTEX {
+            return fail(format!("{v} has a predecessor but no distance"));
+        }
+        chain.drain(..).for_each(|vertex| ends_at_source[vertex] = true);
+    }
+    Ok(())
+}

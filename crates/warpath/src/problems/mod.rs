@@ -1,0 +1,76 @@
+//! What is asked and what is answered: requests, results, paths, certificates.
+//!
+//! Nothing here knows how a problem is solved; engines are in [`cpu`](crate::cpu).
+
+mod bfs;
+mod certificate;
+mod negative_cycle;
+mod path;
+mod predecessors;
+mod report;
+mod sssp;
+mod tree;
+
+pub use bfs::Bfs;
+pub use negative_cycle::NegativeCycle;
+pub use path::Path;
+pub use report::{Report, Seconds};
+pub use sssp::{Cutoff, Sssp};
+pub use tree::{DistanceSum, PathCounts, ShortestPathTree};
+
+pub(crate) use certificate::verify_search;
+pub(crate) use predecessors::derive_predecessors;
+
+use crate::graph::VertexId;
+
+/// One of the problems that Warpath solves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Problem {
+    /// Breadth-first search: distances in edges.
+    Bfs,
+    /// Single-source shortest paths.
+    Sssp,
+    /// All-pairs shortest paths.
+    Apsp,
+    /// Transitive closure.
+    Closure,
+}
+
+impl Problem {
+    /// The name: `bfs`, `sssp`, `apsp` or `closure`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Problem::Bfs => "bfs",
+            Problem::Sssp => "sssp",
+            Problem::Apsp => "apsp",
+            Problem::Closure => "closure",
+        }
+    }
+}
+
+/// One vertex or several: what requests take as sources and targets.
+pub trait VertexSet {
+    /// The vertices.
+    fn into_vertices(self) -> Vec<VertexId>;
+}
+
+impl VertexSet for VertexId {
+    fn into_vertices(self) -> Vec<VertexId> {
+        vec![self]
+    }
+}
+impl VertexSet for Vec<VertexId> {
+    fn into_vertices(self) -> Vec<VertexId> {
+        self
+    }
+}
+impl VertexSet for &[VertexId] {
+    fn into_vertices(self) -> Vec<VertexId> {
+        self.to_vec()
+    }
+}
+impl<const N: usize> VertexSet for [VertexId; N] {
+    fn into_vertices(self) -> Vec<VertexId> {
+        self.to_vec()
+    }
+}

@@ -1,0 +1,80 @@
+//! Predecessors from final distances: the same tree on every engine, whatever order the distances were found in.
+//!
+//! An arc `(u, v)` is *tight* if `d(u) + w = d(v)`. The predecessor of `v` is the smallest tight `u` with
+//! `(d(u), h(u)) < (d(v), h(v))`, where `h(v)` is 0 for sources and for vertices with a tight arc from a smaller
+//! distance, and else one more than the least `h` over tight arcs, which then all come from the same distance (their
+//! weight is 0, or rounding absorbs it). `(d, h)` falls along every predecessor, so they form a tree.
+//!
+//! Where weights are negative, distances may fall along tight arcs. Then `h` alone decides: the least number of tight
+//! arcs from a source.
+//!
+//! Work O(V + E), no transpose needed: arcs are pushed, and the smallest tail wins by an atomic minimum.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rayon::prelude::*;
+
+use crate::graph::{Adjacency, DistanceValue, Lane, NO_VERTEX, VertexId};
+
+/// The predecessor of every vertex, [`NO_VERTEX`] for sources and vertices not reached.
+pub(crate) fn derive_predecessors<L: Lane>(
+    graph: Adjacency<'_, L::Weight>,
+    sources: &[VertexId],
+    distances: &[L::Distance],
+    negative_weights: bool,
+) -> Vec<VertexId> {
+    let predecessors: Vec<AtomicU32> = (0..distances.len()).map(|_| AtomicU32::new(NO_VERTEX)).collect();
+    let mut is_source = vec![false; distances.len()];
+    sources.iter().for_each(|&source| is_source[source as usize] = true);
+    if !negative_weights {
+        (0..distances.len() as VertexId).into_par_iter().with_min_len(1024).for_each(|u| {
+            let from = distances[u as usize];
+            if from == L::Distance::UNREACHABLE {
+                return;
+            }
+            for (v, weight) in graph.edges(u) {
+                let to = distances[v as usize];
+                if from < to && L::extend(from, weight) == to && u < predecessors[v as usize].load(Ordering::Relaxed) {
+                    predecessors[v as usize].fetch_min(u, Ordering::Relaxed);
+                }
+            }
+        });
+    }
+    let mut predecessors: Vec<VertexId> = predecessors.into_iter().map(AtomicU32::into_inner).collect();
+    let unexplained = (0..distances.len())
+        .any(|v| predecessors[v] == NO_VERTEX && !is_source[v] && distances[v] != L::Distance::UNREACHABLE);
+    if unexplained {
+        descend_plateaus::<L>(graph, &is_source, distances, &mut predecessors);
+    }
+    predecessors
+}
+
+/// Level by level through tight arcs into vertices that have no predecessor yet: level `h` is complete before level
+/// `h + 1` begins, and of several tails in the same level the smallest wins.
+fn descend_plateaus<L: Lane>(
+    graph: Adjacency<'_, L::Weight>,
+    is_source: &[bool],
+    distances: &[L::Distance],
+    predecessors: &mut [VertexId],
+) {
+    let mut settled: Vec<bool> =
+        (predecessors.iter().zip(is_source)).map(|(&p, &source)| p != NO_VERTEX || source).collect();
+    let mut level: Vec<VertexId> = (0..distances.len() as VertexId).filter(|&v| settled[v as usize]).collect();
+    let mut next = Vec::new();
+    while !level.is_empty() {
+        for &u in &level {
+            for (v, weight) in graph.edges(u) {
+                let (from, to) = (distances[u as usize], distances[v as usize]);
+                if !settled[v as usize] && to != L::Distance::UNREACHABLE && L::extend(from, weight) == to {
+                    if predecessors[v as usize] == NO_VERTEX {
+                        next.push(v);
+                    }
+                    predecessors[v as usize] = predecessors[v as usize].min(u);
+                }
+            }
+        }
+        next.iter().for_each(|&v| settled[v as usize] = true);
+        level.clear();
+        std::mem::swap(&mut level, &mut next);
+    }
+}

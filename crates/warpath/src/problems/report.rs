@@ -1,0 +1,31 @@
+//! How a result was made: engine, algorithm, lane, times, counters.
+
+/// How a result was made.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Report {
+    /// The engine, such as `cpu`.
+    pub engine: String,
+    /// The algorithm, with its parameters if any were given.
+    pub algorithm: String,
+    /// Why this engine and algorithm.
+    pub reason: String,
+    /// The types of weight and distance, such as `u32->u32`.
+    pub lane: &'static str,
+    /// Whether the narrow lane could have overflowed, so that the solve was repeated in the wide one.
+    pub repeated_wide: bool,
+    /// Where the time went.
+    pub seconds: Seconds,
+    /// Counters that the algorithm keeps, such as rounds or relaxations.
+    pub statistics: Vec<(&'static str, u64)>,
+}
+
+/// Where the time went, in seconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Seconds {
+    /// What is done once for a graph, as far as this result had to wait for it: transposing, choosing parameters.
+    pub prepare: f64,
+    /// From the request to final distances.
+    pub solve: f64,
+    /// Deriving predecessors from distances.
+    pub predecessors: f64,
+}

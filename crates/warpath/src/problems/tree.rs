@@ -1,0 +1,196 @@
+//! The result of a search: distances, predecessors, paths.
+
+use super::{Path, Problem, Report, verify_search};
+use crate::graph::{
+    Adjacency, Distance, DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, NO_VERTEX, U32Narrow,
+    U32Wide, UnitLane, VertexId, Weight, Weights, with_distances,
+};
+use crate::{Error, Result};
+
+/// Distances from the nearest source to every vertex, and the tree of predecessors if it was asked for.
+#[derive(Debug, Clone)]
+pub struct ShortestPathTree {
+    pub(crate) problem: Problem,
+    pub(crate) sources: Vec<VertexId>,
+    pub(crate) distances: Distances,
+    pub(crate) predecessors: Option<Vec<VertexId>>,
+    pub(crate) path_counts: Option<PathCounts>,
+    /// The greatest distance reported; `None` where everything reachable is.
+    pub(crate) bound: Option<Distance>,
+    pub(crate) report: Report,
+}
+
+/// The number of shortest paths to each vertex.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathCounts {
+    /// One count a vertex, 0 where unreachable. A count too large for 64 bits is `u64::MAX`.
+    pub counts: Vec<u64>,
+    /// Whether any count was too large.
+    pub saturated: bool,
+}
+
+impl ShortestPathTree {
+    /// Breadth-first search or single-source shortest paths.
+    pub fn problem(&self) -> Problem {
+        self.problem
+    }
+
+    /// The sources.
+    pub fn sources(&self) -> &[VertexId] {
+        &self.sources
+    }
+
+    /// The distance of `v`; `None` where it was not reached, or lies beyond the cutoff or the farthest target.
+    ///
+    /// # Panics
+    ///
+    /// If `v` is not a vertex of the graph.
+    pub fn distance(&self, v: VertexId) -> Option<Distance> {
+        self.distances.get(v as usize)
+    }
+
+    /// All distances, by vertex.
+    pub fn distances(&self) -> &Distances {
+        &self.distances
+    }
+
+    /// The predecessor of `v` on its path; `None` for sources, vertices not reached, or if predecessors were left out.
+    ///
+    /// # Panics
+    ///
+    /// If `v` is not a vertex of the graph.
+    pub fn predecessor(&self, v: VertexId) -> Option<VertexId> {
+        self.predecessors.as_ref().map(|all| all[v as usize]).filter(|&predecessor| predecessor != NO_VERTEX)
+    }
+
+    /// All predecessors by vertex, [`NO_VERTEX`] where there is none; `None` if they were left out.
+    pub fn predecessors(&self) -> Option<&[VertexId]> {
+        self.predecessors.as_deref()
+    }
+
+    /// The number of shortest paths to each vertex, if that was asked for.
+    pub fn path_counts(&self) -> Option<&PathCounts> {
+        self.path_counts.as_ref()
+    }
+
+    /// How the result was made.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// The path to `target`; `None` where it was not reached, or if predecessors were left out of the request.
+    /// O(length).
+    ///
+    /// # Panics
+    ///
+    /// If `target` is not a vertex of the graph.
+    pub fn path_to(&self, target: VertexId) -> Option<Path> {
+        let predecessors = self.predecessors.as_ref()?;
+        let length = self.distance(target)?;
+        let mut vertices = vec![target];
+        let mut at = target;
+        while predecessors[at as usize] != NO_VERTEX {
+            at = predecessors[at as usize];
+            vertices.push(at);
+        }
+        vertices.reverse();
+        Some(Path::new(vertices, length))
+    }
+
+    /// How many vertices were reached, sources included.
+    pub fn reached(&self) -> u64 {
+        with_distances!(&self.distances, values => values.iter().filter(|d| d.distance().is_some()).count() as u64)
+    }
+
+    /// The greatest finite distance; `None` if nothing was reached.
+    pub fn max_distance(&self) -> Option<Distance> {
+        with_distances!(&self.distances, values => {
+            let finite = values.iter().copied().filter(|d| d.distance().is_some());
+            finite.reduce(|a, b| if a < b { b } else { a }).and_then(DistanceValue::distance)
+        })
+    }
+
+    /// The sum of all finite distances: exact for integers, for floats added up by vertex.
+    pub fn distance_sum(&self) -> DistanceSum {
+        match &self.distances {
+            Distances::U32(values) => {
+                DistanceSum::Integer(values.iter().filter(|&&d| d != u32::MAX).map(|&d| i128::from(d)).sum())
+            }
+            Distances::U64(values) => {
+                DistanceSum::Integer(values.iter().filter(|&&d| d != u64::MAX).map(|&d| i128::from(d)).sum())
+            }
+            Distances::I64(values) => {
+                DistanceSum::Integer(values.iter().filter(|&&d| d != i64::MAX).map(|&d| i128::from(d)).sum())
+            }
+            Distances::F32(values) => {
+                DistanceSum::Float(values.iter().filter(|d| d.is_finite()).map(|&d| f64::from(d)).sum())
+            }
+            Distances::F64(values) => DistanceSum::Float(values.iter().filter(|d| d.is_finite()).sum()),
+        }
+    }
+
+    /// Checks the certificate of this result against the graph, in O(V + E), whatever made it: sources at 0, no arc
+    /// relaxable, every distance the length of a walk, predecessors tight and a tree; path counts by recounting.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotVerified`] with the first thing found wrong.
+    pub fn verify(&self, graph: &Graph) -> Result<()> {
+        graph.check_intact()?;
+        if self.problem == Problem::Bfs {
+            return self.verify_lane::<UnitLane>(graph.csr().unweighted());
+        }
+        let csr = graph.csr();
+        match (&self.distances, graph.weights()) {
+            (Distances::U32(_), Weights::Unit(_)) => self.verify_lane::<UnitLane>(csr.unweighted()),
+            (Distances::U32(_), Weights::U32(_)) => self.verify_typed::<U32Narrow>(graph),
+            (Distances::U64(_), Weights::U32(_)) => self.verify_typed::<U32Wide>(graph),
+            (Distances::I64(_), Weights::I32(_)) => self.verify_typed::<I32Lane>(graph),
+            (Distances::F32(_), Weights::F32(_)) => self.verify_typed::<F32Lane>(graph),
+            (Distances::F64(_), Weights::F64(_)) => self.verify_typed::<F64Lane>(graph),
+            _ => Err(Error::NotVerified("the distances have a type that the graph's weights do not give".into())),
+        }
+    }
+
+    fn verify_typed<L: Lane>(&self, graph: &Graph) -> Result<()> {
+        match graph.csr().adjacency::<L::Weight>() {
+            Some(adjacency) => self.verify_lane::<L>(adjacency),
+            None => Err(Error::NotVerified("the graph has other weights".into())),
+        }
+    }
+
+    fn verify_lane<L: Lane>(&self, graph: Adjacency<'_, L::Weight>) -> Result<()>
+    where
+        L::Weight: Weight,
+    {
+        let Some(distances) = L::Distance::of(&self.distances) else {
+            return Err(Error::NotVerified("the distances have another type".into()));
+        };
+        let bound = match self.bound {
+            None => L::Distance::UNREACHABLE,
+            Some(Distance::Unsigned(value)) => L::Distance::at_most_integer(value),
+            Some(Distance::Signed(value)) => L::Distance::at_most_integer(value.max(0) as u64),
+            Some(Distance::Single(value)) => L::Distance::at_most_float(value.into()),
+            Some(Distance::Double(value)) => L::Distance::at_most_float(value),
+        };
+        verify_search::<L>(graph, &self.sources, distances, self.predecessors.as_deref(), bound)
+    }
+}
+
+/// A sum of distances.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum DistanceSum {
+    /// Of integers: exact.
+    Integer(i128),
+    /// Of floats: rounded at each step.
+    Float(f64),
+}
+
+impl std::fmt::Display for DistanceSum {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            DistanceSum::Integer(value) => write!(out, "{value}"),
+            DistanceSum::Float(value) => write!(out, "{value}"),
+        }
+    }
+}

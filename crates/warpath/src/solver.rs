@@ -1,0 +1,186 @@
+//! The face of Warpath: takes requests, picks engine and algorithm, and hands results back.
+
+mod bfs;
+mod sssp;
+
+use std::time::Instant;
+
+use crate::cpu::Team;
+use crate::graph::{Adjacency, Distance, DistanceValue, Graph, Lane, VertexId};
+use crate::plan::{Plan, available_memory};
+use crate::problems::{Bfs, Problem, ShortestPathTree, Sssp, derive_predecessors};
+use crate::{Control, Error, Result};
+
+/// Solves requests on one graph, which it prepares once.
+///
+/// ```
+/// use warpath::{Graph, Solver, Sssp};
+/// let graph = Graph::from_edges([(0, 1, 3_u32), (1, 2, 4)])?;
+/// let solver = Solver::builder(&graph).threads(2).open()?;
+/// assert_eq!(solver.solve(Sssp::from(0))?.distance(2).unwrap().to_f64(), 7.0);
+/// # Ok::<(), warpath::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Solver<'g> {
+    graph: &'g Graph,
+    team: Team,
+    control: Control,
+    memory: u64,
+}
+
+/// Options of a [`Solver`].
+#[derive(Debug, Clone)]
+pub struct SolverBuilder<'g> {
+    graph: &'g Graph,
+    threads: usize,
+    control: Control,
+    memory: Option<u64>,
+}
+
+impl<'g> SolverBuilder<'g> {
+    /// How many threads; 0, the default, for one a core.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Who watches and may cancel.
+    pub fn control(mut self, control: Control) -> Self {
+        self.control = control;
+        self
+    }
+
+    /// How many bytes of memory the solver may take beyond the graph; by default what the machine has available.
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// The solver.
+    ///
+    /// # Errors
+    ///
+    /// If the threads can't be started.
+    pub fn open(self) -> Result<Solver<'g>> {
+        let memory = self.memory.unwrap_or_else(available_memory);
+        Ok(Solver { graph: self.graph, team: Team::new(self.threads)?, control: self.control, memory })
+    }
+}
+
+/// A question that a [`Solver`] answers.
+pub trait Request {
+    /// The answer.
+    type Answer;
+    /// What the answer will take, beyond the graph itself.
+    ///
+    /// # Errors
+    ///
+    /// If the request makes no sense for the solver's graph.
+    fn plan(&self, solver: &Solver<'_>) -> Result<Plan>;
+    /// Answers it. [`Solver::solve`] has checked the plan before.
+    fn solve_on(self, solver: &Solver<'_>) -> Result<Self::Answer>;
+}
+
+impl<'g> Solver<'g> {
+    /// A solver with default options: every core.
+    pub fn new(graph: &'g Graph) -> Result<Self> {
+        Self::builder(graph).open()
+    }
+
+    /// Options first.
+    pub fn builder(graph: &'g Graph) -> SolverBuilder<'g> {
+        SolverBuilder { graph, threads: 0, control: Control::new(), memory: None }
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &'g Graph {
+        self.graph
+    }
+
+    /// What answering a request would take, beyond the graph itself.
+    pub fn plan<R: Request>(&self, request: &R) -> Result<Plan> {
+        request.plan(self)
+    }
+
+    /// Answers a request.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] before any work if the plan exceeds the memory allowed, and whatever else the request
+    /// can run into.
+    pub fn solve<R: Request>(&self, request: R) -> Result<R::Answer> {
+        request.plan(self)?.check(self.memory)?;
+        let answer = request.solve_on(self)?;
+        self.graph.check_intact()?;
+        Ok(answer)
+    }
+
+    /// Breadth-first search from one source, with predecessors.
+    pub fn bfs(&self, source: VertexId) -> Result<ShortestPathTree> {
+        self.solve(Bfs::from(source))
+    }
+
+    /// Shortest paths from one source, with predecessors.
+    pub fn sssp(&self, source: VertexId) -> Result<ShortestPathTree> {
+        self.solve(Sssp::from(source))
+    }
+
+    /// The vertices without repetition, after checking that each exists.
+    fn checked(&self, vertices: &[VertexId], role: &str) -> Result<Vec<VertexId>> {
+        if let Some(v) = vertices.iter().find(|&&v| v as usize >= self.graph.vertices()) {
+            let count = self.graph.vertices();
+            return Err(Error::invalid(format!("{role} {v} is not a vertex: the graph has {count} vertices")));
+        }
+        let mut vertices = vertices.to_vec();
+        vertices.sort_unstable();
+        vertices.dedup();
+        Ok(vertices)
+    }
+
+    fn checked_sources(&self, sources: &[VertexId]) -> Result<Vec<VertexId>> {
+        if sources.is_empty() {
+            return Err(Error::invalid("a search needs at least one source"));
+        }
+        self.checked(sources, "source")
+    }
+}
+
+fn attach_distances<L: Lane>(
+    solver: &Solver<'_>,
+    adjacency: Adjacency<'_, L::Weight>,
+    tree: &mut ShortestPathTree,
+    distances: Vec<L::Distance>,
+    distances_only: bool,
+) {
+    if !distances_only {
+        let start = Instant::now();
+        let negative = tree.problem == Problem::Sssp && solver.graph.has_negative_weights();
+        tree.predecessors =
+            Some(solver.team.install(|| derive_predecessors::<L>(adjacency, &tree.sources, &distances, negative)));
+        tree.report.seconds.predecessors = start.elapsed().as_secs_f64();
+    }
+    tree.distances = L::Distance::into_distances(distances);
+}
+
+/// Unmarks every vertex beyond the cutoff or the farthest target; returns that bound, `None` if there is none.
+fn trim_to_ball<D: DistanceValue>(distances: &mut [D], targets: &[VertexId], cutoff: D) -> Option<Distance> {
+    let farthest = targets.iter().map(|&target| distances[target as usize]).reduce(|a, b| if a < b { b } else { a });
+    let farthest = farthest.unwrap_or(D::UNREACHABLE);
+    let bound = if farthest < cutoff { farthest } else { cutoff };
+    if bound != D::UNREACHABLE {
+        distances.iter_mut().filter(|distance| bound < **distance).for_each(|distance| *distance = D::UNREACHABLE);
+    }
+    bound.distance()
+}
+
+/// What a search takes beyond the graph.
+fn plan_search(solver: &Solver<'_>, bytes_per_distance: u64, distances_only: bool) -> Plan {
+    let vertices = solver.graph.vertices() as u64;
+    let mut plan = Plan::new();
+    plan.memory("distances", vertices * bytes_per_distance);
+    plan.memory("queues and marks", vertices * 13);
+    if !distances_only {
+        plan.memory("predecessors", vertices * 4);
+    }
+    plan
+}
