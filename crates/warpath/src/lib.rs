@@ -29,4 +29,4 @@ pub use error::{Error, ErrorKind, InputError, Result};
 pub use graph::{Distance, Graph, GraphBuilder, VertexId};
 pub use plan::{Plan, PlanItem, available_memory};
 pub use problems::{Bfs, Path, ShortestPathTree, Sssp};
-pub use solver::{Request, Solver, SolverBuilder};
+pub use solver::{Request, Search, Solver, SolverBuilder};
