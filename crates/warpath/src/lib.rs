@@ -33,4 +33,4 @@ pub use generate::generate;
 pub use graph::{Distance, Graph, GraphBuilder, VertexId};
 pub use plan::{Plan, PlanItem, available_memory};
 pub use problems::{Bfs, Path, ShortestPathTree, Sssp};
-pub use solver::{Request, Solver, SolverBuilder};
+pub use solver::{Request, Search, Solver, SolverBuilder};
