@@ -10,6 +10,7 @@ mod storage;
 mod transforms;
 mod weights;
 
+pub(crate) use csr::{check_offsets, survey};
 pub use builder::{Direction, EdgeList, GraphBuilder, ParallelEdges, SelfLoops};
 pub use csr::{Adjacency, Csr, Graph, InputCounts, VertexId};
 pub use labels::{Labels, StringLabels};
