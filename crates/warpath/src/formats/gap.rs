@@ -11,12 +11,13 @@
 
 use std::io::Write;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
 use super::rows::{Rows, vertex_count, wants_weights};
 use super::{Input, ReadOptions, stream_error};
-use crate::graph::{Csr, Direction, Graph, Labels, Unit, VertexId, WeightKind, Weights};
+use crate::graph::{Csr, Direction, Graph, Labels, Unit, VertexId, Weights};
 use crate::{Error, InputError, Result};
 
 const HEADER: usize = 17;
@@ -67,11 +68,6 @@ impl Layout {
     }
 }
 
-/// Whether the size of the file is the one that such a header announces.
-pub(super) fn recognizes(bytes: &[u8]) -> bool {
-    Layout::of(bytes, "").is_some()
-}
-
 /// Reads a graph. Weights are `u32`, or `i32` if any is negative.
 ///
 /// # Errors
@@ -86,28 +82,114 @@ pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
     vertex_count(layout.vertices as u64)?;
     let with_weights = layout.weighted && wants_weights(options)?;
     let mut offsets = vec![0_u64; layout.vertices + 1];
-    copy_out(input, layout.offsets(), &mut offsets);
+    copy_out(input, layout.offsets(), &mut offsets, |bytes, offsets| {
+        bytemuck::cast_slice_mut(offsets).copy_from_slice(bytes);
+    });
     let mut targets: Vec<VertexId> = vec![0; layout.arcs];
     let direction = if layout.directed { Direction::Directed } else { Direction::Undirected };
     let labels = Labels::range(0, layout.vertices as u64);
-    let mut lines = layout.arcs as u64;
-    if !layout.directed {
-        lines /= 2;
-    }
-    if !layout.weighted {
-        copy_out(input, layout.arcs(), &mut targets);
-    } else if !with_weights {
-        split(input, layout.arcs(), &mut targets, &mut [Unit][..0]);
-    }
     if !with_weights {
+        if layout.weighted {
+            copy_out(input, layout.arcs(), &mut targets, |bytes, targets| {
+                for (arc, target) in bytes.chunks_exact(8).zip(targets) {
+                    *target = u32::from_le_bytes([arc[0], arc[1], arc[2], arc[3]]);
+                }
+            });
+        } else {
+            copy_out(input, layout.arcs(), &mut targets, |bytes, targets| {
+                bytemuck::cast_slice_mut(targets).copy_from_slice(bytes);
+            });
+        }
         let weights = vec![Unit; layout.arcs];
-        return Rows { offsets, targets, weights }.into_graph(direction, labels, lines, options);
+        return Rows { offsets, targets, weights }.into_graph(direction, labels, None, options);
     }
     let mut weights = vec![0_i32; layout.arcs];
-    if split(input, layout.arcs(), &mut targets, &mut weights) {
-        Rows { offsets, targets, weights }.into_graph(direction, labels, lines, options)
+    let mut both: Vec<_> = targets.chunks_mut(CHUNK).zip(weights.chunks_mut(CHUNK)).collect();
+    let negative = AtomicBool::new(false);
+    let range = layout.arcs();
+    both.par_iter_mut().enumerate().for_each(|(index, (targets, weights))| {
+        let start = range.start + index * CHUNK * 8;
+        let part = start..start + targets.len() * 8;
+        let mut signs = 0;
+        let arcs = input.bytes()[part.clone()].chunks_exact(8);
+        for ((arc, target), weight) in arcs.zip(targets.iter_mut()).zip(weights.iter_mut()) {
+            let arc = u64::from_le_bytes(std::array::from_fn(|at| arc[at]));
+            (*target, *weight) = (arc as u32, (arc >> 32) as i32);
+            signs |= *weight;
+        }
+        if signs < 0 {
+            negative.store(true, Ordering::Relaxed);
+        }
+        input.bytes.release(part);
+    });
+    if negative.into_inner() {
+        Rows { offsets, targets, weights }.into_graph(direction, labels, None, options)
     } else {
         let weights: Vec<u32> = bytemuck::allocation::cast_vec(weights);
-        Rows { offsets, targets, weights }.into_graph(direction, labels, lines, options)
+        Rows { offsets, targets, weights }.into_graph(direction, labels, None, options)
     }
+}
+
+/// Copies an array out of a part of the input, chunk by chunk in parallel, and lets go of what has been copied.
+fn copy_out<T: Send>(input: &Input, range: Range<usize>, values: &mut [T], copy: impl Fn(&[u8], &mut [T]) + Sync) {
+    if values.is_empty() {
+        return;
+    }
+    let chunk_bytes = range.len() / values.len() * CHUNK;
+    values.par_chunks_mut(CHUNK).enumerate().for_each(|(index, values)| {
+        let start = range.start + index * chunk_bytes;
+        let part = start..range.end.min(start + chunk_bytes);
+        copy(&input.bytes()[part.clone()], values);
+        input.bytes.release(part);
+    });
+}
+
+/// Writes a graph: as `.sg` without weights, else as `.wsg`.
+///
+/// # Errors
+///
+/// If ids or weights do not fit into signed 32-bit integers.
+pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
+    let limit = i32::MAX as u64;
+    if graph.vertices() as u64 > limit {
+        return Err(Error::invalid(format!(
+            "GAP's format has 32-bit signed ids: {} vertices are too many",
+            graph.vertices()
+        )));
+    }
+    let too_large = match graph.weights() {
+        Weights::Unit(_) | Weights::I32(_) => None,
+        Weights::U32(values) => values.par_iter().find_any(|&&weight| u64::from(weight) > limit),
+        Weights::F32(_) | Weights::F64(_) => {
+            return Err(Error::invalid("GAP's format has integer weights only, and the graph's are decimal"));
+        }
+    };
+    if let Some(weight) = too_large {
+        return Err(Error::invalid(format!("GAP's format has 32-bit signed weights: {weight} is too large")));
+    }
+    write_arrays(graph, out).map_err(stream_error)
+}
+
+fn write_arrays(graph: &Graph, out: &mut dyn Write) -> std::io::Result<()> {
+    out.write_all(&[graph.is_directed().into()])?;
+    out.write_all(&(graph.arcs() as u64).to_le_bytes())?;
+    out.write_all(&(graph.vertices() as u64).to_le_bytes())?;
+    write_half(graph.csr(), out)?;
+    if graph.is_directed() { write_half(graph.transpose(), out) } else { Ok(()) }
+}
+
+fn write_half(csr: &Csr, out: &mut dyn Write) -> std::io::Result<()> {
+    out.write_all(bytemuck::cast_slice(csr.offsets()))?;
+    let weights: &[u32] = match csr.weights() {
+        Weights::U32(values) => values,
+        Weights::I32(values) => bytemuck::cast_slice(values),
+        _ => return out.write_all(bytemuck::cast_slice(csr.targets())),
+    };
+    let mut buffer: Vec<[u32; 2]> = Vec::with_capacity(CHUNK.min(weights.len()));
+    for (targets, weights) in csr.targets().chunks(CHUNK).zip(weights.chunks(CHUNK)) {
+        buffer.clear();
+        buffer.extend(targets.iter().zip(weights).map(|(&target, &weight)| [target, weight]));
+        out.write_all(bytemuck::cast_slice(&buffer))?;
+    }
+    Ok(())
 }

@@ -13,7 +13,7 @@ use crate::graph::{
     Csr, Direction, Graph, InputCounts, Labels, MAX_VERTICES, ParallelEdges, SelfLoops, VertexId, Weight, WeightKind,
     check_offsets, survey, with_weights,
 };
-use crate::{Error, InputError, Result};
+use crate::{Error, InputError, Plan, Result, available_memory};
 
 /// Compressed rows in any order, with as many weights as targets.
 pub(super) struct Rows<W> {
@@ -41,7 +41,7 @@ pub(super) fn wants_weights(options: &ReadOptions) -> Result<bool> {
 }
 
 /// A number of vertices as a header states it, if so many are possible.
-pub(super) fn vertex_count(stated: u64) -> Result<usize, InputError> {
+pub(super) fn vertex_count(stated: u64) -> std::result::Result<usize, InputError> {
     if stated > MAX_VERTICES {
         let message = format!("{stated} vertices are too many; at most {MAX_VERTICES} are possible");
         return Err(InputError::new(message));
@@ -49,14 +49,31 @@ pub(super) fn vertex_count(stated: u64) -> Result<usize, InputError> {
     Ok(stated as usize)
 }
 
+/// An error if a graph of so many vertices would not fit into memory, however few edges it has.
+pub(super) fn plan_vertices(vertices: u64) -> Result<()> {
+    const SURELY_FINE: u64 = 1 << 24;
+    if vertices <= SURELY_FINE {
+        return Ok(());
+    }
+    let mut plan = Plan::new();
+    plan.memory(format!("offsets of {vertices} vertices"), vertices.saturating_mul(2 * size_of::<u64>() as u64));
+    plan.check(available_memory())
+}
+
 impl<W: Weight> Rows<W> {
+    /// How many arcs lead from a vertex to itself. The offsets have to be right.
+    pub(super) fn self_loops(&self) -> u64 {
+        survey(&self.offsets, &self.targets).self_loops
+    }
+
     /// Checks everything and makes the graph that the options ask for. `direction` is what the format says;
-    /// undirected rows must hold each edge both ways. `lines` is what the file counts its edges as.
+    /// undirected rows must hold each edge both ways. `lines` is what the file counts its edges
+    /// as: arcs or edges if `None`.
     pub(super) fn into_graph(
         mut self,
         direction: Direction,
         labels: Labels,
-        lines: u64,
+        lines: Option<u64>,
         options: &ReadOptions,
     ) -> Result<Graph> {
         let vertices = self.offsets.len() as u64 - 1;
@@ -80,6 +97,11 @@ impl<W: Weight> Rows<W> {
         let weights = W::into_weights(self.weights.into());
         weights.check().map_err(about_input)?;
         let csr = Csr::trusted(self.offsets, self.targets, weights);
+        let edges = match direction {
+            Direction::Directed => arcs,
+            Direction::Undirected => (arcs - found.self_loops.min(arcs)) / 2 + found.self_loops,
+        };
+        let lines = lines.unwrap_or(edges);
         let counts = InputCounts { lines, self_loops: found.self_loops, parallel };
         finish(csr, direction, labels, counts, options)
     }

@@ -32,6 +32,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::detect::WARPATH_MAGIC;
 use super::rows::{Rows, about_input, finish, wants_weights};
 use super::{Input, ReadOptions, stream_error};
 use crate::graph::{
@@ -43,8 +44,6 @@ use crate::{InputError, Result};
 #[cfg(target_endian = "big")]
 compile_error!("`.wpg` files are mapped as they are, little-endian");
 
-/// The first bytes.
-pub(super) const MAGIC: [u8; 8] = *b"\x89WPG\r\n\x1a\n";
 const VERSION: u32 = 1;
 const HEADER: usize = 256;
 const ALIGNMENT: u64 = 64;
@@ -137,7 +136,7 @@ pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
         let (offsets, targets, weights) = csr.into_arrays();
         return with_weights!(weights, weights => {
             let rows = Rows { offsets, targets: targets.to_vec(), weights: weights.to_vec() };
-            rows.into_graph(direction, labels, counts.lines, options)
+            rows.into_graph(direction, labels, Some(counts.lines), options)
         });
     }
     match options.direction {
@@ -155,7 +154,7 @@ fn damaged<T>(what: &str) -> Result<T> {
 
 /// The header, after checking that every field is possible and that the sections lie in the file.
 fn read_header(bytes: &[u8]) -> Result<Header> {
-    if !bytes.starts_with(&MAGIC) {
+    if !bytes.starts_with(WARPATH_MAGIC) {
         return Err(InputError::new("not a `.wpg` file: it does not begin with the magic bytes").into());
     }
     let Some(header) = bytes.get(..HEADER) else {
@@ -333,7 +332,7 @@ fn write_sections(graph: &Graph, out: &mut dyn Write) -> std::io::Result<()> {
         return Err(std::io::ErrorKind::FileTooLarge.into());
     };
     let mut header = Header {
-        magic: MAGIC,
+        magic: *WARPATH_MAGIC,
         version: VERSION,
         flags: if graph.is_directed() { DIRECTED } else { 0 },
         weights: WEIGHT_KINDS.iter().position(|&candidate| candidate == kind).unwrap_or_default() as u32,
