@@ -193,3 +193,100 @@ fn write_half(csr: &Csr, out: &mut dyn Write) -> std::io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{all_graphs, assert_rejected, assert_same, read_like, survive_mutations, written};
+    use super::super::{Format, WeightSource};
+    use super::*;
+    use crate::graph::{ParallelEdges, SelfLoops, WeightKind};
+
+    /// A file with these arrays, whatever they are.
+    fn file(directed: u8, arcs: u64, vertices: u64, offsets: &[u64], rest: &[u32]) -> Vec<u8> {
+        let mut bytes = vec![directed];
+        bytes.extend(arcs.to_le_bytes());
+        bytes.extend(vertices.to_le_bytes());
+        offsets.iter().for_each(|offset| bytes.extend(offset.to_le_bytes()));
+        rest.iter().for_each(|value| bytes.extend(value.to_le_bytes()));
+        bytes
+    }
+
+    #[test]
+    fn graphs_come_back() {
+        let mut written_graphs = 0;
+        for (name, graph) in all_graphs() {
+            match written(&graph, Format::Gap) {
+                Ok(bytes) => {
+                    assert_same(&read_like(&graph, Format::Gap, bytes).unwrap(), &graph, &name);
+                    written_graphs += 1;
+                }
+                Err(error) => {
+                    let decimal = matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
+                    assert!(decimal || graph.weight_range().1 > f64::from(i32::MAX), "{name}: {error}");
+                }
+            }
+        }
+        assert!(written_graphs > 100);
+    }
+
+    #[test]
+    fn the_layout_is_the_one_of_gap() {
+        let graph = Graph::from_edges([(0, 1, 5_u32), (0, 2, 6)]).unwrap();
+        let expected = file(1, 2, 3, &[0, 2, 2, 2], &[1, 5, 2, 6, 0, 0, 0, 0, 1, 0, 2, 0, 0, 5, 0, 6]);
+        let out_half = file(1, 2, 3, &[0, 2, 2, 2], &[1, 5, 2, 6]);
+        let in_half = file(1, 2, 3, &[0, 0, 1, 2], &[0, 5, 0, 6]);
+        let found = written(&graph, Format::Gap).unwrap();
+        assert_eq!(found, [&out_half[..], &in_half[HEADER..]].concat());
+        assert_eq!(found.len(), expected.len());
+    }
+
+    #[test]
+    fn rows_in_disorder_are_sorted_and_merged() {
+        let bytes = file(0, 6, 2, &[0, 4, 6], &[1, 7, 1, 3, 0, 2, 0, 1, 0, 3, 0, 7]);
+        let read = |options: ReadOptions| options.format(Format::Gap).read_bytes("x", bytes.clone()).unwrap();
+        let merged = read(ReadOptions::new());
+        assert_eq!(merged.edges().collect::<Vec<_>>(), [(0, 0, 1.0), (0, 1, 3.0), (1, 0, 3.0)]);
+        assert_eq!((merged.input_counts().self_loops, merged.input_counts().parallel), (2, 3));
+        let kept = read(ReadOptions::new().parallel_edges(ParallelEdges::Keep).self_loops(SelfLoops::Drop));
+        assert_eq!(kept.edges().collect::<Vec<_>>(), [(0, 1, 3.0), (0, 1, 7.0), (1, 0, 3.0), (1, 0, 7.0)]);
+        let unit = read(ReadOptions::new().weights(WeightSource::Unit));
+        assert_eq!((unit.arcs(), unit.weight_kind()), (3, WeightKind::Unit));
+        let negative = file(1, 1, 2, &[0, 1, 1], &[1, -3_i32 as u32, 0, 0, 0, 0, 1, 0, 0, -3_i32 as u32]);
+        let negative = ReadOptions::new().read_bytes("x", negative).unwrap();
+        assert_eq!(negative.edges().collect::<Vec<_>>(), [(0, 1, -3.0)]);
+    }
+
+    #[test]
+    fn malformed_files_are_rejected() {
+        let size = "test: not a serialized GAP graph: its size is not the one that its first 17 bytes announce";
+        let good = file(0, 2, 2, &[0, 1, 2], &[1, 0]);
+        for bytes in [&good[..0], &good[..17], &good[..good.len() - 1], &[&good[..], &[0]].concat()] {
+            assert_rejected(Format::Gap, bytes, size);
+        }
+        assert_rejected(Format::Gap, file(2, 2, 2, &[0, 1, 2], &[1, 0]), size);
+        assert_rejected(Format::Gap, file(0, u64::MAX, u64::MAX, &[], &[]), size);
+        for (bytes, message) in [
+            (file(0, 2, 2, &[0, 3, 2], &[1, 0]), "the offset of vertex 2 is below the one before it"),
+            (file(0, 2, 2, &[1, 1, 2], &[1, 0]), "the rows run from 1 to 2, but there are 2 entries"),
+            (file(0, 2, 2, &[0, 1, 1], &[1, 0]), "the rows run from 0 to 1, but there are 2 entries"),
+            (file(0, 2, 2, &[0, 1, 2], &[1, 2]), "vertex 2 is out of range: there are 2 vertices"),
+            (file(0, 2, 2, &[0, 1, 2], &[1, u32::MAX]), "vertex 4294967295 is out of range: there are 2 vertices"),
+            (
+                file(0, 2, 2, &[0, 1, 2], &[0, 0]),
+                "the graph is undirected, but the edge from 1 to 0 lacks its reverse",
+            ),
+            (
+                file(0, 2, 2, &[0, 1, 2], &[1, 5, 0, 6]),
+                "the graph is undirected, but the edge from 0 to 1 of weight 5 lacks its reverse",
+            ),
+        ] {
+            assert_rejected(Format::Gap, bytes, &format!("test: {message}"));
+        }
+    }
+
+    #[test]
+    fn mutations_are_survived() {
+        survive_mutations(Format::Gap, &file(0, 4, 3, &[0, 2, 3, 4], &[1, 2, 0, 0]), 1);
+        survive_mutations(Format::Gap, &file(0, 4, 3, &[0, 2, 3, 4], &[1, 5, 2, 6, 0, 5, 0, 6]), 2);
+    }
+}

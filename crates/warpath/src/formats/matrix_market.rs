@@ -232,3 +232,112 @@ fn write_value<W: Weight>(weight: W, out: &mut dyn Write) -> std::io::Result<()>
         WeightKind::F32 | WeightKind::F64 => writeln!(out, " {:e}", weight.to_f64()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{all_graphs, assert_rejected, assert_same, read_like, survive_mutations, written};
+    use super::*;
+    use crate::graph::WeightKind;
+
+    fn options() -> ReadOptions {
+        ReadOptions::new()
+    }
+
+    fn read_text(options: ReadOptions, text: &str) -> Result<Graph> {
+        options.read_bytes("test", text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn graphs_come_back() {
+        for (name, graph) in all_graphs() {
+            let bytes = written(&graph, Format::MatrixMarket).unwrap();
+            let found = read_like(&graph, Format::MatrixMarket, bytes).unwrap();
+            assert_same(&found, &graph, &name);
+        }
+    }
+
+    #[test]
+    fn banners_and_directions() {
+        let symmetric = "%%matrixmarket MATRIX Coordinate Integer Symmetric\n% a comment\n\n3 3 3\n2 1 5\n3 2 7\n3 3 1\n";
+        let graph = read_text(options(), symmetric).unwrap();
+        assert!(!graph.is_directed());
+        let expected = [(0, 1, 5.0), (1, 0, 5.0), (1, 2, 7.0), (2, 1, 7.0), (2, 2, 1.0)];
+        assert_eq!(graph.edges().collect::<Vec<_>>(), expected);
+        assert_eq!((graph.input_counts().lines, graph.input_counts().self_loops), (3, 1));
+        assert_eq!((graph.name(0).as_ref(), graph.weight_kind()), ("1", WeightKind::U32));
+        let directed = read_text(options().direction(Direction::Directed), symmetric).unwrap();
+        assert!(directed.is_directed());
+        assert!(directed.edges().eq(graph.edges()), "a directed graph has the arcs of the whole matrix");
+
+        let general = "%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n2 1 -2.5e0\n";
+        let graph = read_text(options(), general).unwrap();
+        assert!(graph.is_directed());
+        assert_eq!(graph.weight_kind(), WeightKind::F64);
+        assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 1, 1.0), (1, 0, -2.5)]);
+        let undirected = read_text(options().direction(Direction::Undirected), general).unwrap();
+        assert_eq!(undirected.edges().collect::<Vec<_>>(), [(0, 1, -2.5), (1, 0, -2.5)]);
+
+        let negative = "%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 2 -1\n2 1 2\n";
+        assert_eq!(read_text(options(), negative).unwrap().weight_kind(), WeightKind::I32);
+    }
+
+    #[test]
+    fn a_file_without_header_is_read_when_its_format_is_named() {
+        let named = options().format(Format::MatrixMarket);
+        let graph = read_text(named.clone(), "% a comment\n2 1\r\n4 2\n").unwrap();
+        assert!(!graph.is_directed());
+        assert_eq!((graph.vertices(), graph.arcs(), graph.input_counts().lines), (4, 4, 2));
+        assert_eq!(read_text(named, "").unwrap().vertices(), 0);
+        let error = options().read_bytes("x.mtx", b"2 1\n4 2\n".to_vec()).unwrap_err().to_string();
+        assert!(error.starts_with("x.mtx:1:1: the banner `%%MatrixMarket matrix coordinate ..` is missing"), "{error}");
+    }
+
+    #[test]
+    fn malformed_files_are_rejected_where_they_are_wrong() {
+        let pattern = "%%MatrixMarket matrix coordinate pattern general\n";
+        let integer = "%%MatrixMarket matrix coordinate integer general\n";
+        let real = "%%MatrixMarket matrix coordinate real general\n";
+        for (banner, rest, message) in [
+            ("%%MatrixMarket", "\n1 1 0\n", "1:15: the object has to be matrix to be a graph"),
+            ("%%MatrixMarket matrix array real general", "\n", "1:23: the format has to be coordinate to be a graph: `array`"),
+            (
+                "%%MatrixMarket matrix coordinate complex general",
+                "\n",
+                "1:34: the type of values has to be pattern or integer or real or double to be a graph: `complex`",
+            ),
+            (
+                "%%MatrixMarket matrix coordinate real skew-symmetric",
+                "\n",
+                "1:39: the symmetry has to be general or symmetric to be a graph: `skew-symmetric`",
+            ),
+            (pattern, "", "2:1: the line of sizes is missing: `rows columns entries`"),
+            (pattern, "% only\n\n", "4:1: the line of sizes is missing: `rows columns entries`"),
+            (pattern, "3 3\n", "2:1: the line of sizes has to be `rows columns entries`: `3 3`"),
+            (pattern, "3 4 0\n", "2:1: the matrix of a graph has to be square: `3 4 0`"),
+            (pattern, "3 3 2\n1 2\n", "2:1: 2 entries are announced, but there are 1: `3 3 2`"),
+            (pattern, "3 3 0\n1 2\n", "2:1: 0 entries are announced, but there are 1: `3 3 0`"),
+            (pattern, "3 3 1\n1 2 5\n", "3:1: an entry has to be `row column`: `1 2 5`"),
+            (pattern, "3 3 1\n1\n", "3:1: an entry has to be `row column`: `1`"),
+            (pattern, "3 3 1\n1 4\n", "3:3: rows and columns are numbers from 1 to 3: `4`"),
+            (pattern, "3 3 1\n0 1\n", "3:1: rows and columns are numbers from 1 to 3: `0`"),
+            (pattern, "3 3 1\n1 2.0\n", "3:3: rows and columns are numbers from 1 to 3: `2.0`"),
+            (integer, "3 3 1\n1 2\n", "3:1: an entry has to be `row column value`: `1 2`"),
+            (integer, "3 3 1\n1 2 1.5\n", "3:5: a value of an integer matrix has to be an integer: `1.5`"),
+            (integer, "3 3 1\n1 2 4294967296\n", "3:5: a weight exceeds the range of 32-bit unsigned integers: `4294967296`"),
+            (integer, "3 3 1\n1 2 +\n", "3:5: a weight has to be a finite number: `+`"),
+            (real, "3 3 1\n1 2 nan\n", "3:5: a value has to be a finite number: `nan`"),
+            (real, "3 3 1\n1 2 1e999\n", "3:5: a value has to be a finite number: `1e999`"),
+            (real, "3 3 1\n1 2 -inf\n", "3:5: a value has to be a finite number: `-inf`"),
+        ] {
+            assert_rejected(Format::MatrixMarket, format!("{banner}{rest}"), &format!("test:{message}"));
+        }
+    }
+
+    #[test]
+    fn mutations_are_survived() {
+        let integer = b"%%MatrixMarket matrix coordinate integer symmetric\n% c\n4 4 4\n2 1 5\n3 2 -7\n3 3 1\n4 1 0\n";
+        survive_mutations(Format::MatrixMarket, integer, 1);
+        let real = b"%%MatrixMarket matrix coordinate real general\n4 4 3\n2 1 5.5\n3 2 -7e3\n3 3 1\n";
+        survive_mutations(Format::MatrixMarket, real, 2);
+    }
+}

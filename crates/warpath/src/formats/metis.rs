@@ -225,3 +225,97 @@ fn write_lines(graph: &Graph, out: &mut dyn Write) -> std::io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{all_graphs, assert_rejected, assert_same, read_like, survive_mutations, written};
+    use super::super::{Format, ReadOptions, WeightSource};
+    use super::*;
+    use crate::graph::WeightKind;
+
+    fn read_text(text: &str) -> Result<Graph> {
+        ReadOptions::new().format(Format::Metis).read_bytes("test", text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn graphs_come_back() {
+        let mut written_graphs = 0;
+        for (name, graph) in all_graphs() {
+            let loops = graph.edges().any(|(u, v, _)| u == v);
+            let decimal = matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
+            match written(&graph, Format::Metis) {
+                Ok(bytes) => {
+                    assert!(!graph.is_directed() && !loops && !decimal, "{name}");
+                    assert_same(&read_like(&graph, Format::Metis, bytes).unwrap(), &graph, &name);
+                    written_graphs += 1;
+                }
+                Err(error) => {
+                    assert!(graph.is_directed() || loops || decimal, "{name}: {error}");
+                    assert!(matches!(error, Error::InvalidRequest(_)), "{name}: {error}");
+                }
+            }
+        }
+        assert!(written_graphs > 30);
+    }
+
+    #[test]
+    fn vertex_weights_and_sizes_are_skipped() {
+        // The example of the METIS manual, in all of its forms.
+        let plain = "7 11\n5 3 2\n1 3 4\n5 4 2 1\n2 3 6 7\n1 3 6\n5 4 7\n6 4\n";
+        let weighted = "% a comment\n7 11 001\n5 1 3 2 2 1\n1 1 3 2 4 1\n5 3 4 2 2 2 1 2\n% another\n2 1 3 2 6 2 7 5\n\
+                        1 1 3 3 6 2\n5 2 4 2 7 6\n6 6 4 5\n\n  \n";
+        let both = "7 11 011\n4 5 1 3 2 2 1\n2 1 1 3 2 4 1\n5 5 3 4 2 2 2 1 2\n3 2 1 3 2 6 2 7 5\n1 1 1 3 3 6 2\n\
+                    6 5 2 4 2 7 6\n2 6 6 4 5\n";
+        let several = "7 11 110 3\n9 1 2 0 5 3 2\n9 0 2 2 1 3 4\n9 4 1 1 5 4 2 1\n9 2 2 3 2 3 6 7\n9 1 1 1 1 3 6\n\
+                       9 2 2 1 5 4 7\n9 1 2 1 6 4";
+        let expected = read_text(plain).unwrap();
+        assert_eq!((expected.vertices(), expected.arcs()), (7, 22));
+        assert_eq!(expected.neighbors(0), [1, 2, 4]);
+        assert_eq!(expected.input_counts().lines, 11);
+        assert_eq!(expected.name(6), "7");
+        assert_same(&read_text(several).unwrap(), &expected, "several vertex weights");
+        let weights = read_text(weighted).unwrap();
+        assert_eq!(weights.edges().take(3).collect::<Vec<_>>(), [(0, 1, 1.0), (0, 2, 2.0), (0, 4, 1.0)]);
+        assert_eq!(weights.weight_kind(), WeightKind::U32);
+        assert_same(&read_text(both).unwrap(), &weights, "vertex and edge weights");
+        let unit = ReadOptions::new().format(Format::Metis).weights(WeightSource::Unit);
+        assert_same(&unit.read_bytes("test", weighted.as_bytes().to_vec()).unwrap(), &expected, "weights skipped");
+        let isolated = read_text("3 1\n\n3\n2\n").unwrap();
+        assert_eq!((isolated.vertices(), isolated.arcs(), isolated.degree(0)), (3, 2, 0));
+    }
+
+    #[test]
+    fn malformed_files_are_rejected_where_they_are_wrong() {
+        for (text, message) in [
+            ("", "test:1:1: there is no header: it gives the numbers of vertices and edges"),
+            ("% only\n", "test:2:1: there is no header: it gives the numbers of vertices and edges"),
+            ("3\n", "test:1:1: a METIS header is `vertices edges [format [weights a vertex]]`: `3`"),
+            ("3 x\n", "test:1:3: a number is needed here: `x`"),
+            ("2 1 7\n2\n1\n", "test:1:5: the format of a METIS file is three digits, each 0 or 1: `7`"),
+            ("2 1 1 2\n2\n1\n", "test:1:7: the number of weights a vertex contradicts the format before it: `2`"),
+            ("5000000000 1\n", "test:1:1: 5000000000 vertices are too many; at most 4294967294 are possible: `5000000000`"),
+            ("2 1\n2\n", "test:1:1: 2 vertices are announced, but there are 1 lines for them: `2`"),
+            ("4000000000 1\n2\n", "test:1:1: 4000000000 vertices are announced, but there are 1 lines for them: `4000000000`"),
+            ("2 1\n2\n1\n\n1\n", "test:5:1: there are more lines than the 2 vertices announced: `1`"),
+            ("2 2\n2\n1\n", "test:1:3: 2 edges are announced, but there are 2 neighbours, not twice as many: `2`"),
+            ("2 1\n3\n1\n", "test:2:1: a neighbour is a vertex from 1 to 2: `3`"),
+            ("2 1\n2\n0\n", "test:3:1: a neighbour is a vertex from 1 to 2: `0`"),
+            ("2 1\n2\n-1\n", "test:3:1: a neighbour is a vertex from 1 to 2: `-1`"),
+            ("2 1 1\n2\n1 5\n", "test:2:1: the weight of this neighbour is missing: `2`"),
+            ("2 1 1\n2 5\n1 -5\n", "test:3:3: a weight is an integer from 0 to 4294967295: `-5`"),
+            ("2 1 1\n2 4294967296\n1 1\n", "test:2:3: a weight is an integer from 0 to 4294967295: `4294967296`"),
+            ("2 1 10\n1 2\nx 1\n", "test:3:1: the weights of a vertex are integers, 0 or more: `x`"),
+            ("2 1 10 2\n1 1 2\n1\n", "test:3:1: the line is too short to hold the weights of its vertex: `1`"),
+            ("3 1\n2\n3\n\n", "test: the graph is undirected, but the edge from 1 to 2 lacks its reverse"),
+            ("2 1 1\n2 5\n1 6\n", "test: the graph is undirected, but the edge from 1 to 2 of weight 5 lacks its reverse"),
+        ] {
+            assert_rejected(Format::Metis, text, message);
+        }
+    }
+
+    #[test]
+    fn mutations_are_survived() {
+        survive_mutations(Format::Metis, b"4 4 11 1\n7 2 5 3 6\n7 1 5 3 1\n7 1 6 2 1 4 9\n7 3 9\n", 1);
+        survive_mutations(Format::Metis, b"% c\n5 4\n2 3\n1 3\n1 2 4\n3\n\n", 2);
+    }
+}

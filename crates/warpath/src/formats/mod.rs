@@ -16,6 +16,8 @@ mod metis;
 mod npz;
 mod partial_file;
 mod rows;
+#[cfg(test)]
+mod testing;
 mod text;
 mod weight_column;
 mod wpg;

@@ -409,3 +409,140 @@ impl BlockWriter<'_> {
         self.out.write_all(&crc32fast::hash(&self.checksums).to_le_bytes())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Format;
+    use super::super::testing::{all_graphs, assert_rejected, assert_same, written};
+    use super::*;
+    use crate::GraphBuilder;
+
+    fn read_bytes(bytes: Vec<u8>) -> Result<Graph> {
+        ReadOptions::new().parallel_edges(ParallelEdges::Keep).read_bytes("test", bytes)
+    }
+
+    fn named() -> Vec<Graph> {
+        let mut strings = StringLabels::new();
+        ["b", "", "ä"].map(|name| strings.intern(name));
+        let labels = [Labels::range(7, 3), Labels::Integers(vec![1, 5, u64::MAX]), Labels::Strings(strings)];
+        let edges = [(0, 1, 5_u32), (1, 2, 6), (0, 0, 1), (0, 1, 9)];
+        labels.map(|labels| GraphBuilder::new().labels(labels).build_from(edges).unwrap()).into()
+    }
+
+    #[test]
+    fn graphs_come_back_whole() {
+        for (name, graph) in all_graphs() {
+            let found = read_bytes(written(&graph, Format::Warpath).unwrap()).unwrap();
+            assert_same(&found, &graph, &name);
+            assert_eq!(found.weight_kind(), graph.weight_kind(), "{name}");
+            assert_eq!(found.input_counts(), graph.input_counts(), "{name}");
+        }
+        for graph in named() {
+            let found = read_bytes(written(&graph, Format::Warpath).unwrap()).unwrap();
+            assert_same(&found, &graph, "named");
+            assert!((0..3).all(|v| found.name(v) == graph.name(v)));
+            assert_eq!(found.input_counts(), graph.input_counts());
+        }
+    }
+
+    #[test]
+    fn options_apply() {
+        let graph = GraphBuilder::new()
+            .parallel_edges(ParallelEdges::Keep)
+            .build_from([(0, 1, 5_u32), (0, 1, 3), (0, 0, 1), (1, 2, 4)])
+            .unwrap();
+        let bytes = written(&graph, Format::Warpath).unwrap();
+        let read = |options: ReadOptions| options.read_bytes("test", bytes.clone()).unwrap();
+        let merged = read(ReadOptions::new().self_loops(SelfLoops::Drop));
+        assert_eq!(merged.edges().collect::<Vec<_>>(), [(0, 1, 3.0), (1, 2, 4.0)]);
+        assert_eq!(merged.input_counts(), graph.input_counts());
+        let undirected = read(ReadOptions::new().direction(Direction::Undirected));
+        assert_eq!(undirected.edges().count(), 5);
+        let unit = read(ReadOptions::new().weights(super::super::WeightSource::Unit));
+        assert_eq!((unit.weight_kind(), unit.arcs()), (WeightKind::Unit, 3));
+    }
+
+    #[test]
+    fn every_flipped_byte_and_every_truncation_is_an_error() {
+        for graph in named() {
+            let good = written(&graph, Format::Warpath).unwrap();
+            for at in 0..good.len() {
+                let mut bytes = good.clone();
+                for flip in [0x01, 0x80, 0xff] {
+                    bytes[at] = good[at] ^ flip;
+                    let found = ReadOptions::new().format(Format::Warpath).read_bytes("test", bytes.clone());
+                    assert!(matches!(found, Err(crate::Error::Input(_))), "byte {at} of {}: {found:?}", good.len());
+                }
+                let short = good[..at].to_vec();
+                let found = ReadOptions::new().format(Format::Warpath).read_bytes("test", short);
+                assert!(matches!(found, Err(crate::Error::Input(_))), "{at} bytes of {}: {found:?}", good.len());
+            }
+            let long = [&good[..], &[0]].concat();
+            assert!(read_bytes(long).is_err());
+        }
+    }
+
+    /// Replaces bytes, and makes all checksums right again: what is left to find is nonsense, not damage.
+    fn forged(graph: &Graph, at: usize, replacement: &[u8]) -> Vec<u8> {
+        let mut bytes = written(graph, Format::Warpath).unwrap();
+        bytes[at..at + replacement.len()].copy_from_slice(replacement);
+        let checksum = crc32fast::hash(&bytes[..HEADER - CHECKSUM]);
+        bytes[HEADER - CHECKSUM..HEADER].copy_from_slice(&checksum.to_le_bytes());
+        let table = bytes.len() - 2 * CHECKSUM;
+        let checksum = crc32fast::hash(&bytes[HEADER..table]).to_le_bytes();
+        bytes[table..table + CHECKSUM].copy_from_slice(&checksum);
+        let checksum = crc32fast::hash(&bytes[table..table + CHECKSUM]).to_le_bytes();
+        bytes[table + CHECKSUM..].copy_from_slice(&checksum);
+        bytes
+    }
+
+    #[test]
+    fn nonsense_is_rejected_with_its_reason() {
+        let [range, integers, strings] = <[Graph; 3]>::try_from(named()).unwrap();
+        let offsets = HEADER;
+        let targets = offsets + 64;
+        let weights = targets + 64;
+        let names = weights + 64;
+        let text = names + 64;
+        for (graph, at, replacement, message) in [
+            (&range, 0, &b"x"[..], "not a `.wpg` file: it does not begin with the magic bytes"),
+            (&range, 8, &[2], "this is version 2 of the `.wpg` format; only version 1 can be read"),
+            (&range, 12, &[2], "the `.wpg` file is damaged: its header has an unknown flag, type of weight or type of names"),
+            (&range, 16, &[9], "the `.wpg` file is damaged: its header has an unknown flag, type of weight or type of names"),
+            (&range, 24, &[0xff; 8], "the `.wpg` file is damaged: its header has too many vertices"),
+            (&range, 40, &[0xff; 8], "the `.wpg` file is damaged: its header has too many vertices"),
+            (&range, 32, &[0xff; 8], "the `.wpg` file is damaged: its header has impossible counts"),
+            (&range, 32, &[4], "the `.wpg` file is damaged: its sections are not where its counts say"),
+            (&range, 72, &[0], "the `.wpg` file is damaged: its sections are not where its counts say"),
+            (&range, offsets, &[1], "the `.wpg` file is damaged: its rows do not run from the first arc to the last"),
+            (&range, offsets + 8, &[3, 0, 0, 0, 0, 0, 0, 0, 2], "the offset of vertex 2 is below the one before it"),
+            (&range, targets, &[3], "the neighbours of vertex 0 are not ascending ids below 3"),
+            (&range, targets, &[1, 0, 0, 0, 0], "the neighbours of vertex 0 are not ascending ids below 3"),
+            (&integers, names, &[5], "the `.wpg` file is damaged: its names do not ascend"),
+            (&strings, names, &[9], "the `.wpg` file is damaged: its names do not follow each other"),
+            (&strings, names + 8, &[0], "the `.wpg` file is damaged: its names do not follow each other"),
+            (&strings, names + 16, &[1], "the `.wpg` file is damaged: two vertices have the same name"),
+            (&strings, text, &[0xff], "the `.wpg` file is damaged: its names are not UTF-8"),
+        ] {
+            assert_rejected(Format::Warpath, forged(graph, at, replacement), &format!("test: {message}"));
+        }
+    }
+
+    #[test]
+    fn blocks_end_anywhere() {
+        // Several blocks, the last one just full, just begun, or between.
+        for vertices in [BLOCK / 8 - 9, BLOCK / 8 - 8, 2 * BLOCK / 8 - 1, 2 * BLOCK / 8 + 1] {
+            let edges = [(0, 1), (vertices as u32 - 1, 0)];
+            let graph = GraphBuilder::new().vertices(vertices as u64).build_from(edges).unwrap();
+            let good = written(&graph, Format::Warpath).unwrap();
+            assert_same(&read_bytes(good.clone()).unwrap(), &graph, "blocks");
+            for at in [HEADER, BLOCK, HEADER + BLOCK - 1, good.len() - 200] {
+                let mut bytes = good.clone();
+                bytes[at] ^= 1;
+                let start = HEADER + (at - HEADER) / BLOCK * BLOCK;
+                let message = format!("test: the `.wpg` file is damaged: the checksum of the block at byte {start} does not match");
+                assert_rejected(Format::Warpath, bytes, &message);
+            }
+        }
+    }
+}
