@@ -10,11 +10,19 @@
 
 mod compression;
 mod detect;
+mod gap;
 mod input;
 mod mapped_file;
+mod matrix_market;
+mod metis;
+mod npz;
 mod partial_file;
+mod rows;
+#[cfg(test)]
+mod testing;
 mod text;
 mod weight_column;
+mod wpg;
 
 use std::io::{BufWriter, Read as _, Write};
 use std::path::Path;
@@ -281,12 +289,12 @@ impl ReadOptions {
         let graph = match format {
             Format::EdgeList
             | Format::Dimacs
-            | Format::Pace
-            | Format::Metis
-            | Format::MatrixMarket
-            | Format::Npz
-            | Format::Gap
-            | Format::Warpath => Err(Error::invalid(format!("{format} is not built in"))),
+            | Format::Pace => Err(Error::invalid(format!("{format} is not built in"))),
+            Format::Metis => metis::read(&input, self),
+            Format::MatrixMarket => matrix_market::read(&input, self),
+            Format::Npz => npz::read(&input, self),
+            Format::Gap => gap::read(&input, self),
+            Format::Warpath => wpg::read(&input, self),
         };
         // A file that was cut short reads as zeros: whatever was found in it is worthless.
         input.check_intact()?;
@@ -379,16 +387,15 @@ impl WriteOptions {
 }
 
 fn write_format(graph: &Graph, format: Format, out: &mut dyn Write) -> Result<()> {
-    let _ = (graph, out);
     match format {
         Format::EdgeList
         | Format::Dimacs
-        | Format::Pace
-        | Format::Metis
-        | Format::MatrixMarket
-        | Format::Npz
-        | Format::Gap
-        | Format::Warpath => Err(Error::invalid(format!("{format} is not built in"))),
+        | Format::Pace => Err(Error::invalid(format!("{format} is not built in"))),
+        Format::Metis => metis::write(graph, out),
+        Format::MatrixMarket => matrix_market::write(graph, out),
+        Format::Npz => npz::write(graph, out),
+        Format::Gap => gap::write(graph, out),
+        Format::Warpath => wpg::write(graph, out),
     }
 }
 
