@@ -28,5 +28,5 @@ pub use control::{Control, Progress};
 pub use error::{Error, ErrorKind, InputError, Result};
 pub use graph::{Distance, Graph, GraphBuilder, VertexId};
 pub use plan::{Plan, PlanItem, available_memory};
-pub use problems::{Bfs, Path, ShortestPathTree, Sssp};
+pub use problems::{Bfs, Closure, ClosureCounts, Path, Reachability, ReachableCounts, ShortestPathTree, Sssp};
 pub use solver::{Request, Solver, SolverBuilder};

@@ -1,6 +1,7 @@
 //! The face of Warpath: takes requests, picks engine and algorithm, and hands results back.
 
 mod bfs;
+mod closure;
 mod sssp;
 
 use std::time::Instant;
