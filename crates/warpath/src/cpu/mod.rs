@@ -4,6 +4,7 @@
 //! algorithm is added in one place: its file, and its line in the table.
 
 pub mod bfs;
+pub mod closure;
 mod parameters;
 mod prefetch;
 pub mod sssp;
