@@ -3,11 +3,14 @@
 //! Each folder exports one table, `ALGORITHMS`. Parser, help, documents and `auto` are fed from it, so that an
 //! algorithm is added in one place: its file, and its line in the table.
 
+pub mod apsp;
 pub mod bfs;
+mod instructions;
 mod parameters;
 pub mod sssp;
 mod team;
 
+pub use instructions::InstructionSet;
 pub(crate) use parameters::parse_algorithm;
 pub use parameters::{AlgorithmInfo, Parameter, Parameters};
 pub use team::{Team, Worker};
