@@ -7,6 +7,7 @@ pub mod apsp;
 pub mod bfs;
 mod instructions;
 mod parameters;
+mod prefetch;
 pub mod sssp;
 mod team;
 
