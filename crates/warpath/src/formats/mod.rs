@@ -12,10 +12,10 @@ mod compression;
 mod detect;
 mod gap;
 mod input;
-mod mapped_file;
 mod matrix_market;
 mod metis;
 mod npz;
+mod mapped_file;
 mod partial_file;
 mod rows;
 #[cfg(test)]
