@@ -115,7 +115,9 @@ impl AliasTable {
     fn draw(&self, random: u32) -> u8 {
         let slot = random as usize % OUTCOMES;
         let (own, other) = self.slots[slot];
-        if random >> (2 * STEPS) < own { slot as u8 } else { other }
+        // Chosen by a mask: no branch predictor guesses a coin.
+        let is_other = u8::from(random >> (2 * STEPS) >= own).wrapping_neg();
+        slot as u8 ^ (slot as u8 ^ other) & is_other
     }
 }
 
