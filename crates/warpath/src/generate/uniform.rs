@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn edges_are_distinct_and_degrees_binomial() {
         let graph = generate("uniform:14,edges-per-vertex=8").unwrap();
-        assert_eq!((graph.vertices(), graph.arcs()), (1 << 14, 2 * 8 << 14));
+        assert_eq!((graph.vertices(), graph.arcs()), (1 << 14, 16 << 14));
         let counts = graph.input_counts();
         assert_eq!((counts.self_loops, counts.parallel), (0, 0));
         // The variance of a degree is its mean, 16; its estimate from 16,384 vertices deviates by about 0.18.
