@@ -18,6 +18,7 @@ mod control;
 pub mod cpu;
 mod error;
 pub mod graph;
+mod huge_pages;
 mod plan;
 pub mod problems;
 mod solver;

@@ -10,6 +10,7 @@ mod team;
 
 pub(crate) use parameters::parse_algorithm;
 pub use parameters::{AlgorithmInfo, Parameter, Parameters};
+pub(crate) use team::Patience;
 pub use team::{Team, Worker};
 
 /// The counters an algorithm keeps: name and value.
