@@ -4,10 +4,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
-use crate::{Result, huge_pages};
 use crate::cpu::{AlgorithmInfo, Parameter, Patience, Worker};
 use crate::graph::{Adjacency, DistanceKey, DistanceValue, Lane, VertexId, Weight};
 use crate::problems::Problem;
+use crate::{Result, huge_pages};
 
 /// This algorithm's line in the table.
 pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
@@ -64,8 +64,7 @@ fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
         statistics.relaxations += count.relaxations;
         statistics.improvements += count.improvements;
     }
-    let distances =
-        distances.into_iter().map(|d| L::Distance::from_key(DistanceKey::into_inner(d))).collect();
+    let distances = distances.into_iter().map(|d| L::Distance::from_key(DistanceKey::into_inner(d))).collect();
     Ok(SsspOutcome {
         distances,
         statistics: vec![

@@ -1,5 +1,7 @@
 //! Single-source shortest paths on the CPU.
 
+pub mod bellman_ford;
+pub mod bidirectional;
 pub mod delta_stepping;
 pub mod dijkstra;
 
@@ -107,4 +109,4 @@ pub struct SsspAlgorithm {
 }
 
 /// Every single-source shortest-path algorithm of this engine.
-pub static ALGORITHMS: &[SsspAlgorithm] = &[delta_stepping::ALGORITHM, dijkstra::ALGORITHM];
+pub static ALGORITHMS: &[SsspAlgorithm] = &[delta_stepping::ALGORITHM, dijkstra::ALGORITHM, bellman_ford::ALGORITHM];
