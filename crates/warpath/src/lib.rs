@@ -20,6 +20,7 @@ mod error;
 pub mod formats;
 pub mod generate;
 pub mod graph;
+mod huge_pages;
 mod plan;
 pub mod problems;
 mod solver;

@@ -3,6 +3,7 @@
 mod bfs;
 mod each;
 mod closure;
+mod path;
 mod sssp;
 
 use std::time::Instant;

@@ -15,6 +15,7 @@ mod team;
 pub use instructions::InstructionSet;
 pub(crate) use parameters::parse_algorithm;
 pub use parameters::{AlgorithmInfo, Parameter, Parameters};
+pub(crate) use team::Patience;
 pub use team::{Team, Worker};
 
 /// The counters an algorithm keeps: name and value.

@@ -122,7 +122,6 @@ impl Barrier {
 
     #[inline]
     fn wait(&self) {
-        const SPINS_BEFORE_YIELD: u32 = 2_000;
         if self.count == 1 {
             return;
         }
@@ -132,11 +131,37 @@ impl Barrier {
             self.generation.store(generation.wrapping_add(1), Ordering::Release);
             return;
         }
-        let mut spins = 0;
+        let mut patience = Patience::default();
         while self.generation.load(Ordering::Acquire) == generation {
             assert!(!self.broken.load(Ordering::Relaxed), "another worker of the team panicked");
-            spins += 1;
-            if spins < SPINS_BEFORE_YIELD { std::hint::spin_loop() } else { std::thread::yield_now() }
+            patience.wait();
+        }
+    }
+}
+
+/// Waiting for another worker: spinning at first, since it is nearly always there within a microsecond; then yielding;
+/// then sleeping now and then. Two workers that the scheduler has put on one core would otherwise wait out each other's
+/// time slices, 4 ms each; a sleeper is put on an idle core when it wakes.
+#[derive(Debug, Default)]
+pub(crate) struct Patience {
+    waits: u32,
+}
+
+impl Patience {
+    /// Waits a little, longer each time.
+    #[inline]
+    pub(crate) fn wait(&mut self) {
+        const SPINS: u32 = 2_000;
+        const YIELDS: u32 = 50;
+        const SLEEP: std::time::Duration = std::time::Duration::from_micros(20);
+        self.waits += 1;
+        if self.waits < SPINS {
+            std::hint::spin_loop();
+        } else if self.waits < SPINS + YIELDS {
+            std::thread::yield_now();
+        } else {
+            self.waits = 0;
+            std::thread::sleep(SLEEP);
         }
     }
 }

@@ -11,6 +11,7 @@ mod negative_cycle;
 mod path;
 mod predecessors;
 mod report;
+mod slack;
 mod sssp;
 mod tree;
 
@@ -26,6 +27,7 @@ pub use tree::{DistanceSum, PathCounts, ShortestPathTree};
 pub(crate) use certificate::verify_search;
 pub(crate) use closure::ReachabilityBits;
 pub(crate) use predecessors::derive_predecessors;
+pub(crate) use slack::{Slack, greatest_weight, relative as relative_slack};
 
 use crate::graph::VertexId;
 
