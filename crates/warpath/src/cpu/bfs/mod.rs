@@ -1,5 +1,6 @@
 //! Breadth-first search on the CPU.
 
+pub mod direction_optimizing;
 pub mod multi_source;
 pub mod sequential;
 
@@ -53,4 +54,4 @@ pub struct BfsAlgorithm {
 }
 
 /// Every breadth-first search algorithm of this engine.
-pub static ALGORITHMS: &[BfsAlgorithm] = &[sequential::ALGORITHM];
+pub static ALGORITHMS: &[BfsAlgorithm] = &[sequential::ALGORITHM, direction_optimizing::ALGORITHM];

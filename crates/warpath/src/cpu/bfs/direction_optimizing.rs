@@ -1,0 +1,523 @@
+//! Direction-optimizing breadth-first search: top-down while the frontier is small, bottom-up while it is large.
+//!
+//! Top-down, each vertex of the frontier looks at all its neighbours. Bottom-up, each vertex that has no level yet
+//! looks for *one* neighbour in the frontier, and stops at the first: in a small world, where one level holds half of
+//! the graph, that skips most arcs. Beamer's rules choose: bottom-up once the arcs out of the frontier exceed
+//! `1/alpha` of the arcs not explored, top-down again once the frontier is below `1/beta` of the vertices without a
+//! level.
+//!
+//! The search has two gears. While the frontier is *narrow* it runs on one thread as the queue of
+//! [`sequential`](super::sequential): sharing out a few hundred vertices costs more than doing them. When it is *wide*
+//! all threads run level after level together, meeting at a barrier, and everything is a bitmap: the frontier, and
+//! which vertices are settled (have their level, or can't get one). Nothing is ever converted between queue and
+//! bitmap but on the way in and out, and nothing in either gear is an atomic read-modify-write per arc:
+//!
+//! - *Top-down* stores a 1 into the byte of every neighbour, seen or not: no test, no branch, and two threads that
+//!   write the same byte write the same value. A pass over the bytes then keeps those that were not settled, 64 to a
+//!   word.
+//! - *Bottom-up* takes 512 vertices at a time and skips the settled ones by the word. All the others try their first
+//!   neighbour, without a branch on the outcome; those still open go into a list, try their next four, and so on
+//!   until a handful is left. Branches that nobody can predict would cost more than the memory. Vertices without arcs
+//!   are marked settled when first met, so that no later pass looks at them.
+//!
+//! Work O(V + E) and often a small part of E; span O(D) barriers. It wins wherever some level is wide; on long thin
+//! graphs it is the queue plus a little bookkeeping.
+//!
+//! Source: Beamer, Asanović, Patterson 2012, "Direction-Optimizing Breadth-First Search".
+
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use super::sequential::{Queue, all_settled};
+use super::{BfsAlgorithm, BfsOutcome, BfsTask, UNREACHED};
+use crate::cpu::prefetch::prefetch;
+use crate::cpu::{AlgorithmInfo, Parameter, Worker};
+use crate::graph::{Csr, VertexId};
+use crate::problems::Problem;
+use crate::{Error, Result};
+
+/// This algorithm's line in the table.
+pub const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Bfs,
+        name: "direction-optimizing",
+        summary: "every core, top-down and bottom-up; wins wherever some level holds much of the graph",
+        source: "Beamer et al. 2012",
+        parameters: &[
+            Parameter {
+                name: "alpha",
+                summary: "go bottom-up when the frontier's arcs exceed 1/alpha of the unexplored ones; 15",
+                minimum: 1e-3,
+            },
+            Parameter {
+                name: "beta",
+                summary: "go top-down when the frontier is below 1/beta of the unsettled vertices; 18",
+                minimum: 1e-3,
+            },
+        ],
+        negative_weights: true,
+    },
+    needs_transpose: true,
+    solve,
+};
+
+const ALPHA: f64 = 15.0;
+const BETA: f64 = 18.0;
+/// Words of a bitmap that a thread takes at a time.
+const CHUNK: usize = 8;
+/// Vertices in a chunk.
+const CHUNK_VERTICES: usize = 64 * CHUNK;
+
+fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
+    let vertices = task.graph.vertices();
+    let mut search = Search::new(vertices);
+    let mut levels = vec![UNREACHED; vertices];
+    let counters = search.run(task, &mut levels, |wide| {
+        let mut ends = task.team.run(wide);
+        ends.swap_remove(0)
+    })?;
+    let [levels_narrow, top_down, bottom_up] = counters;
+    let statistics =
+        vec![("narrow_levels", levels_narrow), ("top_down_levels", top_down), ("bottom_up_levels", bottom_up)];
+    Ok(BfsOutcome { levels, statistics })
+}
+
+/// The memory of a search, for one or more of them on the same graph.
+#[derive(Debug)]
+pub(super) struct Search {
+    queue: Queue,
+    wide: Option<Wide>,
+}
+
+/// How the wide gear ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WideEnd {
+    level: u32,
+    /// Which of the two bitmaps holds the frontier.
+    parity: usize,
+    end: End,
+    counters: [u64; 3],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Nothing left to do.
+    Done,
+    /// The frontier has become narrow.
+    Narrow,
+    Interrupted,
+}
+
+impl Search {
+    pub(super) fn new(vertices: usize) -> Self {
+        Search { queue: Queue::new(vertices), wide: None }
+    }
+
+    /// Fills in the levels, all of which are [`UNREACHED`]; counts levels: narrow, top-down, bottom-up.
+    ///
+    /// `on_team` runs a function on every worker of a team, and returns what one of them returned (all do the same).
+    pub(super) fn run(
+        &mut self,
+        task: &BfsTask<'_>,
+        levels: &mut [u32],
+        on_team: impl Fn(&(dyn Fn(&Worker<'_>) -> WideEnd + Sync)) -> WideEnd,
+    ) -> Result<[u64; 3]> {
+        const LEVELS_BETWEEN_CHECKS: u64 = 64;
+        let graph = task.graph.csr();
+        let mut targets = task.targets.to_vec();
+        let mut counters = [0; 3];
+        let mut level = 0;
+        let mut fresh = true;
+        task.sources.iter().for_each(|&source| levels[source as usize] = 0);
+        self.queue.restart(task.sources.iter().copied());
+        let narrow_arcs = (graph.vertices() / 64).max(8192);
+        loop {
+            while !is_wide(graph, self.queue.frontier(), narrow_arcs) {
+                if self.queue.frontier().is_empty() || level >= task.cutoff || all_settled(&mut targets, task, levels) {
+                    return Ok(counters);
+                }
+                if counters[0] % LEVELS_BETWEEN_CHECKS == 0 {
+                    task.control.check()?;
+                }
+                level += 1;
+                counters[0] += 1;
+                self.queue.expand(graph, level, levels);
+            }
+            let wide = self.wide.get_or_insert_with(|| Wide::new(graph.vertices()));
+            if std::mem::take(&mut fresh) {
+                wide.restart(graph.vertices());
+            }
+            let (discovered, frontier) = (self.queue.discovered(), self.queue.frontier());
+            let entry = Entry { task, level, narrow_arcs, discovered, frontier };
+            let shared_levels = shared(levels);
+            let end = on_team(&|worker: &Worker<'_>| wide.run(worker, &entry, shared_levels));
+            level = end.level;
+            counters.iter_mut().zip(end.counters).for_each(|(sum, more)| *sum += more);
+            match end.end {
+                End::Done => return Ok(counters),
+                End::Interrupted => return Err(Error::Interrupted),
+                End::Narrow => self.queue.restart(wide.take_frontier(end.parity)),
+            }
+        }
+    }
+}
+
+/// Whether the arcs out of this frontier are worth sharing out.
+#[inline]
+fn is_wide(graph: &Csr, frontier: &[VertexId], narrow_arcs: usize) -> bool {
+    let mut arcs = 0;
+    for chunk in frontier.chunks(256) {
+        arcs += chunk.iter().map(|&u| graph.row(u).len()).sum::<usize>();
+        if arcs > narrow_arcs {
+            return true;
+        }
+    }
+    false
+}
+
+/// A view of the levels that threads share.
+fn shared(levels: &mut [u32]) -> &[AtomicU32] {
+    // SAFETY: an `AtomicU32` is laid out as a `u32`, and the exclusive borrow lasts as long as the shared one.
+    unsafe { &*(std::ptr::from_mut(levels) as *const [AtomicU32]) }
+}
+
+/// What the wide gear finds when it begins.
+struct Entry<'a> {
+    task: &'a BfsTask<'a>,
+    level: u32,
+    narrow_arcs: usize,
+    /// What was settled since the wide gear last ran.
+    discovered: &'a [VertexId],
+    /// The last of these: the frontier.
+    frontier: &'a [VertexId],
+}
+
+/// What the workers learn from each other in one level. Three of them take turns: while one level fills its own, the
+/// one before may still be read, and the one after is emptied.
+#[derive(Debug, Default)]
+struct Round {
+    /// The next chunk to be taken.
+    cursor: AtomicUsize,
+    /// Vertices in the new frontier.
+    discovered: AtomicUsize,
+    /// Vertices without arcs that were found.
+    isolated: AtomicUsize,
+    /// Arcs out of the new frontier, or more than enough of them.
+    arcs: AtomicUsize,
+    interrupted: AtomicBool,
+}
+
+impl Round {
+    fn empty(&self) {
+        self.cursor.store(0, Relaxed);
+        self.discovered.store(0, Relaxed);
+        self.isolated.store(0, Relaxed);
+        self.arcs.store(0, Relaxed);
+    }
+}
+
+/// The state of the wide gear: bitmaps, 64 vertices to a word.
+#[derive(Debug)]
+struct Wide {
+    /// Vertices that have their level, that have no arcs, or that do not exist (in the last word).
+    settled: Vec<AtomicU64>,
+    /// The frontier, and the next one: they take turns.
+    frontiers: [Vec<AtomicU64>; 2],
+    /// One byte a vertex: 1 if top-down came by. All 0 between levels.
+    marks: Vec<AtomicU8>,
+    rounds: [Round; 3],
+    /// How many vertices were settled, and how many arcs explored, when the last run ended.
+    settled_before: AtomicUsize,
+    explored_before: AtomicUsize,
+}
+
+impl Wide {
+    fn new(vertices: usize) -> Self {
+        let words = vertices.div_ceil(64);
+        Wide {
+            settled: bytemuck::zeroed_vec(words),
+            frontiers: [bytemuck::zeroed_vec(words), bytemuck::zeroed_vec(words)],
+            marks: bytemuck::zeroed_vec(64 * words),
+            rounds: Default::default(),
+            settled_before: AtomicUsize::new(0),
+            explored_before: AtomicUsize::new(0),
+        }
+    }
+
+    /// Forgets the last search.
+    fn restart(&mut self, vertices: usize) {
+        self.settled.iter_mut().for_each(|word| *word.get_mut() = 0);
+        self.frontiers.iter_mut().flatten().for_each(|word| *word.get_mut() = 0);
+        if vertices % 64 != 0 {
+            let past_the_end = u64::MAX << (vertices % 64);
+            *self.settled[vertices / 64].get_mut() = past_the_end;
+        }
+        *self.settled_before.get_mut() = 0;
+        *self.explored_before.get_mut() = 0;
+    }
+
+    /// The vertices of a frontier, which is empty afterwards.
+    fn take_frontier(&mut self, parity: usize) -> impl Iterator<Item = VertexId> {
+        self.frontiers[1 - parity].iter_mut().for_each(|word| *word.get_mut() = 0);
+        let words = self.frontiers[parity].iter_mut().enumerate();
+        words.flat_map(|(index, word)| ones(index, std::mem::take(word.get_mut())))
+    }
+
+    /// Level after level on one worker of a team, the others doing the same, until the frontier is narrow again.
+    fn run(&self, worker: &Worker<'_>, entry: &Entry<'_>, levels: &[AtomicU32]) -> WideEnd {
+        let task = entry.task;
+        let (graph, vertices) = (task.graph.csr(), task.graph.vertices());
+        let alpha = task.parameters.get("alpha").unwrap_or(ALPHA);
+        let beta = task.parameters.get("beta").unwrap_or(BETA);
+        let words = worker.share(self.settled.len());
+        if worker.index == 0 {
+            self.rounds.iter().for_each(Round::empty);
+        }
+        for &v in &entry.discovered[worker.share(entry.discovered.len())] {
+            self.settled[v as usize / 64].fetch_or(1 << (v % 64), Relaxed);
+        }
+        for &v in &entry.frontier[worker.share(entry.frontier.len())] {
+            self.frontiers[0][v as usize / 64].fetch_or(1 << (v % 64), Relaxed);
+        }
+        let mut settled = self.settled_before.load(Relaxed) + entry.discovered.len();
+        let mut explored = self.explored_before.load(Relaxed);
+        let mut frontier_vertices = entry.frontier.len();
+        let mut frontier_arcs = entry.frontier.iter().map(|&u| graph.row(u).len()).sum::<usize>();
+        let mut unsettled_targets = task.targets.to_vec();
+        let mut at = WideEnd { level: entry.level, parity: 0, end: End::Done, counters: [0; 3] };
+        let mut bottom_up = false;
+        worker.barrier();
+        loop {
+            if frontier_vertices == 0 || at.level >= task.cutoff {
+                break;
+            }
+            if !task.targets.is_empty() {
+                let mut pending = std::mem::take(&mut unsettled_targets);
+                pending.retain(|&target| levels[target as usize].load(Relaxed) == UNREACHED);
+                unsettled_targets = pending;
+                // Nobody may write the next level while somebody still looks at this one.
+                worker.barrier();
+                if unsettled_targets.is_empty() {
+                    break;
+                }
+            }
+            let unsettled = vertices.saturating_sub(settled);
+            if bottom_up {
+                bottom_up = frontier_vertices as f64 * beta >= unsettled as f64;
+            } else {
+                bottom_up = frontier_arcs as f64 * alpha > graph.arcs().saturating_sub(explored) as f64;
+            }
+            if !bottom_up && frontier_arcs <= entry.narrow_arcs / 2 {
+                at.end = End::Narrow;
+                break;
+            }
+            at.level += 1;
+            at.counters[1 + usize::from(bottom_up)] += 1;
+            explored += frontier_arcs;
+            let round = &self.rounds[at.level as usize % 3];
+            if worker.index == 0 {
+                self.rounds[(at.level as usize + 1) % 3].empty();
+                if task.control.is_cancelled() {
+                    round.interrupted.store(true, Relaxed);
+                }
+            }
+            let (frontier, next) = (&self.frontiers[at.parity], &self.frontiers[1 - at.parity]);
+            let level = Level { graph, level: at.level, levels, settled: &self.settled, frontier, next, round };
+            if bottom_up {
+                level.bottom_up(task.graph.transpose());
+            } else {
+                level.mark_neighbors(&self.marks);
+                worker.barrier();
+                level.keep_unsettled(&self.marks, words.clone(), (graph.arcs() as f64 / alpha) as usize);
+            }
+            worker.barrier();
+            frontier_vertices = round.discovered.load(Relaxed);
+            settled += frontier_vertices + round.isolated.load(Relaxed);
+            // After bottom-up nobody has counted; if it matters, the frontier is small.
+            frontier_arcs = if bottom_up { frontier_vertices } else { round.arcs.load(Relaxed) };
+            at.parity = 1 - at.parity;
+            if round.interrupted.load(Relaxed) {
+                at.end = End::Interrupted;
+                break;
+            }
+        }
+        if worker.index == 0 {
+            // The queue will name the frontier again as discovered.
+            self.settled_before.store(settled - frontier_vertices, Relaxed);
+            self.explored_before.store(explored, Relaxed);
+        }
+        at
+    }
+}
+
+/// One level of the wide gear.
+struct Level<'a> {
+    graph: &'a Csr,
+    level: u32,
+    levels: &'a [AtomicU32],
+    settled: &'a [AtomicU64],
+    frontier: &'a [AtomicU64],
+    next: &'a [AtomicU64],
+    round: &'a Round,
+}
+
+impl Level<'_> {
+    /// The words of the next chunk that nobody has taken.
+    fn take_chunk(&self) -> Option<std::ops::Range<usize>> {
+        let first = self.round.cursor.fetch_add(CHUNK, Relaxed);
+        (first < self.settled.len()).then(|| first..self.settled.len().min(first + CHUNK))
+    }
+
+    /// Top-down, first part: marks every neighbour of the frontier.
+    fn mark_neighbors(&self, marks: &[AtomicU8]) {
+        const AHEAD: usize = 16;
+        let (offsets, targets) = (self.graph.offsets(), self.graph.targets());
+        let mut members = [0 as VertexId; CHUNK_VERTICES];
+        while let Some(words) = self.take_chunk() {
+            let mut count = 0;
+            for word in words {
+                for v in ones(word, self.frontier[word].load(Relaxed)) {
+                    members[count] = v;
+                    count += 1;
+                }
+            }
+            let members = &members[..count];
+            for (index, &u) in members.iter().enumerate() {
+                let soon = members[(index + AHEAD).min(count - 1)];
+                prefetch(targets, offsets[soon as usize] as usize);
+                for &v in self.graph.neighbors(u) {
+                    // SAFETY: heads of arcs are vertices, and each has a mark.
+                    unsafe { marks.get_unchecked(v as usize) }.store(1, Relaxed);
+                }
+            }
+        }
+    }
+
+    /// Top-down, second part: of the vertices marked, those not settled are the next frontier. Counts its arcs, but
+    /// no further than `enough`.
+    fn keep_unsettled(&self, marks: &[AtomicU8], words: std::ops::Range<usize>, enough: usize) {
+        let (mut discovered, mut arcs) = (0, 0);
+        for word in words {
+            let mut marked = 0;
+            for (group, bytes) in marks[64 * word..64 * (word + 1)].chunks_exact(8).enumerate() {
+                let mut eight = [0; 8];
+                for (byte, mark) in eight.iter_mut().zip(bytes) {
+                    *byte = mark.load(Relaxed);
+                    mark.store(0, Relaxed);
+                }
+                // Each byte is 0 or 1: the product gathers the eight in the top byte.
+                let gathered = u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+                marked |= gathered << (8 * group);
+            }
+            let settled = self.settled[word].load(Relaxed);
+            let new = marked & !settled;
+            self.settle(word, settled, new);
+            discovered += new.count_ones() as usize;
+            if arcs <= enough {
+                arcs += ones(word, new).map(|v| self.graph.row(v).len()).sum::<usize>();
+            }
+        }
+        self.round.discovered.fetch_add(discovered, Relaxed);
+        self.round.arcs.fetch_add(arcs, Relaxed);
+    }
+
+    /// Writes what became of one word: its new vertices, on top of the settled ones.
+    #[inline]
+    fn settle(&self, word: usize, settled: u64, new: u64) {
+        self.next[word].store(new, Relaxed);
+        if new != 0 {
+            self.settled[word].store(settled | new, Relaxed);
+            for v in ones(word, new) {
+                // SAFETY: vertices that do not exist are settled from the start, so `v` is one.
+                unsafe { self.levels.get_unchecked(v as usize) }.store(self.level, Relaxed);
+            }
+        }
+    }
+
+    /// Bottom-up: every vertex that is not settled looks for a neighbour in the frontier.
+    fn bottom_up(&self, transpose: &Csr) {
+        const ONE_BY_ONE: usize = 4;
+        let (offsets, targets) = (transpose.offsets(), transpose.targets());
+        let Some(last_arc) = targets.len().checked_sub(1) else { return };
+        let in_frontier = |arc: usize| -> u64 {
+            // SAFETY: callers ask for arcs that exist; their ends are vertices, and each has a bit.
+            unsafe {
+                let u = *targets.get_unchecked(arc);
+                self.frontier.get_unchecked(u as usize / 64).load(Relaxed) >> (u % 64) & 1
+            }
+        };
+        // Vertices without an answer: their next arc, the end of their row, their place in the chunk.
+        let mut next_arc = [0_usize; CHUNK_VERTICES];
+        let mut row_end = [0_usize; CHUNK_VERTICES];
+        let mut place = [0_u16; CHUNK_VERTICES];
+        let (mut discovered, mut isolated_count) = (0, 0);
+        while let Some(words) = self.take_chunk() {
+            let mut found = [0_u64; CHUNK];
+            let mut isolated = [0_u64; CHUNK];
+            let mut open = 0;
+            for (index, word) in words.clone().enumerate() {
+                let mut unsettled = !self.settled[word].load(Relaxed);
+                while unsettled != 0 {
+                    let bit = unsettled.trailing_zeros();
+                    unsettled &= unsettled - 1;
+                    let v = 64 * word + bit as usize;
+                    // SAFETY: a vertex that is not settled exists.
+                    let (first, end) =
+                        unsafe { (*offsets.get_unchecked(v) as usize, *offsets.get_unchecked(v + 1) as usize) };
+                    let has_arcs = u64::from(first < end);
+                    let hit = in_frontier(first.min(last_arc)) & has_arcs;
+                    found[index] |= hit << bit;
+                    isolated[index] |= (1 - has_arcs) << bit;
+                    next_arc[open] = first + 1;
+                    row_end[open] = end;
+                    place[open] = (64 * index) as u16 + bit as u16;
+                    open += usize::from((first + 1 < end) & (hit == 0));
+                }
+            }
+            while open > ONE_BY_ONE {
+                let mut still_open = 0;
+                for item in 0..open {
+                    let (arc, end, at) = (next_arc[item], row_end[item], place[item] as usize);
+                    let last = end - 1;
+                    let hit = in_frontier(arc)
+                        | in_frontier(last.min(arc + 1))
+                        | in_frontier(last.min(arc + 2))
+                        | in_frontier(last.min(arc + 3));
+                    found[at / 64 % CHUNK] |= hit << (at % 64);
+                    next_arc[still_open] = arc + 4;
+                    row_end[still_open] = end;
+                    place[still_open] = at as u16;
+                    still_open += usize::from((arc + 4 < end) & (hit == 0));
+                }
+                open = still_open;
+            }
+            for item in 0..open {
+                let at = place[item] as usize;
+                let hit = (next_arc[item]..row_end[item]).any(|arc| in_frontier(arc) != 0);
+                found[at / 64 % CHUNK] |= u64::from(hit) << (at % 64);
+            }
+            for (index, word) in words.enumerate() {
+                let settled = self.settled[word].load(Relaxed);
+                self.settle(word, settled | isolated[index], found[index]);
+                discovered += found[index].count_ones() as usize;
+                if isolated[index] != 0 {
+                    self.settled[word].store(settled | isolated[index] | found[index], Relaxed);
+                    isolated_count += isolated[index].count_ones() as usize;
+                }
+            }
+        }
+        self.round.discovered.fetch_add(discovered, Relaxed);
+        self.round.isolated.fetch_add(isolated_count, Relaxed);
+    }
+}
+
+/// The vertices whose bits are set in the word with this index.
+#[inline]
+fn ones(index: usize, mut word: u64) -> impl Iterator<Item = VertexId> {
+    std::iter::from_fn(move || {
+        (word != 0).then(|| {
+            let bit = word.trailing_zeros();
+            word &= word - 1;
+            64 * index as VertexId + bit
+        })
+    })
+}
