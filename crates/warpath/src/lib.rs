@@ -32,5 +32,5 @@ pub use formats::{Format, ReadOptions, WriteOptions, read, write};
 pub use generate::generate;
 pub use graph::{Distance, Graph, GraphBuilder, VertexId};
 pub use plan::{Plan, PlanItem, available_memory};
-pub use problems::{Bfs, Path, ShortestPathTree, Sssp};
+pub use problems::{Apsp, Bfs, DistanceMatrix, Path, ShortestPathTree, Sssp};
 pub use solver::{Request, Search, Solver, SolverBuilder};
