@@ -1,0 +1,249 @@
+//! What every command that works on a graph does first: check the options, read or generate the graph, open a solver.
+
+use std::path::Path;
+use std::time::Instant;
+
+use serde::Serialize;
+use warpath::formats::{Format, ReadOptions, WeightSource};
+use warpath::generate::Recipe;
+use warpath::graph::{Direction, ParallelEdges, SelfLoops};
+use warpath::{Control, Error, Graph, Plan, Solver, VertexId};
+
+use crate::arguments::{CommonArguments, FirstLine, GraphArguments};
+use crate::failure::Failure;
+use crate::print;
+use crate::progress;
+
+/// The seed of `--weights random:LO..HI`, so that a run can be repeated.
+const WEIGHT_SEED: u64 = 1;
+
+/// Options that hold for the whole run, and who may interrupt it.
+pub(crate) struct Session<'a> {
+    pub(crate) common: &'a CommonArguments,
+    pub(crate) control: Control,
+}
+
+impl<'a> Session<'a> {
+    /// Checks the options that every command has.
+    pub(crate) fn new(common: &'a CommonArguments) -> Result<Self, Failure> {
+        let engine = common.engine.as_str();
+        match engine.split(':').next() {
+            Some("auto" | "cpu") if !engine.contains(':') => {}
+            Some("cuda") => {
+                let lacking = Error::NoDevice("this version of Warpath has no CUDA engine".into());
+                return Err(Failure::from(lacking).help("`--engine cpu` or `--engine auto` runs on all cores"));
+            }
+            _ => return Err(Failure::usage(format!("`{engine}` is not an engine; there are auto, cpu and cuda"))),
+        }
+        Ok(Session { common, control: progress::control(!common.quiet) })
+    }
+
+    /// Reads or generates the graph; returns how long that took, too.
+    pub(crate) fn load(&self, arguments: &GraphArguments) -> Result<(Graph, f64), Failure> {
+        let start = Instant::now();
+        let graph = load(arguments, self.common, &self.control)?;
+        Ok((graph, start.elapsed().as_secs_f64()))
+    }
+
+    /// A solver for the graph.
+    pub(crate) fn solver<'g>(&self, graph: &'g Graph) -> Result<Solver<'g>, Failure> {
+        let mut builder = Solver::builder(graph).control(self.control.clone());
+        if let Some(threads) = self.common.threads {
+            builder = builder.threads(threads as usize);
+        }
+        if let Some(memory) = self.common.memory {
+            builder = builder.memory(memory);
+        }
+        Ok(builder.open()?)
+    }
+
+    /// Prints the plan of the whole run, the graph included.
+    pub(crate) fn print_plan(&self, graph: &Graph, mut plan: Plan) -> Result<(), Failure> {
+        let available = self.common.memory.unwrap_or_else(warpath::available_memory);
+        let work = plan.memory_bytes();
+        plan.memory("the graph (in memory already)", graph.owned_bytes());
+        let fits = work <= available;
+        print::plan(&plan, if fits { available.saturating_add(graph.owned_bytes()) } else { available }, self.common.json)
+    }
+}
+
+fn load(arguments: &GraphArguments, common: &CommonArguments, control: &Control) -> Result<Graph, Failure> {
+    let direction = match (arguments.directed, arguments.undirected) {
+        (true, _) => Some(Direction::Directed),
+        (_, true) => Some(Direction::Undirected),
+        _ => None,
+    };
+    let random = arguments.weights.as_deref().and_then(|text| text.strip_prefix("random:")).map(parse_range).transpose()?;
+    let graph = if Recipe::looks_like(&arguments.graph) && !Path::new(&arguments.graph).exists() {
+        generate(arguments, direction, control)?
+    } else {
+        let mut options = ReadOptions::new().control(control.clone());
+        if let Some(name) = &arguments.format {
+            options = options.format(name.parse::<Format>()?);
+        }
+        if let Some(direction) = direction {
+            options = options.direction(direction);
+        }
+        if let Some(threads) = common.threads {
+            options = options.threads(threads as usize);
+        }
+        if let Some(first_line) = arguments.first_line {
+            options = options.first_line(match first_line {
+                FirstLine::Counts => warpath::formats::FirstLine::Counts,
+                FirstLine::Header => warpath::formats::FirstLine::Header,
+                FirstLine::Edge => warpath::formats::FirstLine::Edge,
+            });
+        }
+        if arguments.drop_self_loops {
+            options = options.self_loops(SelfLoops::Drop);
+        }
+        if arguments.keep_parallel_edges {
+            options = options.parallel_edges(ParallelEdges::Keep);
+        }
+        options = options.weights(match arguments.weights.as_deref() {
+            None => WeightSource::File,
+            Some("unit") => WeightSource::Unit,
+            Some(_) if random.is_some() => WeightSource::Unit,
+            Some(column) => column.parse()?,
+        });
+        if arguments.graph == "-" { options.read_stdin()? } else { options.read(&arguments.graph)? }
+    };
+    match random {
+        Some((low, high)) => Ok(graph.with_random_weights(low, high, WEIGHT_SEED)?),
+        None => Ok(graph),
+    }
+}
+
+fn generate(
+    arguments: &GraphArguments,
+    direction: Option<Direction>,
+    control: &Control,
+) -> Result<Graph, Failure> {
+    let unused = [
+        ("--format", arguments.format.is_some()),
+        ("--first-line", arguments.first_line.is_some()),
+        ("--drop-self-loops", arguments.drop_self_loops),
+        ("--keep-parallel-edges", arguments.keep_parallel_edges),
+    ];
+    if let Some((option, _)) = unused.iter().find(|(_, given)| *given) {
+        return Err(Failure::usage(format!("`{option}` is for files; `{}` is a generator", arguments.graph)));
+    }
+    let graph = arguments.graph.parse::<Recipe>()?.generate(control)?;
+    let graph = match direction {
+        Some(direction) => graph.with_direction(direction)?,
+        None => graph,
+    };
+    match arguments.weights.as_deref() {
+        None => Ok(graph),
+        Some("unit") => Ok(graph.without_weights()),
+        Some(text) if text.starts_with("random:") => Ok(graph),
+        Some(text) => Err(Failure::usage(format!("a generated graph has no column `{text}`; its weights can be `unit` or `random:LO..HI`"))),
+    }
+}
+
+/// `LO..HI`, both included.
+fn parse_range(text: &str) -> Result<(u32, u32), Failure> {
+    let bad = || Failure::usage(format!("`random:{text}` is not of the form random:LO..HI with 0 <= LO <= HI < 2^32"));
+    let (low, high) = text.split_once("..").ok_or_else(bad)?;
+    let (low, high) = (low.parse().map_err(|_| bad())?, high.trim_start_matches('=').parse().map_err(|_| bad())?);
+    if low <= high { Ok((low, high)) } else { Err(bad()) }
+}
+
+/// The vertices named in a file, one a line; empty lines and lines that begin with `#` or `%` are skipped.
+pub(crate) fn read_vertices(graph: &Graph, file: &Path) -> Result<Vec<VertexId>, Failure> {
+    let bytes = std::fs::read(file).map_err(|error| Error::io(file, error))?;
+    let mut vertices = Vec::new();
+    for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        let name = line.trim_ascii();
+        if name.is_empty() || name.starts_with(b"#") || name.starts_with(b"%") {
+            continue;
+        }
+        let at_line = |message: String| {
+            Error::from(warpath::InputError::at(index as u64 + 1, name, message).in_file(file.display().to_string()))
+        };
+        let text = std::str::from_utf8(name).map_err(|_| at_line("not UTF-8".into()))?;
+        vertices.push(graph.vertex(text).map_err(|error| at_line(error.to_string()))?);
+    }
+    if vertices.is_empty() {
+        return Err(Failure::usage(format!("{}: there are no vertices in it", file.display())));
+    }
+    Ok(vertices)
+}
+
+/// What JSON says of a graph.
+#[derive(Debug, Serialize)]
+pub(crate) struct GraphFacts {
+    vertices: usize,
+    edges: usize,
+    directed: bool,
+    weights: &'static str,
+}
+
+impl GraphFacts {
+    pub(crate) fn of(graph: &Graph) -> Self {
+        GraphFacts {
+            vertices: graph.vertices(),
+            edges: graph.arcs(),
+            directed: graph.is_directed(),
+            weights: graph.weight_kind().name(),
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        format!(
+            "{} vertices, {} arcs, {}, {} weights",
+            print::grouped(self.vertices as u128),
+            print::grouped(self.edges as u128),
+            if self.directed { "directed" } else { "undirected" },
+            self.weights
+        )
+    }
+}
+
+/// Where the time went, in seconds.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Times {
+    pub(crate) load: f64,
+    pub(crate) prepare: f64,
+    pub(crate) solve: f64,
+    pub(crate) predecessors: f64,
+    pub(crate) download: f64,
+    pub(crate) verify: f64,
+    pub(crate) write: f64,
+}
+
+impl Times {
+    pub(crate) fn text(&self) -> String {
+        let parts = [
+            ("load", self.load),
+            ("prepare", self.prepare),
+            ("solve", self.solve),
+            ("predecessors", self.predecessors),
+            ("download", self.download),
+            ("verify", self.verify),
+            ("write", self.write),
+        ];
+        let taken = parts.iter().filter(|(name, value)| *value >= 1e-6 || *name == "solve");
+        taken.map(|(name, value)| format!("{name} {}", print::seconds(*value))).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The greatest amounts of memory in use.
+#[derive(Debug, Serialize)]
+pub(crate) struct PeakBytes {
+    host: u64,
+    device: u64,
+}
+
+impl PeakBytes {
+    pub(crate) fn now() -> Self {
+        PeakBytes { host: print::peak_memory(), device: 0 }
+    }
+}
+
+/// Runs something; returns how many seconds it took, too.
+pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<(T, f64), Failure> {
+    let start = Instant::now();
+    let result = work()?;
+    Ok((result, start.elapsed().as_secs_f64()))
+}
