@@ -1,6 +1,7 @@
 //! The face of Warpath: takes requests, picks engine and algorithm, and hands results back.
 
 mod bfs;
+mod each;
 mod sssp;
 
 use std::time::Instant;
@@ -79,6 +80,12 @@ pub trait Request {
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan>;
     /// Answers it. [`Solver::solve`] has checked the plan before.
     fn solve_on(self, solver: &Solver<'_>) -> Result<Self::Answer>;
+}
+
+/// A request for one search, which can be put again from another source: see [`Solver::solve_each`].
+pub trait Search: Request<Answer = ShortestPathTree> + Clone + Sync {
+    /// The same request from this source alone.
+    fn starting_at(&self, source: VertexId) -> Self;
 }
 
 impl<'g> Solver<'g> {

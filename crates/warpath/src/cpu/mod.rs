@@ -5,6 +5,7 @@
 
 pub mod bfs;
 mod parameters;
+mod prefetch;
 pub mod sssp;
 mod team;
 

@@ -4,6 +4,7 @@
 //! [`generate`](crate::generate), [`Graph::from_edges`], or a [`GraphBuilder`].
 
 mod builder;
+mod components;
 mod csr;
 mod labels;
 mod storage;
@@ -11,6 +12,7 @@ mod transforms;
 mod weights;
 
 pub use builder::{Direction, EdgeList, GraphBuilder, ParallelEdges, SelfLoops};
+pub use components::{Components, strongly_connected_components, weakly_connected_components};
 pub use csr::{Adjacency, Csr, Graph, InputCounts, VertexId};
 pub use labels::{Labels, StringLabels};
 pub use storage::{StableBytes, Storage};

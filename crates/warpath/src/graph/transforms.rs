@@ -37,11 +37,16 @@ impl Csr {
 impl Graph {
     /// The same graph without weights.
     pub fn without_weights(self) -> Graph {
+        let arcs = self.arcs();
+        self.with_trusted_weights(Weights::unit(arcs))
+    }
+
+    /// The same graph with weights that are right by construction: as many as arcs, finite, the same both ways.
+    pub(crate) fn with_trusted_weights(self, weights: Weights) -> Graph {
         let (directed, counts) = (self.is_directed(), self.input_counts());
         let (csr, labels) = self.into_parts();
-        let (offsets, targets, weights) = csr.into_arrays();
-        let csr = Csr::trusted(offsets, targets, Weights::unit(weights.len()));
-        Graph::from_parts(csr, directed, labels, counts)
+        let (offsets, targets, _) = csr.into_arrays();
+        Graph::from_parts(Csr::trusted(offsets, targets, weights), directed, labels, counts)
     }
 
     /// The same graph with other weights, in arc order.

@@ -2,13 +2,19 @@
 
 use std::time::Instant;
 
-use super::{Request, Solver, attach_distances, plan_search, trim_to_ball};
+use super::{Request, Search, Solver, attach_distances, plan_search, trim_to_ball};
 use crate::Result;
 use crate::cpu::bfs::{ALGORITHMS, BfsTask, UNREACHED};
 use crate::cpu::parse_algorithm;
-use crate::graph::{Distances, Lane, UnitLane};
+use crate::graph::{Distances, Lane, UnitLane, VertexId};
 use crate::plan::Plan;
 use crate::problems::{Bfs, Problem, Report, Seconds, ShortestPathTree};
+
+impl Search for Bfs {
+    fn starting_at(&self, source: VertexId) -> Self {
+        Bfs { sources: vec![source], ..self.clone() }
+    }
+}
 
 impl Request for Bfs {
     type Answer = ShortestPathTree;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{Request, Solver, attach_distances, plan_search, trim_to_ball};
+use super::{Request, Search, Solver, attach_distances, plan_search, trim_to_ball};
 use crate::cpu::parse_algorithm;
 use crate::cpu::sssp::{ALGORITHMS, SsspLane, SsspTask};
 use crate::graph::{
@@ -12,6 +12,12 @@ use crate::graph::{
 use crate::plan::Plan;
 use crate::problems::{Problem, Report, Seconds, ShortestPathTree, Sssp};
 use crate::{Error, Result};
+
+impl Search for Sssp {
+    fn starting_at(&self, source: VertexId) -> Self {
+        Sssp { sources: vec![source], ..self.clone() }
+    }
+}
 
 impl Request for Sssp {
     type Answer = ShortestPathTree;

@@ -1,5 +1,6 @@
 //! Breadth-first search on the CPU.
 
+pub mod multi_source;
 pub mod sequential;
 
 use super::{AlgorithmInfo, Parameters, Statistics, Team};

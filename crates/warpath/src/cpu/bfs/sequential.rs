@@ -4,11 +4,21 @@
 //! also the order of discovery. Work O(V + E), span the same. It wins on small graphs and on long thin ones (roads),
 //! whose levels are too short to share; it loses on everything with a wide frontier.
 //!
+//! The textbook loop waits most of its time: for the row of the vertex that leaves the queue, then for the levels of
+//! its neighbours, and on the branch "seen before?", which nobody can predict. Three changes make it more than twice
+//! as fast on roads. The queue says what comes next, so offsets are prefetched [`OFFSETS_AHEAD`] vertices ahead and
+//! the row itself [`ROW_AHEAD`] ahead. A neighbour is written to the end of the queue always, and the end moves on
+//! only if it was new: no branch. And the first [`ALWAYS_PROBED`] neighbours are probed without asking how many there
+//! are, the last one again where there are fewer: by then it is not new, and the usual short row has no unpredictable
+//! loop end.
+//!
 //! Source: Moore 1959, "The shortest path through a maze"; Cormen et al., *Introduction to Algorithms*, sect. 22.2.
 
 use super::{BfsAlgorithm, BfsOutcome, BfsTask, UNREACHED};
 use crate::Result;
 use crate::cpu::AlgorithmInfo;
+use crate::cpu::prefetch::prefetch;
+use crate::graph::{Csr, VertexId};
 use crate::problems::Problem;
 
 /// This algorithm's line in the table.
@@ -25,41 +35,121 @@ pub const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     solve,
 };
 
+/// How many vertices ahead in the queue offsets are prefetched.
+const OFFSETS_AHEAD: usize = 64;
+/// How many vertices ahead in the queue the beginning of a row is prefetched: its offset has come by then.
+const ROW_AHEAD: usize = 32;
+/// How many neighbours are probed without asking whether there are that many.
+const ALWAYS_PROBED: usize = 3;
+
 fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
     const VERTICES_BETWEEN_CHECKS: usize = 1 << 16;
     let graph = task.graph.csr();
     let mut levels = vec![UNREACHED; graph.vertices()];
-    let mut queue = Vec::with_capacity(graph.vertices());
-    let mut unsettled_targets = task.targets.len();
-    let mut is_target = vec![false; if task.targets.is_empty() { 0 } else { graph.vertices() }];
-    task.targets.iter().for_each(|&target| is_target[target as usize] = true);
-    for &source in task.sources {
-        levels[source as usize] = 0;
-        queue.push(source);
-    }
-    let mut head = 0;
-    while head < queue.len() {
-        if head % VERTICES_BETWEEN_CHECKS == 0 {
+    let mut queue = Queue::new(graph.vertices());
+    let mut targets = task.targets.to_vec();
+    task.sources.iter().for_each(|&source| levels[source as usize] = 0);
+    queue.restart(task.sources.iter().copied());
+    let (mut level, mut checked_at) = (0, 0);
+    while !queue.frontier().is_empty() && level < task.cutoff && !all_settled(&mut targets, task, &levels) {
+        if queue.tail - checked_at >= VERTICES_BETWEEN_CHECKS {
+            checked_at = queue.tail;
             task.control.check()?;
         }
-        let u = queue[head];
-        head += 1;
-        let level = levels[u as usize];
-        if !task.targets.is_empty() && is_target[u as usize] {
-            unsettled_targets -= 1;
-            if unsettled_targets == 0 {
-                break;
-            }
-        }
-        if level >= task.cutoff {
-            break;
-        }
-        for &v in graph.neighbors(u) {
-            if levels[v as usize] == UNREACHED {
-                levels[v as usize] = level + 1;
-                queue.push(v);
-            }
-        }
+        level += 1;
+        queue.expand(graph, level, &mut levels);
     }
-    Ok(BfsOutcome { levels, statistics: vec![("visited", queue.len() as u64)] })
+    Ok(BfsOutcome { levels, statistics: vec![("visited", queue.tail as u64), ("levels", u64::from(level))] })
+}
+
+/// Whether there are targets and all of them have a level. Those found are forgotten.
+#[inline]
+pub(super) fn all_settled(unsettled: &mut Vec<VertexId>, task: &BfsTask<'_>, levels: &[u32]) -> bool {
+    if task.targets.is_empty() {
+        return false;
+    }
+    while let Some(&target) = unsettled.last()
+        && levels[target as usize] != UNREACHED
+    {
+        unsettled.pop();
+    }
+    unsettled.is_empty()
+}
+
+/// The vertices discovered, level after level; the last level is the frontier.
+#[derive(Debug)]
+pub(super) struct Queue {
+    /// Room for every vertex and one more; the first `tail` are written.
+    vertices: Vec<VertexId>,
+    head: usize,
+    tail: usize,
+}
+
+impl Queue {
+    /// Room for all vertices of a graph. Memory is touched only as it fills.
+    pub(super) fn new(vertices: usize) -> Self {
+        Queue { vertices: Vec::with_capacity(vertices + 1), head: 0, tail: 0 }
+    }
+
+    /// Forgets everything and begins with this frontier, no vertex of which is named twice.
+    pub(super) fn restart(&mut self, frontier: impl IntoIterator<Item = VertexId>) {
+        self.vertices.clear();
+        self.vertices.extend(frontier);
+        (self.head, self.tail) = (0, self.vertices.len());
+    }
+
+    /// The vertices of the last level.
+    pub(super) fn frontier(&self) -> &[VertexId] {
+        &self.vertices[self.head..self.tail]
+    }
+
+    /// Everything since the last [`Queue::restart`].
+    pub(super) fn discovered(&self) -> &[VertexId] {
+        &self.vertices[..self.tail]
+    }
+
+    /// Gives `level` to every neighbour of the frontier that has none, and makes these the frontier.
+    ///
+    /// Every vertex in the queue has a level, and none is in it twice; the levels are those of `graph`'s vertices.
+    pub(super) fn expand(&mut self, graph: &Csr, level: u32, levels: &mut [u32]) {
+        let (offsets, targets) = (graph.offsets(), graph.targets());
+        assert!(levels.len() == graph.vertices() && self.vertices.capacity() > graph.vertices());
+        let queue = self.vertices.as_mut_ptr();
+        let (mut head, end, mut tail) = (self.head, self.tail, self.tail);
+        let mut probe = |v: VertexId, tail: &mut usize| {
+            // SAFETY: heads of arcs are vertices, so `v < levels.len()`. The queue's end moves only past vertices
+            // that had no level and now have one: at most once for each, and there is room for one more than that.
+            unsafe {
+                let slot = levels.get_unchecked_mut(v as usize);
+                let unseen = *slot == UNREACHED;
+                *slot = (*slot).min(level);
+                queue.add(*tail).write(v);
+                *tail += usize::from(unseen);
+            }
+        };
+        while head < end {
+            // SAFETY: the queue is written below `tail`, with vertices, which have two offsets each; these ascend to
+            // `targets.len()`, as every `Csr` guarantees.
+            unsafe {
+                let soon = queue.add((head + OFFSETS_AHEAD).min(tail - 1)).read();
+                prefetch(offsets, soon as usize);
+                let next = queue.add((head + ROW_AHEAD).min(tail - 1)).read();
+                prefetch(targets, *offsets.get_unchecked(next as usize) as usize);
+                let u = queue.add(head).read() as usize;
+                let (first, after) = (*offsets.get_unchecked(u) as usize, *offsets.get_unchecked(u + 1) as usize);
+                if first < after {
+                    for arc in first..first + ALWAYS_PROBED {
+                        probe(*targets.get_unchecked(arc.min(after - 1)), &mut tail);
+                    }
+                    for arc in first + ALWAYS_PROBED..after {
+                        probe(*targets.get_unchecked(arc), &mut tail);
+                    }
+                }
+            }
+            head += 1;
+        }
+        // SAFETY: everything below `tail` was written, and `tail` is at most the number of vertices.
+        unsafe { self.vertices.set_len(tail) };
+        (self.head, self.tail) = (end, tail);
+    }
 }
