@@ -85,7 +85,7 @@ pub struct GraphArguments {
     pub undirected: bool,
     /// The format, instead of finding it from content and extension
     #[arg(long, value_name = "NAME", help_heading = "Reading",
-          value_parser = clap::builder::PossibleValuesParser::new(warpath::formats::Format::NAMES))]
+          value_parser = clap::builder::PossibleValuesParser::new(warpath::Format::ALL.map(warpath::Format::name)))]
     pub format: Option<String>,
     /// What the first line of an edge list is
     #[arg(long, value_name = "WHAT", value_enum, help_heading = "Reading")]
@@ -319,7 +319,7 @@ pub struct ConvertArguments {
     pub output: PathBuf,
     /// The format to write, instead of finding it from the extension
     #[arg(long, value_name = "NAME",
-          value_parser = clap::builder::PossibleValuesParser::new(warpath::formats::Format::NAMES))]
+          value_parser = clap::builder::PossibleValuesParser::new(warpath::Format::ALL.map(warpath::Format::name)))]
     pub output_format: Option<String>,
     #[command(flatten)]
     #[allow(missing_docs)]

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde::Serialize;
+use warpath::cpu::Team;
 use warpath::formats::{Format, ReadOptions, WeightSource};
-use warpath::generate::Recipe;
+use warpath::generate::{DEFAULT_SEED, Recipe, WeightRange};
 use warpath::graph::{Direction, ParallelEdges, SelfLoops};
 use warpath::{Control, Error, Graph, Plan, Solver, VertexId};
 
@@ -13,9 +14,6 @@ use crate::arguments::{CommonArguments, FirstLine, GraphArguments};
 use crate::failure::Failure;
 use crate::print;
 use crate::progress;
-
-/// The seed of `--weights random:LO..HI`, so that a run can be repeated.
-const WEIGHT_SEED: u64 = 1;
 
 /// Options that hold for the whole run, and who may interrupt it.
 pub(crate) struct Session<'a> {
@@ -41,7 +39,8 @@ impl<'a> Session<'a> {
     /// Reads or generates the graph; returns how long that took, too.
     pub(crate) fn load(&self, arguments: &GraphArguments) -> Result<(Graph, f64), Failure> {
         let start = Instant::now();
-        let graph = load(arguments, self.common, &self.control)?;
+        let team = Team::new(self.common.threads.unwrap_or(0) as usize)?;
+        let graph = team.install(|| load(arguments, &self.control))?;
         Ok((graph, start.elapsed().as_secs_f64()))
     }
 
@@ -67,13 +66,14 @@ impl<'a> Session<'a> {
     }
 }
 
-fn load(arguments: &GraphArguments, common: &CommonArguments, control: &Control) -> Result<Graph, Failure> {
+fn load(arguments: &GraphArguments, control: &Control) -> Result<Graph, Failure> {
     let direction = match (arguments.directed, arguments.undirected) {
         (true, _) => Some(Direction::Directed),
         (_, true) => Some(Direction::Undirected),
         _ => None,
     };
-    let random = arguments.weights.as_deref().and_then(|text| text.strip_prefix("random:")).map(parse_range).transpose()?;
+    let random = arguments.weights.as_deref().and_then(|text| text.strip_prefix("random:"));
+    let random = random.map(str::parse::<WeightRange>).transpose()?;
     let graph = if Recipe::looks_like(&arguments.graph) && !Path::new(&arguments.graph).exists() {
         generate(arguments, direction, control)?
     } else {
@@ -83,9 +83,6 @@ fn load(arguments: &GraphArguments, common: &CommonArguments, control: &Control)
         }
         if let Some(direction) = direction {
             options = options.direction(direction);
-        }
-        if let Some(threads) = common.threads {
-            options = options.threads(threads as usize);
         }
         if let Some(first_line) = arguments.first_line {
             options = options.first_line(match first_line {
@@ -104,12 +101,16 @@ fn load(arguments: &GraphArguments, common: &CommonArguments, control: &Control)
             None => WeightSource::File,
             Some("unit") => WeightSource::Unit,
             Some(_) if random.is_some() => WeightSource::Unit,
-            Some(column) => column.parse()?,
+            Some(column) => match column.parse() {
+                Ok(0) => return Err(Failure::usage("columns are counted from 1")),
+                Ok(position) => WeightSource::Column(position),
+                Err(_) => WeightSource::Named(column.to_owned()),
+            },
         });
         if arguments.graph == "-" { options.read_stdin()? } else { options.read(&arguments.graph)? }
     };
     match random {
-        Some((low, high)) => Ok(graph.with_random_weights(low, high, WEIGHT_SEED)?),
+        Some(WeightRange { low, high }) => Ok(graph.with_random_weights(low, high, DEFAULT_SEED)?),
         None => Ok(graph),
     }
 }
@@ -139,14 +140,6 @@ fn generate(
         Some(text) if text.starts_with("random:") => Ok(graph),
         Some(text) => Err(Failure::usage(format!("a generated graph has no column `{text}`; its weights can be `unit` or `random:LO..HI`"))),
     }
-}
-
-/// `LO..HI`, both included.
-fn parse_range(text: &str) -> Result<(u32, u32), Failure> {
-    let bad = || Failure::usage(format!("`random:{text}` is not of the form random:LO..HI with 0 <= LO <= HI < 2^32"));
-    let (low, high) = text.split_once("..").ok_or_else(bad)?;
-    let (low, high) = (low.parse().map_err(|_| bad())?, high.trim_start_matches('=').parse().map_err(|_| bad())?);
-    if low <= high { Ok((low, high)) } else { Err(bad()) }
 }
 
 /// The vertices named in a file, one a line; empty lines and lines that begin with `#` or `%` are skipped.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use warpath::formats::{Format, WriteOptions};
+use warpath::formats::{Format, PartialFile, WriteOptions};
 use warpath::generate::Recipe;
 
 use crate::arguments::ConvertArguments;
@@ -35,13 +35,15 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
     if let Some(name) = &arguments.output_format {
         options = options.format(name.parse::<Format>()?);
     }
-    let writer = options.create(&arguments.output)?;
+    options.format_for(&arguments.output)?;
+    // Found before the work: a path that can't be written.
+    drop(PartialFile::create(&arguments.output)?);
     let (graph, load) = session.load(&arguments.graph)?;
     if arguments.common.plan {
         session.print_plan(&graph, warpath::Plan::new())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let ((), write) = timed(|| Ok(writer.write(&graph)?))?;
+    let ((), write) = timed(|| Ok(options.write(&graph, &arguments.output)?))?;
     let bytes = std::fs::metadata(&arguments.output).map_or(0, |metadata| metadata.len());
     let converted = Converted {
         output: arguments.output.display().to_string(),

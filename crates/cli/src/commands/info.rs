@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use warpath::graph::Statistics;
+
 
 use crate::arguments::InfoArguments;
 use crate::failure::Failure;
@@ -11,5 +11,5 @@ use crate::print::{self, Table};
 use crate::session::{PeakBytes, Session, Times, timed};
 
 pub(crate) fn run(_arguments: InfoArguments) -> Result<ExitCode, Failure> {
-    todo!()
+    Err(Failure::usage("later"))
 }

@@ -292,7 +292,7 @@ impl DistanceWriter {
     fn write(&mut self, graph: &Graph, tree: &ShortestPathTree) -> Result<(), Error> {
         let result = match self.kind {
             OutputKind::Csv => self.write_csv(graph, tree),
-            OutputKind::Npy => npy::write(&mut self.output, &[tree.distances().len()], tree.distances()),
+            OutputKind::Npy => npy::write_distances(&mut self.output, &[tree.distances().len()], tree.distances()),
         };
         result.map_err(|error| Error::io(self.output.path(), error))
     }

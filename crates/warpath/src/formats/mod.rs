@@ -10,6 +10,7 @@
 
 mod detect;
 mod input;
+pub mod npy;
 mod partial_file;
 mod text;
 mod weight_column;

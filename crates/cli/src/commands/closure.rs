@@ -1,0 +1,4 @@
+//! placeholder
+use std::process::ExitCode;
+use crate::failure::Failure;
+pub(crate) fn run(_arguments: crate::arguments::ClosureArguments) -> Result<ExitCode, Failure> { Err(Failure::usage("later")) }
