@@ -2,6 +2,7 @@
 
 mod bfs;
 mod each;
+mod closure;
 mod sssp;
 
 use std::time::Instant;

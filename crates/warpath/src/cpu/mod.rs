@@ -3,12 +3,16 @@
 //! Each folder exports one table, `ALGORITHMS`. Parser, help, documents and `auto` are fed from it, so that an
 //! algorithm is added in one place: its file, and its line in the table.
 
+pub mod apsp;
 pub mod bfs;
+pub mod closure;
+mod instructions;
 mod parameters;
 mod prefetch;
 pub mod sssp;
 mod team;
 
+pub use instructions::InstructionSet;
 pub(crate) use parameters::parse_algorithm;
 pub use parameters::{AlgorithmInfo, Parameter, Parameters};
 pub use team::{Team, Worker};

@@ -5,6 +5,7 @@
 //! that lost its banner; there the extension decides, and without one only the ragged lines of METIS betray it.
 
 use super::Format;
+use super::compression::Compression;
 use super::input::Input;
 use super::text::{Lines, unsigned, without_bom, words};
 use crate::{InputError, Result};
@@ -55,7 +56,7 @@ pub(super) fn detect(input: &Input) -> Result<Format> {
 pub(super) fn by_extension(name: &str) -> Option<Format> {
     let mut extensions = name.rsplit(['/', '\\']).next()?.rsplit('.').map(str::to_ascii_lowercase);
     let mut extension = extensions.next()?;
-    if ["gz", "zst", "bz2", "xz"].contains(&extension.as_str()) {
+    if Compression::by_extension(name).is_some() {
         extension = extensions.next()?;
     }
     extensions.next()?;

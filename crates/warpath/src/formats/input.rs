@@ -5,6 +5,8 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::compression::unpack;
+use super::mapped_file::MappedFile;
 use crate::graph::StableBytes;
 use crate::{Error, InputError, Result};
 
@@ -22,12 +24,34 @@ impl Input {
         Input { name: name.into(), bytes: Arc::new(OwnedBytes(bytes)) }
     }
 
-    /// A file.
+    /// A file: mapped, or read where it is a pipe, and unpacked if it is packed.
     pub(super) fn open(path: &Path) -> Result<Self> {
-        let mut file = File::open(path).map_err(|error| Error::io(path, error))?;
+        let io_error = |error| Error::io(path, error);
+        let mut file = File::open(path).map_err(io_error)?;
+        let metadata = file.metadata().map_err(io_error)?;
+        let name = path.display().to_string();
+        if metadata.is_dir() {
+            return Err(io_error(std::io::ErrorKind::IsADirectory.into()));
+        }
+        if metadata.is_file() && metadata.len() > 0 {
+            let bytes = Arc::new(MappedFile::open(&file).map_err(io_error)?);
+            return Input { name, bytes }.unpacked();
+        }
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(|error| Error::io(path, error))?;
-        Ok(Input::owned(path.display().to_string(), bytes))
+        file.read_to_end(&mut bytes).map_err(io_error)?;
+        Input::owned(name, bytes).unpacked()
+    }
+
+    /// The same input, unpacked if it is packed.
+    pub(super) fn unpacked(self) -> Result<Self> {
+        let unpacked = unpack(self.bytes());
+        self.check_intact()?;
+        match unpacked {
+            Ok(None) => Ok(self),
+            Ok(Some(bytes)) => Ok(Input::owned(self.name, bytes)),
+            Err(Error::Input(error)) => Err(error.in_file(&self.name).into()),
+            Err(other) => Err(other),
+        }
     }
 
     /// The bytes.

@@ -8,17 +8,28 @@
 //! where in its input what is wrong by an [`InputError`]; the name of the file is filled in here. A writer gets a graph
 //! and a stream.
 
+mod compression;
 mod detect;
+mod gap;
 mod input;
 pub mod npy;
+mod mapped_file;
+mod matrix_market;
+mod metis;
+mod npz;
 mod partial_file;
+mod rows;
+#[cfg(test)]
+mod testing;
 mod text;
 mod weight_column;
+mod wpg;
 
 use std::io::{BufWriter, Read as _, Write};
 use std::path::Path;
 use std::str::FromStr;
 
+use compression::{Compression, Packer};
 use input::Input;
 pub use partial_file::PartialFile;
 
@@ -244,7 +255,7 @@ impl ReadOptions {
         self.parse(|| {
             let mut bytes = Vec::new();
             std::io::stdin().lock().read_to_end(&mut bytes).map_err(|error| Error::io("<stdin>", error))?;
-            Ok(Input::owned("<stdin>", bytes))
+            Input::owned("<stdin>", bytes).unpacked()
         })
     }
 
@@ -255,7 +266,7 @@ impl ReadOptions {
     /// As [`read`].
     pub fn read_bytes(&self, name: impl Into<String>, bytes: Vec<u8>) -> Result<Graph> {
         let input = Input::owned(name, bytes);
-        self.parse(|| Ok(input))
+        self.parse(|| input.unpacked())
     }
 
     fn parse(&self, open: impl FnOnce() -> Result<Input> + Send) -> Result<Graph> {
@@ -279,12 +290,12 @@ impl ReadOptions {
         let graph = match format {
             Format::EdgeList
             | Format::Dimacs
-            | Format::Pace
-            | Format::Metis
-            | Format::MatrixMarket
-            | Format::Npz
-            | Format::Gap
-            | Format::Warpath => Err(Error::invalid(format!("{format} is not built in"))),
+            | Format::Pace => Err(Error::invalid(format!("{format} is not built in"))),
+            Format::Metis => metis::read(&input, self),
+            Format::MatrixMarket => matrix_market::read(&input, self),
+            Format::Npz => npz::read(&input, self),
+            Format::Gap => gap::read(&input, self),
+            Format::Warpath => wpg::read(&input, self),
         };
         // A file that was cut short reads as zeros: whatever was found in it is worthless.
         input.check_intact()?;
@@ -339,9 +350,11 @@ impl WriteOptions {
     pub fn write(&self, graph: &Graph, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let format = self.format_for(path)?;
-        let mut file = PartialFile::create(path)?;
-        write_format(graph, format, &mut file).map_err(|error| with_path(error, path))?;
-        file.finish()
+        let compression = Compression::by_extension(&path.to_string_lossy());
+        let file = PartialFile::create(path)?;
+        let mut packer = Packer::new(file, compression).map_err(|error| Error::io(path, error))?;
+        write_format(graph, format, &mut packer).map_err(|error| with_path(error, path))?;
+        packer.finish().map_err(|error| Error::io(path, error))?.finish()
     }
 
     /// Writes a graph to a stream, uncompressed; the format has to be given.
@@ -375,16 +388,15 @@ impl WriteOptions {
 }
 
 fn write_format(graph: &Graph, format: Format, out: &mut dyn Write) -> Result<()> {
-    let _ = (graph, out);
     match format {
         Format::EdgeList
         | Format::Dimacs
-        | Format::Pace
-        | Format::Metis
-        | Format::MatrixMarket
-        | Format::Npz
-        | Format::Gap
-        | Format::Warpath => Err(Error::invalid(format!("{format} is not built in"))),
+        | Format::Pace => Err(Error::invalid(format!("{format} is not built in"))),
+        Format::Metis => metis::write(graph, out),
+        Format::MatrixMarket => matrix_market::write(graph, out),
+        Format::Npz => npz::write(graph, out),
+        Format::Gap => gap::write(graph, out),
+        Format::Warpath => wpg::write(graph, out),
     }
 }
 

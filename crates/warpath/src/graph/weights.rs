@@ -6,8 +6,10 @@
 use std::fmt::{Debug, Display};
 
 use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
 
 use super::Storage;
+use crate::{Error, Result};
 
 /// The weight of an edge in a graph without weights: 1, in no bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Pod, Zeroable)]
@@ -177,6 +179,19 @@ impl Weights {
     /// Unit weights for `length` arcs.
     pub fn unit(length: usize) -> Self {
         Weights::Unit(vec![Unit; length].into())
+    }
+
+    /// An error, naming an arc, unless float weights are finite and not -0.
+    pub(crate) fn check(&self) -> Result<()> {
+        let bad = match self {
+            Weights::F32(values) => values.par_iter().position_any(|w| !w.is_finite() || w.to_bits() == 1 << 31),
+            Weights::F64(values) => values.par_iter().position_any(|w| !w.is_finite() || w.to_bits() == 1 << 63),
+            _ => None,
+        };
+        match bad {
+            Some(arc) => Err(Error::invalid(format!("the weight of arc {arc} is NaN, infinite or -0"))),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn is_damaged(&self) -> bool {

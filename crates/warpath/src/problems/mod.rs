@@ -3,7 +3,10 @@
 //! Nothing here knows how a problem is solved; engines are in [`cpu`](crate::cpu).
 
 mod bfs;
+mod bit_matrix;
 mod certificate;
+mod closure;
+mod closure_certificate;
 mod negative_cycle;
 mod path;
 mod predecessors;
@@ -12,6 +15,8 @@ mod sssp;
 mod tree;
 
 pub use bfs::Bfs;
+pub use bit_matrix::{BitMatrix, Line};
+pub use closure::{Closure, ClosureCounts, CondensedBits, Reachability, ReachableCounts};
 pub use negative_cycle::NegativeCycle;
 pub use path::Path;
 pub use report::{Report, Seconds};
@@ -19,6 +24,7 @@ pub use sssp::{Cutoff, Sssp};
 pub use tree::{DistanceSum, PathCounts, ShortestPathTree};
 
 pub(crate) use certificate::verify_search;
+pub(crate) use closure::ReachabilityBits;
 pub(crate) use predecessors::derive_predecessors;
 
 use crate::graph::VertexId;
