@@ -33,4 +33,5 @@ pub use generate::generate;
 pub use graph::{Distance, Graph, GraphBuilder, VertexId};
 pub use plan::{Plan, PlanItem, available_memory};
 pub use problems::{Bfs, Closure, ClosureCounts, Path, Reachability, ReachableCounts, ShortestPathTree, Sssp};
+pub use problems::{Apsp, Bfs, DistanceMatrix, Path, ShortestPathTree, Sssp};
 pub use solver::{Request, Search, Solver, SolverBuilder};

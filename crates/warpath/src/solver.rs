@@ -1,5 +1,6 @@
 //! The face of Warpath: takes requests, picks engine and algorithm, and hands results back.
 
+mod apsp;
 mod bfs;
 mod each;
 mod closure;

@@ -231,6 +231,8 @@ pub trait DistanceValue: sealed::Sealed + Pod + PartialOrd + Debug + Display + S
     fn into_distances(values: Vec<Self>) -> Distances;
     /// The array of this type in `distances`, if that is what it holds.
     fn of(distances: &Distances) -> Option<&Vec<Self>>;
+    /// The array of this type taken out of `distances`, if that is what it holds.
+    fn into_vec(distances: Distances) -> Option<Vec<Self>>;
 }
 
 /// An unsigned integer that has an atomic form: [`DistanceValue::Key`].
@@ -318,6 +320,12 @@ macro_rules! distance_value {
                 Distances::$variant(values)
             }
             fn of(distances: &Distances) -> Option<&Vec<Self>> {
+                match distances {
+                    Distances::$variant(values) => Some(values),
+                    _ => None,
+                }
+            }
+            fn into_vec(distances: Distances) -> Option<Vec<Self>> {
                 match distances {
                     Distances::$variant(values) => Some(values),
                     _ => None,

@@ -10,6 +10,28 @@ use crate::graph::{
 };
 use crate::{Error, Result};
 
+/// Runs an expression with `$lane` as the lane of these distances on this graph and `$adjacency` as its arcs.
+macro_rules! with_lane_of {
+    (lane $type:ident, $graph:expr, $lane:ident, $adjacency:ident => $body:expr) => {{
+        type $lane = $type;
+        match $graph.csr().adjacency::<<$lane as Lane>::Weight>() {
+            Some($adjacency) => $body,
+            None => return Err(wrong_lane()),
+        }
+    }};
+    ($distances:expr, $graph:expr, $lane:ident, $adjacency:ident => $body:expr) => {
+        match ($distances, $graph.weights()) {
+            (Distances::U32(_), Weights::Unit(_)) => with_lane_of!(lane UnitLane, $graph, $lane, $adjacency => $body),
+            (Distances::U32(_), Weights::U32(_)) => with_lane_of!(lane U32Narrow, $graph, $lane, $adjacency => $body),
+            (Distances::U64(_), Weights::U32(_)) => with_lane_of!(lane U32Wide, $graph, $lane, $adjacency => $body),
+            (Distances::I64(_), Weights::I32(_)) => with_lane_of!(lane I32Lane, $graph, $lane, $adjacency => $body),
+            (Distances::F32(_), Weights::F32(_)) => with_lane_of!(lane F32Lane, $graph, $lane, $adjacency => $body),
+            (Distances::F64(_), Weights::F64(_)) => with_lane_of!(lane F64Lane, $graph, $lane, $adjacency => $body),
+            _ => return Err(wrong_lane()),
+        }
+    };
+}
+
 /// Distances from sources (rows) to targets (columns).
 #[derive(Debug, Clone)]
 pub struct DistanceMatrix {
@@ -152,7 +174,7 @@ impl DistanceMatrix {
             return Err(Error::NotVerified("the result is for a graph with another number of vertices".into()));
         }
         with_lane_of!(&self.distances, graph, L, adjacency => {
-            let Some(values) = <L as Lane>::Distance::of(&self.distances) else { return Err(wrong_lane()) };
+            let Some(values) = <<L as Lane>::Distance as DistanceValue>::of(&self.distances) else { return Err(wrong_lane()) };
             let tolerance = Tolerance::new::<L>(graph, values, self.reassociated);
             verify_rows::<L>(adjacency, &self.sources, self.targets.as_deref(), values, self.columns, tolerance)
         })
@@ -225,29 +247,6 @@ impl DistanceMatrix {
 fn wrong_lane() -> Error {
     Error::NotVerified("the distances have a type or a number that this graph does not give".into())
 }
-
-/// Runs an expression with `$lane` as the lane of these distances on this graph and `$adjacency` as its arcs.
-macro_rules! with_lane_of {
-    ($distances:expr, $graph:expr, $lane:ident, $adjacency:ident => $body:expr) => {
-        match ($distances, $graph.weights()) {
-            (Distances::U32(_), Weights::Unit(_)) => with_lane_of!(UnitLane, $graph, $lane, $adjacency => $body),
-            (Distances::U32(_), Weights::U32(_)) => with_lane_of!(U32Narrow, $graph, $lane, $adjacency => $body),
-            (Distances::U64(_), Weights::U32(_)) => with_lane_of!(U32Wide, $graph, $lane, $adjacency => $body),
-            (Distances::I64(_), Weights::I32(_)) => with_lane_of!(I32Lane, $graph, $lane, $adjacency => $body),
-            (Distances::F32(_), Weights::F32(_)) => with_lane_of!(F32Lane, $graph, $lane, $adjacency => $body),
-            (Distances::F64(_), Weights::F64(_)) => with_lane_of!(F64Lane, $graph, $lane, $adjacency => $body),
-            _ => return Err(wrong_lane()),
-        }
-    };
-    ($type:ident, $graph:expr, $lane:ident, $adjacency:ident => $body:expr) => {{
-        type $lane = $type;
-        match $graph.csr().adjacency::<<$lane as Lane>::Weight>() {
-            Some($adjacency) => $body,
-            None => return Err(wrong_lane()),
-        }
-    }};
-}
-use with_lane_of;
 
 /// How far apart two lengths may be that are the same but for the order in which they were added up.
 #[derive(Debug, Clone, Copy)]
@@ -422,4 +421,3 @@ impl PartialEq for DistanceMatrix {
         self.sources == other.sources && self.targets == other.targets && self.distances == other.distances
     }
 }
-

@@ -2,30 +2,42 @@
 //!
 //! Nothing here knows how a problem is solved; engines are in [`cpu`](crate::cpu).
 
+mod apsp;
 mod bfs;
 mod bit_matrix;
 mod certificate;
 mod closure;
 mod closure_certificate;
+mod distance_matrix;
 mod negative_cycle;
+mod npy;
 mod path;
 mod predecessors;
 mod report;
+mod row_reductions;
+mod rows;
 mod sssp;
 mod tree;
 
+pub use apsp::{Apsp, ApspIntoSink};
 pub use bfs::Bfs;
 pub use bit_matrix::{BitMatrix, Line};
 pub use closure::{Closure, ClosureCounts, CondensedBits, Reachability, ReachableCounts};
+pub use distance_matrix::{DistanceMatrix, Successors};
 pub use negative_cycle::NegativeCycle;
+pub use npy::NpyWriter;
 pub use path::Path;
 pub use report::{Report, Seconds};
+pub use row_reductions::{Histogram, Reduction, RowReductions};
+pub use rows::{ApspSummary, RowBlock, RowSink, TableShape};
 pub use sssp::{Cutoff, Sssp};
 pub use tree::{DistanceSum, PathCounts, ShortestPathTree};
 
 pub(crate) use certificate::verify_search;
 pub(crate) use closure::ReachabilityBits;
+pub(crate) use distance_matrix::{Tolerance, verify_rows};
 pub(crate) use predecessors::derive_predecessors;
+pub(crate) use rows::TableFacts;
 
 use crate::graph::VertexId;
 

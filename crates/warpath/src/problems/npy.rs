@@ -116,9 +116,8 @@ impl NpyWriter {
             if columns > 0 {
                 for (&row, cells) in rows.iter().zip(values.chunks_exact_mut(columns)) {
                     let at = open.header_bytes + row as u64 * open.row_bytes;
-                    let read = data
-                        .seek(SeekFrom::Start(at))
-                        .and_then(|_| data.read_exact(bytemuck::cast_slice_mut(cells)));
+                    let read =
+                        data.seek(SeekFrom::Start(at)).and_then(|_| data.read_exact(bytemuck::cast_slice_mut(cells)));
                     if read.is_err() {
                         return Ok(entry);
                     }
@@ -142,11 +141,7 @@ impl RowSink for NpyWriter {
         plan.disk(format!("`{}`", self.path.display()), bytes.saturating_add(128).saturating_sub(there));
     }
 
-    fn begin(
-        &mut self,
-        table: &TableShape<'_>,
-        replay: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>,
-    ) -> Result<usize> {
+    fn begin(&mut self, table: &TableShape<'_>, replay: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize> {
         let (description, cell_bytes, kind) = cell_type(table.distances);
         let fingerprint = fingerprint(table);
         let entries = self.left_over(fingerprint, kind)?;
@@ -158,8 +153,7 @@ impl RowSink for NpyWriter {
         let row_bytes = table.columns() as u64 * cell_bytes;
         let data = self.open(&partial, entries.is_some())?;
         let journal = self.open(&journal_path, entries.is_some())?;
-        self.open =
-            Some(OpenTable { data, journal, header_bytes: header.len() as u64, row_bytes, rows_done: 0 });
+        self.open = Some(OpenTable { data, journal, header_bytes: header.len() as u64, row_bytes, rows_done: 0 });
         let entries = entries.unwrap_or_default();
         let kept = match table.distances {
             Distances::U32(_) => self.replay::<u32>(table, &entries, replay)?,
@@ -171,13 +165,13 @@ impl RowSink for NpyWriter {
         let Some(open) = &mut self.open else { return Ok(0) };
         open.rows_done = kept.checked_sub(1).map_or(0, |last| entries[last].0);
         let whole = header.len() as u64 + table.rows() as u64 * row_bytes;
-        let prepare = || {
+        let mut prepare = || {
             open.data.seek(SeekFrom::Start(0))?;
             open.data.write_all(&header)?;
             open.data.set_len(whole)
         };
         prepare().map_err(|error| Error::io(&partial, error))?;
-        let prepare = || {
+        let mut prepare = || {
             let mut start = JOURNAL_MAGIC.to_vec();
             start.extend_from_slice(&fingerprint.to_le_bytes());
             start.extend_from_slice(&kind.to_le_bytes());
@@ -233,7 +227,10 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 /// The little-endian number at the front.
 fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().take(8).rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+    match bytes.first_chunk() {
+        Some(&whole) => u64::from_le_bytes(whole),
+        None => bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)),
+    }
 }
 
 const KIND_U32: u64 = 1;

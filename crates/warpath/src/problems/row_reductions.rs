@@ -168,7 +168,7 @@ impl RowReductions {
             let width = self.histogram.width;
             let parts = values.par_chunks(1 << 16).map(|values| {
                 let mut part = Histogram { width, ..Default::default() };
-                values.iter().filter_map(|distance| distance.distance()).for_each(|distance| part.add(distance));
+                part.add_all(values);
                 part
             });
             let whole = parts.reduce(Histogram::default, Histogram::merged);
@@ -183,12 +183,9 @@ impl RowSink for RowReductions {
         plan.memory("reductions", rows.saturating_mul(24).saturating_add(columns.saturating_mul(72)));
     }
 
-    fn begin(
-        &mut self,
-        table: &TableShape<'_>,
-        _: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>,
-    ) -> Result<usize> {
-        let when = |reduction, length| if self.wants(reduction) { length } else { 0 };
+    fn begin(&mut self, table: &TableShape<'_>, _: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize> {
+        let wanted = self.wanted.clone();
+        let when = |reduction, length| if wanted.contains(&reduction) { length } else { 0 };
         self.eccentricities = vec![None; when(Reduction::Eccentricity, table.rows())];
         self.harmonic = vec![0.0; when(Reduction::Harmonic, table.columns())];
         self.columns = (0..when(Reduction::Closeness, table.columns()))
@@ -236,14 +233,36 @@ impl Histogram {
         self.counts.values().sum()
     }
 
-    fn add(&mut self, distance: Distance) {
+    /// Counts every finite distance; those in the first bins, which are most, in an array.
+    fn add_all<D: DistanceValue>(&mut self, values: &[D]) {
+        const FIRST: usize = 1 << 12;
+        let width = self.width;
+        let mut first = vec![0_u64; FIRST];
+        for distance in values.iter().filter_map(|value| value.distance()) {
+            let bin = self.bin(distance);
+            match usize::try_from(bin) {
+                Ok(small) if small < FIRST && self.width == width => first[small] += 1,
+                _ => {
+                    *self.counts.entry(bin).or_insert(0) += 1;
+                    self.shrink();
+                }
+            }
+        }
+        let counts = first.into_iter().enumerate().filter(|&(_, count)| count > 0);
+        let counts = counts.map(|(bin, count)| (bin as i64, count)).collect();
+        *self = std::mem::take(self).merged(Histogram { width, counts });
+    }
+
+    fn bin(&self, distance: Distance) -> i64 {
         // The width of integer bins is a power of two that is at least 1: dividing is exact.
-        let bin = match distance {
+        match distance {
             Distance::Unsigned(distance) => (distance / self.width as u64).min(i64::MAX as u64) as i64,
             Distance::Signed(distance) => distance.div_euclid(self.width as i64),
             distance => (distance.to_f64() / self.width).floor() as i64,
-        };
-        *self.counts.entry(bin).or_insert(0) += 1;
+        }
+    }
+
+    fn shrink(&mut self) {
         while self.counts.len() > Self::MAX_BINS {
             self.double();
         }
@@ -274,9 +293,7 @@ impl Histogram {
         for (bin, count) in other.counts {
             *self.counts.entry(bin).or_insert(0) += count;
         }
-        while self.counts.len() > Self::MAX_BINS {
-            self.double();
-        }
+        self.shrink();
         self
     }
 }

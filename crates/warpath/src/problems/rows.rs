@@ -74,11 +74,7 @@ pub trait RowSink: Send {
     ///
     /// Whatever keeps the sink from taking rows. [`Error::DistanceOverflow`] says that the rows it has already are of
     /// the wide lane, and asks for that.
-    fn begin(
-        &mut self,
-        table: &TableShape<'_>,
-        replay: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>,
-    ) -> Result<usize>;
+    fn begin(&mut self, table: &TableShape<'_>, replay: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize>;
 
     /// Takes a block of rows.
     ///

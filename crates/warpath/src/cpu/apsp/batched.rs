@@ -520,9 +520,9 @@ impl<D: DistanceValue, T: LabelOf<D>, const B: usize, A: ArcWeight> Rung<D> for 
 
     fn solve(&self, sources: &[u32], rows: &mut [&mut [D]], columns: &[u32], control: &Control) -> Result<bool> {
         let graph = self.graph;
-        let weights = self.weights.get_or_init(|| {
-            graph.arcs.iter().map(|&arc| T::weight(self.arc_weights[arc as usize])).collect()
-        });
+        let weights = self
+            .weights
+            .get_or_init(|| graph.arcs.iter().map(|&arc| T::weight(self.arc_weights[arc as usize])).collect());
         let vertices = graph.number.len();
         let spare = self.idle().pop();
         let mut workspace = spare.unwrap_or_else(|| Workspace {

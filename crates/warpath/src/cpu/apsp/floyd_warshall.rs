@@ -14,9 +14,7 @@ use rayon::prelude::*;
 use super::potentials::potentials;
 use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
 use crate::cpu::{AlgorithmInfo, Statistics};
-use crate::graph::{
-    DistanceValue, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId,
-};
+use crate::graph::{DistanceValue, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId};
 use crate::problems::Problem;
 use crate::{Error, Result};
 
@@ -96,9 +94,10 @@ pub(super) fn with_square_matrix<L: ApspLane>(
         false => None,
     };
     let takes_part = |u: usize| reached.as_ref().is_none_or(|reached| reached[u] != L::Distance::UNREACHABLE);
-    let mut compute = |matrix: &mut [L::Distance]| -> Result<Statistics> {
+    let compute = |matrix: &mut [L::Distance]| -> Result<Statistics> {
         let rows = |matrix: &mut [L::Distance]| {
             matrix.par_chunks_exact_mut(vertices.max(1)).enumerate().for_each(|(u, row)| {
+                row.fill(L::Distance::UNREACHABLE);
                 if takes_part(u) {
                     for (v, weight) in task.adjacency.edges(u as VertexId) {
                         let length = L::extend(L::Distance::ZERO, weight);
@@ -121,7 +120,7 @@ pub(super) fn with_square_matrix<L: ApspLane>(
     match output {
         ApspOutput::Matrix(matrix) if task.is_square() => compute(matrix),
         ApspOutput::Matrix(rows) => {
-            let mut matrix = vec![L::Distance::UNREACHABLE; vertices * vertices];
+            let mut matrix = vec![L::Distance::ZERO; vertices * vertices];
             let statistics = compute(&mut matrix)?;
             if task.columns() > 0 {
                 for (row, &source) in rows.chunks_exact_mut(task.columns()).zip(task.sources) {
@@ -135,7 +134,7 @@ pub(super) fn with_square_matrix<L: ApspLane>(
             let have = consumer.start(&order)?;
             let mut statistics = Statistics::new();
             if have < order.len() {
-                let mut matrix = vec![L::Distance::UNREACHABLE; vertices * vertices];
+                let mut matrix = vec![L::Distance::ZERO; vertices * vertices];
                 statistics = compute(&mut matrix)?;
                 let row_bytes = (task.columns() * size_of::<L::Distance>()).max(1) as u64;
                 let block = (task.block_bytes / row_bytes).clamp(1, order.len() as u64) as usize;
@@ -168,23 +167,25 @@ fn select<L: Lane>(task: &ApspTask<'_, L>, row: &[L::Distance], cells: &mut [L::
 /// range, else because in no row an arc leads from a reached vertex to an unreached one.
 fn is_in_range<L: Lane>(task: &ApspTask<'_, L>, matrix: &[L::Distance]) -> bool {
     let unreachable = L::Distance::UNREACHABLE;
-    let greatest = matrix
-        .par_chunks(1 << 16)
-        .map(|cells| {
-            cells.iter().fold(L::Distance::ZERO, |greatest, &cell| {
-                if cell < unreachable && greatest < cell { cell } else { greatest }
+    let greatest =
+        matrix
+            .par_chunks(1 << 16)
+            .map(|cells| {
+                cells.iter().fold(L::Distance::ZERO, |greatest, &cell| {
+                    if cell < unreachable && greatest < cell { cell } else { greatest }
+                })
             })
-        })
-        .reduce(|| L::Distance::ZERO, |a, b| if a < b { b } else { a });
+            .reduce(|| L::Distance::ZERO, |a, b| if a < b { b } else { a });
     if greatest.to_f64() + task.graph.weight_range().1 < L::Distance::LIMIT {
         return true;
     }
     matrix.par_chunks_exact(task.graph.vertices().max(1)).all(|row| {
         (0..row.len()).all(|u| {
             row[u] == unreachable
-                || task.adjacency.edges(u as VertexId).all(|(v, weight)| {
-                    row[v as usize] != unreachable || L::extend(row[u], weight) != unreachable
-                })
+                || task
+                    .adjacency
+                    .edges(u as VertexId)
+                    .all(|(v, weight)| row[v as usize] != unreachable || L::extend(row[u], weight) != unreachable)
         })
     })
 }

@@ -13,7 +13,7 @@
 
 use super::batched::{self, Johnson, Renumbered};
 use super::potentials::potentials;
-use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
+use super::{ApspAlgorithm, ApspOutput, ApspTask};
 use crate::cpu::{AlgorithmInfo, Statistics};
 use crate::graph::{DistanceValue, I32Lane, VertexId};
 use crate::problems::Problem;

@@ -58,7 +58,7 @@ pub trait RowConsumer<D> {
 
 /// Where rows go.
 pub enum ApspOutput<'a, D> {
-    /// Into a matrix of `sources` rows, all of whose cells are `UNREACHABLE`.
+    /// Into a matrix of `sources` rows; whatever its cells hold is overwritten.
     Matrix(&'a mut [D]),
     /// To whoever takes them.
     Blocks(&'a mut dyn RowConsumer<D>),
@@ -135,5 +135,4 @@ pub struct ApspAlgorithm {
 }
 
 /// Every all-pairs algorithm of this engine.
-pub static ALGORITHMS: &[ApspAlgorithm] =
-    &[batched::ALGORITHM, johnson::ALGORITHM, floyd_warshall::ALGORITHM];
+pub static ALGORITHMS: &[ApspAlgorithm] = &[batched::ALGORITHM, johnson::ALGORITHM, floyd_warshall::ALGORITHM];
