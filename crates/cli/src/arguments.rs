@@ -30,8 +30,10 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Breadth-first search: distances in edges from a source
-    #[command(after_help = "Examples:\n  warpath bfs roads.gr --source 1\n  warpath bfs kron:20 --source 0 --verify\n  \
-                            warpath bfs web.txt.zst --source 7 --target 12 --predecessors --output tree.csv")]
+    #[command(
+        after_help = "Examples:\n  warpath bfs roads.gr --source 1\n  warpath bfs kron:20 --source 0 --verify\n  \
+                            warpath bfs web.txt.zst --source 7 --target 12 --predecessors --output tree.csv"
+    )]
     Bfs(BfsArguments),
     /// Shortest paths from a source
     #[command(after_help = "Examples:\n  warpath sssp USA-road-d.NY.gr.gz --source 1 --verify --json\n  \
@@ -44,16 +46,24 @@ pub enum Command {
                             warpath apsp social.txt --reduce closeness --output closeness.csv")]
     Apsp(ApspArguments),
     /// Which vertices can reach which
-    #[command(after_help = "Examples:\n  warpath closure citations.txt\n  warpath closure kron:12 --output reach.npy --verify")]
+    #[command(
+        after_help = "Examples:\n  warpath closure citations.txt\n  warpath closure kron:12 --output reach.npy --verify"
+    )]
     Closure(ClosureArguments),
     /// The shortest path between two vertices
-    #[command(after_help = "Examples:\n  warpath path roads.gr 1 264346\n  warpath path flights.csv LIS HEL --weights price")]
+    #[command(
+        after_help = "Examples:\n  warpath path roads.gr 1 264346\n  warpath path flights.csv LIS HEL --weights price"
+    )]
     Path(PathArguments),
     /// What a graph looks like, and what it takes to solve problems on it
-    #[command(after_help = "Examples:\n  warpath info roads.gr.zst\n  warpath info matrix.mtx --format matrix-market --json")]
+    #[command(
+        after_help = "Examples:\n  warpath info roads.gr.zst\n  warpath info matrix.mtx --format matrix-market --json"
+    )]
     Info(InfoArguments),
     /// Write a graph in another format, found from the extension
-    #[command(after_help = "Examples:\n  warpath convert roads.gr.gz roads.wpg\n  warpath convert edges.csv graph.mtx.zst --undirected")]
+    #[command(
+        after_help = "Examples:\n  warpath convert roads.gr.gz roads.wpg\n  warpath convert edges.csv graph.mtx.zst --undirected"
+    )]
     Convert(ConvertArguments),
     /// Write a generated graph
     #[command(after_help = "Examples:\n  warpath generate kron:20,seed=7 kron20.wpg --weights random:1..255\n  \
@@ -221,14 +231,16 @@ pub struct ApspArguments {
     /// A file with one target a line [default: every vertex]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub targets: Option<PathBuf>,
-    /// Reduce each row instead of keeping the matrix
+    /// Reduce the rows instead of keeping the matrix: eccentricity of each source, closeness or harmonic centrality of
+    /// each target (distances towards it), or the histogram of all distances
     #[arg(long, value_name = "HOW", value_enum)]
     pub reduce: Option<Reduction>,
-    /// Write the matrix to this .npy or .csv, or the reduction to this .csv
+    /// Write the matrix to this .npy, source,target,distance to this .csv (`-` for standard output), or the reduction
+    /// to this .csv
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Go on with an .npy that was interrupted
-    #[arg(long, requires = "output")]
+    #[arg(long, requires = "output", conflicts_with = "reduce")]
     pub resume: bool,
     /// Check the certificate of every row
     #[arg(long)]
@@ -244,7 +256,7 @@ pub struct ApspArguments {
 /// What becomes of each row of distances.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Reduction {
-    /// The greatest finite distance
+    /// The greatest distance of each source; none where a target can't be reached
     Eccentricity,
     /// Closeness centrality
     Closeness,
@@ -263,7 +275,7 @@ pub struct ClosureArguments {
     /// A vertex reaches itself only over at least one edge
     #[arg(long)]
     pub irreflexive: bool,
-    /// Write the matrix of 0 and 1 to this .npy, or vertex,reachable counts to this .csv
+    /// Write the matrix of booleans to this .npy, or vertex,reachable counts to this .csv (`-` for standard output)
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Check the certificate of the result

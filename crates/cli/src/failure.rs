@@ -70,7 +70,9 @@ impl Diagnostic for Failure {
             Error::OutOfMemory { .. } => {
                 Some(Box::new("`--plan` shows where the memory goes; `--memory` sets how much may be taken"))
             }
-            Error::NegativeCycle(_) => Some(Box::new("going round the cycle again and again, every path can get shorter")),
+            Error::NegativeCycle(_) => {
+                Some(Box::new("going round the cycle again and again, every path can get shorter"))
+            }
             _ => None,
         }
     }

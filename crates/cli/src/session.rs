@@ -1,5 +1,6 @@
 //! What every command that works on a graph does first: check the options, read or generate the graph, open a solver.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -8,11 +9,12 @@ use warpath::cpu::Team;
 use warpath::formats::{Format, ReadOptions, WeightSource};
 use warpath::generate::{DEFAULT_SEED, Recipe, WeightRange};
 use warpath::graph::{Direction, ParallelEdges, SelfLoops};
+use warpath::problems::Report;
 use warpath::{Control, Error, Graph, Plan, Solver, VertexId};
 
 use crate::arguments::{CommonArguments, FirstLine, GraphArguments};
 use crate::failure::Failure;
-use crate::print;
+use crate::print::{self, Table};
 use crate::progress;
 
 /// Options that hold for the whole run, and who may interrupt it.
@@ -62,7 +64,11 @@ impl<'a> Session<'a> {
         let work = plan.memory_bytes();
         plan.memory("the graph (in memory already)", graph.owned_bytes());
         let fits = work <= available;
-        print::plan(&plan, if fits { available.saturating_add(graph.owned_bytes()) } else { available }, self.common.json)
+        print::plan(
+            &plan,
+            if fits { available.saturating_add(graph.owned_bytes()) } else { available },
+            self.common.json,
+        )
     }
 }
 
@@ -115,11 +121,7 @@ fn load(arguments: &GraphArguments, control: &Control) -> Result<Graph, Failure>
     }
 }
 
-fn generate(
-    arguments: &GraphArguments,
-    direction: Option<Direction>,
-    control: &Control,
-) -> Result<Graph, Failure> {
+fn generate(arguments: &GraphArguments, direction: Option<Direction>, control: &Control) -> Result<Graph, Failure> {
     let unused = [
         ("--format", arguments.format.is_some()),
         ("--first-line", arguments.first_line.is_some()),
@@ -138,7 +140,9 @@ fn generate(
         None => Ok(graph),
         Some("unit") => Ok(graph.without_weights()),
         Some(text) if text.starts_with("random:") => Ok(graph),
-        Some(text) => Err(Failure::usage(format!("a generated graph has no column `{text}`; its weights can be `unit` or `random:LO..HI`"))),
+        Some(text) => Err(Failure::usage(format!(
+            "a generated graph has no column `{text}`; its weights can be `unit` or `random:LO..HI`"
+        ))),
     }
 }
 
@@ -239,4 +243,47 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<(T, 
     let start = Instant::now();
     let result = work()?;
     Ok((result, start.elapsed().as_secs_f64()))
+}
+
+/// What JSON and tables say first of every answer.
+#[derive(Debug, Serialize)]
+pub(crate) struct Answer {
+    problem: &'static str,
+    engine: String,
+    algorithm: String,
+    reason: String,
+    lane: &'static str,
+    repeated_wide: bool,
+    graph: GraphFacts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistics: Option<BTreeMap<&'static str, u64>>,
+}
+
+impl Answer {
+    pub(crate) fn new(problem: &'static str, graph: &Graph, report: &Report, statistics: bool) -> Self {
+        Answer {
+            problem,
+            engine: report.engine.clone(),
+            algorithm: report.algorithm.clone(),
+            reason: report.reason.clone(),
+            lane: report.lane,
+            repeated_wide: report.repeated_wide,
+            graph: GraphFacts::of(graph),
+            statistics: statistics.then(|| report.statistics.iter().copied().collect()),
+        }
+    }
+
+    /// The first rows of the table.
+    pub(crate) fn rows(&self, table: &mut Table, common: &CommonArguments) {
+        table.row("graph", self.graph.text());
+        let wide = if self.repeated_wide { ", repeated with 64-bit distances" } else { "" };
+        let lane = if self.lane.is_empty() { String::new() } else { format!(", {}", self.lane) };
+        table.row(self.problem, format!("{} on {}{lane}{wide}", self.algorithm, self.engine));
+        if common.verbose {
+            table.row("because", self.reason.as_str());
+        }
+        for (name, value) in self.statistics.iter().flatten() {
+            table.row(*name, print::grouped(u128::from(*value)));
+        }
+    }
 }

@@ -2,8 +2,8 @@
 
 mod apsp;
 mod bfs;
-mod each;
 mod closure;
+mod each;
 mod sssp;
 
 use std::time::Instant;

@@ -23,8 +23,9 @@ struct Converted {
 pub(crate) fn generate(arguments: ConvertArguments) -> Result<ExitCode, Failure> {
     if !Recipe::looks_like(&arguments.graph.graph) {
         let given = &arguments.graph.graph;
-        return Err(Failure::usage(format!("`{given}` is not a generator"))
-            .help("there are kron:SCALE, uniform:SCALE, grid:ROWSxCOLUMNS, rgg:SCALE, scale-free:VERTICES and dense:VERTICES"));
+        return Err(Failure::usage(format!("`{given}` is not a generator")).help(
+            "there are kron:SCALE, uniform:SCALE, grid:ROWSxCOLUMNS, rgg:SCALE, scale-free:VERTICES and dense:VERTICES",
+        ));
     }
     convert(arguments)
 }

@@ -41,14 +41,16 @@ pub(crate) fn run(arguments: DevicesArguments) -> Result<ExitCode, Failure> {
             memory_available: warpath::available_memory(),
         },
         cuda: Vec::new(),
-        algorithms: cpu::algorithms().map(|info| Algorithm {
-            problem: info.problem.name(),
-            name: info.name,
-            parameters: info.parameters.iter().map(|p| format!("{}: {}", p.name, p.summary)).collect(),
-            summary: info.summary,
-            source: info.source,
-            engine: "cpu",
-        }).collect(),
+        algorithms: cpu::algorithms()
+            .map(|info| Algorithm {
+                problem: info.problem.name(),
+                name: info.name,
+                parameters: info.parameters.iter().map(|p| format!("{}: {}", p.name, p.summary)).collect(),
+                summary: info.summary,
+                source: info.source,
+                engine: "cpu",
+            })
+            .collect(),
     };
     if arguments.json {
         print::json(&devices)?;

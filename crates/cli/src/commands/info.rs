@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-
 use crate::arguments::InfoArguments;
 use crate::failure::Failure;
 use crate::print::{self, Table};

@@ -37,13 +37,14 @@ pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
         session.print_plan(&graph, solver.plan(&Sssp::from(from).to(to))?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (path, solve) = timed(|| Ok(solver.path(from, to)?))?;
+    let (path, solve) = timed(|| Ok(solver.solve(Sssp::from(from).to(to))?.path_to(to)))?;
     let ((), verify) = timed(|| match arguments.verify {
         // The certificate of a search from the source, by another algorithm, has to give the same length.
         true => verify_path(&solver, from, to, path.as_ref().map(|path| path.length())),
         false => Ok(()),
     })?;
-    let names = path.as_ref().map(|path| path.vertices().iter().map(|&v| graph.name(v).into_owned()).collect::<Vec<_>>());
+    let names =
+        path.as_ref().map(|path| path.vertices().iter().map(|&v| graph.name(v).into_owned()).collect::<Vec<_>>());
     let found = PathFound {
         problem: "path",
         engine: "cpu",
@@ -90,7 +91,9 @@ fn verify_path(
     if tree.distance(to) != length {
         let text = |distance: Option<warpath::Distance>| distance.map_or("none".to_owned(), |d| d.to_string());
         let (found, right) = (text(length), text(tree.distance(to)));
-        return Err(warpath::Error::NotVerified(format!("the path has length {found}; the shortest has {right}")).into());
+        return Err(
+            warpath::Error::NotVerified(format!("the path has length {found}; the shortest has {right}")).into()
+        );
     }
     Ok(())
 }

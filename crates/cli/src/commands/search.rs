@@ -1,6 +1,5 @@
 //! `warpath bfs` and `warpath sssp`: distances from sources.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,7 +14,7 @@ use crate::arguments::{BfsArguments, CommonArguments, GraphArguments, SearchArgu
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::session::{GraphFacts, PeakBytes, Session, Times, read_vertices, timed};
+use crate::session::{Answer, PeakBytes, Session, Times, read_vertices, timed};
 
 pub(crate) fn bfs(arguments: BfsArguments) -> Result<ExitCode, Failure> {
     let cutoff = match &arguments.search.cutoff {
@@ -143,69 +142,45 @@ impl SearchCommand<'_> {
         Ok(DistanceWriter { output, kind, columns, begun: false })
     }
 
-    fn print(&self, graph: &Graph, mut results: Vec<(SearchResult, Report)>, totals: Times) -> Result<(), Failure> {
-        let (_, report) = &results[0];
-        let facts = GraphFacts::of(graph);
-        let to_standard_output = self.search.output.as_deref().is_some_and(|path| path.as_os_str() == "-");
+    fn print(&self, graph: &Graph, mut results: Vec<(SearchResult, Report)>, seconds: Times) -> Result<(), Failure> {
+        let Some((_, report)) = results.last() else { return Ok(()) };
+        // Several independent searches have no counters in common.
+        let statistics = self.common.statistics && results.len() == 1;
+        let answer = Answer::new(self.problem, graph, report, statistics);
         if self.common.json {
-            let statistics = self.common.statistics.then(|| report.statistics.iter().copied().collect());
-            let head = SearchHead {
-                problem: self.problem,
-                engine: report.engine.clone(),
-                algorithm: report.algorithm.clone(),
-                reason: report.reason.clone(),
-                lane: report.lane,
-                repeated_wide: results.iter().any(|(_, report)| report.repeated_wide),
-                graph: facts,
-            };
-            let tail = SearchTail { statistics, seconds: totals, peak_bytes: PeakBytes::now() };
+            let peak_bytes = PeakBytes::now();
             return if self.search.sources.is_some() {
                 let results = results.into_iter().map(|(result, _)| result).collect();
-                print::json(&ManySearches { head, results, tail })
+                print::json(&ManySearches { answer, results, seconds, peak_bytes })
             } else {
-                print::json(&OneSearch { head, result: results.remove(0).0, tail })
+                print::json(&OneSearch { answer, result: results.remove(0).0, seconds, peak_bytes })
             };
         }
+        let to_standard_output = self.search.output.as_deref().is_some_and(|path| path.as_os_str() == "-");
         if self.common.quiet || to_standard_output {
             return Ok(());
         }
-        let mut table = Table::new();
-        table.row("graph", facts.text());
-        let wide = if report.repeated_wide { ", repeated with 64-bit distances" } else { "" };
-        table.row(self.problem, format!("{} on {}, {}{wide}", report.algorithm, report.engine, report.lane));
-        if self.common.verbose {
-            table.row("because", report.reason.as_str());
-        }
         const SHOWN: usize = 20;
+        let mut table = Table::new();
+        answer.rows(&mut table, self.common);
         for (result, _) in results.iter().take(SHOWN) {
-            let all = facts_vertices(graph);
-            let mut text = format!("reached {} of {all}", print::grouped(result.reached.into()));
+            let (reached, all) = (print::grouped(result.reached.into()), print::grouped(graph.vertices() as u128));
+            let mut text = format!("reached {reached} of {all}");
             if let Some(farthest) = &result.max_distance {
                 text += &format!(", farthest {farthest}, sum {}", result.distance_sum);
             }
-            if result.verified == Some(true) {
-                text += ", verified";
-            }
+            text += if result.verified == Some(true) { ", verified" } else { "" };
             table.row(format!("from {}", result.source), text);
         }
         if results.len() > SHOWN {
             table.row("", format!("and {} more sources", results.len() - SHOWN));
         }
-        if let [(_, Report { statistics, .. })] = results.as_slice()
-            && self.common.statistics
-        {
-            statistics.iter().for_each(|(name, value)| table.row(*name, print::grouped((*value).into())));
-        }
         if let Some(output) = &self.search.output {
             table.row("written", output.display().to_string());
         }
-        table.row("time", totals.text());
+        table.row("time", seconds.text());
         table.print()
     }
-}
-
-fn facts_vertices(graph: &Graph) -> String {
-    print::grouped(graph.vertices() as u128)
 }
 
 /// What one search found.
@@ -235,41 +210,22 @@ impl SearchResult {
 }
 
 #[derive(Debug, Serialize)]
-struct SearchHead {
-    problem: &'static str,
-    engine: String,
-    algorithm: String,
-    reason: String,
-    lane: &'static str,
-    repeated_wide: bool,
-    graph: GraphFacts,
-}
-
-#[derive(Debug, Serialize)]
-struct SearchTail {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    statistics: Option<BTreeMap<&'static str, u64>>,
+struct OneSearch {
+    #[serde(flatten)]
+    answer: Answer,
+    #[serde(flatten)]
+    result: SearchResult,
     seconds: Times,
     peak_bytes: PeakBytes,
 }
 
 #[derive(Debug, Serialize)]
-struct OneSearch {
-    #[serde(flatten)]
-    head: SearchHead,
-    #[serde(flatten)]
-    result: SearchResult,
-    #[serde(flatten)]
-    tail: SearchTail,
-}
-
-#[derive(Debug, Serialize)]
 struct ManySearches {
     #[serde(flatten)]
-    head: SearchHead,
+    answer: Answer,
     results: Vec<SearchResult>,
-    #[serde(flatten)]
-    tail: SearchTail,
+    seconds: Times,
+    peak_bytes: PeakBytes,
 }
 
 /// Distances on their way into a file.
@@ -301,11 +257,13 @@ impl DistanceWriter {
         let Columns { source, predecessor, paths } = self.columns;
         let out = &mut self.output;
         if !std::mem::replace(&mut self.begun, true) {
-            let columns = [("source,", source), ("vertex,distance", true), (",predecessor", predecessor), (",paths", paths)];
+            let columns =
+                [("source,", source), ("vertex,distance", true), (",predecessor", predecessor), (",paths", paths)];
             let header: String = columns.iter().filter(|(_, there)| *there).map(|(name, _)| *name).collect();
             writeln!(out, "{header}")?;
         }
-        let from: String = if source { print::csv(&graph.name(tree.sources()[0])).into_owned() + "," } else { String::new() };
+        let from: String =
+            if source { print::csv(&graph.name(tree.sources()[0])).into_owned() + "," } else { String::new() };
         for v in 0..graph.vertices() as VertexId {
             write!(out, "{from}{},", print::csv(&graph.name(v)))?;
             if let Some(distance) = tree.distance(v) {
