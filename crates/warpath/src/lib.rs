@@ -35,4 +35,7 @@ pub use graph::{Distance, Graph, GraphBuilder, VertexId};
 pub use plan::{Plan, PlanItem, available_memory};
 pub use problems::{Bfs, Closure, ClosureCounts, Path, Reachability, ReachableCounts, ShortestPathTree, Sssp};
 pub use problems::{Apsp, Bfs, DistanceMatrix, Path, ShortestPathTree, Sssp};
+pub use problems::{
+    Apsp, Bfs, Closure, ClosureCounts, DistanceMatrix, Path, Reachability, ReachableCounts, ShortestPathTree, Sssp,
+};
 pub use solver::{Request, Search, Solver, SolverBuilder};

@@ -2,9 +2,9 @@
 
 mod apsp;
 mod bfs;
-mod each;
 mod closure;
 mod path;
+mod each;
 mod sssp;
 
 use std::time::Instant;

@@ -20,3 +20,8 @@ pub use team::{Team, Worker};
 
 /// The counters an algorithm keeps: name and value.
 pub type Statistics = Vec<(&'static str, u64)>;
+
+/// What is known of every algorithm of this engine, by problem.
+pub fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
+    bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain(sssp::ALGORITHMS.iter().map(|entry| &entry.info))
+}

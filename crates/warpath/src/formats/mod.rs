@@ -14,6 +14,7 @@ mod gap;
 mod input;
 mod matrix_market;
 mod metis;
+pub mod npy;
 mod npz;
 mod mapped_file;
 mod partial_file;
@@ -287,9 +288,9 @@ impl ReadOptions {
             None => detect::detect(&input)?,
         };
         let graph = match format {
-            Format::EdgeList
-            | Format::Dimacs
-            | Format::Pace => Err(Error::invalid(format!("{format} is not built in"))),
+            Format::EdgeList | Format::Dimacs | Format::Pace => {
+                Err(Error::invalid(format!("{format} is not built in")))
+            }
             Format::Metis => metis::read(&input, self),
             Format::MatrixMarket => matrix_market::read(&input, self),
             Format::Npz => npz::read(&input, self),
@@ -388,9 +389,7 @@ impl WriteOptions {
 
 fn write_format(graph: &Graph, format: Format, out: &mut dyn Write) -> Result<()> {
     match format {
-        Format::EdgeList
-        | Format::Dimacs
-        | Format::Pace => Err(Error::invalid(format!("{format} is not built in"))),
+        Format::EdgeList | Format::Dimacs | Format::Pace => Err(Error::invalid(format!("{format} is not built in"))),
         Format::Metis => metis::write(graph, out),
         Format::MatrixMarket => matrix_market::write(graph, out),
         Format::Npz => npz::write(graph, out),

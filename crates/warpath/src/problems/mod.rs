@@ -36,6 +36,7 @@ pub use tree::{DistanceSum, PathCounts, ShortestPathTree};
 
 pub(crate) use certificate::verify_search;
 pub(crate) use closure::ReachabilityBits;
+pub(crate) use distance_matrix::{Tolerance, verify_rows};
 pub(crate) use predecessors::derive_predecessors;
 pub(crate) use slack::{Slack, greatest_weight, relative as relative_slack};
 pub(crate) use distance_matrix::{Tolerance, verify_rows};
