@@ -14,6 +14,7 @@ pub(crate) use csr::{check_offsets, survey};
 pub use builder::{Direction, EdgeList, GraphBuilder, ParallelEdges, SelfLoops};
 pub use csr::{Adjacency, Csr, Graph, InputCounts, VertexId};
 pub use labels::{Labels, StringLabels};
+pub(crate) use storage::zeroed;
 pub use storage::{StableBytes, Storage};
 pub use weights::{
     Distance, DistanceKey, DistanceValue, Distances, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, Unit,
