@@ -10,8 +10,11 @@
 
 mod compression;
 mod detect;
+mod dimacs;
+mod edge_list;
 mod input;
 mod mapped_file;
+mod pace;
 mod partial_file;
 mod text;
 mod weight_column;
@@ -279,14 +282,12 @@ impl ReadOptions {
             None => detect::detect(&input)?,
         };
         let graph = match format {
-            Format::EdgeList
-            | Format::Dimacs
-            | Format::Pace
-            | Format::Metis
-            | Format::MatrixMarket
-            | Format::Npz
-            | Format::Gap
-            | Format::Warpath => Err(Error::invalid(format!("{format} is not built in"))),
+            Format::EdgeList => edge_list::read(&input, self),
+            Format::Dimacs => dimacs::read(&input, self),
+            Format::Pace => pace::read(&input, self),
+            Format::Metis | Format::MatrixMarket | Format::Npz | Format::Gap | Format::Warpath => {
+                Err(Error::invalid(format!("{format} is not built in")))
+            }
         };
         // A file that was cut short reads as zeros: whatever was found in it is worthless.
         input.check_intact()?;
@@ -379,16 +380,13 @@ impl WriteOptions {
 }
 
 fn write_format(graph: &Graph, format: Format, out: &mut dyn Write) -> Result<()> {
-    let _ = (graph, out);
     match format {
-        Format::EdgeList
-        | Format::Dimacs
-        | Format::Pace
-        | Format::Metis
-        | Format::MatrixMarket
-        | Format::Npz
-        | Format::Gap
-        | Format::Warpath => Err(Error::invalid(format!("{format} is not built in"))),
+        Format::EdgeList => edge_list::write(graph, out),
+        Format::Dimacs => dimacs::write(graph, out),
+        Format::Pace => pace::write(graph, out),
+        Format::Metis | Format::MatrixMarket | Format::Npz | Format::Gap | Format::Warpath => {
+            Err(Error::invalid(format!("{format} is not built in")))
+        }
     }
 }
 
