@@ -289,7 +289,7 @@ fn guess(first: &[&[u8]], second: Option<&[&[u8]]>) -> FirstLine {
     if first.len() != second.len() && integers(first) {
         // It is no edge like the others. Where those are integers too, it can only be the counts; but the first line
         // of a list that loses its weights later on is none.
-        return if integers(second) && (first.len() <= 2 || first.len() > 3) {
+        return if second.len() >= 2 && integers(second) && (first.len() <= 2 || first.len() > 3) {
             FirstLine::Counts
         } else {
             FirstLine::Edge
@@ -591,13 +591,14 @@ fn name_integers<'a, I: IntegerName>(
     }
     let present = Presence::of(&parsed, &isolated, least, span);
     let found = present.count();
-    let (first, count) = match comments.nodes {
+    let range = match comments.nodes {
         // A declared number counts if the names fit and some are missing.
-        Some(nodes) if nodes > found && greatest < nodes => (0, nodes),
-        Some(nodes) if nodes > found && greatest == nodes && least > 0 => (1, nodes),
-        _ => (least, span),
+        Some(nodes) if nodes > found && greatest < nodes => Some((0, nodes)),
+        Some(nodes) if nodes > found && greatest == nodes && least > 0 => Some((1, nodes)),
+        _ if found == span => Some((least, span)),
+        _ => None,
     };
-    if found == span || count != span || first != least {
+    if let Some((first, count)) = range {
         check_count(count)?;
         return Ok((Labels::range(first, count), renumber_range(parsed, pieces, first, count)?));
     }

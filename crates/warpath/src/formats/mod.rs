@@ -16,6 +16,8 @@ mod input;
 mod mapped_file;
 mod pace;
 mod partial_file;
+#[cfg(test)]
+mod tests;
 mod text;
 mod weight_column;
 
