@@ -11,16 +11,22 @@
 mod compression;
 mod detect;
 mod gap;
+mod dimacs;
+mod edge_list;
 mod input;
 mod mapped_file;
 mod matrix_market;
 mod metis;
 pub mod npy;
 mod npz;
+mod mapped_file;
+mod pace;
 mod partial_file;
 mod rows;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod text;
 mod weight_column;
 mod wpg;
@@ -296,6 +302,12 @@ impl ReadOptions {
             Format::Npz => npz::read(&input, self),
             Format::Gap => gap::read(&input, self),
             Format::Warpath => wpg::read(&input, self),
+            Format::EdgeList => edge_list::read(&input, self),
+            Format::Dimacs => dimacs::read(&input, self),
+            Format::Pace => pace::read(&input, self),
+            Format::Metis | Format::MatrixMarket | Format::Npz | Format::Gap | Format::Warpath => {
+                Err(Error::invalid(format!("{format} is not built in")))
+            }
         };
         // A file that was cut short reads as zeros: whatever was found in it is worthless.
         input.check_intact()?;
@@ -395,6 +407,12 @@ fn write_format(graph: &Graph, format: Format, out: &mut dyn Write) -> Result<()
         Format::Npz => npz::write(graph, out),
         Format::Gap => gap::write(graph, out),
         Format::Warpath => wpg::write(graph, out),
+        Format::EdgeList => edge_list::write(graph, out),
+        Format::Dimacs => dimacs::write(graph, out),
+        Format::Pace => pace::write(graph, out),
+        Format::Metis | Format::MatrixMarket | Format::Npz | Format::Gap | Format::Warpath => {
+            Err(Error::invalid(format!("{format} is not built in")))
+        }
     }
 }
 

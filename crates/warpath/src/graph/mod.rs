@@ -3,6 +3,7 @@
 //! [`Graph`] is immutable. It is made by a reader in [`formats`](crate::formats), a generator in
 //! [`generate`](crate::generate), [`Graph::from_edges`], or a [`GraphBuilder`].
 
+mod bucket_sort;
 mod builder;
 mod components;
 mod csr;
@@ -22,6 +23,7 @@ pub(crate) use csr::{check_offsets, survey};
 pub use interop::EdgeWeight;
 pub use labels::{Labels, StringLabels};
 pub use statistics::{ComponentSizes, DegreeStatistics, Statistics};
+pub(crate) use storage::zeroed;
 pub use storage::{StableBytes, Storage};
 pub use weights::{
     Distance, DistanceKey, DistanceValue, Distances, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, Unit,

@@ -21,6 +21,23 @@ pub unsafe trait StableBytes: Send + Sync {
     fn release(&self, _range: Range<usize>) {}
 }
 
+/// Zeros, in huge pages where the system has them: an array of a large graph takes tens of thousands of small pages, each
+/// of which costs a fault when it is first written, and a miss of the translation buffer at every random access.
+pub(crate) fn zeroed<T: Pod>(length: usize) -> Vec<T> {
+    let values = vec![T::zeroed(); length];
+    #[cfg(target_os = "linux")]
+    {
+        const HUGE: usize = 1 << 21;
+        let start = (values.as_ptr() as usize).next_multiple_of(HUGE);
+        let end = (values.as_ptr() as usize + length * size_of::<T>()) / HUGE * HUGE;
+        if start < end {
+            // SAFETY: advice about memory inside of `values`. It changes no content, and may fail without harm.
+            unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
+        }
+    }
+    values
+}
+
 /// An immutable array of plain values: a vector, or a window into a memory-mapped file.
 pub struct Storage<T>(Inner<T>);
 
