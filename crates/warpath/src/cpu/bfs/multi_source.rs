@@ -394,8 +394,7 @@ mod tests {
     fn every_width_agrees_with_a_naive_search() {
         let mut random = Random(7);
         for (name, graph) in graphs_of_every_shape::<Unit>(3) {
-            let sources: Vec<VertexId> =
-                (0..150).map(|_| random.below(graph.vertices() as u64) as VertexId).collect();
+            let sources: Vec<VertexId> = (0..150).map(|_| random.below(graph.vertices() as u64) as VertexId).collect();
             let expected: Vec<Vec<u32>> = sources.iter().map(|&source| naive(&graph, source)).collect();
             for width in [0, 64, 128, 256, 512] {
                 for threads in [1, 2] {
