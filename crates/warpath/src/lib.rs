@@ -19,6 +19,7 @@ pub mod cpu;
 mod error;
 pub mod graph;
 mod plan;
+mod prefetch;
 pub mod problems;
 mod solver;
 #[cfg(test)]
@@ -29,4 +30,4 @@ pub use error::{Error, ErrorKind, InputError, Result};
 pub use graph::{Distance, Graph, GraphBuilder, VertexId};
 pub use plan::{Plan, PlanItem, available_memory};
 pub use problems::{Bfs, Path, ShortestPathTree, Sssp};
-pub use solver::{Request, Solver, SolverBuilder};
+pub use solver::{Request, RequestEach, Solver, SolverBuilder};

@@ -5,7 +5,6 @@
 
 pub mod bfs;
 mod parameters;
-mod prefetch;
 pub mod sssp;
 mod team;
 

@@ -6,6 +6,7 @@ mod bfs;
 mod certificate;
 mod negative_cycle;
 mod path;
+mod path_counts;
 mod predecessors;
 mod report;
 mod sssp;
@@ -19,7 +20,8 @@ pub use sssp::{Cutoff, Sssp};
 pub use tree::{DistanceSum, PathCounts, ShortestPathTree};
 
 pub(crate) use certificate::verify_search;
-pub(crate) use predecessors::derive_predecessors;
+pub(crate) use path_counts::{count_shortest_paths, verify_path_counts};
+pub(crate) use predecessors::{derive_bfs_predecessors, derive_predecessors};
 
 use crate::graph::VertexId;
 

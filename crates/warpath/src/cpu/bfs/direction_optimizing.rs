@@ -31,9 +31,9 @@ use rayon::prelude::*;
 
 use super::sequential::{Queue, all_settled};
 use super::{BfsAlgorithm, BfsOutcome, BfsTask, UNREACHED};
-use crate::cpu::prefetch::{prefetch, prefetch_for_writing};
 use crate::cpu::{AlgorithmInfo, Parameter, Worker};
 use crate::graph::{Csr, VertexId};
+use crate::prefetch::{prefetch, prefetch_for_writing};
 use crate::problems::Problem;
 use crate::{Error, Result};
 
