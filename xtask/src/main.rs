@@ -1,2 +1,75 @@
-//! Chores of the workspace: `cargo xtask NAME`.
-fn main() {}
+//! Chores of the workspace: `cargo xtask --help`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use clap::{Parser, ValueEnum};
+use clap_complete::{Shell, generate_to};
+
+/// Chores of the workspace.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Chore {
+    /// Write man pages and completions for packagers.
+    Assets {
+        /// Where to.
+        #[arg(default_value = "target/assets")]
+        directory: PathBuf,
+    },
+    /// Run every fuzz target, one after another (needs a nightly toolchain and cargo-fuzz).
+    Fuzz {
+        /// How long each target runs.
+        #[arg(long, default_value_t = 600)]
+        seconds: u32,
+        /// Only these targets.
+        targets: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let done = match Chore::parse() {
+        Chore::Assets { directory } => assets(&directory).map_err(|error| error.to_string()),
+        Chore::Fuzz { seconds, targets } => fuzz(seconds, &targets),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn assets(directory: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(directory)?;
+    let mut command = warpath_cli::command();
+    for shell in Shell::value_variants() {
+        generate_to(*shell, &mut command, "warpath", directory)?;
+    }
+    clap_mangen::generate_to(command, directory)
+}
+
+fn fuzz(seconds: u32, targets: &[String]) -> Result<(), String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new("cargo");
+        command.current_dir(root).args(["+nightly", "fuzz"]).args(arguments);
+        command.output().map_err(|error| format!("cargo can't be started: {error}"))
+    };
+    let listed = run(&["list"])?;
+    let names = String::from_utf8_lossy(&listed.stdout).into_owned();
+    if !listed.status.success() {
+        return Err(String::from_utf8_lossy(&listed.stderr).into_owned() + "`cargo install cargo-fuzz` may help");
+    }
+    for name in names.lines().filter(|name| targets.is_empty() || targets.iter().any(|target| target == name)) {
+        println!("{name}: {seconds} seconds");
+        let limit = format!("-max_total_time={seconds}");
+        let output = run(&["run", name, "--", &limit, "-max_len=4096", "-timeout=20", "-rss_limit_mb=2048"])?;
+        let log = String::from_utf8_lossy(&output.stderr);
+        println!("{}", log.lines().rev().find(|line| line.contains("DONE") || line.contains("runs in")).unwrap_or(""));
+        if !output.status.success() {
+            return Err(format!("{name} failed:\n{log}"));
+        }
+    }
+    Ok(())
+}

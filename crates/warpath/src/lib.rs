@@ -17,7 +17,10 @@ compile_error!("Warpath needs a 64-bit machine: graphs have more than 2^32 bytes
 mod control;
 pub mod cpu;
 mod error;
+pub mod formats;
+pub mod generate;
 pub mod graph;
+mod huge_pages;
 mod plan;
 mod prefetch;
 pub mod problems;
@@ -27,7 +30,11 @@ mod testing;
 
 pub use control::{Control, Progress};
 pub use error::{Error, ErrorKind, InputError, Result};
+pub use formats::{Format, ReadOptions, WriteOptions, read, write};
+pub use generate::generate;
 pub use graph::{Distance, Graph, GraphBuilder, VertexId};
 pub use plan::{Plan, PlanItem, available_memory};
-pub use problems::{Bfs, Path, ShortestPathTree, Sssp};
-pub use solver::{Request, RequestEach, Solver, SolverBuilder};
+pub use problems::{
+    Apsp, Bfs, Closure, ClosureCounts, DistanceMatrix, Path, Reachability, ReachableCounts, ShortestPathTree, Sssp,
+};
+pub use solver::{Request, Search, Solver, SolverBuilder};

@@ -1,6 +1,10 @@
 //! The face of Warpath: takes requests, picks engine and algorithm, and hands results back.
 
+mod apsp;
 mod bfs;
+mod closure;
+mod each;
+mod path;
 mod sssp;
 
 use std::time::Instant;
@@ -81,20 +85,26 @@ pub trait Request {
     fn solve_on(self, solver: &Solver<'_>) -> Result<Self::Answer>;
 }
 
-/// A [`Request`] that can be asked of each of its sources alone.
-pub trait RequestEach: Request {
-    /// What [`RequestEach::solve_each_on`] will take, beyond the graph itself.
+/// A request for one search, which can be put again from another source: see [`Solver::solve_each`].
+pub trait Search: Request<Answer = ShortestPathTree> + Clone + Sync {
+    /// The same request from this source alone.
+    fn starting_at(&self, source: VertexId) -> Self;
+
+    /// Answers the request for all these sources at once, sharing work between them, and hands over the trees in their
+    /// order; false, with nothing done, where single searches are better, which is the default.
     ///
     /// # Errors
     ///
-    /// If the request makes no sense for the solver's graph.
-    fn plan_each(&self, solver: &Solver<'_>) -> Result<Plan>;
-    /// Answers it for every source, in the order in which they are named, and hands over each answer.
-    ///
-    /// # Errors
-    ///
-    /// What `receive` returns, and whatever a single request can run into.
-    fn solve_each_on(self, solver: &Solver<'_>, receive: &mut dyn FnMut(Self::Answer) -> Result<()>) -> Result<()>;
+    /// As [`Solver::solve_each`].
+    fn solve_together(
+        &self,
+        solver: &Solver<'_>,
+        sources: &[VertexId],
+        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
+    ) -> Result<bool> {
+        let _ = (solver, sources, each);
+        Ok(false)
+    }
 }
 
 impl<'g> Solver<'g> {
@@ -129,36 +139,6 @@ impl<'g> Solver<'g> {
         let answer = request.solve_on(self)?;
         self.graph.check_intact()?;
         Ok(answer)
-    }
-
-    /// Answers a request for each of its sources alone, as if it were the only one, and hands the answers to `receive`
-    /// one by one, in the order in which the sources are named. Many sources share work, but never more answers are
-    /// held than fit the memory.
-    ///
-    /// ```
-    /// use warpath::{Bfs, Graph, Solver};
-    /// let graph = Graph::from_edges([(0, 1), (1, 2), (2, 0)])?;
-    /// let mut reached = Vec::new();
-    /// Solver::new(&graph)?.solve_each(Bfs::from([0, 1, 2]).within(1), |tree| {
-    ///     reached.push(tree.reached());
-    ///     Ok(())
-    /// })?;
-    /// assert_eq!(reached, [2, 2, 2]);
-    /// # Ok::<(), warpath::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// What `receive` returns, which ends the work; [`Error::OutOfMemory`] before any; and whatever a single request
-    /// can run into.
-    pub fn solve_each<R: RequestEach>(
-        &self,
-        request: R,
-        mut receive: impl FnMut(R::Answer) -> Result<()>,
-    ) -> Result<()> {
-        request.plan_each(self)?.check(self.memory)?;
-        request.solve_each_on(self, &mut receive)?;
-        self.graph.check_intact()
     }
 
     /// Breadth-first search from one source, with predecessors.

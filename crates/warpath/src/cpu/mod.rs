@@ -3,14 +3,24 @@
 //! Each folder exports one table, `ALGORITHMS`. Parser, help, documents and `auto` are fed from it, so that an
 //! algorithm is added in one place: its file, and its line in the table.
 
+pub mod apsp;
 pub mod bfs;
+pub mod closure;
+mod instructions;
 mod parameters;
 pub mod sssp;
 mod team;
 
+pub use instructions::InstructionSet;
 pub(crate) use parameters::parse_algorithm;
 pub use parameters::{AlgorithmInfo, Parameter, Parameters};
+pub(crate) use team::Patience;
 pub use team::{Team, Worker};
 
 /// The counters an algorithm keeps: name and value.
 pub type Statistics = Vec<(&'static str, u64)>;
+
+/// What is known of every algorithm of this engine, by problem.
+pub fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
+    bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain(sssp::ALGORITHMS.iter().map(|entry| &entry.info))
+}

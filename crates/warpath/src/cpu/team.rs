@@ -11,7 +11,8 @@ use crate::{Error, Result};
 /// A thread pool of a fixed size.
 #[derive(Debug)]
 pub struct Team {
-    pool: rayon::ThreadPool,
+    /// `None` for a team that is the calling thread alone.
+    pool: Option<rayon::ThreadPool>,
     /// Two runs on one pool could each hold some of its threads at a barrier for ever.
     running: Mutex<()>,
 }
@@ -28,17 +29,40 @@ impl Team {
             .thread_name(|index| format!("warpath-{index}"))
             .build()
             .map_err(|error| Error::invalid(format!("{threads} threads can't be started: {error}")))?;
-        Ok(Team { pool, running: Mutex::new(()) })
+        Ok(Team { pool: Some(pool), running: Mutex::new(()) })
+    }
+
+    /// The calling thread alone, whichever that is at the time: for one of many independent solves at once.
+    pub fn alone() -> Self {
+        Team { pool: None, running: Mutex::new(()) }
     }
 
     /// Number of threads.
     pub fn threads(&self) -> usize {
-        self.pool.current_num_threads()
+        self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
     }
 
     /// Runs a closure inside the pool: rayon's parallel loops in it use the team's threads.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        self.pool.install(work)
+        match &self.pool {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+
+    /// Starts `work` on all threads at once and runs `beside` on the calling thread meanwhile; returns when all are
+    /// done. A team [`alone`](Team::alone) does first one, then the other.
+    pub(crate) fn run_beside<R>(&self, work: impl Fn() + Sync, beside: impl FnOnce() -> R) -> R {
+        match &self.pool {
+            Some(pool) => pool.in_place_scope(|scope| {
+                scope.spawn_broadcast(|_, _| work());
+                beside()
+            }),
+            None => {
+                work();
+                beside()
+            }
+        }
     }
 
     /// Runs `work` on all threads at once; returns what each returns, by worker.
@@ -47,7 +71,10 @@ impl Team {
     pub fn run<R: Send>(&self, work: impl Fn(&Worker<'_>) -> R + Sync) -> Vec<R> {
         let _alone = self.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let barrier = Barrier::new(self.threads());
-        self.pool.broadcast(|context| {
+        let Some(pool) = &self.pool else {
+            return vec![work(&Worker { index: 0, count: 1, barrier: &barrier })];
+        };
+        pool.broadcast(|context| {
             let worker = Worker { index: context.index(), count: context.num_threads(), barrier: &barrier };
             let _release = ReleaseOnPanic(&barrier);
             work(&worker)
@@ -95,7 +122,6 @@ impl Barrier {
 
     #[inline]
     fn wait(&self) {
-        const SPINS_BEFORE_YIELD: u32 = 2_000;
         if self.count == 1 {
             return;
         }
@@ -105,11 +131,37 @@ impl Barrier {
             self.generation.store(generation.wrapping_add(1), Ordering::Release);
             return;
         }
-        let mut spins = 0;
+        let mut patience = Patience::default();
         while self.generation.load(Ordering::Acquire) == generation {
             assert!(!self.broken.load(Ordering::Relaxed), "another worker of the team panicked");
-            spins += 1;
-            if spins < SPINS_BEFORE_YIELD { std::hint::spin_loop() } else { std::thread::yield_now() }
+            patience.wait();
+        }
+    }
+}
+
+/// Waiting for another worker: spinning at first, since it is nearly always there within a microsecond; then yielding;
+/// then sleeping now and then. Two workers that the scheduler has put on one core would otherwise wait out each other's
+/// time slices, 4 ms each; a sleeper is put on an idle core when it wakes.
+#[derive(Debug, Default)]
+pub(crate) struct Patience {
+    waits: u32,
+}
+
+impl Patience {
+    /// Waits a little, longer each time.
+    #[inline]
+    pub(crate) fn wait(&mut self) {
+        const SPINS: u32 = 2_000;
+        const YIELDS: u32 = 50;
+        const SLEEP: std::time::Duration = std::time::Duration::from_micros(20);
+        self.waits += 1;
+        if self.waits < SPINS {
+            std::hint::spin_loop();
+        } else if self.waits < SPINS + YIELDS {
+            std::thread::yield_now();
+        } else {
+            self.waits = 0;
+            std::thread::sleep(SLEEP);
         }
     }
 }

@@ -1,4 +1,412 @@
 //! Graphs from files and into files: one file a format.
 //!
 //! [`read`] finds the format from the content, then from the extension, and unpacks what is compressed. Everything a
-//! reader may do differently is in [`ReadOptions`].
+//! reader may do differently is in [`ReadOptions`]. [`write`] picks format and compression by the extension; see
+//! [`WriteOptions`].
+//!
+//! A reader gets an `Input` (a name and its bytes, mapped or owned) and the options, and hands back a graph. It says
+//! where in its input what is wrong by an [`InputError`]; the name of the file is filled in here. A writer gets a graph
+//! and a stream.
+
+mod compression;
+mod detect;
+mod gap;
+mod input;
+mod mapped_file;
+mod matrix_market;
+mod metis;
+pub mod npy;
+mod npz;
+mod partial_file;
+mod rows;
+#[cfg(test)]
+mod testing;
+mod text;
+mod weight_column;
+mod wpg;
+
+use std::io::{BufWriter, Read as _, Write};
+use std::path::Path;
+use std::str::FromStr;
+
+use compression::{Compression, Packer};
+use input::Input;
+pub use partial_file::PartialFile;
+
+use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, SelfLoops};
+use crate::{Control, Error, InputError, Result};
+
+/// A file format for graphs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Lines of two vertices and perhaps a weight.
+    EdgeList,
+    /// DIMACS: `p sp V E` with lines `a u v w`, or `p edge V E` with lines `e u v`.
+    Dimacs,
+    /// PACE challenge: `p tw V E` with lines `u v`; undirected.
+    Pace,
+    /// METIS and Chaco: one line of neighbours a vertex; undirected.
+    Metis,
+    /// Matrix Market coordinate files.
+    MatrixMarket,
+    /// SciPy sparse matrices.
+    Npz,
+    /// The GAP benchmark suite's serialized graphs, `.sg` and `.wsg`.
+    Gap,
+    /// Warpath's own.
+    Warpath,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Format; 8] = [
+        Format::EdgeList,
+        Format::Dimacs,
+        Format::Pace,
+        Format::Metis,
+        Format::MatrixMarket,
+        Format::Npz,
+        Format::Gap,
+        Format::Warpath,
+    ];
+
+    /// The name, as in `--format NAME`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::EdgeList => "edge-list",
+            Format::Dimacs => "dimacs",
+            Format::Pace => "pace",
+            Format::Metis => "metis",
+            Format::MatrixMarket => "matrix-market",
+            Format::Npz => "npz",
+            Format::Gap => "gap",
+            Format::Warpath => "wpg",
+        }
+    }
+
+    /// The extensions that files of this format have, the usual one first.
+    pub fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Format::EdgeList => &["el", "wel", "txt", "edges", "csv", "tsv", "edgelist", "arcs", "jlg", "ssv"],
+            Format::Dimacs => &["gr", "col", "dimacs", "clq"],
+            Format::Pace => &["pace", "tw"],
+            Format::Metis => &["graph", "metis", "chaco"],
+            Format::MatrixMarket => &["mtx", "mm"],
+            Format::Npz => &["npz"],
+            Format::Gap => &["sg", "wsg"],
+            Format::Warpath => &["wpg"],
+        }
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    /// The format of this name.
+    fn from_str(name: &str) -> Result<Self> {
+        Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
+            let names = Format::ALL.map(Format::name).join(", ");
+            Error::invalid(format!("there is no format `{name}`; the formats are {names}"))
+        })
+    }
+}
+
+/// Where the weights of edges come from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum WeightSource {
+    /// The file's own: in edge lists the third column if there is one.
+    #[default]
+    File,
+    /// No weights: what the file has is skipped.
+    Unit,
+    /// A column of an edge list, counted from 1.
+    Column(usize),
+    /// A column of an edge list, by its name in the header line.
+    Named(String),
+}
+
+/// What the first line of an edge list is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FirstLine {
+    /// A header or an edge, whichever it looks like; where it may as well be counts, that is an error.
+    #[default]
+    Auto,
+    /// The number of vertices, and perhaps the number of edges.
+    Counts,
+    /// The names of the columns.
+    Header,
+    /// An edge.
+    Edge,
+}
+
+impl FromStr for FirstLine {
+    type Err = Error;
+
+    /// `auto`, `counts`, `header` or `edge`.
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "auto" => Ok(FirstLine::Auto),
+            "counts" => Ok(FirstLine::Counts),
+            "header" => Ok(FirstLine::Header),
+            "edge" => Ok(FirstLine::Edge),
+            _ => Err(Error::invalid(format!("a first line is auto, counts, header or edge, not `{name}`"))),
+        }
+    }
+}
+
+/// Reads a graph; the format is found from the content, then from the extension.
+///
+/// # Errors
+///
+/// If the file can't be read, or does not say what its format wants it to say.
+pub fn read(path: impl AsRef<Path>) -> Result<Graph> {
+    ReadOptions::new().read(path)
+}
+
+/// How to read a graph.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    format: Option<Format>,
+    direction: Option<Direction>,
+    weights: WeightSource,
+    first_line: FirstLine,
+    self_loops: SelfLoops,
+    parallel_edges: ParallelEdges,
+    threads: usize,
+    control: Control,
+}
+
+impl ReadOptions {
+    /// Everything as the file has it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The format, instead of finding it.
+    pub fn format(mut self, format: Format) -> Self {
+        self.format = Some(format);
+        self
+    }
+
+    /// Whether edges have a direction, instead of what the format says.
+    pub fn direction(mut self, direction: Direction) -> Self {
+        self.direction = Some(direction);
+        self
+    }
+
+    /// Where the weights come from.
+    pub fn weights(mut self, weights: WeightSource) -> Self {
+        self.weights = weights;
+        self
+    }
+
+    /// What the first line of an edge list is.
+    pub fn first_line(mut self, first_line: FirstLine) -> Self {
+        self.first_line = first_line;
+        self
+    }
+
+    /// What becomes of self-loops.
+    pub fn self_loops(mut self, self_loops: SelfLoops) -> Self {
+        self.self_loops = self_loops;
+        self
+    }
+
+    /// What becomes of parallel edges.
+    pub fn parallel_edges(mut self, parallel_edges: ParallelEdges) -> Self {
+        self.parallel_edges = parallel_edges;
+        self
+    }
+
+    /// How many threads; 0, the default, for those of the pool of the caller.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// A handle to watch and cancel the reading with.
+    pub fn control(mut self, control: Control) -> Self {
+        self.control = control;
+        self
+    }
+
+    /// Reads a graph from a file.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`].
+    pub fn read(&self, path: impl AsRef<Path>) -> Result<Graph> {
+        let path = path.as_ref();
+        self.parse(|| Input::open(path))
+    }
+
+    /// Reads a graph from standard input.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`].
+    pub fn read_stdin(&self) -> Result<Graph> {
+        self.parse(|| {
+            let mut bytes = Vec::new();
+            std::io::stdin().lock().read_to_end(&mut bytes).map_err(|error| Error::io("<stdin>", error))?;
+            Input::owned("<stdin>", bytes).unpacked()
+        })
+    }
+
+    /// Reads a graph from memory; the extension of `name` counts as that of a file would.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`].
+    pub fn read_bytes(&self, name: impl Into<String>, bytes: Vec<u8>) -> Result<Graph> {
+        let input = Input::owned(name, bytes);
+        self.parse(|| input.unpacked())
+    }
+
+    fn parse(&self, open: impl FnOnce() -> Result<Input> + Send) -> Result<Graph> {
+        if self.threads == 0 {
+            return self.parse_here(open);
+        }
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(self.threads)
+            .build()
+            .map_err(|error| Error::invalid(format!("{} threads can't be started: {error}", self.threads)))?;
+        pool.install(|| self.parse_here(open))
+    }
+
+    fn parse_here(&self, open: impl FnOnce() -> Result<Input>) -> Result<Graph> {
+        self.control.progress("load", 0, 0)?;
+        let input = open()?;
+        let format = match self.format {
+            Some(format) => format,
+            None => detect::detect(&input)?,
+        };
+        let graph = match format {
+            Format::EdgeList | Format::Dimacs | Format::Pace => {
+                Err(Error::invalid(format!("{format} is not built in")))
+            }
+            Format::Metis => metis::read(&input, self),
+            Format::MatrixMarket => matrix_market::read(&input, self),
+            Format::Npz => npz::read(&input, self),
+            Format::Gap => gap::read(&input, self),
+            Format::Warpath => wpg::read(&input, self),
+        };
+        // A file that was cut short reads as zeros: whatever was found in it is worthless.
+        input.check_intact()?;
+        graph.map_err(|error| match error {
+            Error::Input(error) if error.file.is_empty() => error.in_file(&input.name).into(),
+            Error::InvalidRequest(message) => InputError::new(message).in_file(&input.name).into(),
+            other => other,
+        })
+    }
+
+    /// A builder with the choices made here; `direction` is what the format says.
+    fn builder(&self, direction: Direction) -> GraphBuilder {
+        GraphBuilder::new()
+            .direction(self.direction.unwrap_or(direction))
+            .self_loops(self.self_loops)
+            .parallel_edges(self.parallel_edges)
+    }
+}
+
+/// Writes a graph; format and compression are those of the extension. See [`WriteOptions::write`].
+///
+/// # Errors
+///
+/// If the extension is unknown, the format can't hold the graph, or the file can't be written.
+pub fn write(graph: &Graph, path: impl AsRef<Path>) -> Result<()> {
+    WriteOptions::new().write(graph, path)
+}
+
+/// How to write a graph.
+#[derive(Debug, Clone, Default)]
+pub struct WriteOptions {
+    format: Option<Format>,
+}
+
+impl WriteOptions {
+    /// Format and compression by the extension.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The format, instead of the one of the extension.
+    pub fn format(mut self, format: Format) -> Self {
+        self.format = Some(format);
+        self
+    }
+
+    /// Writes a graph to `FILE.partial` and renames that when it is whole.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`].
+    pub fn write(&self, graph: &Graph, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        let format = self.format_for(path)?;
+        let compression = Compression::by_extension(&path.to_string_lossy());
+        let file = PartialFile::create(path)?;
+        let mut packer = Packer::new(file, compression).map_err(|error| Error::io(path, error))?;
+        write_format(graph, format, &mut packer).map_err(|error| with_path(error, path))?;
+        packer.finish().map_err(|error| Error::io(path, error))?.finish()
+    }
+
+    /// Writes a graph to a stream, uncompressed; the format has to be given.
+    ///
+    /// # Errors
+    ///
+    /// If no format was given, it can't hold the graph, or the stream can't be written.
+    pub fn write_to(&self, graph: &Graph, out: impl Write) -> Result<()> {
+        let format = self.format.ok_or_else(|| Error::invalid("a stream has no extension: name a format"))?;
+        let mut out = BufWriter::with_capacity(1 << 16, out);
+        write_format(graph, format, &mut out).map_err(|error| with_path(error, Path::new("<output>")))?;
+        out.flush().map_err(|error| Error::io("<output>", error))
+    }
+
+    /// The format that [`WriteOptions::write`] will use for a path, so that a wrong name is found before the work.
+    ///
+    /// # Errors
+    ///
+    /// If no format was given and the extension is unknown.
+    pub fn format_for(&self, path: &Path) -> Result<Format> {
+        self.format.map_or_else(
+            || {
+                let name = path.to_string_lossy();
+                detect::by_extension(&name).ok_or_else(|| {
+                    Error::invalid(format!("`{name}`: the extension names no format; name one with the format option"))
+                })
+            },
+            Ok,
+        )
+    }
+}
+
+fn write_format(graph: &Graph, format: Format, out: &mut dyn Write) -> Result<()> {
+    match format {
+        Format::EdgeList | Format::Dimacs | Format::Pace => Err(Error::invalid(format!("{format} is not built in"))),
+        Format::Metis => metis::write(graph, out),
+        Format::MatrixMarket => matrix_market::write(graph, out),
+        Format::Npz => npz::write(graph, out),
+        Format::Gap => gap::write(graph, out),
+        Format::Warpath => wpg::write(graph, out),
+    }
+}
+
+/// The error of a stream, as one of the file behind it. Writers wrap the errors of their stream by [`stream_error`].
+fn with_path(error: Error, path: &Path) -> Error {
+    match error {
+        Error::Io { path: unknown, source } if unknown.as_os_str().is_empty() => Error::io(path, source),
+        other => other,
+    }
+}
+
+/// What a writer makes of an error of its stream: the path is filled in by the caller.
+fn stream_error(error: std::io::Error) -> Error {
+    Error::io("", error)
+}

@@ -44,26 +44,11 @@ impl Csr {
                 weights.len()
             ));
         }
-        if let Some(v) = offsets.par_windows(2).position_any(|pair| pair[0] > pair[1]) {
-            return invalid(format!("the offset of vertex {} is below the one before it", v + 1));
-        }
+        check_offsets(&offsets)?;
         let csr = Csr { offsets, targets, weights };
-        let bad_row = (0..vertices as VertexId).into_par_iter().with_min_len(1024).find_any(|&v| {
-            let row = csr.neighbors(v);
-            row.last().is_some_and(|&last| last as usize >= vertices) || row.windows(2).any(|pair| pair[0] > pair[1])
-        });
-        if let Some(v) = bad_row {
-            return invalid(format!("the neighbours of vertex {v} are not ascending ids below {vertices}"));
-        }
-        let bad_weight = match &csr.weights {
-            Weights::F32(values) => values.par_iter().position_any(|w| !w.is_finite() || w.to_bits() == 1 << 31),
-            Weights::F64(values) => values.par_iter().position_any(|w| !w.is_finite() || w.to_bits() == 1 << 63),
-            _ => None,
-        };
-        match bad_weight {
-            Some(arc) => invalid(format!("the weight of arc {arc} is NaN, infinite or -0")),
-            None => Ok(csr),
-        }
+        csr.survey().check(&csr)?;
+        csr.weights.check()?;
+        Ok(csr)
     }
 
     /// Puts together arrays that are right by construction.
@@ -71,6 +56,16 @@ impl Csr {
         let targets = targets.into();
         debug_assert_eq!(offsets.last().copied(), Some(targets.len() as u64));
         Csr { offsets, targets, weights }
+    }
+
+    /// Looks at all heads once, in parallel; offsets have to be right.
+    pub(crate) fn survey(&self) -> Survey {
+        survey(&self.offsets, &self.targets)
+    }
+
+    /// Whether every arc has its reverse, of equal weight and as often.
+    pub(crate) fn is_symmetric(&self) -> bool {
+        is_symmetric(self)
     }
 
     /// Offsets, targets and weights.
@@ -133,6 +128,74 @@ impl Csr {
 
     pub(crate) fn owned_bytes(&self) -> u64 {
         (self.offsets.capacity() * size_of::<u64>()) as u64 + self.targets.owned_bytes() + self.weights.owned_bytes()
+    }
+}
+
+/// An error if offsets fall somewhere.
+pub(crate) fn check_offsets(offsets: &[u64]) -> Result<()> {
+    match offsets.par_windows(2).with_min_len(1 << 14).position_any(|pair| pair[0] > pair[1]) {
+        Some(v) => Err(Error::invalid(format!("the offset of vertex {} is below the one before it", v + 1))),
+        None => Ok(()),
+    }
+}
+
+/// What one look at all rows finds: enough to know whether they are in order, and what there is to tidy up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Survey {
+    /// The greatest head, 0 if there is none.
+    pub(crate) greatest: VertexId,
+    /// How often a head is below the one before it in its row.
+    pub(crate) descents: u64,
+    /// How often a head equals the one before it in its row.
+    pub(crate) repeats: u64,
+    /// Arcs from a vertex to itself.
+    pub(crate) self_loops: u64,
+}
+
+/// Counts, in parallel and without a branch for each arc. `offsets` must not fall, and end at the number of targets.
+pub(crate) fn survey(offsets: &[u64], targets: &[VertexId]) -> Survey {
+    let vertices = offsets.len() - 1;
+    (0..vertices)
+        .into_par_iter()
+        .with_min_len(1024)
+        .fold(Survey::default, |mut sum, v| {
+            let row = &targets[offsets[v] as usize..offsets[v + 1] as usize];
+            let Some((&first, rest)) = row.split_first() else { return sum };
+            let tail = v as VertexId;
+            let (mut greatest, mut descents, mut repeats, mut loops) = (first, 0_u32, 0_u32, u32::from(first == tail));
+            for (&head, &before) in rest.iter().zip(row) {
+                greatest = greatest.max(head);
+                descents += u32::from(head < before);
+                repeats += u32::from(head == before);
+                loops += u32::from(head == tail);
+            }
+            sum.greatest = sum.greatest.max(greatest);
+            sum.descents += u64::from(descents);
+            sum.repeats += u64::from(repeats);
+            sum.self_loops += u64::from(loops);
+            sum
+        })
+        .reduce(Survey::default, |a, b| Survey {
+            greatest: a.greatest.max(b.greatest),
+            descents: a.descents + b.descents,
+            repeats: a.repeats + b.repeats,
+            self_loops: a.self_loops + b.self_loops,
+        })
+}
+
+impl Survey {
+    /// An error, naming a row, unless the rows ascend and hold vertices only.
+    pub(crate) fn check(&self, csr: &Csr) -> Result<()> {
+        let vertices = csr.vertices();
+        if self.descents == 0 && (csr.arcs() == 0 || (self.greatest as usize) < vertices) {
+            return Ok(());
+        }
+        let bad = (0..vertices as VertexId).find(|&v| {
+            let row = csr.neighbors(v);
+            row.iter().any(|&head| head as usize >= vertices) || row.windows(2).any(|pair| pair[0] > pair[1])
+        });
+        let bad = bad.unwrap_or_default();
+        Err(Error::invalid(format!("the neighbours of vertex {bad} are not ascending ids below {vertices}")))
     }
 }
 
@@ -255,15 +318,7 @@ impl Graph {
         if !directed && !is_symmetric(&csr) {
             return Err(Error::invalid("the graph is said to be undirected, but some arc lacks its reverse"));
         }
-        let self_loops = (0..csr.vertices() as VertexId)
-            .into_par_iter()
-            .with_min_len(1024)
-            .map(|v| {
-                let row = csr.neighbors(v);
-                let first = row.partition_point(|&u| u < v);
-                row[first..].iter().take_while(|&&u| u == v).count() as u64
-            })
-            .sum();
+        let self_loops = csr.survey().self_loops;
         let lines = if directed { csr.arcs() as u64 } else { (csr.arcs() as u64 - self_loops) / 2 + self_loops };
         Ok(Graph::from_parts(csr, directed, labels, InputCounts { lines, self_loops, parallel: 0 }))
     }
@@ -412,31 +467,56 @@ impl Graph {
     }
 }
 
-/// Whether every arc has its reverse, of equal weight and as often; by comparing a fingerprint of the multiset of
-/// arcs with the one of the reversed arcs (wrong with a probability around 2^-64).
+/// Whether every arc has its reverse, of equal weight and as often.
+///
+/// Arcs `(u, v)` of weight `w` add `g(w) (a(u) b(v) - a(v) b(u))` to a sum modulo 2^64, with `a`, `b` and `g` hash
+/// functions of 64 bits. An arc and its reverse cancel; if some arc lacks its reverse the sum is a polynomial in the
+/// hashes that is not zero, and vanishes by accident with a probability around 2^-64. The factors of `u` are taken out of
+/// the sum over its row, so what is left for each arc is two hashes of 32-bit multiplications, which the compiler
+/// vectorizes.
 fn is_symmetric(csr: &Csr) -> bool {
-    let weight_bits = |arc: usize| match csr.weights() {
-        Weights::Unit(_) => 0,
-        Weights::U32(values) => u64::from(values[arc]),
-        Weights::I32(values) => u64::from(values[arc] as u32),
-        Weights::F32(values) => u64::from(values[arc].to_bits()),
-        Weights::F64(values) => values[arc].to_bits(),
+    let difference = match csr.weights() {
+        Weights::Unit(_) => asymmetry(csr, csr.targets(), |_| 1),
+        Weights::U32(values) => asymmetry(csr, values, |w| hash(w).0),
+        Weights::I32(values) => asymmetry(csr, values, |w| hash(w as u32).0),
+        Weights::F32(values) => asymmetry(csr, values, |w| hash(w.to_bits()).0),
+        Weights::F64(values) => asymmetry(csr, values, |w| {
+            let bits = w.to_bits();
+            hash(bits as u32).0.wrapping_add(hash((bits >> 32) as u32).1)
+        }),
     };
-    let mix = |from: VertexId, to: VertexId, weight: u64| {
-        let mut hash = (u64::from(from) << 32 | u64::from(to)) ^ weight.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        hash ^ hash >> 31
-    };
-    let difference = (0..csr.vertices() as VertexId)
+    difference == 0
+}
+
+/// The sum that [`is_symmetric`] tests.
+fn asymmetry<W: Copy + Sync>(csr: &Csr, weights: &[W], factor: impl Fn(W) -> u64 + Sync) -> u64 {
+    let (offsets, targets) = (csr.offsets(), csr.targets());
+    (0..csr.vertices())
         .into_par_iter()
         .with_min_len(1024)
         .map(|u| {
-            csr.row(u).fold(0_u64, |sum, arc| {
-                let (v, weight) = (csr.targets()[arc], weight_bits(arc));
-                sum.wrapping_add(mix(u, v, weight)).wrapping_sub(mix(v, u, weight))
-            })
+            let row = offsets[u] as usize..offsets[u + 1] as usize;
+            let (mut first, mut second) = (0_u64, 0_u64);
+            for (&v, &w) in targets[row.clone()].iter().zip(&weights[row]) {
+                let (a, b) = hash(v);
+                let g = factor(w);
+                first = first.wrapping_add(g.wrapping_mul(a));
+                second = second.wrapping_add(g.wrapping_mul(b));
+            }
+            let (a, b) = hash(u as u32);
+            a.wrapping_mul(second).wrapping_sub(b.wrapping_mul(first))
         })
-        .reduce(|| 0, u64::wrapping_add);
-    difference == 0
+        .reduce(|| 0, u64::wrapping_add)
+}
+
+/// Two hashes of 64 bits, from products of 32-bit halves (SSE2 has those, and no others).
+#[inline(always)]
+fn hash(value: u32) -> (u64, u64) {
+    const LOW: u64 = 0xffff_ffff;
+    let mixed = u64::from(value).wrapping_mul(0x9e37_79b1).wrapping_add(0xbf58_476d_1ce4_e5b9);
+    let mixed = mixed ^ mixed >> 29;
+    let a = (mixed & LOW).wrapping_mul(0x85eb_ca6b) ^ (mixed >> 32).wrapping_mul(0xc2b2_ae35) << 17;
+    let a = a ^ a >> 31;
+    let b = (a & LOW).wrapping_mul((a >> 32) | 1) ^ mixed;
+    (a, b)
 }

@@ -79,6 +79,21 @@ impl Labels {
         }
     }
 
+    /// The names of these vertices, which ascend, in their order.
+    pub(crate) fn of_vertices(&self, vertices: &[VertexId]) -> Labels {
+        match self {
+            Labels::Range { first, .. } => Labels::Integers(vertices.iter().map(|&v| first + u64::from(v)).collect()),
+            Labels::Integers(names) => Labels::Integers(vertices.iter().map(|&v| names[v as usize]).collect()),
+            Labels::Strings(names) => {
+                let mut kept = StringLabels::new();
+                vertices.iter().for_each(|&v| {
+                    kept.intern(names.get(v));
+                });
+                Labels::Strings(kept)
+            }
+        }
+    }
+
     /// Up to three names similar to `name`, the nearest first: numerically where names are integers, else by edit
     /// distance (among the first million names).
     pub fn nearest(&self, name: &str) -> Vec<String> {

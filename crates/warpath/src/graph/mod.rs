@@ -4,15 +4,24 @@
 //! [`generate`](crate::generate), [`Graph::from_edges`], or a [`GraphBuilder`].
 
 mod builder;
+mod components;
 mod csr;
+#[cfg(any(feature = "petgraph", feature = "sprs"))]
+mod interop;
 mod labels;
+mod statistics;
 mod storage;
 mod transforms;
 mod weights;
 
 pub use builder::{Direction, EdgeList, GraphBuilder, ParallelEdges, SelfLoops};
+pub use components::{Components, strongly_connected_components, weakly_connected_components};
 pub use csr::{Adjacency, Csr, Graph, InputCounts, VertexId};
+pub(crate) use csr::{check_offsets, survey};
+#[cfg(any(feature = "petgraph", feature = "sprs"))]
+pub use interop::EdgeWeight;
 pub use labels::{Labels, StringLabels};
+pub use statistics::{ComponentSizes, DegreeStatistics, Statistics};
 pub use storage::{StableBytes, Storage};
 pub use weights::{
     Distance, DistanceKey, DistanceValue, Distances, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, Unit,

@@ -2,7 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::{Csr, Direction, EdgeList, Graph, GraphBuilder, Labels, VertexId, Weight, Weights, with_weights};
+use super::{
+    Csr, Direction, EdgeList, Graph, GraphBuilder, Labels, NO_VERTEX, VertexId, Weight, Weights,
+    weakly_connected_components, with_weights,
+};
 use crate::{Error, Result};
 
 impl Csr {
@@ -37,11 +40,16 @@ impl Csr {
 impl Graph {
     /// The same graph without weights.
     pub fn without_weights(self) -> Graph {
+        let arcs = self.arcs();
+        self.with_trusted_weights(Weights::unit(arcs))
+    }
+
+    /// The same graph with weights that are right by construction: as many as arcs, finite, the same both ways.
+    pub(crate) fn with_trusted_weights(self, weights: Weights) -> Graph {
         let (directed, counts) = (self.is_directed(), self.input_counts());
         let (csr, labels) = self.into_parts();
-        let (offsets, targets, weights) = csr.into_arrays();
-        let csr = Csr::trusted(offsets, targets, Weights::unit(weights.len()));
-        Graph::from_parts(csr, directed, labels, counts)
+        let (offsets, targets, _) = csr.into_arrays();
+        Graph::from_parts(Csr::trusted(offsets, targets, weights), directed, labels, counts)
     }
 
     /// The same graph with other weights, in arc order.
@@ -76,6 +84,90 @@ impl Graph {
         }
     }
 
+    /// A directed graph from the three arrays of a sparse matrix as SciPy has them: row `v` has its columns and entries
+    /// at `indptr[v]..indptr[v + 1]` of `indices` and `data`. Any integers will do; columns need not be sorted, and
+    /// repeated ones merge by minimum. [`Graph::from_csr`] takes sorted rows without a copy.
+    ///
+    /// ```
+    /// let (indptr, indices, data) = ([0_i32, 2, 2, 3], [2_i32, 1, 0], [0.5, 1.5, 2.5]);
+    /// let graph = warpath::Graph::from_csr_slices(&indptr, &indices, &data)?;
+    /// assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 1, 1.5), (0, 2, 0.5), (2, 0, 2.5)]);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the arrays do not fit each other, a column is not a row too, or a float is not finite.
+    pub fn from_csr_slices<P, I, W>(indptr: &[P], indices: &[I], data: &[W]) -> Result<Graph>
+    where
+        P: Copy + TryInto<usize>,
+        I: Copy + TryInto<VertexId>,
+        W: Weight,
+    {
+        let invalid = |message: String| Error::invalid(message);
+        let Some(vertices) = indptr.len().checked_sub(1) else {
+            return Err(invalid("indptr is empty; it has one entry more than there are rows".into()));
+        };
+        if indices.len() != data.len() {
+            return Err(invalid(format!("{} indices, but {} entries of data", indices.len(), data.len())));
+        }
+        let offset = |row: usize| {
+            let offset = indptr[row].try_into().ok().filter(|&offset| offset <= indices.len());
+            offset.ok_or_else(|| invalid(format!("indptr[{row}] is not an offset into {} indices", indices.len())))
+        };
+        if offset(0)? != 0 || offset(vertices)? != indices.len() {
+            return Err(invalid(format!("indptr does not run from 0 to the number of indices, {}", indices.len())));
+        }
+        let mut edges = Vec::with_capacity(indices.len());
+        for row in 0..vertices {
+            let (start, end) = (offset(row)?, offset(row + 1)?);
+            if start > end {
+                return Err(invalid(format!("indptr[{}] is below the entry before it", row + 1)));
+            }
+            for (index, &column) in (start..end).zip(&indices[start..end]) {
+                let column = column.try_into().map_err(|_| invalid(format!("indices[{index}] is not a vertex")))?;
+                edges.push((row as VertexId, column));
+            }
+        }
+        GraphBuilder::new().vertices(vertices as u64).build(vec![EdgeList { edges, weights: data.to_vec() }])
+    }
+
+    /// The part of the graph within its largest weakly connected component (the first of several), with the names of
+    /// its vertices, in their order. O(V + E).
+    ///
+    /// ```
+    /// let graph = warpath::Graph::from_edges([(0, 3), (1, 4), (4, 2)])?.largest_component()?;
+    /// assert_eq!((graph.vertices(), graph.name(0)), (3, "1".into()));
+    /// assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 2, 1.0), (2, 1, 1.0)]);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    pub fn largest_component(self) -> Result<Graph> {
+        let components = weakly_connected_components(&self);
+        if components.count <= 1 {
+            return Ok(self);
+        }
+        let largest = components.largest();
+        let kept: Vec<VertexId> =
+            (0..self.vertices() as VertexId).filter(|&v| Some(components.of[v as usize]) == largest).collect();
+        let labels = self.labels().of_vertices(&kept);
+        let csr = with_weights!(self.weights(), values => within(self.csr(), values, &kept));
+        Graph::from_csr(csr, self.is_directed(), labels)
+    }
+
+    /// The arcs as `(from, to, weight)` with typed weights, by tail then head; `None` if they have another type.
+    ///
+    /// ```
+    /// let graph = warpath::Graph::from_edges([(0, 1, 5_u32), (1, 0, 7)])?;
+    /// assert!(graph.edges_of::<u32>().is_some_and(|edges| edges.eq([(0, 1, 5), (1, 0, 7)])));
+    /// assert!(graph.edges_of::<f64>().is_none());
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    pub fn edges_of<W: Weight>(&self) -> Option<impl Iterator<Item = (VertexId, VertexId, W)> + '_> {
+        let adjacency = self.csr().adjacency::<W>()?;
+        let tails = 0..self.vertices() as VertexId;
+        Some(tails.flat_map(move |u| adjacency.edges(u).map(move |(v, weight)| (u, v, weight))))
+    }
+
     /// The arcs as `(from, to, weight as f64)`, by tail then head.
     pub fn edges(&self) -> impl Iterator<Item = (VertexId, VertexId, f64)> + '_ {
         (0..self.vertices() as VertexId).flat_map(move |u| {
@@ -85,6 +177,20 @@ impl Graph {
             })
         })
     }
+}
+
+/// The rows of `kept`, which are ascending and closed under arcs, renumbered by their position.
+fn within<W: Weight>(csr: &Csr, values: &[W], kept: &[VertexId]) -> Csr {
+    let mut position = vec![NO_VERTEX; csr.vertices()];
+    kept.iter().zip(0..).for_each(|(&v, place)| position[v as usize] = place);
+    let (mut offsets, mut heads, mut weights) = (Vec::with_capacity(kept.len() + 1), Vec::new(), Vec::new());
+    offsets.push(0);
+    for &v in kept {
+        heads.extend(csr.neighbors(v).iter().map(|&head| position[head as usize]));
+        weights.extend_from_slice(&values[csr.row(v)]);
+        offsets.push(heads.len() as u64);
+    }
+    Csr::trusted(offsets, heads, W::into_weights(weights.into()))
 }
 
 fn rebuild<W: Weight>(graph: &Graph, values: &[W], direction: Direction) -> Result<Graph> {
@@ -97,4 +203,102 @@ fn rebuild<W: Weight>(graph: &Graph, values: &[W], direction: Direction) -> Resu
         .labels(Labels::clone(graph.labels()))
         .direction(direction)
         .build(vec![EdgeList { edges, weights: values.to_vec() }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{ParallelEdges, StringLabels};
+    use crate::testing::graphs_of_every_shape;
+
+    #[test]
+    fn the_transpose_has_every_arc_backwards() {
+        for (name, graph) in graphs_of_every_shape::<u32>(1) {
+            let mut expected: Vec<_> = graph.edges().map(|(u, v, weight)| (v, u, weight as u32)).collect();
+            expected.sort_unstable();
+            let csr = graph.csr().transposed();
+            assert!(Csr::new(csr.offsets().to_vec(), csr.targets().to_vec().into(), csr.weights().clone()).is_ok());
+            let backwards = csr.adjacency::<u32>().unwrap();
+            let mut found: Vec<_> = (0..graph.vertices() as u32)
+                .flat_map(|v| backwards.edges(v).map(move |(u, weight)| (v, u, weight)))
+                .collect();
+            found.sort_unstable();
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn directions_can_be_dropped_and_taken_up() {
+        for (name, graph) in graphs_of_every_shape::<f64>(2) {
+            let undirected = graph.clone().with_direction(Direction::Undirected).unwrap();
+            let (csr, labels) = undirected.clone().into_parts();
+            assert!(Graph::from_csr(csr, false, labels).is_ok(), "{name}: symmetric");
+            let arcs = undirected.arcs();
+            assert!(graph.edges().all(|(u, v, _)| undirected.neighbors(v).contains(&u)), "{name}");
+            let directed = undirected.with_direction(Direction::Directed).unwrap();
+            assert_eq!((directed.is_directed(), directed.arcs()), (true, arcs), "{name}");
+        }
+    }
+
+    #[test]
+    fn weights_are_replaced_only_by_fitting_ones() {
+        let edge = || GraphBuilder::new().direction(Direction::Undirected).build_from([(0, 1, 2_u32)]).unwrap();
+        assert!(edge().with_weights(Weights::F32(vec![1.0].into())).is_err(), "too few");
+        assert!(edge().with_weights(Weights::F32(vec![1.0, 2.0].into())).is_err(), "not the same both ways");
+        assert!(edge().with_weights(Weights::F32(vec![f32::NAN; 2].into())).is_err());
+        let graph = edge().with_weights(Weights::F32(vec![1.5; 2].into())).unwrap();
+        assert_eq!(graph.weight_range(), (1.5, 1.5));
+        assert_eq!(graph.without_weights().edges().collect::<Vec<_>>(), [(0, 1, 1.0), (1, 0, 1.0)]);
+    }
+
+    #[test]
+    fn the_largest_component_keeps_names_and_weights() {
+        let mut names = StringLabels::new();
+        for name in ["a", "b", "c", "d", "e"] {
+            names.intern(name);
+        }
+        let builder = GraphBuilder::new().labels(Labels::Strings(names)).parallel_edges(ParallelEdges::Keep);
+        let graph = builder.build_from([(0, 1, 9_u32), (4, 2, 5), (2, 3, 6), (2, 3, 7), (3, 3, 1)]).unwrap();
+        let largest = graph.largest_component().unwrap();
+        let edges: Vec<_> = largest.edges().map(|(u, v, w)| (largest.name(u), largest.name(v), w)).collect();
+        let expected = [("c", "d", 6.0), ("c", "d", 7.0), ("d", "d", 1.0), ("e", "c", 5.0)];
+        assert!(edges.iter().map(|(u, v, w)| (&**u, &**v, *w)).eq(expected));
+        assert_eq!(largest.vertex("e").unwrap(), 2);
+        let gaps = GraphBuilder::new().labels(Labels::Integers(vec![3, 5, 8])).build_from([(0, 2)]).unwrap();
+        let largest = gaps.largest_component().unwrap();
+        assert_eq!((largest.name(1), largest.vertex("5").is_err()), ("8".into(), true));
+    }
+
+    #[test]
+    fn every_shape_has_a_connected_largest_component() {
+        for (name, graph) in graphs_of_every_shape::<i32>(4) {
+            let sizes = weakly_connected_components(&graph).sizes();
+            let largest = graph.clone().largest_component().unwrap();
+            assert_eq!(Some(largest.vertices() as u64), sizes.into_iter().max(), "{name}");
+            assert_eq!(weakly_connected_components(&largest).count, 1, "{name}");
+            let ids = |v: VertexId| graph.vertex(&largest.name(v)).unwrap();
+            assert!(largest.edges().all(|(u, v, _)| graph.neighbors(ids(u)).contains(&ids(v))), "{name}");
+        }
+    }
+
+    #[test]
+    fn wrong_slices_are_refused() {
+        let ok = |indptr: &[i64], indices: &[i32]| {
+            Graph::from_csr_slices(indptr, indices, &vec![1_u32; indices.len()]).is_ok()
+        };
+        assert!(ok(&[0], &[]) && ok(&[0, 1], &[0]) && ok(&[0, 2, 2], &[1, 0]));
+        for (indptr, indices) in [
+            (&[][..], &[][..]),
+            (&[1, 1], &[0]),
+            (&[0, 2], &[0]),
+            (&[0, 1, 0, 1], &[0]),
+            (&[0, -1, 1], &[0]),
+            (&[0, 9, 1], &[0]),
+            (&[0, 1], &[1]),
+            (&[0, 1], &[-1]),
+        ] {
+            assert!(!ok(indptr, indices), "{indptr:?} {indices:?}");
+        }
+        assert!(Graph::from_csr_slices(&[0_u64, 1], &[0_u32], &[0.5_f32, 1.0]).is_err());
+    }
 }

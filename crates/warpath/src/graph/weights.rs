@@ -6,8 +6,10 @@
 use std::fmt::{Debug, Display};
 
 use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
 
 use super::Storage;
+use crate::{Error, Result};
 
 /// The weight of an edge in a graph without weights: 1, in no bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Pod, Zeroable)]
@@ -179,6 +181,19 @@ impl Weights {
         Weights::Unit(vec![Unit; length].into())
     }
 
+    /// An error, naming an arc, unless float weights are finite and not -0.
+    pub(crate) fn check(&self) -> Result<()> {
+        let bad = match self {
+            Weights::F32(values) => values.par_iter().position_any(|w| !w.is_finite() || w.to_bits() == 1 << 31),
+            Weights::F64(values) => values.par_iter().position_any(|w| !w.is_finite() || w.to_bits() == 1 << 63),
+            _ => None,
+        };
+        match bad {
+            Some(arc) => Err(Error::invalid(format!("the weight of arc {arc} is NaN, infinite or -0"))),
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn is_damaged(&self) -> bool {
         with_weights!(self, values => values.is_damaged())
     }
@@ -216,6 +231,8 @@ pub trait DistanceValue: sealed::Sealed + Pod + PartialOrd + Debug + Display + S
     fn into_distances(values: Vec<Self>) -> Distances;
     /// The array of this type in `distances`, if that is what it holds.
     fn of(distances: &Distances) -> Option<&Vec<Self>>;
+    /// The array of this type taken out of `distances`, if that is what it holds.
+    fn into_vec(distances: Distances) -> Option<Vec<Self>>;
 }
 
 /// An unsigned integer that has an atomic form: [`DistanceValue::Key`].
@@ -303,6 +320,12 @@ macro_rules! distance_value {
                 Distances::$variant(values)
             }
             fn of(distances: &Distances) -> Option<&Vec<Self>> {
+                match distances {
+                    Distances::$variant(values) => Some(values),
+                    _ => None,
+                }
+            }
+            fn into_vec(distances: Distances) -> Option<Vec<Self>> {
                 match distances {
                     Distances::$variant(values) => Some(values),
                     _ => None,

@@ -3,10 +3,12 @@
 //! Sources are at 0; no arc can be relaxed; every reached vertex can be reached from a source through tight arcs (so
 //! its distance is the length of a walk); predecessors, if there are any, are tails of tight arcs and form a tree. With
 //! a bound (a cutoff, or the distance of the farthest target) this holds for the vertices within it, and every arc
-//! that leaves them arrives beyond it.
+//! that leaves them arrives beyond it. Equal means equal, bit by bit, except where float weights are negative: see
+//! `problems/slack.rs`.
 
 use rayon::prelude::*;
 
+use super::Slack;
 use crate::graph::{Adjacency, DistanceValue, Lane, NO_VERTEX, VertexId};
 use crate::{Error, Result};
 
@@ -26,6 +28,7 @@ pub(crate) fn verify_search<L: Lane>(
     if let Some(&source) = sources.iter().find(|&&s| distances.get(s as usize) != Some(&L::Distance::ZERO)) {
         return fail(format!("source {source} is not at distance 0"));
     }
+    let slack = Slack::of::<L>(graph, distances);
     let relaxable = (0..graph.vertices() as VertexId).into_par_iter().with_min_len(1024).find_map_any(|u| {
         let from = distances[u as usize];
         if from == unreachable {
@@ -37,16 +40,16 @@ pub(crate) fn verify_search<L: Lane>(
         graph.edges(u).find_map(|(v, weight)| {
             let (through, to) = (L::extend(from, weight), distances[v as usize]);
             // Past the range of the lane, `through` is `UNREACHABLE`: beyond any bound, but no proof without one.
-            let allowed = if to == unreachable { bound < through } else { to <= through };
+            let allowed = if to == unreachable { bound < through } else { !slack.is_shorter(through, to) };
             (!allowed).then(|| format!("the arc from {u} to {v} can be relaxed: {from} + {weight} < {to}"))
         })
     });
     if let Some(message) = relaxable {
         return fail(message);
     }
-    reach_through_tight_arcs::<L>(graph, sources, distances)?;
+    reach_through_tight_arcs::<L>(graph, sources, distances, slack)?;
     match predecessors {
-        Some(predecessors) => verify_tree::<L>(graph, sources, distances, predecessors),
+        Some(predecessors) => verify_tree::<L>(graph, sources, distances, predecessors, slack),
         None => Ok(()),
     }
 }
@@ -56,6 +59,7 @@ fn reach_through_tight_arcs<L: Lane>(
     graph: Adjacency<'_, L::Weight>,
     sources: &[VertexId],
     distances: &[L::Distance],
+    slack: Slack,
 ) -> Result<()> {
     let mut reached = vec![false; distances.len()];
     let mut stack = sources.to_vec();
@@ -63,8 +67,8 @@ fn reach_through_tight_arcs<L: Lane>(
     while let Some(u) = stack.pop() {
         for (v, weight) in graph.edges(u) {
             let to = distances[v as usize];
-            if !reached[v as usize] && to != L::Distance::UNREACHABLE && L::extend(distances[u as usize], weight) == to
-            {
+            let through = L::extend(distances[u as usize], weight);
+            if !reached[v as usize] && to != L::Distance::UNREACHABLE && slack.is_tight(through, to) {
                 reached[v as usize] = true;
                 stack.push(v);
             }
@@ -82,6 +86,7 @@ fn verify_tree<L: Lane>(
     sources: &[VertexId],
     distances: &[L::Distance],
     predecessors: &[VertexId],
+    slack: Slack,
 ) -> Result<()> {
     let fail = |message: String| Err(Error::NotVerified(message));
     let mut ends_at_source = vec![false; distances.len()];
@@ -104,7 +109,7 @@ fn verify_tree<L: Lane>(
             let first = row.start + heads.partition_point(|&head| (head as usize) < at);
             let tight = (first..row.end)
                 .take_while(|&arc| graph.targets[arc] as usize == at)
-                .any(|arc| L::extend(distances[tail], graph.weights[arc]) == distances[at]);
+                .any(|arc| slack.is_tight(L::extend(distances[tail], graph.weights[arc]), distances[at]));
             if !tight {
                 return fail(format!("the arc from {tail} to {at}, its predecessor's, is not tight or not there"));
             }

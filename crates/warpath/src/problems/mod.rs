@@ -2,26 +2,46 @@
 //!
 //! Nothing here knows how a problem is solved; engines are in [`cpu`](crate::cpu).
 
+mod apsp;
 mod bfs;
+mod bit_matrix;
 mod certificate;
+mod closure;
+mod closure_certificate;
+mod distance_matrix;
 mod negative_cycle;
+mod npy;
 mod path;
 mod path_counts;
 mod predecessors;
 mod report;
+mod row_reductions;
+mod rows;
+mod slack;
 mod sssp;
 mod tree;
 
+pub use apsp::{Apsp, ApspIntoSink};
 pub use bfs::Bfs;
+pub use bit_matrix::{BitMatrix, Line};
+pub use closure::{Closure, ClosureCounts, CondensedBits, Reachability, ReachableCounts};
+pub use distance_matrix::{DistanceMatrix, Successors};
 pub use negative_cycle::NegativeCycle;
+pub use npy::NpyWriter;
 pub use path::Path;
 pub use report::{Report, Seconds};
+pub use row_reductions::{Histogram, Reduction, RowReductions};
+pub use rows::{ApspSummary, RowBlock, RowSink, TableShape};
 pub use sssp::{Cutoff, Sssp};
 pub use tree::{DistanceSum, PathCounts, ShortestPathTree};
 
 pub(crate) use certificate::verify_search;
+pub(crate) use closure::ReachabilityBits;
+pub(crate) use distance_matrix::{Tolerance, verify_rows};
 pub(crate) use path_counts::{count_shortest_paths, verify_path_counts};
 pub(crate) use predecessors::{derive_bfs_predecessors, derive_predecessors};
+pub(crate) use rows::TableFacts;
+pub(crate) use slack::{Slack, greatest_weight, relative as relative_slack};
 
 use crate::graph::VertexId;
 

@@ -1,8 +1,8 @@
 //! The number of shortest paths to every vertex, from final levels.
 //!
 //! A shortest path to `v` is a shortest path to a neighbour one level above, and an arc from there: the counts of
-//! those neighbours add up, an arc at a time, so parallel arcs count apart. Sums saturate at 64 bits; as nothing is
-//! ever negative, the result is the same in whatever order they are taken.
+//! those neighbours add up, an arc at a time, so parallel arcs count apart. Sums saturate at 64 bits, and a count of 2^64 - 1
+//! is taken for a saturated one; as nothing is ever negative, the result is the same in whatever order they are taken.
 //!
 //! Counting goes level by level and pulls along in-arcs, so that threads write only what is theirs; work O(V + E),
 //! span O(levels). Checking goes the other way: one thread pushes along out-arcs, vertices in order of their level.
@@ -94,7 +94,7 @@ fn by_level(levels: &[u32]) -> ByLevel {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+
     use crate::graph::{GraphBuilder, ParallelEdges};
     use crate::{Bfs, Graph, Solver};
 

@@ -6,7 +6,7 @@
 //! weight is 0, or rounding absorbs it). `(d, h)` falls along every predecessor, so they form a tree.
 //!
 //! Where weights are negative, distances may fall along tight arcs. Then `h` alone decides: the least number of tight
-//! arcs from a source.
+//! arcs from a source. Float arcs are then tight within a tolerance: see `problems/slack.rs`.
 //!
 //! Work O(V + E), no transpose needed: arcs are pushed, and the smallest tail wins by an atomic minimum.
 
@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
+use super::Slack;
 use crate::graph::{Adjacency, Csr, DistanceValue, Lane, NO_VERTEX, VertexId};
 use crate::prefetch::prefetch;
 
@@ -63,7 +64,8 @@ pub(crate) fn derive_predecessors<L: Lane>(
     let unexplained = (0..distances.len())
         .any(|v| predecessors[v] == NO_VERTEX && !is_source[v] && distances[v] != L::Distance::UNREACHABLE);
     if unexplained {
-        descend_plateaus::<L>(graph, &is_source, distances, &mut predecessors);
+        let slack = Slack::of::<L>(graph, distances);
+        descend_plateaus::<L>(graph, &is_source, distances, &mut predecessors, slack);
     }
     predecessors
 }
@@ -75,6 +77,7 @@ fn descend_plateaus<L: Lane>(
     is_source: &[bool],
     distances: &[L::Distance],
     predecessors: &mut [VertexId],
+    slack: Slack,
 ) {
     let mut settled: Vec<bool> =
         (predecessors.iter().zip(is_source)).map(|(&p, &source)| p != NO_VERTEX || source).collect();
@@ -84,7 +87,8 @@ fn descend_plateaus<L: Lane>(
         for &u in &level {
             for (v, weight) in graph.edges(u) {
                 let (from, to) = (distances[u as usize], distances[v as usize]);
-                if !settled[v as usize] && to != L::Distance::UNREACHABLE && L::extend(from, weight) == to {
+                let fits = !settled[v as usize] && to != L::Distance::UNREACHABLE;
+                if fits && slack.is_tight(L::extend(from, weight), to) {
                     if predecessors[v as usize] == NO_VERTEX {
                         next.push(v);
                     }

@@ -3,9 +3,9 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
-use super::{Request, RequestEach, Solver, plan_search, trim_to_ball};
+use super::{Request, Search, Solver, plan_search, trim_to_ball};
 use crate::Result;
-use crate::cpu::bfs::{ALGORITHMS, BfsTask, UNREACHED, batch_width, choose, levels_of_many, memory_of_many};
+use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, BfsTask, UNREACHED, batch_width, choose, levels_of_many, sequential};
 use crate::cpu::parse_algorithm;
 use crate::graph::{Distances, Graph, Lane, UnitLane, VertexId};
 use crate::plan::Plan;
@@ -69,7 +69,7 @@ impl Request for Bfs {
 
 impl Bfs {
     /// Whether an algorithm was asked for by name, and has this property.
-    fn named(&self, property: impl Fn(&crate::cpu::bfs::BfsAlgorithm) -> bool) -> bool {
+    fn named(&self, property: impl Fn(&BfsAlgorithm) -> bool) -> bool {
         let name = self.algorithm.as_deref().map(|text| text.split(':').next().unwrap_or(text));
         ALGORITHMS.iter().any(|algorithm| Some(algorithm.info.name) == name && property(algorithm))
     }
@@ -114,26 +114,33 @@ fn transpose_bytes(graph: &Graph) -> u64 {
     8 * graph.vertices() as u64 + graph.arcs() as u64 * (4 + graph.weight_kind().bytes())
 }
 
-impl RequestEach for Bfs {
-    fn solve_each_on(
-        mut self,
+impl Search for Bfs {
+    fn starting_at(&self, source: VertexId) -> Self {
+        Bfs { sources: vec![source], ..self.clone() }
+    }
+
+    fn solve_together(
+        &self,
         solver: &Solver<'_>,
-        receive: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
-    ) -> Result<()> {
+        sources: &[VertexId],
+        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
+    ) -> Result<bool> {
         let graph = solver.graph;
-        solver.checked_sources(&self.sources)?;
-        let sources = std::mem::take(&mut self.sources);
         let threads = solver.team.threads();
-        // Half of the memory for the searches, a quarter for their results until it is their turn. A row in a batch
-        // takes 1.4 bytes a vertex, a result 4.
-        let transpose = if graph.has_transpose() { 0 } else { transpose_bytes(graph) };
-        let memory = solver.memory.saturating_sub(transpose) / 8;
+        let has_long_levels = choose(graph).0 != sequential::ALGORITHM.info.name;
+        if self.algorithm.is_some() || !self.targets.is_empty() || !has_long_levels {
+            return Ok(false);
+        }
+        // One search takes its own memory, and a block of them: 1.4 bytes a vertex and search while it runs, and 4
+        // for its levels until it is their turn. So a quarter for the batches leaves enough for all.
+        let mut plan = self.starting_at(0).plan(solver)?;
+        if !graph.has_transpose() {
+            plan.memory("the arcs by head", transpose_bytes(graph));
+        }
+        let memory = solver.memory.saturating_sub(plan.memory_bytes()) / 4;
         let width = batch_width(graph, sources.len(), threads, memory);
-        if self.algorithm.is_some() || !self.targets.is_empty() || width == 0 {
-            for source in sources {
-                receive(solver.solve(Bfs { sources: vec![source], ..self.clone() })?)?;
-            }
-            return Ok(());
+        if width == 0 {
+            return Ok(false);
         }
         let start = Instant::now();
         solver.team.install(|| graph.transpose());
@@ -148,32 +155,65 @@ impl RequestEach for Bfs {
             levels_of_many(graph, block, width, &solver.team, &solver.control, &emit)?;
             let solve = start.elapsed().as_secs_f64() / block.len() as f64;
             for (&source, row) in block.iter().zip(rows) {
+                solver.control.check()?;
                 let report = Report {
                     engine: "cpu".into(),
                     algorithm: "multi-source".into(),
-                    reason: format!("{} sources share their reads", sources.len()),
+                    reason: format!("{} sources share their reads of the graph", sources.len()),
                     lane: UnitLane::NAME,
                     repeated_wide: false,
                     seconds: Seconds { prepare: std::mem::take(&mut prepare), solve, predecessors: 0.0 },
                     statistics: vec![("searches_in_a_batch", width as u64)],
                 };
                 let levels = row.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-                solver.control.check()?;
-                receive(self.tree(solver, vec![source], &[], levels, report))?;
+                each(self.tree(solver, vec![source], &[], levels, report))?;
             }
         }
-        Ok(())
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Random;
+
+    #[test]
+    fn searches_that_run_together_are_those_that_run_alone() {
+        let mut random = Random(11);
+        let mut vertex = || random.below(6000) as VertexId;
+        let directed = Graph::from_edges((0..40_000).map(|_| (vertex(), vertex())).collect::<Vec<_>>()).unwrap();
+        let sources: Vec<VertexId> =
+            (0..200).map(|_| vertex()).filter(|&v| (v as usize) < directed.vertices()).collect();
+        for threads in [1, 2] {
+            let solver = Solver::builder(&directed).threads(threads).open().unwrap();
+            for request in [Bfs::from(0).count_paths(), Bfs::from(0).within(3).distances_only()] {
+                let mut order = sources.iter();
+                let each = |tree: ShortestPathTree| {
+                    let single = solver.solve(request.starting_at(*order.next().unwrap()))?;
+                    assert_eq!(tree.report().algorithm, "multi-source");
+                    assert_eq!(tree.sources(), single.sources());
+                    assert_eq!(tree.distances(), single.distances());
+                    assert_eq!(tree.predecessors(), single.predecessors());
+                    assert_eq!(tree.path_counts(), single.path_counts());
+                    tree.verify(&directed)
+                };
+                solver.solve_each(request.clone(), &sources, each).unwrap();
+                assert!(order.next().is_none());
+            }
+        }
     }
 
-    fn plan_each(&self, solver: &Solver<'_>) -> Result<Plan> {
-        let graph = solver.graph;
-        let threads = solver.team.threads();
-        let mut plan = self.plan(solver)?;
-        let width = batch_width(graph, self.sources.len(), threads, solver.memory / 8);
-        if self.algorithm.is_none() && self.targets.is_empty() && width > 0 {
-            plan.memory("searches that run together", memory_of_many(graph, width, threads));
-            plan.memory("their results", (width * threads * graph.vertices()) as u64 * 4);
-        }
-        Ok(plan)
+    #[test]
+    fn little_memory_means_one_by_one() {
+        let graph =
+            Graph::from_edges((0..40_000_u32).flat_map(|v| (1..5).map(move |k| (v / 4, v * k % 9973)))).unwrap();
+        let one = Solver::new(&graph).unwrap().plan(&Bfs::from(0)).unwrap().memory_bytes();
+        let solver = Solver::builder(&graph).threads(2).memory(10 * one).open().unwrap();
+        let each = |tree: ShortestPathTree| {
+            assert_ne!(tree.report().algorithm, "multi-source");
+            Ok(())
+        };
+        solver.solve_each(Bfs::from(0), &[1; 100], each).unwrap();
     }
 }

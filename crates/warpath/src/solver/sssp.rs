@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{Request, Solver, attach_distances, plan_search, trim_to_ball};
+use super::{Request, Search, Solver, attach_distances, plan_search, trim_to_ball};
 use crate::cpu::parse_algorithm;
 use crate::cpu::sssp::{ALGORITHMS, SsspLane, SsspTask};
 use crate::graph::{
@@ -10,8 +10,14 @@ use crate::graph::{
     VertexId, WeightKind,
 };
 use crate::plan::Plan;
-use crate::problems::{Problem, Report, Seconds, ShortestPathTree, Sssp};
+use crate::problems::{Bfs, Problem, Report, Seconds, ShortestPathTree, Sssp};
 use crate::{Error, Result};
+
+impl Search for Sssp {
+    fn starting_at(&self, source: VertexId) -> Self {
+        Sssp { sources: vec![source], ..self.clone() }
+    }
+}
 
 impl Request for Sssp {
     type Answer = ShortestPathTree;
@@ -22,6 +28,7 @@ impl Request for Sssp {
 
     fn solve_on(self, solver: &Solver<'_>) -> Result<ShortestPathTree> {
         match solver.graph.weight_kind() {
+            WeightKind::Unit if self.algorithm.is_none() => solve_by_bfs(solver, self),
             WeightKind::Unit => solve_sssp::<UnitLane>(solver, &self),
             WeightKind::U32 => match solve_sssp::<U32Narrow>(solver, &self) {
                 Err(Error::DistanceOverflow { .. }) => {
@@ -35,6 +42,36 @@ impl Request for Sssp {
             WeightKind::F32 => solve_sssp::<F32Lane>(solver, &self),
             WeightKind::F64 => solve_sssp::<F64Lane>(solver, &self),
         }
+    }
+}
+
+/// Without weights, distances count edges.
+fn solve_by_bfs(solver: &Solver<'_>, request: Sssp) -> Result<ShortestPathTree> {
+    let cutoff = request.cutoff.map(|cutoff| cutoff.in_lane::<u32>()).transpose()?;
+    let mut tree = Bfs {
+        sources: request.sources,
+        targets: request.targets,
+        cutoff,
+        distances_only: request.distances_only,
+        ..Bfs::default()
+    }
+    .solve_on(solver)?;
+    tree.problem = Problem::Sssp;
+    tree.report.reason = format!("breadth-first search, since every edge counts 1; {}", tree.report.reason)
+        .trim_end_matches("; ")
+        .to_owned();
+    Ok(tree)
+}
+
+/// The algorithm predicted fastest, and why.
+fn choose(graph: &Graph) -> (&'static str, &'static str) {
+    const SMALL: usize = 1 << 12;
+    if graph.has_negative_weights() {
+        ("bellman-ford", "some weights are negative")
+    } else if graph.vertices() + graph.arcs() <= SMALL {
+        ("dijkstra", "the graph is small")
+    } else {
+        ("delta-stepping", "weights are 0 or more and there is work to share")
     }
 }
 
@@ -53,12 +90,18 @@ fn solve_sssp<L: SsspLane>(solver: &Solver<'_>, request: &Sssp) -> Result<Shorte
         targets.clear();
     }
     let cutoff = request.cutoff.map_or(Ok(L::Distance::UNREACHABLE), |cutoff| cutoff.in_lane())?;
-    let name = request.algorithm.as_deref().unwrap_or("dijkstra");
+    let (name, reason) = match &request.algorithm {
+        Some(name) => (name.as_str(), "asked for"),
+        None => choose(graph),
+    };
     let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, name)?;
     if negative && !algorithm.info.negative_weights {
         return Err(Error::invalid(format!("`{}` needs weights of 0 or more", algorithm.info.name)));
     }
     let mut seconds = Seconds::default();
+    let start = Instant::now();
+    graph.weight_range();
+    seconds.prepare = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let outcome = L::pick(&algorithm.solve)(&SsspTask {
         adjacency,
@@ -79,7 +122,7 @@ fn solve_sssp<L: SsspLane>(solver: &Solver<'_>, request: &Sssp) -> Result<Shorte
     let report = Report {
         engine: "cpu".into(),
         algorithm: name.into(),
-        reason: String::new(),
+        reason: reason.into(),
         lane: L::NAME,
         repeated_wide: false,
         seconds,
@@ -112,6 +155,9 @@ fn narrow_suffices<L: Lane>(
         .copied()
         .filter(|d| *d != unreachable)
         .fold(L::Distance::ZERO, |a, b| if a < b { b } else { a });
+    if distances.iter().any(|distance| distance.to_f64() == f64::NEG_INFINITY) {
+        return false;
+    }
     if bounded || greatest.to_f64() + graph.weight_range().1 < L::Distance::LIMIT {
         return true;
     }

@@ -78,8 +78,11 @@ fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
     let vertices = task.graph.vertices();
     let mut search = Search::new(vertices);
     // In parallel, because most of the time it takes is the operating system's, handing out fresh pages.
-    let mut levels: Vec<u32> =
-        task.team.install(|| rayon::iter::repeat_n(UNREACHED, vertices).with_min_len(1 << 16).collect());
+    let unreached = rayon::iter::repeat_n(UNREACHED, vertices).with_min_len(1 << 16);
+    let mut levels: Vec<u32> = match task.team.threads() {
+        1 => vec![UNREACHED; vertices],
+        _ => task.team.install(|| unreached.collect()),
+    };
     let counters = search.run(task, &mut levels, |wide| {
         let mut ends = task.team.run(wide);
         ends.swap_remove(0)

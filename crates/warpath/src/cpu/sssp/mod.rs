@@ -1,5 +1,8 @@
 //! Single-source shortest paths on the CPU.
 
+pub mod bellman_ford;
+pub mod bidirectional;
+pub mod delta_stepping;
 pub mod dijkstra;
 
 use super::{AlgorithmInfo, Parameters, Statistics, Team};
@@ -106,4 +109,4 @@ pub struct SsspAlgorithm {
 }
 
 /// Every single-source shortest-path algorithm of this engine.
-pub static ALGORITHMS: &[SsspAlgorithm] = &[dijkstra::ALGORITHM];
+pub static ALGORITHMS: &[SsspAlgorithm] = &[delta_stepping::ALGORITHM, dijkstra::ALGORITHM, bellman_ford::ALGORITHM];

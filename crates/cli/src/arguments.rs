@@ -1,0 +1,414 @@
+//! The command line: every command and option, with the help that people read.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+/// Shortest paths and reachability in large graphs.
+#[derive(Debug, Parser)]
+#[command(
+    name = "warpath",
+    version,
+    about,
+    long_about = "Shortest paths and reachability in large graphs: breadth-first search, single-source and all-pairs \
+                  shortest paths, transitive closure, on all cores.\n\nGRAPH is a file (edge list, DIMACS .gr, PACE, \
+                  METIS, Matrix Market, SciPy .npz, GAP .sg/.wsg or Warpath's own .wpg, as it is or compressed with gz, \
+                  zst, bz2 or xz), `-` for standard input, or a generator such as kron:20, uniform:20, grid:1000x1000, \
+                  rgg:20, scale-free:1000000 or dense:2700, with options after commas (kron:20,edges-per-vertex=16,seed=1).",
+    after_help = "Exit codes: 0 done, 1 a result that does not verify or a negative cycle, 2 something to correct \
+                  (usage, input, an unwritable path), 3 memory, disk or a device lacking, 130 interrupted.",
+    arg_required_else_help = true,
+    propagate_version = true
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Breadth-first search: distances in edges from a source
+    #[command(
+        after_help = "Examples:\n  warpath bfs roads.gr --source 1\n  warpath bfs kron:20 --source 0 --verify\n  \
+                            warpath bfs web.txt.zst --source 7 --target 12 --predecessors --output tree.csv"
+    )]
+    Bfs(BfsArguments),
+    /// Shortest paths from a source
+    #[command(after_help = "Examples:\n  warpath sssp USA-road-d.NY.gr.gz --source 1 --verify --json\n  \
+                            warpath sssp grid:1000x1000 --weights random:1..100 --source 0\n  \
+                            warpath sssp flights.csv --weights price --source LIS --predecessors --output from-lisbon.csv")]
+    Sssp(SsspArguments),
+    /// Shortest paths between all pairs, or from and to lists of vertices
+    #[command(after_help = "Examples:\n  warpath apsp network.mtx --output distances.npy\n  \
+                            warpath apsp roads.gr --sources depots.txt --targets customers.txt --output table.csv\n  \
+                            warpath apsp social.txt --reduce closeness --output closeness.csv")]
+    Apsp(ApspArguments),
+    /// Which vertices can reach which
+    #[command(
+        after_help = "Examples:\n  warpath closure citations.txt\n  warpath closure kron:12 --output reach.npy --verify"
+    )]
+    Closure(ClosureArguments),
+    /// The shortest path between two vertices
+    #[command(
+        after_help = "Examples:\n  warpath path roads.gr 1 264346\n  warpath path flights.csv LIS HEL --weights price"
+    )]
+    Path(PathArguments),
+    /// What a graph looks like, and what it takes to solve problems on it
+    #[command(
+        after_help = "Examples:\n  warpath info roads.gr.zst\n  warpath info matrix.mtx --format matrix-market --json"
+    )]
+    Info(InfoArguments),
+    /// Write a graph in another format, found from the extension
+    #[command(
+        after_help = "Examples:\n  warpath convert roads.gr.gz roads.wpg\n  warpath convert edges.csv graph.mtx.zst --undirected"
+    )]
+    Convert(ConvertArguments),
+    /// Write a generated graph
+    #[command(after_help = "Examples:\n  warpath generate kron:20,seed=7 kron20.wpg --weights random:1..255\n  \
+                            warpath generate grid:100x100 grid.txt")]
+    Generate(ConvertArguments),
+    /// What this machine offers: cores, vector units, memory
+    Devices(DevicesArguments),
+    /// Print completions for a shell, or write man pages
+    #[command(after_help = "Examples:\n  warpath completions bash > /etc/bash_completion.d/warpath\n  \
+                            warpath completions man --directory /usr/local/share/man/man1")]
+    Completions(CompletionsArguments),
+}
+
+/// Where a graph comes from and how it is read.
+#[derive(Debug, Args)]
+pub struct GraphArguments {
+    /// A file, `-` for standard input, or a generator such as kron:20
+    #[arg(value_name = "GRAPH", value_hint = ValueHint::FilePath)]
+    pub graph: String,
+    /// The weights: a column of an edge list (its number from 1, or its name), `unit`, or `random:LO..HI` (integers,
+    /// both ends included) [default: the file's own]
+    #[arg(long, value_name = "COLUMN|unit|random:LO..HI", help_heading = "Reading")]
+    pub weights: Option<String>,
+    /// Take every edge as one arc, whatever the format says
+    #[arg(long, conflicts_with = "undirected", help_heading = "Reading")]
+    pub directed: bool,
+    /// Take every edge both ways, whatever the format says
+    #[arg(long, help_heading = "Reading")]
+    pub undirected: bool,
+    /// The format, instead of finding it from content and extension
+    #[arg(long, value_name = "NAME", help_heading = "Reading",
+          value_parser = clap::builder::PossibleValuesParser::new(warpath::Format::ALL.map(warpath::Format::name)))]
+    pub format: Option<String>,
+    /// What the first line of an edge list is
+    #[arg(long, value_name = "WHAT", value_enum, help_heading = "Reading")]
+    pub first_line: Option<FirstLine>,
+    /// Drop edges from a vertex to itself
+    #[arg(long, help_heading = "Reading")]
+    pub drop_self_loops: bool,
+    /// Keep parallel arcs instead of merging them into the one of least weight
+    #[arg(long, help_heading = "Reading")]
+    pub keep_parallel_edges: bool,
+}
+
+/// What the first line of an edge list is.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum FirstLine {
+    /// The number of vertices, and perhaps of edges
+    Counts,
+    /// The names of the columns
+    Header,
+    /// An edge like every other
+    Edge,
+}
+
+/// How the work is done and shown.
+#[derive(Debug, Args)]
+pub struct CommonArguments {
+    /// The engine: auto, cpu, or cuda[:N[,N..]|:all]
+    #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
+    pub engine: String,
+    /// How many threads [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), help_heading = "Running")]
+    pub threads: Option<u32>,
+    /// How much memory the work may take beyond the graph, such as 500M or 8G [default: what is available]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, help_heading = "Running")]
+    pub memory: Option<u64>,
+    /// Say what memory and disk space the work would take, and stop
+    #[arg(long, help_heading = "Running")]
+    pub plan: bool,
+    /// Print one JSON object on standard output
+    #[arg(long, help_heading = "Printing")]
+    pub json: bool,
+    /// Print the algorithm's counters
+    #[arg(long, help_heading = "Printing")]
+    pub statistics: bool,
+    /// Print nothing but errors
+    #[arg(long, short, conflicts_with_all = ["verbose", "json"], help_heading = "Printing")]
+    pub quiet: bool,
+    /// Say why engine and algorithm were chosen
+    #[arg(long, short, help_heading = "Printing")]
+    pub verbose: bool,
+}
+
+/// The algorithm.
+#[derive(Debug, Args)]
+pub struct AlgorithmArguments {
+    /// The algorithm with its parameters [default: the one predicted fastest; `warpath devices` lists them]
+    #[arg(long, value_name = "NAME[:key=value,..]", help_heading = "Running")]
+    pub algorithm: Option<String>,
+}
+
+/// Sources, targets and outputs of a search.
+#[derive(Debug, Args)]
+pub struct SearchArguments {
+    /// The source; of several, the nearest counts
+    #[arg(long, short, value_name = "VERTEX", num_args = 1.., required_unless_present = "sources")]
+    pub source: Vec<String>,
+    /// A file with one source a line: one result each
+    #[arg(long, value_name = "FILE", conflicts_with = "source", value_hint = ValueHint::FilePath)]
+    pub sources: Option<PathBuf>,
+    /// Stop when these are settled; farther vertices are not reported
+    #[arg(long, short, value_name = "VERTEX", num_args = 1..)]
+    pub target: Vec<String>,
+    /// Report only vertices within this distance
+    #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
+    pub cutoff: Option<String>,
+    /// Find the predecessor of every vertex too
+    #[arg(long, short)]
+    pub predecessors: bool,
+    /// Write vertex,distance[,predecessor] to this .csv (`-` for standard output), or distances to this .npy
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Check the certificate of the result
+    #[arg(long)]
+    pub verify: bool,
+}
+
+/// `warpath bfs`.
+#[derive(Debug, Args)]
+pub struct BfsArguments {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub graph: GraphArguments,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub search: SearchArguments,
+    /// Count the shortest paths to each vertex; the output gets a column `paths`
+    #[arg(long)]
+    pub count_paths: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub algorithm: AlgorithmArguments,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: CommonArguments,
+}
+
+/// `warpath sssp`.
+#[derive(Debug, Args)]
+pub struct SsspArguments {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub graph: GraphArguments,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub search: SearchArguments,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub algorithm: AlgorithmArguments,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: CommonArguments,
+}
+
+/// `warpath apsp`.
+#[derive(Debug, Args)]
+pub struct ApspArguments {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub graph: GraphArguments,
+    /// A file with one source a line [default: every vertex]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub sources: Option<PathBuf>,
+    /// A file with one target a line [default: every vertex]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub targets: Option<PathBuf>,
+    /// Reduce the rows instead of keeping the matrix: eccentricity of each source, closeness or harmonic centrality of
+    /// each target (distances towards it), or the histogram of all distances
+    #[arg(long, value_name = "HOW", value_enum)]
+    pub reduce: Option<Reduction>,
+    /// Write the matrix to this .npy, source,target,distance to this .csv (`-` for standard output), or the reduction
+    /// to this .csv
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Go on with an .npy that was interrupted
+    #[arg(long, requires = "output", conflicts_with = "reduce")]
+    pub resume: bool,
+    /// Check the certificate of every row
+    #[arg(long)]
+    pub verify: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub algorithm: AlgorithmArguments,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: CommonArguments,
+}
+
+/// What becomes of each row of distances.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Reduction {
+    /// The greatest distance of each source; none where a target can't be reached
+    Eccentricity,
+    /// Closeness centrality
+    Closeness,
+    /// Harmonic centrality: the sum of inverse distances
+    Harmonic,
+    /// How often each distance occurs
+    Histogram,
+}
+
+/// `warpath closure`.
+#[derive(Debug, Args)]
+pub struct ClosureArguments {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub graph: GraphArguments,
+    /// A vertex reaches itself only over at least one edge
+    #[arg(long)]
+    pub irreflexive: bool,
+    /// Write the matrix of booleans to this .npy, or vertex,reachable counts to this .csv (`-` for standard output)
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Check the certificate of the result
+    #[arg(long)]
+    pub verify: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub algorithm: AlgorithmArguments,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: CommonArguments,
+}
+
+/// `warpath path`.
+#[derive(Debug, Args)]
+pub struct PathArguments {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub graph: GraphArguments,
+    /// The vertex to start from
+    #[arg(value_name = "FROM")]
+    pub from: String,
+    /// The vertex to arrive at
+    #[arg(value_name = "TO")]
+    pub to: String,
+    /// Check that the path is there and no other is shorter
+    #[arg(long)]
+    pub verify: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: CommonArguments,
+}
+
+/// `warpath info`.
+#[derive(Debug, Args)]
+pub struct InfoArguments {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub graph: GraphArguments,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: CommonArguments,
+}
+
+/// `warpath convert` and `warpath generate`.
+#[derive(Debug, Args)]
+pub struct ConvertArguments {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub graph: GraphArguments,
+    /// The file to write; its extension says the format and the compression
+    #[arg(value_name = "OUTPUT", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+    /// The format to write, instead of finding it from the extension
+    #[arg(long, value_name = "NAME",
+          value_parser = clap::builder::PossibleValuesParser::new(warpath::Format::ALL.map(warpath::Format::name)))]
+    pub output_format: Option<String>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: CommonArguments,
+}
+
+/// `warpath devices`.
+#[derive(Debug, Args)]
+pub struct DevicesArguments {
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `warpath completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArguments {
+    /// The shell, or `man` for man pages
+    #[arg(value_enum)]
+    pub what: Completion,
+    /// Where man pages go
+    #[arg(long, value_name = "DIRECTORY", default_value = ".", value_hint = ValueHint::DirPath)]
+    pub directory: PathBuf,
+}
+
+/// What `warpath completions` makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Completion {
+    /// Completions for bash
+    Bash,
+    /// Completions for zsh
+    Zsh,
+    /// Completions for fish
+    Fish,
+    /// Completions for PowerShell
+    Powershell,
+    /// Completions for elvish
+    Elvish,
+    /// Man pages, one for each command
+    Man,
+}
+
+/// A number of bytes: plain, or with K, M, G or T (powers of 1,024; `KB`, `KiB` and so on are the same).
+fn parse_bytes(text: &str) -> Result<u64, String> {
+    let bad = || format!("`{text}` is not a number of bytes such as 500M or 8G");
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit.to_ascii_uppercase().trim_end_matches('B').trim_end_matches('I') {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => return Err(bad()),
+    };
+    let bytes = number.parse::<f64>().map_err(|_| bad())? * f64::from(1 << (shift / 2)) * f64::from(1 << (shift / 2));
+    if bytes >= 1.0 && bytes < u64::MAX as f64 { Ok(bytes as u64) } else { Err(bad()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn bytes_have_units() {
+        assert_eq!(parse_bytes("500"), Ok(500));
+        assert_eq!(parse_bytes("1.5k"), Ok(1536));
+        assert_eq!(parse_bytes("8GiB"), Ok(8 << 30));
+        assert_eq!(parse_bytes("2TB"), Ok(2 << 40));
+        for bad in ["", "0", "x", "-1", "1e3", "3 apples", "G", "1..2"] {
+            assert!(parse_bytes(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! `warpath apsp`: distances between all pairs, or a table of some.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use warpath::problems::{ApspSummary, DistanceMatrix, NpyWriter, RowBlock, RowReductions, RowSink, TableShape};
+use warpath::{Apsp, Error, Graph, Plan, Solver, VertexId};
+
+use crate::arguments::{ApspArguments, Reduction};
+use crate::failure::Failure;
+use crate::output::{Output, OutputKind};
+use crate::print::{self, Table};
+use crate::session::{Answer, PeakBytes, Session, Times, read_vertices, timed};
+
+#[derive(Debug, Serialize)]
+struct ApspFound {
+    #[serde(flatten)]
+    answer: Answer,
+    sources: u64,
+    finite_pairs: u64,
+    distance_sum: serde_json::Value,
+    max_distance: Option<serde_json::Value>,
+    verified: Option<bool>,
+    seconds: Times,
+    peak_bytes: PeakBytes,
+}
+
+/// What becomes of the rows.
+enum Destination {
+    /// They are counted and forgotten.
+    Nowhere(Nowhere),
+    /// A .npy file, row by row.
+    Npy(NpyWriter),
+    /// A .csv of the whole matrix, which is kept for that.
+    Csv(Output),
+    /// A reduction, and where it is written.
+    Reduction(RowReductions, Reduction, Option<Output>),
+}
+
+pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
+    let common = &arguments.common;
+    let session = Session::new(common)?;
+    let mut destination = destination(&arguments)?;
+    let (graph, load) = session.load(&arguments.graph)?;
+    let list = |file: &Option<std::path::PathBuf>| file.as_deref().map(|file| read_vertices(&graph, file)).transpose();
+    let (sources, targets) = (list(&arguments.sources)?, list(&arguments.targets)?);
+    let (solver, opening) = timed(|| session.solver(&graph))?;
+    let mut request = Apsp::all();
+    if let Some(sources) = &sources {
+        request = request.from(sources.as_slice());
+    }
+    if let Some(targets) = &targets {
+        request = request.to(targets.as_slice());
+    }
+    if let Some(algorithm) = &arguments.algorithm.algorithm {
+        request = request.algorithm(algorithm);
+    }
+    if arguments.verify {
+        request = request.verified();
+    }
+    if common.plan {
+        session.print_plan(&graph, destination.plan(&solver, request)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (summary, write) = destination.solve(&solver, request, sources.as_deref(), targets.as_deref())?;
+    let times = summary.report().seconds;
+    let found = ApspFound {
+        answer: Answer::new("apsp", &graph, summary.report(), common.statistics),
+        sources: summary.sources(),
+        finite_pairs: summary.finite_pairs(),
+        distance_sum: print::sum(summary.distance_sum()),
+        max_distance: summary.max_distance().map(print::number),
+        verified: arguments.verify.then_some(true),
+        seconds: Times { load, prepare: opening + times.prepare, solve: times.solve, write, ..Default::default() },
+        peak_bytes: PeakBytes::now(),
+    };
+    if common.json {
+        return print::json(&found).map(|()| ExitCode::SUCCESS);
+    }
+    if !common.quiet && arguments.output.as_deref().is_none_or(|path| path.as_os_str() != "-") {
+        let mut table = Table::new();
+        found.answer.rows(&mut table, common);
+        let columns = targets.as_ref().map_or(graph.vertices(), Vec::len) as u128;
+        let pairs = u128::from(found.sources) * columns;
+        let mut text = format!("{} of {} pairs", print::grouped(found.finite_pairs.into()), print::grouped(pairs));
+        if let Some(farthest) = &found.max_distance {
+            text += &format!(", farthest {farthest}, sum {}", found.distance_sum);
+        }
+        table.row("reachable", text + if arguments.verify { ", verified" } else { "" });
+        if let Some(path) = &arguments.output {
+            table.row("written", path.display().to_string());
+        } else if let Destination::Reduction(reductions, how, _) = &destination {
+            show_reduction(&mut table, &graph, reductions, *how);
+        }
+        table.row("time", found.seconds.text());
+        table.print()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn destination(arguments: &ApspArguments) -> Result<Destination, Failure> {
+    let output = arguments.output.as_deref();
+    let kind = output.map(OutputKind::of).transpose()?;
+    if arguments.resume && kind != Some(OutputKind::Npy) {
+        return Err(Failure::usage("`--resume` goes on with a .npy; other outputs are begun anew"));
+    }
+    if let Some(how) = arguments.reduce {
+        if kind == Some(OutputKind::Npy) {
+            return Err(Failure::usage("a reduction is written to a .csv"));
+        }
+        let output = output.map(|path| Output::create(path, &arguments.common)).transpose()?;
+        let wanted = match how {
+            Reduction::Eccentricity => warpath::problems::Reduction::Eccentricity,
+            Reduction::Closeness => warpath::problems::Reduction::Closeness,
+            Reduction::Harmonic => warpath::problems::Reduction::Harmonic,
+            Reduction::Histogram => warpath::problems::Reduction::Histogram,
+        };
+        return Ok(Destination::Reduction(RowReductions::new([wanted]), how, output.map(|(output, _)| output)));
+    }
+    match (output, kind) {
+        (Some(path), Some(OutputKind::Npy)) => {
+            check_folder(path)?;
+            Ok(Destination::Npy(NpyWriter::new(path).resume(arguments.resume)))
+        }
+        (Some(path), _) => Ok(Destination::Csv(Output::create(path, &arguments.common)?.0)),
+        (None, _) => Ok(Destination::Nowhere(Nowhere)),
+    }
+}
+
+/// Finds out before the work whether a file can be made beside `path`, without touching what an interrupted run left.
+fn check_folder(path: &Path) -> Result<(), Failure> {
+    let mut probe = path.as_os_str().to_owned();
+    probe.push(".probe");
+    Ok(drop(warpath::formats::PartialFile::create(probe).map_err(|error| match error {
+        Error::Io { source, .. } => Error::io(path, source),
+        other => other,
+    })?))
+}
+
+impl Destination {
+    fn plan(&mut self, solver: &Solver<'_>, request: Apsp) -> Result<Plan, Failure> {
+        Ok(match self {
+            Destination::Csv(_) => solver.plan(&request)?,
+            Destination::Nowhere(sink) => solver.plan(&request.into_sink(sink))?,
+            Destination::Npy(sink) => solver.plan(&request.into_sink(sink))?,
+            Destination::Reduction(sink, ..) => solver.plan(&request.into_sink(sink))?,
+        })
+    }
+
+    /// Solves, and writes what is to be written; returns how long that took beyond the solve.
+    fn solve(
+        &mut self,
+        solver: &Solver<'_>,
+        request: Apsp,
+        sources: Option<&[VertexId]>,
+        targets: Option<&[VertexId]>,
+    ) -> Result<(ApspSummary, f64), Failure> {
+        let graph = solver.graph();
+        match self {
+            Destination::Nowhere(sink) => Ok((solver.solve(request.into_sink(sink))?, 0.0)),
+            Destination::Npy(sink) => Ok((solver.solve(request.into_sink(sink))?, 0.0)),
+            Destination::Csv(output) => {
+                let matrix = solver.solve(request)?;
+                let ((), write) = timed(|| {
+                    write_matrix(output, graph, &matrix, targets).map_err(|error| Error::io(output.path(), error))?;
+                    Ok(std::mem::replace(output, Output::Standard).finish()?)
+                })?;
+                Ok((matrix.summary(), write))
+            }
+            Destination::Reduction(sink, how, output) => {
+                let summary = solver.solve(request.into_sink(sink))?;
+                let Some(mut output) = output.take() else { return Ok((summary, 0.0)) };
+                let ((), write) = timed(|| {
+                    let rows = reduction_rows(graph, sink, *how, sources, targets);
+                    (rows.iter().try_for_each(|(name, value)| writeln!(output, "{name},{value}")))
+                        .map_err(|error| Error::io(output.path(), error))?;
+                    Ok(output.finish()?)
+                })?;
+                Ok((summary, write))
+            }
+        }
+    }
+}
+
+fn write_matrix(
+    out: &mut Output,
+    graph: &Graph,
+    matrix: &DistanceMatrix,
+    targets: Option<&[VertexId]>,
+) -> std::io::Result<()> {
+    writeln!(out, "source,target,distance")?;
+    for (i, &source) in matrix.sources().iter().enumerate() {
+        for j in 0..matrix.columns() {
+            let target = targets.map_or(j as VertexId, |targets| targets[j]);
+            write!(out, "{},{},", print::csv(&graph.name(source)), print::csv(&graph.name(target)))?;
+            match matrix.distance(i, j) {
+                Some(distance) => writeln!(out, "{distance}")?,
+                None => writeln!(out)?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The reduction as lines of a .csv, the header first.
+fn reduction_rows(
+    graph: &Graph,
+    reductions: &RowReductions,
+    how: Reduction,
+    sources: Option<&[VertexId]>,
+    targets: Option<&[VertexId]>,
+) -> Vec<(String, String)> {
+    let name = |list: Option<&[VertexId]>, index: usize| {
+        let vertex = list.map_or(index as VertexId, |list| list[index]);
+        print::csv(&graph.name(vertex)).into_owned()
+    };
+    let header = |first: &str, second: &str| (first.to_owned(), second.to_owned());
+    match how {
+        Reduction::Eccentricity => std::iter::once(header("vertex", "eccentricity"))
+            .chain(reductions.eccentricities().iter().enumerate().map(|(index, eccentricity)| {
+                (name(sources, index), eccentricity.map_or(String::new(), |distance| distance.to_string()))
+            }))
+            .collect(),
+        Reduction::Closeness => std::iter::once(header("vertex", "closeness"))
+            .chain(
+                reductions
+                    .closeness()
+                    .iter()
+                    .enumerate()
+                    .map(|(index, value)| (name(targets, index), value.to_string())),
+            )
+            .collect(),
+        Reduction::Harmonic => std::iter::once(header("vertex", "harmonic"))
+            .chain(
+                reductions
+                    .harmonic()
+                    .iter()
+                    .enumerate()
+                    .map(|(index, value)| (name(targets, index), value.to_string())),
+            )
+            .collect(),
+        Reduction::Histogram => std::iter::once(header("distance", "pairs"))
+            .chain(reductions.histogram().bins().map(|(from, count)| (from.to_string(), count.to_string())))
+            .collect(),
+    }
+}
+
+/// The first lines of a reduction that is not written to a file.
+fn show_reduction(table: &mut Table, graph: &Graph, reductions: &RowReductions, how: Reduction) {
+    const SHOWN: usize = 20;
+    let rows = reduction_rows(graph, reductions, how, None, None);
+    for (name, value) in rows.iter().take(SHOWN + 1) {
+        table.row(name.as_str(), value.as_str());
+    }
+    if rows.len() > SHOWN + 1 {
+        table.row("", format!("and {} more; --output FILE.csv has them all", rows.len() - SHOWN - 1));
+    }
+}
+
+/// A sink for who only wants the summary.
+struct Nowhere;
+
+impl RowSink for Nowhere {
+    fn plan(&self, _rows: u64, _columns: u64, _distance_bytes: u64, _plan: &mut Plan) {}
+
+    fn begin(
+        &mut self,
+        _table: &TableShape<'_>,
+        _replay: &mut dyn FnMut(&RowBlock<'_>) -> warpath::Result<()>,
+    ) -> warpath::Result<usize> {
+        Ok(0)
+    }
+
+    fn rows(&mut self, _block: &RowBlock<'_>) -> warpath::Result<()> {
+        Ok(())
+    }
+}

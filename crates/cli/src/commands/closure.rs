@@ -1,0 +1,124 @@
+//! `warpath closure`: which vertices can reach which.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+use warpath::problems::Report;
+use warpath::{Closure, Error};
+
+use crate::arguments::ClosureArguments;
+use crate::failure::Failure;
+use crate::output::{Output, OutputKind};
+use crate::print::{self, Table};
+use crate::session::{Answer, PeakBytes, Session, Times, timed};
+
+#[derive(Debug, Serialize)]
+struct ClosureFound {
+    #[serde(flatten)]
+    answer: Answer,
+    irreflexive: bool,
+    reachable_pairs: u64,
+    verified: Option<bool>,
+    seconds: Times,
+    peak_bytes: PeakBytes,
+}
+
+pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
+    let common = &arguments.common;
+    let session = Session::new(common)?;
+    let mut output = arguments.output.as_deref().map(|path| Output::create(path, common)).transpose()?;
+    let (graph, load) = session.load(&arguments.graph)?;
+    let (solver, opening) = timed(|| session.solver(&graph))?;
+    let mut request = Closure::new();
+    if arguments.irreflexive {
+        request = request.irreflexive();
+    }
+    if let Some(algorithm) = &arguments.algorithm.algorithm {
+        request = request.algorithm(algorithm);
+    }
+    let wants_matrix = matches!(output, Some((_, OutputKind::Npy)));
+    if common.plan {
+        let mut plan = if wants_matrix { solver.plan(&request)? } else { solver.plan(&request.counts_only())? };
+        if wants_matrix {
+            plan.disk("the matrix", (graph.vertices() as u64).saturating_pow(2));
+        }
+        session.print_plan(&graph, plan)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let written =
+        |result: std::io::Result<()>, output: &Output| result.map_err(|error| Error::io(output.path(), error));
+    let (reachable_pairs, report, verify, write): (u64, Report, f64, f64);
+    // The matrix is made only for who wants it: the counts alone take far less memory.
+    if let Some((output, OutputKind::Npy)) = &mut output {
+        let mut space = warpath::Plan::new();
+        space.disk("the matrix", (graph.vertices() as u64).saturating_pow(2));
+        space.check_disk(output.path())?;
+        let reachability = solver.solve(request)?;
+        verify = timed(|| {
+            Ok(if arguments.verify {
+                reachability.verify(&graph)?
+            })
+        })?
+        .1;
+        write = timed(|| {
+            let result = reachability.write_npy(output);
+            Ok(written(result, output)?)
+        })?
+        .1;
+        reachable_pairs = reachability.reachable_pairs();
+        report = reachability.report().clone();
+    } else {
+        let counts = solver.solve(request.counts_only())?;
+        verify = timed(|| {
+            Ok(if arguments.verify {
+                counts.verify(&graph)?
+            })
+        })?
+        .1;
+        write = timed(|| match &mut output {
+            Some((output, _)) => {
+                let result = counts.write_csv(&graph, output);
+                Ok(written(result, output)?)
+            }
+            None => Ok(()),
+        })?
+        .1;
+        reachable_pairs = counts.reachable_pairs();
+        report = counts.report().clone();
+    }
+    let ((), finishing) = timed(|| Ok(output.map_or(Ok(()), |(output, _)| output.finish())?))?;
+    let seconds = Times {
+        load,
+        prepare: opening + report.seconds.prepare,
+        solve: report.seconds.solve,
+        verify,
+        write: write + finishing,
+        ..Default::default()
+    };
+    let found = ClosureFound {
+        answer: Answer::new("closure", &graph, &report, common.statistics),
+        irreflexive: arguments.irreflexive,
+        reachable_pairs,
+        verified: arguments.verify.then_some(true),
+        seconds,
+        peak_bytes: PeakBytes::now(),
+    };
+    if common.json {
+        return print::json(&found).map(|()| ExitCode::SUCCESS);
+    }
+    if !common.quiet && arguments.output.as_deref().is_none_or(|path| path.as_os_str() != "-") {
+        let mut table = Table::new();
+        found.answer.rows(&mut table, common);
+        let all = (graph.vertices() as u128).pow(2);
+        let share = if all == 0 { 0.0 } else { 100.0 * reachable_pairs as f64 / all as f64 };
+        let verified = if arguments.verify { ", verified" } else { "" };
+        let pairs = print::grouped(reachable_pairs.into());
+        table.row("reachable", format!("{pairs} of {} ordered pairs ({share:.3} %){verified}", print::grouped(all)));
+        if let Some(path) = &arguments.output {
+            table.row("written", path.display().to_string());
+        }
+        table.row("time", found.seconds.text());
+        table.print()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

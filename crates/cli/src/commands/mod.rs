@@ -1,0 +1,10 @@
+//! One file a command.
+
+pub(crate) mod apsp;
+pub(crate) mod closure;
+pub(crate) mod completions;
+pub(crate) mod convert;
+pub(crate) mod devices;
+pub(crate) mod info;
+pub(crate) mod path;
+pub(crate) mod search;

@@ -1,0 +1,99 @@
+//! `warpath path`: the shortest path between two vertices.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+use warpath::Sssp;
+
+use crate::arguments::PathArguments;
+use crate::failure::Failure;
+use crate::print::{self, Table};
+use crate::session::{GraphFacts, PeakBytes, Session, Times, timed};
+
+#[derive(Debug, Serialize)]
+struct PathFound {
+    problem: &'static str,
+    engine: &'static str,
+    algorithm: String,
+    graph: GraphFacts,
+    from: String,
+    to: String,
+    reachable: bool,
+    length: Option<serde_json::Value>,
+    edges: Option<usize>,
+    vertices: Option<Vec<String>>,
+    verified: Option<bool>,
+    seconds: Times,
+    peak_bytes: PeakBytes,
+}
+
+pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
+    let common = &arguments.common;
+    let session = Session::new(common)?;
+    let (graph, load) = session.load(&arguments.graph)?;
+    let (from, to) = (graph.vertex(&arguments.from)?, graph.vertex(&arguments.to)?);
+    let solver = session.solver(&graph)?;
+    if common.plan {
+        session.print_plan(&graph, solver.plan(&Sssp::from(from).to(to))?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (path, solve) = timed(|| Ok(solver.solve(Sssp::from(from).to(to))?.path_to(to)))?;
+    let ((), verify) = timed(|| match arguments.verify {
+        // The certificate of a search from the source, by another algorithm, has to give the same length.
+        true => verify_path(&solver, from, to, path.as_ref().map(|path| path.length())),
+        false => Ok(()),
+    })?;
+    let names =
+        path.as_ref().map(|path| path.vertices().iter().map(|&v| graph.name(v).into_owned()).collect::<Vec<_>>());
+    let found = PathFound {
+        problem: "path",
+        engine: "cpu",
+        algorithm: String::new(),
+        graph: GraphFacts::of(&graph),
+        from: arguments.from.clone(),
+        to: arguments.to.clone(),
+        reachable: path.is_some(),
+        length: path.as_ref().map(|path| print::number(path.length())),
+        edges: path.as_ref().map(|path| path.edges().len()),
+        vertices: names,
+        verified: arguments.verify.then_some(true),
+        seconds: Times { load, solve, verify, ..Default::default() },
+        peak_bytes: PeakBytes::now(),
+    };
+    if common.json {
+        print::json(&found)?;
+    } else if !common.quiet {
+        let mut table = Table::new();
+        table.row("graph", found.graph.text());
+        match (&found.length, &found.vertices) {
+            (Some(length), Some(vertices)) => {
+                let edges = print::grouped(found.edges.unwrap_or(0) as u128);
+                let verified = if arguments.verify { ", verified" } else { "" };
+                table.row("length", format!("{length} over {edges} edges{verified}"));
+                table.row("path", vertices.join(" "));
+            }
+            _ => table.row("path", format!("there is none from {} to {}", found.from, found.to)),
+        }
+        table.row("time", found.seconds.text());
+        table.print()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn verify_path(
+    solver: &warpath::Solver<'_>,
+    from: warpath::VertexId,
+    to: warpath::VertexId,
+    length: Option<warpath::Distance>,
+) -> Result<(), Failure> {
+    let tree = solver.solve(Sssp::from(from))?;
+    tree.verify(solver.graph())?;
+    if tree.distance(to) != length {
+        let text = |distance: Option<warpath::Distance>| distance.map_or("none".to_owned(), |d| d.to_string());
+        let (found, right) = (text(length), text(tree.distance(to)));
+        return Err(
+            warpath::Error::NotVerified(format!("the path has length {found}; the shortest has {right}")).into()
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,285 @@
+//! `warpath bfs` and `warpath sssp`: distances from sources.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use serde::Serialize;
+use warpath::formats::npy;
+use warpath::problems::{Cutoff, Report};
+use warpath::{Bfs, Error, Graph, Search, ShortestPathTree, Sssp, VertexId};
+
+use crate::arguments::{BfsArguments, CommonArguments, GraphArguments, SearchArguments, SsspArguments};
+use crate::failure::Failure;
+use crate::output::{Output, OutputKind};
+use crate::print::{self, Table};
+use crate::session::{Answer, PeakBytes, Session, Times, read_vertices, timed};
+
+pub(crate) fn bfs(arguments: BfsArguments) -> Result<ExitCode, Failure> {
+    let cutoff = match &arguments.search.cutoff {
+        None => None,
+        Some(text) => Some(text.parse::<u32>().map_err(|_| {
+            Failure::usage(format!("the cutoff `{text}` is not a number of edges from 0 to {}", u32::MAX - 1))
+        })?),
+    };
+    let command = SearchCommand {
+        problem: "bfs",
+        graph: &arguments.graph,
+        search: &arguments.search,
+        common: &arguments.common,
+        count_paths: arguments.count_paths,
+    };
+    command.run(|sources, targets| {
+        let mut request = Bfs::from(sources).to(targets);
+        if let Some(cutoff) = cutoff {
+            request = request.within(cutoff);
+        }
+        if !arguments.search.predecessors {
+            request = request.distances_only();
+        }
+        if arguments.count_paths {
+            request = request.count_paths();
+        }
+        match &arguments.algorithm.algorithm {
+            Some(algorithm) => request.algorithm(algorithm),
+            None => request,
+        }
+    })
+}
+
+pub(crate) fn sssp(arguments: SsspArguments) -> Result<ExitCode, Failure> {
+    let cutoff = arguments.search.cutoff.as_deref().map(str::parse::<Cutoff>).transpose()?;
+    let command = SearchCommand {
+        problem: "sssp",
+        graph: &arguments.graph,
+        search: &arguments.search,
+        common: &arguments.common,
+        count_paths: false,
+    };
+    command.run(|sources, targets| {
+        let mut request = Sssp::from(sources).to(targets);
+        if let Some(cutoff) = cutoff {
+            request = request.within(cutoff);
+        }
+        if !arguments.search.predecessors {
+            request = request.distances_only();
+        }
+        match &arguments.algorithm.algorithm {
+            Some(algorithm) => request.algorithm(algorithm),
+            None => request,
+        }
+    })
+}
+
+/// What `bfs` and `sssp` have in common: all but the request.
+struct SearchCommand<'a> {
+    problem: &'static str,
+    graph: &'a GraphArguments,
+    search: &'a SearchArguments,
+    common: &'a CommonArguments,
+    count_paths: bool,
+}
+
+impl SearchCommand<'_> {
+    fn run<S: Search>(&self, request: impl Fn(Vec<VertexId>, Vec<VertexId>) -> S) -> Result<ExitCode, Failure> {
+        let session = Session::new(self.common)?;
+        let mut output = self.search.output.as_deref().map(|path| self.create_output(path)).transpose()?;
+        let (graph, load) = session.load(self.graph)?;
+        let vertices = |names: &[String]| names.iter().map(|name| graph.vertex(name)).collect::<Result<Vec<_>, _>>();
+        let nearest = vertices(&self.search.source)?;
+        let targets = vertices(&self.search.target)?;
+        let independent = self.search.sources.as_deref().map(|file| read_vertices(&graph, file)).transpose()?;
+        let (solver, opening) = timed(|| session.solver(&graph))?;
+        if self.common.plan {
+            let sources = independent.map_or(nearest, |sources| vec![sources[0]]);
+            session.print_plan(&graph, solver.plan(&request(sources, targets))?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut totals = Times { load, prepare: opening, ..Default::default() };
+        let mut results = Vec::new();
+        let handle = |tree: ShortestPathTree| {
+            let mut result = SearchResult::of(&graph, &tree);
+            let start = Instant::now();
+            if self.search.verify {
+                tree.verify(&graph)?;
+                result.verified = Some(true);
+            }
+            totals.verify += start.elapsed().as_secs_f64();
+            let start = Instant::now();
+            if let Some(output) = &mut output {
+                output.write(&graph, &tree)?;
+            }
+            totals.write += start.elapsed().as_secs_f64();
+            let seconds = tree.report().seconds;
+            totals.prepare += seconds.prepare;
+            totals.solve += seconds.solve;
+            totals.predecessors += seconds.predecessors;
+            results.push((result, tree.report().clone()));
+            Ok(())
+        };
+        match &independent {
+            None => [solver.solve(request(nearest, targets))?].into_iter().try_for_each(handle)?,
+            Some(sources) => solver.solve_each(request(Vec::new(), targets), sources, handle)?,
+        }
+        let ((), finishing) = timed(|| Ok(output.map_or(Ok(()), |writer| writer.output.finish())?))?;
+        totals.write += finishing;
+        self.print(&graph, results, totals)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn create_output(&self, path: &Path) -> Result<DistanceWriter, Failure> {
+        let many = self.search.sources.is_some();
+        let (output, kind) = Output::create(path, self.common)?;
+        if kind == OutputKind::Npy && many {
+            return Err(Failure::usage("one result for each source does not fit a .npy of distances")
+                .help("`warpath apsp --sources FILE --output FILE.npy` writes a matrix with one row for each source"));
+        }
+        if kind == OutputKind::Npy && self.search.predecessors {
+            return Err(Failure::usage("a .npy holds distances only; `--predecessors` needs a .csv"));
+        }
+        let columns = Columns { source: many, predecessor: self.search.predecessors, paths: self.count_paths };
+        Ok(DistanceWriter { output, kind, columns, begun: false })
+    }
+
+    fn print(&self, graph: &Graph, mut results: Vec<(SearchResult, Report)>, seconds: Times) -> Result<(), Failure> {
+        let Some((_, report)) = results.last() else { return Ok(()) };
+        // Several independent searches have no counters in common.
+        let statistics = self.common.statistics && results.len() == 1;
+        let answer = Answer::new(self.problem, graph, report, statistics);
+        if self.common.json {
+            let peak_bytes = PeakBytes::now();
+            return if self.search.sources.is_some() {
+                let results = results.into_iter().map(|(result, _)| result).collect();
+                print::json(&ManySearches { answer, results, seconds, peak_bytes })
+            } else {
+                print::json(&OneSearch { answer, result: results.remove(0).0, seconds, peak_bytes })
+            };
+        }
+        let to_standard_output = self.search.output.as_deref().is_some_and(|path| path.as_os_str() == "-");
+        if self.common.quiet || to_standard_output {
+            return Ok(());
+        }
+        const SHOWN: usize = 20;
+        let mut table = Table::new();
+        answer.rows(&mut table, self.common);
+        for (result, _) in results.iter().take(SHOWN) {
+            let (reached, all) = (print::grouped(result.reached.into()), print::grouped(graph.vertices() as u128));
+            let mut text = format!("reached {reached} of {all}");
+            if let Some(farthest) = &result.max_distance {
+                text += &format!(", farthest {farthest}, sum {}", result.distance_sum);
+            }
+            text += if result.verified == Some(true) { ", verified" } else { "" };
+            table.row(format!("from {}", result.source), text);
+        }
+        if results.len() > SHOWN {
+            table.row("", format!("and {} more sources", results.len() - SHOWN));
+        }
+        if let Some(output) = &self.search.output {
+            table.row("written", output.display().to_string());
+        }
+        table.row("time", seconds.text());
+        table.print()
+    }
+}
+
+/// What one search found.
+#[derive(Debug, Serialize)]
+struct SearchResult {
+    source: String,
+    reached: u64,
+    max_distance: Option<serde_json::Value>,
+    distance_sum: serde_json::Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paths_saturated: Option<bool>,
+    verified: Option<bool>,
+}
+
+impl SearchResult {
+    fn of(graph: &Graph, tree: &ShortestPathTree) -> Self {
+        let sources: Vec<_> = tree.sources().iter().map(|&source| graph.name(source)).collect();
+        SearchResult {
+            source: sources.join(","),
+            reached: tree.reached(),
+            max_distance: tree.max_distance().map(print::number),
+            distance_sum: print::sum(tree.distance_sum()),
+            paths_saturated: tree.path_counts().map(|counts| counts.saturated),
+            verified: None,
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct OneSearch {
+    #[serde(flatten)]
+    answer: Answer,
+    #[serde(flatten)]
+    result: SearchResult,
+    seconds: Times,
+    peak_bytes: PeakBytes,
+}
+
+#[derive(Debug, Serialize)]
+struct ManySearches {
+    #[serde(flatten)]
+    answer: Answer,
+    results: Vec<SearchResult>,
+    seconds: Times,
+    peak_bytes: PeakBytes,
+}
+
+/// Distances on their way into a file.
+struct DistanceWriter {
+    output: Output,
+    kind: OutputKind,
+    columns: Columns,
+    begun: bool,
+}
+
+/// Which columns a .csv has besides vertex and distance.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    source: bool,
+    predecessor: bool,
+    paths: bool,
+}
+
+impl DistanceWriter {
+    fn write(&mut self, graph: &Graph, tree: &ShortestPathTree) -> Result<(), Error> {
+        let result = match self.kind {
+            OutputKind::Csv => self.write_csv(graph, tree),
+            OutputKind::Npy => npy::write_distances(&mut self.output, &[tree.distances().len()], tree.distances()),
+        };
+        result.map_err(|error| Error::io(self.output.path(), error))
+    }
+
+    fn write_csv(&mut self, graph: &Graph, tree: &ShortestPathTree) -> std::io::Result<()> {
+        let Columns { source, predecessor, paths } = self.columns;
+        let out = &mut self.output;
+        if !std::mem::replace(&mut self.begun, true) {
+            let columns =
+                [("source,", source), ("vertex,distance", true), (",predecessor", predecessor), (",paths", paths)];
+            let header: String = columns.iter().filter(|(_, there)| *there).map(|(name, _)| *name).collect();
+            writeln!(out, "{header}")?;
+        }
+        let from: String =
+            if source { print::csv(&graph.name(tree.sources()[0])).into_owned() + "," } else { String::new() };
+        for v in 0..graph.vertices() as VertexId {
+            write!(out, "{from}{},", print::csv(&graph.name(v)))?;
+            if let Some(distance) = tree.distance(v) {
+                write!(out, "{distance}")?;
+            }
+            if predecessor {
+                write!(out, ",")?;
+                if let Some(predecessor) = tree.predecessor(v) {
+                    write!(out, "{}", print::csv(&graph.name(predecessor)))?;
+                }
+            }
+            if let Some(counts) = tree.path_counts().filter(|_| paths) {
+                write!(out, ",{}", counts.counts[v as usize])?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! Errors as people see them, and exit codes.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
+use warpath::{Error, ErrorKind};
+
+/// Why the command could not do what was asked.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    error: Error,
+    help: Option<String>,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure { error, help: None }
+    }
+}
+
+impl Failure {
+    /// A mistake in the arguments that the parser can't see.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Error::invalid(message).into()
+    }
+
+    /// The same failure, with advice.
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Prints the error on standard error; returns the exit code.
+    pub(crate) fn report(self) -> ExitCode {
+        let code = match self.error.kind() {
+            ErrorKind::Answer => 1,
+            ErrorKind::Usage => 2,
+            ErrorKind::Resources => 3,
+            ErrorKind::Interrupted => 130,
+        };
+        let person = std::io::stderr().is_terminal();
+        let theme = if person { GraphicalTheme::unicode() } else { GraphicalTheme::none() };
+        // A program that reads the message finds it on one line.
+        let width = if person { 100 } else { usize::MAX / 4 };
+        let mut text = String::new();
+        let handler = GraphicalReportHandler::new_themed(theme).with_width(width);
+        if handler.render_report(&mut text, &self).is_err() {
+            text = self.to_string();
+        }
+        eprintln!("{}", text.trim_end());
+        ExitCode::from(code)
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}", self.error)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl Diagnostic for Failure {
+    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+        if let Some(help) = &self.help {
+            return Some(Box::new(help));
+        }
+        match &self.error {
+            Error::OutOfMemory { .. } => {
+                Some(Box::new("`--plan` shows where the memory goes; `--memory` sets how much may be taken"))
+            }
+            Error::NegativeCycle(_) => {
+                Some(Box::new("going round the cycle again and again, every path can get shorter"))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Where results are written: a file that is whole or not there, or standard output.
+
+use std::io::Write;
+use std::path::Path;
+
+use warpath::Error;
+use warpath::formats::PartialFile;
+
+use crate::arguments::CommonArguments;
+use crate::failure::Failure;
+
+/// How a result is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OutputKind {
+    /// Lines of values with commas between them.
+    Csv,
+    /// A NumPy array.
+    Npy,
+}
+
+impl OutputKind {
+    /// What the extension says; standard output is .csv.
+    pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
+        if path.as_os_str() == "-" {
+            return Ok(OutputKind::Csv);
+        }
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("csv") => Ok(OutputKind::Csv),
+            Some("npy") => Ok(OutputKind::Npy),
+            _ => {
+                let name = path.display();
+                Err(Failure::usage(format!("`{name}` names no format for a result: its extension can be .csv or .npy")))
+            }
+        }
+    }
+}
+
+/// A stream for results.
+pub(crate) enum Output {
+    File(PartialFile),
+    Standard,
+}
+
+impl Output {
+    /// Finds out, before the work, whether `path` can be written; `-` is standard output.
+    pub(crate) fn create(path: &Path, common: &CommonArguments) -> Result<(Self, OutputKind), Failure> {
+        let kind = OutputKind::of(path)?;
+        if path.as_os_str() != "-" {
+            return Ok((Output::File(PartialFile::create(path)?), kind));
+        }
+        if common.json {
+            return Err(Failure::usage("`--output -` and `--json` both want standard output"));
+        }
+        Ok((Output::Standard, kind))
+    }
+
+    /// The path, for messages.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Output::File(file) => file.path(),
+            Output::Standard => Path::new("<stdout>"),
+        }
+    }
+
+    /// Writes what is buffered and gives the file its name.
+    pub(crate) fn finish(mut self) -> Result<(), Error> {
+        match self {
+            Output::File(file) => file.finish(),
+            Output::Standard => self.flush().map_err(|error| Error::io("<stdout>", error)),
+        }
+    }
+}
+
+/// On standard output, a reader that has gone away is no error.
+fn unless_reader_gone<T>(result: std::io::Result<T>, otherwise: T) -> std::io::Result<T> {
+    match result {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(otherwise),
+        result => result,
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self {
+            Output::File(file) => file.write(bytes),
+            Output::Standard => unless_reader_gone(std::io::stdout().lock().write(bytes), bytes.len()),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match self {
+            Output::File(file) => file.flush(),
+            Output::Standard => unless_reader_gone(std::io::stdout().lock().flush(), ()),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What is printed: short tables for people, one JSON object for programs.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use serde::Serialize;
+use warpath::problems::DistanceSum;
+use warpath::{Distance, Error, Plan};
+
+use crate::failure::Failure;
+
+/// Writes to standard output; a reader that has gone away is no error.
+pub(crate) fn to_stdout(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::io("<stdout>", error).into()),
+        _ => Ok(()),
+    }
+}
+
+/// Prints one JSON object.
+pub(crate) fn json(object: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(object).map_err(|error| Error::io("<stdout>", error.into()))?;
+    to_stdout(&(text + "\n"))
+}
+
+/// A table of names and values, for people.
+#[derive(Debug, Default)]
+pub(crate) struct Table(Vec<(String, String)>);
+
+impl Table {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn row(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.0.push((name.into(), value.into()));
+    }
+
+    pub(crate) fn print(&self) -> Result<(), Failure> {
+        let width = self.0.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let lines: String = self.0.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect();
+        to_stdout(&lines)
+    }
+}
+
+/// 1234567 as `1,234,567`.
+pub(crate) fn grouped(number: u128) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A distance as a JSON number.
+pub(crate) fn number(distance: Distance) -> serde_json::Value {
+    match distance {
+        Distance::Unsigned(value) => value.into(),
+        Distance::Signed(value) => value.into(),
+        Distance::Single(value) => f64::from(value).into(),
+        Distance::Double(value) => value.into(),
+    }
+}
+
+/// A sum of distances as a JSON number; one that no 64-bit integer holds is rounded to a float.
+pub(crate) fn sum(sum: DistanceSum) -> serde_json::Value {
+    match sum {
+        DistanceSum::Integer(value) => {
+            let small = u64::try_from(value).map(Into::into).or_else(|_| i64::try_from(value).map(Into::into));
+            small.unwrap_or_else(|_| (value as f64).into())
+        }
+        DistanceSum::Float(value) => value.into(),
+    }
+}
+
+/// A name as a field of a .csv: in quotes where it has to be.
+pub(crate) fn csv(name: &str) -> Cow<'_, str> {
+    if name.contains([',', '"', '\n', '\r']) {
+        Cow::Owned(format!("\"{}\"", name.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(name)
+    }
+}
+
+/// A number of bytes with a unit.
+pub(crate) fn bytes(number: u64) -> String {
+    const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = number as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{number} bytes") } else { format!("{value:.1} {}", UNITS[unit]) }
+}
+
+/// A time, with a unit that suits it.
+pub(crate) fn seconds(value: f64) -> String {
+    match value {
+        v if v >= 100.0 => format!("{v:.0} s"),
+        v if v >= 1.0 => format!("{v:.2} s"),
+        v if v >= 1e-3 => format!("{:.2} ms", v * 1e3),
+        v => format!("{:.0} us", v * 1e6),
+    }
+}
+
+/// The plan of some work, and what there is.
+#[derive(Debug, Serialize)]
+struct PlanShown {
+    plan: Vec<ItemShown>,
+    memory_bytes: u64,
+    memory_available: u64,
+    disk_bytes: u64,
+    fits: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct ItemShown {
+    what: String,
+    place: &'static str,
+    bytes: u64,
+}
+
+/// Prints a plan.
+pub(crate) fn plan(plan: &Plan, available: u64, as_json: bool) -> Result<(), Failure> {
+    let items = |items: &[warpath::PlanItem], place| -> Vec<ItemShown> {
+        items.iter().map(|item| ItemShown { what: item.what.clone(), place, bytes: item.bytes }).collect()
+    };
+    let mut shown = items(plan.memory_items(), "memory");
+    shown.extend(items(plan.disk_items(), "disk"));
+    let fits = plan.memory_bytes() <= available;
+    if as_json {
+        return json(&PlanShown {
+            plan: shown,
+            memory_bytes: plan.memory_bytes(),
+            memory_available: available,
+            disk_bytes: plan.disk_bytes(),
+            fits,
+        });
+    }
+    let mut table = Table::new();
+    for item in &shown {
+        table.row(item.what.as_str(), format!("{} of {}", bytes(item.bytes), item.place));
+    }
+    let verdict = if fits { "it fits" } else { "it does not fit" };
+    table.row("in all", format!("{} of memory, {} available: {verdict}", bytes(plan.memory_bytes()), bytes(available)));
+    if plan.disk_bytes() > 0 {
+        table.row("", format!("{} of disk space", bytes(plan.disk_bytes())));
+    }
+    table.print()
+}
+
+/// The greatest amount of memory this process has had in use, in bytes; 0 where the system does not tell.
+pub(crate) fn peak_memory() -> u64 {
+    #[cfg(unix)]
+    {
+        // SAFETY: an all-zero rusage is a valid value, which the call overwrites.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointer is to a live rusage.
+        if unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) } == 0 {
+            let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
+            return usage.ru_maxrss as u64 * unit;
+        }
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(grouped(7), "7");
+        assert_eq!(grouped(100), "100");
+        assert_eq!(bytes(1023), "1023 bytes");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(seconds(0.0025), "2.50 ms");
+    }
+}

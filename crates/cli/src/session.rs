@@ -1,0 +1,289 @@
+//! What every command that works on a graph does first: check the options, read or generate the graph, open a solver.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Instant;
+
+use serde::Serialize;
+use warpath::cpu::Team;
+use warpath::formats::{Format, ReadOptions, WeightSource};
+use warpath::generate::{DEFAULT_SEED, Recipe, WeightRange};
+use warpath::graph::{Direction, ParallelEdges, SelfLoops};
+use warpath::problems::Report;
+use warpath::{Control, Error, Graph, Plan, Solver, VertexId};
+
+use crate::arguments::{CommonArguments, FirstLine, GraphArguments};
+use crate::failure::Failure;
+use crate::print::{self, Table};
+use crate::progress;
+
+/// Options that hold for the whole run, and who may interrupt it.
+pub(crate) struct Session<'a> {
+    pub(crate) common: &'a CommonArguments,
+    pub(crate) control: Control,
+}
+
+impl<'a> Session<'a> {
+    /// Checks the options that every command has.
+    pub(crate) fn new(common: &'a CommonArguments) -> Result<Self, Failure> {
+        let engine = common.engine.as_str();
+        match engine.split(':').next() {
+            Some("auto" | "cpu") if !engine.contains(':') => {}
+            Some("cuda") => {
+                let lacking = Error::NoDevice("this version of Warpath has no CUDA engine".into());
+                return Err(Failure::from(lacking).help("`--engine cpu` or `--engine auto` runs on all cores"));
+            }
+            _ => return Err(Failure::usage(format!("`{engine}` is not an engine; there are auto, cpu and cuda"))),
+        }
+        Ok(Session { common, control: progress::control(!common.quiet) })
+    }
+
+    /// Reads or generates the graph; returns how long that took, too.
+    pub(crate) fn load(&self, arguments: &GraphArguments) -> Result<(Graph, f64), Failure> {
+        let start = Instant::now();
+        let team = Team::new(self.common.threads.unwrap_or(0) as usize)?;
+        let graph = team.install(|| load(arguments, &self.control))?;
+        Ok((graph, start.elapsed().as_secs_f64()))
+    }
+
+    /// A solver for the graph.
+    pub(crate) fn solver<'g>(&self, graph: &'g Graph) -> Result<Solver<'g>, Failure> {
+        let mut builder = Solver::builder(graph).control(self.control.clone());
+        if let Some(threads) = self.common.threads {
+            builder = builder.threads(threads as usize);
+        }
+        if let Some(memory) = self.common.memory {
+            builder = builder.memory(memory);
+        }
+        Ok(builder.open()?)
+    }
+
+    /// Prints the plan of the whole run, the graph included.
+    pub(crate) fn print_plan(&self, graph: &Graph, mut plan: Plan) -> Result<(), Failure> {
+        let available = self.common.memory.unwrap_or_else(warpath::available_memory);
+        let work = plan.memory_bytes();
+        plan.memory("the graph (in memory already)", graph.owned_bytes());
+        let fits = work <= available;
+        print::plan(
+            &plan,
+            if fits { available.saturating_add(graph.owned_bytes()) } else { available },
+            self.common.json,
+        )
+    }
+}
+
+fn load(arguments: &GraphArguments, control: &Control) -> Result<Graph, Failure> {
+    let direction = match (arguments.directed, arguments.undirected) {
+        (true, _) => Some(Direction::Directed),
+        (_, true) => Some(Direction::Undirected),
+        _ => None,
+    };
+    let random = arguments.weights.as_deref().and_then(|text| text.strip_prefix("random:"));
+    let random = random.map(str::parse::<WeightRange>).transpose()?;
+    let graph = if Recipe::looks_like(&arguments.graph) && !Path::new(&arguments.graph).exists() {
+        generate(arguments, direction, control)?
+    } else {
+        let mut options = ReadOptions::new().control(control.clone());
+        if let Some(name) = &arguments.format {
+            options = options.format(name.parse::<Format>()?);
+        }
+        if let Some(direction) = direction {
+            options = options.direction(direction);
+        }
+        if let Some(first_line) = arguments.first_line {
+            options = options.first_line(match first_line {
+                FirstLine::Counts => warpath::formats::FirstLine::Counts,
+                FirstLine::Header => warpath::formats::FirstLine::Header,
+                FirstLine::Edge => warpath::formats::FirstLine::Edge,
+            });
+        }
+        if arguments.drop_self_loops {
+            options = options.self_loops(SelfLoops::Drop);
+        }
+        if arguments.keep_parallel_edges {
+            options = options.parallel_edges(ParallelEdges::Keep);
+        }
+        options = options.weights(match arguments.weights.as_deref() {
+            None => WeightSource::File,
+            Some("unit") => WeightSource::Unit,
+            Some(_) if random.is_some() => WeightSource::Unit,
+            Some(column) => match column.parse() {
+                Ok(0) => return Err(Failure::usage("columns are counted from 1")),
+                Ok(position) => WeightSource::Column(position),
+                Err(_) => WeightSource::Named(column.to_owned()),
+            },
+        });
+        if arguments.graph == "-" { options.read_stdin()? } else { options.read(&arguments.graph)? }
+    };
+    match random {
+        Some(WeightRange { low, high }) => Ok(graph.with_random_weights(low, high, DEFAULT_SEED)?),
+        None => Ok(graph),
+    }
+}
+
+fn generate(arguments: &GraphArguments, direction: Option<Direction>, control: &Control) -> Result<Graph, Failure> {
+    let unused = [
+        ("--format", arguments.format.is_some()),
+        ("--first-line", arguments.first_line.is_some()),
+        ("--drop-self-loops", arguments.drop_self_loops),
+        ("--keep-parallel-edges", arguments.keep_parallel_edges),
+    ];
+    if let Some((option, _)) = unused.iter().find(|(_, given)| *given) {
+        return Err(Failure::usage(format!("`{option}` is for files; `{}` is a generator", arguments.graph)));
+    }
+    let graph = arguments.graph.parse::<Recipe>()?.generate(control)?;
+    let graph = match direction {
+        Some(direction) => graph.with_direction(direction)?,
+        None => graph,
+    };
+    match arguments.weights.as_deref() {
+        None => Ok(graph),
+        Some("unit") => Ok(graph.without_weights()),
+        Some(text) if text.starts_with("random:") => Ok(graph),
+        Some(text) => Err(Failure::usage(format!(
+            "a generated graph has no column `{text}`; its weights can be `unit` or `random:LO..HI`"
+        ))),
+    }
+}
+
+/// The vertices named in a file, one a line; empty lines and lines that begin with `#` or `%` are skipped.
+pub(crate) fn read_vertices(graph: &Graph, file: &Path) -> Result<Vec<VertexId>, Failure> {
+    let bytes = std::fs::read(file).map_err(|error| Error::io(file, error))?;
+    let mut vertices = Vec::new();
+    for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        let name = line.trim_ascii();
+        if name.is_empty() || name.starts_with(b"#") || name.starts_with(b"%") {
+            continue;
+        }
+        let at_line = |message: String| {
+            Error::from(warpath::InputError::at(index as u64 + 1, name, message).in_file(file.display().to_string()))
+        };
+        let text = std::str::from_utf8(name).map_err(|_| at_line("not UTF-8".into()))?;
+        vertices.push(graph.vertex(text).map_err(|error| at_line(error.to_string()))?);
+    }
+    if vertices.is_empty() {
+        return Err(Failure::usage(format!("{}: there are no vertices in it", file.display())));
+    }
+    Ok(vertices)
+}
+
+/// What JSON says of a graph.
+#[derive(Debug, Serialize)]
+pub(crate) struct GraphFacts {
+    vertices: usize,
+    edges: usize,
+    directed: bool,
+    weights: &'static str,
+}
+
+impl GraphFacts {
+    pub(crate) fn of(graph: &Graph) -> Self {
+        GraphFacts {
+            vertices: graph.vertices(),
+            edges: graph.arcs(),
+            directed: graph.is_directed(),
+            weights: graph.weight_kind().name(),
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        format!(
+            "{} vertices, {} arcs, {}, {} weights",
+            print::grouped(self.vertices as u128),
+            print::grouped(self.edges as u128),
+            if self.directed { "directed" } else { "undirected" },
+            self.weights
+        )
+    }
+}
+
+/// Where the time went, in seconds.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Times {
+    pub(crate) load: f64,
+    pub(crate) prepare: f64,
+    pub(crate) solve: f64,
+    pub(crate) predecessors: f64,
+    pub(crate) download: f64,
+    pub(crate) verify: f64,
+    pub(crate) write: f64,
+}
+
+impl Times {
+    pub(crate) fn text(&self) -> String {
+        let parts = [
+            ("load", self.load),
+            ("prepare", self.prepare),
+            ("solve", self.solve),
+            ("predecessors", self.predecessors),
+            ("download", self.download),
+            ("verify", self.verify),
+            ("write", self.write),
+        ];
+        let taken = parts.iter().filter(|(name, value)| *value >= 1e-6 || *name == "solve");
+        taken.map(|(name, value)| format!("{name} {}", print::seconds(*value))).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The greatest amounts of memory in use.
+#[derive(Debug, Serialize)]
+pub(crate) struct PeakBytes {
+    host: u64,
+    device: u64,
+}
+
+impl PeakBytes {
+    pub(crate) fn now() -> Self {
+        PeakBytes { host: print::peak_memory(), device: 0 }
+    }
+}
+
+/// Runs something; returns how many seconds it took, too.
+pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<(T, f64), Failure> {
+    let start = Instant::now();
+    let result = work()?;
+    Ok((result, start.elapsed().as_secs_f64()))
+}
+
+/// What JSON and tables say first of every answer.
+#[derive(Debug, Serialize)]
+pub(crate) struct Answer {
+    problem: &'static str,
+    engine: String,
+    algorithm: String,
+    reason: String,
+    lane: &'static str,
+    repeated_wide: bool,
+    graph: GraphFacts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistics: Option<BTreeMap<&'static str, u64>>,
+}
+
+impl Answer {
+    pub(crate) fn new(problem: &'static str, graph: &Graph, report: &Report, statistics: bool) -> Self {
+        Answer {
+            problem,
+            engine: report.engine.clone(),
+            algorithm: report.algorithm.clone(),
+            reason: report.reason.clone(),
+            lane: report.lane,
+            repeated_wide: report.repeated_wide,
+            graph: GraphFacts::of(graph),
+            statistics: statistics.then(|| report.statistics.iter().copied().collect()),
+        }
+    }
+
+    /// The first rows of the table.
+    pub(crate) fn rows(&self, table: &mut Table, common: &CommonArguments) {
+        table.row("graph", self.graph.text());
+        let wide = if self.repeated_wide { ", repeated with 64-bit distances" } else { "" };
+        let lane = if self.lane.is_empty() { String::new() } else { format!(", {}", self.lane) };
+        table.row(self.problem, format!("{} on {}{lane}{wide}", self.algorithm, self.engine));
+        if common.verbose {
+            table.row("because", self.reason.as_str());
+        }
+        for (name, value) in self.statistics.iter().flatten() {
+            table.row(*name, print::grouped(u128::from(*value)));
+        }
+    }
+}

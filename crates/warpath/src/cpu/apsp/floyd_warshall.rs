@@ -1,0 +1,191 @@
+//! Floyd and Warshall's algorithm as the textbook has it: three nested loops over the matrix.
+//!
+//! After step `k`, cell `(i, j)` holds the least length of a path from `i` to `j` through vertices up to `k` only. Work
+//! V³ whatever the arcs are, span V log V: the rows of a step are spread over the threads. Every step reads and
+//! writes the whole matrix, which is what `tiled-floyd-warshall` mends. Negative weights are fine.
+//!
+//! Lengths of floats are added up in the order in which paths were joined, not left to right: they may differ from
+//! those of a search by rounding, which `verify` allows for.
+//!
+//! Source: Floyd 1962, "Algorithm 97"; Warshall 1962; Harish & Narayanan 2007, algorithm 6.
+
+use rayon::prelude::*;
+
+use super::potentials::potentials;
+use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
+use crate::cpu::{AlgorithmInfo, Statistics};
+use crate::graph::{DistanceValue, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId};
+use crate::problems::Problem;
+use crate::{Error, Result};
+
+/// This algorithm's line in the table.
+pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Apsp,
+        name: "floyd-warshall",
+        summary: "three nested loops over the matrix, as the textbook has it",
+        source: "Floyd 1962; Harish & Narayanan 2007, algorithm 6",
+        parameters: &[],
+        negative_weights: true,
+    },
+    needs_matrix: true,
+    workspace_bytes: |_, _, _, _| 0,
+    solve: for_every_lane!(solve),
+};
+
+fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance>) -> Result<Statistics> {
+    with_square_matrix(task, output, |matrix, vertices| {
+        let mut through = vec![L::Distance::UNREACHABLE; vertices];
+        for k in 0..vertices {
+            through.copy_from_slice(&matrix[k * vertices..][..vertices]);
+            task.team.install(|| {
+                matrix.par_chunks_exact_mut(vertices).with_min_len(16).for_each(|row| {
+                    let to = row[k];
+                    if to == L::Distance::UNREACHABLE {
+                        return;
+                    }
+                    for (cell, &from) in row.iter_mut().zip(&through) {
+                        let joined = L::join(to, from);
+                        *cell = if joined < *cell { joined } else { *cell };
+                    }
+                });
+            });
+            task.control.progress("solve", k as u64 + 1, vertices as u64)?;
+        }
+        Ok(vec![("steps", vertices as u64)])
+    })
+}
+
+/// A lane that matrices are computed in.
+pub trait DenseLane: Lane {
+    /// The length of two paths joined; `UNREACHABLE` if either is, or if it is out of range.
+    fn join(to: Self::Distance, from: Self::Distance) -> Self::Distance;
+}
+macro_rules! dense_lane {
+    ($lane:ident, |$to:ident, $from:ident| $join:expr) => {
+        impl DenseLane for $lane {
+            #[inline(always)]
+            fn join($to: Self::Distance, $from: Self::Distance) -> Self::Distance {
+                $join
+            }
+        }
+    };
+}
+dense_lane!(UnitLane, |to, from| to.saturating_add(from));
+dense_lane!(U32Narrow, |to, from| to.saturating_add(from));
+dense_lane!(U32Wide, |to, from| to.saturating_add(from));
+// Distances are below 2^63 in size by far: only the mark could overflow.
+dense_lane!(I32Lane, |to, from| if to == i64::MAX || from == i64::MAX { i64::MAX } else { to.saturating_add(from) });
+dense_lane!(F32Lane, |to, from| to + from);
+dense_lane!(F64Lane, |to, from| to + from);
+
+/// Sets the square matrix up, has it eliminated, checks that no distance left the lane, and hands out the rows and
+/// columns asked for.
+pub(super) fn with_square_matrix<L: ApspLane>(
+    task: &ApspTask<'_, L>,
+    output: ApspOutput<'_, L::Distance>,
+    eliminate: impl FnOnce(&mut [L::Distance], usize) -> Result<Statistics>,
+) -> Result<Statistics> {
+    let vertices = task.graph.vertices();
+    // Where weights are negative, a cycle that no source reaches must not spoil the rows of others: only what the
+    // sources reach takes part.
+    let reached = match task.graph.has_negative_weights() {
+        true => Some(potentials::<L>(task.adjacency, task.graph, task.sources, task.control)?),
+        false => None,
+    };
+    let takes_part = |u: usize| reached.as_ref().is_none_or(|reached| reached[u] != L::Distance::UNREACHABLE);
+    let compute = |matrix: &mut [L::Distance]| -> Result<Statistics> {
+        let rows = |matrix: &mut [L::Distance]| {
+            matrix.par_chunks_exact_mut(vertices.max(1)).enumerate().for_each(|(u, row)| {
+                row.fill(L::Distance::UNREACHABLE);
+                if takes_part(u) {
+                    for (v, weight) in task.adjacency.edges(u as VertexId) {
+                        let length = L::extend(L::Distance::ZERO, weight);
+                        let cell = &mut row[v as usize];
+                        *cell = if length < *cell { length } else { *cell };
+                    }
+                }
+                // Loops of negative weight were found above.
+                row[u] = L::Distance::ZERO;
+            });
+        };
+        task.team.install(|| rows(matrix));
+        let statistics = eliminate(matrix, vertices)?;
+        if task.team.install(|| is_in_range::<L>(task, matrix)) {
+            Ok(statistics)
+        } else {
+            Err(Error::DistanceOverflow { lane: L::NAME })
+        }
+    };
+    match output {
+        ApspOutput::Matrix(matrix) if task.is_square() => compute(matrix),
+        ApspOutput::Matrix(rows) => {
+            let mut matrix = vec![L::Distance::ZERO; vertices * vertices];
+            let statistics = compute(&mut matrix)?;
+            if task.columns() > 0 {
+                for (row, &source) in rows.chunks_exact_mut(task.columns()).zip(task.sources) {
+                    select(task, &matrix[source as usize * vertices..][..vertices], row);
+                }
+            }
+            Ok(statistics)
+        }
+        ApspOutput::Blocks(consumer) => {
+            let order: Vec<usize> = (0..task.sources.len()).collect();
+            let have = consumer.start(&order)?;
+            let mut statistics = Statistics::new();
+            if have < order.len() {
+                let mut matrix = vec![L::Distance::ZERO; vertices * vertices];
+                statistics = compute(&mut matrix)?;
+                let row_bytes = (task.columns() * size_of::<L::Distance>()).max(1) as u64;
+                let block = (task.block_bytes / row_bytes).clamp(1, order.len() as u64) as usize;
+                let mut values = Vec::new();
+                for rows in order[have..].chunks(block) {
+                    values.resize(rows.len() * task.columns(), L::Distance::UNREACHABLE);
+                    if task.columns() > 0 {
+                        for (cells, &row) in values.chunks_exact_mut(task.columns()).zip(rows) {
+                            select(task, &matrix[task.sources[row] as usize * vertices..][..vertices], cells);
+                        }
+                    }
+                    values = consumer.rows(rows, values)?;
+                    task.control.check()?;
+                }
+            }
+            Ok(statistics)
+        }
+    }
+}
+
+/// The columns asked for.
+fn select<L: Lane>(task: &ApspTask<'_, L>, row: &[L::Distance], cells: &mut [L::Distance]) {
+    match task.targets {
+        None => cells.copy_from_slice(row),
+        Some(targets) => cells.iter_mut().zip(targets).for_each(|(cell, &target)| *cell = row[target as usize]),
+    }
+}
+
+/// Whether no distance was lost to saturation: nearly always because the greatest one plus the greatest weight is in
+/// range, else because in no row an arc leads from a reached vertex to an unreached one.
+fn is_in_range<L: Lane>(task: &ApspTask<'_, L>, matrix: &[L::Distance]) -> bool {
+    let unreachable = L::Distance::UNREACHABLE;
+    let greatest =
+        matrix
+            .par_chunks(1 << 16)
+            .map(|cells| {
+                cells.iter().fold(L::Distance::ZERO, |greatest, &cell| {
+                    if cell < unreachable && greatest < cell { cell } else { greatest }
+                })
+            })
+            .reduce(|| L::Distance::ZERO, |a, b| if a < b { b } else { a });
+    if greatest.to_f64() + task.graph.weight_range().1 < L::Distance::LIMIT {
+        return true;
+    }
+    matrix.par_chunks_exact(task.graph.vertices().max(1)).all(|row| {
+        (0..row.len()).all(|u| {
+            row[u] == unreachable
+                || task
+                    .adjacency
+                    .edges(u as VertexId)
+                    .all(|(v, weight)| row[v as usize] != unreachable || L::extend(row[u], weight) != unreachable)
+        })
+    })
+}

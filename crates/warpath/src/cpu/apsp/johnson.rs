@@ -1,0 +1,78 @@
+//! Johnson's algorithm: negative weights on sparse graphs.
+//!
+//! Bellman and Ford's algorithm finds potentials `h`, from a virtual vertex with an arc of weight 0 to every source; the
+//! weights `w + h(u) - h(v)` are then 0 or more and have the same shortest paths. All pairs are found under these by
+//! [`batched`](super::batched) search, in labels as narrow as the new weights allow, and `h(v) - h(s)` is added back.
+//! Work: one Bellman-Ford, O(V E) at worst, and the batched search.
+//!
+//! Integers are exact. Floats would be rounded by reweighting, so for negative floats the batched search runs on the
+//! weights as they are: that is Bellman and Ford's algorithm for many sources at once, and its distances are those of
+//! any other search, bit for bit. Without negative weights there is nothing to reweight.
+//!
+//! Source: Johnson 1977, "Efficient algorithms for shortest paths in sparse networks".
+
+use super::batched::{self, Johnson, Renumbered};
+use super::potentials::potentials;
+use super::{ApspAlgorithm, ApspOutput, ApspTask};
+use crate::cpu::{AlgorithmInfo, Statistics};
+use crate::graph::{DistanceValue, I32Lane, VertexId};
+use crate::problems::Problem;
+use crate::{Error, Result};
+
+/// This algorithm's line in the table.
+pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Apsp,
+        name: "johnson",
+        summary: "reweights so that no weight is negative, then `batched`; for negative integers on sparse graphs",
+        source: "Johnson 1977",
+        parameters: &[],
+        negative_weights: true,
+    },
+    needs_matrix: false,
+    workspace_bytes: |vertices, arcs, threads, distance_bytes| {
+        batched::workspace_bytes(vertices, arcs, threads, distance_bytes).saturating_add(arcs * 8 + vertices * 8)
+    },
+    solve: {
+        let mut solvers = batched::ALGORITHM.solve;
+        solvers.signed = solve;
+        solvers
+    },
+};
+
+fn solve(task: &ApspTask<'_, I32Lane>, output: ApspOutput<'_, i64>) -> Result<Statistics> {
+    if !task.graph.has_negative_weights() {
+        return (batched::ALGORITHM.solve.signed)(task, output);
+    }
+    let potentials = potentials::<I32Lane>(task.adjacency, task.graph, task.sources, task.control)?;
+    // An arc whose tail no source reaches is never taken; its weight may be anything that is not negative.
+    let mut weights = vec![0_i64; task.adjacency.arcs()];
+    for u in 0..task.graph.vertices() as VertexId {
+        let from = potentials[u as usize];
+        if from == i64::UNREACHABLE {
+            continue;
+        }
+        for arc in task.adjacency.row(u) {
+            // Potentials are lengths of paths of fewer than 2^32 arcs: within 2^63, but their difference may not be.
+            let reweighted = i64::from(task.adjacency.weights[arc])
+                .checked_add(from)
+                .and_then(|sum| sum.checked_sub(potentials[task.adjacency.targets[arc] as usize]));
+            weights[arc] = reweighted.ok_or(Error::DistanceOverflow { lane: "i32->i64" })?;
+        }
+    }
+    let graph = Renumbered::new(task.adjacency, &weights);
+    let ladder = Johnson::ladder(&graph, &weights, task.sources.len());
+    batched::search::<I32Lane>(task, &graph, &ladder, output, &|source, row| {
+        let from = potentials[source as usize];
+        for (column, cell) in row.iter_mut().enumerate() {
+            if *cell != i64::UNREACHABLE {
+                let target = task.targets.map_or(column, |targets| targets[column] as usize);
+                *cell = cell
+                    .checked_add(potentials[target])
+                    .and_then(|sum| sum.checked_sub(from))
+                    .ok_or(Error::DistanceOverflow { lane: "i32->i64" })?;
+            }
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,288 @@
+//! `.sg` and `.wsg`: the serialized graphs of the GAP benchmark suite (Beamer, Asanović, Patterson, 2015).
+//!
+//! A byte tells whether the graph is directed; then the number of arcs and of vertices, the offsets of the rows (64-bit
+//! integers all of them), and the arcs: a 32-bit head, in `.wsg` followed by a 32-bit weight. A directed graph holds
+//! offsets and arcs a second time, by head; they are skipped, since a transpose is made when it is wanted. There are no
+//! magic bytes: the size of the file tells `.sg` from `.wsg`, and both from anything else.
+//!
+//! The odd first byte misaligns all arrays, so that they can't be used in a mapped file. They are copied out of it in
+//! parallel, heads apart from weights, and what has been copied is given back to the operating system on the way: the
+//! graph is in memory once, not twice.
+
+use std::io::Write;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use super::rows::{Rows, vertex_count, wants_weights};
+use super::{Input, ReadOptions, stream_error};
+use crate::graph::{Csr, Direction, Graph, Labels, Unit, VertexId, Weights};
+use crate::{Error, InputError, Result};
+
+const HEADER: usize = 17;
+
+/// Arcs copied at a time by a thread.
+const CHUNK: usize = 1 << 18;
+
+/// What the header says, and what the size of the file says about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Layout {
+    directed: bool,
+    weighted: bool,
+    vertices: usize,
+    arcs: usize,
+}
+
+impl Layout {
+    /// `None` if the size is not the one that the header announces. Without arcs, the extension tells `.wsg` from `.sg`.
+    fn of(bytes: &[u8], name: &str) -> Option<Self> {
+        let (&[directed, ref counts @ ..], _) = bytes.split_first_chunk::<HEADER>()?;
+        let count = |at: usize| u64::from_le_bytes(std::array::from_fn(|index| counts[at + index]));
+        let (arcs, vertices) = (count(0), count(8));
+        let halves = match directed {
+            0 => 1,
+            1 => 2,
+            _ => return None,
+        };
+        let size =
+            |arc_bytes: u128| HEADER as u128 + halves * ((u128::from(vertices) + 1) * 8 + u128::from(arcs) * arc_bytes);
+        let fits = |arc_bytes| size(arc_bytes) == bytes.len() as u128;
+        let weighted = match (fits(4), fits(8)) {
+            (true, true) => name.to_ascii_lowercase().contains(".wsg"),
+            (true, false) => false,
+            (false, true) => true,
+            (false, false) => return None,
+        };
+        Some(Layout { directed: directed == 1, weighted, vertices: vertices as usize, arcs: arcs as usize })
+    }
+
+    fn offsets(&self) -> Range<usize> {
+        HEADER..HEADER + (self.vertices + 1) * 8
+    }
+
+    fn arcs(&self) -> Range<usize> {
+        let start = self.offsets().end;
+        start..start + self.arcs * if self.weighted { 8 } else { 4 }
+    }
+}
+
+/// Reads a graph. Weights are `u32`, or `i32` if any is negative.
+///
+/// # Errors
+///
+/// If the size of the file is not the one its header announces, or its arrays are not those of a graph.
+pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
+    let bytes = input.bytes();
+    let Some(layout) = Layout::of(bytes, &input.name) else {
+        let message = "not a serialized GAP graph: its size is not the one that its first 17 bytes announce";
+        return Err(InputError::new(message).into());
+    };
+    vertex_count(layout.vertices as u64)?;
+    let with_weights = layout.weighted && wants_weights(options)?;
+    let mut offsets = vec![0_u64; layout.vertices + 1];
+    copy_out(input, layout.offsets(), &mut offsets, |bytes, offsets| {
+        bytemuck::cast_slice_mut(offsets).copy_from_slice(bytes);
+    });
+    let mut targets: Vec<VertexId> = vec![0; layout.arcs];
+    let direction = if layout.directed { Direction::Directed } else { Direction::Undirected };
+    let labels = Labels::range(0, layout.vertices as u64);
+    if !with_weights {
+        if layout.weighted {
+            copy_out(input, layout.arcs(), &mut targets, |bytes, targets| {
+                for (arc, target) in bytes.chunks_exact(8).zip(targets) {
+                    *target = u32::from_le_bytes([arc[0], arc[1], arc[2], arc[3]]);
+                }
+            });
+        } else {
+            copy_out(input, layout.arcs(), &mut targets, |bytes, targets| {
+                bytemuck::cast_slice_mut(targets).copy_from_slice(bytes);
+            });
+        }
+        let weights = vec![Unit; layout.arcs];
+        return Rows { offsets, targets, weights }.into_graph(direction, labels, None, options);
+    }
+    let mut weights = vec![0_i32; layout.arcs];
+    let mut both: Vec<_> = targets.chunks_mut(CHUNK).zip(weights.chunks_mut(CHUNK)).collect();
+    let negative = AtomicBool::new(false);
+    let range = layout.arcs();
+    both.par_iter_mut().enumerate().for_each(|(index, (targets, weights))| {
+        let start = range.start + index * CHUNK * 8;
+        let part = start..start + targets.len() * 8;
+        let mut signs = 0;
+        let arcs = input.bytes()[part.clone()].chunks_exact(8);
+        for ((arc, target), weight) in arcs.zip(targets.iter_mut()).zip(weights.iter_mut()) {
+            let arc = u64::from_le_bytes(std::array::from_fn(|at| arc[at]));
+            (*target, *weight) = (arc as u32, (arc >> 32) as i32);
+            signs |= *weight;
+        }
+        if signs < 0 {
+            negative.store(true, Ordering::Relaxed);
+        }
+        input.bytes.release(part);
+    });
+    if negative.into_inner() {
+        Rows { offsets, targets, weights }.into_graph(direction, labels, None, options)
+    } else {
+        let weights: Vec<u32> = bytemuck::allocation::cast_vec(weights);
+        Rows { offsets, targets, weights }.into_graph(direction, labels, None, options)
+    }
+}
+
+/// Copies an array out of a part of the input, chunk by chunk in parallel, and lets go of what has been copied.
+fn copy_out<T: Send>(input: &Input, range: Range<usize>, values: &mut [T], copy: impl Fn(&[u8], &mut [T]) + Sync) {
+    if values.is_empty() {
+        return;
+    }
+    let chunk_bytes = range.len() / values.len() * CHUNK;
+    values.par_chunks_mut(CHUNK).enumerate().for_each(|(index, values)| {
+        let start = range.start + index * chunk_bytes;
+        let part = start..range.end.min(start + chunk_bytes);
+        copy(&input.bytes()[part.clone()], values);
+        input.bytes.release(part);
+    });
+}
+
+/// Writes a graph: as `.sg` without weights, else as `.wsg`.
+///
+/// # Errors
+///
+/// If ids or weights do not fit into signed 32-bit integers.
+pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
+    let limit = i32::MAX as u64;
+    if graph.vertices() as u64 > limit {
+        return Err(Error::invalid(format!(
+            "GAP's format has 32-bit signed ids: {} vertices are too many",
+            graph.vertices()
+        )));
+    }
+    let too_large = match graph.weights() {
+        Weights::Unit(_) | Weights::I32(_) => None,
+        Weights::U32(values) => values.par_iter().find_any(|&&weight| u64::from(weight) > limit),
+        Weights::F32(_) | Weights::F64(_) => {
+            return Err(Error::invalid("GAP's format has integer weights only, and the graph's are decimal"));
+        }
+    };
+    if let Some(weight) = too_large {
+        return Err(Error::invalid(format!("GAP's format has 32-bit signed weights: {weight} is too large")));
+    }
+    write_arrays(graph, out).map_err(stream_error)
+}
+
+fn write_arrays(graph: &Graph, out: &mut dyn Write) -> std::io::Result<()> {
+    out.write_all(&[graph.is_directed().into()])?;
+    out.write_all(&(graph.arcs() as u64).to_le_bytes())?;
+    out.write_all(&(graph.vertices() as u64).to_le_bytes())?;
+    write_half(graph.csr(), out)?;
+    if graph.is_directed() { write_half(graph.transpose(), out) } else { Ok(()) }
+}
+
+fn write_half(csr: &Csr, out: &mut dyn Write) -> std::io::Result<()> {
+    out.write_all(bytemuck::cast_slice(csr.offsets()))?;
+    let weights: &[u32] = match csr.weights() {
+        Weights::U32(values) => values,
+        Weights::I32(values) => bytemuck::cast_slice(values),
+        _ => return out.write_all(bytemuck::cast_slice(csr.targets())),
+    };
+    let mut buffer: Vec<[u32; 2]> = Vec::with_capacity(CHUNK.min(weights.len()));
+    for (targets, weights) in csr.targets().chunks(CHUNK).zip(weights.chunks(CHUNK)) {
+        buffer.clear();
+        buffer.extend(targets.iter().zip(weights).map(|(&target, &weight)| [target, weight]));
+        out.write_all(bytemuck::cast_slice(&buffer))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{all_graphs, assert_rejected, assert_same, read_like, survive_mutations, written};
+    use super::super::{Format, WeightSource};
+    use super::*;
+    use crate::graph::{ParallelEdges, SelfLoops, WeightKind};
+
+    /// A file with these arrays, whatever they are.
+    fn file(directed: u8, arcs: u64, vertices: u64, offsets: &[u64], rest: &[u32]) -> Vec<u8> {
+        let mut bytes = vec![directed];
+        bytes.extend(arcs.to_le_bytes());
+        bytes.extend(vertices.to_le_bytes());
+        offsets.iter().for_each(|offset| bytes.extend(offset.to_le_bytes()));
+        rest.iter().for_each(|value| bytes.extend(value.to_le_bytes()));
+        bytes
+    }
+
+    #[test]
+    fn graphs_come_back() {
+        let mut written_graphs = 0;
+        for (name, graph) in all_graphs() {
+            match written(&graph, Format::Gap) {
+                Ok(bytes) => {
+                    assert_same(&read_like(&graph, Format::Gap, bytes).unwrap(), &graph, &name);
+                    written_graphs += 1;
+                }
+                Err(error) => {
+                    let decimal = matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
+                    assert!(decimal || graph.weight_range().1 > f64::from(i32::MAX), "{name}: {error}");
+                }
+            }
+        }
+        assert!(written_graphs > 100);
+    }
+
+    #[test]
+    fn the_layout_is_the_one_of_gap() {
+        let graph = Graph::from_edges([(0, 1, 5_u32), (0, 2, 6)]).unwrap();
+        let expected = file(1, 2, 3, &[0, 2, 2, 2], &[1, 5, 2, 6, 0, 0, 0, 0, 1, 0, 2, 0, 0, 5, 0, 6]);
+        let out_half = file(1, 2, 3, &[0, 2, 2, 2], &[1, 5, 2, 6]);
+        let in_half = file(1, 2, 3, &[0, 0, 1, 2], &[0, 5, 0, 6]);
+        let found = written(&graph, Format::Gap).unwrap();
+        assert_eq!(found, [&out_half[..], &in_half[HEADER..]].concat());
+        assert_eq!(found.len(), expected.len());
+    }
+
+    #[test]
+    fn rows_in_disorder_are_sorted_and_merged() {
+        let bytes = file(0, 6, 2, &[0, 4, 6], &[1, 7, 1, 3, 0, 2, 0, 1, 0, 3, 0, 7]);
+        let read = |options: ReadOptions| options.format(Format::Gap).read_bytes("x", bytes.clone()).unwrap();
+        let merged = read(ReadOptions::new());
+        assert_eq!(merged.edges().collect::<Vec<_>>(), [(0, 0, 1.0), (0, 1, 3.0), (1, 0, 3.0)]);
+        assert_eq!((merged.input_counts().self_loops, merged.input_counts().parallel), (2, 3));
+        let kept = read(ReadOptions::new().parallel_edges(ParallelEdges::Keep).self_loops(SelfLoops::Drop));
+        assert_eq!(kept.edges().collect::<Vec<_>>(), [(0, 1, 3.0), (0, 1, 7.0), (1, 0, 3.0), (1, 0, 7.0)]);
+        let unit = read(ReadOptions::new().weights(WeightSource::Unit));
+        assert_eq!((unit.arcs(), unit.weight_kind()), (3, WeightKind::Unit));
+        let negative = file(1, 1, 2, &[0, 1, 1], &[1, -3_i32 as u32, 0, 0, 0, 0, 1, 0, 0, -3_i32 as u32]);
+        let negative = ReadOptions::new().read_bytes("x", negative).unwrap();
+        assert_eq!(negative.edges().collect::<Vec<_>>(), [(0, 1, -3.0)]);
+    }
+
+    #[test]
+    fn malformed_files_are_rejected() {
+        let size = "test: not a serialized GAP graph: its size is not the one that its first 17 bytes announce";
+        let good = file(0, 2, 2, &[0, 1, 2], &[1, 0]);
+        for bytes in [&good[..0], &good[..17], &good[..good.len() - 1], &[&good[..], &[0]].concat()] {
+            assert_rejected(Format::Gap, bytes, size);
+        }
+        assert_rejected(Format::Gap, file(2, 2, 2, &[0, 1, 2], &[1, 0]), size);
+        assert_rejected(Format::Gap, file(0, u64::MAX, u64::MAX, &[], &[]), size);
+        for (bytes, message) in [
+            (file(0, 2, 2, &[0, 3, 2], &[1, 0]), "the offset of vertex 2 is below the one before it"),
+            (file(0, 2, 2, &[1, 1, 2], &[1, 0]), "the rows run from 1 to 2, but there are 2 entries"),
+            (file(0, 2, 2, &[0, 1, 1], &[1, 0]), "the rows run from 0 to 1, but there are 2 entries"),
+            (file(0, 2, 2, &[0, 1, 2], &[1, 2]), "vertex 2 is out of range: there are 2 vertices"),
+            (file(0, 2, 2, &[0, 1, 2], &[1, u32::MAX]), "vertex 4294967295 is out of range: there are 2 vertices"),
+            (file(0, 2, 2, &[0, 1, 2], &[0, 0]), "the graph is undirected, but the edge from 1 to 0 lacks its reverse"),
+            (
+                file(0, 2, 2, &[0, 1, 2], &[1, 5, 0, 6]),
+                "the graph is undirected, but the edge from 0 to 1 of weight 5 lacks its reverse",
+            ),
+        ] {
+            assert_rejected(Format::Gap, bytes, &format!("test: {message}"));
+        }
+    }
+
+    #[test]
+    fn mutations_are_survived() {
+        survive_mutations(Format::Gap, &file(0, 4, 3, &[0, 2, 3, 4], &[1, 2, 0, 0]), 1);
+        survive_mutations(Format::Gap, &file(0, 4, 3, &[0, 2, 3, 4], &[1, 5, 2, 6, 0, 5, 0, 6]), 2);
+    }
+}

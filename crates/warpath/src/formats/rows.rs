@@ -1,0 +1,205 @@
+//! Graphs from compressed rows as files have them: in no order, with repeats, with loops.
+//!
+//! Most files of rows are in order already. So one look at all heads ([`survey`]) decides, in O(V + E) and without
+//! moving anything, whether the arrays can be used as they are. Only if there is something to do is each row that needs
+//! it sorted and merged in place, in O(E log(degree)), and the gaps that merging leaves are closed.
+
+use std::cmp::Ordering;
+
+use rayon::prelude::*;
+
+use super::{ReadOptions, WeightSource};
+use crate::graph::{
+    Csr, Direction, Graph, InputCounts, Labels, MAX_VERTICES, ParallelEdges, SelfLoops, VertexId, Weight, WeightKind,
+    check_offsets, survey, with_weights,
+};
+use crate::{Error, InputError, Plan, Result, available_memory};
+
+/// Compressed rows in any order, with as many weights as targets.
+pub(super) struct Rows<W> {
+    /// Where each row starts, and where the last one ends.
+    pub(super) offsets: Vec<u64>,
+    /// The heads.
+    pub(super) targets: Vec<VertexId>,
+    /// The weight of each arc.
+    pub(super) weights: Vec<W>,
+}
+
+/// Whether to read the weights that a file has.
+///
+/// # Errors
+///
+/// If the options name a column, as only edge lists have them.
+pub(super) fn wants_weights(options: &ReadOptions) -> Result<bool> {
+    match &options.weights {
+        WeightSource::File => Ok(true),
+        WeightSource::Unit => Ok(false),
+        WeightSource::Column(_) | WeightSource::Named(_) => {
+            Err(Error::invalid("a column of weights can be chosen in edge lists only"))
+        }
+    }
+}
+
+/// A number of vertices as a header states it, if so many are possible.
+pub(super) fn vertex_count(stated: u64) -> std::result::Result<usize, InputError> {
+    if stated > MAX_VERTICES {
+        let message = format!("{stated} vertices are too many; at most {MAX_VERTICES} are possible");
+        return Err(InputError::new(message));
+    }
+    Ok(stated as usize)
+}
+
+/// An error if a graph of so many vertices would not fit into memory, however few edges it has.
+pub(super) fn plan_vertices(vertices: u64) -> Result<()> {
+    const SURELY_FINE: u64 = 1 << 24;
+    if vertices <= SURELY_FINE {
+        return Ok(());
+    }
+    let mut plan = Plan::new();
+    plan.memory(format!("offsets of {vertices} vertices"), vertices.saturating_mul(2 * size_of::<u64>() as u64));
+    plan.check(available_memory())
+}
+
+impl<W: Weight> Rows<W> {
+    /// How many arcs lead from a vertex to itself. The offsets have to be right.
+    pub(super) fn self_loops(&self) -> u64 {
+        survey(&self.offsets, &self.targets).self_loops
+    }
+
+    /// Checks everything and makes the graph that the options ask for. `direction` is what the format says;
+    /// undirected rows must hold each edge both ways. `lines` is what the file counts its edges
+    /// as: arcs or edges if `None`.
+    pub(super) fn into_graph(
+        mut self,
+        direction: Direction,
+        labels: Labels,
+        lines: Option<u64>,
+        options: &ReadOptions,
+    ) -> Result<Graph> {
+        let vertices = self.offsets.len() as u64 - 1;
+        let arcs = self.targets.len() as u64;
+        if self.offsets[0] != 0 || self.offsets[vertices as usize] != arcs {
+            let (first, last) = (self.offsets[0], self.offsets[vertices as usize]);
+            let message = format!("the rows run from {first} to {last}, but there are {arcs} entries");
+            return Err(InputError::new(message).into());
+        }
+        check_offsets(&self.offsets).map_err(about_input)?;
+        let found = survey(&self.offsets, &self.targets);
+        if arcs > 0 && u64::from(found.greatest) >= vertices {
+            let message = format!("vertex {} is out of range: there are {vertices} vertices", found.greatest);
+            return Err(InputError::new(message).into());
+        }
+        let drop_loops = options.self_loops == SelfLoops::Drop && found.self_loops > 0;
+        let mut parallel = found.repeats;
+        if found.descents > 0 || found.repeats > 0 || drop_loops {
+            parallel = self.tidy(drop_loops, options.parallel_edges == ParallelEdges::MergeByMinimum);
+        }
+        let weights = W::into_weights(self.weights.into());
+        weights.check().map_err(about_input)?;
+        let csr = Csr::trusted(self.offsets, self.targets, weights);
+        let edges = match direction {
+            Direction::Directed => arcs,
+            Direction::Undirected => (arcs - found.self_loops.min(arcs)) / 2 + found.self_loops,
+        };
+        let lines = lines.unwrap_or(edges);
+        let counts = InputCounts { lines, self_loops: found.self_loops, parallel };
+        finish(csr, direction, labels, counts, options)
+    }
+
+    /// Sorts each row by head, then weight; drops loops and merges repeats if asked to. Returns the number of repeats.
+    fn tidy(&mut self, drop_loops: bool, merge: bool) -> u64 {
+        let mut rows = Vec::with_capacity(self.offsets.len());
+        let (mut targets, mut weights) = (self.targets.as_mut_slice(), self.weights.as_mut_slice());
+        for pair in self.offsets.windows(2) {
+            let length = (pair[1] - pair[0]) as usize;
+            let (row, rest) = targets.split_at_mut(length);
+            let (row_weights, rest_weights) = weights.split_at_mut(length);
+            rows.push((row, row_weights));
+            (targets, weights) = (rest, rest_weights);
+        }
+        let (kept, repeats): (Vec<u64>, Vec<u64>) = rows
+            .into_par_iter()
+            .enumerate()
+            .with_min_len(256)
+            .map_init(Vec::new, |pairs, (v, (row, weights))| {
+                pairs.clear();
+                pairs.extend(row.iter().copied().zip(weights.iter().copied()));
+                pairs.retain(|&(head, _)| !(drop_loops && head as usize == v));
+                pairs.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.partial_cmp(&b.1).unwrap_or(Ordering::Equal)));
+                let before = pairs.len();
+                let repeats = pairs.windows(2).filter(|pair| pair[0].0 == pair[1].0).count();
+                if merge {
+                    pairs.dedup_by_key(|pair| pair.0);
+                    debug_assert_eq!(pairs.len() + repeats, before);
+                }
+                for (slot, &(head, weight)) in pairs.iter().enumerate() {
+                    (row[slot], weights[slot]) = (head, weight);
+                }
+                (pairs.len() as u64, repeats as u64)
+            })
+            .unzip();
+        let mut end = 0;
+        for (v, &count) in kept.iter().enumerate() {
+            let (start, count) = (self.offsets[v] as usize, count as usize);
+            self.targets.copy_within(start..start + count, end);
+            self.weights.copy_within(start..start + count, end);
+            self.offsets[v] = end as u64;
+            end += count;
+        }
+        let last = kept.len();
+        self.offsets[last] = end as u64;
+        self.targets.truncate(end);
+        self.weights.truncate(end);
+        repeats.iter().sum()
+    }
+}
+
+/// The graph of rows that are in order, in the direction that the options ask for. `direction` is what the format says.
+pub(super) fn finish(
+    csr: Csr,
+    direction: Direction,
+    labels: Labels,
+    counts: InputCounts,
+    options: &ReadOptions,
+) -> Result<Graph> {
+    let wanted = options.direction.unwrap_or(direction);
+    if direction == Direction::Undirected && !csr.is_symmetric() {
+        return Err(InputError::new(asymmetry(&csr, &labels)).into());
+    }
+    // Rows that hold each edge both ways are an undirected graph as they are.
+    let undirected = wanted == Direction::Undirected && (direction == wanted || csr.is_symmetric());
+    Graph::from_parts(csr, !undirected, labels, counts).with_direction(wanted)
+}
+
+/// Says which edge is the first without an equal reverse; rows ascend.
+fn asymmetry(csr: &Csr, labels: &Labels) -> String {
+    let weight = |arc: usize| with_weights!(csr.weights(), values => values[arc].to_f64());
+    let count = |from: VertexId, to: VertexId, wanted: f64| {
+        let (start, row) = (csr.row(from).start, csr.neighbors(from));
+        let first = row.partition_point(|&head| head < to);
+        let repeats = row[first..].iter().take_while(|&&head| head == to).count();
+        (start + first..start + first + repeats).filter(|&arc| weight(arc) == wanted).count()
+    };
+    let arcs = (0..csr.vertices() as VertexId).flat_map(|u| csr.row(u).map(move |arc| (u, arc)));
+    let lonely =
+        arcs.map(|(u, arc)| (u, csr.targets()[arc], weight(arc))).find(|&(u, v, w)| count(u, v, w) != count(v, u, w));
+    let edge = match lonely {
+        Some((u, v, w)) => {
+            let of_weight = match csr.weights().kind() {
+                WeightKind::Unit => String::new(),
+                _ => format!(" of weight {w}"),
+            };
+            format!("the edge from {} to {}{of_weight}", labels.name(u), labels.name(v))
+        }
+        None => "some edge".into(),
+    };
+    format!("the graph is undirected, but {edge} lacks its reverse")
+}
+
+/// What a check of arrays found wrong is wrong with the file they came from.
+pub(super) fn about_input(error: Error) -> Error {
+    match error {
+        Error::InvalidRequest(message) => InputError::new(message).into(),
+        other => other,
+    }
+}

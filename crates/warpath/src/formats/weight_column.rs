@@ -1,0 +1,255 @@
+//! Weights as a text has them, before it is known which type they will have.
+//!
+//! Integers become `u32`, `i32` if any is negative, `f64` if any is a decimal. That is known at the end only, so each
+//! chunk of the text collects its weights in the narrowest type that holds them, and [`build`] widens those of all
+//! chunks to the widest found.
+
+use rayon::prelude::*;
+
+use super::text::{Malformed, Parsed, finite};
+use crate::Result;
+use crate::graph::{EdgeList, Graph, GraphBuilder, Unit, VertexId, Weight};
+
+/// The weights of a chunk of edges.
+#[derive(Debug, Clone)]
+pub(super) struct WeightColumn<'a> {
+    values: Values,
+    /// The first integer that only `u32` holds.
+    above_i32: Option<&'a [u8]>,
+    /// The first integer that neither `u32` nor `i32` holds.
+    above_u32: Option<&'a [u8]>,
+    negative: bool,
+    decimal: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Values {
+    U32(Vec<u32>),
+    I32(Vec<i32>),
+    F64(Vec<f64>),
+}
+
+impl<'a> WeightColumn<'a> {
+    /// No weights yet.
+    pub(super) fn new() -> Self {
+        WeightColumn {
+            values: Values::U32(Vec::new()),
+            above_i32: None,
+            above_u32: None,
+            negative: false,
+            decimal: false,
+        }
+    }
+
+    /// Makes room.
+    pub(super) fn reserve(&mut self, more: usize) {
+        match &mut self.values {
+            Values::U32(values) => values.reserve(more),
+            Values::I32(values) => values.reserve(more),
+            Values::F64(values) => values.reserve(more),
+        }
+    }
+
+    /// Adds an unsigned integer that fits; `token` is its text.
+    #[inline]
+    pub(super) fn push_unsigned(&mut self, value: u32, token: &'a [u8]) {
+        if value > i32::MAX as u32 {
+            self.above_i32.get_or_insert(token);
+        }
+        match &mut self.values {
+            Values::U32(values) => values.push(value),
+            Values::I32(values) if value <= i32::MAX as u32 => values.push(value as i32),
+            _ => self.as_f64().push(value.into()),
+        }
+    }
+
+    /// Adds whatever number `token` is.
+    ///
+    /// # Errors
+    ///
+    /// If it is none, or not finite.
+    pub(super) fn push(&mut self, token: &'a [u8]) -> Parsed<'a, ()> {
+        let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
+        if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
+            return self.push_integer(token, digits);
+        }
+        let Some(value) = finite(token) else {
+            return Err(Malformed::new(token, "a weight has to be a finite number"));
+        };
+        self.decimal = true;
+        self.as_f64().push(value);
+        Ok(())
+    }
+
+    fn push_integer(&mut self, token: &'a [u8], digits: &[u8]) -> Parsed<'a, ()> {
+        // Saturated: more than 38 digits are out of range of every integer here.
+        let magnitude =
+            digits.iter().fold(0_i128, |sum, &digit| sum.saturating_mul(10).saturating_add(i128::from(digit - b'0')));
+        let value = if token[0] == b'-' { -magnitude } else { magnitude };
+        self.negative |= value < 0;
+        if let Ok(value) = u32::try_from(value) {
+            self.push_unsigned(value, token);
+        } else if let Ok(value) = i32::try_from(value) {
+            if let Values::U32(values) = &self.values
+                && self.above_i32.is_none()
+            {
+                self.values = Values::I32(values.iter().map(|&w| w as i32).collect());
+            }
+            match &mut self.values {
+                Values::I32(values) => values.push(value),
+                _ => self.as_f64().push(value.into()),
+            }
+        } else {
+            self.above_u32.get_or_insert(token);
+            let Some(value) = finite(token) else {
+                return Err(Malformed::new(token, "a weight has to be a finite number"));
+            };
+            self.as_f64().push(value);
+        }
+        Ok(())
+    }
+
+    /// The values as `f64`, which holds all others exactly.
+    fn as_f64(&mut self) -> &mut Vec<f64> {
+        if !matches!(self.values, Values::F64(_)) {
+            self.values = Values::F64(std::mem::replace(&mut self.values, Values::U32(Vec::new())).into_f64());
+        }
+        match &mut self.values {
+            Values::F64(values) => values,
+            _ => unreachable!("converted above"),
+        }
+    }
+}
+
+impl Values {
+    fn into_f64(self) -> Vec<f64> {
+        match self {
+            Values::U32(values) => values.into_iter().map(f64::from).collect(),
+            Values::I32(values) => values.into_iter().map(f64::from).collect(),
+            Values::F64(values) => values,
+        }
+    }
+
+    /// The values as `i32`, which holds them all.
+    fn into_i32(self) -> Vec<i32> {
+        match self {
+            Values::U32(values) => values.into_iter().map(|w| w as i32).collect(),
+            Values::I32(values) => values,
+            Values::F64(values) => values.into_iter().map(|w| w as i32).collect(),
+        }
+    }
+
+    /// The values as `u32`, which holds them all.
+    fn into_u32(self) -> Vec<u32> {
+        match self {
+            Values::U32(values) => values,
+            Values::I32(values) => values.into_iter().map(|w| w as u32).collect(),
+            Values::F64(values) => values.into_iter().map(|w| w as u32).collect(),
+        }
+    }
+}
+
+/// A chunk of edges, and their weights in the same order.
+#[derive(Debug)]
+pub(super) struct WeightedChunk<'a> {
+    /// Tails and heads.
+    pub(super) edges: Vec<(VertexId, VertexId)>,
+    /// As many weights; `None` in every chunk for a graph without weights.
+    pub(super) weights: Option<WeightColumn<'a>>,
+}
+
+/// Builds the graph of these chunks of `text`, with the weight type that holds all weights.
+///
+/// # Errors
+///
+/// If an integer is out of range (above `u32`, or above `i32` where others are negative, and no weight is a decimal),
+/// or as [`GraphBuilder::build`].
+pub(super) fn build(builder: GraphBuilder, text: &[u8], chunks: Vec<WeightedChunk<'_>>) -> Result<Graph> {
+    let columns = || chunks.iter().filter_map(|chunk| chunk.weights.as_ref());
+    let (decimal, negative) = (columns().any(|c| c.decimal), columns().any(|c| c.negative));
+    if !decimal {
+        let too_large = columns().find_map(|column| {
+            let candidates = [column.above_u32, column.above_i32.filter(|_| negative)];
+            candidates.into_iter().flatten().min_by_key(|token| token.as_ptr() as usize)
+        });
+        if let Some(token) = too_large {
+            let range = if negative { "32-bit signed integers" } else { "32-bit unsigned integers" };
+            return Err(Malformed::new(token, format!("a weight exceeds the range of {range}")).locate(text).into());
+        }
+    }
+    if columns().next().is_none() {
+        let unit = |chunk: WeightedChunk<'_>| EdgeList { weights: vec![Unit; chunk.edges.len()], edges: chunk.edges };
+        return builder.build(chunks.into_iter().map(unit).collect());
+    }
+    if decimal {
+        builder.build(widened(chunks, Values::into_f64))
+    } else if negative {
+        builder.build(widened(chunks, Values::into_i32))
+    } else {
+        builder.build(widened(chunks, Values::into_u32))
+    }
+}
+
+fn widened<W: Weight>(chunks: Vec<WeightedChunk<'_>>, widen: fn(Values) -> Vec<W>) -> Vec<EdgeList<W>> {
+    chunks
+        .into_par_iter()
+        .map(|chunk| EdgeList {
+            edges: chunk.edges,
+            weights: chunk.weights.map_or(Vec::new(), |column| widen(column.values)),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::WeightKind;
+
+    fn kind_of(chunks: &[&str]) -> Result<(WeightKind, Vec<f64>)> {
+        let text = chunks.concat();
+        let mut rest = text.as_bytes();
+        let mut parsed = Vec::new();
+        let mut v = 0;
+        for chunk in chunks {
+            let (here, after) = rest.split_at(chunk.len());
+            let mut weights = WeightColumn::new();
+            let mut edges = Vec::new();
+            for token in here.split(|&byte| byte == b' ').filter(|token| !token.is_empty()) {
+                weights.push(token).map_err(|malformed| malformed.locate(text.as_bytes()))?;
+                edges.push((0, v));
+                v += 1;
+            }
+            parsed.push(WeightedChunk { edges, weights: Some(weights) });
+            rest = after;
+        }
+        let graph = build(GraphBuilder::new(), text.as_bytes(), parsed)?;
+        Ok((graph.weight_kind(), graph.edges().map(|edge| edge.2).collect()))
+    }
+
+    #[test]
+    fn the_type_is_the_narrowest_for_all_chunks() {
+        assert_eq!(kind_of(&["1 2 ", "4294967295"]).unwrap(), (WeightKind::U32, vec![1.0, 2.0, 4294967295.0]));
+        assert_eq!(kind_of(&["1 +2 ", "3 -4 5"]).unwrap(), (WeightKind::I32, vec![1.0, 2.0, 3.0, -4.0, 5.0]));
+        assert_eq!(kind_of(&["1 99999999999 ", "0.5"]).unwrap(), (WeightKind::F64, vec![1.0, 99999999999.0, 0.5]));
+        assert_eq!(kind_of(&["1 -0 ", "1e3 -2"]).unwrap(), (WeightKind::F64, vec![1.0, 0.0, 1000.0, -2.0]));
+        assert_eq!(kind_of(&["-2147483648 7"]).unwrap(), (WeightKind::I32, vec![-2147483648.0, 7.0]));
+    }
+
+    #[test]
+    fn integers_out_of_range_are_found_where_they_are_first() {
+        for (chunks, column) in [
+            (&["1 4294967296 ", "9999999999"][..], 3),
+            (&["1 2147483648 ", "-1"][..], 3),
+            (&["-1 2147483648 5", ""][..], 4),
+            (&["1 ", "-2147483649"][..], 3),
+        ] {
+            match kind_of(chunks) {
+                Err(crate::Error::Input(error)) => assert_eq!(error.column, Some(column), "{chunks:?}"),
+                other => panic!("{chunks:?}: {other:?}"),
+            }
+        }
+        for token in ["nan", "inf", "-inf", "1e999", "x", "", "1x", "--1"] {
+            assert!(WeightColumn::new().push(token.as_bytes()).is_err(), "{token}");
+        }
+    }
+}

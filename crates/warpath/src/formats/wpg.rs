@@ -1,0 +1,557 @@
+//! `.wpg`: Warpath's own file, the graph as it lies in memory.
+//!
+//! A file is opened by mapping it. Heads and weights are used where they lie; only the offsets (and names, if there are
+//! any) are copied. What a damaged file could break is checked at open, in parallel: a checksum of every block of 1 MiB,
+//! and all that the algorithms rely on (offsets that never fall, heads that are vertices and ascend). Both are one
+//! pass over the file, O(V + E). Direction and symmetry are taken from the header, which the checksum covers.
+//!
+//! A file that is cut short while it is mapped reads as zeros from there on (see `mapped_file`): heads then are vertex 0,
+//! which exists, and offsets are in memory, so that a solve ends, and fails afterwards in `Graph::check_intact`.
+//!
+//! The layout, all little-endian:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 0..8 | magic: `\x89WPG\r\n\x1a\n` (a conversion of line ends destroys it) |
+//! | 8..12 | version, 1 |
+//! | 12..16 | flags: 1 directed |
+//! | 16..20 | weights: 0 none, 1 `u32`, 2 `i32`, 3 `f32`, 4 `f64` |
+//! | 20..24 | names: 0 consecutive integers, 1 ascending integers, 2 strings |
+//! | 24..40 | number of vertices, number of arcs |
+//! | 40..48 | the name of vertex 0, if names are consecutive |
+//! | 48..72 | lines, self-loops and parallel arcs of the input |
+//! | 72..168 | section table: offset and length in bytes of offsets (`u64`), heads (`u32`), weights, names (`u64`: the names themselves, or where each string ends), text of the names, checksums |
+//! | 168..252 | zeros |
+//! | 252..256 | CRC-32 of bytes 0..252 |
+//!
+//! Sections follow in that order, each at the next multiple of 64, zeros between. The last one holds the CRC-32 of each
+//! block of 1 MiB of the file from byte 256 up to itself, and then the CRC-32 of those; there the file ends.
+
+use std::io::Write;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::detect::WARPATH_MAGIC;
+use super::rows::{Rows, about_input, finish, wants_weights};
+use super::{Input, ReadOptions, stream_error};
+use crate::graph::{
+    Csr, Direction, Graph, InputCounts, Labels, MAX_VERTICES, ParallelEdges, SelfLoops, Storage, StringLabels,
+    VertexId, WeightKind, Weights, check_offsets, with_weights,
+};
+use crate::{InputError, Result};
+
+#[cfg(target_endian = "big")]
+compile_error!("`.wpg` files are mapped as they are, little-endian");
+
+const VERSION: u32 = 1;
+const HEADER: usize = 256;
+const ALIGNMENT: u64 = 64;
+const BLOCK: usize = 1 << 20;
+const CHECKSUM: usize = size_of::<u32>();
+
+/// The fields of the header, all of them plain numbers without gaps between them.
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Header {
+    magic: [u8; 8],
+    version: u32,
+    flags: u32,
+    weights: u32,
+    names: u32,
+    vertices: u64,
+    arcs: u64,
+    first_name: u64,
+    lines: u64,
+    self_loops: u64,
+    parallel: u64,
+    sections: [Section; SECTIONS],
+    reserved: [u8; HEADER - 168 - CHECKSUM],
+    checksum: u32,
+}
+
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Section {
+    offset: u64,
+    length: u64,
+}
+
+const SECTIONS: usize = 6;
+const OFFSETS: usize = 0;
+const TARGETS: usize = 1;
+const WEIGHTS: usize = 2;
+const NAMES: usize = 3;
+const TEXT: usize = 4;
+const CHECKSUMS: usize = 5;
+
+const DIRECTED: u32 = 1;
+const WEIGHT_KINDS: [WeightKind; 5] =
+    [WeightKind::Unit, WeightKind::U32, WeightKind::I32, WeightKind::F32, WeightKind::F64];
+const CONSECUTIVE: u32 = 0;
+const INTEGERS: u32 = 1;
+const STRINGS: u32 = 2;
+
+/// Opens a graph: mapped if the input is.
+///
+/// # Errors
+///
+/// If the file is not of this version, cut short, or damaged anywhere.
+pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
+    let bytes = input.bytes();
+    let header = read_header(bytes)?;
+    let vertices = header.vertices as usize;
+    check_blocks(bytes, &header)?;
+
+    let offsets = copied::<u64>(bytes, &header, OFFSETS);
+    if offsets[0] != 0 || offsets[vertices] != header.arcs {
+        return damaged("its rows do not run from the first arc to the last");
+    }
+    check_offsets(&offsets).map_err(about_input)?;
+    let kind = if wants_weights(options)? { WEIGHT_KINDS[header.weights as usize] } else { WeightKind::Unit };
+    let weights = match kind {
+        WeightKind::Unit => Weights::unit(header.arcs as usize),
+        WeightKind::U32 => Weights::U32(mapped(input, &header, WEIGHTS)),
+        WeightKind::I32 => Weights::I32(mapped(input, &header, WEIGHTS)),
+        WeightKind::F32 => Weights::F32(mapped(input, &header, WEIGHTS)),
+        WeightKind::F64 => Weights::F64(mapped(input, &header, WEIGHTS)),
+    };
+    weights.check().map_err(about_input)?;
+    let csr = Csr::trusted(offsets, mapped::<VertexId>(input, &header, TARGETS), weights);
+    let found = csr.survey();
+    found.check(&csr).map_err(about_input)?;
+    let labels = match header.names {
+        CONSECUTIVE => Labels::range(header.first_name, header.vertices),
+        INTEGERS => Labels::Integers(ascending(copied(bytes, &header, NAMES))?),
+        _ => Labels::Strings(read_strings(&copied::<u64>(bytes, &header, NAMES), &bytes[range(&header, TEXT)])?),
+    };
+    let counts = InputCounts { lines: header.lines, self_loops: header.self_loops, parallel: header.parallel };
+    let directed = header.flags & DIRECTED != 0;
+    let merge = options.parallel_edges == ParallelEdges::MergeByMinimum && found.repeats > 0;
+    let drop_loops = options.self_loops == SelfLoops::Drop && found.self_loops > 0;
+    let graph = Graph::from_parts(csr, directed, labels, counts);
+    let direction = if directed { Direction::Directed } else { Direction::Undirected };
+    if merge || drop_loops {
+        let (csr, labels) = graph.into_parts();
+        let (offsets, targets, weights) = csr.into_arrays();
+        return with_weights!(weights, weights => {
+            let rows = Rows { offsets, targets: targets.to_vec(), weights: weights.to_vec() };
+            rows.into_graph(direction, labels, Some(counts.lines), options)
+        });
+    }
+    match options.direction {
+        Some(wanted) if wanted != direction => {
+            let (csr, labels) = graph.into_parts();
+            finish(csr, direction, labels, counts, options)
+        }
+        _ => Ok(graph),
+    }
+}
+
+fn damaged<T>(what: &str) -> Result<T> {
+    Err(InputError::new(format!("the `.wpg` file is damaged: {what}")).into())
+}
+
+/// The header, after checking that every field is possible and that the sections lie in the file.
+fn read_header(bytes: &[u8]) -> Result<Header> {
+    if !bytes.starts_with(WARPATH_MAGIC) {
+        return Err(InputError::new("not a `.wpg` file: it does not begin with the magic bytes").into());
+    }
+    let Some(header) = bytes.get(..HEADER) else {
+        return damaged(&format!("it ends after {} bytes, within the header", bytes.len()));
+    };
+    let header: Header = bytemuck::pod_read_unaligned(header);
+    if header.version != VERSION {
+        let message =
+            format!("this is version {} of the `.wpg` format; only version {VERSION} can be read", header.version);
+        return Err(InputError::new(message).into());
+    }
+    if crc32fast::hash(&bytes[..HEADER - CHECKSUM]) != header.checksum {
+        return damaged("the checksum of its header does not match");
+    }
+    if header.flags > DIRECTED || header.weights as usize >= WEIGHT_KINDS.len() || header.names > STRINGS {
+        return damaged("its header has an unknown flag, type of weight or type of names");
+    }
+    if header.vertices > MAX_VERTICES || header.first_name.checked_add(header.vertices).is_none() {
+        return damaged("its header has too many vertices");
+    }
+    let named = if header.names == CONSECUTIVE { 0 } else { header.vertices };
+    let text = if header.names == STRINGS { header.sections[TEXT].length } else { 0 };
+    let weight = WEIGHT_KINDS[header.weights as usize].bytes();
+    let Some(layout) = Layout::new(header.vertices, header.arcs, weight, named, text) else {
+        return damaged("its header has impossible counts");
+    };
+    let stated = |index: usize| (header.sections[index].offset, header.sections[index].length);
+    let expected = |index: usize| (layout.sections[index].offset, layout.sections[index].length);
+    if (0..SECTIONS).any(|index| stated(index) != expected(index)) {
+        return damaged("its sections are not where its counts say");
+    }
+    let end = layout.end();
+    if end != bytes.len() as u64 {
+        return damaged(&format!("it has {} bytes instead of {end}", bytes.len()));
+    }
+    Ok(header)
+}
+
+/// Where the sections lie, which follows from the counts.
+struct Layout {
+    sections: [Section; SECTIONS],
+}
+
+impl Layout {
+    /// `None` if the file would have more than 2^64 bytes.
+    fn new(vertices: u64, arcs: u64, weight_bytes: u64, named: u64, text: u64) -> Option<Self> {
+        let mut sections = [Section { offset: 0, length: 0 }; SECTIONS];
+        let mut end = HEADER as u64;
+        let lengths = [
+            vertices.checked_add(1)?.checked_mul(8)?,
+            arcs.checked_mul(4)?,
+            arcs.checked_mul(weight_bytes)?,
+            named.checked_mul(8)?,
+            text,
+        ];
+        for (section, length) in sections.iter_mut().zip(lengths) {
+            *section = Section { offset: end, length };
+            end = end.checked_add(length)?.checked_next_multiple_of(ALIGNMENT)?;
+        }
+        let blocks = (end - HEADER as u64).div_ceil(BLOCK as u64);
+        sections[CHECKSUMS] = Section { offset: end, length: (blocks + 1) * CHECKSUM as u64 };
+        end.checked_add(sections[CHECKSUMS].length)?;
+        Some(Layout { sections })
+    }
+
+    fn end(&self) -> u64 {
+        self.sections[CHECKSUMS].offset + self.sections[CHECKSUMS].length
+    }
+}
+
+/// The bytes of a section whose place has been checked.
+fn range(header: &Header, index: usize) -> Range<usize> {
+    let Section { offset, length } = header.sections[index];
+    offset as usize..(offset + length) as usize
+}
+
+/// A section, copied to the heap in parallel.
+fn copied<T: bytemuck::Pod + Send + Sync>(bytes: &[u8], header: &Header, index: usize) -> Vec<T> {
+    let source = &bytes[range(header, index)];
+    let mut values = vec![T::zeroed(); source.len() / size_of::<T>()];
+    values
+        .par_chunks_mut(BLOCK / size_of::<T>())
+        .zip(source.par_chunks(BLOCK))
+        .for_each(|(to, from)| bytemuck::cast_slice_mut(to).copy_from_slice(from));
+    values
+}
+
+/// A section where it lies; a copy of it if the input is not aligned (one that was unpacked may not be).
+fn mapped<T: bytemuck::Pod + Send + Sync>(input: &Input, header: &Header, index: usize) -> Storage<T> {
+    let Section { offset, length } = header.sections[index];
+    Storage::mapped(input.bytes.clone(), offset as usize, length as usize / size_of::<T>())
+        .unwrap_or_else(|| copied(input.bytes(), header, index).into())
+}
+
+/// Compares the checksums of all blocks.
+fn check_blocks(bytes: &[u8], header: &Header) -> Result<()> {
+    let table = &bytes[range(header, CHECKSUMS)];
+    let (table, table_checksum) = table.split_at(table.len() - CHECKSUM);
+    if crc32fast::hash(table).to_le_bytes() != table_checksum {
+        return damaged("the checksum of its checksums does not match");
+    }
+    let blocks = bytes[HEADER..header.sections[CHECKSUMS].offset as usize].par_chunks(BLOCK);
+    let bad = blocks
+        .zip(table.par_chunks(CHECKSUM))
+        .position_any(|(block, stated)| crc32fast::hash(block).to_le_bytes() != stated);
+    match bad {
+        Some(block) => {
+            let start = HEADER + block * BLOCK;
+            damaged(&format!("the checksum of the block at byte {start} does not match"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn ascending(names: Vec<u64>) -> Result<Vec<u64>> {
+    if names.windows(2).any(|pair| pair[0] >= pair[1]) {
+        return damaged("its names do not ascend");
+    }
+    Ok(names)
+}
+
+fn read_strings(ends: &[u64], text: &[u8]) -> Result<StringLabels> {
+    let Ok(text) = std::str::from_utf8(text) else {
+        return damaged("its names are not UTF-8");
+    };
+    let mut labels = StringLabels::new();
+    let mut start = 0;
+    for (v, &end) in ends.iter().enumerate() {
+        let name = usize::try_from(end).ok().and_then(|end| text.get(start..end));
+        let Some(name) = name else {
+            return damaged("its names do not follow each other");
+        };
+        if labels.intern(name) as usize != v {
+            return damaged("two vertices have the same name");
+        }
+        start = end as usize;
+    }
+    if start != text.len() {
+        return damaged("there is text after the last name");
+    }
+    Ok(labels)
+}
+
+/// Writes a graph, in one pass.
+pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
+    write_sections(graph, out).map_err(stream_error)
+}
+
+fn write_sections(graph: &Graph, out: &mut dyn Write) -> std::io::Result<()> {
+    let strings;
+    let (names, first_name, named, text): (u32, u64, &[u64], String) = match graph.labels() {
+        Labels::Range { first, .. } => (CONSECUTIVE, *first, &[], String::new()),
+        Labels::Integers(values) => (INTEGERS, 0, values, String::new()),
+        Labels::Strings(labels) => {
+            let mut text = String::new();
+            let end_of = |v| {
+                text.push_str(labels.get(v));
+                text.len() as u64
+            };
+            strings = (0..labels.len() as VertexId).map(end_of).collect::<Vec<_>>();
+            (STRINGS, 0, &strings, text)
+        }
+    };
+    let csr = graph.csr();
+    let kind = graph.weight_kind();
+    let counts = graph.input_counts();
+    let layout =
+        Layout::new(graph.vertices() as u64, graph.arcs() as u64, kind.bytes(), named.len() as u64, text.len() as u64);
+    let Some(layout) = layout else {
+        return Err(std::io::ErrorKind::FileTooLarge.into());
+    };
+    let mut header = Header {
+        magic: *WARPATH_MAGIC,
+        version: VERSION,
+        flags: if graph.is_directed() { DIRECTED } else { 0 },
+        weights: WEIGHT_KINDS.iter().position(|&candidate| candidate == kind).unwrap_or_default() as u32,
+        names,
+        vertices: graph.vertices() as u64,
+        arcs: graph.arcs() as u64,
+        first_name,
+        lines: counts.lines,
+        self_loops: counts.self_loops,
+        parallel: counts.parallel,
+        sections: layout.sections,
+        reserved: [0; HEADER - 168 - CHECKSUM],
+        checksum: 0,
+    };
+    header.checksum = crc32fast::hash(&bytemuck::bytes_of(&header)[..HEADER - CHECKSUM]);
+    out.write_all(bytemuck::bytes_of(&header))?;
+
+    let mut blocks = BlockWriter { out, written: 0, hasher: crc32fast::Hasher::new(), checksums: Vec::new() };
+    blocks.section(bytemuck::cast_slice(csr.offsets()))?;
+    blocks.section(bytemuck::cast_slice(csr.targets()))?;
+    match csr.weights() {
+        Weights::Unit(_) => {}
+        Weights::U32(values) => blocks.section(bytemuck::cast_slice(values))?,
+        Weights::I32(values) => blocks.section(bytemuck::cast_slice(values))?,
+        Weights::F32(values) => blocks.section(bytemuck::cast_slice(values))?,
+        Weights::F64(values) => blocks.section(bytemuck::cast_slice(values))?,
+    }
+    blocks.section(bytemuck::cast_slice(named))?;
+    blocks.section(text.as_bytes())?;
+    blocks.finish()
+}
+
+/// Passes sections on, and computes the checksum of each block on the way.
+struct BlockWriter<'a> {
+    out: &'a mut dyn Write,
+    written: usize,
+    hasher: crc32fast::Hasher,
+    checksums: Vec<u8>,
+}
+
+impl BlockWriter<'_> {
+    /// Writes a section, and zeros up to where the next one begins.
+    fn section(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.bytes(bytes)?;
+        let padding = self.written.next_multiple_of(ALIGNMENT as usize) - self.written;
+        self.bytes(&[0; ALIGNMENT as usize][..padding])
+    }
+
+    fn bytes(&mut self, mut bytes: &[u8]) -> std::io::Result<()> {
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(BLOCK - self.written % BLOCK));
+            self.hasher.update(now);
+            self.out.write_all(now)?;
+            self.written += now.len();
+            if self.written.is_multiple_of(BLOCK) {
+                self.end_block();
+            }
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    fn end_block(&mut self) {
+        let hasher = std::mem::take(&mut self.hasher);
+        self.checksums.extend(hasher.finalize().to_le_bytes());
+    }
+
+    /// Writes the checksums.
+    fn finish(mut self) -> std::io::Result<()> {
+        if !self.written.is_multiple_of(BLOCK) {
+            self.end_block();
+        }
+        self.out.write_all(&self.checksums)?;
+        self.out.write_all(&crc32fast::hash(&self.checksums).to_le_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Format;
+    use super::super::testing::{all_graphs, assert_rejected, assert_same, written};
+    use super::*;
+    use crate::GraphBuilder;
+
+    fn read_bytes(bytes: Vec<u8>) -> Result<Graph> {
+        ReadOptions::new().parallel_edges(ParallelEdges::Keep).read_bytes("test", bytes)
+    }
+
+    fn named() -> Vec<Graph> {
+        let mut strings = StringLabels::new();
+        for name in ["b", "", "ä"] {
+            strings.intern(name);
+        }
+        let labels = [Labels::range(7, 3), Labels::Integers(vec![1, 5, u64::MAX]), Labels::Strings(strings)];
+        let edges = [(0, 1, 5_u32), (1, 2, 6), (0, 0, 1), (0, 1, 9)];
+        labels.map(|labels| GraphBuilder::new().labels(labels).build_from(edges).unwrap()).into()
+    }
+
+    #[test]
+    fn graphs_come_back_whole() {
+        for (name, graph) in all_graphs() {
+            let found = read_bytes(written(&graph, Format::Warpath).unwrap()).unwrap();
+            assert_same(&found, &graph, &name);
+            assert_eq!(found.weight_kind(), graph.weight_kind(), "{name}");
+            assert_eq!(found.input_counts(), graph.input_counts(), "{name}");
+        }
+        for graph in named() {
+            let found = read_bytes(written(&graph, Format::Warpath).unwrap()).unwrap();
+            assert_same(&found, &graph, "named");
+            assert!((0..3).all(|v| found.name(v) == graph.name(v)));
+            assert_eq!(found.input_counts(), graph.input_counts());
+        }
+    }
+
+    #[test]
+    fn options_apply() {
+        let graph = GraphBuilder::new()
+            .parallel_edges(ParallelEdges::Keep)
+            .build_from([(0, 1, 5_u32), (0, 1, 3), (0, 0, 1), (1, 2, 4)])
+            .unwrap();
+        let bytes = written(&graph, Format::Warpath).unwrap();
+        let read = |options: ReadOptions| options.read_bytes("test", bytes.clone()).unwrap();
+        let merged = read(ReadOptions::new().self_loops(SelfLoops::Drop));
+        assert_eq!(merged.edges().collect::<Vec<_>>(), [(0, 1, 3.0), (1, 2, 4.0)]);
+        assert_eq!(merged.input_counts(), graph.input_counts());
+        let undirected = read(ReadOptions::new().direction(Direction::Undirected));
+        assert_eq!(undirected.edges().count(), 5);
+        let unit = read(ReadOptions::new().weights(super::super::WeightSource::Unit));
+        assert_eq!((unit.weight_kind(), unit.arcs()), (WeightKind::Unit, 3));
+    }
+
+    #[test]
+    fn every_flipped_byte_and_every_truncation_is_an_error() {
+        for graph in named() {
+            let good = written(&graph, Format::Warpath).unwrap();
+            for at in 0..good.len() {
+                let mut bytes = good.clone();
+                for flip in [0x01, 0x80, 0xff] {
+                    bytes[at] = good[at] ^ flip;
+                    let found = ReadOptions::new().format(Format::Warpath).read_bytes("test", bytes.clone());
+                    assert!(matches!(found, Err(crate::Error::Input(_))), "byte {at} of {}: {found:?}", good.len());
+                }
+                let short = good[..at].to_vec();
+                let found = ReadOptions::new().format(Format::Warpath).read_bytes("test", short);
+                assert!(matches!(found, Err(crate::Error::Input(_))), "{at} bytes of {}: {found:?}", good.len());
+            }
+            let long = [&good[..], &[0]].concat();
+            assert!(read_bytes(long).is_err());
+        }
+    }
+
+    /// Replaces bytes, and makes all checksums right again: what is left to find is nonsense, not damage.
+    fn forged(graph: &Graph, at: usize, replacement: &[u8]) -> Vec<u8> {
+        let mut bytes = written(graph, Format::Warpath).unwrap();
+        bytes[at..at + replacement.len()].copy_from_slice(replacement);
+        let checksum = crc32fast::hash(&bytes[..HEADER - CHECKSUM]);
+        bytes[HEADER - CHECKSUM..HEADER].copy_from_slice(&checksum.to_le_bytes());
+        let table = bytes.len() - 2 * CHECKSUM;
+        let checksum = crc32fast::hash(&bytes[HEADER..table]).to_le_bytes();
+        bytes[table..table + CHECKSUM].copy_from_slice(&checksum);
+        let checksum = crc32fast::hash(&bytes[table..table + CHECKSUM]).to_le_bytes();
+        bytes[table + CHECKSUM..].copy_from_slice(&checksum);
+        bytes
+    }
+
+    #[test]
+    fn nonsense_is_rejected_with_its_reason() {
+        let [range, integers, strings] = <[Graph; 3]>::try_from(named()).unwrap();
+        let offsets = HEADER;
+        let targets = offsets + 64;
+        let weights = targets + 64;
+        let names = weights + 64;
+        let text = names + 64;
+        for (graph, at, replacement, message) in [
+            (&range, 0, &b"x"[..], "not a `.wpg` file: it does not begin with the magic bytes"),
+            (&range, 8, &[2], "this is version 2 of the `.wpg` format; only version 1 can be read"),
+            (
+                &range,
+                12,
+                &[2],
+                "the `.wpg` file is damaged: its header has an unknown flag, type of weight or type of names",
+            ),
+            (
+                &range,
+                16,
+                &[9],
+                "the `.wpg` file is damaged: its header has an unknown flag, type of weight or type of names",
+            ),
+            (&range, 24, &[0xff; 8], "the `.wpg` file is damaged: its header has too many vertices"),
+            (&range, 40, &[0xff; 8], "the `.wpg` file is damaged: its header has too many vertices"),
+            (&range, 32, &[0xff; 8], "the `.wpg` file is damaged: its header has impossible counts"),
+            (&range, 32, &[4], "the `.wpg` file is damaged: its sections are not where its counts say"),
+            (&range, 73, &[2], "the `.wpg` file is damaged: its sections are not where its counts say"),
+            (&range, offsets, &[1], "the `.wpg` file is damaged: its rows do not run from the first arc to the last"),
+            (&range, offsets + 8, &[3, 0, 0, 0, 0, 0, 0, 0, 2], "the offset of vertex 2 is below the one before it"),
+            (&range, targets, &[3], "the neighbours of vertex 0 are not ascending ids below 3"),
+            (&range, targets, &[1, 0, 0, 0, 0], "the neighbours of vertex 0 are not ascending ids below 3"),
+            (&integers, names, &[5], "the `.wpg` file is damaged: its names do not ascend"),
+            (&strings, names, &[9], "the `.wpg` file is damaged: its names do not follow each other"),
+            (&strings, names + 8, &[0], "the `.wpg` file is damaged: its names do not follow each other"),
+            (&strings, names + 16, &[1], "the `.wpg` file is damaged: two vertices have the same name"),
+            (&strings, text, &[0xff], "the `.wpg` file is damaged: its names are not UTF-8"),
+        ] {
+            assert_rejected(Format::Warpath, forged(graph, at, replacement), &format!("test: {message}"));
+        }
+    }
+
+    #[test]
+    fn blocks_end_anywhere() {
+        // Several blocks, the last one just full, just begun, or between.
+        for vertices in [BLOCK / 8 - 9, BLOCK / 8 - 8, 2 * BLOCK / 8 - 1, 2 * BLOCK / 8 + 1] {
+            let edges = [(0, 1), (vertices as u32 - 1, 0)];
+            let graph = GraphBuilder::new().vertices(vertices as u64).build_from(edges).unwrap();
+            let good = written(&graph, Format::Warpath).unwrap();
+            assert_same(&read_bytes(good.clone()).unwrap(), &graph, "blocks");
+            for at in [HEADER, BLOCK, HEADER + BLOCK - 1, good.len() - 200] {
+                let mut bytes = good.clone();
+                bytes[at] ^= 1;
+                let start = HEADER + (at - HEADER) / BLOCK * BLOCK;
+                let message = format!(
+                    "test: the `.wpg` file is damaged: the checksum of the block at byte {start} does not match"
+                );
+                assert_rejected(Format::Warpath, bytes, &message);
+            }
+        }
+    }
+}

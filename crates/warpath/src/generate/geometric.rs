@@ -1,0 +1,182 @@
+//! Random geometric graphs: points in the unit square, joined where they are no farther apart than a radius.
+//!
+//! Locality and a large diameter as in road and mesh networks, with cliques as in social ones. The default radius is
+//! r = sqrt(2 ln n / (pi n)), which makes 2 ln n neighbours on average, twice the threshold of connectivity. What may
+//! stay alone is a point at the border, of whose disk half is outside: about 2 / (n r) such points are expected, 0.007
+//! at scale 13 and 0.0006 at scale 20.
+//!
+//! Points are sorted by cells at least as wide as the radius, so that only neighbouring cells are compared: work
+//! O(n log n + m) expected, in parallel. Vertices are numbered cell by cell, row by row: near points have near
+//! numbers. The radius is rounded to a 32-bit float, so that all machines agree on it.
+//!
+//! Source: E. Gilbert, Random plane networks, 1961; M. Penrose, Random geometric graphs, 2003, section 13 (threshold).
+
+use std::f64::consts::PI;
+
+use rayon::prelude::*;
+
+use super::random::Stream;
+use super::spec::Options;
+use super::{Edges, Generator, GeneratorInfo, OptionInfo, purpose};
+use crate::Result;
+use crate::graph::{EdgeList, Unit, VertexId};
+
+pub(super) const INFO: GeneratorInfo = GeneratorInfo {
+    name: "rgg",
+    size: "SCALE",
+    summary: "random geometric graph of 2^SCALE points in the unit square: locality, large diameter",
+    source: "Gilbert 1961",
+    options: &[RADIUS],
+};
+
+const RADIUS: OptionInfo = OptionInfo {
+    name: "radius",
+    summary: "points no farther apart are joined",
+    default: "sqrt(2 ln n / (pi n)), which connects nearly all",
+};
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Geometric {
+    scale: u32,
+    radius: f64,
+}
+
+impl Geometric {
+    pub(super) fn parse(options: &Options<'_>) -> Result<Self> {
+        let scale = options.scale()?;
+        let points = 2_f64.powi(scale as i32);
+        let radius = match options.get(RADIUS.name) {
+            None => (2.0 * points.ln() / (PI * points)).sqrt(),
+            Some(text) => text
+                .parse()
+                .ok()
+                .filter(|radius| (0.0..=2.0).contains(radius))
+                .ok_or_else(|| options.error(format!("the radius `{text}` is not a number from 0 to 2")))?,
+        };
+        Ok(Geometric { scale, radius: f64::from(radius as f32) })
+    }
+
+    /// Cells along a side of the square: none narrower than the radius, and no more cells than points.
+    fn side(&self) -> u64 {
+        ((1.0 / self.radius) as u64).clamp(1, self.vertices().isqrt())
+    }
+
+    /// The points by cell, and where each cell starts.
+    fn points(&self, seed: u64) -> (Vec<Point>, Vec<usize>) {
+        let side = self.side();
+        let coordinates = Stream::new(seed, purpose::POINTS);
+        let mut points: Vec<Point> = (0..self.vertices())
+            .into_par_iter()
+            .map(|index| {
+                let random = coordinates.at(index);
+                let (x, y) = ((random >> 32) as u32, random as u32);
+                let along = |coordinate: u32| ((u64::from(coordinate) * side) >> 32) as u32;
+                Point { cell: along(y) * side as u32 + along(x), x, y }
+            })
+            .collect();
+        points.par_sort_unstable();
+        let starts = (0..=(side * side) as u32)
+            .into_par_iter()
+            .map(|cell| points.partition_point(|point| point.cell < cell))
+            .collect();
+        (points, starts)
+    }
+}
+
+/// A point, its coordinates in units of 2^-32.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Point {
+    cell: u32,
+    x: u32,
+    y: u32,
+}
+
+impl Generator for Geometric {
+    fn vertices(&self) -> u64 {
+        1 << self.scale
+    }
+
+    /// The expected number. Two points of the unit square are within r <= 1 with probability
+    /// pi r^2 - 8/3 r^3 + r^4 / 2 (square line picking).
+    fn edges(&self) -> u64 {
+        let points = self.vertices() as f64;
+        let r = self.radius;
+        let share = if r <= 1.0 { PI * r * r - 8.0 / 3.0 * r.powi(3) + r.powi(4) / 2.0 } else { 1.0 };
+        (points * (points - 1.0) / 2.0 * share).ceil() as u64
+    }
+
+    fn scratch(&self) -> u64 {
+        self.vertices().saturating_mul(size_of::<Point>() as u64) + self.side().pow(2) * size_of::<usize>() as u64
+    }
+
+    fn draw(&self, seed: u64) -> Edges {
+        let side = self.side() as usize;
+        let (points, starts) = self.points(seed);
+        let reach = (self.radius * 4_294_967_296.0).powi(2);
+        Edges::by_part(side, move |row| {
+            let mut list = EdgeList::new();
+            let mut join = |u: usize, others: std::ops::Range<usize>| {
+                let from = points[u];
+                for v in others {
+                    let along = |a: u32, b: u32| f64::from(a.abs_diff(b));
+                    let (dx, dy) = (along(from.x, points[v].x), along(from.y, points[v].y));
+                    if dx * dx + dy * dy <= reach {
+                        list.push(u as VertexId, v as VertexId, Unit);
+                    }
+                }
+            };
+            for column in 0..side {
+                let cell = row * side + column;
+                let right_end = if column + 1 < side { cell + 2 } else { cell + 1 };
+                for u in starts[cell]..starts[cell + 1] {
+                    // This cell and the next lie side by side, and so do the three below.
+                    join(u, u + 1..starts[right_end]);
+                    if row + 1 < side {
+                        let below = cell + side;
+                        let left = if column > 0 { below - 1 } else { below };
+                        join(u, starts[left]..starts[right_end + side]);
+                    }
+                }
+            }
+            list
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{Recipe, generate};
+    use crate::graph::weakly_connected_components;
+
+    #[test]
+    fn edges_are_the_near_pairs() {
+        for radius in [0.0, 0.01, 0.08, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0] {
+            let graph = generate(&format!("rgg:8,radius={radius},seed=4")).unwrap();
+            let recipe = Geometric { scale: 8, radius: f64::from(radius as f32) };
+            let (points, _) = recipe.points(4);
+            let near = |a: &Point, b: &Point| {
+                let along = |a: u32, b: u32| (f64::from(a) - f64::from(b)) / 4_294_967_296.0;
+                along(a.x, b.x).hypot(along(a.y, b.y)) <= recipe.radius
+            };
+            for u in 0..256 {
+                let expected: Vec<u32> =
+                    (0..256).filter(|&v| v != u && near(&points[u as usize], &points[v as usize])).collect();
+                assert_eq!(graph.neighbors(u), expected, "{radius}");
+            }
+            assert_eq!(graph.input_counts().parallel, 0);
+            let (arcs, expected) = (graph.arcs() as f64, 2.0 * recipe.edges() as f64);
+            assert!((arcs - expected).abs() < 0.15 * expected + 20.0 || radius > 1.0, "{arcs} {expected}");
+        }
+    }
+
+    #[test]
+    fn the_default_radius_connects() {
+        for scale in [10, 12, 14, 16] {
+            let recipe: Recipe = format!("rgg:{scale}").parse().unwrap();
+            let graph = recipe.generate(&crate::Control::new()).unwrap();
+            assert_eq!(weakly_connected_components(&graph).count, 1, "{scale}");
+            assert!((graph.arcs() as f64 / recipe.arcs() as f64 - 1.0).abs() < 0.05);
+        }
+    }
+}

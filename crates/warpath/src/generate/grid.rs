@@ -1,0 +1,89 @@
+//! Two-dimensional grids: each vertex is joined to those left, right, above and below.
+//!
+//! The largest diameter for its size, R + C - 2, and a frontier that never holds more than a few thousand vertices:
+//! what road networks are like, without their irregularity. Vertex `r * C + c` is in row `r` and column `c`.
+//!
+//! Work O(R * C), fully parallel.
+
+use super::spec::Options;
+use super::{Edges, Generator, GeneratorInfo};
+use crate::Result;
+use crate::graph::{MAX_VERTICES, VertexId};
+
+pub(super) const INFO: GeneratorInfo = GeneratorInfo {
+    name: "grid",
+    size: "ROWSxCOLUMNS",
+    summary: "two-dimensional grid: degree 4, the largest diameter",
+    source: "textbook",
+    options: &[],
+};
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Grid {
+    rows: u64,
+    columns: u64,
+}
+
+impl Grid {
+    pub(super) fn parse(options: &Options<'_>) -> Result<Self> {
+        let size = options.size;
+        let parsed = size.split_once('x').and_then(|(rows, columns)| Some((rows.parse().ok()?, columns.parse().ok()?)));
+        let Some((rows, columns)) = parsed.filter(|&(rows, columns): &(u64, u64)| rows > 0 && columns > 0) else {
+            return Err(options.error(format!("`{size}` is not of the form ROWSxCOLUMNS, two numbers from 1")));
+        };
+        match rows.checked_mul(columns) {
+            Some(vertices) if vertices <= MAX_VERTICES => Ok(Grid { rows, columns }),
+            _ => Err(options.error(format!("more than {MAX_VERTICES} vertices are not possible"))),
+        }
+    }
+}
+
+impl Generator for Grid {
+    fn vertices(&self) -> u64 {
+        self.rows * self.columns
+    }
+
+    fn edges(&self) -> u64 {
+        self.rows * (self.columns - 1) + (self.rows - 1) * self.columns
+    }
+
+    fn draw(&self, _seed: u64) -> Edges {
+        let columns = self.columns;
+        let horizontal = self.rows * (columns - 1);
+        Edges::by_index(self.edges(), move |index| {
+            if index < horizontal {
+                // A row of C vertices has C - 1 edges, so each row before shifts the vertices by one more.
+                let left = index + index / (columns - 1);
+                (left as VertexId, left as VertexId + 1)
+            } else {
+                let above = index - horizontal;
+                (above as VertexId, (above + columns) as VertexId)
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::generate;
+
+    #[test]
+    fn neighbours_are_left_right_above_and_below() {
+        let graph = generate("grid:3x4").unwrap();
+        assert_eq!((graph.vertices(), graph.arcs()), (12, 2 * (2 * 12 - 3 - 4)));
+        assert_eq!(graph.neighbors(0), [1, 4]);
+        assert_eq!(graph.neighbors(3), [2, 7]);
+        assert_eq!(graph.neighbors(5), [1, 4, 6, 9]);
+        assert_eq!(graph.neighbors(11), [7, 10]);
+    }
+
+    #[test]
+    fn every_size_has_2rc_minus_r_minus_c_edges() {
+        for (rows, columns) in [(1, 1), (1, 7), (7, 1), (2, 2), (13, 5), (300, 211)] {
+            let graph = generate(&format!("grid:{rows}x{columns}")).unwrap();
+            assert_eq!(graph.arcs(), 2 * (2 * rows * columns - rows - columns), "{rows}x{columns}");
+            assert_eq!(graph.input_counts().parallel, 0);
+            assert_eq!(crate::graph::weakly_connected_components(&graph).count, 1);
+        }
+    }
+}

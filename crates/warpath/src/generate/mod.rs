@@ -1,0 +1,482 @@
+//! Graphs out of nothing: one file a generator, and the same graph for a seed whatever the number of threads.
+//!
+//! A graph is asked for by a specification, `NAME:SIZE[,option=value]..`, such as `kron:20,edges-per-vertex=8,seed=3`
+//! (see [`GENERATORS`] for all). Each edge is a function of the seed and its index, so edges are drawn in parallel, in
+//! parts, and [`GraphBuilder`](crate::GraphBuilder) brings them into order.
+//!
+//! All graphs are undirected but `dense`, and without weights unless `weights=LO..HI` asks for them. Loops and repeated
+//! edges, where a recipe makes them, are dropped.
+
+use std::fmt::Display;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+mod dense;
+mod geometric;
+mod grid;
+mod kronecker;
+mod random;
+mod scale_free;
+mod spec;
+mod uniform;
+mod weights;
+
+pub use weights::WeightRange;
+
+use crate::graph::{Csr, Direction, EdgeList, GraphBuilder, InputCounts, Labels, SelfLoops, Unit, VertexId};
+use crate::{Control, Error, Graph, Plan, Result, available_memory};
+use spec::Options;
+
+/// The seed of everything random that is not told another one.
+pub const DEFAULT_SEED: u64 = 1;
+
+/// What is known of a generator before it runs.
+#[derive(Debug, Clone, Copy)]
+pub struct GeneratorInfo {
+    /// Its name, before the colon.
+    pub name: &'static str,
+    /// What comes after the colon.
+    pub size: &'static str,
+    /// One line on what it makes.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// The options that it has beside [`COMMON_OPTIONS`].
+    pub options: &'static [OptionInfo],
+}
+
+/// An option of a generator.
+#[derive(Debug, Clone, Copy)]
+pub struct OptionInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means.
+    pub summary: &'static str,
+    /// Its value where it is not set.
+    pub default: &'static str,
+}
+
+/// All generators.
+///
+/// ```
+/// for generator in warpath::generate::GENERATORS {
+///     println!("{}:{}  {}", generator.name, generator.size, generator.summary);
+/// }
+/// assert!(warpath::generate::GENERATORS.iter().any(|generator| generator.name == "grid"));
+/// ```
+pub const GENERATORS: &[GeneratorInfo] =
+    &[kronecker::INFO, uniform::INFO, grid::INFO, geometric::INFO, scale_free::INFO, dense::INFO];
+
+/// The options that every generator has.
+pub const COMMON_OPTIONS: &[OptionInfo] = &[
+    OptionInfo { name: "seed", summary: "chooses among the graphs of a recipe, and its weights", default: "1" },
+    OptionInfo {
+        name: "weights",
+        summary: "`LO..HI`, uniform random integers, both ends included, or `unit`",
+        default: "unit (dense: 1..100)",
+    },
+];
+
+const EDGES_PER_VERTEX: OptionInfo =
+    OptionInfo { name: "edges-per-vertex", summary: "undirected edges drawn for each vertex", default: "16" };
+
+/// What the random numbers are for: streams of one seed that know nothing of each other.
+mod purpose {
+    pub(super) const EDGES: u64 = 1;
+    pub(super) const NAMES: u64 = 2;
+    pub(super) const WEIGHTS: u64 = 3;
+    pub(super) const POINTS: u64 = 4;
+    pub(super) const DEGREES: u64 = 5;
+    /// The first of many: one for each hub.
+    pub(super) const HUBS: u64 = 1 << 32;
+}
+
+/// What a generator knows, and the edges it draws.
+trait Generator {
+    /// The number of vertices, exactly.
+    fn vertices(&self) -> u64;
+    /// The number of edges drawn, or expected.
+    fn edges(&self) -> u64;
+    /// Bytes of memory beside the edges.
+    fn scratch(&self) -> u64 {
+        0
+    }
+    /// Whether edges have a direction.
+    fn is_directed(&self) -> bool {
+        false
+    }
+    /// The weights where nothing is said about them.
+    fn default_weights(&self) -> Option<WeightRange> {
+        None
+    }
+    /// What the edges are drawn from.
+    fn draw(&self, seed: u64) -> Edges;
+}
+
+/// Edges not drawn yet, in parts that can be drawn in any order.
+enum Edges {
+    Parts {
+        count: usize,
+        draw: Box<dyn Fn(usize) -> EdgeList<Unit> + Sync>,
+    },
+    /// Already in their place.
+    Rows(Csr),
+}
+
+impl Edges {
+    /// Parts of nobody's making.
+    fn by_part(count: usize, draw: impl Fn(usize) -> EdgeList<Unit> + Sync + 'static) -> Self {
+        Edges::Parts { count, draw: Box::new(draw) }
+    }
+
+    /// `count` edges, each drawn from its index.
+    fn by_index(count: u64, draw: impl Fn(u64) -> (VertexId, VertexId) + Sync + 'static) -> Self {
+        const EDGES_PER_PART: u64 = 1 << 16;
+        Edges::by_part(count.div_ceil(EDGES_PER_PART) as usize, move |part| {
+            let first = part as u64 * EDGES_PER_PART;
+            let edges: Vec<_> = (first..count.min(first + EDGES_PER_PART)).map(&draw).collect();
+            EdgeList { weights: vec![Unit; edges.len()], edges }
+        })
+    }
+}
+
+/// A graph that can be generated: a specification, checked.
+///
+/// ```
+/// use warpath::{Control, generate::Recipe};
+/// let recipe: Recipe = "grid:1000x2000".parse()?;
+/// assert_eq!((recipe.vertices(), recipe.arcs()), (2_000_000, 7_994_000));
+/// let small: Recipe = "grid:3x2,weights=1..9".parse()?;
+/// assert_eq!(small.generate(&Control::new())?.arcs(), 14);
+/// # Ok::<(), warpath::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recipe {
+    specification: String,
+    shape: Shape,
+    seed: u64,
+    weights: Option<WeightRange>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Shape {
+    Kronecker(kronecker::Kronecker),
+    Uniform(uniform::Uniform),
+    Grid(grid::Grid),
+    Geometric(geometric::Geometric),
+    ScaleFree(scale_free::ScaleFree),
+    Dense(dense::Dense),
+}
+
+impl Shape {
+    fn generator(&self) -> &dyn Generator {
+        match self {
+            Shape::Kronecker(generator) => generator,
+            Shape::Uniform(generator) => generator,
+            Shape::Grid(generator) => generator,
+            Shape::Geometric(generator) => generator,
+            Shape::ScaleFree(generator) => generator,
+            Shape::Dense(generator) => generator,
+        }
+    }
+}
+
+impl FromStr for Recipe {
+    type Err = Error;
+
+    /// Parses a specification; [`Error::InvalidRequest`] says what is wrong with it.
+    fn from_str(text: &str) -> Result<Self> {
+        let options = Options::parse(text)?;
+        let shape = match options.info.name {
+            name if name == kronecker::INFO.name => Shape::Kronecker(kronecker::Kronecker::parse(&options)?),
+            name if name == uniform::INFO.name => Shape::Uniform(uniform::Uniform::parse(&options)?),
+            name if name == grid::INFO.name => Shape::Grid(grid::Grid::parse(&options)?),
+            name if name == geometric::INFO.name => Shape::Geometric(geometric::Geometric::parse(&options)?),
+            name if name == scale_free::INFO.name => Shape::ScaleFree(scale_free::ScaleFree::parse(&options)?),
+            _ => Shape::Dense(dense::Dense::parse(&options)?),
+        };
+        let weights = options.weights(shape.generator().default_weights())?;
+        Ok(Recipe { specification: text.to_owned(), seed: options.seed()?, shape, weights })
+    }
+}
+
+impl Display for Recipe {
+    /// The specification, as it was given.
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.specification)
+    }
+}
+
+impl Recipe {
+    /// Whether a text means a generator rather than a file: it begins with a generator's name and a colon.
+    ///
+    /// ```
+    /// use warpath::generate::Recipe;
+    /// assert!(Recipe::looks_like("kron:20") && Recipe::looks_like("kron:many"));
+    /// assert!(!Recipe::looks_like("kron.txt") && !Recipe::looks_like("C:kron"));
+    /// ```
+    pub fn looks_like(text: &str) -> bool {
+        text.split_once(':').is_some_and(|(name, _)| GENERATORS.iter().any(|info| info.name == name))
+    }
+
+    /// The number of vertices of the graph.
+    ///
+    /// ```
+    /// let recipe: warpath::generate::Recipe = "kron:20".parse()?;
+    /// assert_eq!(recipe.vertices(), 1 << 20);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    pub fn vertices(&self) -> u64 {
+        self.shape.generator().vertices()
+    }
+
+    /// The number of arcs of the graph, two for an undirected edge: exactly, but for `kron`, where loops and repeated
+    /// edges go, at most, and for `rgg` what is expected.
+    ///
+    /// ```
+    /// let recipe: warpath::generate::Recipe = "uniform:20,edges-per-vertex=8".parse()?;
+    /// assert_eq!(recipe.arcs(), 16 << 20);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    pub fn arcs(&self) -> u64 {
+        let generator = self.shape.generator();
+        generator.edges().saturating_mul(if generator.is_directed() { 1 } else { 2 })
+    }
+
+    /// Whether the arcs of the graph have a direction.
+    ///
+    /// ```
+    /// let recipe: warpath::generate::Recipe = "dense:100".parse()?;
+    /// assert!(recipe.is_directed());
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    pub fn is_directed(&self) -> bool {
+        self.shape.generator().is_directed()
+    }
+
+    /// The range of the weights; `None` without weights.
+    ///
+    /// ```
+    /// let recipe: warpath::generate::Recipe = "dense:100".parse()?;
+    /// assert_eq!(recipe.weights().map(|range| range.high), Some(100));
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    pub fn weights(&self) -> Option<WeightRange> {
+        self.weights
+    }
+
+    /// The memory that generating will take, without generating.
+    ///
+    /// ```
+    /// let recipe: warpath::generate::Recipe = "kron:26".parse()?;
+    /// assert!(recipe.plan().memory_bytes() > 10 << 30);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    pub fn plan(&self) -> Plan {
+        const BYTES_PER_ID: u64 = size_of::<VertexId>() as u64;
+        /// Cursors, offsets and rows while edges are sorted by tail.
+        const SORTING_BYTES_PER_VERTEX: u64 = 32;
+        let generator = self.shape.generator();
+        let (vertices, arcs) = (self.vertices(), self.arcs());
+        let mut plan = Plan::new();
+        plan.memory("graph", (8 * (vertices + 1)).saturating_add(arcs.saturating_mul(BYTES_PER_ID)));
+        if !generator.is_directed() {
+            let edges = generator.edges().saturating_mul(2 * BYTES_PER_ID);
+            plan.memory("edges before they are sorted", edges.saturating_add(generator.scratch()));
+            let sorting = arcs.saturating_mul(BYTES_PER_ID);
+            plan.memory("sorting edges", sorting.saturating_add(vertices * SORTING_BYTES_PER_VERTEX));
+        }
+        if self.weights.is_some() {
+            plan.memory("weights", arcs.saturating_mul(size_of::<u32>() as u64));
+        }
+        plan
+    }
+
+    /// Generates the graph, on all threads of the current pool.
+    ///
+    /// ```
+    /// use warpath::{Control, generate::Recipe};
+    /// let control = Control::new().watched_by(|progress| println!("{} of {}", progress.done, progress.total));
+    /// let recipe: Recipe = "scale-free:1000,seed=7".parse()?;
+    /// assert_eq!(recipe.generate(&control)?.arcs(), 6000);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] if the plan needs more memory than is available, and [`Error::Interrupted`].
+    pub fn generate(&self, control: &Control) -> Result<Graph> {
+        self.plan().check(available_memory())?;
+        control.check()?;
+        let graph = match self.shape.generator().draw(self.seed) {
+            Edges::Parts { count, draw } => {
+                let done = AtomicU64::new(0);
+                let draw_part = |part| {
+                    let edges = draw(part);
+                    control.progress("generate", done.fetch_add(1, Ordering::Relaxed) + 1, count as u64)?;
+                    Ok(edges)
+                };
+                let parts = (0..count).into_par_iter().map(draw_part).collect::<Result<Vec<_>>>()?;
+                drop(draw);
+                GraphBuilder::new()
+                    .vertices(self.vertices())
+                    .direction(Direction::Undirected)
+                    .self_loops(SelfLoops::Drop)
+                    .build(parts)?
+            }
+            Edges::Rows(csr) => {
+                let counts = InputCounts { lines: csr.arcs() as u64, self_loops: 0, parallel: 0 };
+                Graph::from_parts(csr, true, Labels::range(0, self.vertices()), counts)
+            }
+        };
+        control.check()?;
+        match self.weights {
+            Some(WeightRange { low, high }) => graph.with_random_weights(low, high, self.seed),
+            None => Ok(graph),
+        }
+    }
+}
+
+/// Generates the graph of a specification, such as `kron:20` or `grid:1000x1000,weights=1..10`.
+///
+/// ```
+/// let graph = warpath::generate("uniform:10,edges-per-vertex=4,weights=1..255,seed=7")?;
+/// assert_eq!((graph.vertices(), graph.arcs()), (1024, 8192));
+/// # Ok::<(), warpath::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::InvalidRequest`] if the specification is wrong, [`Error::OutOfMemory`] if the graph is too large.
+pub fn generate(specification: &str) -> Result<Graph> {
+    specification.parse::<Recipe>()?.generate(&Control::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::Team;
+    use crate::graph::Weights;
+
+    const SMALL: [&str; 7] = [
+        "kron:11",
+        "uniform:12,edges-per-vertex=17",
+        "grid:200x171",
+        "rgg:12",
+        "scale-free:9000",
+        "dense:90",
+        "kron:9,weights=-5..5",
+    ];
+
+    fn same(a: &Graph, b: &Graph) -> bool {
+        let weights = match (a.weights(), b.weights()) {
+            (Weights::Unit(_), Weights::Unit(_)) => true,
+            (Weights::U32(a), Weights::U32(b)) => a[..] == b[..],
+            (Weights::I32(a), Weights::I32(b)) => a[..] == b[..],
+            _ => false,
+        };
+        weights && a.csr().offsets() == b.csr().offsets() && a.csr().targets() == b.csr().targets()
+    }
+
+    #[test]
+    fn the_graph_depends_on_the_seed_and_not_on_the_threads() {
+        for specification in SMALL {
+            let seeded = |seed: u64, threads| {
+                let team = Team::new(threads).unwrap();
+                team.install(|| generate(&format!("{specification},seed={seed}"))).unwrap()
+            };
+            let first = seeded(3, 1);
+            assert!(same(&first, &seeded(3, 2)), "{specification}");
+            assert!(same(&first, &seeded(3, 3)), "{specification}");
+            assert_eq!(same(&first, &seeded(4, 2)), specification.starts_with("grid"), "{specification}");
+            assert!(same(&generate(specification).unwrap(), &seeded(DEFAULT_SEED, 1)), "{specification}");
+        }
+    }
+
+    #[test]
+    fn graphs_are_what_their_recipes_say() {
+        for specification in SMALL {
+            let recipe: Recipe = specification.parse().unwrap();
+            let graph = recipe.generate(&Control::new()).unwrap();
+            assert_eq!(graph.vertices() as u64, recipe.vertices());
+            assert_eq!(graph.is_directed(), recipe.is_directed());
+            match specification.split(':').next() {
+                Some("kron") => assert!(graph.arcs() as u64 <= recipe.arcs()),
+                Some("rgg") => assert!((graph.arcs() as f64 / recipe.arcs() as f64 - 1.0).abs() < 0.1),
+                _ => assert_eq!(graph.arcs() as u64, recipe.arcs(), "{specification}"),
+            }
+            assert!(graph.edges().all(|(u, v, _)| u != v), "{specification}");
+            let (csr, directed) = (graph.csr(), graph.is_directed());
+            let copy = Csr::new(csr.offsets().to_vec(), csr.targets().to_vec().into(), csr.weights().clone());
+            assert!(Graph::from_csr(copy.unwrap(), directed, graph.labels().clone()).is_ok(), "{specification}");
+            assert!(graph.owned_bytes() <= recipe.plan().memory_bytes(), "{specification}");
+        }
+    }
+
+    #[test]
+    fn wrong_specifications_are_refused_with_the_reason() {
+        for (bad, reason) in [
+            ("kronn:20", "there is no generator `kronn`; there are kron, uniform, grid, rgg, scale-free, dense"),
+            ("kron", "generator `kron`: the size is missing: kron:SCALE"),
+            ("kron:", "generator `kron:`: the size is missing: kron:SCALE"),
+            ("kron:seed=1", "generator `kron:seed=1`: the size is missing: kron:SCALE"),
+            ("kron:32", "generator `kron:32`: `32` is not a scale from 0 to 31"),
+            ("kron:-1", "generator `kron:-1`: `-1` is not a scale from 0 to 31"),
+            (
+                "kron:5,edges-per-vertex=0",
+                "generator `kron:5,edges-per-vertex=0`: `edges-per-vertex=0` is not a whole number from 1",
+            ),
+            ("kron:5,seed", "generator `kron:5,seed`: `seed` is not of the form option=value"),
+            ("kron:5,", "generator `kron:5,`: `` is not of the form option=value"),
+            ("kron:5,seed=1,seed=1", "generator `kron:5,seed=1,seed=1`: the option `seed` is there twice"),
+            ("kron:5,x=1", "generator `kron:5,x=1`: there is no option `x`; there are edges-per-vertex, seed, weights"),
+            ("kron:5,weights=5..1", "generator `kron:5,weights=5..1`: weights 5..1 are none: 5 is greater than 1"),
+            ("grid:5", "generator `grid:5`: `5` is not of the form ROWSxCOLUMNS, two numbers from 1"),
+            ("grid:5x0", "generator `grid:5x0`: `5x0` is not of the form ROWSxCOLUMNS, two numbers from 1"),
+            ("grid:65536x65536", "generator `grid:65536x65536`: more than 4294967294 vertices are not possible"),
+            (
+                "grid:9999999999x9999999999",
+                "generator `grid:9999999999x9999999999`: more than 4294967294 vertices are not possible",
+            ),
+            ("rgg:5,radius=x", "generator `rgg:5,radius=x`: the radius `x` is not a number from 0 to 2"),
+            ("rgg:5,radius=NaN", "generator `rgg:5,radius=NaN`: the radius `NaN` is not a number from 0 to 2"),
+            ("dense:0", "generator `dense:0`: `0` is not a number of vertices from 1 to 4294967294"),
+            (
+                "scale-free:4294967295",
+                "generator `scale-free:4294967295`: `4294967295` is not a number of vertices from 8 to 4294967294",
+            ),
+        ] {
+            assert_eq!(bad.parse::<Recipe>().unwrap_err().to_string(), reason);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_before_it_is_begun() {
+        for large in ["kron:31,edges-per-vertex=18446744073709551615", "dense:4294967294", "rgg:31,radius=2"] {
+            assert!(matches!(generate(large), Err(Error::OutOfMemory { .. })), "{large}");
+        }
+    }
+
+    #[test]
+    fn the_smallest_sizes_work() {
+        for (specification, vertices, arcs) in
+            [("kron:0", 1, 0), ("rgg:0", 1, 0), ("grid:1x1", 1, 0), ("dense:1", 1, 0), ("kron:1,seed=2", 2, 2)]
+        {
+            let graph = generate(specification).unwrap();
+            assert_eq!((graph.vertices(), graph.arcs()), (vertices, arcs), "{specification}");
+        }
+    }
+
+    #[test]
+    fn it_can_be_watched_and_cancelled() {
+        let control = Control::new();
+        let (inner, recipe) = (control.clone(), "kron:14".parse::<Recipe>().unwrap());
+        let watched = control.watched_by(move |progress| {
+            assert_eq!((progress.stage, progress.total), ("generate", 4));
+            inner.cancel();
+        });
+        assert!(matches!(recipe.generate(&watched), Err(Error::Interrupted)));
+    }
+}

@@ -1,0 +1,186 @@
+//! Uniform random integer weights that agree in both directions of an undirected edge.
+//!
+//! The weight of an arc is a hash of the seed and its ends, and for an undirected edge of its ends in ascending order.
+//! So it depends neither on threads nor on where the arc is stored, the two arcs of an edge need not be matched with
+//! each other, and a graph read from another format with the same ids gets the same weights. Parallel arcs that were
+//! kept get the same weight.
+//!
+//! Work O(E), fully parallel.
+
+use std::str::FromStr;
+
+use rayon::prelude::*;
+
+use super::purpose;
+use super::random::Stream;
+use crate::graph::{Graph, VertexId, Weights};
+use crate::{Error, Result};
+
+/// A range of integer weights, both ends included; written `LO..HI`.
+///
+/// ```
+/// use warpath::generate::WeightRange;
+/// let range: WeightRange = "1..255".parse()?;
+/// assert_eq!(range, WeightRange { low: 1, high: 255 });
+/// assert!("9..1".parse::<WeightRange>().is_err());
+/// # Ok::<(), warpath::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WeightRange {
+    /// The least weight.
+    pub low: i64,
+    /// The greatest weight.
+    pub high: i64,
+}
+
+impl WeightRange {
+    /// Whether these weights are 32-bit integers, without sign or, if any is below zero, with it.
+    fn check(self) -> Result<()> {
+        let WeightRange { low, high } = self;
+        let widest = if low < 0 { i64::from(i32::MAX) } else { i64::from(u32::MAX) };
+        if low > high {
+            Err(Error::invalid(format!("weights {low}..{high} are none: {low} is greater than {high}")))
+        } else if low < i64::from(i32::MIN) || high > widest {
+            Err(Error::invalid(format!("weights {low}..{high} do not fit 32 bits")))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl FromStr for WeightRange {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let parsed = text.split_once("..").and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+        let (low, high) =
+            parsed.ok_or_else(|| Error::invalid(format!("`{text}` is not a range of whole numbers, LO..HI")))?;
+        let range = WeightRange { low, high };
+        range.check().map(|()| range)
+    }
+}
+
+impl std::fmt::Display for WeightRange {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}..{}", self.low, self.high)
+    }
+}
+
+impl Graph {
+    /// The same graph with uniform random integer weights from `low` to `high`, both included, the same for a seed on
+    /// every machine: `u32`, or `i32` if `low` is below zero. The two arcs of an undirected edge agree; those between
+    /// two vertices of a directed graph do not. O(E) work, in parallel.
+    ///
+    /// ```
+    /// use warpath::generate::DEFAULT_SEED;
+    /// let graph = warpath::Graph::from_edges([(0, 1), (1, 2)])?.with_random_weights(1, 255, DEFAULT_SEED)?;
+    /// assert!(graph.edges().all(|(_, _, weight)| (1.0..=255.0).contains(&weight)));
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If `low` is greater than `high`, or they do not fit 32 bits.
+    pub fn with_random_weights(self, low: i64, high: i64, seed: u64) -> Result<Graph> {
+        WeightRange { low, high }.check()?;
+        let random = Stream::new(seed, purpose::WEIGHTS);
+        let (span, directed) = (high.abs_diff(low) + 1, self.is_directed());
+        let above_low = |u: VertexId, v: VertexId| {
+            let (first, second) = if directed || u < v { (u, v) } else { (v, u) };
+            random.below(u64::from(first) << 32 | u64::from(second), span) as u32
+        };
+        // Addition modulo 2^32 gives the same bits with and without sign, and the sum fits.
+        let mut bits = vec![0_u32; self.arcs()];
+        for_each_row(&self, &mut bits, |u, heads, row| {
+            row.iter_mut().zip(heads).for_each(|(slot, &v)| *slot = (low as u32).wrapping_add(above_low(u, v)));
+        });
+        let weights = if low < 0 {
+            Weights::I32(bytemuck::allocation::cast_vec::<u32, i32>(bits).into())
+        } else {
+            Weights::U32(bits.into())
+        };
+        Ok(self.with_trusted_weights(weights))
+    }
+}
+
+/// Calls `fill` in parallel with each vertex, the heads of its arcs and their slots in `values`.
+fn for_each_row(graph: &Graph, values: &mut [u32], fill: impl Fn(VertexId, &[VertexId], &mut [u32]) + Sync) {
+    const ARCS_PER_TASK: u64 = 1 << 16;
+    let offsets = graph.csr().offsets();
+    // Split where an arc of a multiple of the task's size begins its row, so that hubs do not unbalance.
+    let vertices = graph.vertices();
+    let mut tasks = Vec::new();
+    let (mut first, mut rest) = (0, values);
+    while first < vertices {
+        let limit = offsets[first] + ARCS_PER_TASK;
+        let end = (first + 1).max(offsets.partition_point(|&offset| offset <= limit).saturating_sub(1)).min(vertices);
+        let (slots, after) = rest.split_at_mut((offsets[end] - offsets[first]) as usize);
+        tasks.push((first..end, slots));
+        (first, rest) = (end, after);
+    }
+    tasks.into_par_iter().for_each(|(rows, mut slots)| {
+        for u in rows {
+            let heads = graph.neighbors(u as VertexId);
+            let (row, after) = slots.split_at_mut(heads.len());
+            fill(u as VertexId, heads, row);
+            slots = after;
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate;
+    use crate::graph::Csr;
+    use crate::testing::graphs_of_every_shape;
+
+    #[test]
+    fn weights_are_symmetric_within_bounds_and_reach_both_ends() {
+        for (low, high) in [(1, 3), (0, 0), (-2, 2), (i64::from(i32::MIN), i64::from(i32::MAX))] {
+            let graph = generate("kron:10").unwrap().with_random_weights(low, high, 5).unwrap();
+            let (least, greatest) = graph.weight_range();
+            assert!(least >= low as f64 && greatest <= high as f64);
+            if high - low < 100 {
+                assert_eq!((least, greatest), (low as f64, high as f64));
+            }
+            let csr = graph.csr();
+            let checked = Csr::new(csr.offsets().to_vec(), csr.targets().to_vec().into(), csr.weights().clone());
+            assert!(Graph::from_csr(checked.unwrap(), false, graph.labels().clone()).is_ok(), "symmetric");
+        }
+    }
+
+    #[test]
+    fn every_shape_gets_a_weight_for_each_arc() {
+        for (name, graph) in graphs_of_every_shape::<f64>(3) {
+            let arcs = graph.arcs();
+            let weighted = graph.with_random_weights(7, 7, 1).unwrap();
+            assert_eq!(weighted.edges().filter(|&(_, _, weight)| weight == 7.0).count(), arcs, "{name}");
+        }
+    }
+
+    #[test]
+    fn weights_are_uniform_and_change_with_the_seed() {
+        let weights = |seed| {
+            let graph = generate("dense:100,weights=unit").unwrap().with_random_weights(0, 9, seed).unwrap();
+            graph.edges().map(|(_, _, weight)| weight as usize).collect::<Vec<_>>()
+        };
+        let (first, second) = (weights(1), weights(2));
+        assert_eq!(first, weights(1));
+        assert!(first.iter().zip(&second).filter(|(a, b)| a == b).count() < 1200);
+        for value in 0..10 {
+            let share = first.iter().filter(|&&weight| weight == value).count();
+            assert!(share.abs_diff(990) < 150, "{value}: {share}");
+        }
+    }
+
+    #[test]
+    fn ranges_are_checked() {
+        for bad in ["", "1", "1..", "3..2", "-1..2147483648", "0..4294967296", "-2147483649..0", "1...5", "a..b"] {
+            assert!(bad.parse::<WeightRange>().is_err(), "{bad}");
+        }
+        for good in ["0..0", "0..4294967295", "-2147483648..2147483647", "-5..-3"] {
+            assert_eq!(good.parse::<WeightRange>().unwrap().to_string(), good);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! All-pairs shortest paths: the request. Its result is a [`DistanceMatrix`], or whatever a [`RowSink`] makes of the
+//! rows.
+
+use super::{RowSink, VertexSet};
+use crate::graph::VertexId;
+
+/// Distances from all or some sources to all or some targets.
+///
+/// ```
+/// use warpath::{Apsp, Graph, Solver};
+/// let graph = Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)])?;
+/// let matrix = Solver::new(&graph)?.solve(Apsp::all())?;
+/// assert_eq!(matrix.distance(0, 2).unwrap().to_f64(), 12.0);
+/// assert_eq!(matrix.distance(2, 0), None);
+/// matrix.verify(&graph)?;
+/// # Ok::<(), warpath::Error>(())
+/// ```
+///
+/// A matrix takes `sources * targets` distances of memory. Where that is too much, [`Apsp::into_sink`] hands the rows
+/// out in blocks: to a file ([`NpyWriter`](super::NpyWriter)), or to be reduced
+/// ([`RowReductions`](super::RowReductions)).
+#[derive(Debug, Clone, Default)]
+pub struct Apsp {
+    pub(crate) sources: Option<Vec<VertexId>>,
+    pub(crate) targets: Option<Vec<VertexId>>,
+    pub(crate) algorithm: Option<String>,
+    pub(crate) verified: bool,
+}
+
+impl Apsp {
+    /// From every vertex to every vertex.
+    pub fn all() -> Self {
+        Self::default()
+    }
+
+    /// Only from these: row `i` belongs to the `i`-th of them, in the order given, repeats included.
+    pub fn from(mut self, sources: impl VertexSet) -> Self {
+        self.sources = Some(sources.into_vertices());
+        self
+    }
+
+    /// Only to these: column `j` belongs to the `j`-th of them, in the order given, repeats included.
+    pub fn to(mut self, targets: impl VertexSet) -> Self {
+        self.targets = Some(targets.into_vertices());
+        self
+    }
+
+    /// Solve by this algorithm instead of the one predicted fastest: a name from [`cpu::apsp`](crate::cpu::apsp).
+    pub fn algorithm(mut self, algorithm: impl Into<String>) -> Self {
+        self.algorithm = Some(algorithm.into());
+        self
+    }
+
+    /// Check the certificate of every row as it is made, before anything is done with it: O(V + E) a row. This is how
+    /// rows that are not kept get verified. A matrix can also be verified afterwards.
+    pub fn verified(mut self) -> Self {
+        self.verified = true;
+        self
+    }
+
+    /// Hand the rows to `sink`, in blocks, instead of keeping the matrix.
+    pub fn into_sink(self, sink: &mut dyn RowSink) -> ApspIntoSink<'_> {
+        ApspIntoSink { request: self, sink }
+    }
+}
+
+/// The request that [`Apsp::into_sink`] makes; its answer is an [`ApspSummary`](super::ApspSummary).
+pub struct ApspIntoSink<'s> {
+    pub(crate) request: Apsp,
+    pub(crate) sink: &'s mut dyn RowSink,
+}
+
+impl std::fmt::Debug for ApspIntoSink<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("ApspIntoSink").field("request", &self.request).finish_non_exhaustive()
+    }
+}

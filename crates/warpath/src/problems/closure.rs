@@ -1,0 +1,466 @@
+//! Transitive closure: who reaches whom. The requests, and their results.
+//!
+//! Vertices of one strongly connected component reach the same vertices, so that a result can be *condensed*: the
+//! component of each vertex, and a matrix of bits between components, which is far smaller than one between vertices
+//! if there are large components. [`Reachability::to_matrix`] expands it.
+
+use std::io::{self, Write};
+
+use rayon::prelude::*;
+
+use super::closure_certificate::{verify_bits, verify_counts};
+use super::{BitMatrix, Line, Report};
+use crate::graph::{Graph, VertexId};
+use crate::{Error, Result};
+
+/// A transitive closure: for every vertex, the vertices that paths lead to, weights ignored.
+///
+/// ```
+/// use warpath::{Closure, Graph, Solver};
+/// let graph = Graph::from_edges([(0, 1), (1, 2), (2, 1), (3, 3)])?;
+/// let reachability = Solver::new(&graph)?.solve(Closure::new())?;
+/// assert!(reachability.reaches(0, 2) && !reachability.reaches(2, 0));
+/// assert_eq!(reachability.row(1).collect::<Vec<_>>(), [1, 2]);
+/// assert_eq!(reachability.reachable_pairs(), 3 + 2 + 2 + 1);
+/// # Ok::<(), warpath::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Closure {
+    pub(crate) irreflexive: bool,
+    pub(crate) algorithm: Option<String>,
+}
+
+impl Closure {
+    /// Every vertex reaches itself, and whatever a path leads to.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Count paths of at least one edge only: a vertex reaches itself only if it is on a cycle or has a loop.
+    pub fn irreflexive(mut self) -> Self {
+        self.irreflexive = true;
+        self
+    }
+
+    /// Solve by this algorithm instead of the one predicted fastest: a name from
+    /// [`cpu::closure::ALGORITHMS`](crate::cpu::closure::ALGORITHMS).
+    pub fn algorithm(mut self, algorithm: impl Into<String>) -> Self {
+        self.algorithm = Some(algorithm.into());
+        self
+    }
+
+    /// Ask only how many vertices each vertex reaches. That takes memory for the vertices and the arcs, not for the
+    /// pairs, and works on graphs of any size.
+    pub fn counts_only(self) -> ClosureCounts {
+        ClosureCounts { closure: self }
+    }
+}
+
+/// A request for how many vertices each vertex reaches: [`Closure::counts_only`].
+#[derive(Debug, Clone, Default)]
+pub struct ClosureCounts {
+    pub(crate) closure: Closure,
+}
+
+/// Who reaches whom.
+#[derive(Debug, Clone)]
+pub struct Reachability {
+    pub(crate) vertices: usize,
+    pub(crate) irreflexive: bool,
+    pub(crate) bits: ReachabilityBits,
+    pub(crate) report: Report,
+}
+
+/// The bits of a [`Reachability`].
+#[derive(Debug, Clone)]
+pub(crate) enum ReachabilityBits {
+    /// Between vertices.
+    Matrix(BitMatrix),
+    /// Between components.
+    Condensed(CondensedBits),
+}
+
+/// Who reaches whom, by strongly connected components.
+#[derive(Debug, Clone)]
+pub struct CondensedBits {
+    /// The component of each vertex.
+    pub component: Vec<u32>,
+    /// How many vertices each component has.
+    pub sizes: Vec<u64>,
+    /// Whether the vertices of each component reach themselves.
+    pub reaches_itself: Vec<bool>,
+    /// Which component reaches which; `None` if none reaches another one.
+    pub bits: Option<BitMatrix>,
+}
+
+impl CondensedBits {
+    #[inline]
+    fn reaches(&self, from: u32, to: u32) -> bool {
+        match &self.bits {
+            Some(bits) => bits.get(from as usize, to as usize),
+            None => from == to && self.reaches_itself[from as usize],
+        }
+    }
+
+    /// How many vertices each component reaches.
+    fn counts(&self) -> Vec<u64> {
+        (0..self.sizes.len())
+            .into_par_iter()
+            .map(|from| match &self.bits {
+                Some(bits) => bits.ones(from).map(|to| self.sizes[to]).sum(),
+                None => {
+                    if self.reaches_itself[from] {
+                        self.sizes[from]
+                    } else {
+                        0
+                    }
+                }
+            })
+            .collect()
+    }
+}
+
+impl Reachability {
+    /// Number of vertices.
+    pub fn vertices(&self) -> usize {
+        self.vertices
+    }
+
+    /// Whether a vertex reaches itself only on a cycle.
+    pub fn is_irreflexive(&self) -> bool {
+        self.irreflexive
+    }
+
+    /// How the result was made.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Whether a path leads from `from` to `to`. O(1).
+    ///
+    /// # Panics
+    ///
+    /// If either is not a vertex of the graph.
+    #[inline]
+    pub fn reaches(&self, from: VertexId, to: VertexId) -> bool {
+        match &self.bits {
+            ReachabilityBits::Matrix(bits) => bits.get(from as usize, to as usize),
+            ReachabilityBits::Condensed(condensed) => {
+                condensed.reaches(condensed.component[from as usize], condensed.component[to as usize])
+            }
+        }
+    }
+
+    /// The vertices that `from` reaches, ascending. O(V) for all of them.
+    ///
+    /// # Panics
+    ///
+    /// If `from` is not a vertex of the graph.
+    pub fn row(&self, from: VertexId) -> impl Iterator<Item = VertexId> + '_ {
+        assert!((from as usize) < self.vertices, "vertex {from} of {}", self.vertices);
+        (0..self.vertices as VertexId).filter(move |&to| self.reaches(from, to))
+    }
+
+    /// How many vertices each vertex reaches.
+    pub fn reachable_counts(&self) -> Vec<u64> {
+        match &self.bits {
+            ReachabilityBits::Matrix(bits) => (0..self.vertices).into_par_iter().map(|u| bits.count(u)).collect(),
+            ReachabilityBits::Condensed(condensed) => {
+                let counts = condensed.counts();
+                condensed.component.iter().map(|&component| counts[component as usize]).collect()
+            }
+        }
+    }
+
+    /// How many ordered pairs of vertices there are of which the first reaches the second. Always exact: there are
+    /// fewer than 2^32 vertices.
+    pub fn reachable_pairs(&self) -> u64 {
+        match &self.bits {
+            ReachabilityBits::Matrix(bits) => (0..self.vertices).into_par_iter().map(|u| bits.count(u)).sum(),
+            ReachabilityBits::Condensed(condensed) => {
+                condensed.counts().iter().zip(&condensed.sizes).map(|(count, size)| count * size).sum()
+            }
+        }
+    }
+
+    /// The strongly connected components with the bits between them; `None` if the algorithm found the bits between
+    /// vertices.
+    pub fn condensed(&self) -> Option<&CondensedBits> {
+        match &self.bits {
+            ReachabilityBits::Matrix(_) => None,
+            ReachabilityBits::Condensed(condensed) => Some(condensed),
+        }
+    }
+
+    /// The bytes that the matrix between vertices takes.
+    pub fn matrix_bytes(&self) -> u64 {
+        BitMatrix::bytes(self.vertices, self.vertices)
+    }
+
+    /// The matrix of bits between vertices: bit `v` of row `u` says whether `u` reaches `v`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] if the matrix does not fit in the memory available.
+    pub fn to_matrix(&self) -> Result<BitMatrix> {
+        let (needed, available) = (self.matrix_bytes(), crate::available_memory());
+        if needed > available {
+            return Err(Error::OutOfMemory { what: "the matrix of reachability".into(), needed, available });
+        }
+        let condensed = match &self.bits {
+            ReachabilityBits::Matrix(bits) => return Ok(bits.clone()),
+            ReachabilityBits::Condensed(condensed) => condensed,
+        };
+        let mut matrix = BitMatrix::new(self.vertices, self.vertices);
+        let lines_per_row = matrix.lines_per_row();
+        // The first vertex of each component expands its row; the others copy that.
+        let mut representative = vec![VertexId::MAX; condensed.sizes.len()];
+        for (v, &component) in condensed.component.iter().enumerate().rev() {
+            representative[component as usize] = v as VertexId;
+        }
+        let is_first = |u: usize| representative[condensed.component[u] as usize] as usize == u;
+        matrix
+            .all_lines_mut()
+            .par_chunks_exact_mut(lines_per_row.max(1))
+            .enumerate()
+            .filter(|&(u, _)| is_first(u))
+            .for_each(|(u, row)| self.expand_row(u as VertexId, row));
+        let mut rows: Vec<&mut [Line]> = matrix.all_lines_mut().chunks_exact_mut(lines_per_row.max(1)).collect();
+        for u in 0..self.vertices {
+            if !is_first(u) {
+                let (before, from) = rows.split_at_mut(u);
+                from[0].copy_from_slice(before[representative[condensed.component[u] as usize] as usize]);
+            }
+        }
+        Ok(matrix)
+    }
+
+    /// Sets the bits of what `from` reaches.
+    fn expand_row(&self, from: VertexId, row: &mut [Line]) {
+        match &self.bits {
+            ReachabilityBits::Matrix(bits) => row.copy_from_slice(bits.lines(from as usize)),
+            ReachabilityBits::Condensed(condensed) => {
+                let component = condensed.component[from as usize];
+                let words: &mut [u64] = bytemuck::cast_slice_mut(row);
+                match &condensed.bits {
+                    Some(bits) => {
+                        let reached = bits.row(component as usize);
+                        for (word, components) in words.iter_mut().zip(condensed.component.chunks(64)) {
+                            *word = components
+                                .iter()
+                                .enumerate()
+                                .fold(0, |word, (bit, &to)| word | (reached[to as usize / 64] >> (to % 64) & 1) << bit);
+                        }
+                    }
+                    None if condensed.reaches_itself[component as usize] => {
+                        for (word, components) in words.iter_mut().zip(condensed.component.chunks(64)) {
+                            *word = components
+                                .iter()
+                                .enumerate()
+                                .fold(0, |word, (bit, &to)| word | u64::from(to == component) << bit);
+                        }
+                    }
+                    None => {}
+                }
+            }
+        }
+    }
+
+    /// Checks this result against the graph, whatever made it: the vertices said to reach each other really do, in both
+    /// directions; leaving them together, no cycle remains; and of such an acyclic graph, every row is itself and the
+    /// union of its successors' rows, which has one solution, bit for bit.
+    ///
+    /// O(V + E) for the first two, and V + E_C line operations for each 512 columns, where E_C are the arcs between
+    /// components; a matrix between vertices is compared whole. Takes the memory of the graph's transpose, and 64 bytes
+    /// a component and thread.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotVerified`] with the first thing found wrong.
+    pub fn verify(&self, graph: &Graph) -> Result<()> {
+        graph.check_intact()?;
+        verify_bits(self, graph)
+    }
+
+    /// Writes the pairs as CSV, `from,to` by the vertices' names, in the graph's order of vertices.
+    ///
+    /// # Errors
+    ///
+    /// What writing runs into.
+    pub fn write_pairs(&self, graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
+        const BUFFER: usize = 1 << 20;
+        let names: Vec<String> = (0..self.vertices as VertexId).map(|v| csv_field(&graph.name(v))).collect();
+        let mut text = Vec::with_capacity(BUFFER + (1 << 10));
+        text.extend_from_slice(b"from,to\n");
+        for from in 0..self.vertices as VertexId {
+            for to in self.row(from) {
+                text.extend_from_slice(names[from as usize].as_bytes());
+                text.push(b',');
+                text.extend_from_slice(names[to as usize].as_bytes());
+                text.push(b'\n');
+                if text.len() >= BUFFER {
+                    out.write_all(&text)?;
+                    text.clear();
+                }
+            }
+        }
+        out.write_all(&text)
+    }
+
+    /// The bytes that [`Reachability::write_npy`] writes.
+    pub fn npy_bytes(&self) -> u64 {
+        let vertices = self.vertices as u64;
+        (npy_header(self.vertices).len() as u64).saturating_add(vertices.saturating_mul(vertices))
+    }
+
+    /// Writes the matrix as a NumPy array of booleans, one byte a pair, row by row: `numpy.load(file)[u, v]` says
+    /// whether vertex `u` reaches vertex `v`.
+    ///
+    /// # Errors
+    ///
+    /// What writing runs into.
+    pub fn write_npy(&self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(&npy_header(self.vertices))?;
+        let mut row = vec![Line::ZERO; self.vertices.div_ceil(Line::BITS)];
+        let mut bytes = vec![0_u8; self.vertices];
+        for from in 0..self.vertices as VertexId {
+            self.expand_row(from, &mut row);
+            let words: &[u64] = bytemuck::cast_slice(&row);
+            for (bytes, word) in bytes.chunks_mut(64).zip(words) {
+                bytes.iter_mut().enumerate().for_each(|(bit, byte)| *byte = (word >> bit & 1) as u8);
+            }
+            out.write_all(&bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// How many vertices each vertex reaches.
+#[derive(Debug, Clone)]
+pub struct ReachableCounts {
+    pub(crate) counts: Vec<u64>,
+    pub(crate) irreflexive: bool,
+    pub(crate) report: Report,
+}
+
+impl ReachableCounts {
+    /// Number of vertices.
+    pub fn vertices(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Whether a vertex reaches itself only on a cycle.
+    pub fn is_irreflexive(&self) -> bool {
+        self.irreflexive
+    }
+
+    /// How the result was made.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// How many vertices `v` reaches.
+    ///
+    /// # Panics
+    ///
+    /// If `v` is not a vertex of the graph.
+    pub fn count(&self, v: VertexId) -> u64 {
+        self.counts[v as usize]
+    }
+
+    /// How many vertices each vertex reaches.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    /// How many ordered pairs of vertices there are of which the first reaches the second.
+    pub fn reachable_pairs(&self) -> u64 {
+        self.counts.par_iter().sum()
+    }
+
+    /// Checks these counts against the graph by counting again, the simplest way, through strongly connected components
+    /// checked as in [`Reachability::verify`]. (V + E_C) * V / 512 line operations.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotVerified`] with the first count found wrong.
+    pub fn verify(&self, graph: &Graph) -> Result<()> {
+        graph.check_intact()?;
+        verify_counts(self, graph)
+    }
+
+    /// Writes CSV, `vertex,reachable` by the vertices' names, in the graph's order of vertices.
+    ///
+    /// # Errors
+    ///
+    /// What writing runs into.
+    pub fn write_csv(&self, graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
+        let mut out = io::BufWriter::with_capacity(1 << 20, out);
+        out.write_all(b"vertex,reachable\n")?;
+        for v in 0..self.vertices() as VertexId {
+            writeln!(out, "{},{}", csv_field(&graph.name(v)), self.count(v))?;
+        }
+        out.flush()
+    }
+}
+
+/// A name as a field of CSV: in quotes if it has to be (RFC 4180).
+fn csv_field(name: &str) -> String {
+    if name.contains([',', '"', '\n', '\r']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
+}
+
+/// The header of a square NumPy array of booleans, format version 1.0.
+fn npy_header(vertices: usize) -> Vec<u8> {
+    const PREFIX: usize = 10;
+    let mut text = format!("{{'descr': '|b1', 'fortran_order': False, 'shape': ({vertices}, {vertices}), }}");
+    let padding = (PREFIX + text.len() + 1).next_multiple_of(64) - (PREFIX + text.len() + 1);
+    text.extend(std::iter::repeat_n(' ', padding));
+    text.push('\n');
+    let mut header = b"\x93NUMPY\x01\x00".to_vec();
+    header.extend_from_slice(&(text.len() as u16).to_le_bytes());
+    header.extend_from_slice(text.as_bytes());
+    header
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Solver;
+    use crate::graph::{GraphBuilder, Labels, StringLabels};
+
+    fn named() -> Graph {
+        let mut names = StringLabels::new();
+        ["a", "b, c", "\"d\""].iter().for_each(|name| {
+            names.intern(name);
+        });
+        GraphBuilder::new().labels(Labels::Strings(names)).build_from([(0, 1), (1, 0)]).unwrap()
+    }
+
+    #[test]
+    fn pairs_and_counts_are_written_by_name() {
+        let graph = named();
+        let solver = Solver::new(&graph).unwrap();
+        let mut text = Vec::new();
+        solver.solve(Closure::new()).unwrap().write_pairs(&graph, &mut text).unwrap();
+        let expected = "from,to\na,a\na,\"b, c\"\n\"b, c\",a\n\"b, c\",\"b, c\"\n\"\"\"d\"\"\",\"\"\"d\"\"\"\n";
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
+        let mut text = Vec::new();
+        solver.solve(Closure::new().irreflexive().counts_only()).unwrap().write_csv(&graph, &mut text).unwrap();
+        assert_eq!(String::from_utf8(text).unwrap(), "vertex,reachable\na,2\n\"b, c\",2\n\"\"\"d\"\"\",0\n");
+    }
+
+    #[test]
+    fn npy_is_a_square_of_booleans() {
+        let graph = Graph::from_edges((0..99).map(|v| (v, v + 1))).unwrap();
+        for algorithm in ["condensation", "bit-warshall"] {
+            let reachability = Solver::new(&graph).unwrap().solve(Closure::new().algorithm(algorithm)).unwrap();
+            let mut bytes = Vec::new();
+            reachability.write_npy(&mut bytes).unwrap();
+            assert_eq!(bytes.len() as u64, reachability.npy_bytes());
+            assert!(bytes.starts_with(b"\x93NUMPY\x01\x00\x76\x00{'descr': '|b1', "));
+            let data = &bytes[128..];
+            assert_eq!(data.len(), 100 * 100);
+            assert!((0..100).all(|u| (0..100).all(|v| data[u * 100 + v] == u8::from(u <= v))));
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! The result of all-pairs shortest paths: a table of distances in memory.
+
+use rayon::prelude::*;
+
+use super::rows::{RowBlock, TableFacts};
+use super::{ApspSummary, DistanceSum, Path, Report, derive_predecessors, verify_search};
+use crate::graph::{
+    Adjacency, Distance, DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, NO_VERTEX, U32Narrow,
+    U32Wide, UnitLane, VertexId, Weight, Weights,
+};
+use crate::{Error, Result};
+
+/// Runs an expression with `$lane` as the lane of these distances on this graph and `$adjacency` as its arcs.
+macro_rules! with_lane_of {
+    (lane $type:ident, $graph:expr, $lane:ident, $adjacency:ident => $body:expr) => {{
+        type $lane = $type;
+        match $graph.csr().adjacency::<<$lane as Lane>::Weight>() {
+            Some($adjacency) => $body,
+            None => return Err(wrong_lane()),
+        }
+    }};
+    ($distances:expr, $graph:expr, $lane:ident, $adjacency:ident => $body:expr) => {
+        match ($distances, $graph.weights()) {
+            (Distances::U32(_), Weights::Unit(_)) => with_lane_of!(lane UnitLane, $graph, $lane, $adjacency => $body),
+            (Distances::U32(_), Weights::U32(_)) => with_lane_of!(lane U32Narrow, $graph, $lane, $adjacency => $body),
+            (Distances::U64(_), Weights::U32(_)) => with_lane_of!(lane U32Wide, $graph, $lane, $adjacency => $body),
+            (Distances::I64(_), Weights::I32(_)) => with_lane_of!(lane I32Lane, $graph, $lane, $adjacency => $body),
+            (Distances::F32(_), Weights::F32(_)) => with_lane_of!(lane F32Lane, $graph, $lane, $adjacency => $body),
+            (Distances::F64(_), Weights::F64(_)) => with_lane_of!(lane F64Lane, $graph, $lane, $adjacency => $body),
+            _ => return Err(wrong_lane()),
+        }
+    };
+}
+
+/// Distances from sources (rows) to targets (columns).
+#[derive(Debug, Clone)]
+pub struct DistanceMatrix {
+    pub(crate) sources: Vec<VertexId>,
+    /// `None` for every vertex.
+    pub(crate) targets: Option<Vec<VertexId>>,
+    pub(crate) columns: usize,
+    pub(crate) distances: Distances,
+    /// Whether floats were added up in another order than along the path.
+    pub(crate) reassociated: bool,
+    pub(crate) verified: bool,
+    pub(crate) report: Report,
+}
+
+/// The first hop from each source to each vertex: row by row, [`NO_VERTEX`] where there is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Successors {
+    hops: Vec<VertexId>,
+    columns: usize,
+}
+
+impl Successors {
+    /// The vertex after the source of row `i` on its path to vertex `j`; `None` if `j` is that source or not reached.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row or column.
+    pub fn get(&self, i: usize, j: usize) -> Option<VertexId> {
+        Some(self.row(i)[j]).filter(|&hop| hop != NO_VERTEX)
+    }
+
+    /// A row of first hops, [`NO_VERTEX`] where there is none.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
+    pub fn row(&self, i: usize) -> &[VertexId] {
+        &self.hops[i * self.columns..(i + 1) * self.columns]
+    }
+}
+
+impl DistanceMatrix {
+    /// The source of each row.
+    pub fn sources(&self) -> &[VertexId] {
+        &self.sources
+    }
+
+    /// The target of each column; `None` if column `v` belongs to vertex `v`.
+    pub fn targets(&self) -> Option<&[VertexId]> {
+        self.targets.as_deref()
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The distance from the `i`-th source to the `j`-th target; `None` where there is no path.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row or column.
+    pub fn distance(&self, i: usize, j: usize) -> Option<Distance> {
+        assert!(j < self.columns, "column {j} of a table with {} columns", self.columns);
+        self.distances.get(i * self.columns + j)
+    }
+
+    /// All distances, row by row.
+    pub fn distances(&self) -> &Distances {
+        &self.distances
+    }
+
+    /// All distances, row by row, without a copy.
+    pub fn into_distances(self) -> Distances {
+        self.distances
+    }
+
+    /// The distances of the `i`-th source if they have type `D`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
+    pub fn row<D: DistanceValue>(&self, i: usize) -> Option<&[D]> {
+        D::of(&self.distances).map(|values| &values[i * self.columns..(i + 1) * self.columns])
+    }
+
+    /// How the result was made.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Number of finite distances, their sum and the greatest, in O(rows * columns).
+    pub fn summary(&self) -> ApspSummary {
+        let rows: Vec<usize> = (0..self.rows()).collect();
+        let mut facts = TableFacts::new(rows.len());
+        facts.add(&RowBlock { rows: &rows, columns: self.columns, values: &self.distances });
+        ApspSummary { facts, verified: self.verified, report: self.report.clone() }
+    }
+
+    /// How many pairs have a distance, the zero diagonal included. O(rows * columns), as is every such fact; see
+    /// [`DistanceMatrix::summary`].
+    pub fn finite_pairs(&self) -> u64 {
+        self.summary().finite_pairs()
+    }
+
+    /// The sum of all distances: exact for integers; floats are added up row by row.
+    pub fn distance_sum(&self) -> DistanceSum {
+        self.summary().distance_sum()
+    }
+
+    /// The greatest distance; `None` if there is none.
+    pub fn max_distance(&self) -> Option<Distance> {
+        self.summary().max_distance()
+    }
+
+    /// Checks every row against the graph by the certificate of a search: the source at 0, no arc relaxable, every
+    /// distance the length of a walk. O(V + E) a row.
+    ///
+    /// Floats of a Floyd-Warshall matrix were added up in another order than along the path. For them, equality is up
+    /// to `4 V` units in the last place, of the distances compared, or, where weights are negative, of the greatest
+    /// distance or weight there is.
+    ///
+    /// Where not every vertex is a column, a row says too little to be checked by itself: each is completed by a
+    /// search, which is checked by the certificate, and then compared.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotVerified`] with something found wrong.
+    pub fn verify(&self, graph: &Graph) -> Result<()> {
+        graph.check_intact()?;
+        let fits = self.distances.len() == self.rows() * self.columns
+            && self.columns == self.targets.as_ref().map_or(graph.vertices(), Vec::len)
+            && self.sources.iter().chain(self.targets.iter().flatten()).all(|&v| (v as usize) < graph.vertices());
+        if !fits {
+            return Err(Error::NotVerified("the result is for a graph with another number of vertices".into()));
+        }
+        with_lane_of!(&self.distances, graph, L, adjacency => {
+            let Some(values) = <<L as Lane>::Distance as DistanceValue>::of(&self.distances) else { return Err(wrong_lane()) };
+            let tolerance = Tolerance::new::<L>(graph, values, self.reassociated);
+            verify_rows::<L>(adjacency, &self.sources, self.targets.as_deref(), values, self.columns, tolerance)
+        })
+    }
+
+    /// The path from the `i`-th source to a vertex: the one that a search from that source gives, whatever algorithm
+    /// made the matrix. `None` where there is none. O(V + E) if every vertex is a column and distances were added up
+    /// along paths, else one search.
+    ///
+    /// # Errors
+    ///
+    /// If the matrix is not of this graph.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row or vertex.
+    pub fn path(&self, graph: &Graph, i: usize, to: VertexId) -> Result<Option<Path>> {
+        with_lane_of!(&self.distances, graph, L, adjacency => {
+            let (row, predecessors) = self.predecessors::<L>(graph, adjacency, i)?;
+            let Some(length) = row[to as usize].distance() else { return Ok(None) };
+            let mut vertices = vec![to];
+            let mut at = to;
+            while predecessors[at as usize] != NO_VERTEX {
+                at = predecessors[at as usize];
+                vertices.push(at);
+            }
+            vertices.reverse();
+            Ok(Some(Path::new(vertices, length)))
+        })
+    }
+
+    /// The first hop of every path, for every vertex as a target: those of the paths that searches give, whatever
+    /// algorithm made the matrix. For each row the cost of [`DistanceMatrix::path`].
+    ///
+    /// # Errors
+    ///
+    /// If the matrix is not of this graph.
+    pub fn successors(&self, graph: &Graph) -> Result<Successors> {
+        let columns = graph.vertices();
+        let mut hops = vec![NO_VERTEX; self.rows() * columns];
+        with_lane_of!(&self.distances, graph, L, adjacency => {
+            hops.par_chunks_mut(columns.max(1)).enumerate().try_for_each(|(i, hops)| {
+                let (_, predecessors) = self.predecessors::<L>(graph, adjacency, i)?;
+                first_hops(&predecessors, hops);
+                Ok::<(), Error>(())
+            })?;
+        });
+        Ok(Successors { hops, columns })
+    }
+
+    /// The complete row of the `i`-th source, added up along paths, and its tree of predecessors.
+    fn predecessors<L: Lane>(
+        &self,
+        graph: &Graph,
+        adjacency: Adjacency<'_, L::Weight>,
+        i: usize,
+    ) -> Result<(Vec<L::Distance>, Vec<VertexId>)> {
+        let source = self.sources[i];
+        let stored = self.row::<L::Distance>(i).filter(|row| self.targets.is_none() && row.len() == graph.vertices());
+        let row = match stored {
+            Some(row) if !self.reassociated => row.to_vec(),
+            _ if (source as usize) < graph.vertices() => complete_row::<L>(adjacency, source),
+            _ => return Err(wrong_lane()),
+        };
+        let predecessors = derive_predecessors::<L>(adjacency, &[source], &row, graph.has_negative_weights());
+        Ok((row, predecessors))
+    }
+}
+
+fn wrong_lane() -> Error {
+    Error::NotVerified("the distances have a type or a number that this graph does not give".into())
+}
+
+/// How far apart two lengths may be that are the same but for the order in which they were added up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tolerance {
+    /// Relative to the lengths compared.
+    relative: f64,
+    /// On top of that.
+    absolute: f64,
+}
+
+impl Tolerance {
+    /// For these distances; none unless they are floats that were `reassociated`.
+    pub(crate) fn new<L: Lane>(graph: &Graph, values: &[L::Distance], reassociated: bool) -> Self {
+        let unit = match L::Distance::into_distances(Vec::new()) {
+            Distances::F32(_) => f64::from(f32::EPSILON),
+            Distances::F64(_) => f64::EPSILON,
+            _ => 0.0,
+        };
+        let relative = if reassociated { 4.0 * graph.vertices() as f64 * unit } else { 0.0 };
+        if relative == 0.0 || !graph.has_negative_weights() {
+            return Tolerance { relative, absolute: 0.0 };
+        }
+        let (low, high) = graph.weight_range();
+        let distances = values.iter().map(|distance| distance.to_f64().abs()).filter(|distance| distance.is_finite());
+        let greatest = distances.fold(low.abs().max(high.abs()), f64::max);
+        Tolerance { relative: 0.0, absolute: relative * greatest }
+    }
+
+    fn is_exact(self) -> bool {
+        self.relative == 0.0 && self.absolute == 0.0
+    }
+
+    /// The most that `a` and `b` may differ.
+    fn between(self, a: f64, b: f64) -> f64 {
+        self.relative * a.abs().max(b.abs()) + self.absolute
+    }
+}
+
+/// Checks rows by the certificate of a search.
+pub(crate) fn verify_rows<L: Lane>(
+    graph: Adjacency<'_, L::Weight>,
+    sources: &[VertexId],
+    targets: Option<&[VertexId]>,
+    values: &[L::Distance],
+    columns: usize,
+    tolerance: Tolerance,
+) -> Result<()> {
+    if columns == 0 {
+        return Ok(());
+    }
+    sources.par_iter().zip(values.par_chunks_exact(columns)).try_for_each(|(&source, row)| {
+        let in_row = |error: Error| match error {
+            Error::NotVerified(message) => Error::NotVerified(format!("in the row of vertex {source}: {message}")),
+            other => other,
+        };
+        match targets {
+            None if tolerance.is_exact() => {
+                verify_search::<L>(graph, &[source], row, None, L::Distance::UNREACHABLE).map_err(in_row)
+            }
+            None => verify_within::<L>(graph, source, row, tolerance).map_err(in_row),
+            Some(targets) => {
+                let complete = complete_row::<L>(graph, source);
+                verify_search::<L>(graph, &[source], &complete, None, L::Distance::UNREACHABLE).map_err(in_row)?;
+                let wrong = targets.iter().zip(row).find(|&(&target, &distance)| {
+                    let right = complete[target as usize];
+                    let (a, b) = (distance.to_f64(), right.to_f64());
+                    distance != right && !(a.is_finite() && b.is_finite() && (a - b).abs() <= tolerance.between(a, b))
+                });
+                match wrong {
+                    None => Ok(()),
+                    Some((target, distance)) => Err(in_row(Error::NotVerified(format!(
+                        "the distance to {target} is {}, not {distance}",
+                        complete[*target as usize]
+                    )))),
+                }
+            }
+        }
+    })
+}
+
+/// The certificate of a search with a tolerance for how sums of floats were rounded.
+fn verify_within<L: Lane>(
+    graph: Adjacency<'_, L::Weight>,
+    source: VertexId,
+    row: &[L::Distance],
+    tolerance: Tolerance,
+) -> Result<()> {
+    let fail = |message: String| Err(Error::NotVerified(message));
+    if row[source as usize] != L::Distance::ZERO {
+        return fail(format!("source {source} is not at distance 0"));
+    }
+    let mut reached = vec![false; row.len()];
+    let mut stack = vec![source];
+    reached[source as usize] = true;
+    for (u, from) in row.iter().enumerate().filter(|(_, from)| **from != L::Distance::UNREACHABLE) {
+        for (v, weight) in graph.edges(u as VertexId) {
+            let (through, to) = (from.to_f64() + weight.to_f64(), row[v as usize].to_f64());
+            if !(to <= through + tolerance.between(through, to.min(f64::MAX))) {
+                return fail(format!("the arc from {u} to {v} can be relaxed: {from} + {weight} < {to}"));
+            }
+        }
+    }
+    while let Some(u) = stack.pop() {
+        for (v, weight) in graph.edges(u) {
+            let (through, to) = (row[u as usize].to_f64() + weight.to_f64(), row[v as usize].to_f64());
+            if !reached[v as usize] && to.is_finite() && (through - to).abs() <= tolerance.between(through, to) {
+                reached[v as usize] = true;
+                stack.push(v);
+            }
+        }
+    }
+    match (0..row.len()).find(|&v| !reached[v] && row[v] != L::Distance::UNREACHABLE) {
+        Some(v) => fail(format!("no walk from {source} to {v} has its distance {}", row[v])),
+        None => Ok(()),
+    }
+}
+
+/// All distances from a source by the plainest search there is: rounds over the vertices that changed, at most as many
+/// as there are vertices.
+fn complete_row<L: Lane>(graph: Adjacency<'_, L::Weight>, source: VertexId) -> Vec<L::Distance> {
+    let mut row = vec![L::Distance::UNREACHABLE; graph.vertices()];
+    let mut queued = vec![false; graph.vertices()];
+    row[source as usize] = L::Distance::ZERO;
+    let mut current = vec![source];
+    let mut next = Vec::new();
+    for _ in 0..graph.vertices() {
+        for &u in &current {
+            queued[u as usize] = false;
+            for (v, weight) in graph.edges(u) {
+                let through = L::extend(row[u as usize], weight);
+                if through < row[v as usize] {
+                    row[v as usize] = through;
+                    if !std::mem::replace(&mut queued[v as usize], true) {
+                        next.push(v);
+                    }
+                }
+            }
+        }
+        current.clear();
+        std::mem::swap(&mut current, &mut next);
+    }
+    row
+}
+
+/// The first vertex after the root on the way to each vertex of a tree of predecessors.
+fn first_hops(predecessors: &[VertexId], hops: &mut [VertexId]) {
+    let mut chain = Vec::new();
+    for v in 0..predecessors.len() {
+        let mut at = v;
+        while hops[at] == NO_VERTEX && predecessors[at] != NO_VERTEX {
+            chain.push(at);
+            at = predecessors[at] as usize;
+        }
+        // The chain ends at a vertex whose hop is known, or at the root, after which its last vertex is the hop.
+        let hop = match (hops[at], chain.last()) {
+            (NO_VERTEX, Some(&last)) => last as VertexId,
+            (hop, _) => hop,
+        };
+        chain.drain(..).for_each(|vertex| hops[vertex] = hop);
+    }
+}
+
+impl From<DistanceMatrix> for Distances {
+    fn from(matrix: DistanceMatrix) -> Self {
+        matrix.distances
+    }
+}
+
+/// Whether two tables have the same distances, bit for bit.
+impl PartialEq for DistanceMatrix {
+    fn eq(&self, other: &Self) -> bool {
+        self.sources == other.sources && self.targets == other.targets && self.distances == other.distances
+    }
+}

@@ -1,0 +1,299 @@
+//! Measures of vertices and graphs that are reduced from rows of distances without keeping the matrix.
+//!
+//! Definitions are those of NetworkX. With sources or targets named, "all" means all of those. Distances are those of
+//! the request, weights included.
+//!
+//! - *Eccentricity* of a source: its greatest distance to a target. A source that does not reach every target has none.
+//! - *Closeness* of a target `v`, after Wasserman and Faust: of `n - 1` sources other than `v`, `r` reach it, at distances
+//!   that add up to `s`; the closeness is `(r / s) * (r / (n - 1))`, 0 where `s` is 0. Distances count *towards* the
+//!   vertex, as in NetworkX; for distances away from it, transpose the graph.
+//! - *Harmonic centrality* of a target: the sum of `1 / d` over the sources, towards the vertex as well; distances of 0
+//!   are left out.
+//! - *Histogram*: how many pairs of source and target, the diagonal included, have a distance in each bin
+//!   `width * k <= d < width * (k + 1)`. The width starts at 1 for integers, and for floats at the power of two near a
+//!   thousandth of the greatest weight, and doubles until there are at most 65,536 bins.
+//!
+//! Work O(rows * columns), memory O(rows + columns). Sums of integers are exact; floats are added up in the order of the
+//! rows, which does not depend on threads.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::rows::{RowBlock, RowSink, TableShape, wrong_type};
+use crate::Result;
+use crate::graph::{Distance, DistanceValue, Distances, VertexId, with_distances};
+use crate::plan::Plan;
+
+/// What can be reduced from the rows of a table of distances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reduction {
+    /// The greatest distance of each source.
+    Eccentricity,
+    /// Closeness of each target, after Wasserman and Faust.
+    Closeness,
+    /// The sum of the inverse distances to each target.
+    Harmonic,
+    /// How many pairs have which distance.
+    Histogram,
+}
+
+impl std::str::FromStr for Reduction {
+    type Err = crate::Error;
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "eccentricity" => Ok(Reduction::Eccentricity),
+            "closeness" => Ok(Reduction::Closeness),
+            "harmonic" => Ok(Reduction::Harmonic),
+            "histogram" => Ok(Reduction::Histogram),
+            _ => Err(crate::Error::invalid(format!(
+                "there is no reduction `{text}`; there are eccentricity, closeness, harmonic, histogram"
+            ))),
+        }
+    }
+}
+
+/// A sink that reduces rows.
+///
+/// ```
+/// use warpath::problems::{Reduction, RowReductions};
+/// use warpath::{Apsp, Graph, Solver};
+/// let graph = Graph::from_edges([(0, 1), (1, 2), (2, 0)])?;
+/// let mut reductions = RowReductions::new([Reduction::Eccentricity, Reduction::Closeness]);
+/// Solver::new(&graph)?.solve(Apsp::all().into_sink(&mut reductions))?;
+/// assert_eq!(reductions.eccentricities()[0].unwrap().to_f64(), 2.0);
+/// assert_eq!(reductions.closeness()[0], 2.0 / 3.0);
+/// # Ok::<(), warpath::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct RowReductions {
+    wanted: Vec<Reduction>,
+    eccentricities: Vec<Option<Distance>>,
+    columns: Vec<Column>,
+    harmonic: Vec<f64>,
+    sources: Vec<VertexId>,
+    histogram: Histogram,
+}
+
+/// What is gathered about a target.
+#[derive(Debug, Clone, Copy, Default)]
+struct Column {
+    target: VertexId,
+    reached: u64,
+    /// Rows whose source is the target itself.
+    own: u64,
+    integer_sum: i128,
+    float_sum: f64,
+}
+
+impl RowReductions {
+    /// A sink for these reductions.
+    pub fn new(wanted: impl IntoIterator<Item = Reduction>) -> Self {
+        RowReductions { wanted: wanted.into_iter().collect(), ..Default::default() }
+    }
+
+    /// By source; `None` for a source that does not reach every target. Empty if not asked for.
+    pub fn eccentricities(&self) -> &[Option<Distance>] {
+        &self.eccentricities
+    }
+
+    /// Closeness, by target. Empty if not asked for.
+    pub fn closeness(&self) -> Vec<f64> {
+        let closeness = |column: &Column| {
+            let others = self.sources.len() as u64 - column.own;
+            let reached = (column.reached - column.own) as f64;
+            let sum = column.integer_sum as f64 + column.float_sum;
+            if sum > 0.0 && others > 0 { (reached / sum) * (reached / others as f64) } else { 0.0 }
+        };
+        self.columns.iter().map(closeness).collect()
+    }
+
+    /// Harmonic centrality, by target. Empty if not asked for.
+    pub fn harmonic(&self) -> &[f64] {
+        &self.harmonic
+    }
+
+    /// How many pairs have which distance. Empty if not asked for.
+    pub fn histogram(&self) -> &Histogram {
+        &self.histogram
+    }
+
+    fn wants(&self, reduction: Reduction) -> bool {
+        self.wanted.contains(&reduction)
+    }
+
+    fn add<D: DistanceValue>(&mut self, block: &RowBlock<'_>, values: &[D]) -> Result<()> {
+        let columns = block.columns;
+        if columns == 0 {
+            return Ok(());
+        }
+        if self.wants(Reduction::Eccentricity) {
+            let greatest = values.par_chunks_exact(columns).map(|row| {
+                let greatest = row.iter().copied().reduce(|a, b| if a < b { b } else { a });
+                greatest.and_then(DistanceValue::distance)
+            });
+            for (&row, eccentricity) in block.rows.iter().zip(greatest.collect::<Vec<_>>()) {
+                *self.eccentricities.get_mut(row).ok_or_else(wrong_type)? = eccentricity;
+            }
+        }
+        const SHARE: usize = 4096;
+        if self.wants(Reduction::Closeness) {
+            let sources = &self.sources;
+            self.columns.par_chunks_mut(SHARE).enumerate().for_each(|(share, gathered)| {
+                for (&row, values) in block.rows.iter().zip(values.chunks_exact(columns)) {
+                    for (column, distance) in gathered.iter_mut().zip(&values[share * SHARE..]) {
+                        column.own += u64::from(column.target == sources[row]);
+                        match distance.distance() {
+                            None => continue,
+                            Some(Distance::Unsigned(distance)) => column.integer_sum += i128::from(distance),
+                            Some(Distance::Signed(distance)) => column.integer_sum += i128::from(distance),
+                            Some(distance) => column.float_sum += distance.to_f64(),
+                        }
+                        column.reached += 1;
+                    }
+                }
+            });
+        }
+        if self.wants(Reduction::Harmonic) {
+            self.harmonic.par_chunks_mut(SHARE).enumerate().for_each(|(share, sums)| {
+                for values in values.chunks_exact(columns) {
+                    for (sum, distance) in sums.iter_mut().zip(&values[share * SHARE..]) {
+                        let distance = distance.to_f64();
+                        *sum += if distance == 0.0 { 0.0 } else { 1.0 / distance };
+                    }
+                }
+            });
+        }
+        if self.wants(Reduction::Histogram) {
+            let width = self.histogram.width;
+            let parts = values.par_chunks(1 << 16).map(|values| {
+                let mut part = Histogram { width, ..Default::default() };
+                part.add_all(values);
+                part
+            });
+            let whole = parts.reduce(Histogram::default, Histogram::merged);
+            self.histogram = std::mem::take(&mut self.histogram).merged(whole);
+        }
+        Ok(())
+    }
+}
+
+impl RowSink for RowReductions {
+    fn plan(&self, rows: u64, columns: u64, _: u64, plan: &mut Plan) {
+        plan.memory("reductions", rows.saturating_mul(24).saturating_add(columns.saturating_mul(72)));
+    }
+
+    fn begin(&mut self, table: &TableShape<'_>, _: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize> {
+        let wanted = self.wanted.clone();
+        let when = |reduction, length| if wanted.contains(&reduction) { length } else { 0 };
+        self.eccentricities = vec![None; when(Reduction::Eccentricity, table.rows())];
+        self.harmonic = vec![0.0; when(Reduction::Harmonic, table.columns())];
+        self.columns = (0..when(Reduction::Closeness, table.columns()))
+            .map(|column| Column { target: table.target(column), ..Default::default() })
+            .collect();
+        self.sources = table.sources.to_vec();
+        let width = match table.distances {
+            Distances::F32(_) | Distances::F64(_) => {
+                let greatest = table.graph.weight_range().1.abs();
+                if greatest > 0.0 { (greatest.log2().floor() - 10.0).max(-1000.0).exp2() } else { 1.0 }
+            }
+            _ => 1.0,
+        };
+        self.histogram = Histogram { width, ..Default::default() };
+        Ok(0)
+    }
+
+    fn rows(&mut self, block: &RowBlock<'_>) -> Result<()> {
+        with_distances!(block.values, values => self.add(block, values))
+    }
+}
+
+/// How many pairs have a distance in each bin.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Histogram {
+    width: f64,
+    counts: BTreeMap<i64, u64>,
+}
+
+impl Histogram {
+    const MAX_BINS: usize = 1 << 16;
+
+    /// The width of a bin.
+    pub fn width(&self) -> f64 {
+        self.width
+    }
+
+    /// The bins that are not empty, ascending: where each begins, and its count.
+    pub fn bins(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        self.counts.iter().map(|(&bin, &count)| (bin as f64 * self.width, count))
+    }
+
+    /// How many pairs there are in all.
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    /// Counts every finite distance; those in the first bins, which are most, in an array.
+    fn add_all<D: DistanceValue>(&mut self, values: &[D]) {
+        const FIRST: usize = 1 << 12;
+        let width = self.width;
+        let mut first = vec![0_u64; FIRST];
+        for distance in values.iter().filter_map(|value| value.distance()) {
+            let bin = self.bin(distance);
+            match usize::try_from(bin) {
+                Ok(small) if small < FIRST && self.width == width => first[small] += 1,
+                _ => {
+                    *self.counts.entry(bin).or_insert(0) += 1;
+                    self.shrink();
+                }
+            }
+        }
+        let counts = first.into_iter().enumerate().filter(|&(_, count)| count > 0);
+        let counts = counts.map(|(bin, count)| (bin as i64, count)).collect();
+        *self = std::mem::take(self).merged(Histogram { width, counts });
+    }
+
+    fn bin(&self, distance: Distance) -> i64 {
+        // The width of integer bins is a power of two that is at least 1: dividing is exact.
+        match distance {
+            Distance::Unsigned(distance) => (distance / self.width as u64).min(i64::MAX as u64) as i64,
+            Distance::Signed(distance) => distance.div_euclid(self.width as i64),
+            distance => (distance.to_f64() / self.width).floor() as i64,
+        }
+    }
+
+    fn shrink(&mut self) {
+        while self.counts.len() > Self::MAX_BINS {
+            self.double();
+        }
+    }
+
+    fn double(&mut self) {
+        self.width *= 2.0;
+        let mut wider = BTreeMap::new();
+        for (bin, count) in std::mem::take(&mut self.counts) {
+            *wider.entry(bin.div_euclid(2)).or_insert(0) += count;
+        }
+        self.counts = wider;
+    }
+
+    fn merged(mut self, mut other: Self) -> Self {
+        if self.counts.is_empty() {
+            return if other.width == 0.0 { self } else { other };
+        }
+        if other.counts.is_empty() {
+            return self;
+        }
+        while self.width < other.width {
+            self.double();
+        }
+        while other.width < self.width {
+            other.double();
+        }
+        for (bin, count) in other.counts {
+            *self.counts.entry(bin).or_insert(0) += count;
+        }
+        self.shrink();
+        self
+    }
+}

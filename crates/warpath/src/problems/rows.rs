@@ -1,0 +1,256 @@
+//! Rows of distances on their way from an algorithm to whoever wants them.
+
+use super::{DistanceSum, Report};
+use crate::graph::{Distance, DistanceValue, Distances, Graph, VertexId, with_distances};
+use crate::plan::Plan;
+use crate::{Error, Result};
+
+/// Some rows of a table of distances.
+#[derive(Debug, Clone, Copy)]
+pub struct RowBlock<'a> {
+    /// Which rows of the table they are.
+    pub rows: &'a [usize],
+    /// Distances in a row.
+    pub columns: usize,
+    /// The rows, one after another.
+    pub values: &'a Distances,
+}
+
+/// The table whose rows a [`RowSink`] will get.
+#[derive(Debug, Clone, Copy)]
+pub struct TableShape<'a> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// The source of each row.
+    pub sources: &'a [VertexId],
+    /// The target of each column; `None` for every vertex.
+    pub targets: Option<&'a [VertexId]>,
+    /// The order in which the rows will come.
+    pub order: &'a [usize],
+    /// The types of weight and distance, such as `u32->u32`.
+    pub lane: &'static str,
+    /// An empty array of the type of the distances.
+    pub distances: &'a Distances,
+    /// The algorithm that makes the rows.
+    pub algorithm: &'static str,
+}
+
+impl TableShape<'_> {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.targets.map_or(self.graph.vertices(), <[VertexId]>::len)
+    }
+
+    /// The target of a column.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such column.
+    pub fn target(&self, column: usize) -> VertexId {
+        self.targets.map_or(column as VertexId, |targets| targets[column])
+    }
+}
+
+/// Takes the rows of a table in blocks.
+///
+/// The rows come in an order that depends on graph and request alone, which is not always ascending: searches from
+/// sources near each other share their work.
+pub trait RowSink: Send {
+    /// What the sink will take, beyond the blocks it is handed, for a table of this size.
+    fn plan(&self, rows: u64, columns: u64, distance_bytes: u64, plan: &mut Plan);
+
+    /// Called before the work. Says how many rows, from the front of the order, are there already, and calls `replay`
+    /// with each of them, so that facts about the whole table include them.
+    ///
+    /// If the narrow lane turns out too narrow on the way, it is called again, for the wide lane; then nothing of what
+    /// came before counts.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the sink from taking rows. [`Error::DistanceOverflow`] says that the rows it has already are of
+    /// the wide lane, and asks for that.
+    fn begin(&mut self, table: &TableShape<'_>, replay: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize>;
+
+    /// Takes a block of rows.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the sink from taking it.
+    fn rows(&mut self, block: &RowBlock<'_>) -> Result<()>;
+
+    /// Called after the last row.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the sink from finishing.
+    fn finish(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// What is known of a table of distances after all its rows have gone by.
+#[derive(Debug, Clone)]
+pub struct ApspSummary {
+    pub(crate) facts: TableFacts,
+    pub(crate) verified: bool,
+    pub(crate) report: Report,
+}
+
+impl ApspSummary {
+    /// Number of rows.
+    pub fn sources(&self) -> u64 {
+        self.facts.rows
+    }
+
+    /// How many pairs have a distance, the zero diagonal included.
+    pub fn finite_pairs(&self) -> u64 {
+        self.facts.finite_pairs
+    }
+
+    /// The sum of all distances: exact for integers; floats are added up row by row.
+    pub fn distance_sum(&self) -> DistanceSum {
+        self.facts.distance_sum()
+    }
+
+    /// The greatest distance; `None` if there is none.
+    pub fn max_distance(&self) -> Option<Distance> {
+        self.facts.max_distance
+    }
+
+    /// Whether every row was verified as it was made.
+    pub fn verified(&self) -> bool {
+        self.verified
+    }
+
+    /// How the rows were made.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+}
+
+/// Facts about a table, gathered from its rows in any order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TableFacts {
+    rows: u64,
+    finite_pairs: u64,
+    integer_sum: i128,
+    /// The sums of float rows by row: adding them up at the end makes the total independent of the order.
+    float_sums: Vec<f64>,
+    max_distance: Option<Distance>,
+}
+
+/// What is known of one row.
+struct RowFacts {
+    finite: u64,
+    integer_sum: i128,
+    float_sum: f64,
+    max_distance: Option<Distance>,
+}
+
+impl TableFacts {
+    pub(crate) fn new(rows: usize) -> Self {
+        TableFacts { rows: rows as u64, ..Default::default() }
+    }
+
+    /// Takes the rows of a block into account.
+    pub(crate) fn add(&mut self, block: &RowBlock<'_>) {
+        if block.columns == 0 {
+            return;
+        }
+        let by_row: Vec<RowFacts> = with_distances!(block.values, values => facts_by_row(values, block.columns));
+        for (&row, facts) in block.rows.iter().zip(by_row) {
+            self.finite_pairs += facts.finite;
+            self.integer_sum += facts.integer_sum;
+            if !matches!(block.values, Distances::U32(_) | Distances::U64(_) | Distances::I64(_)) {
+                self.float_sums.resize(self.rows as usize, 0.0);
+                self.float_sums[row] = facts.float_sum;
+            }
+            self.max_distance = greater(self.max_distance, facts.max_distance);
+        }
+    }
+
+    fn distance_sum(&self) -> DistanceSum {
+        if self.float_sums.is_empty() && !matches!(self.max_distance, Some(Distance::Single(_) | Distance::Double(_))) {
+            DistanceSum::Integer(self.integer_sum)
+        } else {
+            DistanceSum::Float(self.float_sums.iter().sum())
+        }
+    }
+}
+
+fn greater(a: Option<Distance>, b: Option<Distance>) -> Option<Distance> {
+    match (a, b) {
+        (Some(x), Some(y)) => Some(if x < y { y } else { x }),
+        _ => a.or(b),
+    }
+}
+
+fn facts_by_row<D: DistanceValue + RowSum>(values: &[D], columns: usize) -> Vec<RowFacts> {
+    use rayon::prelude::*;
+    values
+        .par_chunks_exact(columns)
+        .with_min_len((1 << 14) / columns.min(1 << 14) + 1)
+        .map(|row| {
+            let mut finite = 0;
+            let mut greatest = None;
+            for &distance in row {
+                let reached = distance != D::UNREACHABLE;
+                finite += u64::from(reached);
+                if reached && greatest.is_none_or(|greatest| greatest < distance) {
+                    greatest = Some(distance);
+                }
+            }
+            let (integer_sum, float_sum) = D::row_sum(row);
+            RowFacts { finite, integer_sum, float_sum, max_distance: greatest.and_then(DistanceValue::distance) }
+        })
+        .collect()
+}
+
+/// The sum of a row's finite distances, as an exact integer or a float.
+trait RowSum: Sized {
+    fn row_sum(row: &[Self]) -> (i128, f64);
+}
+impl RowSum for u32 {
+    fn row_sum(row: &[Self]) -> (i128, f64) {
+        // A row has fewer than 2^32 cells: 64 bits suffice.
+        (row.iter().map(|&d| if d == u32::MAX { 0 } else { u64::from(d) }).sum::<u64>().into(), 0.0)
+    }
+}
+macro_rules! row_sum {
+    ($($integer:ty),*; $($float:ty),*) => {
+        $(impl RowSum for $integer {
+            fn row_sum(row: &[Self]) -> (i128, f64) {
+                (row.iter().filter(|&&d| d != Self::UNREACHABLE).map(|&d| i128::from(d)).sum(), 0.0)
+            }
+        })*
+        $(impl RowSum for $float {
+            fn row_sum(row: &[Self]) -> (i128, f64) {
+                (0, row.iter().filter(|d| d.is_finite()).map(|&d| f64::from(d)).sum())
+            }
+        })*
+    };
+}
+row_sum!(u64, i64; f32, f64);
+
+/// A sink for [`Apsp`](super::Apsp) requests of which only the facts matter.
+impl RowSink for () {
+    fn plan(&self, _: u64, _: u64, _: u64, _: &mut Plan) {}
+
+    fn begin(&mut self, _: &TableShape<'_>, _: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize> {
+        Ok(0)
+    }
+
+    fn rows(&mut self, _: &RowBlock<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// An error for a block that does not fit the table it is said to belong to.
+pub(crate) fn wrong_type() -> Error {
+    Error::invalid("the rows have distances of another type than the table was begun with")
+}

@@ -1,0 +1,55 @@
+//! How far from equal two distances may be and still count as equal.
+//!
+//! Without negative weights, never: rounded addition of a non-negative weight is monotone and never decreases, so
+//! distances are exact fixed points, floats included. Where float weights are negative, a cycle of length 0 can come
+//! out a little below 0 by rounding, and the distances on it would sink for ever; improvements within the rounding
+//! error of the greatest value around are therefore no improvements, and arcs within it are tight.
+
+use rayon::prelude::*;
+
+use crate::graph::{Adjacency, DistanceValue, Lane, Weight, WeightKind};
+
+/// Sums of this many terms may be rounded in the same direction before anybody notices.
+const TERMS: f64 = 2048.0;
+
+/// The tolerance of a comparison; 0 for everything but floats with negative weights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Slack(f64);
+
+impl Slack {
+    /// For distances in a graph; O(V + E) for float weights, nothing for others.
+    pub(crate) fn of<L: Lane>(graph: Adjacency<'_, L::Weight>, distances: &[L::Distance]) -> Self {
+        if relative::<L>() == 0.0 || !graph.weights.par_iter().any(|weight| weight.is_negative()) {
+            return Slack(0.0);
+        }
+        let finite = distances.iter().map(|d| d.to_f64().abs()).filter(|d| d.is_finite());
+        let greatest = finite.fold(greatest_weight::<L>(graph), f64::max);
+        Slack(greatest * relative::<L>())
+    }
+
+    /// Whether going through is shorter by more than the tolerance.
+    #[inline]
+    pub(crate) fn is_shorter<D: DistanceValue>(self, through: D, to: D) -> bool {
+        if self.0 == 0.0 { through < to } else { through.to_f64() < to.to_f64() - self.0 }
+    }
+
+    /// Whether the two are equal within the tolerance.
+    #[inline]
+    pub(crate) fn is_tight<D: DistanceValue>(self, through: D, to: D) -> bool {
+        if self.0 == 0.0 { through == to } else { (through.to_f64() - to.to_f64()).abs() <= self.0 }
+    }
+}
+
+/// The greatest absolute value of a weight.
+pub(crate) fn greatest_weight<L: Lane>(graph: Adjacency<'_, L::Weight>) -> f64 {
+    graph.weights.par_iter().map(|weight| weight.to_f64().abs()).reduce(|| 0.0, f64::max)
+}
+
+/// The tolerance relative to the greatest value; 0 for integers.
+pub(crate) fn relative<L: Lane>() -> f64 {
+    match L::Weight::KIND {
+        WeightKind::F32 => TERMS * f64::from(f32::EPSILON),
+        WeightKind::F64 => TERMS * f64::EPSILON,
+        _ => 0.0,
+    }
+}

@@ -1,0 +1,363 @@
+//! All-pairs shortest paths: choosing lane and algorithm, planning memory, running, making the result.
+
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::{Request, Solver};
+use crate::cpu::apsp::{ALGORITHMS, ApspAlgorithm, ApspLane, ApspOutput, ApspTask, RowConsumer};
+use crate::cpu::{Parameters, parse_algorithm};
+use crate::graph::{
+    DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId,
+    WeightKind, Weights,
+};
+use crate::plan::Plan;
+use crate::problems::{
+    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, Report, RowBlock, RowSink, Seconds, TableFacts, TableShape,
+    Tolerance, verify_rows,
+};
+use crate::{Error, Result};
+
+/// How many bytes a block of rows takes at most, if there is more memory than eight times that.
+const BLOCK_BYTES: u64 = 64 << 20;
+
+/// Runs an expression with `$lane` as the lane of the solver's graph; in the wide lane if the narrow one overflows.
+macro_rules! in_lanes {
+    ($solver:expr, $lane:ident, $wide:ident => $body:expr) => {{
+        #[allow(unused)]
+        let $wide = false;
+        match $solver.graph.weight_kind() {
+            WeightKind::Unit => {
+                type $lane = UnitLane;
+                $body
+            }
+            WeightKind::U32 => match {
+                type $lane = U32Narrow;
+                $body
+            } {
+                Err(Error::DistanceOverflow { .. }) => {
+                    type $lane = U32Wide;
+                    let $wide = true;
+                    $body
+                }
+                other => other,
+            },
+            WeightKind::I32 => {
+                type $lane = I32Lane;
+                $body
+            }
+            WeightKind::F32 => {
+                type $lane = F32Lane;
+                $body
+            }
+            WeightKind::F64 => {
+                type $lane = F64Lane;
+                $body
+            }
+        }
+    }};
+}
+
+impl Request for Apsp {
+    type Answer = DistanceMatrix;
+
+    fn plan(&self, solver: &Solver<'_>) -> Result<Plan> {
+        let table = Table::new(self, solver)?;
+        let mut plan = Plan::new();
+        plan.memory("matrix of distances", table.cells().saturating_mul(table.distance_bytes));
+        table.plan_algorithm(self, solver, &mut plan, true)?;
+        Ok(plan)
+    }
+
+    fn solve_on(self, solver: &Solver<'_>) -> Result<DistanceMatrix> {
+        in_lanes!(solver, L, wide => solve_matrix::<L>(solver, &self, wide))
+    }
+}
+
+impl Request for ApspIntoSink<'_> {
+    type Answer = ApspSummary;
+
+    fn plan(&self, solver: &Solver<'_>) -> Result<Plan> {
+        let table = Table::new(&self.request, solver)?;
+        let mut plan = Plan::new();
+        plan.memory("blocks of rows", block_bytes(solver).min(table.cells().saturating_mul(table.distance_bytes)));
+        table.plan_algorithm(&self.request, solver, &mut plan, false)?;
+        self.sink.plan(table.sources.len() as u64, table.columns, table.distance_bytes, &mut plan);
+        Ok(plan)
+    }
+
+    fn solve_on(self, solver: &Solver<'_>) -> Result<ApspSummary> {
+        in_lanes!(solver, L, wide => solve_into::<L>(solver, &self.request, self.sink, wide))
+    }
+}
+
+/// What a request asks for, checked.
+struct Table {
+    sources: Vec<VertexId>,
+    columns: u64,
+    /// Bytes of a distance, in the widest lane that may become necessary.
+    distance_bytes: u64,
+}
+
+impl Table {
+    fn new(request: &Apsp, solver: &Solver<'_>) -> Result<Self> {
+        let graph = solver.graph;
+        for (vertices, role) in [(&request.sources, "source"), (&request.targets, "target")] {
+            if let Some(vertices) = vertices {
+                solver.checked(vertices, role)?;
+            }
+        }
+        let all = || (0..graph.vertices() as VertexId).collect();
+        let distance_bytes = match graph.weight_kind() {
+            WeightKind::Unit | WeightKind::F32 => 4,
+            WeightKind::U32 if narrow_is_certain(graph) => 4,
+            _ => 8,
+        };
+        Ok(Table {
+            sources: request.sources.clone().unwrap_or_else(all),
+            columns: request.targets.as_ref().map_or(graph.vertices(), Vec::len) as u64,
+            distance_bytes,
+        })
+    }
+
+    fn cells(&self) -> u64 {
+        (self.sources.len() as u64).saturating_mul(self.columns)
+    }
+
+    /// What the algorithm takes beyond the result.
+    fn plan_algorithm(&self, request: &Apsp, solver: &Solver<'_>, plan: &mut Plan, in_place: bool) -> Result<()> {
+        let choice = choose(request, solver, self)?;
+        let (vertices, arcs) = (solver.graph.vertices() as u64, solver.graph.arcs() as u64);
+        let square = in_place && request.sources.is_none() && request.targets.is_none();
+        if choice.algorithm.needs_matrix && !square {
+            plan.memory("square matrix", vertices.saturating_mul(vertices).saturating_mul(self.distance_bytes));
+        }
+        let threads = solver.team.threads() as u64;
+        let workspace = (choice.algorithm.workspace_bytes)(vertices, arcs, threads, self.distance_bytes);
+        plan.memory(format!("workspace of `{}`", choice.algorithm.info.name), workspace);
+        Ok(())
+    }
+}
+
+/// Whether no distance can leave the narrow lane: a path leaves each vertex once at most, by its heaviest arc at worst.
+fn narrow_is_certain(graph: &Graph) -> bool {
+    let Weights::U32(weights) = graph.weights() else { return false };
+    let heaviest = |v: VertexId| weights[graph.csr().row(v)].iter().max().copied().map_or(0, u64::from);
+    let bound: u64 = (0..graph.vertices() as VertexId).into_par_iter().with_min_len(4096).map(heaviest).sum();
+    bound < u64::from(u32::MAX)
+}
+
+fn block_bytes(solver: &Solver<'_>) -> u64 {
+    BLOCK_BYTES.min(solver.memory / 8)
+}
+
+/// The algorithm, its parameters, and why it was chosen.
+struct Choice {
+    algorithm: &'static ApspAlgorithm,
+    parameters: Parameters,
+    name: String,
+    reason: String,
+}
+
+/// Nanoseconds of one thread for a relaxation of a whole matrix, and for an arc and source of `batched`, both measured on
+/// random graphs with 32-bit distances. Only their ratio matters.
+const DENSE_NANOSECONDS: f64 = 0.04;
+const SPARSE_NANOSECONDS: f64 = 0.8;
+
+fn choose(request: &Apsp, solver: &Solver<'_>, table: &Table) -> Result<Choice> {
+    let find = |text: &str, reason: String| -> Result<Choice> {
+        let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, text)?;
+        Ok(Choice { algorithm, parameters, name: text.to_owned(), reason })
+    };
+    if let Some(name) = &request.algorithm {
+        return find(name, String::from("asked for"));
+    }
+    let graph = solver.graph;
+    let vertices = graph.vertices() as f64;
+    let negative = graph.has_negative_weights();
+    let dense = vertices.powi(3) * DENSE_NANOSECONDS;
+    let sparse = table.sources.len() as f64 * (graph.arcs() as f64 + vertices) * SPARSE_NANOSECONDS;
+    let fits = vertices * vertices * table.distance_bytes as f64 <= solver.memory as f64 / 2.0;
+    let exact_floats = negative && matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
+    let unit = graph.weight_kind() == WeightKind::Unit;
+    if dense < sparse && fits && !exact_floats && !unit {
+        let density = graph.arcs() as f64 / (vertices * vertices) * 100.0;
+        return find("floyd-warshall", format!("{density:.0} % of all pairs are arcs"));
+    }
+    match (negative, exact_floats) {
+        (true, false) => find("johnson", String::from("some weights are negative and the graph is sparse")),
+        (true, true) => {
+            find("batched", String::from("some weights are negative floats, which reweighting would round"))
+        }
+        _ => find("batched", String::from("the graph is sparse")),
+    }
+}
+
+fn report<L: Lane>(choice: Choice, wide: bool, seconds: Seconds, statistics: Vec<(&'static str, u64)>) -> Report {
+    Report {
+        engine: "cpu".into(),
+        algorithm: choice.name,
+        reason: choice.reason,
+        lane: L::NAME,
+        repeated_wide: wide,
+        seconds,
+        statistics,
+    }
+}
+
+/// Whether this algorithm adds floats up in another order than along the path.
+fn reassociates<L: Lane>(choice: &Choice) -> bool {
+    choice.algorithm.needs_matrix
+        && matches!(L::Distance::into_distances(Vec::new()), Distances::F32(_) | Distances::F64(_))
+}
+
+/// Runs the chosen algorithm into `output`.
+fn run<L: ApspLane>(
+    solver: &Solver<'_>,
+    request: &Apsp,
+    table: &Table,
+    choice: &Choice,
+    output: ApspOutput<'_, L::Distance>,
+) -> Result<Vec<(&'static str, u64)>> {
+    let graph = solver.graph;
+    let Some(adjacency) = graph.csr().adjacency::<L::Weight>() else {
+        return Err(Error::invalid("the graph has weights of another type"));
+    };
+    if graph.has_negative_weights() && !choice.algorithm.info.negative_weights {
+        return Err(Error::invalid(format!("`{}` needs weights of 0 or more", choice.algorithm.info.name)));
+    }
+    let task = ApspTask {
+        adjacency,
+        graph,
+        sources: &table.sources,
+        targets: request.targets.as_deref(),
+        block_bytes: block_bytes(solver),
+        parameters: &choice.parameters,
+        team: &solver.team,
+        control: &solver.control,
+    };
+    L::pick(&choice.algorithm.solve)(&task, output)
+}
+
+fn solve_matrix<L: ApspLane>(solver: &Solver<'_>, request: &Apsp, wide: bool) -> Result<DistanceMatrix> {
+    let table = Table::new(request, solver)?;
+    let choice = choose(request, solver, &table)?;
+    let start = Instant::now();
+    let mut distances = vec![L::Distance::ZERO; table.cells() as usize];
+    let statistics = run::<L>(solver, request, &table, &choice, ApspOutput::Matrix(&mut distances))?;
+    let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
+    let mut matrix = DistanceMatrix {
+        sources: table.sources,
+        targets: request.targets.clone(),
+        columns: table.columns as usize,
+        distances: L::Distance::into_distances(distances),
+        reassociated: reassociates::<L>(&choice),
+        verified: false,
+        report: report::<L>(choice, wide, seconds, statistics),
+    };
+    if request.verified {
+        solver.team.install(|| matrix.verify(solver.graph))?;
+        matrix.verified = true;
+    }
+    Ok(matrix)
+}
+
+fn solve_into<L: ApspLane>(
+    solver: &Solver<'_>,
+    request: &Apsp,
+    sink: &mut dyn RowSink,
+    wide: bool,
+) -> Result<ApspSummary> {
+    let table = Table::new(request, solver)?;
+    let choice = choose(request, solver, &table)?;
+    let start = Instant::now();
+    let mut rows = SinkRows::<L> {
+        solver,
+        table: &table,
+        targets: request.targets.as_deref(),
+        algorithm: choice.algorithm.info.name,
+        verified: request.verified,
+        reassociated: reassociates::<L>(&choice),
+        facts: TableFacts::new(table.sources.len()),
+        sink,
+        lane: std::marker::PhantomData,
+    };
+    let statistics = run::<L>(solver, request, &table, &choice, ApspOutput::Blocks(&mut rows))?;
+    rows.sink.finish()?;
+    let facts = rows.facts;
+    let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
+    Ok(ApspSummary { facts, verified: request.verified, report: report::<L>(choice, wide, seconds, statistics) })
+}
+
+/// Takes the rows of an algorithm: verifies them if asked to, gathers facts, hands them on to the sink.
+struct SinkRows<'a, 'g, L> {
+    solver: &'a Solver<'g>,
+    table: &'a Table,
+    targets: Option<&'a [VertexId]>,
+    algorithm: &'static str,
+    verified: bool,
+    reassociated: bool,
+    facts: TableFacts,
+    sink: &'a mut dyn RowSink,
+    lane: std::marker::PhantomData<L>,
+}
+
+impl<L: ApspLane> SinkRows<'_, '_, L> {
+    fn verify(
+        graph: &Graph,
+        table: &Table,
+        targets: Option<&[VertexId]>,
+        reassociated: bool,
+        block: &RowBlock<'_>,
+    ) -> Result<()> {
+        let (Some(adjacency), Some(values)) = (graph.csr().adjacency::<L::Weight>(), L::Distance::of(block.values))
+        else {
+            return Err(Error::NotVerified("the rows have distances of another type".into()));
+        };
+        let sources: Vec<VertexId> = block.rows.iter().map(|&row| table.sources[row]).collect();
+        let tolerance = Tolerance::new::<L>(graph, values, reassociated);
+        verify_rows::<L>(adjacency, &sources, targets, values, block.columns, tolerance)
+    }
+}
+
+impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, '_, L> {
+    fn start(&mut self, order: &[usize]) -> Result<usize> {
+        let graph = self.solver.graph;
+        let (table, targets, verified, reassociated) = (self.table, self.targets, self.verified, self.reassociated);
+        let shape = TableShape {
+            graph,
+            sources: &table.sources,
+            targets,
+            order,
+            lane: L::NAME,
+            distances: &L::Distance::into_distances(Vec::new()),
+            algorithm: self.algorithm,
+        };
+        let (facts, sink) = (&mut self.facts, &mut self.sink);
+        self.solver.team.install(|| {
+            sink.begin(&shape, &mut |block| {
+                if verified {
+                    Self::verify(graph, table, targets, reassociated, block)?;
+                }
+                facts.add(block);
+                Ok(())
+            })
+        })
+    }
+
+    fn rows(&mut self, rows: &[usize], values: Vec<L::Distance>) -> Result<Vec<L::Distance>> {
+        let values = L::Distance::into_distances(values);
+        let block = RowBlock { rows, columns: self.table.columns as usize, values: &values };
+        let graph = self.solver.graph;
+        let (table, targets, verified, reassociated) = (self.table, self.targets, self.verified, self.reassociated);
+        let (facts, sink) = (&mut self.facts, &mut self.sink);
+        self.solver.team.install(|| {
+            if verified {
+                Self::verify(graph, table, targets, reassociated, &block)?;
+            }
+            facts.add(&block);
+            sink.rows(&block)
+        })?;
+        Ok(L::Distance::into_vec(values).unwrap_or_default())
+    }
+}

@@ -1,0 +1,205 @@
+//! Many independent searches: one a source, each on one thread, as many at once as there are threads.
+//!
+//! Whole searches side by side need no barriers and no atomics, so they use the cores better than one parallel search
+//! after another. The trees are handed over in the order of the sources, on the calling thread, while the workers go
+//! on; a worker that is too far ahead of the hand-over waits, so that only a few trees are in memory at any time.
+
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+use super::{Search, Solver};
+use crate::cpu::Team;
+use crate::graph::VertexId;
+use crate::problems::ShortestPathTree;
+use crate::{Error, Result};
+
+/// How many trees a thread may be ahead of the hand-over.
+const AHEAD: usize = 2;
+
+impl<'g> Solver<'g> {
+    /// Answers one search for each source, independently, and hands the trees to `each` in the order of `sources`.
+    ///
+    /// ```
+    /// let graph = warpath::Graph::from_edges([(0, 1, 5_u32), (1, 2, 7)])?;
+    /// let mut reached = Vec::new();
+    /// warpath::Solver::new(&graph)?.solve_each(warpath::Sssp::from(0), &[0, 1, 2], |tree| {
+    ///     reached.push(tree.reached());
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(reached, [3, 2, 1]);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// The sources of `search` itself are ignored. Each search runs on one thread; `each` runs on the calling thread
+    /// and must not put requests to this solver.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] before any work if the searches in flight exceed the memory allowed; the first error,
+    /// in the order of sources, that a search or `each` returns; nothing is handed over after it.
+    pub fn solve_each<S: Search>(
+        &self,
+        search: S,
+        sources: &[VertexId],
+        mut each: impl FnMut(ShortestPathTree) -> Result<()>,
+    ) -> Result<()> {
+        self.checked(sources, "source")?;
+        if search.solve_together(self, sources, &mut each)? {
+            return self.graph.check_intact();
+        }
+        let threads = self.team.threads();
+        if threads == 1 || sources.len() == 1 {
+            return sources.iter().try_for_each(|&source| each(self.solve(search.starting_at(source))?));
+        }
+        let Some(&first) = sources.first() else { return Ok(()) };
+        let in_flight = (threads * (AHEAD + 1)).min(sources.len());
+        let mut plan = crate::Plan::new();
+        let one = search.starting_at(first).plan(self)?.memory_bytes();
+        plan.memory(format!("{in_flight} searches at once"), one.saturating_mul(in_flight as u64));
+        plan.check(self.memory)?;
+
+        let queue = Queue {
+            count: sources.len(),
+            ahead: threads * AHEAD,
+            state: Mutex::new(State { next: 0, delivered: 0, done: BTreeMap::new(), stopped: false }),
+            changed: Condvar::new(),
+        };
+        let work = || {
+            let _stop = StopOnPanic(&queue);
+            let alone =
+                Solver { graph: self.graph, team: Team::alone(), control: self.control.clone(), memory: self.memory };
+            while let Some(index) = queue.take() {
+                let answer = alone.solve(search.starting_at(sources[index]));
+                queue.state().done.insert(index, answer);
+                queue.changed.notify_all();
+            }
+        };
+        self.team.run_beside(work, || {
+            let delivered = (0..sources.len()).try_for_each(|index| each(queue.wait_for(index)?));
+            queue.stop();
+            delivered
+        })
+    }
+}
+
+/// Which source is next, and which trees wait for their turn.
+struct Queue {
+    count: usize,
+    ahead: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    next: usize,
+    delivered: usize,
+    done: BTreeMap<usize, Result<ShortestPathTree>>,
+    stopped: bool,
+}
+
+impl Queue {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn wait<'q>(&self, state: MutexGuard<'q, State>) -> MutexGuard<'q, State> {
+        self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The next source to work on, as soon as it is not too far ahead; `None` when there are no more.
+    fn take(&self) -> Option<usize> {
+        let mut state = self.state();
+        while !state.stopped && state.next < self.count && state.next >= state.delivered + self.ahead {
+            state = self.wait(state);
+        }
+        if state.stopped || state.next == self.count {
+            return None;
+        }
+        state.next += 1;
+        Some(state.next - 1)
+    }
+
+    /// The answer for this source, when it is there.
+    fn wait_for(&self, index: usize) -> Result<ShortestPathTree> {
+        let mut state = self.state();
+        loop {
+            if let Some(answer) = state.done.remove(&index) {
+                state.delivered = index + 1;
+                self.changed.notify_all();
+                return answer;
+            }
+            if state.stopped {
+                return Err(Error::Interrupted);
+            }
+            state = self.wait(state);
+        }
+    }
+
+    fn stop(&self) {
+        self.state().stopped = true;
+        self.changed.notify_all();
+    }
+}
+
+/// Ends the wait for a worker that unwound; its panic then surfaces on the calling thread.
+struct StopOnPanic<'q>(&'q Queue);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::graphs_of_every_shape;
+    use crate::{Bfs, Graph, Sssp};
+
+    #[test]
+    fn trees_come_in_order_and_are_those_of_single_searches() {
+        for (name, graph) in graphs_of_every_shape::<u32>(5) {
+            let sources: Vec<VertexId> = (0..graph.vertices() as VertexId).rev().step_by(7).chain([0, 0]).collect();
+            for threads in [1, 2, 3] {
+                let solver = Solver::builder(&graph).threads(threads).open().unwrap();
+                let mut trees = Vec::new();
+                let mut keep = |tree| {
+                    trees.push(tree);
+                    Ok(())
+                };
+                solver.solve_each(Sssp::from(0), &sources, &mut keep).unwrap();
+                solver.solve_each(Bfs::from(0).within(3), &sources, &mut keep).unwrap();
+                assert_eq!(trees.len(), 2 * sources.len());
+                for (index, tree) in trees.iter().enumerate() {
+                    let source = sources[index % sources.len()];
+                    let single = match index < sources.len() {
+                        true => solver.sssp(source),
+                        false => solver.solve(Bfs::from(source).within(3)),
+                    };
+                    let single = single.unwrap();
+                    assert_eq!(tree.distances(), single.distances(), "{name}");
+                    assert_eq!(tree.predecessors(), single.predecessors(), "{name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_error_ends_it() {
+        let graph = Graph::from_edges([(0, 1, 1_u32), (1, 2, 1)]).unwrap();
+        let solver = Solver::builder(&graph).threads(3).open().unwrap();
+        let mut handed = 0;
+        let result = solver.solve_each(Sssp::from(0), &[0; 50], |_| {
+            handed += 1;
+            if handed == 5 { Err(Error::invalid("planted")) } else { Ok(()) }
+        });
+        assert!(matches!(result, Err(Error::InvalidRequest(_))));
+        assert_eq!(handed, 5);
+        assert!(solver.solve_each(Sssp::from(0), &[0, 3], |_| Ok(())).is_err());
+        assert!(solver.solve_each(Sssp::from(0), &[], |_| Ok(())).is_ok());
+        solver.control.cancel();
+        assert!(matches!(solver.solve_each(Sssp::from(0), &[0; 50], |_| Ok(())), Err(Error::Interrupted) | Ok(())));
+    }
+}
