@@ -22,6 +22,7 @@ pub mod generate;
 pub mod graph;
 mod huge_pages;
 mod plan;
+mod prefetch;
 pub mod problems;
 mod solver;
 #[cfg(test)]

@@ -89,6 +89,22 @@ pub trait Request {
 pub trait Search: Request<Answer = ShortestPathTree> + Clone + Sync {
     /// The same request from this source alone.
     fn starting_at(&self, source: VertexId) -> Self;
+
+    /// Answers the request for all these sources at once, sharing work between them, and hands over the trees in their
+    /// order; false, with nothing done, where single searches are better, which is the default.
+    ///
+    /// # Errors
+    ///
+    /// As [`Solver::solve_each`].
+    fn solve_together(
+        &self,
+        solver: &Solver<'_>,
+        sources: &[VertexId],
+        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
+    ) -> Result<bool> {
+        let _ = (solver, sources, each);
+        Ok(false)
+    }
 }
 
 impl<'g> Solver<'g> {

@@ -8,7 +8,6 @@ pub mod bfs;
 pub mod closure;
 mod instructions;
 mod parameters;
-mod prefetch;
 pub mod sssp;
 mod team;
 

@@ -12,6 +12,7 @@ mod distance_matrix;
 mod negative_cycle;
 mod npy;
 mod path;
+mod path_counts;
 mod predecessors;
 mod report;
 mod row_reductions;
@@ -37,7 +38,8 @@ pub use tree::{DistanceSum, PathCounts, ShortestPathTree};
 pub(crate) use certificate::verify_search;
 pub(crate) use closure::ReachabilityBits;
 pub(crate) use distance_matrix::{Tolerance, verify_rows};
-pub(crate) use predecessors::derive_predecessors;
+pub(crate) use path_counts::{count_shortest_paths, verify_path_counts};
+pub(crate) use predecessors::{derive_bfs_predecessors, derive_predecessors};
 pub(crate) use rows::TableFacts;
 pub(crate) use slack::{Slack, greatest_weight, relative as relative_slack};
 

@@ -15,7 +15,26 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rayon::prelude::*;
 
 use super::Slack;
-use crate::graph::{Adjacency, DistanceValue, Lane, NO_VERTEX, VertexId};
+use crate::graph::{Adjacency, Csr, DistanceValue, Lane, NO_VERTEX, VertexId};
+use crate::prefetch::prefetch;
+
+/// The predecessor of every vertex after a breadth-first search, given the arcs by head. Rows ascend, so it is the
+/// first neighbour one level above, and the rest of the row is not read.
+pub(crate) fn derive_bfs_predecessors(transpose: &Csr, levels: &[u32]) -> Vec<VertexId> {
+    const AHEAD: usize = 16;
+    let (offsets, last) = (transpose.offsets(), levels.len().saturating_sub(1));
+    let predecessor = |v: usize| {
+        prefetch(transpose.targets(), offsets[last.min(v + AHEAD)] as usize);
+        match levels[v] {
+            0 | u32::MAX => NO_VERTEX,
+            level => {
+                let above = transpose.neighbors(v as VertexId).iter().find(|&&u| levels[u as usize] == level - 1);
+                above.copied().unwrap_or(NO_VERTEX)
+            }
+        }
+    };
+    (0..levels.len()).into_par_iter().with_min_len(4096).map(predecessor).collect()
+}
 
 /// The predecessor of every vertex, [`NO_VERTEX`] for sources and vertices not reached.
 pub(crate) fn derive_predecessors<L: Lane>(

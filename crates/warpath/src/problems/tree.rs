@@ -1,6 +1,6 @@
 //! The result of a search: distances, predecessors, paths.
 
-use super::{Path, Problem, Report, verify_search};
+use super::{Path, Problem, Report, verify_path_counts, verify_search};
 use crate::graph::{
     Adjacency, Distance, DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, NO_VERTEX, U32Narrow,
     U32Wide, UnitLane, VertexId, Weight, Weights, with_distances,
@@ -138,7 +138,12 @@ impl ShortestPathTree {
     pub fn verify(&self, graph: &Graph) -> Result<()> {
         graph.check_intact()?;
         if self.problem == Problem::Bfs {
-            return self.verify_lane::<UnitLane>(graph.csr().unweighted());
+            let unweighted = graph.csr().unweighted();
+            self.verify_lane::<UnitLane>(unweighted)?;
+            return match (&self.path_counts, &self.distances) {
+                (Some(counts), Distances::U32(levels)) => verify_path_counts(unweighted, levels, counts),
+                _ => Ok(()),
+            };
         }
         let csr = graph.csr();
         match (&self.distances, graph.weights()) {

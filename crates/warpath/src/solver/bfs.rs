@@ -1,41 +1,48 @@
 //! Breadth-first search: choosing the algorithm, running it, making the result.
 
+use std::sync::Mutex;
 use std::time::Instant;
 
-use super::{Request, Search, Solver, attach_distances, plan_search, trim_to_ball};
+use super::{Request, Search, Solver, plan_search, trim_to_ball};
 use crate::Result;
-use crate::cpu::bfs::{ALGORITHMS, BfsTask, UNREACHED};
+use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, BfsTask, UNREACHED, batch_width, choose, levels_of_many, sequential};
 use crate::cpu::parse_algorithm;
-use crate::graph::{Distances, Lane, UnitLane, VertexId};
+use crate::graph::{Distances, Graph, Lane, UnitLane, VertexId};
 use crate::plan::Plan;
-use crate::problems::{Bfs, Problem, Report, Seconds, ShortestPathTree};
-
-impl Search for Bfs {
-    fn starting_at(&self, source: VertexId) -> Self {
-        Bfs { sources: vec![source], ..self.clone() }
-    }
-}
+use crate::problems::{
+    Bfs, Problem, Report, Seconds, ShortestPathTree, count_shortest_paths, derive_bfs_predecessors, derive_predecessors,
+};
 
 impl Request for Bfs {
     type Answer = ShortestPathTree;
 
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan> {
-        Ok(plan_search(solver, 4, self.distances_only))
+        let graph = solver.graph;
+        let mut plan = plan_search(solver, 4, self.distances_only);
+        if self.count_paths {
+            plan.memory("path counts", 20 * graph.vertices() as u64);
+        }
+        if !graph.has_transpose() && (self.count_paths || self.named(|algorithm| algorithm.needs_transpose)) {
+            plan.memory("the arcs by head", transpose_bytes(graph));
+        }
+        Ok(plan)
     }
 
     fn solve_on(self, solver: &Solver<'_>) -> Result<ShortestPathTree> {
         let graph = solver.graph;
         let sources = solver.checked_sources(&self.sources)?;
         let targets = solver.checked(&self.targets, "target")?;
-        let name = self.algorithm.as_deref().unwrap_or("sequential");
+        let (name, reason) = match &self.algorithm {
+            Some(name) => (name.as_str(), "asked for".to_owned()),
+            None => choose(graph),
+        };
         let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, name)?;
-        let mut seconds = Seconds::default();
         let cutoff = self.cutoff.unwrap_or(UNREACHED);
         let start = Instant::now();
-        if algorithm.needs_transpose {
+        if self.count_paths || (algorithm.needs_transpose && self.algorithm.is_some()) {
             solver.team.install(|| graph.transpose());
         }
-        seconds.prepare = start.elapsed().as_secs_f64();
+        let prepare = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let outcome = (algorithm.solve)(&BfsTask {
             graph,
@@ -46,28 +53,167 @@ impl Request for Bfs {
             team: &solver.team,
             control: &solver.control,
         })?;
-        seconds.solve = start.elapsed().as_secs_f64();
-        let mut levels = outcome.levels;
-        let bound = trim_to_ball(&mut levels, &targets, cutoff);
+        let seconds = Seconds { prepare, solve: start.elapsed().as_secs_f64(), predecessors: 0.0 };
         let report = Report {
             engine: "cpu".into(),
             algorithm: name.into(),
-            reason: String::new(),
+            reason,
             lane: UnitLane::NAME,
             repeated_wide: false,
             seconds,
             statistics: outcome.statistics,
         };
-        let mut tree = ShortestPathTree {
-            problem: Problem::Bfs,
-            sources,
-            distances: Distances::U32(Vec::new()),
-            predecessors: None,
-            path_counts: None,
-            bound,
-            report,
+        Ok(self.tree(solver, sources, &targets, outcome.levels, report))
+    }
+}
+
+impl Bfs {
+    /// Whether an algorithm was asked for by name, and has this property.
+    fn named(&self, property: impl Fn(&BfsAlgorithm) -> bool) -> bool {
+        let name = self.algorithm.as_deref().map(|text| text.split(':').next().unwrap_or(text));
+        ALGORITHMS.iter().any(|algorithm| Some(algorithm.info.name) == name && property(algorithm))
+    }
+
+    /// The result, from levels that are right within the cutoff and the farthest target.
+    fn tree(
+        &self,
+        solver: &Solver<'_>,
+        sources: Vec<VertexId>,
+        targets: &[VertexId],
+        mut levels: Vec<u32>,
+        mut report: Report,
+    ) -> ShortestPathTree {
+        let graph = solver.graph;
+        let bound = trim_to_ball(&mut levels, targets, self.cutoff.unwrap_or(UNREACHED));
+        let start = Instant::now();
+        let predecessors = (!self.distances_only).then(|| {
+            solver.team.install(|| {
+                if graph.has_transpose() {
+                    derive_bfs_predecessors(graph.transpose(), &levels)
+                } else {
+                    derive_predecessors::<UnitLane>(graph.csr().unweighted(), &sources, &levels, false)
+                }
+            })
+        });
+        if predecessors.is_some() {
+            report.seconds.predecessors = start.elapsed().as_secs_f64();
+        }
+        let start = Instant::now();
+        let path_counts =
+            self.count_paths.then(|| solver.team.install(|| count_shortest_paths(graph.transpose(), &levels)));
+        if path_counts.is_some() {
+            report.seconds.solve += start.elapsed().as_secs_f64();
+        }
+        let distances = Distances::U32(levels);
+        ShortestPathTree { problem: Problem::Bfs, sources, distances, predecessors, path_counts, bound, report }
+    }
+}
+
+/// What [`Graph::transpose`] takes.
+fn transpose_bytes(graph: &Graph) -> u64 {
+    8 * graph.vertices() as u64 + graph.arcs() as u64 * (4 + graph.weight_kind().bytes())
+}
+
+impl Search for Bfs {
+    fn starting_at(&self, source: VertexId) -> Self {
+        Bfs { sources: vec![source], ..self.clone() }
+    }
+
+    fn solve_together(
+        &self,
+        solver: &Solver<'_>,
+        sources: &[VertexId],
+        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
+    ) -> Result<bool> {
+        let graph = solver.graph;
+        let threads = solver.team.threads();
+        let has_long_levels = choose(graph).0 != sequential::ALGORITHM.info.name;
+        if self.algorithm.is_some() || !self.targets.is_empty() || !has_long_levels {
+            return Ok(false);
+        }
+        // One search takes its own memory, and a block of them: 1.4 bytes a vertex and search while it runs, and 4
+        // for its levels until it is their turn. So a quarter for the batches leaves enough for all.
+        let mut plan = self.starting_at(0).plan(solver)?;
+        if !graph.has_transpose() {
+            plan.memory("the arcs by head", transpose_bytes(graph));
+        }
+        let memory = solver.memory.saturating_sub(plan.memory_bytes()) / 4;
+        let width = batch_width(graph, sources.len(), threads, memory);
+        if width == 0 {
+            return Ok(false);
+        }
+        let start = Instant::now();
+        solver.team.install(|| graph.transpose());
+        let mut prepare = start.elapsed().as_secs_f64();
+        for block in sources.chunks(width * threads) {
+            let start = Instant::now();
+            let rows: Vec<Mutex<Vec<u32>>> = block.iter().map(|_| Mutex::default()).collect();
+            let emit = |index: usize, levels: &[u32]| {
+                *rows[index].lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = levels.to_vec();
+                Ok(())
+            };
+            levels_of_many(graph, block, width, &solver.team, &solver.control, &emit)?;
+            let solve = start.elapsed().as_secs_f64() / block.len() as f64;
+            for (&source, row) in block.iter().zip(rows) {
+                solver.control.check()?;
+                let report = Report {
+                    engine: "cpu".into(),
+                    algorithm: "multi-source".into(),
+                    reason: format!("{} sources share their reads of the graph", sources.len()),
+                    lane: UnitLane::NAME,
+                    repeated_wide: false,
+                    seconds: Seconds { prepare: std::mem::take(&mut prepare), solve, predecessors: 0.0 },
+                    statistics: vec![("searches_in_a_batch", width as u64)],
+                };
+                let levels = row.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+                each(self.tree(solver, vec![source], &[], levels, report))?;
+            }
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Random;
+
+    #[test]
+    fn searches_that_run_together_are_those_that_run_alone() {
+        let mut random = Random(11);
+        let mut vertex = || random.below(6000) as VertexId;
+        let directed = Graph::from_edges((0..40_000).map(|_| (vertex(), vertex())).collect::<Vec<_>>()).unwrap();
+        let sources: Vec<VertexId> =
+            (0..200).map(|_| vertex()).filter(|&v| (v as usize) < directed.vertices()).collect();
+        for threads in [1, 2] {
+            let solver = Solver::builder(&directed).threads(threads).open().unwrap();
+            for request in [Bfs::from(0).count_paths(), Bfs::from(0).within(3).distances_only()] {
+                let mut order = sources.iter();
+                let each = |tree: ShortestPathTree| {
+                    let single = solver.solve(request.starting_at(*order.next().unwrap()))?;
+                    assert_eq!(tree.report().algorithm, "multi-source");
+                    assert_eq!(tree.sources(), single.sources());
+                    assert_eq!(tree.distances(), single.distances());
+                    assert_eq!(tree.predecessors(), single.predecessors());
+                    assert_eq!(tree.path_counts(), single.path_counts());
+                    tree.verify(&directed)
+                };
+                solver.solve_each(request.clone(), &sources, each).unwrap();
+                assert!(order.next().is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn little_memory_means_one_by_one() {
+        let graph =
+            Graph::from_edges((0..40_000_u32).flat_map(|v| (1..5).map(move |k| (v / 4, v * k % 9973)))).unwrap();
+        let one = Solver::new(&graph).unwrap().plan(&Bfs::from(0)).unwrap().memory_bytes();
+        let solver = Solver::builder(&graph).threads(2).memory(10 * one).open().unwrap();
+        let each = |tree: ShortestPathTree| {
+            assert_ne!(tree.report().algorithm, "multi-source");
+            Ok(())
         };
-        attach_distances::<UnitLane>(solver, graph.csr().unweighted(), &mut tree, levels, self.distances_only);
-        Ok(tree)
+        solver.solve_each(Bfs::from(0), &[1; 100], each).unwrap();
     }
 }

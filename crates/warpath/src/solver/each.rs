@@ -44,6 +44,9 @@ impl<'g> Solver<'g> {
         mut each: impl FnMut(ShortestPathTree) -> Result<()>,
     ) -> Result<()> {
         self.checked(sources, "source")?;
+        if search.solve_together(self, sources, &mut each)? {
+            return self.graph.check_intact();
+        }
         let threads = self.team.threads();
         if threads == 1 || sources.len() == 1 {
             return sources.iter().try_for_each(|&source| each(self.solve(search.starting_at(source))?));

@@ -27,11 +27,13 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
+use rayon::prelude::*;
+
 use super::sequential::{Queue, all_settled};
 use super::{BfsAlgorithm, BfsOutcome, BfsTask, UNREACHED};
-use crate::cpu::prefetch::prefetch;
 use crate::cpu::{AlgorithmInfo, Parameter, Worker};
 use crate::graph::{Csr, VertexId};
+use crate::prefetch::{prefetch, prefetch_for_writing};
 use crate::problems::Problem;
 use crate::{Error, Result};
 
@@ -53,6 +55,11 @@ pub const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
                 summary: "go top-down when the frontier is below 1/beta of the unsettled vertices; 18",
                 minimum: 1e-3,
             },
+            Parameter {
+                name: "narrow",
+                summary: "arcs out of a frontier that one thread does alone; the greater of 8192 and 1/64 of the vertices",
+                minimum: 0.0,
+            },
         ],
         negative_weights: true,
     },
@@ -70,7 +77,12 @@ const CHUNK_VERTICES: usize = 64 * CHUNK;
 fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
     let vertices = task.graph.vertices();
     let mut search = Search::new(vertices);
-    let mut levels = vec![UNREACHED; vertices];
+    // In parallel, because most of the time it takes is the operating system's, handing out fresh pages.
+    let unreached = rayon::iter::repeat_n(UNREACHED, vertices).with_min_len(1 << 16);
+    let mut levels: Vec<u32> = match task.team.threads() {
+        1 => vec![UNREACHED; vertices],
+        _ => task.team.install(|| unreached.collect()),
+    };
     let counters = search.run(task, &mut levels, |wide| {
         let mut ends = task.team.run(wide);
         ends.swap_remove(0)
@@ -129,7 +141,7 @@ impl Search {
         let mut fresh = true;
         task.sources.iter().for_each(|&source| levels[source as usize] = 0);
         self.queue.restart(task.sources.iter().copied());
-        let narrow_arcs = (graph.vertices() / 64).max(8192);
+        let narrow_arcs = task.parameters.get("narrow").map_or((graph.vertices() / 64).max(8192), |arcs| arcs as usize);
         loop {
             while !is_wide(graph, self.queue.frontier(), narrow_arcs) {
                 if self.queue.frontier().is_empty() || level >= task.cutoff || all_settled(&mut targets, task, levels) {
@@ -268,6 +280,7 @@ impl Wide {
         let (graph, vertices) = (task.graph.csr(), task.graph.vertices());
         let alpha = task.parameters.get("alpha").unwrap_or(ALPHA);
         let beta = task.parameters.get("beta").unwrap_or(BETA);
+        let has_transpose = task.graph.has_transpose();
         let words = worker.share(self.settled.len());
         if worker.index == 0 {
             self.rounds.iter().for_each(Round::empty);
@@ -301,7 +314,9 @@ impl Wide {
                 }
             }
             let unsettled = vertices.saturating_sub(settled);
-            if bottom_up {
+            if !has_transpose {
+                bottom_up = false;
+            } else if bottom_up {
                 bottom_up = frontier_vertices as f64 * beta >= unsettled as f64;
             } else {
                 bottom_up = frontier_arcs as f64 * alpha > graph.arcs().saturating_sub(explored) as f64;
@@ -369,9 +384,13 @@ impl Level<'_> {
 
     /// Top-down, first part: marks every neighbour of the frontier.
     fn mark_neighbors(&self, marks: &[AtomicU8]) {
-        const AHEAD: usize = 16;
+        const AHEAD: usize = 8;
+        const LINE: usize = 16;
+        const WAITING: usize = 1024;
         let (offsets, targets) = (self.graph.offsets(), self.graph.targets());
         let mut members = [0 as VertexId; CHUNK_VERTICES];
+        // Neighbours whose marks are on their way into the cache.
+        let mut waiting = [0 as VertexId; WAITING];
         while let Some(words) = self.take_chunk() {
             let mut count = 0;
             for word in words {
@@ -381,14 +400,24 @@ impl Level<'_> {
                 }
             }
             let members = &members[..count];
+            let mut filled = 0;
             for (index, &u) in members.iter().enumerate() {
-                let soon = members[(index + AHEAD).min(count - 1)];
-                prefetch(targets, offsets[soon as usize] as usize);
-                for &v in self.graph.neighbors(u) {
-                    // SAFETY: heads of arcs are vertices, and each has a mark.
-                    unsafe { marks.get_unchecked(v as usize) }.store(1, Relaxed);
+                let soon = offsets[members[(index + AHEAD).min(count - 1)] as usize] as usize;
+                prefetch(targets, soon);
+                prefetch(targets, soon + LINE);
+                for part in self.graph.neighbors(u).chunks(WAITING / 2) {
+                    if filled + part.len() > WAITING {
+                        mark(marks, &waiting[..filled]);
+                        filled = 0;
+                    }
+                    for (slot, &v) in waiting[filled..].iter_mut().zip(part) {
+                        *slot = v;
+                        prefetch_for_writing(marks, v as usize);
+                    }
+                    filled += part.len();
                 }
             }
+            mark(marks, &waiting[..filled]);
         }
     }
 
@@ -398,19 +427,20 @@ impl Level<'_> {
         let (mut discovered, mut arcs) = (0, 0);
         for word in words {
             let mut marked = 0;
-            for (group, bytes) in marks[64 * word..64 * (word + 1)].chunks_exact(8).enumerate() {
-                let mut eight = [0; 8];
-                for (byte, mark) in eight.iter_mut().zip(bytes) {
-                    *byte = mark.load(Relaxed);
-                    mark.store(0, Relaxed);
+            let bytes = marks[64 * word..64 * (word + 1)].as_ptr().cast::<u64>().cast_mut();
+            for group in 0..8 {
+                // SAFETY: eight of the 64 marks of this word, which nobody else touches between two barriers; read
+                // and written without asking for alignment.
+                let eight = unsafe { bytes.add(group).read_unaligned() };
+                if eight != 0 {
+                    // SAFETY: as above; the marks are in cells that may be written through a shared reference.
+                    unsafe { bytes.add(group).write_unaligned(0) };
+                    // Each byte is 0 or 1: the product gathers the eight in the top byte.
+                    marked |= (u64::from_le(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * group);
                 }
-                // Each byte is 0 or 1: the product gathers the eight in the top byte.
-                let gathered = u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-                marked |= gathered << (8 * group);
             }
-            let settled = self.settled[word].load(Relaxed);
-            let new = marked & !settled;
-            self.settle(word, settled, new);
+            let new = marked & !self.settled[word].load(Relaxed);
+            self.settle(word, 0, new);
             discovered += new.count_ones() as usize;
             if arcs <= enough {
                 arcs += ones(word, new).map(|v| self.graph.row(v).len()).sum::<usize>();
@@ -420,12 +450,12 @@ impl Level<'_> {
         self.round.arcs.fetch_add(arcs, Relaxed);
     }
 
-    /// Writes what became of one word: its new vertices, on top of the settled ones.
+    /// Writes what became of one word: its new vertices get the level, those without arcs are only settled.
     #[inline]
-    fn settle(&self, word: usize, settled: u64, new: u64) {
+    fn settle(&self, word: usize, isolated: u64, new: u64) {
         self.next[word].store(new, Relaxed);
-        if new != 0 {
-            self.settled[word].store(settled | new, Relaxed);
+        if new | isolated != 0 {
+            self.settled[word].store(self.settled[word].load(Relaxed) | new | isolated, Relaxed);
             for v in ones(word, new) {
                 // SAFETY: vertices that do not exist are settled from the start, so `v` is one.
                 unsafe { self.levels.get_unchecked(v as usize) }.store(self.level, Relaxed);
@@ -437,7 +467,6 @@ impl Level<'_> {
     fn bottom_up(&self, transpose: &Csr) {
         const ONE_BY_ONE: usize = 4;
         let (offsets, targets) = (transpose.offsets(), transpose.targets());
-        let Some(last_arc) = targets.len().checked_sub(1) else { return };
         let in_frontier = |arc: usize| -> u64 {
             // SAFETY: callers ask for arcs that exist; their ends are vertices, and each has a bit.
             unsafe {
@@ -455,22 +484,17 @@ impl Level<'_> {
             let mut isolated = [0_u64; CHUNK];
             let mut open = 0;
             for (index, word) in words.clone().enumerate() {
-                let mut unsettled = !self.settled[word].load(Relaxed);
-                while unsettled != 0 {
-                    let bit = unsettled.trailing_zeros();
-                    unsettled &= unsettled - 1;
-                    let v = 64 * word + bit as usize;
-                    // SAFETY: a vertex that is not settled exists.
-                    let (first, end) =
-                        unsafe { (*offsets.get_unchecked(v) as usize, *offsets.get_unchecked(v + 1) as usize) };
-                    let has_arcs = u64::from(first < end);
-                    let hit = in_frontier(first.min(last_arc)) & has_arcs;
-                    found[index] |= hit << bit;
-                    isolated[index] |= (1 - has_arcs) << bit;
-                    next_arc[open] = first + 1;
+                for v in ones(word, !self.settled[word].load(Relaxed)) {
+                    // SAFETY: a vertex that is not settled exists, and has two offsets.
+                    let (first, end) = unsafe {
+                        (*offsets.get_unchecked(v as usize) as usize, *offsets.get_unchecked(v as usize + 1) as usize)
+                    };
+                    prefetch(targets, first);
+                    isolated[index] |= u64::from(first == end) << (v % 64);
+                    next_arc[open] = first;
                     row_end[open] = end;
-                    place[open] = (64 * index) as u16 + bit as u16;
-                    open += usize::from((first + 1 < end) & (hit == 0));
+                    place[open] = (64 * index) as u16 + (v % 64) as u16;
+                    open += usize::from(first < end);
                 }
             }
             while open > ONE_BY_ONE {
@@ -496,17 +520,21 @@ impl Level<'_> {
                 found[at / 64 % CHUNK] |= u64::from(hit) << (at % 64);
             }
             for (index, word) in words.enumerate() {
-                let settled = self.settled[word].load(Relaxed);
-                self.settle(word, settled | isolated[index], found[index]);
+                self.settle(word, isolated[index], found[index]);
                 discovered += found[index].count_ones() as usize;
-                if isolated[index] != 0 {
-                    self.settled[word].store(settled | isolated[index] | found[index], Relaxed);
-                    isolated_count += isolated[index].count_ones() as usize;
-                }
+                isolated_count += isolated[index].count_ones() as usize;
             }
         }
         self.round.discovered.fetch_add(discovered, Relaxed);
         self.round.isolated.fetch_add(isolated_count, Relaxed);
+    }
+}
+
+#[inline]
+fn mark(marks: &[AtomicU8], vertices: &[VertexId]) {
+    for &v in vertices {
+        // SAFETY: these are heads of arcs, so vertices, and each has a mark.
+        unsafe { marks.get_unchecked(v as usize) }.store(1, Relaxed);
     }
 }
 

@@ -4,6 +4,8 @@ pub mod direction_optimizing;
 pub mod multi_source;
 pub mod sequential;
 
+pub use multi_source::{EmitLevels, batch_width, levels_of_many, memory_of_many};
+
 use super::{AlgorithmInfo, Parameters, Statistics, Team};
 use crate::graph::{Graph, VertexId};
 use crate::{Control, Result};
@@ -53,5 +55,164 @@ pub struct BfsAlgorithm {
     pub solve: fn(&BfsTask<'_>) -> Result<BfsOutcome>,
 }
 
+/// The algorithm predicted fastest for one search on this graph, by name, and why.
+///
+/// Levels of a graph with few arcs a vertex are short, as in roads, and there one thread with a queue is best. All else
+/// goes to `direction-optimizing`, which is that same queue where levels turn out short. It goes bottom-up only if the
+/// arcs by head are at hand: making them for one search costs more than it saves.
+pub fn choose(graph: &Graph) -> (&'static str, String) {
+    /// Fewer arcs than this are done before other threads have woken up.
+    const SMALL: usize = 1 << 15;
+    /// Roads have 2 to 3 arcs a vertex, small worlds from about 5.
+    const FEW_ARCS: f64 = 3.0;
+    let arcs_per_vertex = graph.arcs() as f64 / graph.vertices().max(1) as f64;
+    if graph.arcs() < SMALL {
+        (sequential::ALGORITHM.info.name, format!("{} arcs are too few to share", graph.arcs()))
+    } else if arcs_per_vertex < FEW_ARCS {
+        (sequential::ALGORITHM.info.name, format!("{arcs_per_vertex:.1} arcs a vertex make short levels"))
+    } else {
+        let directions =
+            if graph.has_transpose() { "" } else { "; top-down only, as the arcs by head are not at hand" };
+        let reason = format!("{arcs_per_vertex:.1} arcs a vertex make wide levels{directions}");
+        (direction_optimizing::ALGORITHM.info.name, reason)
+    }
+}
+
 /// Every breadth-first search algorithm of this engine.
 pub static ALGORITHMS: &[BfsAlgorithm] = &[sequential::ALGORITHM, direction_optimizing::ALGORITHM];
+
+#[cfg(test)]
+mod tests {
+    use petgraph::graph::{DiGraph, NodeIndex};
+
+    use super::*;
+    use crate::graph::{Distances, Unit};
+    use crate::testing::{Random, graphs_of_every_shape};
+    use crate::{Bfs, Solver};
+
+    /// Levels by petgraph: arcs of length 1, from an extra vertex to all sources by arcs of length 0.
+    fn oracle(graph: &Graph, sources: &[VertexId]) -> Vec<u32> {
+        let mut other = DiGraph::<(), u32>::new();
+        for _ in 0..=graph.vertices() {
+            other.add_node(());
+        }
+        for u in 0..graph.vertices() as VertexId {
+            for &v in graph.neighbors(u) {
+                other.add_edge(NodeIndex::new(u as usize), NodeIndex::new(v as usize), 1);
+            }
+        }
+        let start = NodeIndex::new(graph.vertices());
+        for &source in sources {
+            other.add_edge(start, NodeIndex::new(source as usize), 0);
+        }
+        let found = petgraph::algo::dijkstra(&other, start, None, |edge| *edge.weight());
+        (0..graph.vertices()).map(|v| found.get(&NodeIndex::new(v)).copied().unwrap_or(UNREACHED)).collect()
+    }
+
+    fn levels(tree: &crate::ShortestPathTree) -> &[u32] {
+        match tree.distances() {
+            Distances::U32(levels) => levels,
+            _ => panic!("levels are u32"),
+        }
+    }
+
+    /// Every gear: as it comes, always wide with both directions, only top-down, only bottom-up, eager to change.
+    const ALGORITHMS_UNDER_TEST: [&str; 6] = [
+        "sequential",
+        "direction-optimizing",
+        "direction-optimizing:narrow=0",
+        "direction-optimizing:narrow=0,alpha=0.001",
+        "direction-optimizing:narrow=0,alpha=1e9,beta=1e9",
+        "direction-optimizing:narrow=8,alpha=3,beta=1",
+    ];
+
+    #[test]
+    fn every_algorithm_agrees_with_petgraph_and_proves_it() {
+        for seed in [1, 2] {
+            let mut random = Random(seed);
+            for (name, graph) in graphs_of_every_shape::<Unit>(seed) {
+                let vertices = graph.vertices() as u64;
+                let mut draw = |count: u64| (0..count).map(|_| random.below(vertices) as VertexId).collect::<Vec<_>>();
+                let (sources, targets) = ([draw(1), draw(3)], draw(2));
+                let expected = sources.each_ref().map(|sources| oracle(&graph, sources));
+                for threads in [1, 2, 3] {
+                    let solver = Solver::builder(&graph).threads(threads).open().unwrap();
+                    for (sources, expected) in sources.iter().zip(&expected) {
+                        let mut first: Option<crate::ShortestPathTree> = None;
+                        for algorithm in ALGORITHMS_UNDER_TEST {
+                            let context = format!("{name}, {algorithm}, {threads} threads, from {sources:?}");
+                            let request = Bfs::from(sources.as_slice()).algorithm(algorithm).count_paths();
+                            let tree = solver.solve(request.clone()).unwrap();
+                            assert_eq!(levels(&tree), expected, "{context}");
+                            tree.verify(&graph).unwrap_or_else(|error| panic!("{context}: {error}"));
+                            let first = first.get_or_insert_with(|| tree.clone());
+                            assert_eq!(first.predecessors(), tree.predecessors(), "{context}");
+                            assert_eq!(first.path_counts(), tree.path_counts(), "{context}");
+
+                            let farthest = targets.iter().map(|&t| expected[t as usize]).max().unwrap();
+                            for (request, bound) in
+                                [(request.clone().to(targets.as_slice()), farthest), (request.within(2), 2)]
+                            {
+                                let ball = solver.solve(request).unwrap();
+                                let inside = |&level: &u32| if level > bound { UNREACHED } else { level };
+                                let wanted: Vec<u32> = expected.iter().map(inside).collect();
+                                assert_eq!(levels(&ball), wanted, "{context}, bound {bound}");
+                                ball.verify(&graph).unwrap_or_else(|error| panic!("{context}: {error}"));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn planted_errors_are_rejected() {
+        let graph = Graph::from_edges([(0, 1), (1, 2), (0, 3), (3, 4), (4, 2), (2, 5)]).unwrap();
+        let tree = Solver::new(&graph).unwrap().bfs(0).unwrap();
+        tree.verify(&graph).unwrap();
+        for v in 0..6 {
+            for wrong in [0, 1, 2, 3, UNREACHED] {
+                if levels(&tree)[v] != wrong {
+                    let mut planted = tree.clone();
+                    let Distances::U32(levels) = &mut planted.distances else { panic!("levels are u32") };
+                    levels[v] = wrong;
+                    assert!(planted.verify(&graph).is_err(), "vertex {v} at {wrong}");
+                }
+            }
+            for wrong in (0..7).chain([crate::graph::NO_VERTEX]) {
+                if tree.predecessors.as_ref().unwrap()[v] != wrong {
+                    let mut planted = tree.clone();
+                    planted.predecessors.as_mut().unwrap()[v] = wrong;
+                    assert!(planted.verify(&graph).is_err(), "predecessor {wrong} of {v}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn cancelling_ends_every_algorithm() {
+        let graph = Graph::from_edges((0..5000_u32).flat_map(|v| [(v, v + 1), (v, 0)])).unwrap();
+        let control = Control::new();
+        control.cancel();
+        let solver = Solver::builder(&graph).threads(2).control(control).open().unwrap();
+        for algorithm in ALGORITHMS_UNDER_TEST {
+            let result = solver.solve(Bfs::from(0).algorithm(algorithm));
+            assert!(matches!(result, Err(crate::Error::Interrupted)), "{algorithm}");
+        }
+    }
+
+    #[test]
+    fn what_is_chosen_exists_and_says_why() {
+        let road = Graph::from_edges((0..40_000_u32).map(|v| (v, v + 1))).unwrap();
+        let world =
+            Graph::from_edges((0..40_000_u32).flat_map(|v| (1..6).map(move |k| (v, v * k * 7919 % 40_000)))).unwrap();
+        for (graph, expected) in [(&road, "sequential"), (&world, "direction-optimizing")] {
+            let (name, reason) = choose(graph);
+            assert!(ALGORITHMS.iter().any(|algorithm| algorithm.info.name == name));
+            assert_eq!((name, reason.contains("arcs a vertex")), (expected, true));
+            let tree = Solver::new(graph).unwrap().bfs(0).unwrap();
+            assert_eq!((tree.report().algorithm.as_str(), &tree.report().reason), (expected, &reason));
+        }
+    }
+}

@@ -17,8 +17,8 @@
 use super::{BfsAlgorithm, BfsOutcome, BfsTask, UNREACHED};
 use crate::Result;
 use crate::cpu::AlgorithmInfo;
-use crate::cpu::prefetch::prefetch;
 use crate::graph::{Csr, VertexId};
+use crate::prefetch::prefetch;
 use crate::problems::Problem;
 
 /// This algorithm's line in the table.
@@ -51,6 +51,7 @@ fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
     task.sources.iter().for_each(|&source| levels[source as usize] = 0);
     queue.restart(task.sources.iter().copied());
     let (mut level, mut checked_at) = (0, 0);
+    task.control.check()?;
     while !queue.frontier().is_empty() && level < task.cutoff && !all_settled(&mut targets, task, &levels) {
         if queue.tail - checked_at >= VERTICES_BETWEEN_CHECKS {
             checked_at = queue.tail;
