@@ -33,8 +33,6 @@ pub use formats::{Format, ReadOptions, WriteOptions, read, write};
 pub use generate::generate;
 pub use graph::{Distance, Graph, GraphBuilder, VertexId};
 pub use plan::{Plan, PlanItem, available_memory};
-pub use problems::{Bfs, Closure, ClosureCounts, Path, Reachability, ReachableCounts, ShortestPathTree, Sssp};
-pub use problems::{Apsp, Bfs, DistanceMatrix, Path, ShortestPathTree, Sssp};
 pub use problems::{
     Apsp, Bfs, Closure, ClosureCounts, DistanceMatrix, Path, Reachability, ReachableCounts, ShortestPathTree, Sssp,
 };

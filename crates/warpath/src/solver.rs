@@ -3,8 +3,8 @@
 mod apsp;
 mod bfs;
 mod closure;
-mod path;
 mod each;
+mod path;
 mod sssp;
 
 use std::time::Instant;

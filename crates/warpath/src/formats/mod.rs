@@ -12,11 +12,11 @@ mod compression;
 mod detect;
 mod gap;
 mod input;
+mod mapped_file;
 mod matrix_market;
 mod metis;
 pub mod npy;
 mod npz;
-mod mapped_file;
 mod partial_file;
 mod rows;
 #[cfg(test)]

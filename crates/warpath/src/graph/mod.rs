@@ -17,9 +17,9 @@ mod weights;
 pub use builder::{Direction, EdgeList, GraphBuilder, ParallelEdges, SelfLoops};
 pub use components::{Components, strongly_connected_components, weakly_connected_components};
 pub use csr::{Adjacency, Csr, Graph, InputCounts, VertexId};
+pub(crate) use csr::{check_offsets, survey};
 #[cfg(any(feature = "petgraph", feature = "sprs"))]
 pub use interop::EdgeWeight;
-pub(crate) use csr::{check_offsets, survey};
 pub use labels::{Labels, StringLabels};
 pub use statistics::{ComponentSizes, DegreeStatistics, Statistics};
 pub use storage::{StableBytes, Storage};

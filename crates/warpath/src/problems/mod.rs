@@ -14,9 +14,9 @@ mod npy;
 mod path;
 mod predecessors;
 mod report;
-mod slack;
 mod row_reductions;
 mod rows;
+mod slack;
 mod sssp;
 mod tree;
 
@@ -38,10 +38,8 @@ pub(crate) use certificate::verify_search;
 pub(crate) use closure::ReachabilityBits;
 pub(crate) use distance_matrix::{Tolerance, verify_rows};
 pub(crate) use predecessors::derive_predecessors;
-pub(crate) use slack::{Slack, greatest_weight, relative as relative_slack};
-pub(crate) use distance_matrix::{Tolerance, verify_rows};
-pub(crate) use predecessors::derive_predecessors;
 pub(crate) use rows::TableFacts;
+pub(crate) use slack::{Slack, greatest_weight, relative as relative_slack};
 
 use crate::graph::VertexId;
 
