@@ -646,7 +646,7 @@ impl<T: Label, const B: usize> BatchSearch<'_, T, B> {
     where
         T: LabelOf<D>,
     {
-        const TILE: usize = 16;
+        const TILE: usize = 64;
         for (tile, columns) in columns.chunks(TILE).enumerate() {
             let mut window = [&self.workspace.labels[0]; TILE];
             for (labels, &column) in window.iter_mut().zip(columns) {
