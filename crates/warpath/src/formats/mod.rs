@@ -10,16 +10,15 @@
 
 mod compression;
 mod detect;
-mod gap;
 mod dimacs;
 mod edge_list;
+mod gap;
 mod input;
 mod mapped_file;
 mod matrix_market;
 mod metis;
 pub mod npy;
 mod npz;
-mod mapped_file;
 mod pace;
 mod partial_file;
 mod rows;
