@@ -45,9 +45,8 @@ impl Layout {
             1 => 2,
             _ => return None,
         };
-        let size = |arc_bytes: u128| {
-            HEADER as u128 + halves * ((u128::from(vertices) + 1) * 8 + u128::from(arcs) * arc_bytes)
-        };
+        let size =
+            |arc_bytes: u128| HEADER as u128 + halves * ((u128::from(vertices) + 1) * 8 + u128::from(arcs) * arc_bytes);
         let fits = |arc_bytes| size(arc_bytes) == bytes.len() as u128;
         let weighted = match (fits(4), fits(8)) {
             (true, true) => name.to_ascii_lowercase().contains(".wsg"),
@@ -271,10 +270,7 @@ mod tests {
             (file(0, 2, 2, &[0, 1, 1], &[1, 0]), "the rows run from 0 to 1, but there are 2 entries"),
             (file(0, 2, 2, &[0, 1, 2], &[1, 2]), "vertex 2 is out of range: there are 2 vertices"),
             (file(0, 2, 2, &[0, 1, 2], &[1, u32::MAX]), "vertex 4294967295 is out of range: there are 2 vertices"),
-            (
-                file(0, 2, 2, &[0, 1, 2], &[0, 0]),
-                "the graph is undirected, but the edge from 1 to 0 lacks its reverse",
-            ),
+            (file(0, 2, 2, &[0, 1, 2], &[0, 0]), "the graph is undirected, but the edge from 1 to 0 lacks its reverse"),
             (
                 file(0, 2, 2, &[0, 1, 2], &[1, 5, 0, 6]),
                 "the graph is undirected, but the edge from 0 to 1 of weight 5 lacks its reverse",

@@ -55,9 +55,8 @@ unsafe impl StableBytes for MappedFile {
         // Pages of the map leave the memory of this process, and stay in the cache of the operating system.
         #[cfg(unix)]
         // SAFETY: the map is read-only and of a file, or of zeros: reading on shows the same bytes again.
-        let advised = unsafe {
-            self.map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, range.start, range.len())
-        };
+        let advised =
+            unsafe { self.map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, range.start, range.len()) };
         // It is advice: without it more memory is used, nothing else.
         #[cfg(unix)]
         drop(advised);

@@ -120,14 +120,16 @@ fn read_header(text: &[u8], bare: bool) -> Parsed<'_, (Header<'_>, &[u8])> {
     let mut tokens = words(banner).skip(1);
     let mut choose = |choices: &[&str], what: &str| {
         let token = tokens.next().unwrap_or(&banner[banner.len()..]);
-        choices.iter().position(|choice| token.eq_ignore_ascii_case(choice.as_bytes())).ok_or_else(|| {
-            Malformed::new(token, format!("{what} has to be {} to be a graph", choices.join(" or ")))
-        })
+        choices
+            .iter()
+            .position(|choice| token.eq_ignore_ascii_case(choice.as_bytes()))
+            .ok_or_else(|| Malformed::new(token, format!("{what} has to be {} to be a graph", choices.join(" or "))))
     };
     choose(&["matrix"], "the object")?;
     choose(&["coordinate"], "the format")?;
-    let field = choose(&["pattern", "integer", "real", "double"], "the type of values")?;
-    let field = [Field::Pattern, Field::Integer, Field::Real, Field::Real][field];
+    // `double` is an old name, `unsigned-integer` what SciPy writes.
+    let field = choose(&["pattern", "integer", "real", "double", "unsigned-integer"], "the type of values")?;
+    let field = [Field::Pattern, Field::Integer, Field::Real, Field::Real, Field::Integer][field];
     let symmetric = choose(&["general", "symmetric"], "the symmetry")? == 1;
     let Some(line) = lines.by_ref().find(|line| !is_skipped(line)) else {
         return Err(Malformed::new(&text[text.len()..], "the line of sizes is missing: `rows columns entries`"));
@@ -258,7 +260,8 @@ mod tests {
 
     #[test]
     fn banners_and_directions() {
-        let symmetric = "%%matrixmarket MATRIX Coordinate Integer Symmetric\n% a comment\n\n3 3 3\n2 1 5\n3 2 7\n3 3 1\n";
+        let symmetric =
+            "%%matrixmarket MATRIX Coordinate Integer Symmetric\n% a comment\n\n3 3 3\n2 1 5\n3 2 7\n3 3 1\n";
         let graph = read_text(options(), symmetric).unwrap();
         assert!(!graph.is_directed());
         let expected = [(0, 1, 5.0), (1, 0, 5.0), (1, 2, 7.0), (2, 1, 7.0), (2, 2, 1.0)];
@@ -299,11 +302,15 @@ mod tests {
         let real = "%%MatrixMarket matrix coordinate real general\n";
         for (banner, rest, message) in [
             ("%%MatrixMarket", "\n1 1 0\n", "1:15: the object has to be matrix to be a graph"),
-            ("%%MatrixMarket matrix array real general", "\n", "1:23: the format has to be coordinate to be a graph: `array`"),
+            (
+                "%%MatrixMarket matrix array real general",
+                "\n",
+                "1:23: the format has to be coordinate to be a graph: `array`",
+            ),
             (
                 "%%MatrixMarket matrix coordinate complex general",
                 "\n",
-                "1:34: the type of values has to be pattern or integer or real or double to be a graph: `complex`",
+                "1:34: the type of values has to be pattern or integer or real or double or unsigned-integer to be a graph: `complex`",
             ),
             (
                 "%%MatrixMarket matrix coordinate real skew-symmetric",
@@ -323,7 +330,11 @@ mod tests {
             (pattern, "3 3 1\n1 2.0\n", "3:3: rows and columns are numbers from 1 to 3: `2.0`"),
             (integer, "3 3 1\n1 2\n", "3:1: an entry has to be `row column value`: `1 2`"),
             (integer, "3 3 1\n1 2 1.5\n", "3:5: a value of an integer matrix has to be an integer: `1.5`"),
-            (integer, "3 3 1\n1 2 4294967296\n", "3:5: a weight exceeds the range of 32-bit unsigned integers: `4294967296`"),
+            (
+                integer,
+                "3 3 1\n1 2 4294967296\n",
+                "3:5: a weight exceeds the range of 32-bit unsigned integers: `4294967296`",
+            ),
             (integer, "3 3 1\n1 2 +\n", "3:5: a weight has to be a finite number: `+`"),
             (real, "3 3 1\n1 2 nan\n", "3:5: a value has to be a finite number: `nan`"),
             (real, "3 3 1\n1 2 1e999\n", "3:5: a value has to be a finite number: `1e999`"),

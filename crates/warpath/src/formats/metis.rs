@@ -54,7 +54,10 @@ fn is_comment(line: &[u8]) -> bool {
 fn read_header(text: &[u8]) -> Parsed<'_, (Header<'_>, &[u8])> {
     let mut lines = Lines::new(text);
     let Some(line) = lines.by_ref().find(|line| !is_comment(line) && words(line).next().is_some()) else {
-        return Err(Malformed::new(&text[text.len()..], "there is no header: it gives the numbers of vertices and edges"));
+        return Err(Malformed::new(
+            &text[text.len()..],
+            "there is no header: it gives the numbers of vertices and edges",
+        ));
     };
     let tokens: Vec<&[u8]> = words(line).collect();
     if tokens.len() < 2 || tokens.len() > 4 {
@@ -82,8 +85,7 @@ fn read_header(text: &[u8]) -> Parsed<'_, (Header<'_>, &[u8])> {
             skipped = skipped.saturating_add(usize::try_from(count).unwrap_or(usize::MAX));
         }
     }
-    let header =
-        Header { vertices, edges, edges_token: tokens[1], vertices_token: tokens[0], skipped, weighted };
+    let header = Header { vertices, edges, edges_token: tokens[1], vertices_token: tokens[0], skipped, weighted };
     Ok((header, lines.rest()))
 }
 
@@ -117,7 +119,8 @@ fn parse_chunk<'a, W: Weight>(
                 Malformed::new(token, format!("a neighbour is a vertex from 1 to {}", header.vertices))
             })?;
             let weight = if header.weighted {
-                let token = tokens.next().ok_or_else(|| Malformed::new(token, "the weight of this neighbour is missing"))?;
+                let token =
+                    tokens.next().ok_or_else(|| Malformed::new(token, "the weight of this neighbour is missing"))?;
                 unsigned(token)
                     .and_then(&weight_of)
                     .ok_or_else(|| Malformed::new(token, format!("a weight is an integer from 0 to {}", u32::MAX)))?
@@ -169,7 +172,8 @@ fn read_lines<W: Weight>(
     let loops = rows.self_loops();
     // METIS has no loops; where they occur anyway, some count them once and some twice.
     if u128::from(end) != 2 * u128::from(header.edges) && (end - loops) / 2 + loops != header.edges {
-        let message = format!("{} edges are announced, but there are {end} neighbours, not twice as many", header.edges);
+        let message =
+            format!("{} edges are announced, but there are {end} neighbours, not twice as many", header.edges);
         return Err(Malformed::new(header.edges_token, message).locate(text).into());
     }
     let labels = Labels::range(1, header.vertices as u64);
@@ -293,9 +297,15 @@ mod tests {
             ("3 x\n", "test:1:3: a number is needed here: `x`"),
             ("2 1 7\n2\n1\n", "test:1:5: the format of a METIS file is three digits, each 0 or 1: `7`"),
             ("2 1 1 2\n2\n1\n", "test:1:7: the number of weights a vertex contradicts the format before it: `2`"),
-            ("5000000000 1\n", "test:1:1: 5000000000 vertices are too many; at most 4294967294 are possible: `5000000000`"),
+            (
+                "5000000000 1\n",
+                "test:1:1: 5000000000 vertices are too many; at most 4294967294 are possible: `5000000000`",
+            ),
             ("2 1\n2\n", "test:1:1: 2 vertices are announced, but there are 1 lines for them: `2`"),
-            ("4000000000 1\n2\n", "test:1:1: 4000000000 vertices are announced, but there are 1 lines for them: `4000000000`"),
+            (
+                "4000000000 1\n2\n",
+                "test:1:1: 4000000000 vertices are announced, but there are 1 lines for them: `4000000000`",
+            ),
             ("2 1\n2\n1\n\n1\n", "test:5:1: there are more lines than the 2 vertices announced: `1`"),
             ("2 2\n2\n1\n", "test:1:3: 2 edges are announced, but there are 2 neighbours, not twice as many: `2`"),
             ("2 1\n3\n1\n", "test:2:1: a neighbour is a vertex from 1 to 2: `3`"),
@@ -307,7 +317,10 @@ mod tests {
             ("2 1 10\n1 2\nx 1\n", "test:3:1: the weights of a vertex are integers, 0 or more: `x`"),
             ("2 1 10 2\n1 1 2\n1\n", "test:3:1: the line is too short to hold the weights of its vertex: `1`"),
             ("3 1\n2\n3\n\n", "test: the graph is undirected, but the edge from 1 to 2 lacks its reverse"),
-            ("2 1 1\n2 5\n1 6\n", "test: the graph is undirected, but the edge from 1 to 2 of weight 5 lacks its reverse"),
+            (
+                "2 1 1\n2 5\n1 6\n",
+                "test: the graph is undirected, but the edge from 1 to 2 of weight 5 lacks its reverse",
+            ),
         ] {
             assert_rejected(Format::Metis, text, message);
         }

@@ -10,14 +10,14 @@
 
 mod compression;
 mod detect;
-mod gap;
 mod dimacs;
 mod edge_list;
+mod gap;
 mod input;
+mod mapped_file;
 mod matrix_market;
 mod metis;
 mod npz;
-mod mapped_file;
 mod pace;
 mod partial_file;
 mod rows;
@@ -292,9 +292,9 @@ impl ReadOptions {
             None => detect::detect(&input)?,
         };
         let graph = match format {
-            Format::EdgeList
-            | Format::Dimacs
-            | Format::Pace => Err(Error::invalid(format!("{format} is not built in"))),
+            Format::EdgeList | Format::Dimacs | Format::Pace => {
+                Err(Error::invalid(format!("{format} is not built in")))
+            }
             Format::Metis => metis::read(&input, self),
             Format::MatrixMarket => matrix_market::read(&input, self),
             Format::Npz => npz::read(&input, self),
@@ -399,9 +399,7 @@ impl WriteOptions {
 
 fn write_format(graph: &Graph, format: Format, out: &mut dyn Write) -> Result<()> {
     match format {
-        Format::EdgeList
-        | Format::Dimacs
-        | Format::Pace => Err(Error::invalid(format!("{format} is not built in"))),
+        Format::EdgeList | Format::Dimacs | Format::Pace => Err(Error::invalid(format!("{format} is not built in"))),
         Format::Metis => metis::write(graph, out),
         Format::MatrixMarket => matrix_market::write(graph, out),
         Format::Npz => npz::write(graph, out),

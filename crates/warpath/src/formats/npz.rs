@@ -138,14 +138,38 @@ struct Array<'a> {
 macro_rules! with_integer_type {
     ($array:expr, $type:ident => $body:expr, else $other:expr) => {
         match ($array.kind, $array.element_bytes) {
-            (Kind::Bool | Kind::Unsigned, 1) => { type $type = u8; $body }
-            (Kind::Unsigned, 2) => { type $type = u16; $body }
-            (Kind::Unsigned, 4) => { type $type = u32; $body }
-            (Kind::Unsigned, 8) => { type $type = u64; $body }
-            (Kind::Signed, 1) => { type $type = i8; $body }
-            (Kind::Signed, 2) => { type $type = i16; $body }
-            (Kind::Signed, 4) => { type $type = i32; $body }
-            (Kind::Signed, 8) => { type $type = i64; $body }
+            (Kind::Bool | Kind::Unsigned, 1) => {
+                type $type = u8;
+                $body
+            }
+            (Kind::Unsigned, 2) => {
+                type $type = u16;
+                $body
+            }
+            (Kind::Unsigned, 4) => {
+                type $type = u32;
+                $body
+            }
+            (Kind::Unsigned, 8) => {
+                type $type = u64;
+                $body
+            }
+            (Kind::Signed, 1) => {
+                type $type = i8;
+                $body
+            }
+            (Kind::Signed, 2) => {
+                type $type = i16;
+                $body
+            }
+            (Kind::Signed, 4) => {
+                type $type = i32;
+                $body
+            }
+            (Kind::Signed, 8) => {
+                type $type = i64;
+                $body
+            }
             _ => $other,
         }
     };
@@ -401,9 +425,7 @@ mod tests {
     fn archive(arrays: &[(&str, &str, &str, Vec<u8>)], method: CompressionMethod) -> Vec<u8> {
         let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
         for (name, description, shape, bytes) in arrays {
-            writer
-                .start_file(format!("{name}.npy"), SimpleFileOptions::default().compression_method(method))
-                .unwrap();
+            writer.start_file(format!("{name}.npy"), SimpleFileOptions::default().compression_method(method)).unwrap();
             let header = format!("{{'descr': '{description}', 'fortran_order': False, 'shape': {shape}, }}\n");
             writer.write_all(b"\x93NUMPY\x01\x00").unwrap();
             writer.write_all(&(header.len() as u16).to_le_bytes()).unwrap();
@@ -430,7 +452,13 @@ mod tests {
         ]
     }
 
-    fn with(mut parts: Parts, name: &'static str, description: &'static str, shape: &'static str, bytes: Vec<u8>) -> Parts {
+    fn with(
+        mut parts: Parts,
+        name: &'static str,
+        description: &'static str,
+        shape: &'static str,
+        bytes: Vec<u8>,
+    ) -> Parts {
         let at = parts.iter().position(|part| part.0 == name).unwrap();
         parts[at] = (name, description, shape, bytes);
         parts
@@ -465,6 +493,19 @@ mod tests {
                 assert!(graph.is_directed());
                 assert_eq!(graph.edges().collect::<Vec<_>>(), expected);
             }
+        }
+    }
+
+    #[test]
+    fn files_of_scipy_are_read() {
+        let files: [(&[u8], WeightKind); 2] = [
+            (include_bytes!("../../tests/data/scipy-csr-int64.npz"), WeightKind::U32),
+            (include_bytes!("../../tests/data/scipy-coo-float32.npz"), WeightKind::F32),
+        ];
+        for (file, kind) in files {
+            let graph = ReadOptions::new().read_bytes("test", file.to_vec()).unwrap();
+            assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 1, 5.0), (0, 2, 0.0), (1, 0, 7.0), (2, 2, 1.0)]);
+            assert_eq!(graph.weight_kind(), kind);
         }
     }
 

@@ -181,7 +181,8 @@ fn asymmetry(csr: &Csr, labels: &Labels) -> String {
         (start + first..start + first + repeats).filter(|&arc| weight(arc) == wanted).count()
     };
     let arcs = (0..csr.vertices() as VertexId).flat_map(|u| csr.row(u).map(move |arc| (u, arc)));
-    let lonely = arcs.map(|(u, arc)| (u, csr.targets()[arc], weight(arc))).find(|&(u, v, w)| count(u, v, w) != count(v, u, w));
+    let lonely =
+        arcs.map(|(u, arc)| (u, csr.targets()[arc], weight(arc))).find(|&(u, v, w)| count(u, v, w) != count(v, u, w));
     let edge = match lonely {
         Some((u, v, w)) => {
             let of_weight = match csr.weights().kind() {

@@ -20,7 +20,13 @@ pub(super) fn all_graphs() -> Vec<(String, Graph)> {
     let negative = Graph::from_edges([(0, 1, -5), (1, 2, i32::MAX), (2, 0, i32::MIN), (0, 0, 0)]).unwrap();
     let empty = Graph::from_edges::<(u32, u32)>([]).unwrap();
     let special = [("negative".to_owned(), negative), ("empty".to_owned(), empty)];
-    of::<Unit>(1).chain(of::<u32>(2)).chain(of::<i32>(3)).chain(of::<f32>(4)).chain(of::<f64>(5)).chain(special).collect()
+    of::<Unit>(1)
+        .chain(of::<u32>(2))
+        .chain(of::<i32>(3))
+        .chain(of::<f32>(4))
+        .chain(of::<f64>(5))
+        .chain(special)
+        .collect()
 }
 
 /// Reads bytes with all parallel arcs, in the direction of `like`.

@@ -36,8 +36,8 @@ use super::detect::WARPATH_MAGIC;
 use super::rows::{Rows, about_input, finish, wants_weights};
 use super::{Input, ReadOptions, stream_error};
 use crate::graph::{
-    Csr, Direction, Graph, InputCounts, Labels, MAX_VERTICES, ParallelEdges, SelfLoops, Storage, StringLabels, VertexId,
-    WeightKind, Weights, check_offsets, with_weights,
+    Csr, Direction, Graph, InputCounts, Labels, MAX_VERTICES, ParallelEdges, SelfLoops, Storage, StringLabels,
+    VertexId, WeightKind, Weights, check_offsets, with_weights,
 };
 use crate::{InputError, Result};
 
@@ -321,13 +321,8 @@ fn write_sections(graph: &Graph, out: &mut dyn Write) -> std::io::Result<()> {
     let csr = graph.csr();
     let kind = graph.weight_kind();
     let counts = graph.input_counts();
-    let layout = Layout::new(
-        graph.vertices() as u64,
-        graph.arcs() as u64,
-        kind.bytes(),
-        named.len() as u64,
-        text.len() as u64,
-    );
+    let layout =
+        Layout::new(graph.vertices() as u64, graph.arcs() as u64, kind.bytes(), named.len() as u64, text.len() as u64);
     let Some(layout) = layout else {
         return Err(std::io::ErrorKind::FileTooLarge.into());
     };
@@ -509,8 +504,18 @@ mod tests {
         for (graph, at, replacement, message) in [
             (&range, 0, &b"x"[..], "not a `.wpg` file: it does not begin with the magic bytes"),
             (&range, 8, &[2], "this is version 2 of the `.wpg` format; only version 1 can be read"),
-            (&range, 12, &[2], "the `.wpg` file is damaged: its header has an unknown flag, type of weight or type of names"),
-            (&range, 16, &[9], "the `.wpg` file is damaged: its header has an unknown flag, type of weight or type of names"),
+            (
+                &range,
+                12,
+                &[2],
+                "the `.wpg` file is damaged: its header has an unknown flag, type of weight or type of names",
+            ),
+            (
+                &range,
+                16,
+                &[9],
+                "the `.wpg` file is damaged: its header has an unknown flag, type of weight or type of names",
+            ),
             (&range, 24, &[0xff; 8], "the `.wpg` file is damaged: its header has too many vertices"),
             (&range, 40, &[0xff; 8], "the `.wpg` file is damaged: its header has too many vertices"),
             (&range, 32, &[0xff; 8], "the `.wpg` file is damaged: its header has impossible counts"),
@@ -542,7 +547,9 @@ mod tests {
                 let mut bytes = good.clone();
                 bytes[at] ^= 1;
                 let start = HEADER + (at - HEADER) / BLOCK * BLOCK;
-                let message = format!("test: the `.wpg` file is damaged: the checksum of the block at byte {start} does not match");
+                let message = format!(
+                    "test: the `.wpg` file is damaged: the checksum of the block at byte {start} does not match"
+                );
                 assert_rejected(Format::Warpath, bytes, &message);
             }
         }

@@ -11,9 +11,9 @@ mod storage;
 mod transforms;
 mod weights;
 
-pub(crate) use csr::{check_offsets, survey};
 pub use builder::{Direction, EdgeList, GraphBuilder, ParallelEdges, SelfLoops};
 pub use csr::{Adjacency, Csr, Graph, InputCounts, VertexId};
+pub(crate) use csr::{check_offsets, survey};
 pub use labels::{Labels, StringLabels};
 pub(crate) use storage::zeroed;
 pub use storage::{StableBytes, Storage};
