@@ -22,8 +22,8 @@ use crate::{Error, InputError, Result};
 
 const HEADER: usize = 17;
 
-/// Arcs copied at a time by a thread.
-const CHUNK: usize = 1 << 18;
+/// Arcs copied at a time by a thread; few, since that much of the file is in memory besides the copy.
+const CHUNK: usize = 1 << 16;
 
 /// What the header says, and what the size of the file says about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
