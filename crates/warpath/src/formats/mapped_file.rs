@@ -11,8 +11,11 @@
 //! one, refuses to cut a mapped file.
 
 use std::fs::File;
+use std::ops::Range;
 
 use memmap2::Mmap;
+#[cfg(unix)]
+use memmap2::UncheckedAdvice;
 
 use crate::graph::StableBytes;
 
@@ -49,6 +52,18 @@ unsafe impl StableBytes for MappedFile {
         return self.guard.is_damaged();
         #[cfg(not(unix))]
         false
+    }
+
+    fn release(&self, range: Range<usize>) {
+        #[cfg(unix)]
+        if range.start < range.end && range.end <= self.map.len() {
+            // SAFETY: the map is of a file and never written to: pages that are dropped come back as they were.
+            let _ = unsafe {
+                self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, range.start, range.end - range.start)
+            };
+        }
+        #[cfg(not(unix))]
+        let _ = range;
     }
 }
 

@@ -6,6 +6,7 @@
 mod bucket_sort;
 mod builder;
 mod csr;
+mod huge_pages;
 mod labels;
 mod storage;
 mod transforms;
@@ -13,6 +14,7 @@ mod weights;
 
 pub use builder::{Direction, EdgeList, GraphBuilder, ParallelEdges, SelfLoops};
 pub use csr::{Adjacency, Csr, Graph, InputCounts, VertexId};
+pub(crate) use huge_pages::on_huge_pages;
 pub use labels::{Labels, StringLabels};
 pub use storage::{StableBytes, Storage};
 pub use weights::{
