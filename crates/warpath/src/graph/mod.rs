@@ -6,6 +6,7 @@
 mod bucket_sort;
 mod builder;
 mod csr;
+mod huge_pages;
 mod labels;
 mod storage;
 mod transforms;
@@ -14,8 +15,8 @@ mod weights;
 pub use builder::{Direction, EdgeList, GraphBuilder, ParallelEdges, SelfLoops};
 pub use csr::{Adjacency, Csr, Graph, InputCounts, VertexId};
 pub(crate) use csr::{check_offsets, survey};
+pub(crate) use huge_pages::on_huge_pages;
 pub use labels::{Labels, StringLabels};
-pub(crate) use storage::zeroed;
 pub use storage::{StableBytes, Storage};
 pub use weights::{
     Distance, DistanceKey, DistanceValue, Distances, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, Unit,
