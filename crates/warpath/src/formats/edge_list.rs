@@ -33,7 +33,7 @@ use crate::{Error, InputError, Result};
 
 pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
     let text = without_bom(input.bytes());
-    read_text(text, options).map_err(|failure| match failure {
+    read_text(input, text, options).map_err(|failure| match failure {
         Failure::Malformed(malformed) => malformed.locate(text).into(),
         Failure::Other(error) => error,
     })
@@ -57,16 +57,16 @@ impl From<Error> for Failure<'_> {
     }
 }
 
-fn read_text<'a>(text: &'a [u8], options: &ReadOptions) -> std::result::Result<Graph, Failure<'a>> {
+fn read_text<'a>(input: &Input, text: &'a [u8], options: &ReadOptions) -> std::result::Result<Graph, Failure<'a>> {
     let comments = Comments::of(text);
     let (layout, body) = Layout::find(text, options, &comments)?;
     let direction = if comments.undirected { Direction::Undirected } else { Direction::Directed };
     let builder = options.builder(direction);
     let pieces = chunks(body, CHUNK_BYTES);
-    let narrow = parse_pieces::<u32>(&pieces, &layout, options)?;
+    let narrow = parse_pieces::<u32>(input, &pieces, &layout, options)?;
     let (labels, parsed) = match narrow {
         Attempt::Done(parsed) => name_integers(parsed, &pieces, &layout, &comments)?,
-        Attempt::TooWide => match parse_pieces::<u64>(&pieces, &layout, options)? {
+        Attempt::TooWide => match parse_pieces::<u64>(input, &pieces, &layout, options)? {
             Attempt::Done(parsed) => name_integers(parsed, &pieces, &layout, &comments)?,
             _ => name_strings(&pieces, &layout, &comments, options)?,
         },
@@ -389,13 +389,20 @@ impl<'a> From<Malformed<'a>> for ChunkFailure<'a> {
 }
 
 fn parse_pieces<'a, I: IntegerName>(
+    input: &Input,
     pieces: &[&'a [u8]],
     layout: &Layout<'a>,
     options: &ReadOptions,
 ) -> std::result::Result<Attempt<Vec<NamedChunk<'a, I>>>, Failure<'a>> {
     let control = &options.control;
-    let parsed: Vec<Option<std::result::Result<NamedChunk<'a, I>, ChunkFailure<'a>>>> =
-        pieces.par_iter().map(|piece| (!control.is_cancelled()).then(|| parse_piece(piece, layout))).collect();
+    let parsed: Vec<Option<std::result::Result<NamedChunk<'a, I>, ChunkFailure<'a>>>> = pieces
+        .par_iter()
+        .map(|piece| {
+            let parsed = (!control.is_cancelled()).then(|| parse_piece(piece, layout));
+            input.release(piece);
+            parsed
+        })
+        .collect();
     control.check()?;
     let parsed: Vec<_> = parsed.into_iter().flatten().collect();
     if parsed.iter().any(|chunk| matches!(chunk, Err(ChunkFailure::NoIntegers))) {

@@ -18,10 +18,13 @@
 use rayon::prelude::*;
 
 use super::builder::{Part, without_negative_zero};
+use super::huge_pages::on_huge_pages;
 use super::{Csr, VertexId, Weight};
 
 /// Where arcs come from: walked twice, in the same order.
 pub(super) trait Arcs<W>: Send + Sync {
+    /// At most how many arcs there are.
+    fn at_most(&self) -> usize;
     /// Calls `visit(tail, head, weight)` for each arc.
     fn for_each(&self, visit: impl FnMut(VertexId, VertexId, W));
 }
@@ -52,21 +55,13 @@ impl<T> SharedSlots<T> {
 /// Rows sorted by head then weight, and the number of arcs before parallel ones were merged (which takes the first: the
 /// one of least weight). The parts are dropped one by one when they are done with. Tails are below `vertices`.
 pub(super) fn sort_by_tail<W: Weight, A: Arcs<W>>(vertices: usize, parts: Vec<A>, merge: bool) -> (Csr, u64) {
-    // 1. Count the arcs of each part.
-    let arcs: Vec<usize> = parts
-        .par_iter()
-        .map(|part| {
-            let mut count = 0;
-            part.for_each(|_, _, _| count += 1);
-            count
-        })
-        .collect();
-    let total: usize = arcs.iter().sum();
-    let wanted = (total / BUCKET_ARCS).clamp(1, MOST_BUCKETS);
+    // 1. Choose buckets.
+    let at_most: usize = parts.iter().map(Arcs::at_most).sum();
+    let wanted = (at_most / BUCKET_ARCS).clamp(1, MOST_BUCKETS);
     let width = vertices.div_ceil(wanted).next_power_of_two();
     let shift = width.trailing_zeros();
     let buckets = vertices.div_ceil(width).max(1);
-    // 2. Count those that go into each bucket, and turn counts into places.
+    // 2. Count the arcs of each part that go into each bucket, and turn counts into places.
     let mut places: Vec<Vec<usize>> = parts
         .par_iter()
         .map(|part| {
@@ -84,8 +79,9 @@ pub(super) fn sort_by_tail<W: Weight, A: Arcs<W>>(vertices: usize, parts: Vec<A>
         }
     }
     bucket_starts.push(sum);
+    let total = sum;
     // 3. Scatter into the buckets.
-    let mut scattered: Vec<(VertexId, VertexId, W)> = Vec::with_capacity(total);
+    let mut scattered: Vec<(VertexId, VertexId, W)> = on_huge_pages(Vec::with_capacity(total));
     let slots = SharedSlots(scattered.as_mut_ptr());
     parts.into_par_iter().zip(places).for_each(|(part, mut places)| {
         part.for_each(|tail, head, weight| {
@@ -100,9 +96,9 @@ pub(super) fn sort_by_tail<W: Weight, A: Arcs<W>>(vertices: usize, parts: Vec<A>
     // SAFETY: as many slots as there are arcs were written, each once.
     unsafe { scattered.set_len(total) };
     // 4. Sort each bucket into its piece of the final arrays.
-    let mut targets = vec![0; total];
-    let mut weights = vec![W::default(); total];
-    let mut offsets = vec![0_u64; vertices + 1];
+    let mut targets = on_huge_pages(vec![0; total]);
+    let mut weights = on_huge_pages(vec![W::default(); total]);
+    let mut offsets = on_huge_pages(vec![0_u64; vertices + 1]);
     let kept: Vec<usize> = {
         let mut rest = (scattered.as_slice(), targets.as_mut_slice(), weights.as_mut_slice(), &mut offsets[1..]);
         let mut pieces = Vec::with_capacity(buckets);
@@ -209,9 +205,9 @@ fn sort_row<W: Weight>(row: &mut [(VertexId, W)]) {
 /// tail changes.
 pub(super) fn concatenate<W: Weight>(vertices: usize, parts: Vec<Part<W>>) -> Csr {
     let total = parts.iter().map(|part| part.edges().len()).sum();
-    let mut targets: Vec<VertexId> = vec![0; total];
-    let mut weights = vec![W::default(); total];
-    let mut offsets = vec![0_u64; vertices + 1];
+    let mut targets: Vec<VertexId> = on_huge_pages(vec![0; total]);
+    let mut weights = on_huge_pages(vec![W::default(); total]);
+    let mut offsets = on_huge_pages(vec![0_u64; vertices + 1]);
     {
         let mut rest = (targets.as_mut_slice(), weights.as_mut_slice(), offsets.as_mut_slice());
         let mut pieces = Vec::with_capacity(parts.len());

@@ -281,6 +281,10 @@ struct Directed<W, const DROP_LOOPS: bool>(Part<W>);
 struct Undirected<W, const DROP_LOOPS: bool>(Part<W>);
 
 impl<W: Weight, const DROP_LOOPS: bool> Arcs<W> for Directed<W, DROP_LOOPS> {
+    fn at_most(&self) -> usize {
+        self.0.range.len()
+    }
+
     #[inline]
     fn for_each(&self, mut visit: impl FnMut(VertexId, VertexId, W)) {
         for (&(u, v), &weight) in self.0.edges().iter().zip(self.0.weights()) {
@@ -292,6 +296,10 @@ impl<W: Weight, const DROP_LOOPS: bool> Arcs<W> for Directed<W, DROP_LOOPS> {
 }
 
 impl<W: Weight, const DROP_LOOPS: bool> Arcs<W> for Undirected<W, DROP_LOOPS> {
+    fn at_most(&self) -> usize {
+        2 * self.0.range.len()
+    }
+
     #[inline]
     fn for_each(&self, mut visit: impl FnMut(VertexId, VertexId, W)) {
         for (&(u, v), &weight) in self.0.edges().iter().zip(self.0.weights()) {

@@ -17,25 +17,10 @@ pub unsafe trait StableBytes: Send + Sync {
     fn bytes(&self) -> &[u8];
     /// Whether part of the file behind the bytes went missing since it was mapped: what was computed is worthless.
     fn is_damaged(&self) -> bool;
-    /// Says that this range will not be read again soon, so that it need not stay in memory. The bytes stay valid.
-    fn release(&self, _range: Range<usize>) {}
-}
-
-/// Zeros, in huge pages where the system has them: an array of a large graph takes tens of thousands of small pages, each
-/// of which costs a fault when it is first written, and a miss of the translation buffer at every random access.
-pub(crate) fn zeroed<T: Pod>(length: usize) -> Vec<T> {
-    let values = vec![T::zeroed(); length];
-    #[cfg(target_os = "linux")]
-    {
-        const HUGE: usize = 1 << 21;
-        let start = (values.as_ptr() as usize).next_multiple_of(HUGE);
-        let end = (values.as_ptr() as usize + length * size_of::<T>()) / HUGE * HUGE;
-        if start < end {
-            // SAFETY: advice about memory inside of `values`. It changes no content, and may fail without harm.
-            unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
-        }
+    /// Says that `range` will hardly be read again: memory that only caches a file may be given back.
+    fn release(&self, range: Range<usize>) {
+        let _ = range;
     }
-    values
 }
 
 /// An immutable array of plain values: a vector, or a window into a memory-mapped file.
