@@ -14,7 +14,6 @@ mod weights;
 
 pub use builder::{Direction, EdgeList, GraphBuilder, ParallelEdges, SelfLoops};
 pub use csr::{Adjacency, Csr, Graph, InputCounts, VertexId};
-pub(crate) use huge_pages::on_huge_pages;
 pub use labels::{Labels, StringLabels};
 pub use storage::{StableBytes, Storage};
 pub use weights::{
