@@ -593,7 +593,7 @@ fn name_integers<'a, I: IntegerName>(
     let (least, greatest) = isolated.iter().fold((least, greatest), |(low, high), &id| (low.min(id), high.max(id)));
     let span = greatest - least + 1;
     // A bit for each possible name, unless there are far more of those than edges.
-    if span / 256 > lines + 1024 {
+    if span / 64 > lines + 1024 {
         return name_scattered(parsed, isolated);
     }
     let present = Presence::of(&parsed, &isolated, least, span);

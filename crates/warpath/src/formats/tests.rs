@@ -256,6 +256,11 @@ fn what_is_wrong_is_said_with_line_and_text() {
         let found = edges_of(text, &ReadOptions::new().format(format));
         assert!(found.starts_with(expected), "{text:?}:\n  expected {expected}\n  found    {found}");
     }
+    // 34 GB of offsets: only where they don't fit.
+    if crate::available_memory() < 8 << 32 {
+        let huge = read_text("p sp 4294967294 0\n", &ReadOptions::new());
+        assert!(matches!(huge, Err(Error::OutOfMemory { .. })));
+    }
     let latin = read_text(b"a b\nc \xe9\n", &ReadOptions::new()).unwrap_err();
     assert!(latin.to_string().starts_with("test:2:3: the name of a vertex has to be UTF-8"), "{latin}");
 }

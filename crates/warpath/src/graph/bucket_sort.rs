@@ -241,3 +241,108 @@ pub(super) fn concatenate<W: Weight>(vertices: usize, parts: Vec<Part<W>>) -> Cs
     }
     Csr::trusted(offsets, targets, W::into_weights(weights.into()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Direction, EdgeList, Graph, GraphBuilder, ParallelEdges, SelfLoops, VertexId};
+    use crate::testing::Random;
+
+    type Edges = Vec<(VertexId, VertexId, u32)>;
+
+    /// More edges than fit into one bucket or one part, some tails far more often than others.
+    fn many_edges(vertices: u64) -> Edges {
+        let mut random = Random(17);
+        let mut vertex = || {
+            let limit = if random.below(3) == 0 { 20 } else { vertices };
+            random.below(limit) as VertexId
+        };
+        let pairs: Vec<_> = (0..1_500_000).map(|_| (vertex(), vertex())).collect();
+        pairs.into_iter().map(|(u, v)| (u, v, random.below(5) as u32)).collect()
+    }
+
+    /// What a builder has to make of edges, by sorting all of them.
+    fn expected(edges: &Edges, direction: Direction, loops: SelfLoops, parallel: ParallelEdges) -> Edges {
+        let mut arcs = Vec::new();
+        for &(u, v, weight) in edges.iter().filter(|&&(u, v, _)| loops == SelfLoops::Keep || u != v) {
+            arcs.push((u, v, weight));
+            if direction == Direction::Undirected && u != v {
+                arcs.push((v, u, weight));
+            }
+        }
+        arcs.sort_unstable();
+        if parallel == ParallelEdges::MergeByMinimum {
+            arcs.dedup_by_key(|arc| (arc.0, arc.1));
+        }
+        arcs
+    }
+
+    fn arcs(graph: &Graph) -> Edges {
+        graph.edges().map(|(u, v, weight)| (u, v, weight as u32)).collect()
+    }
+
+    #[test]
+    fn many_buckets_give_what_sorting_gives() {
+        let edges = many_edges(5000);
+        for direction in [Direction::Directed, Direction::Undirected] {
+            for loops in [SelfLoops::Keep, SelfLoops::Drop] {
+                for parallel in [ParallelEdges::MergeByMinimum, ParallelEdges::Keep] {
+                    let builder = || {
+                        GraphBuilder::new()
+                            .vertices(5003)
+                            .direction(direction)
+                            .self_loops(loops)
+                            .parallel_edges(parallel)
+                    };
+                    let lists = || {
+                        let list = |part: &[(VertexId, VertexId, u32)]| EdgeList {
+                            edges: part.iter().map(|&(u, v, _)| (u, v)).collect(),
+                            weights: part.iter().map(|edge| edge.2).collect(),
+                        };
+                        edges.chunks(400_000).map(list).collect::<Vec<_>>()
+                    };
+                    let expected = expected(&edges, direction, loops, parallel);
+                    for threads in [1, 2] {
+                        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                        let graph = pool.install(|| builder().build(lists())).unwrap();
+                        assert_eq!(graph.vertices(), 5003);
+                        assert!(arcs(&graph) == expected, "{direction:?}, {loops:?}, {parallel:?}, {threads} threads");
+                    }
+                    let graph = builder().build_from(edges.iter().copied()).unwrap();
+                    assert!(arcs(&graph) == expected, "one list, {direction:?}, {loops:?}, {parallel:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn edges_in_order_give_the_same_as_shuffled_ones() {
+        let mut sorted = many_edges(100_000);
+        sorted.sort_unstable();
+        sorted.dedup_by_key(|edge| (edge.0, edge.1));
+        let build = |edges: &Edges| GraphBuilder::new().vertices(100_010).build_from(edges.iter().copied()).unwrap();
+        let (ascending, mut shuffled) = (build(&sorted), sorted.clone());
+        let middle = shuffled.len() / 2;
+        shuffled.swap(0, middle);
+        let other = build(&shuffled);
+        assert_eq!(ascending.csr().offsets(), other.csr().offsets());
+        assert!(arcs(&ascending) == sorted && arcs(&other) == sorted);
+    }
+
+    #[test]
+    fn a_transpose_turns_every_arc_round() {
+        let edges = many_edges(70_000);
+        for parallel in [ParallelEdges::MergeByMinimum, ParallelEdges::Keep] {
+            let graph = GraphBuilder::new().parallel_edges(parallel).build_from(edges.iter().copied()).unwrap();
+            let weights = |csr: &super::Csr| csr.adjacency::<u32>().unwrap().weights.to_vec();
+            let csr = graph.transpose();
+            let weights = weights(csr);
+            let mut turned = Vec::new();
+            for v in 0..csr.vertices() as VertexId {
+                assert!(csr.neighbors(v).is_sorted());
+                turned.extend(csr.row(v).map(|arc| (csr.targets()[arc], v, weights[arc])));
+            }
+            turned.sort_unstable();
+            assert!(turned == arcs(&graph));
+        }
+    }
+}

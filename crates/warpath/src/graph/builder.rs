@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::bucket_sort::{Arcs, concatenate, sort_by_tail};
 use super::{Csr, Graph, InputCounts, Labels, MAX_VERTICES, Unit, VertexId, Weight, WeightKind};
-use crate::{Error, Result};
+use crate::{Error, Plan, Result, available_memory};
 
 /// Whether edges have a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -167,8 +167,8 @@ impl GraphBuilder {
     ///
     /// # Errors
     ///
-    /// If an id is not below the number of vertices declared, there are too many vertices, or a float weight is NaN
-    /// or infinite. A weight of -0 becomes 0.
+    /// If an id is not below the number of vertices declared, there are too many vertices, the graph would not fit into
+    /// memory, or a float weight is NaN or infinite. A weight of -0 becomes 0.
     pub fn build<W: Weight>(self, lists: Vec<EdgeList<W>>) -> Result<Graph> {
         let parts = parts(lists);
         let surveys: Vec<Survey> = parts.par_iter().map(|part| Survey::of(part.edges())).collect();
@@ -187,6 +187,7 @@ impl GraphBuilder {
                 "{vertices} vertices are too many; at most {MAX_VERTICES} are possible"
             )));
         }
+        check_memory::<W>(vertices, parts.iter().map(|part| part.range.len() as u64).sum(), self.direction)?;
         let is_float = matches!(W::KIND, WeightKind::F32 | WeightKind::F64);
         let bad = |part: &Part<W>| part.weights().iter().copied().find(|w| !w.to_f64().is_finite());
         if let Some(weight) = parts.par_iter().filter(|_| is_float).find_map_first(bad) {
@@ -206,6 +207,18 @@ impl GraphBuilder {
         let counts = InputCounts { lines, self_loops: survey.self_loops, parallel };
         Ok(Graph::from_parts(csr, !undirected, labels, counts))
     }
+}
+
+/// An error if the arrays of the graph, and those needed to sort its arcs, don't fit into memory.
+fn check_memory<W: Weight>(vertices: u64, edges: u64, direction: Direction) -> Result<()> {
+    /// Below this, asking how much memory there is would cost more than it tells.
+    const SMALL: u64 = 1 << 26;
+    let arcs = if direction == Direction::Undirected { 2 * edges } else { edges };
+    let mut plan = Plan::new();
+    plan.memory("offsets of vertices", (vertices + 1).saturating_mul(8));
+    plan.memory("arcs", arcs.saturating_mul(4 + W::KIND.bytes()));
+    plan.memory("arcs being sorted", arcs.saturating_mul(size_of::<(VertexId, VertexId, W)>() as u64));
+    if plan.memory_bytes() < SMALL { Ok(()) } else { plan.check(available_memory()) }
 }
 
 /// Part of a list of edges. A list is freed with its last part.

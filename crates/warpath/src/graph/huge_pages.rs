@@ -4,7 +4,7 @@
 //! address translations; with pages of 2 MiB hardly any does, and new memory is handed over in far fewer steps.
 
 /// Asks the system to back an array, not yet written to, by large pages. Only advice: nothing changes but the speed.
-pub(crate) fn on_huge_pages<T>(values: Vec<T>) -> Vec<T> {
+pub(super) fn on_huge_pages<T>(values: Vec<T>) -> Vec<T> {
     #[cfg(target_os = "linux")]
     {
         const HUGE: usize = 1 << 21;
