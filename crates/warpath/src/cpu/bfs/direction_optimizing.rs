@@ -35,7 +35,7 @@ use crate::cpu::{AlgorithmInfo, Parameter, Worker};
 use crate::graph::{Csr, VertexId};
 use crate::prefetch::{prefetch, prefetch_for_writing};
 use crate::problems::Problem;
-use crate::{Error, Result};
+use crate::{Error, Result, huge_pages};
 
 /// This algorithm's line in the table.
 pub const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
@@ -79,10 +79,11 @@ fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
     let mut search = Search::new(vertices);
     // In parallel, because most of the time it takes is the operating system's, handing out fresh pages.
     let unreached = rayon::iter::repeat_n(UNREACHED, vertices).with_min_len(1 << 16);
-    let mut levels: Vec<u32> = match task.team.threads() {
-        1 => vec![UNREACHED; vertices],
-        _ => task.team.install(|| unreached.collect()),
-    };
+    let mut levels: Vec<u32> = huge_pages::vec_with_capacity(vertices);
+    match task.team.threads() {
+        1 => levels.resize(vertices, UNREACHED),
+        _ => task.team.install(|| levels.par_extend(unreached)),
+    }
     let counters = search.run(task, &mut levels, |wide| {
         let mut ends = task.team.run(wide);
         ends.swap_remove(0)
@@ -147,7 +148,7 @@ impl Search {
                 if self.queue.frontier().is_empty() || level >= task.cutoff || all_settled(&mut targets, task, levels) {
                     return Ok(counters);
                 }
-                if counters[0] % LEVELS_BETWEEN_CHECKS == 0 {
+                if counters[0].is_multiple_of(LEVELS_BETWEEN_CHECKS) {
                     task.control.check()?;
                 }
                 level += 1;
@@ -259,7 +260,7 @@ impl Wide {
     fn restart(&mut self, vertices: usize) {
         self.settled.iter_mut().for_each(|word| *word.get_mut() = 0);
         self.frontiers.iter_mut().flatten().for_each(|word| *word.get_mut() = 0);
-        if vertices % 64 != 0 {
+        if !vertices.is_multiple_of(64) {
             let past_the_end = u64::MAX << (vertices % 64);
             *self.settled[vertices / 64].get_mut() = past_the_end;
         }

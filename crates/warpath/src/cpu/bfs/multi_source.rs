@@ -102,9 +102,9 @@ pub fn levels_of_many(
                 }
                 batch = None;
                 let single = single.get_or_insert_with(|| Single::new(graph.vertices()));
-                for index in first..end {
+                for (index, &source) in (first..).zip(&sources[first..end]) {
                     control.check()?;
-                    emit(index, single.run(graph.csr(), sources[index]))?;
+                    emit(index, single.run(graph.csr(), source))?;
                 }
             }
         };
