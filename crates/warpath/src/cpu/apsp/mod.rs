@@ -138,5 +138,5 @@ pub struct ApspAlgorithm {
 }
 
 /// Every all-pairs algorithm of this engine.
-pub static ALGORITHMS: &[ApspAlgorithm] = 
+pub static ALGORITHMS: &[ApspAlgorithm] =
     &[batched::ALGORITHM, tiled_floyd_warshall::ALGORITHM, johnson::ALGORITHM, floyd_warshall::ALGORITHM];

@@ -146,8 +146,11 @@ fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance
             !cancelled
         };
         let outcome = task.team.install(|| {
-            if halved { Dense::eliminate_halved(matrix, vertices, &mut progress) }
-            else { Dense::eliminate(matrix, vertices, &mut progress) }
+            if halved {
+                Dense::eliminate_halved(matrix, vertices, &mut progress)
+            } else {
+                Dense::eliminate(matrix, vertices, &mut progress)
+            }
         });
         let bits = (size_of::<L::Distance>() * if halved { 4 } else { 8 }) as u64;
         match outcome {
@@ -402,11 +405,8 @@ fn close_shaped<T: Cell, const NON_NEGATIVE: bool>(
 ) -> Outcome {
     macro_rules! close {
         ($rows:literal x $columns:literal) => {
-            TileKernel::<T, $rows, $columns, NON_NEGATIVE> {
-                instruction_set,
-                cells: PhantomData,
-            }
-            .close(matrix, n, progress)
+            TileKernel::<T, $rows, $columns, NON_NEGATIVE> { instruction_set, cells: PhantomData }
+                .close(matrix, n, progress)
         };
     }
     match (instruction_set, size_of::<T>()) {
@@ -435,11 +435,7 @@ impl<T: Cell> WeightSurvey<T> {
     /// `None` if infinity would not be recognisable after adding the negative weights. Cells
     /// above infinity are lowered to it.
     fn of(matrix: &mut [T], n: usize) -> Option<Self> {
-        let mut survey = Self {
-            largest: T::ZERO,
-            threshold: T::INFINITY,
-            non_negative: true,
-        };
+        let mut survey = Self { largest: T::ZERO, threshold: T::INFINITY, non_negative: true };
         let rows: Vec<RowExtremes<T>> = matrix
             .par_chunks_mut(n.max(1))
             .map(|row| {
@@ -513,11 +509,7 @@ impl<T: Cell> RowExtremes<T> {
 
 fn reset_from<T: Cell>(row: &mut [T], threshold: T) {
     for cell in row {
-        *cell = if *cell < threshold {
-            *cell
-        } else {
-            T::INFINITY
-        };
+        *cell = if *cell < threshold { *cell } else { T::INFINITY };
     }
 }
 
@@ -543,12 +535,7 @@ struct TileKernel<T, const ROWS: usize, const COLUMNS: usize, const NON_NEGATIVE
 impl<T: Cell, const ROWS: usize, const COLUMNS: usize, const NON_NEGATIVE: bool>
     TileKernel<T, ROWS, COLUMNS, NON_NEGATIVE>
 {
-    fn close(
-        &self,
-        matrix: &mut [T],
-        n: usize,
-        progress: &mut (dyn FnMut(usize, usize) -> bool + Send),
-    ) -> Outcome {
+    fn close(&self, matrix: &mut [T], n: usize, progress: &mut (dyn FnMut(usize, usize) -> bool + Send)) -> Outcome {
         if n <= TRIPLE_LOOP_LIMIT {
             triple_loop(self.instruction_set, matrix, n);
             return match (0..n).find(|&vertex| matrix[vertex * n + vertex] < T::ZERO) {
@@ -570,9 +557,7 @@ impl<T: Cell, const ROWS: usize, const COLUMNS: usize, const NON_NEGATIVE: bool>
             }
             let outcome = self.close(diagonal, depth, &mut |_, _| true);
             if let Outcome::NegativeCycle { vertex } = outcome {
-                return Outcome::NegativeCycle {
-                    vertex: start + vertex,
-                };
+                return Outcome::NegativeCycle { vertex: start + vertex };
             }
 
             let row_panel = &mut row_panel[..n.div_ceil(COLUMNS) * depth];
@@ -588,36 +573,19 @@ impl<T: Cell, const ROWS: usize, const COLUMNS: usize, const NON_NEGATIVE: bool>
 
     /// Phase 2, first half. Packs the rows of the block and relaxes the packed copy; the matrix
     /// gets it back in [`Self::relax_other_rows`].
-    fn relax_row_panel(
-        &self,
-        block_rows: &[T],
-        n: usize,
-        diagonal: &[T],
-        row_panel: &mut PackedAbove<T, COLUMNS>,
-    ) {
+    fn relax_row_panel(&self, block_rows: &[T], n: usize, diagonal: &[T], row_panel: &mut PackedAbove<T, COLUMNS>) {
         let depth = block_rows.len() / n;
         let mut packed_diagonal = vec![[T::INFINITY; ROWS]; depth.div_ceil(ROWS) * depth];
         pack_left(diagonal, depth, depth, &mut packed_diagonal);
-        row_panel
-            .par_chunks_exact_mut(depth)
-            .enumerate()
-            .for_each_init(
-                || vec![[T::INFINITY; COLUMNS]; depth],
-                |unrelaxed, (strip, relaxed)| {
-                    pack_above(block_rows, n, strip * COLUMNS, unrelaxed);
-                    relaxed.copy_from_slice(unrelaxed);
-                    let relaxed = relaxed.as_flattened_mut();
-                    self.relax(
-                        relaxed,
-                        COLUMNS,
-                        depth,
-                        COLUMNS,
-                        &packed_diagonal,
-                        unrelaxed,
-                        0..0,
-                    );
-                },
-            );
+        row_panel.par_chunks_exact_mut(depth).enumerate().for_each_init(
+            || vec![[T::INFINITY; COLUMNS]; depth],
+            |unrelaxed, (strip, relaxed)| {
+                pack_above(block_rows, n, strip * COLUMNS, unrelaxed);
+                relaxed.copy_from_slice(unrelaxed);
+                let relaxed = relaxed.as_flattened_mut();
+                self.relax(relaxed, COLUMNS, depth, COLUMNS, &packed_diagonal, unrelaxed, 0..0);
+            },
+        );
     }
 
     /// Phase 2, second half, and phase 3, strip of rows by strip of rows: each needs its own part
@@ -640,42 +608,23 @@ impl<T: Cell, const ROWS: usize, const COLUMNS: usize, const NON_NEGATIVE: bool>
         let panel_strips = vertices.start.div_ceil(COLUMNS)..vertices.end / COLUMNS;
 
         let strip_rows = strip_rows(n).min(block);
-        matrix
-            .par_chunks_mut(strip_rows * n)
-            .enumerate()
-            .for_each_init(
-                || vec![[T::INFINITY; ROWS]; strip_rows.div_ceil(ROWS) * depth],
-                |column_panel, (strip, rows)| {
-                    let first = strip * strip_rows;
-                    if vertices.contains(&first) {
-                        unpack_above(row_panel, depth, first - vertices.start, rows, n);
-                        return;
-                    }
-                    let height = rows.len() / n;
-                    let column_panel = &mut column_panel[..height.div_ceil(ROWS) * depth];
-                    let panel_cells = &mut rows[vertices.start..];
-                    pack_left(panel_cells, n, height, column_panel);
-                    self.relax(
-                        panel_cells,
-                        n,
-                        height,
-                        depth,
-                        column_panel,
-                        &packed_diagonal,
-                        0..0,
-                    );
-                    pack_left(panel_cells, n, height, column_panel);
-                    self.relax(
-                        rows,
-                        n,
-                        height,
-                        n,
-                        column_panel,
-                        row_panel,
-                        panel_strips.clone(),
-                    );
-                },
-            );
+        matrix.par_chunks_mut(strip_rows * n).enumerate().for_each_init(
+            || vec![[T::INFINITY; ROWS]; strip_rows.div_ceil(ROWS) * depth],
+            |column_panel, (strip, rows)| {
+                let first = strip * strip_rows;
+                if vertices.contains(&first) {
+                    unpack_above(row_panel, depth, first - vertices.start, rows, n);
+                    return;
+                }
+                let height = rows.len() / n;
+                let column_panel = &mut column_panel[..height.div_ceil(ROWS) * depth];
+                let panel_cells = &mut rows[vertices.start..];
+                pack_left(panel_cells, n, height, column_panel);
+                self.relax(panel_cells, n, height, depth, column_panel, &packed_diagonal, 0..0);
+                pack_left(panel_cells, n, height, column_panel);
+                self.relax(rows, n, height, n, column_panel, row_panel, panel_strips.clone());
+            },
+        );
     }
 
     /// `target = min(target, left ⊗ above)` for a `height × width` rectangle that starts at
@@ -741,13 +690,7 @@ impl<T: Cell, const ROWS: usize, const COLUMNS: usize, const NON_NEGATIVE: bool>
     }
 
     #[inline]
-    fn relax_full_tile(
-        &self,
-        tile: &mut [T],
-        stride: usize,
-        left: &[[T; ROWS]],
-        above: &[[T; COLUMNS]],
-    ) {
+    fn relax_full_tile(&self, tile: &mut [T], stride: usize, left: &[[T; ROWS]], above: &[[T; COLUMNS]]) {
         match self.instruction_set {
             InstructionSet::Portable => {
                 relax_registers::<T, ROWS, COLUMNS, NON_NEGATIVE>(tile, stride, left, above);
@@ -773,38 +716,24 @@ fn block_size(n: usize) -> usize {
 
 /// At least some tasks per thread, so that all threads finish at about the same time.
 fn strip_rows(n: usize) -> usize {
-    if n >= 8 * STRIP_ROWS * rayon::current_num_threads() {
-        STRIP_ROWS
-    } else {
-        STRIP_ROWS / 3
-    }
+    if n >= 8 * STRIP_ROWS * rayon::current_num_threads() { STRIP_ROWS } else { STRIP_ROWS / 3 }
 }
 
 /// Packs the first `depth` columns of `height` rows that lie `stride` apart, where `depth` follows
 /// from the size of `packed`. Missing rows of the last register tile become infinite.
-fn pack_left<T: Cell, const ROWS: usize>(
-    source: &[T],
-    stride: usize,
-    height: usize,
-    packed: &mut PackedLeft<T, ROWS>,
-) {
+fn pack_left<T: Cell, const ROWS: usize>(source: &[T], stride: usize, height: usize, packed: &mut PackedLeft<T, ROWS>) {
     let depth = packed.len() / height.div_ceil(ROWS);
     for (tile, packed) in packed.chunks_exact_mut(depth).enumerate() {
         let first = tile * ROWS;
         if first + ROWS <= height {
-            let rows: [&[T]; ROWS] =
-                array::from_fn(|row| &source[(first + row) * stride..][..depth]);
+            let rows: [&[T]; ROWS] = array::from_fn(|row| &source[(first + row) * stride..][..depth]);
             for (vertex, cells) in packed.iter_mut().enumerate() {
                 *cells = array::from_fn(|row| rows[row][vertex]);
             }
         } else {
             for (vertex, cells) in packed.iter_mut().enumerate() {
                 *cells = array::from_fn(|row| {
-                    if first + row < height {
-                        source[(first + row) * stride + vertex]
-                    } else {
-                        T::INFINITY
-                    }
+                    if first + row < height { source[(first + row) * stride + vertex] } else { T::INFINITY }
                 });
             }
         }
@@ -842,12 +771,7 @@ fn unpack_above<T: Cell, const COLUMNS: usize>(
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
-fn relax_registers_avx512<
-    T: Cell,
-    const ROWS: usize,
-    const COLUMNS: usize,
-    const NON_NEGATIVE: bool,
->(
+fn relax_registers_avx512<T: Cell, const ROWS: usize, const COLUMNS: usize, const NON_NEGATIVE: bool>(
     tile: &mut [T],
     stride: usize,
     left: &[[T; ROWS]],
@@ -858,12 +782,7 @@ fn relax_registers_avx512<
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn relax_registers_avx2<
-    T: Cell,
-    const ROWS: usize,
-    const COLUMNS: usize,
-    const NON_NEGATIVE: bool,
->(
+fn relax_registers_avx2<T: Cell, const ROWS: usize, const COLUMNS: usize, const NON_NEGATIVE: bool>(
     tile: &mut [T],
     stride: usize,
     left: &[[T; ROWS]],
@@ -884,11 +803,7 @@ fn relax_registers<T: Cell, const ROWS: usize, const COLUMNS: usize, const NON_N
     above: &[[T; COLUMNS]],
 ) {
     let lesser = |a: T, b: T| {
-        if NON_NEGATIVE {
-            a.lesser_of_non_negative(b)
-        } else {
-            a.lesser(b)
-        }
+        if NON_NEGATIVE { a.lesser_of_non_negative(b) } else { a.lesser(b) }
     };
     let mut best = [[T::INFINITY; COLUMNS]; ROWS];
     let part = left.len().div_ceil(ROWS).max(1);
@@ -1000,10 +915,7 @@ mod tests {
 
     impl Random {
         fn below(&mut self, bound: i64) -> i64 {
-            self.0 = self
-                .0
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             ((self.0 >> 33) as i64) % bound
         }
     }
@@ -1129,14 +1041,8 @@ mod tests {
         check::<f32>(&matrix, n, &expected);
 
         // 198 edges of -83 exceed what a 16-bit infinity can absorb (16383).
-        let steeper: Vec<_> = matrix
-            .iter()
-            .map(|cell| cell.map(|weight| weight - 1))
-            .collect();
-        assert_eq!(
-            run::<i16>(InstructionSet::detect(), &steeper, n).0,
-            Outcome::TooNarrow
-        );
+        let steeper: Vec<_> = matrix.iter().map(|cell| cell.map(|weight| weight - 1)).collect();
+        assert_eq!(run::<i16>(InstructionSet::detect(), &steeper, n).0, Outcome::TooNarrow);
     }
 
     #[test]
@@ -1151,37 +1057,16 @@ mod tests {
         };
         for instruction_set in InstructionSet::available() {
             // The limit is 32767 and the longest distance 199 edges; 200 edges must fit as well.
-            assert_eq!(
-                run::<u16>(instruction_set, &path(163), n).0,
-                Outcome::Complete
-            );
-            assert_eq!(
-                run::<u16>(instruction_set, &path(164), n).0,
-                Outcome::TooNarrow
-            );
-            assert_eq!(
-                run::<u16>(instruction_set, &path(3000), n).0,
-                Outcome::TooNarrow
-            );
-            assert_eq!(
-                run::<u32>(instruction_set, &path(3000), n).0,
-                Outcome::Complete
-            );
-            assert_eq!(
-                run::<i32>(instruction_set, &path(1 << 23), n).0,
-                Outcome::TooNarrow
-            );
-            assert_eq!(
-                run::<i64>(instruction_set, &path(1 << 23), n).0,
-                Outcome::Complete
-            );
+            assert_eq!(run::<u16>(instruction_set, &path(163), n).0, Outcome::Complete);
+            assert_eq!(run::<u16>(instruction_set, &path(164), n).0, Outcome::TooNarrow);
+            assert_eq!(run::<u16>(instruction_set, &path(3000), n).0, Outcome::TooNarrow);
+            assert_eq!(run::<u32>(instruction_set, &path(3000), n).0, Outcome::Complete);
+            assert_eq!(run::<i32>(instruction_set, &path(1 << 23), n).0, Outcome::TooNarrow);
+            assert_eq!(run::<i64>(instruction_set, &path(1 << 23), n).0, Outcome::Complete);
         }
         let mut floats = vec![f32::INFINITY; 9];
         (floats[1], floats[5]) = (f32::MAX, f32::MAX);
-        assert_eq!(
-            tiled_floyd_warshall(&mut floats, 3, &mut |_, _| true),
-            Outcome::TooNarrow
-        );
+        assert_eq!(tiled_floyd_warshall(&mut floats, 3, &mut |_, _| true), Outcome::TooNarrow);
     }
 
     #[test]
@@ -1191,10 +1076,7 @@ mod tests {
         (matrix[1], matrix[n + 2]) = (5, -2);
         let mut expected = vec![i32::INFINITY; n * n];
         (expected[1], expected[2], expected[n + 2]) = (5, 3, -2);
-        assert_eq!(
-            tiled_floyd_warshall(&mut matrix, n, &mut |_, _| true),
-            Outcome::Complete
-        );
+        assert_eq!(tiled_floyd_warshall(&mut matrix, n, &mut |_, _| true), Outcome::Complete);
         assert!(matrix == expected);
     }
 
@@ -1204,16 +1086,11 @@ mod tests {
             for seed in 0..if cfg!(debug_assertions) { 2 } else { 8 } {
                 let mut random = Random(seed * 1000 + n as u64);
                 let mut matrix = random_graph(n, 4, 100, 20);
-                let cycle = if n == 2 {
-                    2
-                } else {
-                    2 + random.below(2) as usize
-                };
+                let cycle = if n == 2 { 2 } else { 2 + random.below(2) as usize };
                 let start = random.below(n as i64) as usize;
                 let step = 1 + random.below((n as i64 - 1) / cycle as i64 + 1) as usize;
-                let vertices: Vec<usize> = (0..cycle)
-                    .map(|i| (start + i * step.min((n - 1) / (cycle - 1))) % n)
-                    .collect();
+                let vertices: Vec<usize> =
+                    (0..cycle).map(|i| (start + i * step.min((n - 1) / (cycle - 1))) % n).collect();
                 for i in 0..cycle {
                     let edge = vertices[i] * n + vertices[(i + 1) % cycle];
                     matrix[edge] = Some(if i == 0 { -30 } else { 10 });
@@ -1221,10 +1098,7 @@ mod tests {
                 let is_negative = naive_has_negative_cycle(&matrix, n);
                 for instruction_set in InstructionSet::available() {
                     let (outcome, _) = run::<i32>(instruction_set, &matrix, n);
-                    assert_eq!(
-                        matches!(outcome, Outcome::NegativeCycle { .. }),
-                        is_negative
-                    );
+                    assert_eq!(matches!(outcome, Outcome::NegativeCycle { .. }), is_negative);
                     let (float_outcome, _) = run::<f64>(instruction_set, &matrix, n);
                     assert_eq!(float_outcome, outcome);
                 }
@@ -1257,10 +1131,7 @@ mod tests {
     #[test]
     fn progress_is_reported_and_can_cancel() {
         let n = 150;
-        let cells: Vec<u32> = random_graph(n, 4, 100, 0)
-            .into_iter()
-            .map(u32::from_wide)
-            .collect();
+        let cells: Vec<u32> = random_graph(n, 4, 100, 0).into_iter().map(u32::from_wide).collect();
         let mut calls = Vec::new();
         let outcome = tiled_floyd_warshall(&mut cells.clone(), n, &mut |done, total| {
             calls.push((done, total));
