@@ -395,8 +395,8 @@ fn files_of_rows_continue_after_a_kill() {
     let mut random = Random(1);
     let edges: Vec<_> = (0..900).map(|_| (random.below(300) as u32, random.below(300) as u32, 9_u32)).collect();
     let graph = GraphBuilder::new().vertices(300).build_from(edges).unwrap();
-    // Memory for blocks of some 54 rows.
-    let solver = Solver::builder(&graph).threads(2).memory(1 << 19).open().unwrap();
+    // Memory for blocks of some 62 rows.
+    let solver = Solver::builder(&graph).threads(2).memory(600_000).open().unwrap();
     let small = |solver: &Solver<'_>| block_bytes(solver) / (300 * 4);
     assert!((20..150).contains(&small(&solver)));
     let request = || Apsp::all().algorithm("batched");
