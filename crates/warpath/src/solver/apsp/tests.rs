@@ -115,7 +115,9 @@ fn matrices_agree_with_petgraph() {
     use petgraph::graph::{DiGraph, NodeIndex};
     for (name, graph) in graphs_of_every_shape::<i32>(3) {
         let mut oracle = DiGraph::<(), f64>::new();
-        (0..graph.vertices()).for_each(|_| drop(oracle.add_node(())));
+        for _ in 0..graph.vertices() {
+            oracle.add_node(());
+        }
         for (u, v, weight) in graph.edges() {
             oracle.add_edge(NodeIndex::new(u as usize), NodeIndex::new(v as usize), weight);
         }
