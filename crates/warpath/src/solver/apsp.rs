@@ -361,3 +361,6 @@ impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, '_, L> {
         Ok(L::Distance::into_vec(values).unwrap_or_default())
     }
 }
+
+#[cfg(test)]
+mod tests;
