@@ -7,12 +7,10 @@ pub mod apsp;
 pub mod bfs;
 pub mod closure;
 mod instructions;
-mod large_array;
 mod parameters;
 pub mod sssp;
 mod team;
 
-pub(crate) use large_array::zeroed;
 pub(crate) use parameters::parse_algorithm;
 pub use parameters::{AlgorithmInfo, Parameter, Parameters};
 pub(crate) use team::Patience;

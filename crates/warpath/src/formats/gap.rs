@@ -17,7 +17,8 @@ use rayon::prelude::*;
 
 use super::rows::{Rows, vertex_count, wants_weights};
 use super::{Input, ReadOptions, stream_error};
-use crate::graph::{Csr, Direction, Graph, Labels, Unit, VertexId, Weights, on_huge_pages};
+use crate::graph::{Csr, Direction, Graph, Labels, Unit, VertexId, Weights};
+use crate::huge_pages::on_huge_pages;
 use crate::{Error, InputError, Result};
 
 const HEADER: usize = 17;

@@ -18,8 +18,8 @@
 use rayon::prelude::*;
 
 use super::builder::{Part, without_negative_zero};
-use super::huge_pages::on_huge_pages;
 use super::{Csr, VertexId, Weight};
+use crate::huge_pages::on_huge_pages;
 
 /// Where arcs come from: walked twice, in the same order.
 pub(super) trait Arcs<W>: Send + Sync {

@@ -9,7 +9,6 @@ mod components;
 mod csr;
 #[cfg(any(feature = "petgraph", feature = "sprs"))]
 mod interop;
-mod huge_pages;
 mod labels;
 mod statistics;
 mod storage;
@@ -22,9 +21,8 @@ pub use csr::{Adjacency, Csr, Graph, InputCounts, VertexId};
 pub(crate) use csr::{check_offsets, survey};
 #[cfg(any(feature = "petgraph", feature = "sprs"))]
 pub use interop::EdgeWeight;
-pub use statistics::{ComponentSizes, DegreeStatistics, Statistics};
-pub(crate) use huge_pages::on_huge_pages;
 pub use labels::{Labels, StringLabels};
+pub use statistics::{ComponentSizes, DegreeStatistics, Statistics};
 pub use storage::{StableBytes, Storage};
 pub use weights::{
     Distance, DistanceKey, DistanceValue, Distances, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, Unit,

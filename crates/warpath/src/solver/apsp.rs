@@ -6,11 +6,12 @@ use rayon::prelude::*;
 
 use super::{Request, Solver};
 use crate::cpu::apsp::{ALGORITHMS, ApspAlgorithm, ApspLane, ApspOutput, ApspTask, RowConsumer};
-use crate::cpu::{Parameters, parse_algorithm, zeroed};
+use crate::cpu::{Parameters, parse_algorithm};
 use crate::graph::{
     DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId,
     WeightKind, Weights,
 };
+use crate::huge_pages::on_huge_pages;
 use crate::plan::Plan;
 use crate::problems::{
     Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, Report, RowBlock, RowSink, Seconds, TableFacts, TableShape,
@@ -243,7 +244,7 @@ fn solve_matrix<L: ApspLane>(solver: &Solver<'_>, request: &Apsp, wide: bool) ->
     let table = Table::new(request, solver)?;
     let choice = choose(request, solver, &table)?;
     let start = Instant::now();
-    let mut distances = zeroed::<L::Distance>(table.cells() as usize);
+    let mut distances = on_huge_pages(vec![L::Distance::ZERO; table.cells() as usize]);
     let statistics = run::<L>(solver, request, &table, &choice, ApspOutput::Matrix(&mut distances))?;
     let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
     let mut matrix = DistanceMatrix {

@@ -13,8 +13,9 @@ use rayon::prelude::*;
 
 use super::potentials::potentials;
 use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
-use crate::cpu::{AlgorithmInfo, Statistics, zeroed};
+use crate::cpu::{AlgorithmInfo, Statistics};
 use crate::graph::{DistanceValue, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId};
+use crate::huge_pages::on_huge_pages;
 use crate::problems::Problem;
 use crate::{Error, Result};
 
@@ -124,7 +125,7 @@ pub(super) fn with_square_matrix<L: ApspLane>(
     match output {
         ApspOutput::Matrix(matrix) if task.is_square() => compute(matrix),
         ApspOutput::Matrix(rows) => {
-            let mut matrix = zeroed::<L::Distance>(vertices * vertices);
+            let mut matrix = on_huge_pages(vec![L::Distance::ZERO; vertices * vertices]);
             let statistics = compute(&mut matrix)?;
             if task.columns() > 0 {
                 for (row, &source) in rows.chunks_exact_mut(task.columns()).zip(task.sources) {
@@ -138,7 +139,7 @@ pub(super) fn with_square_matrix<L: ApspLane>(
             let have = consumer.start(&order)?;
             let mut statistics = Statistics::new();
             if have < order.len() {
-                let mut matrix = zeroed::<L::Distance>(vertices * vertices);
+                let mut matrix = on_huge_pages(vec![L::Distance::ZERO; vertices * vertices]);
                 statistics = compute(&mut matrix)?;
                 let row_bytes = (task.columns() * size_of::<L::Distance>()).max(1) as u64;
                 let block = (task.block_bytes / row_bytes).clamp(1, order.len() as u64) as usize;

@@ -31,8 +31,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
 use crate::cpu::{AlgorithmInfo, Parameter, Patience, Worker};
 use crate::graph::{Adjacency, DistanceKey, DistanceValue, Lane, VertexId, Weight, WeightKind};
+use crate::huge_pages::on_huge_pages;
 use crate::problems::Problem;
-use crate::{Error, Result, huge_pages};
+use crate::{Error, Result};
 
 /// This algorithm's line in the table.
 pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
@@ -69,7 +70,7 @@ fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
     let width = Width::new(delta);
     let unreachable = L::Distance::UNREACHABLE.key();
     let vertices = task.adjacency.vertices();
-    let mut distances: Vec<Atomic<L>> = huge_pages::vec_with_capacity(vertices);
+    let mut distances: Vec<Atomic<L>> = on_huge_pages(Vec::with_capacity(vertices));
     distances.extend((0..vertices).map(|_| unreachable.atomic()));
     for &source in task.sources {
         DistanceKey::store(&distances[source as usize], L::Distance::ZERO.key());
