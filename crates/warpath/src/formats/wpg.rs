@@ -166,7 +166,8 @@ fn read_header(bytes: &[u8]) -> Result<Header> {
             format!("this is version {} of the `.wpg` format; only version {VERSION} can be read", header.version);
         return Err(InputError::new(message).into());
     }
-    if crc32fast::hash(&bytes[..HEADER - CHECKSUM]) != header.checksum {
+    // A fuzzer that can't guess checksums gets past them, to what they protect.
+    if crc32fast::hash(&bytes[..HEADER - CHECKSUM]) != header.checksum && !cfg!(fuzzing) {
         return damaged("the checksum of its header does not match");
     }
     if header.flags > DIRECTED || header.weights as usize >= WEIGHT_KINDS.len() || header.names > STRINGS {
@@ -253,6 +254,9 @@ fn mapped<T: bytemuck::Pod + Send + Sync>(input: &Input, header: &Header, index:
 fn check_blocks(bytes: &[u8], header: &Header) -> Result<()> {
     let table = &bytes[range(header, CHECKSUMS)];
     let (table, table_checksum) = table.split_at(table.len() - CHECKSUM);
+    if cfg!(fuzzing) {
+        return Ok(());
+    }
     if crc32fast::hash(table).to_le_bytes() != table_checksum {
         return damaged("the checksum of its checksums does not match");
     }
