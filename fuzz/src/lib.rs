@@ -4,9 +4,9 @@
 use warpath::Graph;
 use warpath::formats::{Format, ReadOptions, WriteOptions};
 
-/// Options under which a small input can't ask for much memory.
+/// Reading on one thread: inputs are small, and a run can be repeated.
 pub fn options() -> ReadOptions {
-    ReadOptions::new().threads(1).memory(256 << 20)
+    ReadOptions::new().threads(1)
 }
 
 /// Reads `bytes` as `format`; if that works, writes the graph and reads it again.

@@ -1,34 +1,35 @@
-//! Large arrays on huge pages.
+//! Large pages for large arrays.
 //!
-//! A random access into an array of many small pages first has to find the page: in a virtual machine that takes
-//! longer than the access. Linux gives 2 MiB pages to whoever asks; elsewhere the request does nothing.
+//! A graph algorithm reads all over its arrays. With pages of 4 KiB nearly every such read also misses the cache of
+//! address translations, which in a virtual machine takes longer than the read itself; with pages of 2 MiB hardly any
+//! does, and new memory is handed over in far fewer steps. Linux gives them to whoever asks; elsewhere the request does
+//! nothing.
 
-/// An empty vector with room for `capacity` values, on huge pages if it is large and the system has them.
-pub(crate) fn vec_with_capacity<T>(capacity: usize) -> Vec<T> {
-    let vector = Vec::with_capacity(capacity);
+/// Asks the system to back an array, best one not yet written to, by large pages. Only advice: nothing changes but the
+/// speed.
+pub(crate) fn on_huge_pages<T>(values: Vec<T>) -> Vec<T> {
     #[cfg(target_os = "linux")]
     {
-        const WORTHWHILE: usize = 4 << 20;
-        const PAGE: usize = 4096;
-        let start = (vector.as_ptr() as usize).next_multiple_of(PAGE);
-        let end = (vector.as_ptr() as usize + vector.capacity() * size_of::<T>()) / PAGE * PAGE;
-        if end.saturating_sub(start) >= WORTHWHILE {
-            // SAFETY: the range is whole pages inside memory that the vector owns, and the advice changes no content.
-            // That it may be refused does no harm.
+        const HUGE: usize = 2 << 20;
+        let start = values.as_ptr().addr().next_multiple_of(HUGE);
+        let end = values.as_ptr().addr() + values.capacity() * size_of::<T>();
+        if size_of::<T>() > 0 && end > start && end - start >= HUGE {
+            // SAFETY: the range lies within the allocation, and the advice changes no content. That it may be refused
+            // does no harm.
             unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
         }
     }
-    vector
+    values
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn it_is_a_vector() {
-        for capacity in [0, 1, 10_000_000] {
-            let mut vector: Vec<u64> = super::vec_with_capacity(capacity);
-            vector.extend(0..capacity as u64);
-            assert!(vector.iter().copied().eq(0..capacity as u64));
+    fn content_stays() {
+        for length in [0, 1, 1_000_000] {
+            let values: Vec<u64> = (0..length).collect();
+            assert_eq!(super::on_huge_pages(values.clone()), values);
         }
+        assert_eq!(super::on_huge_pages(vec![(); 5]).len(), 5);
     }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use warpath::problems::{ApspSummary, DistanceMatrix, NpyWriter, RowBlock, RowReductions, RowSink, TableShape};
+use warpath::formats::PartialFile;
+use warpath::problems::{ApspSummary, DistanceMatrix, NpyWriter, RowReductions};
 use warpath::{Apsp, Error, Graph, Plan, Solver, VertexId};
 
 use crate::arguments::{ApspArguments, Reduction};
@@ -30,7 +31,7 @@ struct ApspFound {
 /// What becomes of the rows.
 enum Destination {
     /// They are counted and forgotten.
-    Nowhere(Nowhere),
+    Nowhere(()),
     /// A .npy file, row by row.
     Npy(NpyWriter),
     /// A .csv of the whole matrix, which is kept for that.
@@ -125,7 +126,7 @@ fn destination(arguments: &ApspArguments) -> Result<Destination, Failure> {
             Ok(Destination::Npy(NpyWriter::new(path).resume(arguments.resume)))
         }
         (Some(path), _) => Ok(Destination::Csv(Output::create(path, &arguments.common)?.0)),
-        (None, _) => Ok(Destination::Nowhere(Nowhere)),
+        (None, _) => Ok(Destination::Nowhere(())),
     }
 }
 
@@ -133,10 +134,12 @@ fn destination(arguments: &ApspArguments) -> Result<Destination, Failure> {
 fn check_folder(path: &Path) -> Result<(), Failure> {
     let mut probe = path.as_os_str().to_owned();
     probe.push(".probe");
-    Ok(drop(warpath::formats::PartialFile::create(probe).map_err(|error| match error {
+    let probe = PartialFile::create(probe).map_err(|error| match error {
         Error::Io { source, .. } => Error::io(path, source),
         other => other,
-    })?))
+    })?;
+    drop(probe);
+    Ok(())
 }
 
 impl Destination {
@@ -256,24 +259,5 @@ fn show_reduction(table: &mut Table, graph: &Graph, reductions: &RowReductions, 
     }
     if rows.len() > SHOWN + 1 {
         table.row("", format!("and {} more; --output FILE.csv has them all", rows.len() - SHOWN - 1));
-    }
-}
-
-/// A sink for who only wants the summary.
-struct Nowhere;
-
-impl RowSink for Nowhere {
-    fn plan(&self, _rows: u64, _columns: u64, _distance_bytes: u64, _plan: &mut Plan) {}
-
-    fn begin(
-        &mut self,
-        _table: &TableShape<'_>,
-        _replay: &mut dyn FnMut(&RowBlock<'_>) -> warpath::Result<()>,
-    ) -> warpath::Result<usize> {
-        Ok(0)
-    }
-
-    fn rows(&mut self, _block: &RowBlock<'_>) -> warpath::Result<()> {
-        Ok(())
     }
 }

@@ -54,12 +54,7 @@ pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
         space.disk("the matrix", (graph.vertices() as u64).saturating_pow(2));
         space.check_disk(output.path())?;
         let reachability = solver.solve(request)?;
-        verify = timed(|| {
-            Ok(if arguments.verify {
-                reachability.verify(&graph)?
-            })
-        })?
-        .1;
+        verify = timed(|| if arguments.verify { Ok(reachability.verify(&graph)?) } else { Ok(()) })?.1;
         write = timed(|| {
             let result = reachability.write_npy(output);
             Ok(written(result, output)?)
@@ -69,12 +64,7 @@ pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
         report = reachability.report().clone();
     } else {
         let counts = solver.solve(request.counts_only())?;
-        verify = timed(|| {
-            Ok(if arguments.verify {
-                counts.verify(&graph)?
-            })
-        })?
-        .1;
+        verify = timed(|| if arguments.verify { Ok(counts.verify(&graph)?) } else { Ok(()) })?.1;
         write = timed(|| match &mut output {
             Some((output, _)) => {
                 let result = counts.write_csv(&graph, output);

@@ -1,14 +1,147 @@
 //! `warpath info`: what a graph looks like, and what it takes to solve problems on it.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use warpath::graph::{ComponentSizes, Statistics};
+use warpath::{Apsp, Bfs, Closure, Graph, Request, Solver, Sssp};
 
 use crate::arguments::InfoArguments;
 use crate::failure::Failure;
 use crate::print::{self, Table};
 use crate::session::{PeakBytes, Session, Times, timed};
 
-pub(crate) fn run(_arguments: InfoArguments) -> Result<ExitCode, Failure> {
-    Err(Failure::usage("later"))
+#[derive(Debug, Serialize)]
+struct Info {
+    vertices: u64,
+    edges: u64,
+    directed: bool,
+    weights: &'static str,
+    weight_range: Option<(f64, f64)>,
+    lines: u64,
+    self_loops: u64,
+    parallel: u64,
+    degrees: Degrees,
+    components: Components,
+    strong_components: Option<Components>,
+    estimated_diameter: u64,
+    graph_bytes: u64,
+    /// What solving takes beyond the graph; absent where a graph without vertices has nothing to solve.
+    memory_bytes: BTreeMap<&'static str, u64>,
+    seconds: Times,
+    peak_bytes: PeakBytes,
+}
+
+#[derive(Debug, Serialize)]
+struct Degrees {
+    least: u64,
+    mean: f64,
+    greatest: u64,
+    isolated: u64,
+    /// Vertices of degree 0, 1, 2..3, 4..7 and so on.
+    histogram: Vec<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Components {
+    count: u64,
+    largest: u64,
+}
+
+impl From<ComponentSizes> for Components {
+    fn from(sizes: ComponentSizes) -> Self {
+        Components { count: sizes.count, largest: sizes.largest }
+    }
+}
+
+pub(crate) fn run(arguments: InfoArguments) -> Result<ExitCode, Failure> {
+    let common = &arguments.common;
+    let session = Session::new(common)?;
+    let (graph, load) = session.load(&arguments.graph)?;
+    let (statistics, solve) = timed(|| Ok(graph.statistics(&session.control)?))?;
+    let solver = session.solver(&graph)?;
+    let info = Info {
+        vertices: statistics.vertices,
+        edges: statistics.arcs,
+        directed: statistics.directed,
+        weights: statistics.weight_kind.name(),
+        weight_range: statistics.weight_range,
+        lines: statistics.input.lines,
+        self_loops: statistics.input.self_loops,
+        parallel: statistics.input.parallel,
+        degrees: Degrees {
+            least: statistics.degrees.least,
+            mean: statistics.degrees.mean,
+            greatest: statistics.degrees.greatest,
+            isolated: statistics.degrees.isolated,
+            histogram: statistics.degrees.histogram.clone(),
+        },
+        components: statistics.weak_components.into(),
+        strong_components: statistics.strong_components.map(Into::into),
+        estimated_diameter: statistics.estimated_diameter,
+        graph_bytes: statistics.bytes,
+        memory_bytes: memory_needs(&graph, &solver),
+        seconds: Times { load, solve, ..Default::default() },
+        peak_bytes: PeakBytes::now(),
+    };
+    if common.json {
+        print::json(&info)?;
+    } else if !common.quiet {
+        show(&info, &statistics).print()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What solving each problem takes beyond the graph, as the solver plans it.
+fn memory_needs(graph: &Graph, solver: &Solver<'_>) -> BTreeMap<&'static str, u64> {
+    let mut needs = BTreeMap::new();
+    let mut add = |name, plan: warpath::Result<warpath::Plan>| {
+        if let Ok(plan) = plan {
+            needs.insert(name, plan.memory_bytes());
+        }
+    };
+    if graph.vertices() > 0 {
+        add("bfs", solver.plan(&Bfs::from(0)));
+        add("sssp", solver.plan(&Sssp::from(0)));
+    }
+    add("apsp", solver.plan(&Apsp::all()));
+    add("closure", Closure::new().plan(solver));
+    add("closure counts", Closure::new().counts_only().plan(solver));
+    needs
+}
+
+fn show(info: &Info, statistics: &Statistics) -> Table {
+    let number = |value: u64| print::grouped(value.into());
+    let mut table = Table::new();
+    table.row("vertices", number(info.vertices));
+    let direction = if info.directed { "directed" } else { "undirected, each edge twice" };
+    table.row("arcs", format!("{} ({direction})", number(info.edges)));
+    let range = info.weight_range.map_or(String::new(), |(low, high)| format!(" from {low} to {high}"));
+    table.row("weights", format!("{}{range}", info.weights));
+    let (loops, parallel) = (number(info.self_loops), number(info.parallel));
+    table.row("lines", format!("{}, {loops} self-loops, {parallel} parallel arcs", number(info.lines)));
+    let degrees = &info.degrees;
+    let (least, greatest) = (number(degrees.least), number(degrees.greatest));
+    table.row(
+        "degrees",
+        format!(
+            "{least} to {greatest}, {:.2} on average, {} vertices isolated",
+            degrees.mean,
+            number(degrees.isolated)
+        ),
+    );
+    let components =
+        |sizes: &Components| format!("{}, the largest of {} vertices", number(sizes.count), number(sizes.largest));
+    table.row("components", components(&info.components));
+    if let Some(sizes) = &info.strong_components {
+        table.row("strong components", components(sizes));
+    }
+    table.row("diameter", format!("about {} edges (at least; directions ignored)", number(info.estimated_diameter)));
+    table.row("the graph takes", print::bytes(statistics.bytes));
+    for (problem, bytes) in &info.memory_bytes {
+        table.row(format!("{problem} takes"), format!("{} more", print::bytes(*bytes)));
+    }
+    table.row("time", info.seconds.text());
+    table
 }

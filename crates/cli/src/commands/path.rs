@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
         session.print_plan(&graph, solver.plan(&Sssp::from(from).to(to))?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (path, solve) = timed(|| Ok(solver.solve(Sssp::from(from).to(to))?.path_to(to)))?;
+    let (path, solve) = timed(|| Ok(solver.path(from, to)?))?;
     let ((), verify) = timed(|| match arguments.verify {
         // The certificate of a search from the source, by another algorithm, has to give the same length.
         true => verify_path(&solver, from, to, path.as_ref().map(|path| path.length())),

@@ -11,7 +11,6 @@ mod parameters;
 pub mod sssp;
 mod team;
 
-pub use instructions::InstructionSet;
 pub(crate) use parameters::parse_algorithm;
 pub use parameters::{AlgorithmInfo, Parameter, Parameters};
 pub(crate) use team::Patience;

@@ -75,6 +75,7 @@ impl Team {
             return vec![work(&Worker { index: 0, count: 1, barrier: &barrier })];
         };
         pool.broadcast(|context| {
+            move_home(context.index(), context.num_threads());
             let worker = Worker { index: context.index(), count: context.num_threads(), barrier: &barrier };
             let _release = ReleaseOnPanic(&barrier);
             work(&worker)
@@ -164,6 +165,33 @@ impl Patience {
             std::thread::sleep(SLEEP);
         }
     }
+}
+
+/// Moves the calling thread, worker `index` of `count`, to a processor of its own if it is not there, without tying it
+/// to it. Workers that are woken together can land on one processor and stay there for a whole solve, since from then
+/// on none of them sleeps.
+fn move_home(index: usize, count: usize) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: a `cpu_set_t` is plain old data, of which all zeros is the empty set; the calls only read and write the
+    // sets they are given, of the size they are told, and `home` is below `CPU_SETSIZE`. Where a call fails, the thread
+    // stays where it is.
+    unsafe {
+        let mut allowed: libc::cpu_set_t = std::mem::zeroed();
+        if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut allowed) != 0 {
+            return;
+        }
+        let mut processors = (0..libc::CPU_SETSIZE as usize).filter(|&processor| libc::CPU_ISSET(processor, &allowed));
+        let enough = libc::CPU_COUNT(&allowed) as usize >= count;
+        let Some(home) = processors.nth(index).filter(|_| enough) else { return };
+        if libc::sched_getcpu() != home as i32 {
+            let mut only_home: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(home, &mut only_home);
+            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &only_home);
+            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &allowed);
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (index, count);
 }
 
 /// Breaks the barrier when its worker unwinds, so that the others do not wait for ever.

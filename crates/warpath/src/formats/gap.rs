@@ -18,12 +18,13 @@ use rayon::prelude::*;
 use super::rows::{Rows, vertex_count, wants_weights};
 use super::{Input, ReadOptions, stream_error};
 use crate::graph::{Csr, Direction, Graph, Labels, Unit, VertexId, Weights};
+use crate::huge_pages::on_huge_pages;
 use crate::{Error, InputError, Result};
 
 const HEADER: usize = 17;
 
-/// Arcs copied at a time by a thread.
-const CHUNK: usize = 1 << 18;
+/// Arcs copied at a time by a thread; few, since that much of the file is in memory besides the copy.
+const CHUNK: usize = 1 << 16;
 
 /// What the header says, and what the size of the file says about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,11 +81,11 @@ pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
     };
     vertex_count(layout.vertices as u64)?;
     let with_weights = layout.weighted && wants_weights(options)?;
-    let mut offsets = vec![0_u64; layout.vertices + 1];
+    let mut offsets = on_huge_pages(vec![0_u64; layout.vertices + 1]);
     copy_out(input, layout.offsets(), &mut offsets, |bytes, offsets| {
         bytemuck::cast_slice_mut(offsets).copy_from_slice(bytes);
     });
-    let mut targets: Vec<VertexId> = vec![0; layout.arcs];
+    let mut targets: Vec<VertexId> = on_huge_pages(vec![0; layout.arcs]);
     let direction = if layout.directed { Direction::Directed } else { Direction::Undirected };
     let labels = Labels::range(0, layout.vertices as u64);
     if !with_weights {
@@ -102,7 +103,7 @@ pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
         let weights = vec![Unit; layout.arcs];
         return Rows { offsets, targets, weights }.into_graph(direction, labels, None, options);
     }
-    let mut weights = vec![0_i32; layout.arcs];
+    let mut weights = on_huge_pages(vec![0_i32; layout.arcs]);
     let mut both: Vec<_> = targets.chunks_mut(CHUNK).zip(weights.chunks_mut(CHUNK)).collect();
     let negative = AtomicBool::new(false);
     let range = layout.arcs();

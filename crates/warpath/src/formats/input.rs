@@ -59,6 +59,12 @@ impl Input {
         self.bytes.bytes()
     }
 
+    /// Says that a piece of the bytes is parsed and will hardly be read again.
+    pub(super) fn release(&self, piece: &[u8]) {
+        let start = (piece.as_ptr() as usize).wrapping_sub(self.bytes().as_ptr() as usize);
+        self.bytes.release(start..start.wrapping_add(piece.len()));
+    }
+
     /// An error if the file was cut short while it was mapped.
     pub(super) fn check_intact(&self) -> Result<()> {
         if self.bytes.is_damaged() {

@@ -11,8 +11,11 @@
 //! one, refuses to cut a mapped file.
 
 use std::fs::File;
+use std::ops::Range;
 
 use memmap2::Mmap;
+#[cfg(unix)]
+use memmap2::UncheckedAdvice;
 
 use crate::graph::StableBytes;
 
@@ -51,17 +54,16 @@ unsafe impl StableBytes for MappedFile {
         false
     }
 
-    fn release(&self, range: std::ops::Range<usize>) {
-        // Pages of the map leave the memory of this process, and stay in the cache of the operating system.
+    fn release(&self, range: Range<usize>) {
         #[cfg(unix)]
-        // SAFETY: the map is read-only and of a file, or of zeros: reading on shows the same bytes again.
-        let advised =
-            unsafe { self.map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, range.start, range.len()) };
-        // It is advice: without it more memory is used, nothing else.
-        #[cfg(unix)]
-        drop(advised);
+        if range.start < range.end && range.end <= self.map.len() {
+            // SAFETY: the map is of a file and never written to: pages that are dropped come back as they were.
+            let _ = unsafe {
+                self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, range.start, range.end - range.start)
+            };
+        }
         #[cfg(not(unix))]
-        drop(range);
+        let _ = range;
     }
 }
 

@@ -127,8 +127,9 @@ fn read_header(text: &[u8], bare: bool) -> Parsed<'_, (Header<'_>, &[u8])> {
     };
     choose(&["matrix"], "the object")?;
     choose(&["coordinate"], "the format")?;
-    let field = choose(&["pattern", "integer", "real", "double"], "the type of values")?;
-    let field = [Field::Pattern, Field::Integer, Field::Real, Field::Real][field];
+    // `double` is an old name, `unsigned-integer` what SciPy writes.
+    let field = choose(&["pattern", "integer", "real", "double", "unsigned-integer"], "the type of values")?;
+    let field = [Field::Pattern, Field::Integer, Field::Real, Field::Real, Field::Integer][field];
     let symmetric = choose(&["general", "symmetric"], "the symmetry")? == 1;
     let Some(line) = lines.by_ref().find(|line| !is_skipped(line)) else {
         return Err(Malformed::new(&text[text.len()..], "the line of sizes is missing: `rows columns entries`"));
@@ -309,7 +310,7 @@ mod tests {
             (
                 "%%MatrixMarket matrix coordinate complex general",
                 "\n",
-                "1:34: the type of values has to be pattern or integer or real or double to be a graph: `complex`",
+                "1:34: the type of values has to be pattern or integer or real or double or unsigned-integer to be a graph: `complex`",
             ),
             (
                 "%%MatrixMarket matrix coordinate real skew-symmetric",

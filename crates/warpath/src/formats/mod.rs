@@ -10,6 +10,8 @@
 
 mod compression;
 mod detect;
+mod dimacs;
+mod edge_list;
 mod gap;
 mod input;
 mod mapped_file;
@@ -17,10 +19,13 @@ mod matrix_market;
 mod metis;
 pub mod npy;
 mod npz;
+mod pace;
 mod partial_file;
 mod rows;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod text;
 mod weight_column;
 mod wpg;
@@ -288,14 +293,14 @@ impl ReadOptions {
             None => detect::detect(&input)?,
         };
         let graph = match format {
-            Format::EdgeList | Format::Dimacs | Format::Pace => {
-                Err(Error::invalid(format!("{format} is not built in")))
-            }
             Format::Metis => metis::read(&input, self),
             Format::MatrixMarket => matrix_market::read(&input, self),
             Format::Npz => npz::read(&input, self),
             Format::Gap => gap::read(&input, self),
             Format::Warpath => wpg::read(&input, self),
+            Format::EdgeList => edge_list::read(&input, self),
+            Format::Dimacs => dimacs::read(&input, self),
+            Format::Pace => pace::read(&input, self),
         };
         // A file that was cut short reads as zeros: whatever was found in it is worthless.
         input.check_intact()?;
@@ -389,12 +394,14 @@ impl WriteOptions {
 
 fn write_format(graph: &Graph, format: Format, out: &mut dyn Write) -> Result<()> {
     match format {
-        Format::EdgeList | Format::Dimacs | Format::Pace => Err(Error::invalid(format!("{format} is not built in"))),
         Format::Metis => metis::write(graph, out),
         Format::MatrixMarket => matrix_market::write(graph, out),
         Format::Npz => npz::write(graph, out),
         Format::Gap => gap::write(graph, out),
         Format::Warpath => wpg::write(graph, out),
+        Format::EdgeList => edge_list::write(graph, out),
+        Format::Dimacs => dimacs::write(graph, out),
+        Format::Pace => pace::write(graph, out),
     }
 }
 

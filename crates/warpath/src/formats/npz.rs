@@ -268,7 +268,7 @@ impl<'a> Array<'a> {
 
     /// Integers that are not negative.
     fn integers(&self) -> Result<Vec<u64>> {
-        with_integer_type!(self, S => self.convert(|value: S| u64::try_from(value).ok(), "an integer from 0"),
+        with_integer_type!(self, S => self.convert(fitted::<S, u64>, "an integer from 0"),
             else self.wrong_type("integers"))
     }
 
@@ -276,7 +276,7 @@ impl<'a> Array<'a> {
     fn vertices(&self, vertices: usize) -> Result<Vec<VertexId>> {
         let wanted = format!("a vertex below {vertices}");
         with_integer_type!(self, S => {
-            let vertex = |value: S| VertexId::try_from(value).ok().filter(|&v| (v as usize) < vertices);
+            let vertex = |value: S| fitted::<S, VertexId>(value).filter(|&v| (v as usize) < vertices);
             self.convert(vertex, &wanted)
         }, else self.wrong_type("integers"))
     }
@@ -301,14 +301,18 @@ impl<'a> Array<'a> {
                     .par_chunks_exact(size_of::<S>())
                     .any(|bytes| i128::from(bytemuck::pod_read_unaligned::<S>(bytes)) < 0);
                 Ok(if negative {
-                    let fits = |value: S| i32::try_from(value).ok();
-                    Weights::I32(self.convert(fits, "a signed 32-bit integer, though others are negative")?.into())
+                    Weights::I32(self.convert(fitted::<S, i32>, "a signed 32-bit integer, though others are negative")?.into())
                 } else {
-                    Weights::U32(self.convert(|value: S| u32::try_from(value).ok(), "a 32-bit integer")?.into())
+                    Weights::U32(self.convert(fitted::<S, u32>, "a 32-bit integer")?.into())
                 })
             }, else self.wrong_type("numbers")),
         }
     }
+}
+
+/// The same integer in another type, if that has it.
+fn fitted<S, T: TryFrom<S>>(value: S) -> Option<T> {
+    T::try_from(value).ok()
 }
 
 /// The bytes of a member: where they lie if it is stored, else unpacked.
@@ -493,6 +497,19 @@ mod tests {
                 assert!(graph.is_directed());
                 assert_eq!(graph.edges().collect::<Vec<_>>(), expected);
             }
+        }
+    }
+
+    #[test]
+    fn files_of_scipy_are_read() {
+        let files: [(&[u8], WeightKind); 2] = [
+            (include_bytes!("../../tests/data/scipy-csr-int64.npz"), WeightKind::U32),
+            (include_bytes!("../../tests/data/scipy-coo-float32.npz"), WeightKind::F32),
+        ];
+        for (file, kind) in files {
+            let graph = ReadOptions::new().read_bytes("test", file.to_vec()).unwrap();
+            assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 1, 5.0), (0, 2, 0.0), (1, 0, 7.0), (2, 2, 1.0)]);
+            assert_eq!(graph.weight_kind(), kind);
         }
     }
 

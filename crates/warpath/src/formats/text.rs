@@ -7,6 +7,7 @@
 
 use rayon::prelude::*;
 
+use crate::graph::{Weight, WeightKind};
 use crate::{Control, InputError, Result};
 
 /// What is wrong with which piece of a text.
@@ -137,4 +138,101 @@ pub(super) fn unsigned(token: &[u8]) -> Option<u64> {
 #[inline]
 pub(super) fn finite(token: &[u8]) -> Option<f64> {
     std::str::from_utf8(token).ok()?.parse::<f64>().ok().filter(|value| value.is_finite())
+}
+
+/// A weight as text that reads back as the same number: the shortest such, in which decimals keep a point or an
+/// exponent.
+pub(super) struct Shown<W>(pub(super) W);
+
+impl<W: Weight> std::fmt::Display for Shown<W> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match W::KIND {
+            WeightKind::F32 | WeightKind::F64 => write!(out, "{:?}", self.0),
+            _ => write!(out, "{}", self.0),
+        }
+    }
+}
+
+/// The unsigned integer that starts at `at`, and where it ends (`at` if there is none); saturates.
+///
+/// Eight digits at a time: a load, a test of all eight bytes at once, and three multiplications that add up pairs,
+/// pairs of pairs, and those. That has no branch per digit, which text with numbers of every length would mispredict.
+#[inline(always)]
+pub(super) fn digits(text: &[u8], at: usize) -> (u64, usize) {
+    let Some(eight) = text.get(at..at + 8) else { return digits_one_by_one(text, at, 0) };
+    let word = u64::from_le_bytes(std::array::from_fn(|index| eight[index])) ^ 0x3030_3030_3030_3030;
+    // Bytes above 9 get their high bit set; a carry spoils only bytes after the first such.
+    let no_digit = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
+    let count = (no_digit.trailing_zeros() / 8) as usize;
+    if count == 0 {
+        return (0, at);
+    }
+    let mut value = word << (64 - 8 * count);
+    value = value.wrapping_mul(10).wrapping_add(value >> 8) & 0x00ff_00ff_00ff_00ff;
+    value = value.wrapping_mul(100).wrapping_add(value >> 16) & 0x0000_ffff_0000_ffff;
+    value = value.wrapping_mul(10_000).wrapping_add(value >> 32) & 0xffff_ffff;
+    if count < 8 { (value, at + count) } else { digits_one_by_one(text, at + 8, value) }
+}
+
+fn digits_one_by_one(text: &[u8], at: usize, start: u64) -> (u64, usize) {
+    let mut value = start;
+    let mut end = at;
+    while let Some(digit) = text.get(end).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit <= 9) {
+        value = value.saturating_mul(10).saturating_add(digit.into());
+        end += 1;
+    }
+    (value, end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_end_at_line_ends_and_lose_nothing() {
+        let text = b"one\ntwo\r\n\nthree\nfour";
+        for size in 0..30 {
+            let pieces = chunks(text, size);
+            assert_eq!(pieces.concat(), text);
+            assert!(pieces.iter().rev().skip(1).all(|piece| piece.ends_with(b"\n")));
+            assert!(pieces.iter().all(|piece| !piece.is_empty()));
+        }
+        assert_eq!(Lines::new(text).collect::<Vec<_>>(), [&b"one"[..], b"two", b"", b"three", b"four"]);
+    }
+
+    #[test]
+    fn the_error_is_the_first_in_the_text() {
+        let text: Vec<u8> = (0..200_000).flat_map(|line| format!("{line}\n").into_bytes()).collect();
+        let parse = |piece: &'static [u8]| match Lines::new(piece).find(|line| line.ends_with(b"9999")) {
+            Some(line) => Err(Malformed::new(&line[1..], "bad")),
+            None => Ok(()),
+        };
+        let text: &'static [u8] = text.leak();
+        let error = parse_chunks(text, text, &Control::new(), parse).unwrap_err();
+        assert_eq!(error.to_string(), "<input>:10000:2: bad: `999`");
+        let control = Control::new();
+        control.cancel();
+        assert!(matches!(parse_chunks(text, text, &control, parse), Err(crate::Error::Interrupted)));
+    }
+
+    #[test]
+    fn digits_are_read_at_any_place_and_length() {
+        for text in ["0", "7x", "1234567", "12345678", "123456789 ", "18446744073709551615", "00012,", "12345678:12345"]
+        {
+            for padding in ["", " 99999999999999999"] {
+                let whole = format!("{text}{padding}");
+                let end = whole.find(|c: char| !c.is_ascii_digit()).unwrap_or(whole.len());
+                assert_eq!(digits(whole.as_bytes(), 0), (whole[..end].parse().unwrap(), end), "{whole}");
+            }
+        }
+        assert_eq!(digits(b"99999999999999999999999", 0), (u64::MAX, 23));
+        for text in ["", "x", "/2345678", ":2345678", "\u{ff}2345678", " 1"] {
+            assert_eq!(digits(text.as_bytes(), 0), (0, 0), "{text}");
+        }
+        assert_eq!(digits(b"12", 2), (0, 2));
+        for value in (0..100_000_000_u64).step_by(9_973) {
+            let text = format!("{value}\t0000000");
+            assert_eq!(digits(text.as_bytes(), 0).0, value);
+        }
+    }
 }

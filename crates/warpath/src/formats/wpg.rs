@@ -166,7 +166,8 @@ fn read_header(bytes: &[u8]) -> Result<Header> {
             format!("this is version {} of the `.wpg` format; only version {VERSION} can be read", header.version);
         return Err(InputError::new(message).into());
     }
-    if crc32fast::hash(&bytes[..HEADER - CHECKSUM]) != header.checksum {
+    // A fuzzer that can't guess checksums gets past them, to what they protect.
+    if crc32fast::hash(&bytes[..HEADER - CHECKSUM]) != header.checksum && !cfg!(fuzzing) {
         return damaged("the checksum of its header does not match");
     }
     if header.flags > DIRECTED || header.weights as usize >= WEIGHT_KINDS.len() || header.names > STRINGS {
@@ -253,6 +254,9 @@ fn mapped<T: bytemuck::Pod + Send + Sync>(input: &Input, header: &Header, index:
 fn check_blocks(bytes: &[u8], header: &Header) -> Result<()> {
     let table = &bytes[range(header, CHECKSUMS)];
     let (table, table_checksum) = table.split_at(table.len() - CHECKSUM);
+    if cfg!(fuzzing) {
+        return Ok(());
+    }
     if crc32fast::hash(table).to_le_bytes() != table_checksum {
         return damaged("the checksum of its checksums does not match");
     }
@@ -553,5 +557,33 @@ mod tests {
                 assert_rejected(Format::Warpath, bytes, &message);
             }
         }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_file_cut_short_while_it_is_mapped_is_an_error_and_no_crash() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("long.wpg");
+        let edges = (0..100_000_u32).flat_map(|v| [(v, v + 1, 1_u32), (v + 1, v, 2)]);
+        super::super::write(&Graph::from_edges(edges).unwrap(), &path).unwrap();
+        let graph = super::super::read(&path).unwrap();
+        assert!(graph.check_intact().is_ok());
+        assert_eq!(graph.csr().owned_bytes(), 8 * 100_002, "heads and weights stay in the file");
+        let whole = std::fs::metadata(&path).unwrap().len();
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(whole / 2).unwrap();
+        let solved = crate::Solver::new(&graph).and_then(|solver| solver.sssp(0));
+        assert!(matches!(solved, Err(crate::Error::Input(_))), "{solved:?}");
+        assert!(graph.check_intact().is_err());
+        let reopened = super::super::read(&path).unwrap_err().to_string();
+        assert!(reopened.contains("the `.wpg` file is damaged: it has "), "{reopened}");
+    }
+
+    #[test]
+    fn packed_files_load_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("small.wpg.gz");
+        let graph = Graph::from_edges([(0, 1, 5_u32), (1, 2, 7)]).unwrap();
+        super::super::write(&graph, &path).unwrap();
+        assert_same(&super::super::read(&path).unwrap(), &graph, "packed");
     }
 }

@@ -1,11 +1,13 @@
-//! From lists of edges to compressed sparse rows: a parallel counting sort by tail, then a sort within each row.
+//! From lists of edges to compressed sparse rows. The sorting itself is in [`bucket_sort`](super::bucket_sort).
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Csr, Graph, InputCounts, Labels, MAX_VERTICES, Unit, VertexId, Weight};
-use crate::{Error, Result};
+use super::bucket_sort::{Arcs, concatenate, sort_by_tail};
+use super::{Csr, Graph, InputCounts, Labels, MAX_VERTICES, Unit, VertexId, Weight, WeightKind};
+use crate::{Error, Plan, Result, available_memory};
 
 /// Whether edges have a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -158,16 +160,20 @@ impl GraphBuilder {
         self.build(vec![list])
     }
 
-    /// Builds from lists of edges, in O(V + E log(degree)) work; the lists are freed on the way.
+    /// Builds from lists of edges; the lists are freed on the way.
+    ///
+    /// O(V + E) work if the lists are sorted by tail and head; O(V + E log(degree)) otherwise. Several lists are
+    /// worked on at once, a long one in parts.
     ///
     /// # Errors
     ///
-    /// If an id is not below the number of vertices declared, there are too many vertices, or a float weight is NaN
-    /// or infinite. A weight of -0 becomes 0.
-    pub fn build<W: Weight>(self, chunks: Vec<EdgeList<W>>) -> Result<Graph> {
-        let greatest =
-            chunks.par_iter().map(|chunk| chunk.edges.par_iter().map(|&(u, v)| u.max(v)).max()).max().flatten();
-        let needed = greatest.map_or(0, |id| u64::from(id) + 1);
+    /// If an id is not below the number of vertices declared, there are too many vertices, the graph would not fit into
+    /// memory, or a float weight is NaN or infinite. A weight of -0 becomes 0.
+    pub fn build<W: Weight>(self, lists: Vec<EdgeList<W>>) -> Result<Graph> {
+        let parts = parts(lists);
+        let surveys: Vec<Survey> = parts.par_iter().map(|part| Survey::of(part.edges())).collect();
+        let survey = surveys.iter().fold(Survey::default(), |all, &part| all.followed_by(part));
+        let needed = survey.greatest.map_or(0, |id| u64::from(id) + 1);
         let declared = self.labels.as_ref().map(Labels::len).or(self.vertices);
         let vertices = declared.unwrap_or(needed);
         if needed > vertices {
@@ -181,22 +187,158 @@ impl GraphBuilder {
                 "{vertices} vertices are too many; at most {MAX_VERTICES} are possible"
             )));
         }
-        let bad = chunks.par_iter().flat_map_iter(|chunk| &chunk.weights).find_any(|w| !w.to_f64().is_finite());
-        if let Some(weight) = bad {
+        check_memory::<W>(vertices, parts.iter().map(|part| part.range.len() as u64).sum(), self.direction)?;
+        let is_float = matches!(W::KIND, WeightKind::F32 | WeightKind::F64);
+        let bad = |part: &Part<W>| part.weights().iter().copied().find(|w| !w.to_f64().is_finite());
+        if let Some(weight) = parts.par_iter().filter(|_| is_float).find_map_first(bad) {
             return Err(Error::invalid(format!("a weight of {weight} is not a number to add up")));
         }
         let labels = self.labels.unwrap_or(Labels::range(0, vertices));
-        let lines = chunks.iter().map(|chunk| chunk.len() as u64).sum();
-        let self_loops = chunks.par_iter().map(|c| c.edges.iter().filter(|(u, v)| u == v).count() as u64).sum();
+        let lines = parts.iter().map(|part| part.edges().len() as u64).sum();
         let undirected = self.direction == Direction::Undirected;
-        let drop_loops = self.self_loops == SelfLoops::Drop;
-        let (csr, arcs_before) = sort_by_tail(vertices as usize, chunks, undirected, drop_loops, self.parallel_edges);
-        let parallel = arcs_before - csr.arcs() as u64;
-        let parallel = match self.parallel_edges {
-            ParallelEdges::MergeByMinimum => parallel,
-            ParallelEdges::Keep => count_parallel(&csr),
+        let drop_loops = self.self_loops == SelfLoops::Drop && survey.self_loops > 0;
+        let merge = self.parallel_edges == ParallelEdges::MergeByMinimum;
+        let (csr, arcs_before) = if survey.ascending && !undirected && !drop_loops {
+            (concatenate(vertices as usize, parts), lines)
+        } else {
+            for_each_shape(vertices as usize, parts, undirected, drop_loops, merge)
         };
-        Ok(Graph::from_parts(csr, !undirected, labels, InputCounts { lines, self_loops, parallel }))
+        let parallel = if merge { arcs_before - csr.arcs() as u64 } else { count_parallel(&csr) };
+        let counts = InputCounts { lines, self_loops: survey.self_loops, parallel };
+        Ok(Graph::from_parts(csr, !undirected, labels, counts))
+    }
+}
+
+/// An error if the arrays of the graph, and those needed to sort its arcs, don't fit into memory.
+fn check_memory<W: Weight>(vertices: u64, edges: u64, direction: Direction) -> Result<()> {
+    /// Below this, asking how much memory there is would cost more than it tells.
+    const SMALL: u64 = 1 << 26;
+    let arcs = if direction == Direction::Undirected { 2 * edges } else { edges };
+    let mut plan = Plan::new();
+    plan.memory("offsets of vertices", (vertices + 1).saturating_mul(8));
+    plan.memory("arcs", arcs.saturating_mul(4 + W::KIND.bytes()));
+    plan.memory("arcs being sorted", arcs.saturating_mul(size_of::<(VertexId, VertexId, W)>() as u64));
+    if plan.memory_bytes() < SMALL { Ok(()) } else { plan.check(available_memory()) }
+}
+
+/// Part of a list of edges. A list is freed with its last part.
+pub(super) struct Part<W> {
+    list: Arc<EdgeList<W>>,
+    range: Range<usize>,
+}
+
+impl<W: Weight> Part<W> {
+    pub(super) fn edges(&self) -> &[(VertexId, VertexId)] {
+        &self.list.edges[self.range.clone()]
+    }
+
+    pub(super) fn weights(&self) -> &[W] {
+        &self.list.weights[self.range.clone()]
+    }
+}
+
+/// Parts of at most a million edges, in order.
+fn parts<W: Weight>(lists: Vec<EdgeList<W>>) -> Vec<Part<W>> {
+    const PART: usize = 1 << 20;
+    let mut parts = Vec::new();
+    for list in lists.into_iter().map(Arc::new) {
+        let length = list.edges.len().min(list.weights.len());
+        let starts = (0..length).step_by(PART);
+        parts.extend(starts.map(|start| Part { list: list.clone(), range: start..(start + PART).min(length) }));
+    }
+    parts
+}
+
+/// What one look at edges tells.
+#[derive(Debug, Clone, Copy, Default)]
+struct Survey {
+    greatest: Option<VertexId>,
+    self_loops: u64,
+    /// Whether every edge is greater than the one before.
+    ascending: bool,
+    ends: Option<[(VertexId, VertexId); 2]>,
+}
+
+impl Survey {
+    fn of(edges: &[(VertexId, VertexId)]) -> Self {
+        let (mut greatest, mut self_loops, mut ascending) = (0, 0, true);
+        let key = |(u, v): (VertexId, VertexId)| u64::from(u) << 32 | u64::from(v);
+        let mut before = edges.first().map_or(0, |&edge| key(edge));
+        for (index, &(u, v)) in edges.iter().enumerate() {
+            greatest = greatest.max(u).max(v);
+            self_loops += u64::from(u == v);
+            ascending &= index == 0 || before < key((u, v));
+            before = key((u, v));
+        }
+        let ends = edges.first().zip(edges.last()).map(|(&first, &last)| [first, last]);
+        Survey { greatest: ends.map(|_| greatest), self_loops, ascending, ends }
+    }
+
+    /// What is known of edges and those after them.
+    fn followed_by(self, next: Survey) -> Self {
+        let (Some([first, last]), Some([next_first, next_last])) = (self.ends, next.ends) else {
+            return if self.ends.is_none() { next } else { self };
+        };
+        Survey {
+            greatest: self.greatest.max(next.greatest),
+            self_loops: self.self_loops + next.self_loops,
+            ascending: self.ascending && next.ascending && last < next_first,
+            ends: Some([first, next_last]),
+        }
+    }
+}
+
+/// The arcs that edges stand for.
+struct Directed<W, const DROP_LOOPS: bool>(Part<W>);
+/// The arcs that edges without direction stand for.
+struct Undirected<W, const DROP_LOOPS: bool>(Part<W>);
+
+impl<W: Weight, const DROP_LOOPS: bool> Arcs<W> for Directed<W, DROP_LOOPS> {
+    fn at_most(&self) -> usize {
+        self.0.range.len()
+    }
+
+    #[inline]
+    fn for_each(&self, mut visit: impl FnMut(VertexId, VertexId, W)) {
+        for (&(u, v), &weight) in self.0.edges().iter().zip(self.0.weights()) {
+            if !DROP_LOOPS || u != v {
+                visit(u, v, without_negative_zero(weight));
+            }
+        }
+    }
+}
+
+impl<W: Weight, const DROP_LOOPS: bool> Arcs<W> for Undirected<W, DROP_LOOPS> {
+    fn at_most(&self) -> usize {
+        2 * self.0.range.len()
+    }
+
+    #[inline]
+    fn for_each(&self, mut visit: impl FnMut(VertexId, VertexId, W)) {
+        for (&(u, v), &weight) in self.0.edges().iter().zip(self.0.weights()) {
+            let weight = without_negative_zero(weight);
+            if u != v {
+                visit(u, v, weight);
+                visit(v, u, weight);
+            } else if !DROP_LOOPS {
+                visit(u, v, weight);
+            }
+        }
+    }
+}
+
+fn for_each_shape<W: Weight>(
+    vertices: usize,
+    parts: Vec<Part<W>>,
+    undirected: bool,
+    drop_loops: bool,
+    merge: bool,
+) -> (Csr, u64) {
+    match (undirected, drop_loops) {
+        (false, false) => sort_by_tail(vertices, parts.into_iter().map(Directed::<W, false>).collect(), merge),
+        (false, true) => sort_by_tail(vertices, parts.into_iter().map(Directed::<W, true>).collect(), merge),
+        (true, false) => sort_by_tail(vertices, parts.into_iter().map(Undirected::<W, false>).collect(), merge),
+        (true, true) => sort_by_tail(vertices, parts.into_iter().map(Undirected::<W, true>).collect(), merge),
     }
 }
 
@@ -208,114 +350,8 @@ fn count_parallel(csr: &Csr) -> u64 {
         .sum()
 }
 
-/// A pointer that threads share, each writing where no other does.
-struct SharedSlots<T>(*mut T);
-// SAFETY: users write disjoint slots only; see the uses.
-unsafe impl<T: Send> Sync for SharedSlots<T> {}
-
-impl<T> SharedSlots<T> {
-    /// # Safety
-    ///
-    /// `index` is in range and no other thread touches this slot.
-    #[inline]
-    unsafe fn write(&self, index: usize, value: T) {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.add(index).write(value) }
-    }
-}
-
-/// Rows sorted by head then weight, and the number of arcs before parallel ones were merged.
-fn sort_by_tail<W: Weight>(
-    vertices: usize,
-    chunks: Vec<EdgeList<W>>,
-    undirected: bool,
-    drop_loops: bool,
-    parallel_edges: ParallelEdges,
-) -> (Csr, u64) {
-    let keep = |u: VertexId, v: VertexId| !(drop_loops && u == v);
-    // 1. Count the arcs of each tail.
-    let cursors: Vec<AtomicU64> = (0..vertices + 1).map(|_| AtomicU64::new(0)).collect();
-    chunks.par_iter().for_each(|chunk| {
-        for &(u, v) in chunk.edges.iter().filter(|&&(u, v)| keep(u, v)) {
-            cursors[u as usize].fetch_add(1, Ordering::Relaxed);
-            if undirected && u != v {
-                cursors[v as usize].fetch_add(1, Ordering::Relaxed);
-            }
-        }
-    });
-    // 2. Prefix sums make them starts.
-    let mut offsets = Vec::with_capacity(vertices + 1);
-    let mut total = 0;
-    for cursor in &cursors {
-        offsets.push(total);
-        total += cursor.swap(total, Ordering::Relaxed);
-    }
-    // 3. Scatter.
-    let mut arcs: Vec<(VertexId, W)> = Vec::with_capacity(total as usize);
-    let slots = SharedSlots(arcs.as_mut_ptr());
-    let scatter = |u: VertexId, v: VertexId, weight: W| {
-        let slot = cursors[u as usize].fetch_add(1, Ordering::Relaxed);
-        // SAFETY: step 1 counted every arc that comes here, so each gets a slot of its own below `total`.
-        unsafe { slots.write(slot as usize, (v, weight)) };
-    };
-    chunks.into_par_iter().for_each(|chunk| {
-        for (&(u, v), &weight) in chunk.edges.iter().zip(&chunk.weights).filter(|&(&(u, v), _)| keep(u, v)) {
-            let weight = without_negative_zero(weight);
-            scatter(u, v, weight);
-            if undirected && u != v {
-                scatter(v, u, weight);
-            }
-        }
-    });
-    // SAFETY: all `total` slots were written.
-    unsafe { arcs.set_len(total as usize) };
-    // 4. Sort each row, and drop repeats: the first of equal heads has the least weight.
-    let mut rows: Vec<&mut [(VertexId, W)]> = Vec::with_capacity(vertices);
-    let mut rest = arcs.as_mut_slice();
-    for pair in offsets.windows(2) {
-        let (row, after) = rest.split_at_mut((pair[1] - pair[0]) as usize);
-        rows.push(row);
-        rest = after;
-    }
-    let merge = parallel_edges == ParallelEdges::MergeByMinimum;
-    let kept: Vec<u64> = rows
-        .into_par_iter()
-        .with_min_len(256)
-        .map(|row| {
-            row.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.partial_cmp(&b.1).unwrap_or(std::cmp::Ordering::Equal)));
-            if merge { dedup_front(row) } else { row.len() as u64 }
-        })
-        .collect();
-    // 5. Close the gaps, splitting heads from weights.
-    let kept_total: u64 = kept.iter().sum();
-    let mut targets = Vec::with_capacity(kept_total as usize);
-    let mut weights = Vec::with_capacity(kept_total as usize);
-    let mut kept_offsets = Vec::with_capacity(vertices + 1);
-    kept_offsets.push(0);
-    for (v, &count) in kept.iter().enumerate() {
-        let start = offsets[v] as usize;
-        for &(head, weight) in &arcs[start..start + count as usize] {
-            targets.push(head);
-            weights.push(weight);
-        }
-        kept_offsets.push(targets.len() as u64);
-    }
-    (Csr::trusted(kept_offsets, targets, W::into_weights(weights.into())), total)
-}
-
-/// Moves the first arc of each head to the front of the sorted row; returns how many there are.
-fn dedup_front<W: Copy>(row: &mut [(VertexId, W)]) -> u64 {
-    let mut kept = 0;
-    for index in 0..row.len() {
-        if index == 0 || row[index].0 != row[kept - 1].0 {
-            row[kept] = row[index];
-            kept += 1;
-        }
-    }
-    kept as u64
-}
-
 /// The weight, 0 where it is -0 (which compares equal to 0 but has other bits).
-fn without_negative_zero<W: Weight>(weight: W) -> W {
+#[inline]
+pub(super) fn without_negative_zero<W: Weight>(weight: W) -> W {
     if weight == W::default() { W::default() } else { weight }
 }

@@ -3,6 +3,7 @@
 //! [`Graph`] is immutable. It is made by a reader in [`formats`](crate::formats), a generator in
 //! [`generate`](crate::generate), [`Graph::from_edges`], or a [`GraphBuilder`].
 
+mod bucket_sort;
 mod builder;
 mod components;
 mod csr;

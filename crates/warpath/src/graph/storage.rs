@@ -17,8 +17,10 @@ pub unsafe trait StableBytes: Send + Sync {
     fn bytes(&self) -> &[u8];
     /// Whether part of the file behind the bytes went missing since it was mapped: what was computed is worthless.
     fn is_damaged(&self) -> bool;
-    /// Says that this range will not be read again soon, so that it need not stay in memory. The bytes stay valid.
-    fn release(&self, _range: Range<usize>) {}
+    /// Says that `range` will hardly be read again: memory that only caches a file may be given back.
+    fn release(&self, range: Range<usize>) {
+        let _ = range;
+    }
 }
 
 /// An immutable array of plain values: a vector, or a window into a memory-mapped file.

@@ -1,7 +1,10 @@
 //! Graphs made from graphs: transposes, other weights, other directions.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
+use super::bucket_sort::{Arcs, sort_by_tail};
 use super::{
     Csr, Direction, EdgeList, Graph, GraphBuilder, Labels, NO_VERTEX, VertexId, Weight, Weights,
     weakly_connected_components, with_weights,
@@ -14,26 +17,41 @@ impl Csr {
         with_weights!(self.weights(), values => self.transposed_with(values))
     }
 
-    fn transposed_with<W: Weight>(&self, values: &[W]) -> Csr {
-        let mut offsets = vec![0_u64; self.vertices() + 1];
-        for &head in self.targets() {
-            offsets[head as usize + 1] += 1;
+    fn transposed_with<W: Weight>(&self, weights: &[W]) -> Csr {
+        const PART_ARCS: u64 = 1 << 20;
+        let mut parts = Vec::new();
+        let mut first = 0;
+        while first < self.vertices() {
+            let limit = self.offsets()[first] + PART_ARCS;
+            let next = self.offsets().partition_point(|&offset| offset <= limit).saturating_sub(1);
+            let next = next.clamp(first + 1, self.vertices());
+            parts.push(Reversed { csr: self, weights, tails: first as VertexId..next as VertexId });
+            first = next;
         }
-        for v in 0..self.vertices() {
-            offsets[v + 1] += offsets[v];
-        }
-        let mut cursors = offsets.clone();
-        let mut tails = vec![0; self.arcs()];
-        let mut weights = vec![W::default(); self.arcs()];
-        for tail in 0..self.vertices() as VertexId {
-            for arc in self.row(tail) {
-                let cursor = &mut cursors[self.targets()[arc] as usize];
-                tails[*cursor as usize] = tail;
-                weights[*cursor as usize] = values[arc];
-                *cursor += 1;
+        sort_by_tail(self.vertices(), parts, false).0
+    }
+}
+
+/// The arcs of some rows, turned round.
+struct Reversed<'a, W> {
+    csr: &'a Csr,
+    weights: &'a [W],
+    tails: Range<VertexId>,
+}
+
+impl<W: Weight> Arcs<W> for Reversed<'_, W> {
+    fn at_most(&self) -> usize {
+        let starts = [self.tails.start, self.tails.end].map(|v| self.csr.offsets()[v as usize]);
+        (starts[1] - starts[0]) as usize
+    }
+
+    fn for_each(&self, mut visit: impl FnMut(VertexId, VertexId, W)) {
+        for tail in self.tails.clone() {
+            let row = self.csr.row(tail);
+            for (&head, &weight) in self.csr.targets()[row.clone()].iter().zip(&self.weights[row]) {
+                visit(head, tail, weight);
             }
         }
-        Csr::trusted(offsets, tails, W::into_weights(weights.into()))
     }
 }
 

@@ -126,3 +126,47 @@ fn verify_tree<L: Lane>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::graph::{Distances, NO_VERTEX};
+    use crate::{Graph, ShortestPathTree, Solver, Sssp};
+
+    /// A right result, changed by hand, and the graph.
+    fn planted(change: impl FnOnce(&mut Vec<u32>, &mut Vec<u32>)) -> crate::Result<()> {
+        // 2 and 3 are joined by edges of weight 0; 5 is not reachable.
+        let edges = [(0, 1, 4_u32), (1, 2, 3), (0, 2, 9), (2, 3, 0), (3, 2, 0), (3, 4, 1), (5, 0, 1)];
+        let graph = Graph::from_edges(edges).unwrap();
+        let mut tree: ShortestPathTree =
+            Solver::builder(&graph).threads(1).open().unwrap().solve(Sssp::from(0)).unwrap();
+        let (Distances::U32(distances), Some(predecessors)) = (&mut tree.distances, &mut tree.predecessors) else {
+            panic!("other types");
+        };
+        change(distances, predecessors);
+        tree.verify(&graph)
+    }
+
+    #[test]
+    fn the_right_result_is_accepted_and_planted_wrong_ones_are_not() {
+        planted(|_, _| ()).unwrap();
+        for v in 0..5 {
+            assert!(planted(|distances, _| distances[v] += 1).is_err(), "{v} too far");
+            assert!(planted(|distances, _| distances[v] = distances[v].wrapping_sub(1)).is_err(), "{v} too near");
+            assert!(planted(|distances, _| distances[v] = u32::MAX).is_err(), "{v} not reached");
+        }
+        assert!(planted(|_, predecessors| predecessors[2] = 0).is_err(), "an arc that is not tight");
+        assert!(planted(|_, predecessors| predecessors[4] = 2).is_err(), "an arc that is not there");
+        assert!(planted(|_, predecessors| predecessors[4] = 77).is_err(), "a vertex that is not there");
+        assert!(planted(|_, predecessors| predecessors[2] = 3).is_err(), "a circle of weight 0");
+        assert!(planted(|_, predecessors| predecessors[4] = NO_VERTEX).is_err(), "no predecessor");
+        assert!(planted(|_, predecessors| predecessors[0] = 5).is_err(), "a source with a predecessor");
+        assert!(planted(|distances, _| distances[5] = 3).is_err(), "reached, though nothing leads there");
+        assert!(planted(|_, predecessors| predecessors[5] = 4).is_err(), "a predecessor without a distance");
+        let shrunk = planted(|distances, predecessors| {
+            // A circle of weight 0 that claims to be nearer than it is, each explaining the other.
+            (distances[2], distances[3], distances[4]) = (1, 1, 2);
+            (predecessors[2], predecessors[3]) = (3, 2);
+        });
+        assert!(shrunk.is_err());
+    }
+}

@@ -344,7 +344,7 @@ fn verify_within<L: Lane>(
     for (u, from) in row.iter().enumerate().filter(|(_, from)| **from != L::Distance::UNREACHABLE) {
         for (v, weight) in graph.edges(u as VertexId) {
             let (through, to) = (from.to_f64() + weight.to_f64(), row[v as usize].to_f64());
-            if !(to <= through + tolerance.between(through, to.min(f64::MAX))) {
+            if to.is_nan() || to > through + tolerance.between(through, to.min(f64::MAX)) {
                 return fail(format!("the arc from {u} to {v} can be relaxed: {from} + {weight} < {to}"));
             }
         }

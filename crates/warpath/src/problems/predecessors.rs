@@ -73,7 +73,9 @@ pub(crate) fn derive_predecessors<L: Lane>(
             }
             for (v, weight) in graph.edges(u) {
                 let to = distances[v as usize];
-                if from < to && L::extend(from, weight) == to && u < predecessors[v as usize].load(Ordering::Relaxed) {
+                // A sum past the range of the lane would count as a tight arc to what was not reached.
+                let rises = from < to && to != L::Distance::UNREACHABLE;
+                if rises && L::extend(from, weight) == to && u < predecessors[v as usize].load(Ordering::Relaxed) {
                     predecessors[v as usize].fetch_min(u, Ordering::Relaxed);
                 }
             }

@@ -11,6 +11,7 @@ use crate::graph::{
     DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId,
     WeightKind, Weights,
 };
+use crate::huge_pages::on_huge_pages;
 use crate::plan::Plan;
 use crate::problems::{
     Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, Report, RowBlock, RowSink, Seconds, TableFacts, TableShape,
@@ -182,7 +183,7 @@ fn choose(request: &Apsp, solver: &Solver<'_>, table: &Table) -> Result<Choice> 
     let unit = graph.weight_kind() == WeightKind::Unit;
     if dense < sparse && fits && !exact_floats && !unit {
         let density = graph.arcs() as f64 / (vertices * vertices) * 100.0;
-        return find("floyd-warshall", format!("{density:.0} % of all pairs are arcs"));
+        return find("tiled-floyd-warshall", format!("{density:.0} % of all pairs are arcs"));
     }
     match (negative, exact_floats) {
         (true, false) => find("johnson", String::from("some weights are negative and the graph is sparse")),
@@ -243,7 +244,7 @@ fn solve_matrix<L: ApspLane>(solver: &Solver<'_>, request: &Apsp, wide: bool) ->
     let table = Table::new(request, solver)?;
     let choice = choose(request, solver, &table)?;
     let start = Instant::now();
-    let mut distances = vec![L::Distance::ZERO; table.cells() as usize];
+    let mut distances = on_huge_pages(vec![L::Distance::ZERO; table.cells() as usize]);
     let statistics = run::<L>(solver, request, &table, &choice, ApspOutput::Matrix(&mut distances))?;
     let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
     let mut matrix = DistanceMatrix {
@@ -361,3 +362,6 @@ impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, '_, L> {
         Ok(L::Distance::into_vec(values).unwrap_or_default())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -23,6 +23,9 @@
 //! and 60 E on roads, at 0.04 to 0.1 ns each. It wins where E is well below V², on everything but roads so large that
 //! labels leave the cache. Memory: 128 to 256 bytes a vertex and thread, and a second copy of the graph.
 //!
+//! *Unit weights* need no labels at all: there the rows come from the bit-parallel
+//! [`multi_source`](crate::cpu::bfs::multi_source) search.
+//!
 //! Negative weights are fine as long as no negative cycle can be reached, which is looked for first.
 //!
 //! Source: Then et al. 2014, "The more the merrier" (sharing reads between searches); Bellman 1958 (label-correcting).
@@ -32,6 +35,7 @@ use std::sync::{Mutex, OnceLock};
 
 use super::potentials::potentials;
 use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
+use crate::cpu::bfs::multi_source;
 use crate::cpu::instructions::InstructionSet;
 use crate::cpu::{AlgorithmInfo, Statistics, Team};
 use crate::graph::{
@@ -52,9 +56,15 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     },
     needs_matrix: false,
     workspace_bytes,
-    solve: for_every_lane!(solve),
+    solve: {
+        let mut solvers = for_every_lane!(solve);
+        solvers.unit = solve_unit;
+        solvers
+    },
 };
 
+/// Bits for so many bytes are always allowed to unweighted searches.
+const SMALL_BYTES: u64 = 16 << 20;
 /// The most lanes a batch has.
 const LANES: usize = 128;
 /// At most so many sources are searched in few lanes.
@@ -87,42 +97,79 @@ pub(super) fn search<L: ApspLane>(
     output: ApspOutput<'_, L::Distance>,
     finish: &Finish<'_, L::Distance>,
 ) -> Result<Statistics> {
-    let mut order: Vec<usize> = (0..task.sources.len()).collect();
-    order.sort_by_key(|&row| graph.number[task.sources[row] as usize]);
     let selected: Option<Vec<u32>> =
         task.targets.map(|targets| targets.iter().map(|&target| graph.number[target as usize]).collect());
     let columns = selected.as_deref().unwrap_or(&graph.number);
     let batches = Batches { graph, ladder, columns, sources: task.sources, finish, control: task.control };
-    let progress = RowProgress::new(task.control, order.len());
-    match output {
-        ApspOutput::Matrix(matrix) if columns.is_empty() => debug_assert!(matrix.is_empty()),
-        ApspOutput::Matrix(matrix) => {
-            let mut rows: Vec<Option<&mut [L::Distance]>> = matrix.chunks_exact_mut(columns.len()).map(Some).collect();
-            let rows = order.iter().filter_map(|&row| rows[row].take()).collect();
-            batches.fill(task.team, &order, rows, &progress)?;
-        }
-        ApspOutput::Blocks(consumer) => {
-            let have = consumer.start(&order)?;
-            progress.add(have)?;
-            let share = LANES * task.team.threads();
-            let row_bytes = (columns.len() * size_of::<L::Distance>()).max(1) as u64;
-            let fitting = (task.block_bytes / row_bytes).clamp(1, order.len().max(1) as u64) as usize;
-            let block = if fitting > share { fitting / share * share } else { fitting };
-            let mut values = Vec::new();
-            for rows in order[have.min(order.len())..].chunks(block) {
-                values.resize(rows.len() * columns.len(), L::Distance::UNREACHABLE);
-                let slices = match columns.len() {
-                    0 => rows.iter().map(|_| Default::default()).collect(),
-                    width => values.chunks_exact_mut(width).collect(),
-                };
-                batches.fill(task.team, rows, slices, &progress)?;
-                values = consumer.rows(rows, values)?;
-            }
-        }
-    }
+    fill_in_order(task, &graph.number, LANES, output, |rows, slices, progress| {
+        batches.fill(task.team, rows, slices, progress)
+    })?;
     let relaxations = ladder.rungs.iter().map(|rung| rung.relaxations()).sum();
     let bits = ladder.rungs[ladder.current()].bits();
     Ok(vec![("label_bits", bits), ("pulled_arcs", relaxations)])
+}
+
+/// Unit weights need no labels: [`multi_source`] search keeps a bit for each source and vertex.
+fn solve_unit(task: &ApspTask<'_, UnitLane>, output: ApspOutput<'_, u32>) -> Result<Statistics> {
+    let threads = task.team.threads();
+    let bytes = workspace_bytes(task.graph.vertices() as u64, task.graph.arcs() as u64, threads as u64, 4);
+    let width = multi_source::batch_width(task.graph, task.sources.len(), threads, bytes.max(SMALL_BYTES));
+    let (number, _) = breadth_first_numbers(task.adjacency);
+    fill_in_order(task, &number, width.max(1), output, |rows, slices, progress| {
+        let sources: Vec<VertexId> = rows.iter().map(|&row| task.sources[row]).collect();
+        let slices: Vec<Mutex<&mut [u32]>> = slices.into_iter().map(Mutex::new).collect();
+        multi_source::levels_of_many(task.graph, &sources, width, task.team, task.control, &|index, levels| {
+            let mut row = slices[index].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            match task.targets {
+                None => row.copy_from_slice(levels),
+                Some(targets) => row.iter_mut().zip(targets).for_each(|(cell, &v)| *cell = levels[v as usize]),
+            }
+            progress.add(1)
+        })
+    })?;
+    Ok(vec![("batch_width", width as u64)])
+}
+
+/// Has rows filled in the order of their sources' numbers, in a matrix or block by block; blocks are whole batches for
+/// every thread where memory allows.
+fn fill_in_order<L: ApspLane>(
+    task: &ApspTask<'_, L>,
+    number: &[u32],
+    batch: usize,
+    output: ApspOutput<'_, L::Distance>,
+    fill: impl Fn(&[usize], Vec<&mut [L::Distance]>, &RowProgress<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut order: Vec<usize> = (0..task.sources.len()).collect();
+    order.sort_by_key(|&row| number[task.sources[row] as usize]);
+    let columns = task.columns();
+    let progress = RowProgress::new(task.control, order.len());
+    match output {
+        ApspOutput::Matrix(_) if columns == 0 => Ok(()),
+        ApspOutput::Matrix(matrix) => {
+            let mut rows: Vec<Option<&mut [L::Distance]>> = matrix.chunks_exact_mut(columns).map(Some).collect();
+            let rows = order.iter().filter_map(|&row| rows[row].take()).collect();
+            fill(&order, rows, &progress)
+        }
+        ApspOutput::Blocks(consumer) => {
+            let have = consumer.start(&order)?.min(order.len());
+            progress.add(have)?;
+            let share = batch * task.team.threads();
+            let row_bytes = (columns * size_of::<L::Distance>()).max(1) as u64;
+            let fitting = (task.block_bytes / row_bytes).clamp(1, order.len().max(1) as u64) as usize;
+            let block = if fitting > share { fitting / share * share } else { fitting };
+            let mut values = Vec::new();
+            for rows in order[have..].chunks(block) {
+                values.resize(rows.len() * columns, L::Distance::UNREACHABLE);
+                let slices = match columns {
+                    0 => rows.iter().map(|_| Default::default()).collect(),
+                    width => values.chunks_exact_mut(width).collect(),
+                };
+                fill(rows, slices, &progress)?;
+                values = consumer.rows(rows, values)?;
+            }
+            Ok(())
+        }
+    }
 }
 
 /// Counts finished rows and tells the watcher.
@@ -633,7 +680,7 @@ impl<T: Label, const B: usize> BatchSearch<'_, T, B> {
                 let from = &labels[tail as usize];
                 let mut lost = false;
                 for lane in 0..B {
-                    lost |= from[lane] < T::UNREACHED && !(to[lane] < T::UNREACHED);
+                    lost |= from[lane] < T::UNREACHED && to[lane] == T::UNREACHED;
                 }
                 !lost
             })
@@ -646,7 +693,7 @@ impl<T: Label, const B: usize> BatchSearch<'_, T, B> {
     where
         T: LabelOf<D>,
     {
-        const TILE: usize = 16;
+        const TILE: usize = 64;
         for (tile, columns) in columns.chunks(TILE).enumerate() {
             let mut window = [&self.workspace.labels[0]; TILE];
             for (labels, &column) in window.iter_mut().zip(columns) {
@@ -669,15 +716,15 @@ macro_rules! vectorized {
                 #[cfg(target_arch = "x86_64")]
                 {
                     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
-                    fn avx512<T: Label, const B: usize, $($generic)*>(
+                    fn avx512<T, const B: usize, $($generic)*>(
                         search: &mut BatchSearch<'_, T, B>, $($argument: $type),*
-                    ) -> $result where $($bound)* {
+                    ) -> $result where T: Label, $($bound)* {
                         search.$anywhere($($argument),*)
                     }
                     #[target_feature(enable = "avx2")]
-                    fn avx2<T: Label, const B: usize, $($generic)*>(
+                    fn avx2<T, const B: usize, $($generic)*>(
                         search: &mut BatchSearch<'_, T, B>, $($argument: $type),*
-                    ) -> $result where $($bound)* {
+                    ) -> $result where T: Label, $($bound)* {
                         search.$anywhere($($argument),*)
                     }
                     match InstructionSet::detect() {

@@ -15,6 +15,7 @@ use super::potentials::potentials;
 use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
 use crate::cpu::{AlgorithmInfo, Statistics};
 use crate::graph::{DistanceValue, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId};
+use crate::huge_pages::on_huge_pages;
 use crate::problems::Problem;
 use crate::{Error, Result};
 
@@ -52,7 +53,7 @@ fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance
             });
             task.control.progress("solve", k as u64 + 1, vertices as u64)?;
         }
-        Ok(vec![("steps", vertices as u64)])
+        Ok(Some(vec![("steps", vertices as u64)]))
     })
 }
 
@@ -79,12 +80,12 @@ dense_lane!(I32Lane, |to, from| if to == i64::MAX || from == i64::MAX { i64::MAX
 dense_lane!(F32Lane, |to, from| to + from);
 dense_lane!(F64Lane, |to, from| to + from);
 
-/// Sets the square matrix up, has it eliminated, checks that no distance left the lane, and hands out the rows and
+/// Sets the square matrix up, has it eliminated (again, from the start, if `eliminate` returns `None`), checks that no distance left the lane, and hands out the rows and
 /// columns asked for.
 pub(super) fn with_square_matrix<L: ApspLane>(
     task: &ApspTask<'_, L>,
     output: ApspOutput<'_, L::Distance>,
-    eliminate: impl FnOnce(&mut [L::Distance], usize) -> Result<Statistics>,
+    mut eliminate: impl FnMut(&mut [L::Distance], usize) -> Result<Option<Statistics>>,
 ) -> Result<Statistics> {
     let vertices = task.graph.vertices();
     // Where weights are negative, a cycle that no source reaches must not spoil the rows of others: only what the
@@ -94,7 +95,7 @@ pub(super) fn with_square_matrix<L: ApspLane>(
         false => None,
     };
     let takes_part = |u: usize| reached.as_ref().is_none_or(|reached| reached[u] != L::Distance::UNREACHABLE);
-    let compute = |matrix: &mut [L::Distance]| -> Result<Statistics> {
+    let mut compute = |matrix: &mut [L::Distance]| -> Result<Statistics> {
         let rows = |matrix: &mut [L::Distance]| {
             matrix.par_chunks_exact_mut(vertices.max(1)).enumerate().for_each(|(u, row)| {
                 row.fill(L::Distance::UNREACHABLE);
@@ -109,8 +110,12 @@ pub(super) fn with_square_matrix<L: ApspLane>(
                 row[u] = L::Distance::ZERO;
             });
         };
-        task.team.install(|| rows(matrix));
-        let statistics = eliminate(matrix, vertices)?;
+        let statistics = loop {
+            task.team.install(|| rows(matrix));
+            if let Some(statistics) = eliminate(matrix, vertices)? {
+                break statistics;
+            }
+        };
         if task.team.install(|| is_in_range::<L>(task, matrix)) {
             Ok(statistics)
         } else {
@@ -120,7 +125,7 @@ pub(super) fn with_square_matrix<L: ApspLane>(
     match output {
         ApspOutput::Matrix(matrix) if task.is_square() => compute(matrix),
         ApspOutput::Matrix(rows) => {
-            let mut matrix = vec![L::Distance::ZERO; vertices * vertices];
+            let mut matrix = on_huge_pages(vec![L::Distance::ZERO; vertices * vertices]);
             let statistics = compute(&mut matrix)?;
             if task.columns() > 0 {
                 for (row, &source) in rows.chunks_exact_mut(task.columns()).zip(task.sources) {
@@ -134,7 +139,7 @@ pub(super) fn with_square_matrix<L: ApspLane>(
             let have = consumer.start(&order)?;
             let mut statistics = Statistics::new();
             if have < order.len() {
-                let mut matrix = vec![L::Distance::ZERO; vertices * vertices];
+                let mut matrix = on_huge_pages(vec![L::Distance::ZERO; vertices * vertices]);
                 statistics = compute(&mut matrix)?;
                 let row_bytes = (task.columns() * size_of::<L::Distance>()).max(1) as u64;
                 let block = (task.block_bytes / row_bytes).clamp(1, order.len() as u64) as usize;

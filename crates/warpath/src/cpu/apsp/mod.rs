@@ -8,6 +8,7 @@ pub mod batched;
 pub mod floyd_warshall;
 pub mod johnson;
 mod potentials;
+pub mod tiled_floyd_warshall;
 
 use super::{AlgorithmInfo, Parameters, Statistics, Team};
 use crate::graph::{Adjacency, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId};
@@ -100,7 +101,9 @@ macro_rules! for_every_lane {
 pub(crate) use for_every_lane;
 
 /// A lane that this engine compiles its algorithms for.
-pub trait ApspLane: Lane + batched::BatchLane + floyd_warshall::DenseLane {
+pub trait ApspLane:
+    Lane<Distance: tiled_floyd_warshall::Dense> + batched::BatchLane + floyd_warshall::DenseLane
+{
     /// The function for this lane.
     fn pick(solvers: &ApspSolvers) -> Solve<Self>;
 }
@@ -135,4 +138,5 @@ pub struct ApspAlgorithm {
 }
 
 /// Every all-pairs algorithm of this engine.
-pub static ALGORITHMS: &[ApspAlgorithm] = &[batched::ALGORITHM, johnson::ALGORITHM, floyd_warshall::ALGORITHM];
+pub static ALGORITHMS: &[ApspAlgorithm] =
+    &[batched::ALGORITHM, tiled_floyd_warshall::ALGORITHM, johnson::ALGORITHM, floyd_warshall::ALGORITHM];

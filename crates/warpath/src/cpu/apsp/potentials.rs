@@ -101,7 +101,7 @@ mod tests {
             .unwrap();
         let adjacency = graph.csr().adjacency::<i32>().unwrap();
         let run = |sources: &[VertexId]| potentials::<I32Lane>(adjacency, &graph, sources, &Control::new());
-        assert_eq!(run(&[0, 1]).unwrap()[..3], [-1, 0, -3]);
+        assert_eq!(run(&[0, 1]).unwrap()[..3], [-4, 0, -3]);
         match run(&[3]) {
             Err(Error::NegativeCycle(cycle)) => {
                 cycle.verify(&graph).unwrap();

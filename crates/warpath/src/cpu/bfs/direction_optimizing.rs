@@ -33,9 +33,10 @@ use super::sequential::{Queue, all_settled};
 use super::{BfsAlgorithm, BfsOutcome, BfsTask, UNREACHED};
 use crate::cpu::{AlgorithmInfo, Parameter, Worker};
 use crate::graph::{Csr, VertexId};
+use crate::huge_pages::on_huge_pages;
 use crate::prefetch::{prefetch, prefetch_for_writing};
 use crate::problems::Problem;
-use crate::{Error, Result, huge_pages};
+use crate::{Error, Result};
 
 /// This algorithm's line in the table.
 pub const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
@@ -79,7 +80,7 @@ fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
     let mut search = Search::new(vertices);
     // In parallel, because most of the time it takes is the operating system's, handing out fresh pages.
     let unreached = rayon::iter::repeat_n(UNREACHED, vertices).with_min_len(1 << 16);
-    let mut levels: Vec<u32> = huge_pages::vec_with_capacity(vertices);
+    let mut levels: Vec<u32> = on_huge_pages(Vec::with_capacity(vertices));
     match task.team.threads() {
         1 => levels.resize(vertices, UNREACHED),
         _ => task.team.install(|| levels.par_extend(unreached)),

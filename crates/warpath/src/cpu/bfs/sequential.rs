@@ -15,11 +15,12 @@
 //! Source: Moore 1959, "The shortest path through a maze"; Cormen et al., *Introduction to Algorithms*, sect. 22.2.
 
 use super::{BfsAlgorithm, BfsOutcome, BfsTask, UNREACHED};
+use crate::Result;
 use crate::cpu::AlgorithmInfo;
 use crate::graph::{Csr, VertexId};
+use crate::huge_pages::on_huge_pages;
 use crate::prefetch::prefetch;
 use crate::problems::Problem;
-use crate::{Result, huge_pages};
 
 /// This algorithm's line in the table.
 pub const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
@@ -45,7 +46,7 @@ const ALWAYS_PROBED: usize = 3;
 fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
     const VERTICES_BETWEEN_CHECKS: usize = 1 << 16;
     let graph = task.graph.csr();
-    let mut levels = huge_pages::vec_with_capacity(graph.vertices());
+    let mut levels = on_huge_pages(Vec::with_capacity(graph.vertices()));
     levels.resize(graph.vertices(), UNREACHED);
     let mut queue = Queue::new(graph.vertices());
     let mut targets = task.targets.to_vec();

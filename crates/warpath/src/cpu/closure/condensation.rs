@@ -178,7 +178,7 @@ impl Condensation {
             .into_par_iter()
             .map(|chunk| {
                 let (mut cyclic, mut degrees, mut successors) = (Vec::new(), Vec::new(), Vec::new());
-                let mut heads = Vec::new();
+                let (mut heads, mut marked) = (Vec::new(), Vec::new());
                 let first = chunk * COMPONENTS_AT_ONCE;
                 for component in first..components.count.min(first + COMPONENTS_AT_ONCE) {
                     let members = &members[starts[component]..starts[component + 1]];
@@ -190,11 +190,10 @@ impl Condensation {
                             if to as usize == component { stays = true } else { heads.push(to) }
                         }
                     }
-                    heads.sort_unstable_by(|a, b| b.cmp(a));
-                    heads.dedup();
+                    let before = successors.len();
+                    push_descending(&mut heads, components.count, &mut marked, &mut successors);
                     cyclic.push(stays);
-                    degrees.push(heads.len());
-                    successors.extend_from_slice(&heads);
+                    degrees.push(successors.len() - before);
                 }
                 (cyclic, degrees, successors)
             })
@@ -243,6 +242,27 @@ impl Condensation {
             left -= now;
         }
         control.progress("solve", strips as u64, strips as u64)
+    }
+}
+
+/// Appends numbers below `bound` to `sorted`, descending and each once: by sorting, or where there are many by marking
+/// them in a bitmap, which is all zeros before and after.
+fn push_descending(numbers: &mut Vec<u32>, bound: usize, marked: &mut Vec<u64>, sorted: &mut Vec<u32>) {
+    const BITMAP_PAYS: usize = 64;
+    if numbers.len() * BITMAP_PAYS < bound {
+        numbers.sort_unstable_by(|a, b| b.cmp(a));
+        numbers.dedup();
+        sorted.extend_from_slice(numbers);
+        return;
+    }
+    marked.resize(bound.div_ceil(64), 0);
+    numbers.iter().for_each(|&number| marked[number as usize / 64] |= 1 << (number % 64));
+    for (index, word) in marked.iter_mut().enumerate().rev() {
+        while *word != 0 {
+            let bit = word.ilog2();
+            sorted.push(index as u32 * 64 + bit);
+            *word ^= 1 << bit;
+        }
     }
 }
 

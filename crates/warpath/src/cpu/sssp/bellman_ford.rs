@@ -246,7 +246,7 @@ mod tests {
         let graph = Graph::from_edges([(0, 1, 1), (1, 1, -1)]).unwrap();
         assert!(matches!(Solver::new(&graph).unwrap().sssp(0), Err(Error::NegativeCycle(_))));
         let count = 20_000;
-        let long = (0..count).map(|v| (v, (v + 1) % count, if v == 7 { -count as i32 } else { 1 }));
+        let long = (0..count).map(|v| (v, (v + 1) % count, if v == 7 { -count } else { 1 }));
         let graph = Graph::from_edges(long.map(|(u, v, w)| (u as u32, v as u32, w))).unwrap();
         let Err(Error::NegativeCycle(cycle)) = Solver::new(&graph).unwrap().solve(Sssp::from(0)) else { panic!() };
         assert_eq!((cycle.edges().len(), cycle.length()), (20_000, -1.0));

@@ -34,6 +34,7 @@ fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
     let mut distances = vec![L::Distance::UNREACHABLE; graph.vertices()];
     let mut is_target = vec![false; if task.targets.is_empty() { 0 } else { graph.vertices() }];
     task.targets.iter().for_each(|&target| is_target[target as usize] = true);
+    let mut cutoff = task.cutoff;
     let mut unsettled_targets = task.targets.len();
     let mut heap = BinaryHeap::new();
     for &source in task.sources {
@@ -46,7 +47,7 @@ fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
         if distances[u as usize] < distance {
             continue;
         }
-        if task.cutoff < distance {
+        if cutoff < distance {
             break;
         }
         settled += 1;
@@ -57,7 +58,8 @@ fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
             is_target[u as usize] = false;
             unsettled_targets -= 1;
             if unsettled_targets == 0 {
-                break;
+                // Others at the same distance count as well, and an arc of weight 0 may still lead to some.
+                cutoff = distance;
             }
         }
         for (v, weight) in graph.edges(u) {

@@ -1,0 +1,522 @@
+use std::path::Path;
+
+use super::*;
+use crate::Control;
+use crate::graph::{Distance, GraphBuilder, Weight, with_distances};
+use crate::problems::{DistanceSum, NpyWriter, Reduction, RowReductions};
+use crate::testing::{Random, TestWeight, graphs_of_every_shape};
+
+/// Distances by the naive triple loop in 128-bit integers, for graphs with integer weights.
+fn naive(graph: &Graph) -> Vec<Option<i128>> {
+    let n = graph.vertices();
+    let mut matrix = vec![None; n * n];
+    for (u, v, weight) in graph.edges() {
+        let cell: &mut Option<i128> = &mut matrix[u as usize * n + v as usize];
+        *cell = Some(cell.map_or(weight as i128, |old| old.min(weight as i128)));
+    }
+    for v in 0..n {
+        matrix[v * n + v] = Some(matrix[v * n + v].map_or(0, |old| old.min(0)));
+    }
+    for k in 0..n {
+        for i in 0..n {
+            let Some(to) = matrix[i * n + k] else { continue };
+            for j in 0..n {
+                if let Some(from) = matrix[k * n + j] {
+                    let cell = &mut matrix[i * n + j];
+                    *cell = Some(cell.map_or(to + from, |old| old.min(to + from)));
+                }
+            }
+        }
+    }
+    matrix
+}
+
+fn integers(distances: &Distances) -> Vec<Option<i128>> {
+    (0..distances.len())
+        .map(|cell| match distances.get(cell)? {
+            Distance::Unsigned(value) => Some(value.into()),
+            Distance::Signed(value) => Some(value.into()),
+            other => panic!("{other:?} is no integer"),
+        })
+        .collect()
+}
+
+fn solver(graph: &Graph, threads: usize) -> Solver<'_> {
+    Solver::builder(graph).threads(threads).memory(1 << 30).open().unwrap()
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    ALGORITHMS.iter().map(|algorithm| algorithm.info.name)
+}
+
+/// The rows of single searches, one after another.
+fn searched(graph: &Graph) -> Vec<Distances> {
+    let solver = solver(graph, 1);
+    let sources = 0..graph.vertices() as VertexId;
+    sources.map(|v| solver.solve(crate::Sssp::from(v).algorithm("dijkstra")).unwrap().distances().clone()).collect()
+}
+
+fn close(a: Distances, b: &Distances) -> bool {
+    let size = |distance: Option<Distance>| distance.map_or(f64::INFINITY, Distance::to_f64);
+    (0..a.len()).all(|cell| {
+        let (a, b) = (size(a.get(cell)), size(b.get(cell)));
+        a == b || (a - b).abs() <= 1e-4 * a.abs().max(b.abs())
+    })
+}
+
+fn every_algorithm_agrees<W: TestWeight>(integer: bool) {
+    for (name, graph) in graphs_of_every_shape::<W>(7) {
+        let expected = if integer { naive(&graph) } else { Vec::new() };
+        let rows = if integer { Vec::new() } else { searched(&graph) };
+        for algorithm in names() {
+            for threads in [1, 2] {
+                let solver = solver(&graph, threads);
+                let matrix = solver.solve(Apsp::all().algorithm(algorithm)).unwrap();
+                if integer {
+                    assert!(integers(matrix.distances()) == expected, "{algorithm} on {name}");
+                } else {
+                    for (v, expected) in rows.iter().enumerate() {
+                        let row = with_distances!(matrix.distances(), values => {
+                            DistanceValue::into_distances(values[v * graph.vertices()..][..graph.vertices()].to_vec())
+                        });
+                        let right = row == *expected || matrix.reassociated && close(row, expected);
+                        assert!(right, "{algorithm} on {name}, row {v}");
+                    }
+                }
+                matrix.verify(&graph).unwrap_or_else(|error| panic!("{algorithm} on {name}: {error}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_algorithm_agrees_on_unit_weights() {
+    every_algorithm_agrees::<crate::graph::Unit>(true);
+}
+#[test]
+fn every_algorithm_agrees_on_unsigned_weights() {
+    every_algorithm_agrees::<u32>(true);
+}
+#[test]
+fn every_algorithm_agrees_on_signed_weights() {
+    every_algorithm_agrees::<i32>(true);
+}
+#[test]
+fn every_algorithm_agrees_on_single_floats() {
+    every_algorithm_agrees::<f32>(false);
+}
+#[test]
+fn every_algorithm_agrees_on_double_floats() {
+    every_algorithm_agrees::<f64>(false);
+}
+
+#[test]
+fn matrices_agree_with_petgraph() {
+    use petgraph::graph::{DiGraph, NodeIndex};
+    for (name, graph) in graphs_of_every_shape::<i32>(3) {
+        let mut oracle = DiGraph::<(), f64>::new();
+        for _ in 0..graph.vertices() {
+            oracle.add_node(());
+        }
+        for (u, v, weight) in graph.edges() {
+            oracle.add_edge(NodeIndex::new(u as usize), NodeIndex::new(v as usize), weight);
+        }
+        let matrix = solver(&graph, 2).solve(Apsp::all()).unwrap();
+        for source in (0..graph.vertices()).step_by(17) {
+            let expected = petgraph::algo::dijkstra(&oracle, NodeIndex::new(source), None, |edge| *edge.weight());
+            for target in 0..graph.vertices() {
+                let expected = expected.get(&NodeIndex::new(target)).copied();
+                assert_eq!(matrix.distance(source, target).map(Distance::to_f64), expected, "{name}");
+            }
+        }
+    }
+}
+
+/// A random graph with negative weights but no negative cycle: lengths are shifted by potentials.
+fn negative_graph(random: &mut Random, vertices: u64, edges: u64) -> Graph {
+    let potentials: Vec<i64> = (0..vertices).map(|_| random.below(1000) as i64).collect();
+    let mut list = Vec::new();
+    for _ in 0..edges {
+        let (u, v) = (random.below(vertices) as usize, random.below(vertices) as usize);
+        let weight = random.below(100) as i64 + potentials[v] - potentials[u];
+        list.push((u as VertexId, v as VertexId, weight as i32));
+    }
+    GraphBuilder::new().vertices(vertices).build_from(list).unwrap()
+}
+
+#[test]
+fn negative_weights() {
+    let mut random = Random(11);
+    for (vertices, edges) in [(5, 12), (60, 150), (150, 400), (90, 8000)] {
+        let graph = negative_graph(&mut random, vertices, edges);
+        let expected = naive(&graph);
+        for algorithm in names() {
+            let matrix = solver(&graph, 2).solve(Apsp::all().algorithm(algorithm).verified()).unwrap();
+            assert!(integers(matrix.distances()) == expected, "{algorithm}");
+        }
+        let auto = solver(&graph, 2).solve(Apsp::all()).unwrap();
+        assert!(integers(auto.distances()) == expected);
+        // The same as floats: exact here, since the sums are small integers.
+        let floats = graph.edges().collect::<Vec<_>>();
+        let floats = GraphBuilder::new().vertices(vertices).build_from(floats).unwrap();
+        let matrix = solver(&floats, 2).solve(Apsp::all().verified()).unwrap();
+        assert_eq!(matrix.report().algorithm, "batched");
+        for (cell, &expected) in expected.iter().enumerate() {
+            assert_eq!(matrix.distances().get(cell).map(|d| d.to_f64() as i128), expected);
+        }
+    }
+}
+
+#[test]
+fn negative_cycles_are_returned_if_a_source_reaches_them() {
+    let edges = [(0, 1, 4), (1, 2, -6), (2, 3, 1), (3, 1, 2), (4, 5, 1), (5, 0, 1), (6, 4, 1), (3, 7, 1)];
+    let graph = GraphBuilder::new().vertices(9).build_from(edges).unwrap();
+    for algorithm in names() {
+        for request in [Apsp::all(), Apsp::all().from([6, 8])] {
+            match solver(&graph, 2).solve(request.algorithm(algorithm)) {
+                Err(Error::NegativeCycle(cycle)) => {
+                    cycle.verify(&graph).unwrap();
+                    assert_eq!(cycle.edges().len(), 3);
+                }
+                other => panic!("{algorithm}: {other:?}"),
+            }
+        }
+        let safe = solver(&graph, 2).solve(Apsp::all().from([7, 8]).algorithm(algorithm).verified()).unwrap();
+        assert_eq!(safe.finite_pairs(), 2);
+    }
+}
+
+#[test]
+fn tables_of_some_sources_and_targets() {
+    for (name, graph) in graphs_of_every_shape::<u32>(5) {
+        let n = graph.vertices() as u64;
+        let mut random = Random(n);
+        let mut some = |count: u64| (0..count).map(|_| random.below(n) as VertexId).collect::<Vec<_>>();
+        for (sources, targets) in [(some(5), some(7)), (some(40), some(1)), (some(0), some(3)), (some(3), some(0))] {
+            let whole = solver(&graph, 1).solve(Apsp::all()).unwrap();
+            for algorithm in names() {
+                let request = || Apsp::all().from(sources.clone()).to(targets.clone()).algorithm(algorithm);
+                let table = solver(&graph, 2).solve(request()).unwrap();
+                for (i, &source) in sources.iter().enumerate() {
+                    for (j, &target) in targets.iter().enumerate() {
+                        let expected = whole.distance(source as usize, target as usize);
+                        assert_eq!(
+                            table.distance(i, j).map(Distance::to_f64),
+                            expected.map(Distance::to_f64),
+                            "{algorithm} on {name}"
+                        );
+                    }
+                }
+                table.verify(&graph).unwrap();
+                let mut nothing = ();
+                let summary = solver(&graph, 2).solve(request().verified().into_sink(&mut nothing)).unwrap();
+                assert_eq!(summary.finite_pairs(), table.finite_pairs());
+                assert_eq!(summary.distance_sum(), table.distance_sum());
+                assert_eq!(summary.max_distance().map(Distance::to_f64), table.max_distance().map(Distance::to_f64));
+            }
+        }
+    }
+}
+
+#[test]
+fn an_empty_graph_has_an_empty_matrix() {
+    let graph = GraphBuilder::new().build_from(Vec::<(VertexId, VertexId, u32)>::new()).unwrap();
+    for algorithm in names() {
+        let matrix = solver(&graph, 2).solve(Apsp::all().algorithm(algorithm)).unwrap();
+        assert_eq!((matrix.rows(), matrix.columns(), matrix.finite_pairs()), (0, 0, 0));
+        assert_eq!(matrix.distance_sum(), DistanceSum::Integer(0));
+        matrix.verify(&graph).unwrap();
+        let mut reductions = RowReductions::new([Reduction::Eccentricity, Reduction::Histogram]);
+        solver(&graph, 1).solve(Apsp::all().algorithm(algorithm).into_sink(&mut reductions)).unwrap();
+        assert_eq!(reductions.histogram().total(), 0);
+    }
+    assert!(solver(&graph, 1).solve(Apsp::all().from(0)).is_err());
+}
+
+#[test]
+fn distances_beyond_32_bits_are_repeated_in_64() {
+    let heavy = u32::MAX - 5;
+    let graph = Graph::from_edges([(0, 1, heavy), (1, 2, 4), (2, 3, 1), (3, 0, heavy)]).unwrap();
+    for algorithm in names() {
+        let matrix = solver(&graph, 2).solve(Apsp::all().algorithm(algorithm).verified()).unwrap();
+        assert!(matrix.report().repeated_wide, "{algorithm}");
+        assert_eq!(matrix.distance(0, 3), Some(Distance::Unsigned(u64::from(u32::MAX))));
+        assert_eq!(matrix.distance(3, 2), Some(Distance::Unsigned(2 * u64::from(heavy) + 4)));
+        let mut reductions = RowReductions::new([Reduction::Eccentricity]);
+        let request = Apsp::all().algorithm(algorithm);
+        let summary = solver(&graph, 2).solve(request.into_sink(&mut reductions)).unwrap();
+        assert!(summary.report().repeated_wide);
+        assert_eq!(reductions.eccentricities()[3], Some(Distance::Unsigned(2 * u64::from(heavy) + 4)));
+    }
+    // Labels of 8 and 16 bits are outgrown on the way.
+    let path = Graph::from_edges((0..300_u32).map(|v| (v, v + 1, 1 + v * v))).unwrap();
+    let matrix = solver(&path, 2).solve(Apsp::all().algorithm("batched").verified()).unwrap();
+    assert_eq!(matrix.report().lane, "u32->u32");
+    assert!(integers(matrix.distances()) == naive(&path));
+}
+
+#[test]
+fn planted_errors_are_rejected() {
+    let mut random = Random(3);
+    let edges: Vec<_> =
+        (0..400).map(|_| (random.below(60) as u32, random.below(60) as u32, 1 + random.below(50) as u32)).collect();
+    let graph = Graph::from_edges(edges.clone()).unwrap();
+    let right = solver(&graph, 1).solve(Apsp::all()).unwrap();
+    let Distances::U32(values) = right.distances().clone() else { panic!("narrow") };
+    for _ in 0..200 {
+        let mut wrong = right.clone();
+        let mut values = values.clone();
+        let cell = random.below(values.len() as u64) as usize;
+        let change = [1, 2, u32::MAX, values[cell].wrapping_neg()][random.below(4) as usize];
+        values[cell] = values[cell].wrapping_add(change);
+        let planted = Distances::U32(values);
+        if planted == *right.distances() {
+            continue;
+        }
+        wrong.distances = planted;
+        assert!(matches!(wrong.verify(&graph), Err(Error::NotVerified(_))), "cell {cell}");
+    }
+    let mut table = solver(&graph, 1).solve(Apsp::all().to([4, 5])).unwrap();
+    let Distances::U32(values) = &mut table.distances else { panic!("narrow") };
+    values[7] = values[7].wrapping_add(1);
+    assert!(table.verify(&graph).is_err());
+    let floats = Graph::from_edges(edges.into_iter().map(|(u, v, w)| (u, v, f64::from(w) / 7.0))).unwrap();
+    for algorithm in names() {
+        let mut matrix = solver(&floats, 1).solve(Apsp::all().algorithm(algorithm)).unwrap();
+        matrix.verify(&floats).unwrap();
+        let Distances::F64(values) = &mut matrix.distances else { panic!("double") };
+        let cell = values.iter().position(|&value| value.is_finite() && value > 0.0).unwrap();
+        values[cell] *= 1.0 + 1e-9;
+        assert!(matrix.verify(&floats).is_err(), "{algorithm}");
+    }
+    assert!(right.verify(&floats).is_err());
+}
+
+#[test]
+fn paths_and_successors_are_those_of_searches() {
+    for (name, graph) in graphs_of_every_shape::<f32>(9).into_iter().filter(|(_, graph)| graph.vertices() < 150) {
+        for algorithm in names() {
+            let solver = solver(&graph, 2);
+            let matrix = solver.solve(Apsp::all().algorithm(algorithm)).unwrap();
+            let successors = matrix.successors(&graph).unwrap();
+            for source in (0..graph.vertices() as VertexId).step_by(13) {
+                let tree = solver.sssp(source).unwrap();
+                for target in 0..graph.vertices() as VertexId {
+                    let path = matrix.path(&graph, source as usize, target).unwrap();
+                    assert_eq!(path, tree.path_to(target), "{algorithm} on {name}");
+                    let hop = path.and_then(|path| path.vertices().get(1).copied());
+                    assert_eq!(successors.get(source as usize, target as usize), hop, "{algorithm} on {name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn reductions_are_those_of_the_matrix() {
+    fn check<W: TestWeight + Weight>() {
+        for (name, graph) in graphs_of_every_shape::<W>(13) {
+            let n = graph.vertices();
+            let matrix = solver(&graph, 1).solve(Apsp::all().algorithm("batched")).unwrap();
+            let distance = |i: usize, j: usize| matrix.distance(i, j).map(Distance::to_f64);
+            let all = [Reduction::Eccentricity, Reduction::Closeness, Reduction::Harmonic, Reduction::Histogram];
+            let mut reductions = RowReductions::new(all);
+            // So little memory that there are many blocks.
+            let solver = Solver::builder(&graph).threads(2).memory(4 << 20).open().unwrap();
+            let request = Apsp::all().algorithm("batched");
+            solver.solve(request.into_sink(&mut reductions)).unwrap();
+            let (closeness, harmonic) = (reductions.closeness(), reductions.harmonic());
+            for v in 0..n {
+                let out: Option<Vec<f64>> = (0..n).map(|u| distance(v, u)).collect();
+                let expected = out.map(|row| row.into_iter().fold(0.0, f64::max));
+                assert_eq!(reductions.eccentricities()[v].map(Distance::to_f64), expected, "{name}");
+                let into: Vec<f64> = (0..n).filter(|&u| u != v).filter_map(|u| distance(u, v)).collect();
+                let (reached, sum) = (into.len() as f64, into.iter().sum::<f64>());
+                let expected = if sum > 0.0 { reached / sum * (reached / (n as f64 - 1.0)) } else { 0.0 };
+                assert!((closeness[v] - expected).abs() <= 1e-9 * expected, "{name}");
+                let expected: f64 = into.iter().filter(|&&d| d != 0.0).map(|d| 1.0 / d).sum();
+                assert!((harmonic[v] - expected).abs() <= 1e-9 * expected, "{name}");
+            }
+            assert_eq!(reductions.histogram().total(), matrix.finite_pairs(), "{name}");
+            assert!(reductions.histogram().bins().count() <= 1 << 16);
+        }
+    }
+    check::<crate::graph::Unit>();
+    check::<u32>();
+    check::<i32>();
+    check::<f64>();
+}
+
+#[test]
+fn histograms_count_each_distance() {
+    let graph = Graph::from_edges([(0, 1, 3), (1, 2, -2)]).unwrap();
+    let mut reductions = RowReductions::new([Reduction::Histogram]);
+    solver(&graph, 1).solve(Apsp::all().into_sink(&mut reductions)).unwrap();
+    let bins: Vec<_> = reductions.histogram().bins().collect();
+    assert_eq!(bins, [(-2.0, 1), (0.0, 3), (1.0, 1), (3.0, 1)]);
+}
+
+fn read_npy(path: &Path) -> (String, Vec<u8>) {
+    let bytes = std::fs::read(path).unwrap();
+    assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
+    let length = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    assert_eq!(length % 64, 0);
+    (String::from_utf8(bytes[10..length].to_vec()).unwrap(), bytes[length..].to_vec())
+}
+
+/// A sink that passes rows on and cancels after some blocks, as a kill would.
+struct Stopping<'a> {
+    inner: &'a mut NpyWriter,
+    blocks: usize,
+}
+impl RowSink for Stopping<'_> {
+    fn plan(&self, rows: u64, columns: u64, bytes: u64, plan: &mut Plan) {
+        self.inner.plan(rows, columns, bytes, plan);
+    }
+    fn begin(&mut self, table: &TableShape<'_>, replay: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize> {
+        self.inner.begin(table, replay)
+    }
+    fn rows(&mut self, block: &RowBlock<'_>) -> Result<()> {
+        if self.blocks == 0 {
+            return Err(Error::Interrupted);
+        }
+        self.blocks -= 1;
+        self.inner.rows(block)
+    }
+    fn finish(&mut self) -> Result<()> {
+        self.inner.finish()
+    }
+}
+
+#[test]
+fn files_of_rows_continue_after_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("distances.npy");
+    let partial = folder.path().join("distances.npy.partial");
+    let journal = folder.path().join("distances.npy.partial.journal");
+    let mut random = Random(1);
+    let edges: Vec<_> = (0..900).map(|_| (random.below(300) as u32, random.below(300) as u32, 9_u32)).collect();
+    let graph = GraphBuilder::new().vertices(300).build_from(edges).unwrap();
+    // Memory for blocks of some 62 rows.
+    let solver = Solver::builder(&graph).threads(2).memory(600_000).open().unwrap();
+    let small = |solver: &Solver<'_>| block_bytes(solver) / (300 * 4);
+    assert!((20..150).contains(&small(&solver)));
+    let request = || Apsp::all().algorithm("batched");
+    let matrix = solver.solve(request()).unwrap();
+    let Distances::U32(expected) = matrix.distances() else { panic!("narrow") };
+    let mut writer = NpyWriter::new(&path);
+    let whole = solver.solve(request().into_sink(&mut writer)).unwrap();
+    let (header, cells) = read_npy(&path);
+    assert!(header.starts_with("{'descr': '<u4', 'fortran_order': False, 'shape': (300, 300), }"), "{header}");
+    assert!(cells == bytemuck::cast_slice::<u32, u8>(expected));
+    assert!(!partial.exists() && !journal.exists());
+    std::fs::remove_file(&path).unwrap();
+
+    for round in 0..60 {
+        let mut writer = NpyWriter::new(&path);
+        let stopped = solver.solve(request().into_sink(&mut Stopping { inner: &mut writer, blocks: 2 }));
+        assert!(matches!(stopped, Err(Error::Interrupted)));
+        drop(writer);
+        assert!(partial.exists() && !path.exists());
+        // Cut data or journal off anywhere, or damage a byte.
+        let victim = if round % 2 == 0 { &partial } else { &journal };
+        let mut bytes = std::fs::read(victim).unwrap();
+        let at = random.below(bytes.len() as u64) as usize;
+        if round % 3 == 0 && round % 2 == 0 {
+            bytes[at] ^= 0x55
+        } else {
+            bytes.truncate(at)
+        }
+        if round > 1 {
+            std::fs::write(victim, &bytes).unwrap();
+        }
+        let mut writer = NpyWriter::new(&path).resume(true);
+        let resumed = solver.solve(request().verified().into_sink(&mut writer)).unwrap();
+        assert_eq!(resumed.distance_sum(), whole.distance_sum());
+        assert_eq!(resumed.finite_pairs(), whole.finite_pairs());
+        assert!(read_npy(&path).1 == cells, "round {round}");
+        assert!(!partial.exists() && !journal.exists());
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    // What was written is not computed again.
+    let mut writer = NpyWriter::new(&path);
+    let mut stopping = Stopping { inner: &mut writer, blocks: 3 };
+    assert!(solver.solve(request().into_sink(&mut stopping)).is_err());
+    let left = std::fs::metadata(&journal).unwrap().len();
+    assert_eq!(left, 24 + 3 * 16);
+    let mut writer = NpyWriter::new(&path).resume(true);
+    let mut stopping = Stopping { inner: &mut writer, blocks: 1 };
+    assert!(solver.solve(request().into_sink(&mut stopping)).is_err());
+    assert_eq!(std::fs::metadata(&journal).unwrap().len(), left + 16);
+    // Another graph, or other sources, do not continue it.
+    let mut writer = NpyWriter::new(&path).resume(true);
+    match solver.solve(request().from([1, 2]).into_sink(&mut writer)) {
+        Err(Error::InvalidRequest(message)) => assert!(message.contains("other options"), "{message}"),
+        other => panic!("{other:?}"),
+    }
+    // Without resume it is begun anew.
+    let mut writer = NpyWriter::new(&path);
+    solver.solve(request().into_sink(&mut writer)).unwrap();
+    assert!(read_npy(&path).1 == cells);
+}
+
+#[test]
+fn files_turn_wide_when_they_must() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wide.npy");
+    let heavy = u32::MAX - 5;
+    let edges = (0..200_u32).map(|v| (v, (v + 1) % 200, if v < 198 { 1 } else { heavy }));
+    let graph = Graph::from_edges(edges).unwrap();
+    let solver = Solver::builder(&graph).threads(1).memory(1 << 19).open().unwrap();
+    let request = || Apsp::all().algorithm("batched");
+    let mut writer = NpyWriter::new(&path);
+    let mut stopping = Stopping { inner: &mut writer, blocks: 1 };
+    assert!(solver.solve(request().into_sink(&mut stopping)).is_err());
+    let mut writer = NpyWriter::new(&path).resume(true);
+    let summary = solver.solve(request().into_sink(&mut writer)).unwrap();
+    assert!(summary.report().repeated_wide);
+    let (header, cells) = read_npy(&path);
+    assert!(header.contains("'<u8'"));
+    let matrix = solver.solve(request()).unwrap();
+    let Distances::U64(expected) = matrix.distances() else { panic!("wide") };
+    assert!(cells == bytemuck::cast_slice::<u64, u8>(expected));
+    let missing = folder.path().join("no").join("such.npy");
+    assert!(matches!(solver.solve(request().into_sink(&mut NpyWriter::new(missing))), Err(Error::Io { .. })));
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_work_can_be_cancelled() {
+    let graph = Graph::from_edges((0..5000_u32).map(|v| (v, v + 1, 1_u32))).unwrap();
+    let small = Solver::builder(&graph).threads(2).memory(20 << 20).open().unwrap();
+    match small.solve(Apsp::all()) {
+        Err(Error::OutOfMemory { needed, available, .. }) => assert!(needed > 100_000_000 && available == 20 << 20),
+        other => panic!("{other:?}"),
+    }
+    assert!(small.solve(Apsp::all().from([0, 9]).into_sink(&mut ())).is_ok());
+    for algorithm in names() {
+        let control = Control::new();
+        let inner = control.clone();
+        let control = control.watched_by(move |_| inner.cancel());
+        let solver = Solver::builder(&graph).threads(2).control(control).open().unwrap();
+        assert!(matches!(solver.solve(Apsp::all().algorithm(algorithm)), Err(Error::Interrupted)), "{algorithm}");
+    }
+}
+
+#[test]
+fn auto_takes_the_matrix_for_dense_graphs_only() {
+    let mut random = Random(2);
+    let mut edges = Vec::new();
+    for u in 0..120_u32 {
+        edges.extend((0..120).map(|v| (u, v, random.below(100) as u32)));
+    }
+    let dense = Graph::from_edges(edges).unwrap();
+    assert_eq!(solver(&dense, 1).solve(Apsp::all()).unwrap().report().algorithm, "tiled-floyd-warshall");
+    assert_eq!(solver(&dense, 1).solve(Apsp::all().from(0)).unwrap().report().algorithm, "batched");
+    let sparse = Graph::from_edges((0..300_u32).map(|v| (v, v + 1, 2_u32))).unwrap();
+    assert_eq!(solver(&sparse, 1).solve(Apsp::all()).unwrap().report().algorithm, "batched");
+    let negative = Graph::from_edges((0..300_u32).map(|v| (v, v + 1, -2))).unwrap();
+    let matrix = solver(&negative, 1).solve(Apsp::all()).unwrap();
+    assert_eq!(matrix.report().algorithm, "johnson");
+    assert!(!matrix.report().reason.is_empty());
+}
