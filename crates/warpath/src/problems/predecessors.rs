@@ -19,19 +19,38 @@ use crate::graph::{Adjacency, Csr, DistanceValue, Lane, NO_VERTEX, VertexId};
 use crate::prefetch::prefetch;
 
 /// The predecessor of every vertex after a breadth-first search, given the arcs by head. Rows ascend, so it is the
-/// first neighbour one level above, and the rest of the row is not read.
+/// first neighbour one level above, and the rest of the row is not read. Levels are looked up at random: if there are
+/// few, a copy in bytes stays in a faster cache.
 pub(crate) fn derive_bfs_predecessors(transpose: &Csr, levels: &[u32]) -> Vec<VertexId> {
+    const UNREACHED: u32 = u32::MAX;
+    const MANY: usize = 1 << 16;
+    const DEEPEST: u32 = u8::MAX as u32 - 1;
+    let shallow = levels.par_iter().with_min_len(MANY).all(|&level| level <= DEEPEST || level == UNREACHED);
+    if levels.len() < MANY || !shallow {
+        return first_neighbors_above(transpose, levels, 0, UNREACHED, |level| level - 1);
+    }
+    let levels: Vec<u8> = levels.par_iter().with_min_len(MANY).map(|&level| level as u8).collect();
+    first_neighbors_above(transpose, &levels, 0, u8::MAX, |level| level - 1)
+}
+
+/// For every vertex that is neither at `start` nor `unreached`, the first neighbour at the level `above` its own.
+fn first_neighbors_above<T: Copy + PartialEq + Sync>(
+    transpose: &Csr,
+    levels: &[T],
+    start: T,
+    unreached: T,
+    above: impl Fn(T) -> T + Sync,
+) -> Vec<VertexId> {
     const AHEAD: usize = 16;
     let (offsets, last) = (transpose.offsets(), levels.len().saturating_sub(1));
     let predecessor = |v: usize| {
         prefetch(transpose.targets(), offsets[last.min(v + AHEAD)] as usize);
-        match levels[v] {
-            0 | u32::MAX => NO_VERTEX,
-            level => {
-                let above = transpose.neighbors(v as VertexId).iter().find(|&&u| levels[u as usize] == level - 1);
-                above.copied().unwrap_or(NO_VERTEX)
-            }
+        if levels[v] == start || levels[v] == unreached {
+            return NO_VERTEX;
         }
+        let above = above(levels[v]);
+        let found = transpose.neighbors(v as VertexId).iter().find(|&&u| levels[u as usize] == above);
+        found.copied().unwrap_or(NO_VERTEX)
     };
     (0..levels.len()).into_par_iter().with_min_len(4096).map(predecessor).collect()
 }

@@ -8,7 +8,8 @@
 //! missing. Each thread runs batches of its own, so nothing is shared and nothing is atomic.
 //!
 //! Work O(D E B / 512) bit operations in the worst case for a batch of B, where D is the number of levels: it wins by
-//! a factor on graphs with few levels, and loses on long thin ones, where the searches hardly ever meet. A batch that
+//! a factor on graphs with few levels and even degrees. It loses a little where hubs let a single search skip most
+//! arcs by going bottom-up, and much on long thin graphs, where the searches hardly ever meet. A batch that
 //! has come to [`DEEPEST`] levels gives up, and everything goes on one source at a time, a source a thread.
 //!
 //! Source: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph Traversal" (MS-BFS, and its
@@ -20,7 +21,8 @@ use super::UNREACHED;
 use super::sequential::Queue;
 use crate::cpu::Team;
 use crate::graph::{Csr, Graph, VertexId};
-use crate::{Control, Error, Result};
+use crate::prefetch::prefetch;
+use crate::{Control, Error, Result, huge_pages};
 
 /// Levels inside a batch are kept in bytes; this one means "not reached".
 const NOT_REACHED: u8 = u8::MAX;
@@ -50,7 +52,7 @@ pub fn batch_width(graph: &Graph, sources: usize, threads: usize, memory: u64) -
 pub fn memory_of_many(graph: &Graph, width: usize, threads: usize) -> u64 {
     let (vertices, width) = (graph.vertices() as u64, width as u64);
     // Three bits and a byte for each search and vertex; a row of levels, and a queue or a list of active vertices.
-    let for_a_thread = vertices * (width * 3 / 8 + width + 4 + 2 * 4);
+    let for_a_thread = vertices * (width * 3 / 8 + width + 4 + 2 * 4) + 128 * width;
     for_a_thread * threads as u64
 }
 
@@ -195,8 +197,11 @@ struct Batch<const WORDS: usize> {
     /// The vertices in any frontier.
     active: Vec<VertexId>,
     next_active: Vec<VertexId>,
-    /// By search, then by vertex.
+    /// By search, then by vertex: each search has `stride` of them.
     levels: Vec<u8>,
+    /// The number of vertices and some, so that the levels of one vertex, which are written together, do not all fall
+    /// into the same cache set when the number of vertices is a power of 2.
+    stride: usize,
     /// The levels of one search, as they are emitted.
     row: Vec<u32>,
 }
@@ -205,13 +210,15 @@ impl<const WORDS: usize> Batch<WORDS> {
     const NONE: Searches<WORDS> = [0; WORDS];
 
     fn new(vertices: usize) -> Self {
+        const LINE: usize = 64;
         Batch {
-            seen: vec![Self::NONE; vertices],
-            frontier: vec![Self::NONE; vertices],
-            next: vec![Self::NONE; vertices],
+            seen: filled(vertices, Self::NONE),
+            frontier: filled(vertices, Self::NONE),
+            next: filled(vertices, Self::NONE),
             active: Vec::new(),
             next_active: Vec::new(),
             levels: Vec::new(),
+            stride: vertices.next_multiple_of(LINE) + LINE,
             row: vec![UNREACHED; vertices],
         }
     }
@@ -225,7 +232,7 @@ impl<const WORDS: usize> Batch<WORDS> {
         emit: &EmitLevels<'_>,
     ) -> Result<bool> {
         let vertices = graph.vertices();
-        self.start(vertices, sources);
+        self.start(sources);
         let mut level = 0_u8;
         let mut pulled = false;
         while !self.active.is_empty() {
@@ -246,7 +253,7 @@ impl<const WORDS: usize> Batch<WORDS> {
             }
         }
         for index in 0..sources.len() {
-            let levels = &self.levels[index * vertices..(index + 1) * vertices];
+            let levels = &self.levels[index * self.stride..][..vertices];
             for (wide, &narrow) in self.row.iter_mut().zip(levels) {
                 *wide = if narrow == NOT_REACHED { UNREACHED } else { u32::from(narrow) };
             }
@@ -255,7 +262,7 @@ impl<const WORDS: usize> Batch<WORDS> {
         Ok(true)
     }
 
-    fn start(&mut self, vertices: usize, sources: &[VertexId]) {
+    fn start(&mut self, sources: &[VertexId]) {
         let mut absent = [u64::MAX; WORDS];
         for search in 0..sources.len() {
             absent[search / 64] &= !(1 << (search % 64));
@@ -263,12 +270,15 @@ impl<const WORDS: usize> Batch<WORDS> {
         self.seen.fill(absent);
         self.frontier.fill(Self::NONE);
         self.next.fill(Self::NONE);
+        if self.levels.is_empty() {
+            self.levels = huge_pages::vec_with_capacity(sources.len() * self.stride);
+        }
         self.levels.clear();
-        self.levels.resize(sources.len() * vertices, NOT_REACHED);
+        self.levels.resize(sources.len() * self.stride, NOT_REACHED);
         self.active.clear();
         for (search, &source) in sources.iter().enumerate() {
             let v = source as usize;
-            self.levels[search * vertices + v] = 0;
+            self.levels[search * self.stride + v] = 0;
             self.seen[v][search / 64] |= 1 << (search % 64);
             self.frontier[v][search / 64] |= 1 << (search % 64);
             self.active.push(source);
@@ -293,11 +303,10 @@ impl<const WORDS: usize> Batch<WORDS> {
                 }
             }
         }
-        let vertices = self.seen.len();
         for &v in &self.next_active {
             let arrived = self.next[v as usize];
             self.seen[v as usize] = union(self.seen[v as usize], arrived);
-            mark(&mut self.levels, vertices, v, arrived, level);
+            mark(&mut self.levels, self.stride, v, arrived, level);
         }
         std::mem::swap(&mut self.active, &mut self.next_active);
         std::mem::swap(&mut self.frontier, &mut self.next);
@@ -305,14 +314,21 @@ impl<const WORDS: usize> Batch<WORDS> {
 
     /// One level along the in-arcs of every vertex that some search has not seen. Leaves anything in `next`.
     fn pull(&mut self, transpose: &Csr, level: u8) {
+        const AHEAD: usize = 32;
         let vertices = self.seen.len();
+        let tails = transpose.targets();
         self.active.clear();
         for v in 0..vertices {
             let seen = self.seen[v];
             let mut arrived = Self::NONE;
             if seen != [u64::MAX; WORDS] {
                 let mut covered = seen;
-                for &u in transpose.neighbors(v as VertexId) {
+                for arc in transpose.row(v as VertexId) {
+                    // Rows follow each other, so this is right across their ends too.
+                    if let Some(&soon) = tails.get(arc + AHEAD) {
+                        prefetch(&self.frontier, soon as usize);
+                    }
+                    let u = tails[arc];
                     covered = union(covered, self.frontier[u as usize]);
                     if covered == [u64::MAX; WORDS] {
                         break;
@@ -322,7 +338,7 @@ impl<const WORDS: usize> Batch<WORDS> {
                 if arrived != Self::NONE {
                     self.seen[v] = covered;
                     self.active.push(v as VertexId);
-                    mark(&mut self.levels, vertices, v as VertexId, arrived, level);
+                    mark(&mut self.levels, self.stride, v as VertexId, arrived, level);
                 }
             }
             self.next[v] = arrived;
@@ -331,13 +347,20 @@ impl<const WORDS: usize> Batch<WORDS> {
     }
 }
 
+/// A vector for random access.
+fn filled<T: Copy>(length: usize, value: T) -> Vec<T> {
+    let mut vector = huge_pages::vec_with_capacity(length);
+    vector.resize(length, value);
+    vector
+}
+
 /// Writes the level of `v` for the searches that have arrived there.
 #[inline]
-fn mark<const WORDS: usize>(levels: &mut [u8], vertices: usize, v: VertexId, arrived: Searches<WORDS>, level: u8) {
+fn mark<const WORDS: usize>(levels: &mut [u8], stride: usize, v: VertexId, arrived: Searches<WORDS>, level: u8) {
     for (index, mut word) in arrived.into_iter().enumerate() {
         while word != 0 {
             let search = 64 * index + word.trailing_zeros() as usize;
-            levels[search * vertices + v as usize] = level;
+            levels[search * stride + v as usize] = level;
             word &= word - 1;
         }
     }
