@@ -4,14 +4,15 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use super::{Request, Search, Solver, plan_search, trim_to_ball};
+use crate::Result;
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, BfsTask, UNREACHED, batch_width, choose, levels_of_many, sequential};
 use crate::cpu::parse_algorithm;
 use crate::graph::{Distances, Graph, Lane, UnitLane, VertexId};
+use crate::huge_pages::on_huge_pages;
 use crate::plan::Plan;
 use crate::problems::{
     Bfs, Problem, Report, Seconds, ShortestPathTree, count_shortest_paths, derive_bfs_predecessors, derive_predecessors,
 };
-use crate::{Result, huge_pages};
 
 impl Request for Bfs {
     type Answer = ShortestPathTree;
@@ -158,7 +159,7 @@ impl Search for Bfs {
             let start = Instant::now();
             let rows: Vec<Mutex<Vec<u32>>> = block.iter().map(|_| Mutex::default()).collect();
             let emit = |index: usize, levels: &[u32]| {
-                let mut row = huge_pages::vec_with_capacity(levels.len());
+                let mut row = on_huge_pages(Vec::with_capacity(levels.len()));
                 row.extend_from_slice(levels);
                 *rows[index].lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = row;
                 Ok(())

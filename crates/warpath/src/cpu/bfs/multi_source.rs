@@ -21,8 +21,9 @@ use super::UNREACHED;
 use super::sequential::Queue;
 use crate::cpu::Team;
 use crate::graph::{Csr, Graph, VertexId};
+use crate::huge_pages::on_huge_pages;
 use crate::prefetch::prefetch;
-use crate::{Control, Error, Result, huge_pages};
+use crate::{Control, Error, Result};
 
 /// Levels inside a batch are kept in bytes; this one means "not reached".
 const NOT_REACHED: u8 = u8::MAX;
@@ -271,7 +272,7 @@ impl<const WORDS: usize> Batch<WORDS> {
         self.frontier.fill(Self::NONE);
         self.next.fill(Self::NONE);
         if self.levels.is_empty() {
-            self.levels = huge_pages::vec_with_capacity(sources.len() * self.stride);
+            self.levels = on_huge_pages(Vec::with_capacity(sources.len() * self.stride));
         }
         self.levels.clear();
         self.levels.resize(sources.len() * self.stride, NOT_REACHED);
@@ -349,7 +350,7 @@ impl<const WORDS: usize> Batch<WORDS> {
 
 /// A vector for random access.
 fn filled<T: Copy>(length: usize, value: T) -> Vec<T> {
-    let mut vector = huge_pages::vec_with_capacity(length);
+    let mut vector = on_huge_pages(Vec::with_capacity(length));
     vector.resize(length, value);
     vector
 }
