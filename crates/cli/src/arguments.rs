@@ -82,7 +82,7 @@ pub enum Command {
 pub struct GraphArguments {
     /// A file, `-` for standard input, or a generator such as kron:20
     #[arg(value_name = "GRAPH", value_hint = ValueHint::FilePath)]
-    pub graph: String,
+    pub graph: PathBuf,
     /// The weights: a column of an edge list (its number from 1, or its name), `unit`, or `random:LO..HI` (integers,
     /// both ends included) [default: the file's own]
     #[arg(long, value_name = "COLUMN|unit|random:LO..HI", help_heading = "Reading")]
@@ -126,10 +126,11 @@ pub struct CommonArguments {
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
     pub engine: String,
     /// How many threads [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), help_heading = "Running")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Running")]
     pub threads: Option<u32>,
     /// How much memory the work may take beyond the graph, such as 500M or 8G [default: what is available]
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, help_heading = "Running")]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true, help_heading = "Running")]
     pub memory: Option<u64>,
     /// Say what memory and disk space the work would take, and stop
     #[arg(long, help_heading = "Running")]
@@ -160,13 +161,13 @@ pub struct AlgorithmArguments {
 #[derive(Debug, Args)]
 pub struct SearchArguments {
     /// The source; of several, the nearest counts
-    #[arg(long, short, value_name = "VERTEX", num_args = 1.., required_unless_present = "sources")]
+    #[arg(long, short, value_name = "VERTEX", num_args = 1.., allow_negative_numbers = true, required_unless_present = "sources")]
     pub source: Vec<String>,
     /// A file with one source a line: one result each
     #[arg(long, value_name = "FILE", conflicts_with = "source", value_hint = ValueHint::FilePath)]
     pub sources: Option<PathBuf>,
     /// Stop when these are settled; farther vertices are not reported
-    #[arg(long, short, value_name = "VERTEX", num_args = 1..)]
+    #[arg(long, short, value_name = "VERTEX", num_args = 1.., allow_negative_numbers = true)]
     pub target: Vec<String>,
     /// Report only vertices within this distance
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
@@ -296,10 +297,10 @@ pub struct PathArguments {
     #[allow(missing_docs)]
     pub graph: GraphArguments,
     /// The vertex to start from
-    #[arg(value_name = "FROM")]
+    #[arg(value_name = "FROM", allow_negative_numbers = true)]
     pub from: String,
     /// The vertex to arrive at
-    #[arg(value_name = "TO")]
+    #[arg(value_name = "TO", allow_negative_numbers = true)]
     pub to: String,
     /// Check that the path is there and no other is shorter
     #[arg(long)]
@@ -326,7 +327,7 @@ pub struct ConvertArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub graph: GraphArguments,
-    /// The file to write; its extension says the format and the compression
+    /// The file to write (`-` for standard output); its extension says the format and the compression
     #[arg(value_name = "OUTPUT", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
     /// The format to write, instead of finding it from the extension

@@ -1,6 +1,5 @@
 //! What is printed: short tables for people, one JSON object for programs.
 
-use std::borrow::Cow;
 use std::io::Write;
 
 use serde::Serialize;
@@ -75,15 +74,6 @@ pub(crate) fn sum(sum: DistanceSum) -> serde_json::Value {
             small.unwrap_or_else(|_| (value as f64).into())
         }
         DistanceSum::Float(value) => value.into(),
-    }
-}
-
-/// A name as a field of a .csv: in quotes where it has to be.
-pub(crate) fn csv(name: &str) -> Cow<'_, str> {
-    if name.contains([',', '"', '\n', '\r']) {
-        Cow::Owned(format!("\"{}\"", name.replace('"', "\"\"")))
-    } else {
-        Cow::Borrowed(name)
     }
 }
 

@@ -80,8 +80,9 @@ fn load(arguments: &GraphArguments, control: &Control) -> Result<Graph, Failure>
     };
     let random = arguments.weights.as_deref().and_then(|text| text.strip_prefix("random:"));
     let random = random.map(str::parse::<WeightRange>).transpose()?;
-    let graph = if Recipe::looks_like(&arguments.graph) && !Path::new(&arguments.graph).exists() {
-        generate(arguments, direction, control)?
+    let recipe = arguments.graph.to_str().filter(|text| Recipe::looks_like(text) && !arguments.graph.exists());
+    let graph = if let Some(recipe) = recipe {
+        generate(recipe, arguments, direction, control)?
     } else {
         let mut options = ReadOptions::new().control(control.clone());
         if let Some(name) = &arguments.format {
@@ -113,7 +114,7 @@ fn load(arguments: &GraphArguments, control: &Control) -> Result<Graph, Failure>
                 Err(_) => WeightSource::Named(column.to_owned()),
             },
         });
-        if arguments.graph == "-" { options.read_stdin()? } else { options.read(&arguments.graph)? }
+        if arguments.graph.as_os_str() == "-" { options.read_stdin()? } else { options.read(&arguments.graph)? }
     };
     match random {
         Some(WeightRange { low, high }) => Ok(graph.with_random_weights(low, high, DEFAULT_SEED)?),
@@ -121,7 +122,12 @@ fn load(arguments: &GraphArguments, control: &Control) -> Result<Graph, Failure>
     }
 }
 
-fn generate(arguments: &GraphArguments, direction: Option<Direction>, control: &Control) -> Result<Graph, Failure> {
+fn generate(
+    recipe: &str,
+    arguments: &GraphArguments,
+    direction: Option<Direction>,
+    control: &Control,
+) -> Result<Graph, Failure> {
     let unused = [
         ("--format", arguments.format.is_some()),
         ("--first-line", arguments.first_line.is_some()),
@@ -129,9 +135,9 @@ fn generate(arguments: &GraphArguments, direction: Option<Direction>, control: &
         ("--keep-parallel-edges", arguments.keep_parallel_edges),
     ];
     if let Some((option, _)) = unused.iter().find(|(_, given)| *given) {
-        return Err(Failure::usage(format!("`{option}` is for files; `{}` is a generator", arguments.graph)));
+        return Err(Failure::usage(format!("`{option}` is for files; `{recipe}` is a generator")));
     }
-    let graph = arguments.graph.parse::<Recipe>()?.generate(control)?;
+    let graph = recipe.parse::<Recipe>()?.generate(control)?;
     let graph = match direction {
         Some(direction) => graph.with_direction(direction)?,
         None => graph,
@@ -159,7 +165,14 @@ pub(crate) fn read_vertices(graph: &Graph, file: &Path) -> Result<Vec<VertexId>,
             Error::from(warpath::InputError::at(index as u64 + 1, name, message).in_file(file.display().to_string()))
         };
         let text = std::str::from_utf8(name).map_err(|_| at_line("not UTF-8".into()))?;
-        vertices.push(graph.vertex(text).map_err(|error| at_line(error.to_string()))?);
+        // The message has the name already.
+        let unknown = |error: Error| {
+            Error::from(warpath::InputError {
+                line: Some(index as u64 + 1),
+                ..warpath::InputError::new(error.to_string()).in_file(file.display().to_string())
+            })
+        };
+        vertices.push(graph.vertex(text).map_err(unknown)?);
     }
     if vertices.is_empty() {
         return Err(Failure::usage(format!("{}: there are no vertices in it", file.display())));

@@ -27,7 +27,7 @@ pub enum Error {
     UnknownVertex {
         /// The name asked for.
         name: String,
-        /// The most similar names that exist, best first.
+        /// The most similar names that exist, best first; none if the graph is empty.
         nearest: Vec<String>,
     },
     /// A request that makes no sense for this graph, or options that contradict each other.
@@ -189,7 +189,8 @@ impl std::fmt::Display for InputError {
 
 fn nearest_names(nearest: &[String]) -> String {
     match nearest {
-        [] => String::new(),
+        [] => "; it has no vertices at all".to_owned(),
+        [name] => format!("; the nearest name is {name}"),
         names => format!("; the nearest names are {}", names.join(", ")),
     }
 }

@@ -25,6 +25,7 @@ mod plan;
 mod prefetch;
 pub mod problems;
 mod solver;
+pub mod tables;
 #[cfg(test)]
 mod testing;
 

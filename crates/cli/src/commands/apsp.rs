@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use warpath::formats::PartialFile;
 use warpath::problems::{ApspSummary, DistanceMatrix, NpyWriter, RowReductions};
+use warpath::tables::csv_field;
 use warpath::{Apsp, Error, Graph, Plan, Solver, VertexId};
 
 use crate::arguments::{ApspArguments, Reduction};
@@ -23,6 +24,9 @@ struct ApspFound {
     finite_pairs: u64,
     distance_sum: serde_json::Value,
     max_distance: Option<serde_json::Value>,
+    /// The reduction, one object a row, where no file is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reduction: Option<serde_json::Value>,
     verified: Option<bool>,
     seconds: Times,
     peak_bytes: PeakBytes,
@@ -67,12 +71,19 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
     }
     let (summary, write) = destination.solve(&solver, request, sources.as_deref(), targets.as_deref())?;
     let times = summary.report().seconds;
+    let reduction = match &destination {
+        Destination::Reduction(reductions, how, None) if arguments.output.is_none() => {
+            Some(reduction_rows(&graph, reductions, *how, sources.as_deref(), targets.as_deref()))
+        }
+        _ => None,
+    };
     let found = ApspFound {
         answer: Answer::new("apsp", &graph, summary.report(), common.statistics),
         sources: summary.sources(),
         finite_pairs: summary.finite_pairs(),
         distance_sum: print::sum(summary.distance_sum()),
         max_distance: summary.max_distance().map(print::number),
+        reduction: reduction.as_deref().filter(|_| common.json).map(rows_as_json),
         verified: arguments.verify.then_some(true),
         seconds: Times { load, prepare: opening + times.prepare, solve: times.solve, write, ..Default::default() },
         peak_bytes: PeakBytes::now(),
@@ -92,8 +103,8 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
         table.row("reachable", text + if arguments.verify { ", verified" } else { "" });
         if let Some(path) = &arguments.output {
             table.row("written", path.display().to_string());
-        } else if let Destination::Reduction(reductions, how, _) = &destination {
-            show_reduction(&mut table, &graph, reductions, *how);
+        } else if let Some(rows) = &reduction {
+            show_rows(&mut table, rows);
         }
         table.row("time", found.seconds.text());
         table.print()?;
@@ -177,7 +188,7 @@ impl Destination {
                 let Some(mut output) = output.take() else { return Ok((summary, 0.0)) };
                 let ((), write) = timed(|| {
                     let rows = reduction_rows(graph, sink, *how, sources, targets);
-                    (rows.iter().try_for_each(|(name, value)| writeln!(output, "{name},{value}")))
+                    (rows.iter().try_for_each(|(name, value)| writeln!(output, "{},{value}", csv_field(name))))
                         .map_err(|error| Error::io(output.path(), error))?;
                     Ok(output.finish()?)
                 })?;
@@ -197,7 +208,7 @@ fn write_matrix(
     for (i, &source) in matrix.sources().iter().enumerate() {
         for j in 0..matrix.columns() {
             let target = targets.map_or(j as VertexId, |targets| targets[j]);
-            write!(out, "{},{},", print::csv(&graph.name(source)), print::csv(&graph.name(target)))?;
+            write!(out, "{},{},", csv_field(&graph.name(source)), csv_field(&graph.name(target)))?;
             match matrix.distance(i, j) {
                 Some(distance) => writeln!(out, "{distance}")?,
                 None => writeln!(out)?,
@@ -207,7 +218,7 @@ fn write_matrix(
     Ok(())
 }
 
-/// The reduction as lines of a .csv, the header first.
+/// The reduction as rows of names and values, the header first.
 fn reduction_rows(
     graph: &Graph,
     reductions: &RowReductions,
@@ -217,7 +228,7 @@ fn reduction_rows(
 ) -> Vec<(String, String)> {
     let name = |list: Option<&[VertexId]>, index: usize| {
         let vertex = list.map_or(index as VertexId, |list| list[index]);
-        print::csv(&graph.name(vertex)).into_owned()
+        graph.name(vertex).into_owned()
     };
     let header = |first: &str, second: &str| (first.to_owned(), second.to_owned());
     match how {
@@ -250,10 +261,22 @@ fn reduction_rows(
     }
 }
 
+/// The rows as objects with the header's keys: numbers where they are, `null` where there is none.
+fn rows_as_json(rows: &[(String, String)]) -> serde_json::Value {
+    let [(first, second), rows @ ..] = rows else { return serde_json::Value::Null };
+    let number =
+        |text: &str| serde_json::from_str::<serde_json::Number>(text).map_or(serde_json::Value::Null, Into::into);
+    let object = |(name, value): &(String, String)| {
+        // The bins of a histogram are named by distances, all else by vertices.
+        let name = if first == "distance" { number(name) } else { name.as_str().into() };
+        serde_json::Value::Object([(first.clone(), name), (second.clone(), number(value))].into_iter().collect())
+    };
+    rows.iter().map(object).collect()
+}
+
 /// The first lines of a reduction that is not written to a file.
-fn show_reduction(table: &mut Table, graph: &Graph, reductions: &RowReductions, how: Reduction) {
+fn show_rows(table: &mut Table, rows: &[(String, String)]) {
     const SHOWN: usize = 20;
-    let rows = reduction_rows(graph, reductions, how, None, None);
     for (name, value) in rows.iter().take(SHOWN + 1) {
         table.row(name.as_str(), value.as_str());
     }

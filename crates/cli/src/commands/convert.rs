@@ -8,6 +8,7 @@ use warpath::generate::Recipe;
 
 use crate::arguments::ConvertArguments;
 use crate::failure::Failure;
+use crate::output::Output;
 use crate::print::{self, Table};
 use crate::session::{GraphFacts, PeakBytes, Session, Times, timed};
 
@@ -21,9 +22,9 @@ struct Converted {
 }
 
 pub(crate) fn generate(arguments: ConvertArguments) -> Result<ExitCode, Failure> {
-    if !Recipe::looks_like(&arguments.graph.graph) {
-        let given = &arguments.graph.graph;
-        return Err(Failure::usage(format!("`{given}` is not a generator")).help(
+    let given = &arguments.graph.graph;
+    if !given.to_str().is_some_and(Recipe::looks_like) {
+        return Err(Failure::usage(format!("`{}` is not a generator", given.display())).help(
             "there are kron:SCALE, uniform:SCALE, grid:ROWSxCOLUMNS, rgg:SCALE, scale-free:VERTICES and dense:VERTICES",
         ));
     }
@@ -36,12 +37,23 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
     if let Some(name) = &arguments.output_format {
         options = options.format(name.parse::<Format>()?);
     }
-    options.format_for(&arguments.output)?;
-    // Found before the work: a path that can't be written.
-    drop(PartialFile::create(&arguments.output)?);
+    let to_standard_output = arguments.output.as_os_str() == "-";
+    if to_standard_output && arguments.common.json {
+        return Err(Failure::usage("the graph and `--json` both want standard output"));
+    }
+    let named = options.format_for(&arguments.output);
+    named.map_err(|error| Failure::from(error).help(format!("`--output-format` takes {}", format_names())))?;
+    if !to_standard_output {
+        // Found before the work: a path that can't be written.
+        drop(PartialFile::create(&arguments.output)?);
+    }
     let (graph, load) = session.load(&arguments.graph)?;
     if arguments.common.plan {
         session.print_plan(&graph, warpath::Plan::new())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if to_standard_output {
+        options.write_to(&graph, Output::Standard)?;
         return Ok(ExitCode::SUCCESS);
     }
     let ((), write) = timed(|| Ok(options.write(&graph, &arguments.output)?))?;
@@ -63,4 +75,8 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
         table.print()?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn format_names() -> String {
+    Format::ALL.map(Format::name).join(", ")
 }

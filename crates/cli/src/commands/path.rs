@@ -37,7 +37,13 @@ pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
         session.print_plan(&graph, solver.plan(&Sssp::from(from).to(to))?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (path, solve) = timed(|| Ok(solver.path(from, to)?))?;
+    let ((path, algorithm), solve) = timed(|| {
+        if solver.searches_from_both_ends() {
+            return Ok((solver.path(from, to)?, "bidirectional".to_owned()));
+        }
+        let tree = solver.solve(Sssp::from(from).to(to))?;
+        Ok((tree.path_to(to), tree.report().algorithm.clone()))
+    })?;
     let ((), verify) = timed(|| match arguments.verify {
         // The certificate of a search from the source, by another algorithm, has to give the same length.
         true => verify_path(&solver, from, to, path.as_ref().map(|path| path.length())),
@@ -48,7 +54,7 @@ pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
     let found = PathFound {
         problem: "path",
         engine: "cpu",
-        algorithm: String::new(),
+        algorithm,
         graph: GraphFacts::of(&graph),
         from: arguments.from.clone(),
         to: arguments.to.clone(),
@@ -65,14 +71,15 @@ pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
     } else if !common.quiet {
         let mut table = Table::new();
         table.row("graph", found.graph.text());
+        table.row(found.problem, format!("{} on {}", found.algorithm, found.engine));
         match (&found.length, &found.vertices) {
             (Some(length), Some(vertices)) => {
                 let edges = print::grouped(found.edges.unwrap_or(0) as u128);
                 let verified = if arguments.verify { ", verified" } else { "" };
                 table.row("length", format!("{length} over {edges} edges{verified}"));
-                table.row("path", vertices.join(" "));
+                table.row("vertices", vertices.join(" "));
             }
-            _ => table.row("path", format!("there is none from {} to {}", found.from, found.to)),
+            _ => table.row("vertices", format!("there is none from {} to {}", found.from, found.to)),
         }
         table.row("time", found.seconds.text());
         table.print()?;

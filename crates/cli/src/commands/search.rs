@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use serde::Serialize;
-use warpath::formats::npy;
 use warpath::problems::{Cutoff, Report};
+use warpath::tables::{csv_field, write_npy};
 use warpath::{Bfs, Error, Graph, Search, ShortestPathTree, Sssp, VertexId};
 
 use crate::arguments::{BfsArguments, CommonArguments, GraphArguments, SearchArguments, SsspArguments};
@@ -138,6 +138,9 @@ impl SearchCommand<'_> {
         if kind == OutputKind::Npy && self.search.predecessors {
             return Err(Failure::usage("a .npy holds distances only; `--predecessors` needs a .csv"));
         }
+        if kind == OutputKind::Npy && self.count_paths {
+            return Err(Failure::usage("a .npy holds distances only; `--count-paths` needs a .csv"));
+        }
         let columns = Columns { source: many, predecessor: self.search.predecessors, paths: self.count_paths };
         Ok(DistanceWriter { output, kind, columns, begun: false })
     }
@@ -248,7 +251,7 @@ impl DistanceWriter {
     fn write(&mut self, graph: &Graph, tree: &ShortestPathTree) -> Result<(), Error> {
         let result = match self.kind {
             OutputKind::Csv => self.write_csv(graph, tree),
-            OutputKind::Npy => npy::write_distances(&mut self.output, &[tree.distances().len()], tree.distances()),
+            OutputKind::Npy => write_npy(&mut self.output, &[tree.distances().len()], tree.distances()),
         };
         result.map_err(|error| Error::io(self.output.path(), error))
     }
@@ -263,16 +266,16 @@ impl DistanceWriter {
             writeln!(out, "{header}")?;
         }
         let from: String =
-            if source { print::csv(&graph.name(tree.sources()[0])).into_owned() + "," } else { String::new() };
+            if source { csv_field(&graph.name(tree.sources()[0])).into_owned() + "," } else { String::new() };
         for v in 0..graph.vertices() as VertexId {
-            write!(out, "{from}{},", print::csv(&graph.name(v)))?;
+            write!(out, "{from}{},", csv_field(&graph.name(v)))?;
             if let Some(distance) = tree.distance(v) {
                 write!(out, "{distance}")?;
             }
             if predecessor {
                 write!(out, ",")?;
                 if let Some(predecessor) = tree.predecessor(v) {
-                    write!(out, "{}", print::csv(&graph.name(predecessor)))?;
+                    write!(out, "{}", csv_field(&graph.name(predecessor)))?;
                 }
             }
             if let Some(counts) = tree.path_counts().filter(|_| paths) {

@@ -54,6 +54,9 @@ pub(crate) fn parse_algorithm<'t, T>(
         return Err(Error::invalid(format!("there is no algorithm `{name}` here; there are {}", names.join(", "))));
     };
     let mut parameters = Parameters::default();
+    if settings.is_empty() && text != name {
+        return Err(Error::invalid(format!("`{text}` ends where a parameter is expected")));
+    }
     for setting in settings.split(',').filter(|setting| !setting.is_empty()) {
         let known = info(entry).parameters;
         let (key, value) = setting
@@ -66,7 +69,11 @@ pub(crate) fn parse_algorithm<'t, T>(
         };
         let number = value.parse().ok().filter(|number: &f64| number.is_finite() && *number >= parameter.minimum);
         let number = number.ok_or_else(|| {
-            Error::invalid(format!("`{key}={value}` of `{name}` is not a number of {} or more", parameter.minimum))
+            let range = match parameter.minimum {
+                least if least < 1e-6 && least > 0.0 => "above 0".to_owned(),
+                least => format!("of {least} or more"),
+            };
+            Error::invalid(format!("`{key}={value}` of `{name}` is not a number {range}"))
         })?;
         parameters.0.retain(|(set, _)| *set != parameter.name);
         parameters.0.push((parameter.name, number));

@@ -104,7 +104,7 @@ impl Output {
         }
         let needed = self.bytes.len().saturating_add(more) as u64;
         let too_large = || {
-            let what = "unpacking the input".to_owned();
+            let what = "the input, unpacked,".to_owned();
             Failure::TooLarge(Error::OutOfMemory { what, needed, available: self.available })
         };
         if needed > self.available {

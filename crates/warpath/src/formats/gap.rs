@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use super::rows::{Rows, vertex_count, wants_weights};
 use super::{Input, ReadOptions, stream_error};
-use crate::graph::{Csr, Direction, Graph, Labels, Unit, VertexId, Weights};
+use crate::graph::{Csr, Direction, Graph, Labels, Unit, VertexId, WeightKind, Weights};
 use crate::huge_pages::on_huge_pages;
 use crate::{Error, InputError, Result};
 
@@ -50,7 +50,7 @@ impl Layout {
             |arc_bytes: u128| HEADER as u128 + halves * ((u128::from(vertices) + 1) * 8 + u128::from(arcs) * arc_bytes);
         let fits = |arc_bytes| size(arc_bytes) == bytes.len() as u128;
         let weighted = match (fits(4), fits(8)) {
-            (true, true) => name.to_ascii_lowercase().contains(".wsg"),
+            (true, true) => weighted_by_name(name) == Some(true),
             (true, false) => false,
             (false, true) => true,
             (false, false) => return None,
@@ -144,12 +144,25 @@ fn copy_out<T: Send>(input: &Input, range: Range<usize>, values: &mut [T], copy:
     });
 }
 
-/// Writes a graph: as `.sg` without weights, else as `.wsg`.
+/// What the extension says about weights; that of a compression may follow.
+fn weighted_by_name(name: &str) -> Option<bool> {
+    let name = name.to_ascii_lowercase();
+    let mut extensions = name.rsplit(['/', '\\']).next()?.rsplit('.').take(2);
+    extensions.find_map(|extension| match extension {
+        "sg" => Some(false),
+        "wsg" => Some(true),
+        _ => None,
+    })
+}
+
+/// Writes a graph: `.sg` leaves weights out and `.wsg` has them, all 1 if the graph has none, since the suite's own
+/// programs go by the extension. Under another name, a graph with weights is written as `.wsg`.
 ///
 /// # Errors
 ///
 /// If ids or weights do not fit into signed 32-bit integers.
-pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(graph: &Graph, name: &str, out: &mut dyn Write) -> Result<()> {
+    let weighted = weighted_by_name(name).unwrap_or(graph.weight_kind() != WeightKind::Unit);
     let limit = i32::MAX as u64;
     if graph.vertices() as u64 > limit {
         return Err(Error::invalid(format!(
@@ -158,6 +171,7 @@ pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
         )));
     }
     let too_large = match graph.weights() {
+        _ if !weighted => None,
         Weights::Unit(_) | Weights::I32(_) => None,
         Weights::U32(values) => values.par_iter().find_any(|&&weight| u64::from(weight) > limit),
         Weights::F32(_) | Weights::F64(_) => {
@@ -167,28 +181,33 @@ pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
     if let Some(weight) = too_large {
         return Err(Error::invalid(format!("GAP's format has 32-bit signed weights: {weight} is too large")));
     }
-    write_arrays(graph, out).map_err(stream_error)
+    write_arrays(graph, weighted, out).map_err(stream_error)
 }
 
-fn write_arrays(graph: &Graph, out: &mut dyn Write) -> std::io::Result<()> {
+fn write_arrays(graph: &Graph, weighted: bool, out: &mut dyn Write) -> std::io::Result<()> {
     out.write_all(&[graph.is_directed().into()])?;
     out.write_all(&(graph.arcs() as u64).to_le_bytes())?;
     out.write_all(&(graph.vertices() as u64).to_le_bytes())?;
-    write_half(graph.csr(), out)?;
-    if graph.is_directed() { write_half(graph.transpose(), out) } else { Ok(()) }
+    write_half(graph.csr(), weighted, out)?;
+    if graph.is_directed() { write_half(graph.transpose(), weighted, out) } else { Ok(()) }
 }
 
-fn write_half(csr: &Csr, out: &mut dyn Write) -> std::io::Result<()> {
+fn write_half(csr: &Csr, weighted: bool, out: &mut dyn Write) -> std::io::Result<()> {
     out.write_all(bytemuck::cast_slice(csr.offsets()))?;
-    let weights: &[u32] = match csr.weights() {
-        Weights::U32(values) => values,
-        Weights::I32(values) => bytemuck::cast_slice(values),
-        _ => return out.write_all(bytemuck::cast_slice(csr.targets())),
+    if !weighted {
+        return out.write_all(bytemuck::cast_slice(csr.targets()));
+    }
+    // `None` stands for weights of 1.
+    let weights: Option<&[u32]> = match csr.weights() {
+        Weights::U32(values) => Some(values),
+        Weights::I32(values) => Some(bytemuck::cast_slice(values)),
+        _ => None,
     };
-    let mut buffer: Vec<[u32; 2]> = Vec::with_capacity(CHUNK.min(weights.len()));
-    for (targets, weights) in csr.targets().chunks(CHUNK).zip(weights.chunks(CHUNK)) {
+    let mut buffer: Vec<[u32; 2]> = Vec::with_capacity(CHUNK.min(csr.targets().len()));
+    for (chunk, targets) in csr.targets().chunks(CHUNK).enumerate() {
+        let weight = |index: usize| weights.map_or(1, |weights| weights[chunk * CHUNK + index]);
         buffer.clear();
-        buffer.extend(targets.iter().zip(weights).map(|(&target, &weight)| [target, weight]));
+        buffer.extend(targets.iter().enumerate().map(|(index, &target)| [target, weight(index)]));
         out.write_all(bytemuck::cast_slice(&buffer))?;
     }
     Ok(())
@@ -199,7 +218,7 @@ mod tests {
     use super::super::testing::{all_graphs, assert_rejected, assert_same, read_like, survive_mutations, written};
     use super::super::{Format, WeightSource};
     use super::*;
-    use crate::graph::{ParallelEdges, SelfLoops, WeightKind};
+    use crate::graph::{ParallelEdges, SelfLoops};
 
     /// A file with these arrays, whatever they are.
     fn file(directed: u8, arcs: u64, vertices: u64, offsets: &[u64], rest: &[u32]) -> Vec<u8> {
@@ -238,6 +257,23 @@ mod tests {
         let found = written(&graph, Format::Gap).unwrap();
         assert_eq!(found, [&out_half[..], &in_half[HEADER..]].concat());
         assert_eq!(found.len(), expected.len());
+    }
+
+    #[test]
+    fn the_extension_decides_about_weights() {
+        let bytes = |graph: &Graph, name: &str| {
+            let mut bytes = Vec::new();
+            write(graph, name, &mut bytes).unwrap();
+            bytes
+        };
+        let weighted = Graph::from_edges([(0, 1, 5_u32)]).unwrap();
+        let unit = Graph::from_edges([(0, 1)]).unwrap();
+        let decimal = Graph::from_edges([(0, 1, 0.5)]).unwrap();
+        assert_eq!(bytes(&weighted, "a.wsg/x.sg"), bytes(&unit, ""));
+        assert_eq!(bytes(&decimal, "x.SG.gz"), bytes(&unit, ""));
+        let ones = Graph::from_edges([(0, 1, 1_u32)]).unwrap();
+        assert_eq!(bytes(&unit, "x.wsg"), bytes(&ones, "x"));
+        assert!(write(&decimal, "x.wsg", &mut Vec::new()).is_err());
     }
 
     #[test]

@@ -17,7 +17,6 @@ mod input;
 mod mapped_file;
 mod matrix_market;
 mod metis;
-pub mod npy;
 mod npz;
 mod pace;
 mod partial_file;
@@ -30,7 +29,7 @@ mod text;
 mod weight_column;
 mod wpg;
 
-use std::io::{BufWriter, Read as _, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -248,7 +247,7 @@ impl ReadOptions {
     /// As [`read`].
     pub fn read(&self, path: impl AsRef<Path>) -> Result<Graph> {
         let path = path.as_ref();
-        self.parse(|| Input::open(path))
+        self.parse(|| Input::open(path, &self.control))
     }
 
     /// Reads a graph from standard input.
@@ -257,11 +256,7 @@ impl ReadOptions {
     ///
     /// As [`read`].
     pub fn read_stdin(&self) -> Result<Graph> {
-        self.parse(|| {
-            let mut bytes = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut bytes).map_err(|error| Error::io("<stdin>", error))?;
-            Input::owned("<stdin>", bytes).unpacked()
-        })
+        self.parse(|| Input::standard(&self.control))
     }
 
     /// Reads a graph from memory; the extension of `name` counts as that of a file would.
@@ -358,7 +353,7 @@ impl WriteOptions {
         let compression = Compression::by_extension(&path.to_string_lossy());
         let file = PartialFile::create(path)?;
         let mut packer = Packer::new(file, compression).map_err(|error| Error::io(path, error))?;
-        write_format(graph, format, &mut packer).map_err(|error| with_path(error, path))?;
+        write_format(graph, format, &path.to_string_lossy(), &mut packer).map_err(|error| with_path(error, path))?;
         packer.finish().map_err(|error| Error::io(path, error))?.finish()
     }
 
@@ -370,7 +365,7 @@ impl WriteOptions {
     pub fn write_to(&self, graph: &Graph, out: impl Write) -> Result<()> {
         let format = self.format.ok_or_else(|| Error::invalid("a stream has no extension: name a format"))?;
         let mut out = BufWriter::with_capacity(1 << 16, out);
-        write_format(graph, format, &mut out).map_err(|error| with_path(error, Path::new("<output>")))?;
+        write_format(graph, format, "", &mut out).map_err(|error| with_path(error, Path::new("<output>")))?;
         out.flush().map_err(|error| Error::io("<output>", error))
     }
 
@@ -383,21 +378,20 @@ impl WriteOptions {
         self.format.map_or_else(
             || {
                 let name = path.to_string_lossy();
-                detect::by_extension(&name).ok_or_else(|| {
-                    Error::invalid(format!("`{name}`: the extension names no format; name one with the format option"))
-                })
+                detect::by_extension(&name)
+                    .ok_or_else(|| Error::invalid(format!("`{name}`: the extension names no format")))
             },
             Ok,
         )
     }
 }
 
-fn write_format(graph: &Graph, format: Format, out: &mut dyn Write) -> Result<()> {
+fn write_format(graph: &Graph, format: Format, name: &str, out: &mut dyn Write) -> Result<()> {
     match format {
         Format::Metis => metis::write(graph, out),
         Format::MatrixMarket => matrix_market::write(graph, out),
         Format::Npz => npz::write(graph, out),
-        Format::Gap => gap::write(graph, out),
+        Format::Gap => gap::write(graph, name, out),
         Format::Warpath => wpg::write(graph, out),
         Format::EdgeList => edge_list::write(graph, out),
         Format::Dimacs => dimacs::write(graph, out),

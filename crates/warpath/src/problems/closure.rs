@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::closure_certificate::{verify_bits, verify_counts};
 use super::{BitMatrix, Line, Report};
 use crate::graph::{Graph, VertexId};
+use crate::tables::{csv_field, npy_header};
 use crate::{Error, Result};
 
 /// A transitive closure: for every vertex, the vertices that paths lead to, weights ignored.
@@ -289,7 +290,8 @@ impl Reachability {
     /// What writing runs into.
     pub fn write_pairs(&self, graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
         const BUFFER: usize = 1 << 20;
-        let names: Vec<String> = (0..self.vertices as VertexId).map(|v| csv_field(&graph.name(v))).collect();
+        let name = |v| csv_field(&graph.name(v)).into_owned();
+        let names: Vec<String> = (0..self.vertices as VertexId).map(name).collect();
         let mut text = Vec::with_capacity(BUFFER + (1 << 10));
         text.extend_from_slice(b"from,to\n");
         for from in 0..self.vertices as VertexId {
@@ -307,10 +309,14 @@ impl Reachability {
         out.write_all(&text)
     }
 
+    fn npy_header(&self) -> Vec<u8> {
+        npy_header("|b1", &[self.vertices, self.vertices])
+    }
+
     /// The bytes that [`Reachability::write_npy`] writes.
     pub fn npy_bytes(&self) -> u64 {
         let vertices = self.vertices as u64;
-        (npy_header(self.vertices).len() as u64).saturating_add(vertices.saturating_mul(vertices))
+        (self.npy_header().len() as u64).saturating_add(vertices.saturating_mul(vertices))
     }
 
     /// Writes the matrix as a NumPy array of booleans, one byte a pair, row by row: `numpy.load(file)[u, v]` says
@@ -320,7 +326,7 @@ impl Reachability {
     ///
     /// What writing runs into.
     pub fn write_npy(&self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(&npy_header(self.vertices))?;
+        out.write_all(&self.npy_header())?;
         let mut row = vec![Line::ZERO; self.vertices.div_ceil(Line::BITS)];
         let mut bytes = vec![0_u8; self.vertices];
         for from in 0..self.vertices as VertexId {
@@ -402,24 +408,6 @@ impl ReachableCounts {
         }
         out.flush()
     }
-}
-
-/// A name as a field of CSV: in quotes if it has to be (RFC 4180).
-fn csv_field(name: &str) -> String {
-    if name.contains([',', '"', '\n', '\r']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
-}
-
-/// The header of a square NumPy array of booleans, format version 1.0.
-fn npy_header(vertices: usize) -> Vec<u8> {
-    const PREFIX: usize = 10;
-    let mut text = format!("{{'descr': '|b1', 'fortran_order': False, 'shape': ({vertices}, {vertices}), }}");
-    let padding = (PREFIX + text.len() + 1).next_multiple_of(64) - (PREFIX + text.len() + 1);
-    text.extend(std::iter::repeat_n(' ', padding));
-    text.push('\n');
-    let mut header = b"\x93NUMPY\x01\x00".to_vec();
-    header.extend_from_slice(&(text.len() as u16).to_le_bytes());
-    header.extend_from_slice(text.as_bytes());
-    header
 }
 
 #[cfg(test)]

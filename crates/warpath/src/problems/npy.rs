@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use super::rows::{RowBlock, RowSink, TableShape, wrong_type};
 use crate::graph::{DistanceValue, Distances, Graph, Weights, with_distances, with_weights};
 use crate::plan::Plan;
+use crate::tables::{npy_header, npy_type};
 use crate::{Error, Result};
 
 /// A sink that writes rows to a `.npy` file.
@@ -137,19 +138,19 @@ impl NpyWriter {
 impl RowSink for NpyWriter {
     fn plan(&self, rows: u64, columns: u64, distance_bytes: u64, plan: &mut Plan) {
         let bytes = rows.saturating_mul(columns).saturating_mul(distance_bytes);
-        let there = self.partial_path().metadata().map_or(0, |metadata| if self.resume { metadata.len() } else { 0 });
+        let there = if self.resume { disk_space_of(&self.partial_path()) } else { 0 };
         plan.disk(format!("`{}`", self.path.display()), bytes.saturating_add(128).saturating_sub(there));
     }
 
     fn begin(&mut self, table: &TableShape<'_>, replay: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize> {
-        let (description, cell_bytes, kind) = cell_type(table.distances);
+        let (cell_bytes, kind) = cell_type(table.distances);
         let fingerprint = fingerprint(table);
         let entries = self.left_over(fingerprint, kind)?;
         let (partial, journal_path) = (self.partial_path(), self.journal_path());
         let mut plan = Plan::new();
         self.plan(table.rows() as u64, table.columns() as u64, cell_bytes, &mut plan);
         plan.check_disk(&self.path)?;
-        let header = header(description, table.rows(), table.columns());
+        let header = npy_header(npy_type(table.distances), &[table.rows(), table.columns()]);
         let row_bytes = table.columns() as u64 * cell_bytes;
         let data = self.open(&partial, entries.is_some())?;
         let journal = self.open(&journal_path, entries.is_some())?;
@@ -219,6 +220,11 @@ impl RowSink for NpyWriter {
     }
 }
 
+/// The disk space that a file takes already: one that was given its length before its contents takes less than that.
+fn disk_space_of(path: &Path) -> u64 {
+    File::open(path).and_then(|file| fs4::FileExt::allocated_size(&file)).unwrap_or(0)
+}
+
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -236,30 +242,15 @@ fn number(bytes: &[u8]) -> u64 {
 const KIND_U32: u64 = 1;
 const KIND_U64: u64 = 2;
 
-/// NumPy's name for the type, the bytes of a cell, and the journal's code.
-fn cell_type(distances: &Distances) -> (&'static str, u64, u64) {
+/// The bytes of a cell, and the journal's code of their type.
+fn cell_type(distances: &Distances) -> (u64, u64) {
     match distances {
-        Distances::U32(_) => ("u4", 4, KIND_U32),
-        Distances::U64(_) => ("u8", 8, KIND_U64),
-        Distances::I64(_) => ("i8", 8, 3),
-        Distances::F32(_) => ("f4", 4, 4),
-        Distances::F64(_) => ("f8", 8, 5),
+        Distances::U32(_) => (4, KIND_U32),
+        Distances::U64(_) => (8, KIND_U64),
+        Distances::I64(_) => (8, 3),
+        Distances::F32(_) => (4, 4),
+        Distances::F64(_) => (8, 5),
     }
-}
-
-/// The header of format version 1.0, padded so that the cells are aligned to 64 bytes.
-fn header(description: &str, rows: usize, columns: usize) -> Vec<u8> {
-    let order = if cfg!(target_endian = "little") { '<' } else { '>' };
-    let mut text =
-        format!("{{'descr': '{order}{description}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
-    while (10 + text.len() + 1) % 64 != 0 {
-        text.push(' ');
-    }
-    text.push('\n');
-    let mut header = b"\x93NUMPY\x01\x00".to_vec();
-    header.extend_from_slice(&(text.len() as u16).to_le_bytes());
-    header.extend_from_slice(text.as_bytes());
-    header
 }
 
 /// What a partial file is bound to: the arcs and weights of the graph, sources, targets, and the order of the rows. The

@@ -27,12 +27,10 @@ impl Solver<'_> {
     pub fn path(&self, from: VertexId, to: VertexId) -> Result<Option<Path>> {
         self.checked(&[from], "source")?;
         self.checked(&[to], "target")?;
-        let kind = self.graph.weight_kind();
-        let floats = matches!(kind, WeightKind::F32 | WeightKind::F64);
-        if floats || !self.graph.has_transpose() || self.graph.has_negative_weights() {
+        if !self.searches_from_both_ends() {
             return Ok(self.solve(Sssp::from(from).to(to))?.path_to(to));
         }
-        let path = match kind {
+        let path = match self.graph.weight_kind() {
             WeightKind::Unit => {
                 let (forward, backward) = (self.graph.csr().unweighted(), self.graph.transpose().unweighted());
                 let found = fewest_arcs(forward, backward, from, to, &self.control)?;
@@ -43,6 +41,12 @@ impl Solver<'_> {
         };
         self.graph.check_intact()?;
         Ok(path)
+    }
+
+    /// Whether [`Solver::path`] searches from both ends on this graph.
+    pub fn searches_from_both_ends(&self) -> bool {
+        let floats = matches!(self.graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
+        !floats && self.graph.has_transpose() && !self.graph.has_negative_weights()
     }
 
     fn path_both_ways<L: crate::graph::Lane>(

@@ -1,0 +1,93 @@
+//! Tables of results as other programs read them: fields of CSV, and NumPy arrays.
+//!
+//! A `.npy` of version 1 is a header that says type and shape, then the values in C order, in the order of bytes that
+//! the machine has and the header names.
+//!
+//! Sources: RFC 4180 (CSV); NumPy Enhancement Proposal 1, "A simple file format for NumPy arrays".
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use crate::graph::{Distances, with_distances};
+
+/// A name as a field of CSV: in quotes if it has to be.
+pub fn csv_field(name: &str) -> Cow<'_, str> {
+    if name.contains([',', '"', '\n', '\r']) {
+        Cow::Owned(format!("\"{}\"", name.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(name)
+    }
+}
+
+/// The header of a `.npy` of values of this type (such as `<u4`, see [`npy_type`]) and shape; a multiple of 64 bytes, as
+/// NumPy aligns them.
+pub fn npy_header(value_type: &str, shape: &[usize]) -> Vec<u8> {
+    const ALIGNMENT: usize = 64;
+    const MAGIC_AND_LENGTH: usize = 10;
+    // As NumPy writes them: `()`, `(7,)`, `(7, 8)`.
+    let sides = match shape {
+        [side] => format!("{side},"),
+        sides => sides.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
+    };
+    let mut text = format!("{{'descr': '{value_type}', 'fortran_order': False, 'shape': ({sides}), }}");
+    let length = (MAGIC_AND_LENGTH + text.len() + 1).next_multiple_of(ALIGNMENT) - MAGIC_AND_LENGTH;
+    text.extend(std::iter::repeat_n(' ', length - text.len() - 1));
+    text.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((length as u16).to_le_bytes());
+    bytes.extend(text.as_bytes());
+    bytes
+}
+
+/// NumPy's name of the type of these distances, as this machine has them in memory.
+pub fn npy_type(distances: &Distances) -> &'static str {
+    let [little, big] = match distances {
+        Distances::U32(_) => ["<u4", ">u4"],
+        Distances::U64(_) => ["<u8", ">u8"],
+        Distances::I64(_) => ["<i8", ">i8"],
+        Distances::F32(_) => ["<f4", ">f4"],
+        Distances::F64(_) => ["<f8", ">f8"],
+    };
+    if cfg!(target_endian = "little") { little } else { big }
+}
+
+/// Writes distances as one array; unreachable is the greatest value of an integer type, and infinity of a float.
+///
+/// # Errors
+///
+/// If the stream can't be written.
+pub fn write_npy(out: &mut dyn Write, shape: &[usize], distances: &Distances) -> std::io::Result<()> {
+    out.write_all(&npy_header(npy_type(distances), shape))?;
+    with_distances!(distances, values => out.write_all(bytemuck::cast_slice(values)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_have_to_be() {
+        for (name, field) in
+            [("", ""), ("a b", "a b"), ("a, b", "\"a, b\""), ("\"a\"", "\"\"\"a\"\"\""), ("a\nb", "\"a\nb\"")]
+        {
+            assert_eq!(csv_field(name), field);
+        }
+    }
+
+    #[test]
+    fn headers_are_aligned_and_say_the_shape() {
+        for (shape, text) in
+            [(&[][..], "'shape': ()"), (&[7], "'shape': (7,)"), (&[1000, 2_000_000], "'shape': (1000, 2000000)")]
+        {
+            let header = npy_header("<u4", shape);
+            assert_eq!(header.len() % 64, 0);
+            assert_eq!(usize::from(header[8]) + 256 * usize::from(header[9]), header.len() - 10);
+            assert_eq!(header.last(), Some(&b'\n'));
+            assert!(String::from_utf8_lossy(&header).contains(text));
+        }
+        let mut bytes = Vec::new();
+        write_npy(&mut bytes, &[2], &Distances::U32(vec![1, u32::MAX])).unwrap();
+        assert_eq!(bytes[bytes.len() - 8..bytes.len() - 4], 1_u32.to_ne_bytes());
+        assert_eq!(bytes[bytes.len() - 4..], [255; 4]);
+    }
+}
