@@ -1,0 +1,152 @@
+//! `bfs`, `sssp` and `path`: what they print and write.
+
+#![allow(missing_docs)]
+
+mod common;
+
+use common::Folder;
+use serde_json::{Value, json};
+
+fn keys(object: &Value) -> Vec<&str> {
+    object.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn json_has_the_documented_shape() {
+    let folder = Folder::new();
+    folder.file("g.txt", "1 2 5\n2 3 7\n9 1 1\n");
+    let found = folder.run("sssp g.txt --source 1 --verify --json").json();
+    for key in ["problem", "engine", "algorithm", "lane", "graph", "source", "reached", "max_distance", "distance_sum"]
+    {
+        assert!(keys(&found).contains(&key), "{key}");
+    }
+    assert_eq!(found["graph"], json!({"vertices": 4, "edges": 3, "directed": true, "weights": "u32"}));
+    assert_eq!(
+        (&found["problem"], &found["engine"], &found["lane"]),
+        (&json!("sssp"), &json!("cpu"), &json!("u32->u32"))
+    );
+    assert_eq!((&found["source"], &found["verified"]), (&json!("1"), &json!(true)));
+    assert_eq!(
+        (&found["reached"], &found["max_distance"], &found["distance_sum"]),
+        (&json!(3), &json!(12), &json!(17))
+    );
+    let mut times = keys(&found["seconds"]);
+    times.sort_unstable();
+    assert_eq!(times, ["download", "load", "predecessors", "prepare", "solve", "verify", "write"]);
+    assert_eq!(keys(&found["peak_bytes"]).len(), 2);
+}
+
+#[test]
+fn csv_has_the_files_names_in_its_order_and_nothing_where_unreachable() {
+    let folder = Folder::new();
+    folder.file("g.csv", "alice,\"Carol, Duchess\"\n\"Carol, Duchess\",bob\nzoe,alice\n");
+    let expected =
+        "vertex,distance,predecessor\nalice,0,\n\"Carol, Duchess\",1,alice\nbob,2,\"Carol, Duchess\"\nzoe,,\n";
+    assert_eq!(folder.run("bfs g.csv --source alice --predecessors --output -").ok(), expected);
+    folder.run("bfs g.csv --source alice --predecessors --output x.csv --quiet").ok();
+    assert_eq!(folder.read("x.csv"), expected);
+}
+
+#[test]
+fn several_sources_mean_the_nearest_and_a_file_one_result_each() {
+    let folder = Folder::new();
+    folder.file("g.txt", "1 2\n2 3\n3 4\n");
+    assert_eq!(folder.run("bfs g.txt --source 1 3 --output -").ok(), "vertex,distance\n1,0\n2,1\n3,0\n4,1\n");
+    folder.file("sources.txt", "3\r\n1\r\n");
+    let found = folder.run("bfs g.txt --sources sources.txt --json --verify").json();
+    let reached: Vec<_> =
+        found["results"].as_array().unwrap().iter().map(|result| (&result["source"], &result["reached"])).collect();
+    assert_eq!(reached, [(&json!("3"), &json!(2)), (&json!("1"), &json!(4))]);
+    let text = folder.run("bfs g.txt --sources sources.txt --output -").ok();
+    assert!(text.starts_with("source,vertex,distance\n3,1,\n3,2,\n3,3,0\n3,4,1\n1,1,0\n"), "{text}");
+}
+
+#[test]
+fn targets_and_cutoffs_limit_what_is_reported() {
+    let folder = Folder::new();
+    folder.file("g.txt", "1 2 5\n2 3 5\n3 4 5\n");
+    for limit in ["--target 3", "--cutoff 10", "--cutoff 14.9"] {
+        let text = folder.run(&format!("sssp g.txt --source 1 {limit} --verify --output -")).ok();
+        assert_eq!(text, "vertex,distance\n1,0\n2,5\n3,10\n4,\n", "{limit}");
+    }
+}
+
+#[test]
+fn distances_beyond_32_bits_are_repeated_in_64() {
+    let folder = Folder::new();
+    folder.file("g.txt", "1 2 4294967295\n2 3 4294967295\n");
+    let found = folder.run("sssp g.txt --source 1 --json --verify").json();
+    assert_eq!((&found["lane"], &found["max_distance"]), (&json!("u32->u64"), &json!(8_589_934_590_u64)));
+}
+
+#[test]
+fn negative_weights_are_solved_and_negative_cycles_shown() {
+    let folder = Folder::new();
+    folder.file("integers.txt", "1 2 1\n2 3 -2147483648\n3 4 -2147483648\n");
+    folder.file("decimals.txt", "1 2 1.5\n2 3 -0.25\n3 4 -0.125\n1 4 7\n");
+    for (graph, length) in [("integers.txt", json!(-4_294_967_295_i64)), ("decimals.txt", json!(1.125))] {
+        assert_eq!(folder.run(&format!("sssp {graph} --source 1 --verify --json")).json()["verified"], json!(true));
+        assert_eq!(folder.run(&format!("apsp {graph} --verify --json")).json()["finite_pairs"], json!(10));
+        let path = folder.run(&format!("path {graph} 1 4 --verify --json")).json();
+        assert_eq!((&path["length"], &path["vertices"]), (&length, &json!(["1", "2", "3", "4"])));
+    }
+    folder.file("cycle.txt", "1 2 1\n2 3 -2\n3 1 0\n0 1 1\n");
+    for command in ["sssp cycle.txt --source 0", "apsp cycle.txt", "path cycle.txt 0 3"] {
+        let run = folder.run(command);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run:?}");
+        assert!(run.stderr.contains("a cycle of negative length -1 over 3 edges"), "{run:?}");
+    }
+    assert_eq!(folder.run("bfs cycle.txt --source 0 --json").json()["reached"], json!(4));
+}
+
+#[test]
+fn a_path_says_how_it_was_found() {
+    let folder = Folder::new();
+    folder.file("g.txt", "1 2\n2 -3\n4 1\n");
+    let path = folder.run("path g.txt 1 -3 --json --verify").json();
+    assert_eq!((&path["algorithm"], &path["vertices"]), (&json!("sequential"), &json!(["1", "2", "-3"])));
+    let path = folder.run("path g.txt 1 -3 --undirected --json").json();
+    assert_eq!((&path["algorithm"], &path["length"]), (&json!("bidirectional"), &json!(2)));
+    let path = folder.run("path g.txt 1 4 --json").json();
+    assert_eq!((&path["reachable"], &path["length"]), (&json!(false), &json!(null)));
+}
+
+#[test]
+fn weights_come_from_columns_names_units_or_chance() {
+    let folder = Folder::new();
+    folder.file("g.csv", "from,to,cost,time\r\n1,2,5,1.5\r\n2,3,6,0.25\r\n");
+    let farthest =
+        |weights: &str| folder.run(&format!("sssp g.csv --source 1 --json {weights}")).json()["max_distance"].clone();
+    assert_eq!(farthest(""), json!(11));
+    assert_eq!(farthest("--weights cost"), json!(11));
+    assert_eq!(farthest("--weights 4"), json!(1.75));
+    assert_eq!(farthest("--weights time"), json!(1.75));
+    assert_eq!(farthest("--weights unit"), json!(2));
+    assert_eq!(farthest("--weights random:7..7"), json!(14));
+    folder
+        .run("sssp g.csv --source 1 --weights Cost")
+        .fails(2, "there is no column `Cost`; there are from, to, cost, time");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let folder = Folder::new();
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("warpath"));
+    command.current_dir(folder.path()).args(["bfs", "uniform:17", "--source", "0", "--output", "-"]);
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_plan_changes_nothing() {
+    let folder = Folder::new();
+    folder.file("g.txt", "1 2\n");
+    for command in ["bfs g.txt --source 1", "sssp g.txt --source 1", "apsp g.txt", "closure g.txt"] {
+        let plan = folder.run(&format!("{command} --plan --json --output x.npy")).json();
+        assert_eq!(plan["fits"], json!(true));
+        assert!(plan["memory_bytes"].as_u64().unwrap() > 0);
+    }
+    assert_eq!(folder.run("path g.txt 1 2 --plan --json").json()["fits"], json!(true));
+    assert_eq!(folder.names(), ["g.txt"]);
+}
