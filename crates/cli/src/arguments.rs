@@ -175,7 +175,7 @@ pub struct SearchArguments {
     /// Find the predecessor of every vertex too
     #[arg(long, short)]
     pub predecessors: bool,
-    /// Write vertex,distance[,predecessor] to this .csv (`-` for standard output), or distances to this .npy
+    /// Write vertex,distance (and predecessor) to this .csv (`-` for standard output), or distances to this .npy
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Check the certificate of the result

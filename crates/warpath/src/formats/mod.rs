@@ -1,7 +1,7 @@
 //! Graphs from files and into files: one file a format.
 //!
 //! [`read`] finds the format from the content, then from the extension, and unpacks what is compressed. Everything a
-//! reader may do differently is in [`ReadOptions`]. [`write`] picks format and compression by the extension; see
+//! reader may do differently is in [`ReadOptions`]. [`write()`] picks format and compression by the extension; see
 //! [`WriteOptions`].
 //!
 //! A reader gets an `Input` (a name and its bytes, mapped or owned) and the options, and hands back a graph. It says
@@ -346,7 +346,7 @@ impl WriteOptions {
     ///
     /// # Errors
     ///
-    /// As [`write`].
+    /// As [`write()`].
     pub fn write(&self, graph: &Graph, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let format = self.format_for(path)?;

@@ -2,7 +2,7 @@
 //!
 //! A graph is asked for by a specification, `NAME:SIZE[,option=value]..`, such as `kron:20,edges-per-vertex=8,seed=3`
 //! (see [`GENERATORS`] for all). Each edge is a function of the seed and its index, so edges are drawn in parallel, in
-//! parts, and [`GraphBuilder`](crate::GraphBuilder) brings them into order.
+//! parts, and [`GraphBuilder`] brings them into order.
 //!
 //! All graphs are undirected but `dense`, and without weights unless `weights=LO..HI` asks for them. Loops and repeated
 //! edges, where a recipe makes them, are dropped.

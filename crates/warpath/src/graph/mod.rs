@@ -1,7 +1,7 @@
 //! The graph: compressed sparse rows, weights, names of vertices, and what can be made from one.
 //!
 //! [`Graph`] is immutable. It is made by a reader in [`formats`](crate::formats), a generator in
-//! [`generate`](crate::generate), [`Graph::from_edges`], or a [`GraphBuilder`].
+//! [`generate`](mod@crate::generate), [`Graph::from_edges`], or a [`GraphBuilder`].
 
 mod bucket_sort;
 mod builder;

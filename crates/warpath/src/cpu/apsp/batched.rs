@@ -24,7 +24,7 @@
 //! labels leave the cache. Memory: 128 to 256 bytes a vertex and thread, and a second copy of the graph.
 //!
 //! *Unit weights* need no labels at all: there the rows come from the bit-parallel
-//! [`multi_source`](crate::cpu::bfs::multi_source) search.
+//! [`multi_source`] search.
 //!
 //! Negative weights are fine as long as no negative cycle can be reached, which is looked for first.
 //!

@@ -2,7 +2,7 @@
 //!
 //! Bellman and Ford's algorithm finds potentials `h`, from a virtual vertex with an arc of weight 0 to every source; the
 //! weights `w + h(u) - h(v)` are then 0 or more and have the same shortest paths. All pairs are found under these by
-//! [`batched`](super::batched) search, in labels as narrow as the new weights allow, and `h(v) - h(s)` is added back.
+//! [`batched`] search, in labels as narrow as the new weights allow, and `h(v) - h(s)` is added back.
 //! Work: one Bellman-Ford, O(V E) at worst, and the batched search.
 //!
 //! Integers are exact. Floats would be rounded by reweighting, so for negative floats the batched search runs on the
