@@ -16,7 +16,7 @@ const GRAPHS: [(&str, &str, u64, u64); 17] = [
     ("BAY.gr.zst", "", 321_270, 397_415),
     ("FLA.gr.zst", "", 1_070_376, 1_343_951),
     ("NW.gr.zst", "", 1_207_945, 1_410_387),
-    ("luxembourg_osm.mtx.zst", "", 114_599, 119_666),
+    ("luxembourg_osm.mtx.zst", "--format matrix-market", 114_599, 119_666),
     ("facebook_combined.txt.zst", "", 4_039, 88_234),
     ("soc-Slashdot0902.txt.zst", "", 82_168, 948_464),
     ("soc-sign-bitcoinotc.csv.zst", "", 5_881, 35_592),
@@ -27,7 +27,7 @@ const GRAPHS: [(&str, &str, u64, u64); 17] = [
     ("bio-CE-CX.edges.zst", "", 15_229, 245_952),
     ("bio-grid-yeast.edges.zst", "", 6_008, 313_890),
     ("arxiv-cit-hep-ph.jlg.zst", "", 34_546, 421_578),
-    ("delaunay_n16.mtx.zst", "", 65_536, 196_575),
+    ("delaunay_n16.mtx.zst", "--format matrix-market", 65_536, 196_575),
     ("chesapeake.mtx.zst", "", 39, 170),
 ];
 
