@@ -7,29 +7,29 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 /// A folder that is gone after the test.
-pub struct Folder(tempfile::TempDir);
+pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Folder(tempfile::tempdir().unwrap())
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path().join(name);
         std::fs::write(&path, content).unwrap();
         path
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path().join(name)).unwrap()
     }
 
     /// The names of all files, sorted.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.path()).unwrap();
         let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
@@ -37,19 +37,19 @@ impl Folder {
     }
 
     /// A run in this folder; the arguments are separated by blanks.
-    pub fn run(&self, arguments: &str) -> Run {
+    pub(crate) fn run(&self, arguments: &str) -> Run {
         self.run_with(arguments, "")
     }
 
     /// A run with something on standard input.
-    pub fn run_with(&self, arguments: &str, input: impl Into<Vec<u8>>) -> Run {
+    pub(crate) fn run_with(&self, arguments: &str, input: impl Into<Vec<u8>>) -> Run {
         let mut command = self.command(arguments);
         let output = command.write_stdin(input).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         Run { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 
-    pub fn command(&self, arguments: &str) -> assert_cmd::Command {
+    pub(crate) fn command(&self, arguments: &str) -> assert_cmd::Command {
         let mut command = assert_cmd::Command::cargo_bin("warpath").unwrap();
         command.current_dir(self.path()).args(arguments.split_whitespace());
         command
@@ -58,29 +58,29 @@ impl Folder {
 
 /// How a run ended.
 #[derive(Debug)]
-pub struct Run {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Run {
     /// The standard output of a run that did what it was asked.
     #[track_caller]
-    pub fn ok(self) -> String {
+    pub(crate) fn ok(self) -> String {
         assert_eq!(self.code, Some(0), "{self:?}");
         assert_eq!(self.stderr, "");
         self.stdout
     }
 
     #[track_caller]
-    pub fn json(self) -> Value {
+    pub(crate) fn json(self) -> Value {
         serde_json::from_str(&self.ok()).unwrap()
     }
 
     /// Asserts that the run failed with this code and says this, on one line and without a result.
     #[track_caller]
-    pub fn fails(self, code: i32, message: &str) {
+    pub(crate) fn fails(self, code: i32, message: &str) {
         assert_eq!(self.code, Some(code), "{self:?}");
         assert!(self.stderr.lines().any(|line| line.contains(message)), "{message}\nis not in\n{}", self.stderr);
         assert_eq!(self.stdout, "");
