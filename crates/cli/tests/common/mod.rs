@@ -59,9 +59,9 @@ impl Folder {
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) struct Run {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Run {
