@@ -1,6 +1,6 @@
 //! The `warpath` command: arguments in, answers out.
 //!
-//! One file a command in `commands/`; what they share is here: [`arguments`] (what can be said), `session` (loading a
+//! One file a command in `commands/`; what they share is here: [`arguments`] (what can be said), `setup` (loading a
 //! graph, progress, Ctrl-C, times), `print` (people's tables and JSON) and `failure` (errors and exit codes).
 
 pub mod arguments;
@@ -9,7 +9,7 @@ mod failure;
 mod output;
 mod print;
 mod progress;
-mod session;
+mod setup;
 
 use std::process::ExitCode;
 

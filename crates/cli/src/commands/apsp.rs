@@ -14,7 +14,7 @@ use crate::arguments::{ApspArguments, Reduction};
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::session::{Answer, PeakBytes, Session, Times, read_vertices, timed};
+use crate::setup::{Answer, PeakBytes, Setup, Times, read_vertices, timed};
 
 #[derive(Debug, Serialize)]
 struct ApspFound {
@@ -46,12 +46,12 @@ enum Destination {
 
 pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
     let common = &arguments.common;
-    let session = Session::new(common)?;
+    let setup = Setup::new(common)?;
     let mut destination = destination(&arguments)?;
-    let (graph, load) = session.load(&arguments.graph)?;
+    let (graph, load) = setup.load(&arguments.graph)?;
     let list = |file: &Option<std::path::PathBuf>| file.as_deref().map(|file| read_vertices(&graph, file)).transpose();
     let (sources, targets) = (list(&arguments.sources)?, list(&arguments.targets)?);
-    let (solver, opening) = timed(|| session.solver(&graph))?;
+    let (solver, opening) = timed(|| setup.solver(&graph))?;
     let mut request = Apsp::all();
     if let Some(sources) = &sources {
         request = request.from(sources.as_slice());
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
         request = request.verified();
     }
     if common.plan {
-        session.print_plan(&graph, destination.plan(&solver, request)?)?;
+        setup.print_plan(&graph, destination.plan(&solver, request)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let (summary, write) = destination.solve(&solver, request, sources.as_deref(), targets.as_deref())?;

@@ -10,7 +10,7 @@ use crate::arguments::ClosureArguments;
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::session::{Answer, PeakBytes, Session, Times, timed};
+use crate::setup::{Answer, PeakBytes, Setup, Times, timed};
 
 #[derive(Debug, Serialize)]
 struct ClosureFound {
@@ -25,10 +25,10 @@ struct ClosureFound {
 
 pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
     let common = &arguments.common;
-    let session = Session::new(common)?;
+    let setup = Setup::new(common)?;
     let mut output = arguments.output.as_deref().map(|path| Output::create(path, common)).transpose()?;
-    let (graph, load) = session.load(&arguments.graph)?;
-    let (solver, opening) = timed(|| session.solver(&graph))?;
+    let (graph, load) = setup.load(&arguments.graph)?;
+    let (solver, opening) = timed(|| setup.solver(&graph))?;
     let mut request = Closure::new();
     if arguments.irreflexive {
         request = request.irreflexive();
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
         if wants_matrix {
             plan.disk("the matrix", (graph.vertices() as u64).saturating_pow(2));
         }
-        session.print_plan(&graph, plan)?;
+        setup.print_plan(&graph, plan)?;
         return Ok(ExitCode::SUCCESS);
     }
     let written =

@@ -10,7 +10,7 @@ use crate::arguments::ConvertArguments;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::print::{self, Table};
-use crate::session::{GraphFacts, PeakBytes, Session, Times, timed};
+use crate::setup::{GraphFacts, PeakBytes, Setup, Times, timed};
 
 #[derive(Debug, Serialize)]
 struct Converted {
@@ -32,7 +32,7 @@ pub(crate) fn generate(arguments: ConvertArguments) -> Result<ExitCode, Failure>
 }
 
 pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> {
-    let session = Session::new(&arguments.common)?;
+    let setup = Setup::new(&arguments.common)?;
     let mut options = WriteOptions::new();
     if let Some(name) = &arguments.output_format {
         options = options.format(name.parse::<Format>()?);
@@ -47,9 +47,9 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
         // Found before the work: a path that can't be written.
         drop(PartialFile::create(&arguments.output)?);
     }
-    let (graph, load) = session.load(&arguments.graph)?;
+    let (graph, load) = setup.load(&arguments.graph)?;
     if arguments.common.plan {
-        session.print_plan(&graph, warpath::Plan::new())?;
+        setup.print_plan(&graph, warpath::Plan::new())?;
         return Ok(ExitCode::SUCCESS);
     }
     if to_standard_output {

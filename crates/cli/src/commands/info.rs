@@ -10,7 +10,7 @@ use warpath::{Apsp, Bfs, Closure, Graph, Request, Solver, Sssp};
 use crate::arguments::InfoArguments;
 use crate::failure::Failure;
 use crate::print::{self, Table};
-use crate::session::{PeakBytes, Session, Times, timed};
+use crate::setup::{PeakBytes, Setup, Times, timed};
 
 #[derive(Debug, Serialize)]
 struct Info {
@@ -57,10 +57,10 @@ impl From<ComponentSizes> for Components {
 
 pub(crate) fn run(arguments: InfoArguments) -> Result<ExitCode, Failure> {
     let common = &arguments.common;
-    let session = Session::new(common)?;
-    let (graph, load) = session.load(&arguments.graph)?;
-    let (statistics, solve) = timed(|| Ok(graph.statistics(&session.control)?))?;
-    let solver = session.solver(&graph)?;
+    let setup = Setup::new(common)?;
+    let (graph, load) = setup.load(&arguments.graph)?;
+    let (statistics, solve) = timed(|| Ok(graph.statistics(&setup.control)?))?;
+    let solver = setup.solver(&graph)?;
     let info = Info {
         vertices: statistics.vertices,
         edges: statistics.arcs,

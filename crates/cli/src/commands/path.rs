@@ -8,7 +8,7 @@ use warpath::Sssp;
 use crate::arguments::PathArguments;
 use crate::failure::Failure;
 use crate::print::{self, Table};
-use crate::session::{GraphFacts, PeakBytes, Session, Times, timed};
+use crate::setup::{GraphFacts, PeakBytes, Setup, Times, timed};
 
 #[derive(Debug, Serialize)]
 struct PathFound {
@@ -29,12 +29,12 @@ struct PathFound {
 
 pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
     let common = &arguments.common;
-    let session = Session::new(common)?;
-    let (graph, load) = session.load(&arguments.graph)?;
+    let setup = Setup::new(common)?;
+    let (graph, load) = setup.load(&arguments.graph)?;
     let (from, to) = (graph.vertex(&arguments.from)?, graph.vertex(&arguments.to)?);
-    let solver = session.solver(&graph)?;
+    let solver = setup.solver(&graph)?;
     if common.plan {
-        session.print_plan(&graph, solver.plan(&Sssp::from(from).to(to))?)?;
+        setup.print_plan(&graph, solver.plan(&Sssp::from(from).to(to))?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let ((path, algorithm), solve) = timed(|| {

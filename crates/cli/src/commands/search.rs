@@ -14,7 +14,7 @@ use crate::arguments::{BfsArguments, CommonArguments, GraphArguments, SearchArgu
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::session::{Answer, PeakBytes, Session, Times, read_vertices, timed};
+use crate::setup::{Answer, PeakBytes, Setup, Times, read_vertices, timed};
 
 pub(crate) fn bfs(arguments: BfsArguments) -> Result<ExitCode, Failure> {
     let cutoff = match &arguments.search.cutoff {
@@ -83,17 +83,17 @@ struct SearchCommand<'a> {
 
 impl SearchCommand<'_> {
     fn run<S: Search>(&self, request: impl Fn(Vec<VertexId>, Vec<VertexId>) -> S) -> Result<ExitCode, Failure> {
-        let session = Session::new(self.common)?;
+        let setup = Setup::new(self.common)?;
         let mut output = self.search.output.as_deref().map(|path| self.create_output(path)).transpose()?;
-        let (graph, load) = session.load(self.graph)?;
+        let (graph, load) = setup.load(self.graph)?;
         let vertices = |names: &[String]| names.iter().map(|name| graph.vertex(name)).collect::<Result<Vec<_>, _>>();
         let nearest = vertices(&self.search.source)?;
         let targets = vertices(&self.search.target)?;
         let independent = self.search.sources.as_deref().map(|file| read_vertices(&graph, file)).transpose()?;
-        let (solver, opening) = timed(|| session.solver(&graph))?;
+        let (solver, opening) = timed(|| setup.solver(&graph))?;
         if self.common.plan {
             let sources = independent.map_or(nearest, |sources| vec![sources[0]]);
-            session.print_plan(&graph, solver.plan(&request(sources, targets))?)?;
+            setup.print_plan(&graph, solver.plan(&request(sources, targets))?)?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut totals = Times { load, prepare: opening, ..Default::default() };

@@ -18,12 +18,12 @@ use crate::print::{self, Table};
 use crate::progress;
 
 /// Options that hold for the whole run, and who may interrupt it.
-pub(crate) struct Session<'a> {
+pub(crate) struct Setup<'a> {
     pub(crate) common: &'a CommonArguments,
     pub(crate) control: Control,
 }
 
-impl<'a> Session<'a> {
+impl<'a> Setup<'a> {
     /// Checks the options that every command has.
     pub(crate) fn new(common: &'a CommonArguments) -> Result<Self, Failure> {
         let engine = common.engine.as_str();
@@ -35,7 +35,7 @@ impl<'a> Session<'a> {
             }
             _ => return Err(Failure::usage(format!("`{engine}` is not an engine; there are auto, cpu and cuda"))),
         }
-        Ok(Session { common, control: progress::control(!common.quiet) })
+        Ok(Setup { common, control: progress::control(!common.quiet) })
     }
 
     /// Reads or generates the graph; returns how long that took, too.
