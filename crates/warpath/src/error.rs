@@ -65,6 +65,9 @@ pub enum Error {
     /// The device asked for is not there.
     #[error("{0}")]
     NoDevice(String),
+    /// A device failed.
+    #[error("{0}")]
+    Device(String),
     /// A result that its certificate does not confirm.
     #[error("the result does not verify: {0}")]
     NotVerified(String),
@@ -101,7 +104,9 @@ impl Error {
                 _ => ErrorKind::Usage,
             },
             Error::NegativeCycle(_) | Error::NotVerified(_) => ErrorKind::Answer,
-            Error::OutOfMemory { .. } | Error::OutOfDisk { .. } | Error::NoDevice(_) => ErrorKind::Resources,
+            Error::OutOfMemory { .. } | Error::OutOfDisk { .. } | Error::NoDevice(_) | Error::Device(_) => {
+                ErrorKind::Resources
+            }
             Error::Interrupted => ErrorKind::Interrupted,
         }
     }

@@ -16,6 +16,8 @@ compile_error!("Warpath needs a 64-bit machine: graphs have more than 2^32 bytes
 
 mod control;
 pub mod cpu;
+#[cfg(any(feature = "cuda", feature = "emulator"))]
+pub mod cuda;
 mod error;
 pub mod formats;
 pub mod generate;

@@ -1,0 +1,1 @@
+//! The compiled kernels, as `cargo xtask kernels` builds them.

@@ -1,0 +1,212 @@
+//! What every device can do, whether the driver runs it or the emulator: memory, copies, launches, events.
+//!
+//! Host loops are written against [`Device`] and nothing else, so the same loop runs on a GPU and, in tests, on the CPU.
+//! A device has one stream: everything that is "in stream order" happens one after another, and the host waits only
+//! where it says so. Addresses are plain numbers here; [`memory`] gives them types and owners.
+//!
+//! Everything can fail, and failures are values. Some failures of a kernel (a bad address, a trap) take the whole
+//! context with them: then the device is lost, every later call says so, and it has to be opened again.
+
+use std::any::Any;
+use std::ffi::c_void;
+use std::fmt::Debug;
+
+use crate::{Error, Result};
+
+#[cfg(emulator)]
+pub(crate) mod emulator;
+pub(crate) mod images;
+pub(crate) mod memory;
+
+/// What is known of a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Properties {
+    /// Its name, as its maker has it.
+    pub(crate) name: String,
+    /// Its number in this machine, from 0.
+    pub(crate) ordinal: u32,
+    /// How much memory it has, in bytes; some of it may be in use.
+    pub(crate) memory_bytes: u64,
+    /// Major and minor number of what it can do.
+    pub(crate) compute_capability: (u32, u32),
+    /// How many multiprocessors it has.
+    pub(crate) multiprocessors: u32,
+    /// The most shared memory that one block can have, static and dynamic together, in bytes.
+    pub(crate) shared_bytes_per_block: u32,
+    /// The most threads that one block can have.
+    pub(crate) threads_per_block: u32,
+    /// The size of its second-level cache, in bytes.
+    pub(crate) l2_bytes: u64,
+    /// The most blocks that one cluster can have; 0 if there are no clusters.
+    pub(crate) clusters: u32,
+}
+
+/// Compiled kernels, as they are shipped.
+#[derive(Debug)]
+pub(crate) struct Image {
+    /// Its name, such as `bfs_queue`.
+    pub(crate) name: &'static str,
+    /// Machine code and PTX for several kinds of device; empty where there is none.
+    pub(crate) bytes: &'static [u8],
+}
+
+/// A kernel on one device, ready to launch; valid as long as the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Function(pub(crate) usize);
+
+/// A point in a device's stream. What it holds is the device's affair.
+#[derive(Debug)]
+pub(crate) struct Event(pub(crate) Box<dyn AnyEvent>);
+
+/// What an [`Event`] may hold.
+pub(crate) trait AnyEvent: Any + Send + Sync + Debug {}
+impl<T: Any + Send + Sync + Debug> AnyEvent for T {}
+
+impl Event {
+    /// What it holds, if it is of this type: an event of another kind of device is not.
+    pub(crate) fn get<T: 'static>(&self) -> Result<&T> {
+        let inner: &dyn Any = &*self.0;
+        inner.downcast_ref().ok_or_else(|| Error::Device("an event of another device".into()))
+    }
+}
+
+/// How many threads run a kernel, in which groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LaunchShape {
+    /// Blocks in x, y and z.
+    pub(crate) grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub(crate) block: [u32; 3],
+    /// Bytes of dynamic shared memory for each block.
+    pub(crate) shared_bytes: u32,
+    /// Blocks in a cluster, along x; 1 for none.
+    pub(crate) cluster: u32,
+    /// Whether all blocks run at once, so that they can wait for each other.
+    pub(crate) cooperative: bool,
+}
+
+impl LaunchShape {
+    /// So many blocks of so many threads, in a line.
+    pub(crate) fn line(blocks: u32, threads: u32) -> Self {
+        LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared_bytes: 0, cluster: 1, cooperative: false }
+    }
+
+    /// Enough blocks of so many threads for one thread an item, but at least one block.
+    pub(crate) fn covering(items: u64, threads: u32) -> Self {
+        let blocks = items.div_ceil(u64::from(threads)).clamp(1, i32::MAX as u64);
+        Self::line(blocks as u32, threads)
+    }
+}
+
+/// Anything that runs kernels.
+///
+/// The unsafe functions take addresses on trust. An address must come from this device and be allocated for as many
+/// bytes as are named, until the work that uses it is done, which [`Device::synchronize`] tells.
+pub(crate) trait Device: Send + Sync + Debug {
+    /// What is known of it.
+    fn properties(&self) -> &Properties;
+
+    /// How many bytes of its memory are free now.
+    fn free_bytes(&self) -> Result<u64>;
+
+    /// Takes memory; its address, a multiple of 256. [`Error::OutOfMemory`] if there is not enough.
+    fn allocate(&self, bytes: u64) -> Result<u64>;
+
+    /// Gives memory back.
+    ///
+    /// # Safety
+    ///
+    /// The address is from [`Device::allocate`], and neither host nor device uses it any more.
+    unsafe fn free(&self, address: u64);
+
+    /// Takes host memory that the device can reach, under the same address.
+    fn allocate_pinned(&self, bytes: usize) -> Result<*mut u8>;
+
+    /// Gives host memory back.
+    ///
+    /// # Safety
+    ///
+    /// The address is from [`Device::allocate_pinned`], and neither host nor device uses it any more.
+    unsafe fn free_pinned(&self, memory: *mut u8);
+
+    /// Copies to the device, in stream order; returns when `from` may be reused.
+    ///
+    /// # Safety
+    ///
+    /// `from` can be read and `to` is device memory, for that many bytes.
+    unsafe fn upload(&self, to: u64, from: *const u8, bytes: usize) -> Result<()>;
+
+    /// Copies to the host, in stream order; returns when it is done.
+    ///
+    /// # Safety
+    ///
+    /// `to` can be written and `from` is device memory, for that many bytes.
+    unsafe fn download(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()>;
+
+    /// Writes one value to so many 32-bit words, in stream order.
+    ///
+    /// # Safety
+    ///
+    /// `to` is device memory for that many words, and a multiple of 4.
+    unsafe fn fill(&self, to: u64, value: u32, words: usize) -> Result<()>;
+
+    /// Copies from device memory to device memory, in stream order.
+    ///
+    /// # Safety
+    ///
+    /// Both are device memory for that many bytes, and do not overlap.
+    unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()>;
+
+    /// A kernel of an image by name. The image is loaded once. The kernel may use as much dynamic shared memory and as
+    /// large clusters as the device has.
+    fn function(&self, image: &'static Image, name: &str) -> Result<Function>;
+
+    /// How many blocks of this kernel the whole device holds at once, which is as many as a cooperative launch can have.
+    fn blocks_at_once(&self, function: Function, threads: u32, shared_bytes: u32) -> Result<u32>;
+
+    /// Starts a kernel, in stream order. `arguments!` makes the list of arguments.
+    ///
+    /// # Safety
+    ///
+    /// The arguments are those of the kernel, in number, order and type, and the kernel keeps to memory that it may use.
+    unsafe fn launch(&self, function: Function, shape: &LaunchShape, arguments: &mut [*mut c_void]) -> Result<()>;
+
+    /// Marks this point of the stream.
+    fn record(&self) -> Result<Event>;
+
+    /// Waits until the device has come to `to`, and says how long it took from `from`.
+    fn seconds_between(&self, from: &Event, to: &Event) -> Result<f64>;
+
+    /// Waits until all work is done; the error, if any of it failed.
+    fn synchronize(&self) -> Result<()>;
+}
+
+/// A value that a kernel can take as an argument.
+///
+/// # Safety
+///
+/// What `pointer` points to has the size of the kernel's parameter: 4 or 8 bytes that belong to `self`.
+pub(crate) unsafe trait Argument {
+    /// Where the value is.
+    fn pointer(&self) -> *mut c_void {
+        std::ptr::from_ref(self).cast::<c_void>().cast_mut()
+    }
+}
+
+// SAFETY: they are their own values.
+unsafe impl Argument for u32 {}
+// SAFETY: as above.
+unsafe impl Argument for u64 {}
+// SAFETY: as above.
+unsafe impl Argument for i32 {}
+// SAFETY: as above.
+unsafe impl Argument for f32 {}
+
+/// The arguments of a kernel as [`Device::launch`] takes them: numbers, addresses and device slices. They live until
+/// the end of the statement, so write this in the call.
+macro_rules! arguments {
+    ($($value:expr),* $(,)?) => {
+        &mut [$($crate::cuda::device::Argument::pointer(&$value)),*]
+    };
+}
+pub(crate) use arguments;
