@@ -86,13 +86,16 @@ mod emulator {
     fn sanitize(build: &mut cc::Build, sanitizers: &str) {
         build.flag(format!("-fsanitize={sanitizers}"));
         build.flags(["-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g"]);
-        // rustc tells the linker to leave out all default libraries, and with them, for gcc, the sanitizers'.
-        let is_gcc = build.get_compiler().is_like_gnu();
         println!("cargo::rustc-link-arg=-fsanitize={sanitizers}");
-        if is_gcc {
-            for (sanitizer, library) in [("address", "asan"), ("undefined", "ubsan")] {
+        // rustc tells the linker to leave out all default libraries and with them, for gcc, the sanitizers'. That for
+        // addresses has to come before all others, which it does if it is part of the program.
+        if build.get_compiler().is_like_gnu() {
+            for (sanitizer, linked) in [
+                ("address", "-Bstatic,--whole-archive,-lasan,--no-whole-archive"),
+                ("undefined", "-Bdynamic,--no-as-needed,-lubsan"),
+            ] {
                 if sanitizers.split(',').any(|one| one == sanitizer) {
-                    println!("cargo::rustc-link-arg=-Wl,--push-state,--no-as-needed,-l{library},--pop-state");
+                    println!("cargo::rustc-link-arg=-Wl,--push-state,{linked},--pop-state");
                 }
             }
         }
