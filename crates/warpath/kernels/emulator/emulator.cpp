@@ -162,9 +162,11 @@ public:
     /// Makes sure that there are `count` of them.
     void reserve(unsigned count) {
         while (stacks.size() < count) {
-            void* pages = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            // Stacks that all began at the same place of a page would fight for the same few lines of the caches.
+            size_t shift = stacks.size() % 32 * 128;
+            void* pages = mmap(nullptr, stack_bytes + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             if (pages == MAP_FAILED) throw std::bad_alloc();
-            auto* stack = static_cast<unsigned char*>(pages);
+            auto* stack = static_cast<unsigned char*>(pages) + shift;
             stacks.push_back(stack);
             std::memset(stack, unwritten, fence_bytes);
         }
@@ -842,9 +844,18 @@ void yield() {
     leave();
 }
 
-void fail(const char* what, Site site) {
+namespace {
+
+/// Ends the launch because of what the current thread does. The thread must leave then, and own nothing any more.
+void blame_current_thread(const std::string& what, Site site) {
     current_block->launch.fail("thread " + in_words(current_thread->index) + " of block " +
                                in_words(current_block->index) + ": " + what + in_words(site));
+}
+
+}  // namespace
+
+void fail(const char* what, Site site) {
+    blame_current_thread(what, site);
     leave();
     std::abort();  // nobody resumes a thread after a failure
 }
@@ -875,10 +886,11 @@ Votes meet(Meeting meeting, bool in_favour, Site site) {
         block.site = site;
         block.in_favour = 0;
     } else if (block.meeting != meeting || !is_same(block.site, site)) {
-        std::string what = std::string("a barrier in divergent code: ") + name_of(meeting) + ", while " +
-                           std::to_string(block.gathered) + " threads of the block wait at " + name_of(block.meeting) +
-                           in_words(block.site) + ", here";
-        fail(what.c_str(), site);
+        blame_current_thread("a barrier in divergent code, while " + std::to_string(block.gathered) +
+                                 " threads of the block wait at " + name_of(block.meeting) + in_words(block.site) +
+                                 ": " + name_of(meeting),
+                             site);
+        leave();
     }
     block.gathered += 1;
     block.in_favour += in_favour;
