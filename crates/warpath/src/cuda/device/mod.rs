@@ -13,7 +13,7 @@ use std::fmt::Debug;
 
 use crate::{Error, Result};
 
-#[cfg(emulator)]
+#[cfg(all(test, emulator))]
 pub(crate) mod emulator;
 pub(crate) mod images;
 pub(crate) mod memory;
