@@ -224,6 +224,11 @@ impl Device for Emulator {
     }
 
     unsafe fn launch(&self, function: Function, shape: &LaunchShape, arguments: &mut [*mut c_void]) -> Result<()> {
+        let threads = shape.block.iter().product();
+        let blocks: u64 = shape.grid.iter().map(|&blocks| u64::from(blocks)).product();
+        if shape.cooperative && blocks > u64::from(self.blocks_at_once(function, threads, shape.shared_bytes)?) {
+            return Err(Error::Device(format!("{blocks} blocks are too many for a cooperative launch")));
+        }
         let (kernel, seed) = {
             let mut state = self.working()?;
             let kernel = state.kernels.get(function.0).cloned();
@@ -231,11 +236,6 @@ impl Device for Emulator {
             state.next_seed = state.next_seed.wrapping_add(1);
             (kernel, state.next_seed.wrapping_sub(1))
         };
-        let threads = shape.block.iter().product();
-        let blocks: u64 = shape.grid.iter().map(|&blocks| u64::from(blocks)).product();
-        if shape.cooperative && blocks > u64::from(self.blocks_at_once(function, threads, shape.shared_bytes)?) {
-            return Err(Error::Device(format!("{kernel:?}: {blocks} blocks are too many for a cooperative launch")));
-        }
         let mut message = [0_u8; 4096];
         // SAFETY: all arrays have the length that the emulator is told or always expects; the caller vouches for the
         // arguments.
