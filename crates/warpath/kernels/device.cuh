@@ -6,6 +6,7 @@
 // or differs between the two worlds, has a name here:
 //
 //   DYNAMIC_SHARED(name)     `unsigned char* name`: this block's dynamic shared memory, aligned to 16 bytes
+//   device_fence()           what this thread wrote before, or has seen, others see who see what it writes after
 //   grid_barrier()           waits for all threads of the grid, in a cooperative launch; a full memory fence too
 //   cluster_barrier()        waits for all threads of the cluster; likewise a fence
 //   cluster_rank()           which block of its cluster this one is
@@ -51,6 +52,9 @@ using u64 = uint64_t;
     unsigned char* const name = warpath_shared
 
 // ---- Barriers and clusters ------------------------------------------------------------------------------------------
+
+// Machine code: MEMBAR.ALL.GPU, lighter than __threadfence's MEMBAR.SC.GPU.
+__device__ __forceinline__ void device_fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
 __device__ __forceinline__ void grid_barrier() { cooperative_groups::this_grid().sync(); }
 
@@ -117,6 +121,35 @@ struct Itself {
     using Type = T;
 };
 
+// What other threads of the device write, as it is at this moment.
+__device__ __forceinline__ unsigned char load_relaxed(const unsigned char* pointer) {
+    unsigned value;
+    asm volatile("ld.relaxed.gpu.global.u8 %0, [%1];" : "=r"(value) : "l"(pointer));
+    return static_cast<unsigned char>(value);
+}
+__device__ __forceinline__ unsigned short load_relaxed(const unsigned short* pointer) {
+    unsigned short value;
+    asm volatile("ld.relaxed.gpu.global.u16 %0, [%1];" : "=h"(value) : "l"(pointer));
+    return value;
+}
+__device__ __forceinline__ unsigned load_relaxed(const unsigned* pointer) {
+    unsigned value;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(pointer));
+    return value;
+}
+__device__ __forceinline__ unsigned long long load_relaxed(const unsigned long long* pointer) {
+    unsigned long long value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(pointer));
+    return value;
+}
+__device__ __forceinline__ uint4 load_relaxed(const uint4* pointer) {
+    uint4 value;
+    asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+        : "l"(pointer));
+    return value;
+}
+
 // Through the read-only path, leaving nothing in the L1 cache.
 __device__ __forceinline__ unsigned char load_streaming(const unsigned char* pointer) {
     unsigned value;
@@ -148,11 +181,12 @@ __device__ __forceinline__ uint4 load_streaming(const uint4* pointer) {
 
 }  // namespace warpath_device
 
-// Machine code: LDG.STRONG.GPU and STG.STRONG.GPU.
+// Machine code: LDG.STRONG.GPU and STG.STRONG.GPU. A load is volatile, or the compiler would take it out of a loop that
+// waits for another block.
 template <class T>
 __device__ __forceinline__ T load(const T* pointer) {
     using Word = warpath_device::WordOf<T>;
-    return warpath_device::same_bits<T>(__ldcg(reinterpret_cast<const Word*>(pointer)));
+    return warpath_device::same_bits<T>(warpath_device::load_relaxed(reinterpret_cast<const Word*>(pointer)));
 }
 template <class T>
 __device__ __forceinline__ void store(T* pointer, typename warpath_device::Itself<T>::Type value) {

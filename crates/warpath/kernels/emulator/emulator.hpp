@@ -182,6 +182,7 @@ inline int __syncthreads_count(int vote, WARPATH_SITE) {
 inline void __threadfence_block() { warpath_emulator::yield_point(); }
 inline void __threadfence() { warpath_emulator::yield_point(); }
 inline void __threadfence_system() { warpath_emulator::yield_point(); }
+inline void device_fence() { warpath_emulator::yield_point(); }
 inline void __nanosleep(unsigned) { warpath_emulator::yield(); }
 
 inline void __syncwarp(unsigned mask = ~0u, WARPATH_SITE) {

@@ -1,0 +1,396 @@
+// Direction-optimizing breadth-first search, all levels in one cooperative launch. The host loop, and the essay, are in
+// `src/cuda/bfs/direction_optimizing.rs`.
+//
+// Source: Beamer, Asanovic and Patterson 2012, "Direction-optimizing breadth-first search".
+//
+// registers: 64
+// no-sass: STL
+#include "../collectives.cuh"
+
+constexpr u32 unreached = ~0u;
+constexpr u32 no_vertex = ~0u;
+/// Rows up to this long are packed, many to a warp; longer ones are cut into pieces.
+constexpr u32 short_row = 32;
+/// Arcs of a long row that one warp takes at a time.
+constexpr u32 piece = 256;
+/// Claimed vertices that a warp collects before it appends them to the queue.
+constexpr u32 collected = 96;
+
+/// What one level tells the next. Three take turns: one is read, one written, one cleared.
+struct Level {
+    u32 short_rows;  // how many vertices the queue of short rows has
+    u32 pieces;      // how many pieces the queue of long rows has
+    u32 found;       // how many vertices were found
+    u32 cancelled;
+    u64 arcs;  // how many arcs leave them, if the level was searched top-down
+};
+
+/// The arguments. Offsets are u32 or u64.
+template <class Offset>
+struct Search {
+    const Offset* offsets;  // of the arcs by tail
+    const u32* targets;
+    const Offset* incoming_offsets;  // of the arcs by head; null if the search never goes bottom-up
+    const u32* incoming;
+    const uint4* heads;   // for each vertex the first four tails to look for, filled up with no_vertex
+    const u32* settled;   // bits of what is never looked for: vertices without incoming arcs, and beyond the last one
+    u32* levels;          // of as many vertices, up to a multiple of four
+    u32* visited[2];      // bits
+    u32* short_rows[2];   // queues of vertices
+    uint2* long_rows[2];  // queues of vertices and pieces
+    Level* turns;         // three
+    u32* report;          // number of levels, and of those searched bottom-up
+    const u32* sources;
+    const u32* targets_wanted;
+    const u32* cancelled;
+    u64 arcs;
+    u32 source_count;
+    u32 target_count;
+    u32 vertices;
+    u32 cutoff;
+    float alpha;  // bottom-up once this share of all arcs leaves the frontier
+    float beta;   // and top-down again once less than this share of all vertices is in it
+};
+
+/// One warp's way of appending vertices to the queues of the next level.
+template <class Offset>
+struct Appender {
+    const Search<Offset>& search;
+    u32* collection;  // in shared memory, this warp's
+    u32* short_rows;
+    uint2* long_rows;
+    Level* level;
+    u32 size = 0;
+    u32 found = 0;
+    u64 arcs = 0;
+
+    /// The queues with this parity, for the warps of a block that have `collections` in shared memory.
+    __device__ Appender(const Search<Offset>& search, u32* collections, u32 parity, Level* level)
+        : search(search),
+          collection(collections + warp_index() * collected),
+          short_rows(search.short_rows[parity]),
+          long_rows(search.long_rows[parity]),
+          level(level) {}
+
+    /// Appends the vertices of those lanes that have one.
+    __device__ void append(bool has, u32 vertex) {
+        u32 degree = 0;
+        if (has) {
+            degree = static_cast<u32>(load_constant(&search.offsets[vertex + 1]) - load_constant(&search.offsets[vertex]));
+        }
+        found += has;
+        arcs += degree;
+        const bool is_short = degree > 0 && degree <= short_row;
+        const u32 shorts = __ballot_sync(all_lanes, is_short);
+        if (shorts != 0) {
+            if (size + __popc(shorts) > collected) flush();
+            if (is_short) collection[size + place_in_ballot(shorts)] = vertex;
+            size += __popc(shorts);
+            __syncwarp();
+        }
+        for (u32 longs = __ballot_sync(all_lanes, degree > short_row); longs != 0; longs &= longs - 1) {
+            const int lane = __ffs(static_cast<int>(longs)) - 1;
+            const u32 pieces = (__shfl_sync(all_lanes, degree, lane) + piece - 1) / piece;
+            const u32 tail = __shfl_sync(all_lanes, vertex, lane);
+            u32 begin = 0;
+            if (lane_index() == 0) begin = atomicAdd(&level->pieces, pieces);
+            begin = __shfl_sync(all_lanes, begin, 0);
+            for (u32 k = lane_index(); k < pieces; k += lanes_a_warp) long_rows[begin + k] = make_uint2(tail, k);
+        }
+    }
+
+    __device__ void flush() {
+        u32 begin = 0;
+        if (lane_index() == 0 && size > 0) begin = atomicAdd(&level->short_rows, size);
+        begin = __shfl_sync(all_lanes, begin, 0);
+        for (u32 k = lane_index(); k < size; k += lanes_a_warp) short_rows[begin + k] = collection[k];
+        size = 0;
+        __syncwarp();
+    }
+
+    /// Empties the collection and adds up what was appended.
+    __device__ void finish() {
+        flush();
+        const u32 all_found = warp_sum(found);
+        const u64 all_arcs = warp_sum(arcs);
+        if (lane_index() == 0 && all_found > 0) {
+            atomicAdd(&level->found, all_found);
+            atomicAdd(&level->arcs, all_arcs);
+        }
+    }
+};
+
+__device__ bool is_set(const u32* bits, u32 vertex) { return bits[vertex / 32] >> vertex % 32 & 1; }
+
+/// Relaxes the arcs of the frontier: each unvisited head is claimed by one thread, which sets its level and queues it.
+template <class Offset>
+__device__ void top_down(const Search<Offset>& search, Appender<Offset>& next, u32* visited, u32 parity, u32 shorts,
+                         u32 pieces, u32 level) {
+    const u32 lane = lane_index();
+    const u32 warps = gridDim.x * warps_of_block(), warp = blockIdx.x * warps_of_block() + warp_index();
+
+    // Long rows: a warp takes a piece, four arcs a lane at once.
+    constexpr u32 at_once = 4;
+    for (u32 index = warp; index < pieces; index += warps) {
+        const uint2 item = load(&search.long_rows[parity][index]);
+        const Offset begin = load_constant(&search.offsets[item.x]) + static_cast<Offset>(item.y) * piece;
+        Offset end = load_constant(&search.offsets[item.x + 1]);
+        if (end - begin > piece) end = begin + piece;
+        for (Offset first = begin; first < end; first += at_once * lanes_a_warp) {
+            u32 head[at_once];
+            bool mine[at_once];
+#pragma unroll
+            for (u32 k = 0; k < at_once; k++) {
+                const Offset arc = first + k * lanes_a_warp + lane;
+                head[k] = arc < end ? load_constant(&search.targets[arc]) : no_vertex;
+            }
+#pragma unroll
+            for (u32 k = 0; k < at_once; k++) {
+                mine[k] = head[k] != no_vertex && !(load(&visited[head[k] / 32]) >> head[k] % 32 & 1);
+            }
+#pragma unroll
+            for (u32 k = 0; k < at_once; k++) {
+                if (mine[k]) mine[k] = !(atomicOr(&visited[head[k] / 32], 1u << head[k] % 32) >> head[k] % 32 & 1);
+            }
+#pragma unroll
+            for (u32 k = 0; k < at_once; k++) {
+                if (mine[k]) store(&search.levels[head[k]], level);
+                if (__any_sync(all_lanes, mine[k])) next.append(mine[k], head[k]);
+            }
+        }
+    }
+
+    // Short rows: a warp takes up to 32, and spreads their arcs over its lanes. Where there are few, a warp takes fewer.
+    const u32 share = min((shorts + warps - 1) / warps, lanes_a_warp);
+    for (u32 first = warp * share; first < shorts; first += warps * share) {
+        Offset begin = 0;
+        u32 degree = 0;
+        if (lane < share && first + lane < shorts) {
+            const u32 tail = load(&search.short_rows[parity][first + lane]);
+            begin = load_constant(&search.offsets[tail]);
+            degree = static_cast<u32>(load_constant(&search.offsets[tail + 1]) - begin);
+        }
+        const u32 up_to = warp_inclusive_sum(degree), start = up_to - degree;
+        const u32 total = __shfl_sync(all_lanes, up_to, lanes_a_warp - 1);
+        for (u32 base = 0; base < total; base += lanes_a_warp) {
+            const u32 arc = base + lane;
+            // The last row that starts at or before this arc: no row is empty, but for those after the last arc.
+            u32 row = 0;
+#pragma unroll
+            for (u32 step = lanes_a_warp / 2; step > 0; step /= 2) {
+                if (__shfl_sync(all_lanes, start, static_cast<int>(row + step)) <= arc) row += step;
+            }
+            const Offset row_begin = __shfl_sync(all_lanes, begin, static_cast<int>(row));
+            const u32 row_start = __shfl_sync(all_lanes, start, static_cast<int>(row));
+            u32 head = 0;
+            bool mine = false;
+            if (arc < total) {
+                head = load_constant(&search.targets[row_begin + (arc - row_start)]);
+                const u32 bit = 1u << head % 32;
+                mine = !(load(&visited[head / 32]) & bit) && !(atomicOr(&visited[head / 32], bit) & bit);
+                if (mine) store(&search.levels[head], level);
+            }
+            if (__any_sync(all_lanes, mine)) next.append(mine, head);
+        }
+    }
+}
+
+/// Looks, for every vertex that is not in `before`, whether one of its arcs comes from there; `after` has those, too. A
+/// tail that was visited before the last level would have found the vertex itself, so nothing else tells the frontier.
+template <class Offset>
+__device__ void bottom_up(const Search<Offset>& search, const u32* before, u32* after, Level* turn, u32 level) {
+    const u32 lane = lane_index(), words = (search.vertices + 31) / 32;
+    const u32 warps = gridDim.x * warps_of_block(), warp = blockIdx.x * warps_of_block() + warp_index();
+    u32 count = 0;
+    for (u32 word = warp; word < words; word += warps) {
+        const u32 visited = before[word];
+        u32 found = 0;
+        if (visited != all_lanes) {
+            const u32 vertex = word * 32 + lane;
+            bool hit = false, unsure = false;
+            if (!(visited >> lane & 1)) {
+                const uint4 head = load_once(&search.heads[vertex]);
+                hit = is_set(before, head.x);
+                if (!hit && head.y != no_vertex) {
+                    const bool second = is_set(before, head.y);
+                    const bool third = head.z != no_vertex && is_set(before, head.z);
+                    const bool fourth = head.w != no_vertex && is_set(before, head.w);
+                    hit = second || third || fourth;
+                    unsure = !hit && head.w != no_vertex;
+                }
+            }
+            found = __ballot_sync(all_lanes, hit);
+            if (__any_sync(all_lanes, unsure)) {
+                Offset begin = 0, end = 0;
+                if (unsure) {
+                    begin = load_constant(&search.incoming_offsets[vertex]);
+                    end = load_constant(&search.incoming_offsets[vertex + 1]);
+                }
+                // The whole warp looks through one row after another.
+                for (u32 open = __ballot_sync(all_lanes, end - begin > 4); open != 0; open &= open - 1) {
+                    const int from = __ffs(static_cast<int>(open)) - 1;
+                    const Offset last = __shfl_sync(all_lanes, end, from);
+                    for (Offset arc = __shfl_sync(all_lanes, begin, from); arc < last; arc += lanes_a_warp) {
+                        const bool here = arc + lane < last && is_set(before, load_constant(&search.incoming[arc + lane]));
+                        if (__any_sync(all_lanes, here)) {
+                            found |= 1u << from;
+                            break;
+                        }
+                    }
+                }
+            }
+            if (found >> lane & 1) store(&search.levels[vertex], level);
+        }
+        if (lane == 0) after[word] = visited | found;
+        count += __popc(found);
+    }
+    if (lane == 0 && count > 0) atomicAdd(&turn->found, count);
+}
+
+/// Queues the vertices that `after` has and `before` has not.
+template <class Offset>
+__device__ void gather(const Search<Offset>& search, Appender<Offset>& queue, const u32* before, const u32* after) {
+    const u32 words = (search.vertices + 31) / 32;
+    const u32 warps = gridDim.x * warps_of_block(), warp = blockIdx.x * warps_of_block() + warp_index();
+    for (u32 first = warp * lanes_a_warp; first < words; first += warps * lanes_a_warp) {
+        const u32 word = first + lane_index();
+        const u32 fresh = word < words ? after[word] & ~before[word] : 0;
+        for (u32 some = __ballot_sync(all_lanes, fresh != 0); some != 0; some &= some - 1) {
+            const int from = __ffs(static_cast<int>(some)) - 1;
+            const u32 bits = __shfl_sync(all_lanes, fresh, from);
+            queue.append(bits >> lane_index() & 1, (first + static_cast<u32>(from)) * 32 + lane_index());
+        }
+    }
+}
+
+template <class Offset>
+__device__ void run(const Search<Offset>& search) {
+    __shared__ u32 collections[most_warps_a_block * collected];
+    const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+    const u32 words = (search.vertices + 31) / 32;
+    const uint4 none = make_uint4(unreached, unreached, unreached, unreached);
+    for (u64 i = thread; i < (static_cast<u64>(search.vertices) + 3) / 4; i += threads) {
+        reinterpret_cast<uint4*>(search.levels)[i] = none;
+    }
+    for (u32 i = thread; i < words; i += threads) search.visited[0][i] = load_constant(&search.settled[i]);
+    if (thread < 3) search.turns[thread] = Level{0, 0, 0, 0, 0};
+    grid_barrier();
+
+    {
+        Appender<Offset> frontier(search, collections, 0, &search.turns[0]);
+        const u32 warp = thread / lanes_a_warp;
+        for (u32 first = warp * lanes_a_warp; first < search.source_count; first += threads) {
+            const bool has = first + lane_index() < search.source_count;
+            const u32 source = has ? load_constant(&search.sources[first + lane_index()]) : 0;
+            if (has) {
+                atomicOr(&search.visited[0][source / 32], 1u << source % 32);
+                store(&search.levels[source], 0);
+            }
+            frontier.append(has, source);
+        }
+        frontier.finish();
+    }
+    grid_barrier();
+
+    u32 level = 1, bottom_up_levels = 0;
+    u32 now = 0;  // which of the bitmaps holds what is visited
+    bool up = false;
+    for (; level <= search.cutoff; level++) {
+        Level* const last = &search.turns[(level - 1) % 3];
+        Level* const turn = &search.turns[level % 3];
+        const u32 found = load(&last->found);
+        if (found == 0 || load(&last->cancelled)) break;
+        if (search.target_count > 0) {
+            bool settled = true;
+            for (u32 i = threadIdx.x; i < search.target_count; i += blockDim.x) {
+                settled = settled && load(&search.levels[load_constant(&search.targets_wanted[i])]) < level;
+            }
+            if (__syncthreads_and(settled)) break;
+        }
+        const u32 parity = (level - 1) % 2;
+        if (search.incoming_offsets != nullptr) {
+            if (!up) {
+                up = static_cast<float>(load(&last->arcs)) > search.alpha * static_cast<float>(search.arcs);
+            } else if (static_cast<float>(found) < search.beta * static_cast<float>(search.vertices)) {
+                up = false;
+                Appender<Offset> frontier(search, collections, parity, last);
+                gather(search, frontier, search.visited[now ^ 1], search.visited[now]);
+                frontier.flush();
+                grid_barrier();
+            }
+        }
+        if (thread == 0) {
+            search.turns[(level + 1) % 3] = Level{0, 0, 0, 0, 0};
+            if (is_cancelled(search.cancelled)) turn->cancelled = 1;
+        }
+        if (up) {
+            bottom_up(search, search.visited[now], search.visited[now ^ 1], turn, level);
+            now ^= 1;
+            bottom_up_levels++;
+        } else {
+            Appender<Offset> next(search, collections, level % 2, turn);
+            top_down(search, next, search.visited[now], parity, load(&last->short_rows), load(&last->pieces), level);
+            next.finish();
+        }
+        grid_barrier();
+    }
+    if (thread == 0) {
+        search.report[0] = level;
+        search.report[1] = bottom_up_levels;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(512, 2) bfs_direction_optimizing_32(Search<u32> search) { run(search); }
+WARPATH_KERNEL(bfs_direction_optimizing_32)
+extern "C" __global__ void __launch_bounds__(512, 2) bfs_direction_optimizing_64(Search<u64> search) { run(search); }
+WARPATH_KERNEL(bfs_direction_optimizing_64)
+
+/// Chooses for each vertex the tails with the most arcs, which are visited first in all likelihood, and marks the
+/// vertices without any. In long rows each lane proposes one, so not quite the best are chosen. O(arcs) work.
+template <class Offset>
+__device__ void choose_heads(const Offset* incoming_offsets, const u32* incoming, const Offset* offsets, u32 vertices,
+                             uint4* heads, u32* settled) {
+    const u32 lane = lane_index(), words = (vertices + 31) / 32;
+    const u32 warps = gridDim.x * warps_of_block(), warp = blockIdx.x * warps_of_block() + warp_index();
+    for (u32 word = warp; word < words; word += warps) {
+        u32 without = 0;
+        uint4 mine = make_uint4(no_vertex, no_vertex, no_vertex, no_vertex);
+        for (u32 k = 0; k < lanes_a_warp; k++) {
+            const u32 vertex = word * 32 + k;
+            Offset begin = 0, end = 0;
+            if (vertex < vertices) {
+                begin = load_constant(&incoming_offsets[vertex]);
+                end = load_constant(&incoming_offsets[vertex + 1]);
+            }
+            if (begin == end) without |= 1u << k;
+            // Number of arcs + 1, and the complement of the tail: the greatest is the best.
+            u64 proposal = 0;
+            for (Offset arc = begin + lane; arc < end; arc += lanes_a_warp) {
+                const u32 tail = load_constant(&incoming[arc]);
+                const u32 degree = static_cast<u32>(load_constant(&offsets[tail + 1]) - load_constant(&offsets[tail]));
+                proposal = max(proposal, static_cast<u64>(degree) + 1 << 32 | static_cast<u32>(~tail));
+            }
+            u32 chosen[4];
+#pragma unroll
+            for (u32 j = 0; j < 4; j++) {
+                u64 best = proposal;
+#pragma unroll
+                for (u32 by = lanes_a_warp / 2; by > 0; by /= 2) best = max(best, __shfl_xor_sync(all_lanes, best, static_cast<int>(by)));
+                chosen[j] = best > 0 ? ~static_cast<u32>(best) : no_vertex;
+                if (proposal == best) proposal = 0;
+            }
+            if (lane == k) mine = make_uint4(chosen[0], chosen[1], chosen[2], chosen[3]);
+        }
+        if (word * 32 + lane < vertices) heads[word * 32 + lane] = mine;
+        if (lane == 0) settled[word] = without;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(512) bfs_choose_heads_32(const u32* incoming_offsets, const u32* incoming, const u32* offsets, u32 vertices, uint4* heads, u32* settled) {
+    choose_heads(incoming_offsets, incoming, offsets, vertices, heads, settled);
+}
+WARPATH_KERNEL(bfs_choose_heads_32)
+extern "C" __global__ void __launch_bounds__(512) bfs_choose_heads_64(const u64* incoming_offsets, const u32* incoming, const u64* offsets, u32 vertices, uint4* heads, u32* settled) {
+    choose_heads(incoming_offsets, incoming, offsets, vertices, heads, settled);
+}
+WARPATH_KERNEL(bfs_choose_heads_64)

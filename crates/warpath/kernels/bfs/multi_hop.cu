@@ -1,0 +1,267 @@
+// Breadth-first search that settles several levels a step, all in one cooperative launch. The host loop, and the essay,
+// are in `src/cuda/bfs/multi_hop.rs`.
+//
+// registers: 64
+// no-sass: STL
+#include "../collectives.cuh"
+
+constexpr u32 unreached = ~0u;
+constexpr u32 none = ~0u;
+/// An entry of a neighborhood: the vertex below, and above how many arcs away it is, less one.
+constexpr u32 vertex_bits = 28;
+constexpr u32 vertex_mask = (1u << vertex_bits) - 1;
+/// Neighborhoods begin at multiples of so many entries, and are filled up with `none`.
+constexpr u32 unit = 8;
+/// The most vertices that a neighborhood can have, the one in the middle included.
+constexpr u32 most = 256;
+/// The greatest distance within a neighborhood.
+constexpr u32 greatest_radius = 16;
+/// The most blocks, each of which has a part of the queue for what it finds.
+constexpr u32 parts = 128;
+
+/// Collects all vertices within `radius` arcs of `vertex`, nearest first, into `found`; `ends[r]` is how many are within
+/// r + 1 arcs. False if there are too many. Only the last layers are searched for what is known already: a vertex that is
+/// listed twice, which takes a directed cycle, does no harm.
+__device__ bool neighborhood_of(const u32* offsets, const u32* targets, u32 vertex, u32 radius, u32* found, u32* ends) {
+    found[0] = vertex;
+    u32 size = 1, layer = 0, layer_before = 0;
+    for (u32 r = 0; r < radius; r++) {
+        const u32 end = size;
+        for (u32 i = layer; i < end; i++) {
+            const u32 tail = found[i] & vertex_mask;
+            for (u32 arc = load_constant(&offsets[tail]); arc < load_constant(&offsets[tail + 1]); arc++) {
+                const u32 head = load_constant(&targets[arc]);
+                bool known = false;
+                for (u32 j = layer_before; j < size && !known; j++) known = (found[j] & vertex_mask) == head;
+                if (known) continue;
+                if (size == most) return false;
+                found[size++] = head | r << vertex_bits;
+            }
+        }
+        layer_before = layer;
+        layer = end;
+        ends[r] = size;
+    }
+    return true;
+}
+
+/// For a sample of vertices, adds up the sizes of their neighborhoods of each radius: sizes[r] for r + 1 arcs. Where one is
+/// too large, `too_large[r]` is set.
+extern "C" __global__ void __launch_bounds__(128) bfs_multi_hop_measure(const u32* offsets, const u32* targets, u32 vertices, u32 samples, u32* sizes, u32* too_large) {
+    const u32 thread = blockIdx.x * blockDim.x + threadIdx.x;
+    if (thread >= samples) return;
+    const u32 vertex = static_cast<u32>(static_cast<u64>(vertices) * thread / samples);
+    u32 found[most], ends[greatest_radius];
+    for (u32 r = 0; r < greatest_radius; r++) ends[r] = 0;
+    neighborhood_of(offsets, targets, vertex, greatest_radius, found, ends);
+    for (u32 r = 0; r < greatest_radius; r++) {
+        if (ends[r] == 0) {
+            store(&too_large[r], 1);
+        } else {
+            atomicAdd(&sizes[r], ends[r] - 1);
+        }
+    }
+}
+WARPATH_KERNEL(bfs_multi_hop_measure)
+
+/// Writes the neighborhoods of all vertices. A place is where one begins, in units, and how many entries it has.
+/// `used` counts units; `failed` is set if a neighborhood is too large, or there are more units than `capacity`.
+extern "C" __global__ void __launch_bounds__(128) bfs_multi_hop_build(const u32* offsets, const u32* targets, u32 vertices, u32 radius, uint2* places, u32* entries, u32* used, u32 capacity, u32* failed) {
+    for (u32 vertex = blockIdx.x * blockDim.x + threadIdx.x; vertex < vertices; vertex += gridDim.x * blockDim.x) {
+        u32 found[most], ends[greatest_radius];
+        if (!neighborhood_of(offsets, targets, vertex, radius, found, ends)) {
+            store(failed, 1);
+            return;
+        }
+        const u32 size = ends[radius - 1] - 1, units = (size + unit - 1) / unit;
+        const u32 begin = atomicAdd(used, units);
+        if (begin + units > capacity || begin + units < begin) {
+            store(failed, 1);
+            return;
+        }
+        places[vertex] = make_uint2(begin, units * unit);
+        u32* const to = entries + static_cast<u64>(begin) * unit;
+        for (u32 k = 0; k < units * unit; k++) to[k] = k < size ? found[k + 1] : none;
+    }
+}
+WARPATH_KERNEL(bfs_multi_hop_build)
+
+/// The arguments.
+struct Search {
+    const uint2* places;
+    const u32* entries;
+    u32* levels;    // of as many vertices, up to a multiple of four
+    uint4* queue;   // two, for each block `capacity` items: a vertex and its place
+    u32* sizes;     // of the parts of the queues: two times `parts`
+    u32* arrivals;  // three words, 32 apart, zero
+    u32* report;    // number of steps; whether a part was too small
+    const u32* sources;
+    const u32* targets_wanted;
+    const u32* cancelled;
+    u32 source_count;
+    u32 target_count;
+    u32 vertices;
+    u32 radius;
+    u32 capacity;
+    u32 cutoff;
+};
+
+/// What the barrier tells every thread.
+struct Meeting {
+    u32 appended;       // what this block has appended
+    u32 finding;        // how many blocks have appended something, in the upper half; whether to stop
+    u32 start[32];      // how many items come before every fourth part
+    uint4 sizes[32];    // of four parts each
+    u32 total;
+};
+
+extern "C" __global__ void __launch_bounds__(512, 1) bfs_multi_hop(Search search) {
+    __shared__ Meeting meeting;
+    constexpr u32 one_finds = 1u << 16, stop = 1u << 15;
+    const u32 lane = lane_index(), thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+    // Items next to each other go to different blocks.
+    const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = threads / lanes_a_warp;
+    const uint4 nothing = make_uint4(unreached, unreached, unreached, unreached);
+    for (u32 i = thread; i < (search.vertices + 3) / 4; i += threads) reinterpret_cast<uint4*>(search.levels)[i] = nothing;
+    for (u32 i = thread; i < 2 * parts; i += threads) search.sizes[i] = i == 0 ? search.source_count : 0;
+    if (threadIdx.x == 0) meeting.appended = 0;
+    u32 round = 0;
+
+    // A barrier of the grid, after which all know how many items each block has appended to the queue of this parity.
+    // A block says so with its arrival, so that nothing else has to be read to know that the search is over.
+    const auto meet = [&](u32 parity, bool publish) {
+        __syncthreads();
+        if (threadIdx.x < lanes_a_warp) {
+            if (lane == 0) {
+                const u32 appended = meeting.appended;
+                if (publish) {
+                    store(&search.sizes[parity * parts + blockIdx.x], appended);
+                    meeting.appended = 0;
+                }
+                u32* const counter = &search.arrivals[round % 3 * 32];
+                device_fence();
+                u32 arrival = 1 + (appended > 0 ? one_finds : 0);
+                if (blockIdx.x == 0 && is_cancelled(search.cancelled)) arrival += stop;
+                atomicAdd(counter, arrival);
+                u32 seen = load(counter);
+                while (seen % stop != gridDim.x) seen = load(counter);
+                device_fence();
+                // Everybody has left the barrier before this one.
+                if (blockIdx.x == 0) store(&search.arrivals[(round + 2) % 3 * 32], 0);
+                meeting.finding = seen;
+            }
+            __syncwarp();
+            const uint4 sizes = load(reinterpret_cast<const uint4*>(search.sizes + parity * parts) + lane);
+            const u32 four = sizes.x + sizes.y + sizes.z + sizes.w, up_to = warp_inclusive_sum(four);
+            meeting.start[lane] = up_to - four;
+            meeting.sizes[lane] = sizes;
+            if (lane == lanes_a_warp - 1) meeting.total = up_to;
+        }
+        round++;
+        __syncthreads();
+    };
+
+    meet(0, false);
+    for (u32 i = thread; i < search.source_count; i += threads) {
+        const u32 source = load_constant(&search.sources[i]);
+        const uint2 place = load_constant(&search.places[source]);
+        store(&search.levels[source], 0);
+        store(&search.queue[i], make_uint4(source, place.x, place.y, 0));
+    }
+    meet(0, false);
+
+    const u32 outermost = search.radius - 1;
+    bool overflow = false;
+    u32 steps = 0, level = 0;  // the level of the vertices in the queue
+    for (; level < search.cutoff; steps++, level += search.radius) {
+        if (search.target_count > 0) {
+            bool settled = true;
+            for (u32 i = threadIdx.x; i < search.target_count; i += blockDim.x) {
+                settled = settled && load(&search.levels[load_constant(&search.targets_wanted[i])]) <= level;
+            }
+            if (__syncthreads_and(settled)) break;
+        }
+        const u32 parity = steps % 2;
+        const uint4* const queue = search.queue + static_cast<u64>(parity) * parts * search.capacity;
+        uint4* const own = search.queue + (static_cast<u64>(parity ^ 1) * parts + blockIdx.x) * search.capacity;
+        const u32 start = meeting.start[lane], total = meeting.total;
+        const uint4 sizes = meeting.sizes[lane];
+        const u32 second = sizes.x + sizes.y, third = second + sizes.z;
+        for (u32 item_index = warp; item_index < total; item_index += warps) {
+            // The lane whose four parts have the item knows where it is.
+            const u32 holder = __popc(__ballot_sync(all_lanes, start <= item_index)) - 1;
+            const u32 rest = item_index - start;
+            u32 part = lane * 4, place = rest;
+            if (rest >= third) {
+                part += 3;
+                place -= third;
+            } else if (rest >= second) {
+                part += 2;
+                place -= second;
+            } else if (rest >= sizes.x) {
+                part += 1;
+                place -= sizes.x;
+            }
+            part = __shfl_sync(all_lanes, part, static_cast<int>(holder));
+            place = __shfl_sync(all_lanes, place, static_cast<int>(holder));
+            const uint4 item = load(&queue[static_cast<u64>(part) * search.capacity + place]);
+            const u32* const entries = search.entries + static_cast<u64>(item.y) * unit;
+            const u32 length = item.z;
+            // A vertex that was found nearer after it was queued has been expanded from there.
+            const bool stale = load(&search.levels[item.x]) != level;
+            constexpr u32 at_once = 2;
+            for (u32 first = 0; first < length; first += at_once * lanes_a_warp) {
+                u32 entry[at_once], old[at_once], found[at_once], all_found = 0;
+                uint2 places[at_once];
+#pragma unroll
+                for (u32 k = 0; k < at_once; k++) {
+                    const u32 index = first + k * lanes_a_warp + lane;
+                    entry[k] = index < length ? load_constant(&entries[index]) : none;
+                }
+                if (stale) break;
+#pragma unroll
+                for (u32 k = 0; k < at_once; k++) {
+                    const u32 vertex = entry[k] & vertex_mask, away = entry[k] >> vertex_bits;
+                    old[k] = 0;
+                    if (entry[k] != none) {
+                        if (away == outermost) {
+                            places[k] = load_constant(&search.places[vertex]);
+                            old[k] = atomicMin(&search.levels[vertex], level + 1 + away);
+                        } else {
+                            atomicMin(&search.levels[vertex], level + 1 + away);
+                        }
+                    }
+                }
+#pragma unroll
+                for (u32 k = 0; k < at_once; k++) {
+                    found[k] = __ballot_sync(all_lanes, old[k] == unreached);
+                    all_found += __popc(found[k]);
+                }
+                if (all_found == 0) continue;
+                u32 at = 0;
+                if (lane == 0) at = atomicAdd(&meeting.appended, all_found);
+                at = __shfl_sync(all_lanes, at, 0);
+#pragma unroll
+                for (u32 k = 0; k < at_once; k++) {
+                    if (old[k] == unreached) {
+                        const u32 to = at + place_in_ballot(found[k]);
+                        if (to < search.capacity) {
+                            store(&own[to], make_uint4(entry[k] & vertex_mask, places[k].x, places[k].y, 0));
+                        } else {
+                            overflow = true;
+                        }
+                    }
+                    at += __popc(found[k]);
+                }
+            }
+        }
+        meet(parity ^ 1, true);
+        if (meeting.finding < one_finds || meeting.finding & stop) {
+            steps++;
+            break;
+        }
+    }
+    if (thread == 0) store(&search.report[0], steps);
+    if (overflow) store(&search.report[1], 1);
+}
+WARPATH_KERNEL(bfs_multi_hop)
