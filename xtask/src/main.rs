@@ -1,5 +1,8 @@
 //! Chores of the workspace: `cargo xtask --help`.
 
+mod gpu_archive;
+mod kernels;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -24,12 +27,29 @@ enum Chore {
         /// Only these targets.
         targets: Vec<String>,
     },
+    /// Compile the CUDA kernels to the images that the library embeds, with a pinned toolchain that it installs itself.
+    Kernels {
+        /// Compare with the images that are there, byte for byte, and change nothing.
+        #[arg(long)]
+        check: bool,
+        /// A folder with the toolchain, a Python environment [default: `$WARPATH_CUDA_TOOLCHAIN`, else `.cuda`].
+        #[arg(long)]
+        toolchain: Option<PathBuf>,
+    },
+    /// Put the command, the tests and a script in one folder, to be run on a machine with a GPU and without Rust.
+    GpuArchive {
+        /// Where to.
+        #[arg(default_value = "target/gpu-archive")]
+        directory: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
     let done = match Chore::parse() {
         Chore::Assets { directory } => assets(&directory).map_err(|error| error.to_string()),
         Chore::Fuzz { seconds, targets } => fuzz(seconds, &targets),
+        Chore::Kernels { check, toolchain } => kernels::run(root(), check, toolchain),
+        Chore::GpuArchive { directory } => gpu_archive::run(root(), &directory),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -38,6 +58,11 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The folder of the whole workspace.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
 }
 
 fn assets(directory: &Path) -> std::io::Result<()> {
@@ -50,11 +75,10 @@ fn assets(directory: &Path) -> std::io::Result<()> {
 }
 
 fn fuzz(seconds: u32, targets: &[String]) -> Result<(), String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
     let run = |arguments: &[&str]| {
         let mut command = Command::new("cargo");
         // What threads of a pool keep for their end looks like a leak.
-        command.current_dir(root).args(["+nightly", "fuzz"]).args(arguments).env("ASAN_OPTIONS", "detect_leaks=0");
+        command.current_dir(root()).args(["+nightly", "fuzz"]).args(arguments).env("ASAN_OPTIONS", "detect_leaks=0");
         command.output().map_err(|error| format!("cargo can't be started: {error}"))
     };
     let listed = run(&["list"])?;

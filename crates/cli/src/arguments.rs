@@ -69,7 +69,7 @@ pub enum Command {
     #[command(after_help = "Examples:\n  warpath generate kron:20,seed=7 kron20.wpg --weights random:1..255\n  \
                             warpath generate grid:100x100 grid.txt")]
     Generate(ConvertArguments),
-    /// What this machine offers: cores, vector units, memory
+    /// What this machine offers: cores, vector units, memory, GPUs
     Devices(DevicesArguments),
     /// Print completions for a shell, or write man pages
     #[command(after_help = "Examples:\n  warpath completions bash > /etc/bash_completion.d/warpath\n  \
@@ -122,14 +122,15 @@ pub enum FirstLine {
 /// How the work is done and shown.
 #[derive(Debug, Args)]
 pub struct CommonArguments {
-    /// The engine: auto, cpu, or cuda[:N[,N..]|:all]
+    /// The engine: auto, cpu, or cuda[:N[,N..]|:all] for GPUs
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
     pub engine: String,
     /// How many threads [default: one for each core]
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Running")]
     pub threads: Option<u32>,
-    /// How much memory the work may take beyond the graph, such as 500M or 8G [default: what is available]
+    /// How much memory the engine may take, such as 500M or 8G: on the CPU beyond the graph, on a GPU with it
+    /// [default: what is available]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true, help_heading = "Running")]
     pub memory: Option<u64>,
     /// Say what memory and disk space the work would take, and stop

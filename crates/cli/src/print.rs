@@ -105,6 +105,10 @@ struct PlanShown {
     plan: Vec<ItemShown>,
     memory_bytes: u64,
     memory_available: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_available: Option<u64>,
     disk_bytes: u64,
     fits: bool,
 }
@@ -116,19 +120,24 @@ struct ItemShown {
     bytes: u64,
 }
 
-/// Prints a plan.
-pub(crate) fn plan(plan: &Plan, available: u64, as_json: bool) -> Result<(), Failure> {
+/// Prints a plan, with what there is on the host and, if the work goes there, on the device.
+pub(crate) fn plan(plan: &Plan, available: u64, on_device: Option<u64>, as_json: bool) -> Result<(), Failure> {
     let items = |items: &[warpath::PlanItem], place| -> Vec<ItemShown> {
         items.iter().map(|item| ItemShown { what: item.what.clone(), place, bytes: item.bytes }).collect()
     };
     let mut shown = items(plan.memory_items(), "memory");
+    shown.extend(items(plan.device_items(), "the device"));
     shown.extend(items(plan.disk_items(), "disk"));
-    let fits = plan.memory_bytes() <= available;
+    let fits_on_host = plan.memory_bytes() <= available;
+    let fits_on_device = on_device.is_none_or(|available| plan.device_bytes() <= available);
+    let fits = fits_on_host && fits_on_device;
     if as_json {
         return json(&PlanShown {
             plan: shown,
             memory_bytes: plan.memory_bytes(),
             memory_available: available,
+            device_bytes: on_device.map(|_| plan.device_bytes()),
+            device_available: on_device,
             disk_bytes: plan.disk_bytes(),
             fits,
         });
@@ -137,8 +146,14 @@ pub(crate) fn plan(plan: &Plan, available: u64, as_json: bool) -> Result<(), Fai
     for item in &shown {
         table.row(item.what.as_str(), format!("{} of {}", bytes(item.bytes), item.place));
     }
-    let verdict = if fits { "it fits" } else { "it does not fit" };
-    table.row("in all", format!("{} of memory, {} available: {verdict}", bytes(plan.memory_bytes()), bytes(available)));
+    let line = |what: &str, needed, available, fits| {
+        let verdict = if fits { "it fits" } else { "it does not fit" };
+        format!("{} of {what}, {} available: {verdict}", bytes(needed), bytes(available))
+    };
+    table.row("in all", line("memory", plan.memory_bytes(), available, fits_on_host));
+    if let Some(available) = on_device {
+        table.row("", line("the device", plan.device_bytes(), available, fits_on_device));
+    }
     if plan.disk_bytes() > 0 {
         table.row("", format!("{} of disk space", bytes(plan.disk_bytes())));
     }

@@ -10,7 +10,7 @@ use warpath::formats::{Format, ReadOptions, WeightSource};
 use warpath::generate::{DEFAULT_SEED, Recipe, WeightRange};
 use warpath::graph::{Direction, ParallelEdges, SelfLoops};
 use warpath::problems::Report;
-use warpath::{Control, Error, Graph, Plan, Solver, VertexId};
+use warpath::{Control, Engine, Error, Graph, Plan, Solver, VertexId};
 
 use crate::arguments::{CommonArguments, FirstLine, GraphArguments};
 use crate::failure::Failure;
@@ -20,22 +20,19 @@ use crate::progress;
 /// Options that hold for the whole run, and who may interrupt it.
 pub(crate) struct Setup<'a> {
     pub(crate) common: &'a CommonArguments,
+    engine: Engine,
     pub(crate) control: Control,
 }
 
 impl<'a> Setup<'a> {
     /// Checks the options that every command has.
     pub(crate) fn new(common: &'a CommonArguments) -> Result<Self, Failure> {
-        let engine = common.engine.as_str();
-        match engine.split(':').next() {
-            Some("auto" | "cpu") if !engine.contains(':') => {}
-            Some("cuda") => {
-                let lacking = Error::NoDevice("this version of Warpath has no CUDA engine".into());
-                return Err(Failure::from(lacking).help("`--engine cpu` or `--engine auto` runs on all cores"));
-            }
-            _ => return Err(Failure::usage(format!("`{engine}` is not an engine; there are auto, cpu and cuda"))),
-        }
-        Ok(Setup { common, control: progress::control(!common.quiet) })
+        let engine: Engine = common.engine.parse()?;
+        engine.check().map_err(|error| {
+            Failure::from(error)
+                .help("`--engine cpu` or `--engine auto` runs on all cores; `warpath devices` tells more")
+        })?;
+        Ok(Setup { common, engine, control: progress::control(!common.quiet) })
     }
 
     /// Reads or generates the graph; returns how long that took, too.
@@ -48,7 +45,7 @@ impl<'a> Setup<'a> {
 
     /// A solver for the graph.
     pub(crate) fn solver<'g>(&self, graph: &'g Graph) -> Result<Solver<'g>, Failure> {
-        let mut builder = Solver::builder(graph).control(self.control.clone());
+        let mut builder = Solver::builder(graph).control(self.control.clone()).engine(self.engine.clone());
         if let Some(threads) = self.common.threads {
             builder = builder.threads(threads as usize);
         }
@@ -59,16 +56,16 @@ impl<'a> Setup<'a> {
     }
 
     /// Prints the plan of the whole run, the graph included.
-    pub(crate) fn print_plan(&self, graph: &Graph, mut plan: Plan) -> Result<(), Failure> {
-        let available = self.common.memory.unwrap_or_else(warpath::available_memory);
+    pub(crate) fn print_plan(&self, solver: &Solver<'_>, mut plan: Plan) -> Result<(), Failure> {
+        let on_device = !plan.device_items().is_empty();
+        let limit = self.common.memory.filter(|_| !on_device);
+        let available = limit.unwrap_or_else(warpath::available_memory);
+        let device_available = if on_device { Some(solver.device_memory()?) } else { None };
         let work = plan.memory_bytes();
-        plan.memory("the graph (in memory already)", graph.owned_bytes());
-        let fits = work <= available;
-        print::plan(
-            &plan,
-            if fits { available.saturating_add(graph.owned_bytes()) } else { available },
-            self.common.json,
-        )
+        let graph = solver.graph().owned_bytes();
+        plan.memory("the graph (in memory already)", graph);
+        let available = if work <= available { available.saturating_add(graph) } else { available };
+        print::plan(&plan, available, device_available, self.common.json)
     }
 }
 
@@ -247,7 +244,12 @@ pub(crate) struct PeakBytes {
 
 impl PeakBytes {
     pub(crate) fn now() -> Self {
-        PeakBytes { host: print::peak_memory(), device: 0 }
+        Self::with_device(0)
+    }
+
+    /// With this much of the device's memory.
+    pub(crate) fn with_device(device: u64) -> Self {
+        PeakBytes { host: print::peak_memory(), device }
     }
 }
 
@@ -263,6 +265,7 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<(T, 
 pub(crate) struct Answer {
     problem: &'static str,
     engine: String,
+    engine_reason: String,
     algorithm: String,
     reason: String,
     lane: &'static str,
@@ -277,6 +280,7 @@ impl Answer {
         Answer {
             problem,
             engine: report.engine.clone(),
+            engine_reason: report.engine_reason.clone(),
             algorithm: report.algorithm.clone(),
             reason: report.reason.clone(),
             lane: report.lane,
@@ -294,6 +298,7 @@ impl Answer {
         table.row(self.problem, format!("{} on {}{lane}{wide}", self.algorithm, self.engine));
         if common.verbose {
             table.row("because", self.reason.as_str());
+            table.row(format!("on {}", self.engine), self.engine_reason.as_str());
         }
         for (name, value) in self.statistics.iter().flatten() {
             table.row(*name, print::grouped(u128::from(*value)));

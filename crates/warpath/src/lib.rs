@@ -1,5 +1,5 @@
 //! Warpath finds shortest paths and reachability in large graphs: breadth-first search, single-source and all-pairs
-//! shortest paths, transitive closure, on all cores of the CPU.
+//! shortest paths, transitive closure, on all cores of the CPU, and breadth-first search on NVIDIA GPUs too.
 //!
 //! ```
 //! let graph = warpath::Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)])?;
@@ -14,10 +14,11 @@
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("Warpath needs a 64-bit machine: graphs have more than 2^32 bytes");
 
+pub mod algorithms;
 mod control;
 pub mod cpu;
-#[cfg(any(feature = "cuda", feature = "emulator"))]
 pub mod cuda;
+mod engine;
 mod error;
 pub mod formats;
 pub mod generate;
@@ -32,6 +33,7 @@ pub mod tables;
 mod testing;
 
 pub use control::{Control, Progress};
+pub use engine::Engine;
 pub use error::{Error, ErrorKind, InputError, Result};
 pub use formats::{Format, ReadOptions, WriteOptions, read, write};
 pub use generate::generate;

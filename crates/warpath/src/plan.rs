@@ -8,6 +8,7 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     memory: Vec<PlanItem>,
+    device: Vec<PlanItem>,
     disk: Vec<PlanItem>,
 }
 
@@ -31,6 +32,11 @@ impl Plan {
         self.memory.push(PlanItem { what: what.into(), bytes });
     }
 
+    /// Adds memory of the device for something.
+    pub fn device(&mut self, what: impl Into<String>, bytes: u64) {
+        self.device.push(PlanItem { what: what.into(), bytes });
+    }
+
     /// Adds disk space for something.
     pub fn disk(&mut self, what: impl Into<String>, bytes: u64) {
         self.disk.push(PlanItem { what: what.into(), bytes });
@@ -39,6 +45,11 @@ impl Plan {
     /// The items in memory.
     pub fn memory_items(&self) -> &[PlanItem] {
         &self.memory
+    }
+
+    /// The items in the memory of the device; none where the work runs on the CPU.
+    pub fn device_items(&self) -> &[PlanItem] {
+        &self.device
     }
 
     /// The items on disk.
@@ -51,6 +62,11 @@ impl Plan {
         total(&self.memory)
     }
 
+    /// Bytes of the device's memory in all.
+    pub fn device_bytes(&self) -> u64 {
+        total(&self.device)
+    }
+
     /// Bytes of disk space in all.
     pub fn disk_bytes(&self) -> u64 {
         total(&self.disk)
@@ -58,14 +74,12 @@ impl Plan {
 
     /// An error if more memory is planned than is available.
     pub fn check(&self, available: u64) -> Result<()> {
-        let needed = self.memory_bytes();
-        if needed <= available {
-            return Ok(());
-        }
-        let largest = self.memory.iter().max_by_key(|item| item.bytes);
-        let what =
-            largest.map_or(String::new(), |item| format!("the work ({}, {} bytes, and more)", item.what, item.bytes));
-        Err(Error::OutOfMemory { what, needed, available })
+        check("the work", &self.memory, available)
+    }
+
+    /// An error if more memory of the device is planned than is available there.
+    pub fn check_device(&self, available: u64) -> Result<()> {
+        check("the work on the device", &self.device, available)
     }
 
     /// An error if more disk space is planned than is free where `output` will be.
@@ -78,6 +92,16 @@ impl Plan {
         }
         Err(Error::OutOfDisk { what: format!("`{}`", output.display()), needed, available })
     }
+}
+
+fn check(work: &str, items: &[PlanItem], available: u64) -> Result<()> {
+    let needed = total(items);
+    if needed <= available {
+        return Ok(());
+    }
+    let largest = items.iter().max_by_key(|item| item.bytes);
+    let what = largest.map_or(String::new(), |item| format!("{work} ({}, {} bytes, and more)", item.what, item.bytes));
+    Err(Error::OutOfMemory { what, needed, available })
 }
 
 fn total(items: &[PlanItem]) -> u64 {
@@ -106,7 +130,10 @@ mod tests {
         plan.memory("matrix", 100);
         plan.memory("rest", u64::MAX);
         assert!(matches!(plan.check(99), Err(Error::OutOfMemory { needed: u64::MAX, available: 99, .. })));
-        assert!(plan.check(u64::MAX).is_ok());
+        assert!(plan.check(u64::MAX).is_ok() && plan.check_device(0).is_ok());
+        plan.device("graph", 5);
+        assert!(matches!(plan.check_device(4), Err(Error::OutOfMemory { needed: 5, available: 4, .. })));
+        assert!(plan.check_device(5).is_ok());
         assert!(available_memory() > 0);
     }
 }

@@ -3,17 +3,21 @@
 mod apsp;
 mod bfs;
 mod closure;
+mod cuda;
 mod each;
 mod path;
 mod sssp;
 
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use self::cuda::CudaState;
 use crate::cpu::Team;
+use crate::cuda::device::Device;
 use crate::graph::{Adjacency, Distance, DistanceValue, Graph, Lane, VertexId};
 use crate::plan::{Plan, available_memory};
 use crate::problems::{Bfs, Problem, ShortestPathTree, Sssp, derive_predecessors};
-use crate::{Control, Error, Result};
+use crate::{Control, Engine, Error, Result};
 
 /// Solves requests on one graph, which it prepares once.
 ///
@@ -29,7 +33,12 @@ pub struct Solver<'g> {
     graph: &'g Graph,
     team: Team,
     control: Control,
+    engine: Engine,
+    /// How many bytes the chosen engine may take, if that was said.
+    limit: Option<u64>,
+    /// How many bytes may be taken on the CPU.
     memory: u64,
+    cuda: Mutex<CudaState>,
 }
 
 /// Options of a [`Solver`].
@@ -38,7 +47,9 @@ pub struct SolverBuilder<'g> {
     graph: &'g Graph,
     threads: usize,
     control: Control,
+    engine: Engine,
     memory: Option<u64>,
+    device: Option<Arc<dyn Device>>,
 }
 
 impl<'g> SolverBuilder<'g> {
@@ -54,7 +65,22 @@ impl<'g> SolverBuilder<'g> {
         self
     }
 
-    /// How many bytes of memory the solver may take beyond the graph; by default what the machine has available.
+    /// Where to solve; [`Engine::Auto`] by default. A GPU is opened when the first request needs it.
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.engine = engine;
+        self
+    }
+
+    /// Solves on this device.
+    #[cfg(test)]
+    pub(crate) fn device(mut self, device: Arc<dyn Device>) -> Self {
+        self.engine = Engine::Cuda(vec![0]);
+        self.device = Some(device);
+        self
+    }
+
+    /// How many bytes of memory the engine may take: on the CPU beyond the graph, on a GPU with it. By default what
+    /// the machine, or the device, has available.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self
@@ -64,10 +90,21 @@ impl<'g> SolverBuilder<'g> {
     ///
     /// # Errors
     ///
-    /// If the threads can't be started.
+    /// If the threads can't be started. A device that is not there is an error of the first request that needs it.
     pub fn open(self) -> Result<Solver<'g>> {
-        let memory = self.memory.unwrap_or_else(available_memory);
-        Ok(Solver { graph: self.graph, team: Team::new(self.threads)?, control: self.control, memory })
+        let memory = match self.engine {
+            Engine::Cuda(_) => available_memory(),
+            _ => self.memory.unwrap_or_else(available_memory),
+        };
+        Ok(Solver {
+            graph: self.graph,
+            team: Team::new(self.threads)?,
+            control: self.control,
+            engine: self.engine,
+            limit: self.memory,
+            memory,
+            cuda: Mutex::new(CudaState::on(self.device)),
+        })
     }
 }
 
@@ -108,14 +145,14 @@ pub trait Search: Request<Answer = ShortestPathTree> + Clone + Sync {
 }
 
 impl<'g> Solver<'g> {
-    /// A solver with default options: every core.
+    /// A solver with default options.
     pub fn new(graph: &'g Graph) -> Result<Self> {
         Self::builder(graph).open()
     }
 
     /// Options first.
     pub fn builder(graph: &'g Graph) -> SolverBuilder<'g> {
-        SolverBuilder { graph, threads: 0, control: Control::new(), memory: None }
+        SolverBuilder { graph, threads: 0, control: Control::new(), engine: Engine::Auto, memory: None, device: None }
     }
 
     /// The graph.
@@ -135,7 +172,7 @@ impl<'g> Solver<'g> {
     /// [`Error::OutOfMemory`] before any work if the plan exceeds the memory allowed, and whatever else the request
     /// can run into.
     pub fn solve<R: Request>(&self, request: R) -> Result<R::Answer> {
-        request.plan(self)?.check(self.memory)?;
+        self.check_plan(&request.plan(self)?)?;
         let answer = request.solve_on(self)?;
         self.graph.check_intact()?;
         Ok(answer)

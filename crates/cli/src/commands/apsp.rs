@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
         request = request.verified();
     }
     if common.plan {
-        setup.print_plan(&graph, destination.plan(&solver, request)?)?;
+        setup.print_plan(&solver, destination.plan(&solver, request)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let (summary, write) = destination.solve(&solver, request, sources.as_deref(), targets.as_deref())?;

@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
         if wants_matrix {
             plan.disk("the matrix", (graph.vertices() as u64).saturating_pow(2));
         }
-        setup.print_plan(&graph, plan)?;
+        setup.print_plan(&solver, plan)?;
         return Ok(ExitCode::SUCCESS);
     }
     let written =

@@ -49,7 +49,7 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
     }
     let (graph, load) = setup.load(&arguments.graph)?;
     if arguments.common.plan {
-        setup.print_plan(&graph, warpath::Plan::new())?;
+        setup.print_plan(&setup.solver(&graph)?, warpath::Plan::new())?;
         return Ok(ExitCode::SUCCESS);
     }
     if to_standard_output {

@@ -1,9 +1,10 @@
-//! `warpath devices`: what this machine offers, and the algorithms that run on it.
+//! `warpath devices`: what this machine offers, GPUs included, and the algorithms that run on it.
 
 use std::process::ExitCode;
 
 use serde::Serialize;
-use warpath::cpu;
+use warpath::algorithms::AlgorithmInfo;
+use warpath::{cpu, cuda};
 
 use crate::arguments::DevicesArguments;
 use crate::failure::Failure;
@@ -12,7 +13,10 @@ use crate::print::{self, Table};
 #[derive(Debug, Serialize)]
 struct Devices {
     cpu: Cpu,
-    cuda: Vec<()>,
+    cuda: Vec<Gpu>,
+    /// Why there is no GPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_cuda: Option<String>,
     algorithms: Vec<Algorithm>,
 }
 
@@ -21,6 +25,30 @@ struct Cpu {
     threads: usize,
     vector_units: Vec<&'static str>,
     memory_available: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Gpu {
+    engine: String,
+    name: String,
+    memory: u64,
+    compute_capability: String,
+    driver: String,
+    image: String,
+}
+
+impl Gpu {
+    fn of(info: cuda::DeviceInfo) -> Self {
+        let (major, minor) = info.compute_capability;
+        Gpu {
+            engine: format!("cuda:{}", info.ordinal),
+            name: info.name,
+            memory: info.memory_bytes,
+            compute_capability: format!("{major}.{minor}"),
+            driver: info.driver_version,
+            image: info.image,
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -33,24 +61,35 @@ struct Algorithm {
     engine: &'static str,
 }
 
+impl Algorithm {
+    fn of(info: &AlgorithmInfo, engine: &'static str) -> Self {
+        Algorithm {
+            problem: info.problem.name(),
+            name: info.name,
+            parameters: info.parameters.iter().map(|p| format!("{}: {}", p.name, p.summary)).collect(),
+            summary: info.summary,
+            source: info.source,
+            engine,
+        }
+    }
+}
+
 pub(crate) fn run(arguments: DevicesArguments) -> Result<ExitCode, Failure> {
+    let (cuda, no_cuda) = match cuda::devices() {
+        Ok(found) => (found.into_iter().map(Gpu::of).collect(), None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
+    let on_cpu = cpu::algorithms().map(|info| Algorithm::of(info, "cpu"));
+    let on_cuda = cuda::algorithms().map(|info| Algorithm::of(info, "cuda"));
     let devices = Devices {
         cpu: Cpu {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             vector_units: vector_units(),
             memory_available: warpath::available_memory(),
         },
-        cuda: Vec::new(),
-        algorithms: cpu::algorithms()
-            .map(|info| Algorithm {
-                problem: info.problem.name(),
-                name: info.name,
-                parameters: info.parameters.iter().map(|p| format!("{}: {}", p.name, p.summary)).collect(),
-                summary: info.summary,
-                source: info.source,
-                engine: "cpu",
-            })
-            .collect(),
+        cuda,
+        no_cuda,
+        algorithms: on_cpu.chain(on_cuda).collect(),
     };
     if arguments.json {
         print::json(&devices)?;
@@ -60,10 +99,19 @@ pub(crate) fn run(arguments: DevicesArguments) -> Result<ExitCode, Failure> {
     let units = devices.cpu.vector_units.join(", ");
     let memory = print::bytes(devices.cpu.memory_available);
     table.row("cpu", format!("{} threads, {units}, {memory} of memory available", devices.cpu.threads));
-    table.row("cuda", "this version of Warpath has no CUDA engine");
+    for gpu in &devices.cuda {
+        let Gpu { name, compute_capability, driver, image, .. } = gpu;
+        let memory = print::bytes(gpu.memory);
+        table.row(gpu.engine.as_str(), format!("{name}, {memory}, compute capability {compute_capability}"));
+        table.row("", format!("driver for CUDA {driver}; kernels: {image}"));
+    }
+    if let Some(reason) = &devices.no_cuda {
+        table.row("cuda", reason.as_str());
+    }
     for algorithm in &devices.algorithms {
         table.row("", "");
-        table.row(format!("{} {}", algorithm.problem, algorithm.name), algorithm.summary);
+        let name = format!("{} {}", algorithm.problem, algorithm.name);
+        table.row(name, format!("{} ({})", algorithm.summary, algorithm.engine));
         algorithm.parameters.iter().for_each(|parameter| table.row("", parameter.as_str()));
         table.row("", format!("from {}", algorithm.source));
     }

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
     let (from, to) = (graph.vertex(&arguments.from)?, graph.vertex(&arguments.to)?);
     let solver = setup.solver(&graph)?;
     if common.plan {
-        setup.print_plan(&graph, solver.plan(&Sssp::from(from).to(to))?)?;
+        setup.print_plan(&solver, solver.plan(&Sssp::from(from).to(to))?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let ((path, algorithm), solve) = timed(|| {

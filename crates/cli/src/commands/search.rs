@@ -93,7 +93,7 @@ impl SearchCommand<'_> {
         let (solver, opening) = timed(|| setup.solver(&graph))?;
         if self.common.plan {
             let sources = independent.map_or(nearest, |sources| vec![sources[0]]);
-            setup.print_plan(&graph, solver.plan(&request(sources, targets))?)?;
+            setup.print_plan(&solver, solver.plan(&request(sources, targets))?)?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut totals = Times { load, prepare: opening, ..Default::default() };
@@ -115,6 +115,7 @@ impl SearchCommand<'_> {
             totals.prepare += seconds.prepare;
             totals.solve += seconds.solve;
             totals.predecessors += seconds.predecessors;
+            totals.download += seconds.download;
             results.push((result, tree.report().clone()));
             Ok(())
         };
@@ -151,7 +152,7 @@ impl SearchCommand<'_> {
         let statistics = self.common.statistics && results.len() == 1;
         let answer = Answer::new(self.problem, graph, report, statistics);
         if self.common.json {
-            let peak_bytes = PeakBytes::now();
+            let peak_bytes = PeakBytes::with_device(report.device_bytes);
             return if self.search.sources.is_some() {
                 let results = results.into_iter().map(|(result, _)| result).collect();
                 print::json(&ManySearches { answer, results, seconds, peak_bytes })

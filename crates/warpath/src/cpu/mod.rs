@@ -7,17 +7,13 @@ pub mod apsp;
 pub mod bfs;
 pub mod closure;
 mod instructions;
-mod parameters;
 pub mod sssp;
 mod team;
 
-pub(crate) use parameters::parse_algorithm;
-pub use parameters::{AlgorithmInfo, Parameter, Parameters};
 pub(crate) use team::Patience;
 pub use team::{Team, Worker};
 
-/// The counters an algorithm keeps: name and value.
-pub type Statistics = Vec<(&'static str, u64)>;
+use crate::algorithms::AlgorithmInfo;
 
 /// What is known of every algorithm of this engine, by problem.
 pub fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {

@@ -1,5 +1,93 @@
 //! The engine for NVIDIA GPUs: one folder a problem, one file an algorithm.
 //!
-//! `device` hides what runs the kernels: the driver or, in tests, an emulator on the CPU.
+//! `device` hides what runs the kernels: the driver or, in tests, an emulator on the CPU. Each problem's folder exports
+//! one table, `ALGORITHMS`, as those of [`cpu`](crate::cpu) do.
 
+use std::sync::Arc;
+
+use crate::algorithms::AlgorithmInfo;
+use crate::{Error, Result};
+
+pub(crate) mod bfs;
+#[allow(dead_code, reason = "a device can do more than the kernels so far ask of it")]
 pub(crate) mod device;
+pub(crate) mod graph;
+
+use device::Device;
+#[cfg(feature = "cuda")]
+use device::{driver, images};
+
+/// What is known of every algorithm of this engine, by problem.
+pub fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
+    bfs::ALGORITHMS.iter().map(|entry| &entry.info)
+}
+
+/// A GPU of this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// Its number, from 0, as in `cuda:0`.
+    pub ordinal: u32,
+    /// Its name, as its maker has it.
+    pub name: String,
+    /// How much memory it has, in bytes.
+    pub memory_bytes: u64,
+    /// Major and minor number of what it can do.
+    pub compute_capability: (u32, u32),
+    /// The version of CUDA that the driver supports.
+    pub driver_version: String,
+    /// Which of the shipped kernels it runs: machine code or PTX, and for which compute capability.
+    pub image: String,
+}
+
+/// The GPUs of this machine. None is opened.
+///
+/// # Errors
+///
+/// [`Error::NoDevice`] with the reason if there is none, or no driver for it.
+pub fn devices() -> Result<Vec<DeviceInfo>> {
+    #[cfg(feature = "cuda")]
+    {
+        let driver_version = driver::show_version(driver::version()?);
+        let info = |properties: device::Properties| DeviceInfo {
+            ordinal: properties.ordinal,
+            name: properties.name,
+            memory_bytes: properties.memory_bytes,
+            compute_capability: properties.compute_capability,
+            driver_version: driver_version.clone(),
+            image: images::kind_for(properties.compute_capability).to_string(),
+        };
+        Ok(driver::devices()?.into_iter().map(info).collect())
+    }
+    #[cfg(not(feature = "cuda"))]
+    Err(not_built())
+}
+
+/// Why nothing can run on a GPU here, if that is plain without waking the driver.
+pub(crate) fn plainly_absent() -> Option<String> {
+    #[cfg(feature = "cuda")]
+    return (!driver::is_present()).then(|| driver::ABSENT.to_owned());
+    #[cfg(not(feature = "cuda"))]
+    Some(not_built().to_string())
+}
+
+/// Opens the first of these GPUs; no number means all.
+pub(crate) fn open(ordinals: &[u32]) -> Result<Arc<dyn Device>> {
+    #[cfg(feature = "cuda")]
+    return Ok(Arc::new(driver::Driver::open(ordinals.first().copied().unwrap_or(0))?));
+    #[cfg(not(feature = "cuda"))]
+    {
+        let _ = ordinals;
+        Err(not_built())
+    }
+}
+
+/// The error for a device that is not there.
+pub(crate) fn no_such_device(ordinal: u32, count: usize) -> Error {
+    let there = if count == 1 { "only cuda:0".to_owned() } else { format!("cuda:0 to cuda:{}", count.max(1) - 1) };
+    Error::NoDevice(format!("there is no device cuda:{ordinal}; there is {there}"))
+}
+
+#[cfg(not(feature = "cuda"))]
+fn not_built() -> Error {
+    Error::NoDevice("this build of Warpath has no CUDA engine".into())
+}

@@ -3,6 +3,9 @@
 use super::VertexSet;
 use crate::graph::VertexId;
 
+/// The distance, in edges, of a vertex that was not reached, where a plain number stands for it.
+pub const UNREACHED: u32 = u32::MAX;
+
 /// A breadth-first search: the least number of edges from the nearest source to every vertex, weights ignored.
 ///
 /// ```
@@ -53,7 +56,8 @@ impl Bfs {
         self
     }
 
-    /// Solve by this algorithm instead of the one predicted fastest: a name from [`cpu`](crate::cpu)'s tables, with
+    /// Solve by this algorithm instead of the one predicted fastest: a name that [`cpu::algorithms`](crate::cpu::algorithms)
+    /// or [`cuda::algorithms`](crate::cuda::algorithms) has, with
     /// parameters as in `direction-optimizing:alpha=14`.
     pub fn algorithm(mut self, algorithm: impl Into<String>) -> Self {
         self.algorithm = Some(algorithm.into());

@@ -1,6 +1,6 @@
 //! What is asked and what is answered: requests, results, paths, certificates.
 //!
-//! Nothing here knows how a problem is solved; engines are in [`cpu`](crate::cpu).
+//! Nothing here knows how a problem is solved; engines are in [`cpu`](crate::cpu) and [`cuda`](crate::cuda).
 
 mod apsp;
 mod bfs;
@@ -22,7 +22,7 @@ mod sssp;
 mod tree;
 
 pub use apsp::{Apsp, ApspIntoSink};
-pub use bfs::Bfs;
+pub use bfs::{Bfs, UNREACHED};
 pub use bit_matrix::{BitMatrix, Line};
 pub use closure::{Closure, ClosureCounts, CondensedBits, Reachability, ReachableCounts};
 pub use distance_matrix::{DistanceMatrix, Successors};

@@ -3,11 +3,13 @@
 /// How a result was made.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
-    /// The engine, such as `cpu`.
+    /// The engine, such as `cpu` or `cuda:0`.
     pub engine: String,
+    /// Why this engine.
+    pub engine_reason: String,
     /// The algorithm, with its parameters if any were given.
     pub algorithm: String,
-    /// Why this engine and algorithm.
+    /// Why this algorithm.
     pub reason: String,
     /// The types of weight and distance, such as `u32->u32`.
     pub lane: &'static str,
@@ -15,6 +17,8 @@ pub struct Report {
     pub repeated_wide: bool,
     /// Where the time went.
     pub seconds: Seconds,
+    /// How many bytes of the device's memory the work took; 0 on the CPU.
+    pub device_bytes: u64,
     /// Counters that the algorithm keeps, such as rounds or relaxations.
     pub statistics: Vec<(&'static str, u64)>,
 }
@@ -28,4 +32,6 @@ pub struct Seconds {
     pub solve: f64,
     /// Deriving predecessors from distances.
     pub predecessors: f64,
+    /// Copying distances from the device.
+    pub download: f64,
 }

@@ -5,8 +5,8 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::{Request, Solver};
+use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::apsp::{ALGORITHMS, ApspAlgorithm, ApspLane, ApspOutput, ApspTask, RowConsumer};
-use crate::cpu::{Parameters, parse_algorithm};
 use crate::graph::{
     DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId,
     WeightKind, Weights,
@@ -14,8 +14,8 @@ use crate::graph::{
 use crate::huge_pages::on_huge_pages;
 use crate::plan::Plan;
 use crate::problems::{
-    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, Report, RowBlock, RowSink, Seconds, TableFacts, TableShape,
-    Tolerance, verify_rows,
+    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, Problem, Report, RowBlock, RowSink, Seconds, TableFacts,
+    TableShape, Tolerance, verify_rows,
 };
 use crate::{Error, Result};
 
@@ -158,6 +158,7 @@ struct Choice {
     parameters: Parameters,
     name: String,
     reason: String,
+    engine_reason: String,
 }
 
 /// Nanoseconds of one thread for a relaxation of a whole matrix, and for an arc and source of `batched`, both measured on
@@ -166,9 +167,10 @@ const DENSE_NANOSECONDS: f64 = 0.04;
 const SPARSE_NANOSECONDS: f64 = 0.8;
 
 fn choose(request: &Apsp, solver: &Solver<'_>, table: &Table) -> Result<Choice> {
+    let engine_reason = solver.only_on_cpu(Problem::Apsp)?;
     let find = |text: &str, reason: String| -> Result<Choice> {
         let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, text)?;
-        Ok(Choice { algorithm, parameters, name: text.to_owned(), reason })
+        Ok(Choice { algorithm, parameters, name: text.to_owned(), reason, engine_reason: engine_reason.clone() })
     };
     if let Some(name) = &request.algorithm {
         return find(name, String::from("asked for"));
@@ -197,12 +199,14 @@ fn choose(request: &Apsp, solver: &Solver<'_>, table: &Table) -> Result<Choice> 
 fn report<L: Lane>(choice: Choice, wide: bool, seconds: Seconds, statistics: Vec<(&'static str, u64)>) -> Report {
     Report {
         engine: "cpu".into(),
+        engine_reason: choice.engine_reason,
         algorithm: choice.name,
         reason: choice.reason,
         lane: L::NAME,
         repeated_wide: wide,
         seconds,
         statistics,
+        ..Default::default()
     }
 }
 

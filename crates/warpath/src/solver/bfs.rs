@@ -4,26 +4,32 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use super::{Request, Search, Solver, plan_search, trim_to_ball};
-use crate::Result;
+use crate::algorithms::parse_algorithm;
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, BfsTask, UNREACHED, batch_width, choose, levels_of_many, sequential};
-use crate::cpu::parse_algorithm;
+use crate::cuda::bfs as cuda;
 use crate::graph::{Distances, Graph, Lane, UnitLane, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::plan::Plan;
 use crate::problems::{
     Bfs, Problem, Report, Seconds, ShortestPathTree, count_shortest_paths, derive_bfs_predecessors, derive_predecessors,
 };
+use crate::{Engine, Error, Result};
 
 impl Request for Bfs {
     type Answer = ShortestPathTree;
 
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan> {
         let graph = solver.graph;
-        let mut plan = plan_search(solver, 4, self.distances_only);
+        let place = self.place(solver);
+        let mut plan = match place.engine {
+            Place::Cpu => plan_search(solver, 4, self.distances_only),
+            Place::Cuda => self.plan_on_cuda(solver)?,
+        };
         if self.count_paths {
             plan.memory("path counts", 20 * graph.vertices() as u64);
         }
-        if !graph.has_transpose() && (self.count_paths || self.named(|algorithm| algorithm.needs_transpose)) {
+        let needs_transpose = place.engine == Place::Cpu && self.named(|algorithm| algorithm.needs_transpose);
+        if !graph.has_transpose() && (self.count_paths || needs_transpose) {
             plan.memory("the arcs by head", transpose_bytes(graph));
         }
         Ok(plan)
@@ -33,6 +39,10 @@ impl Request for Bfs {
         let graph = solver.graph;
         let sources = solver.checked_sources(&self.sources)?;
         let targets = solver.checked(&self.targets, "target")?;
+        let place = self.place(solver);
+        if place.engine == Place::Cuda {
+            return self.solve_on_cuda(solver, sources, &targets, place.reason);
+        }
         let (name, reason) = match &self.algorithm {
             Some(name) => (name.as_str(), "asked for".to_owned()),
             None => choose(graph),
@@ -54,21 +64,133 @@ impl Request for Bfs {
             team: &solver.team,
             control: &solver.control,
         })?;
-        let seconds = Seconds { prepare, solve: start.elapsed().as_secs_f64(), predecessors: 0.0 };
+        let seconds = Seconds { prepare, solve: start.elapsed().as_secs_f64(), ..Default::default() };
         let report = Report {
             engine: "cpu".into(),
+            engine_reason: place.reason,
             algorithm: name.into(),
             reason,
             lane: UnitLane::NAME,
-            repeated_wide: false,
             seconds,
             statistics: outcome.statistics,
+            ..Default::default()
         };
         Ok(self.tree(solver, sources, &targets, outcome.levels, report))
     }
 }
 
+/// The engine a search goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Cpu,
+    Cuda,
+}
+
+/// An engine, and why.
+struct Placed {
+    engine: Place,
+    reason: String,
+}
+
 impl Bfs {
+    /// Where this search runs. `auto` goes to the GPU only for algorithms that are nowhere else: those of the papers,
+    /// which are slower than what the CPU has.
+    fn place(&self, solver: &Solver<'_>) -> Placed {
+        let placed = |engine, reason: &str| Placed { engine, reason: reason.to_owned() };
+        match &solver.engine {
+            Engine::Cpu => placed(Place::Cpu, "asked for"),
+            Engine::Cuda(_) => placed(Place::Cuda, "asked for"),
+            Engine::Auto => {
+                let name = self.algorithm.as_deref().map(|text| text.split(':').next().unwrap_or(text));
+                let only_cuda = cuda::ALGORITHMS.iter().any(|algorithm| Some(algorithm.info.name) == name)
+                    && !ALGORITHMS.iter().any(|algorithm| Some(algorithm.info.name) == name);
+                if only_cuda {
+                    return placed(Place::Cuda, "only there is this algorithm");
+                }
+                let reason = crate::cuda::plainly_absent();
+                placed(Place::Cpu, reason.as_deref().unwrap_or("no CUDA algorithm is predicted faster"))
+            }
+        }
+    }
+
+    /// The algorithm of the CUDA engine, with parameters, as text, and why.
+    fn cuda_algorithm(&self, graph: &Graph) -> (String, String) {
+        match &self.algorithm {
+            Some(name) => (name.clone(), "asked for".to_owned()),
+            None => {
+                let (name, reason) = cuda::choose(graph);
+                (name.to_owned(), reason)
+            }
+        }
+    }
+
+    fn plan_on_cuda(&self, solver: &Solver<'_>) -> Result<Plan> {
+        let (name, _) = self.cuda_algorithm(solver.graph);
+        let (algorithm, _) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, &name)?;
+        let mut plan = (algorithm.plan)(solver.graph);
+        plan.memory("distances", 4 * solver.graph.vertices() as u64);
+        if !self.distances_only {
+            plan.memory("predecessors", 4 * solver.graph.vertices() as u64);
+        }
+        Ok(plan)
+    }
+
+    fn solve_on_cuda(
+        &self,
+        solver: &Solver<'_>,
+        sources: Vec<VertexId>,
+        targets: &[VertexId],
+        engine_reason: String,
+    ) -> Result<ShortestPathTree> {
+        let graph = solver.graph;
+        let (name, reason) = self.cuda_algorithm(graph);
+        let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, &name)?;
+        let device_bytes = (algorithm.plan)(graph).device_bytes();
+        let mut report = Report {
+            engine_reason,
+            algorithm: algorithm.info.name.into(),
+            reason,
+            lane: UnitLane::NAME,
+            device_bytes,
+            ..Default::default()
+        };
+        let mut state = solver.cuda();
+        let mut run = || {
+            let start = Instant::now();
+            let device = state.device(&solver.engine)?;
+            report.engine = format!("cuda:{}", device.properties().ordinal);
+            let search = state.prepared(&name, device_bytes, || (algorithm.prepare)(&device, graph, &parameters))?;
+            report.seconds.prepare = start.elapsed().as_secs_f64();
+            let start = Instant::now();
+            report.statistics = search.solve(&cuda::BfsTask {
+                sources: &sources,
+                targets,
+                cutoff: self.cutoff.unwrap_or(UNREACHED),
+                control: &solver.control,
+            })?;
+            report.seconds.solve = start.elapsed().as_secs_f64();
+            let start = Instant::now();
+            let levels = search.levels()?;
+            report.seconds.download = start.elapsed().as_secs_f64();
+            Ok(levels)
+        };
+        let levels = match run() {
+            // A device may be lost after an error: the next request opens it again.
+            Err(error @ Error::Device(_)) => {
+                state.close();
+                return Err(error);
+            }
+            levels => levels?,
+        };
+        drop(state);
+        let start = Instant::now();
+        if self.count_paths {
+            solver.team.install(|| graph.transpose());
+        }
+        report.seconds.prepare += start.elapsed().as_secs_f64();
+        Ok(self.tree(solver, sources, targets, levels, report))
+    }
+
     /// Whether an algorithm was asked for by name, and has this property.
     fn named(&self, property: impl Fn(&BfsAlgorithm) -> bool) -> bool {
         let name = self.algorithm.as_deref().map(|text| text.split(':').next().unwrap_or(text));
@@ -137,6 +259,10 @@ impl Search for Bfs {
     ) -> Result<bool> {
         let graph = solver.graph;
         let threads = solver.team.threads();
+        let place = self.place(solver);
+        if place.engine == Place::Cuda {
+            return Ok(false);
+        }
         let has_wide_levels = choose(graph).0 != sequential::ALGORITHM.info.name;
         if self.algorithm.is_some() || !self.targets.is_empty() || !has_wide_levels || has_hubs(graph) {
             return Ok(false);
@@ -170,12 +296,13 @@ impl Search for Bfs {
                 solver.control.check()?;
                 let report = Report {
                     engine: "cpu".into(),
+                    engine_reason: place.reason.clone(),
                     algorithm: "multi-source".into(),
                     reason: format!("{} sources share their reads of the graph", sources.len()),
                     lane: UnitLane::NAME,
-                    repeated_wide: false,
-                    seconds: Seconds { prepare: std::mem::take(&mut prepare), solve, predecessors: 0.0 },
+                    seconds: Seconds { prepare: std::mem::take(&mut prepare), solve, ..Default::default() },
                     statistics: vec![("searches_in_a_batch", width as u64)],
+                    ..Default::default()
                 };
                 let levels = row.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
                 each(self.tree(solver, vec![source], &[], levels, report))?;

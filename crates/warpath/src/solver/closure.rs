@@ -4,10 +4,12 @@ use std::time::Instant;
 
 use super::{Request, Solver};
 use crate::Result;
+use crate::algorithms::{Parameters, Statistics, parse_algorithm};
 use crate::cpu::closure::{ALGORITHMS, ClosureAlgorithm, ClosureBits, ClosureTask, condensation};
-use crate::cpu::{Parameters, Statistics, parse_algorithm};
 use crate::plan::Plan;
-use crate::problems::{Closure, ClosureCounts, Reachability, ReachabilityBits, ReachableCounts, Report, Seconds};
+use crate::problems::{
+    Closure, ClosureCounts, Problem, Reachability, ReachabilityBits, ReachableCounts, Report, Seconds,
+};
 
 /// The algorithm for a request, its parameters, and why.
 struct Choice {
@@ -15,13 +17,21 @@ struct Choice {
     parameters: Parameters,
     name: String,
     reason: String,
+    engine_reason: String,
 }
 
 fn choose(closure: &Closure, solver: &Solver<'_>) -> Result<Choice> {
+    let engine_reason = solver.only_on_cpu(Problem::Closure)?;
     let parse = |name: &str| parse_algorithm(ALGORITHMS, |entry| &entry.info, name);
     if let Some(name) = closure.algorithm.as_deref().filter(|&name| name != "auto") {
         let (algorithm, parameters) = parse(name)?;
-        return Ok(Choice { algorithm, parameters, name: name.to_owned(), reason: "as asked for".into() });
+        return Ok(Choice {
+            algorithm,
+            parameters,
+            name: name.to_owned(),
+            reason: "as asked for".into(),
+            engine_reason,
+        });
     }
     let reason = if solver.graph.is_directed() {
         "one row of bits for each strongly connected component, and none of their arcs twice"
@@ -29,18 +39,19 @@ fn choose(closure: &Closure, solver: &Solver<'_>) -> Result<Choice> {
         "in an undirected graph, components are all there is to find"
     };
     let (algorithm, parameters) = parse(condensation::ALGORITHM.info.name)?;
-    Ok(Choice { algorithm, parameters, name: algorithm.info.name.to_owned(), reason: reason.into() })
+    Ok(Choice { algorithm, parameters, name: algorithm.info.name.to_owned(), reason: reason.into(), engine_reason })
 }
 
 fn report(choice: Choice, solve: f64, statistics: Statistics) -> Report {
     Report {
         engine: "cpu".into(),
+        engine_reason: choice.engine_reason,
         algorithm: choice.name,
         reason: choice.reason,
         lane: "bits",
-        repeated_wide: false,
         seconds: Seconds { solve, ..Seconds::default() },
         statistics,
+        ..Default::default()
     }
 }
 

@@ -30,7 +30,7 @@ impl<'g> Solver<'g> {
     /// # Ok::<(), warpath::Error>(())
     /// ```
     ///
-    /// The sources of `search` itself are ignored. Each search runs on one thread; `each` runs on the calling thread
+    /// The sources of `search` itself are ignored. On the CPU each search runs on one thread; `each` runs on the calling thread
     /// and must not put requests to this solver.
     ///
     /// # Errors
@@ -47,14 +47,15 @@ impl<'g> Solver<'g> {
         if search.solve_together(self, sources, &mut each)? {
             return self.graph.check_intact();
         }
+        let Some(&first) = sources.first() else { return Ok(()) };
         let threads = self.team.threads();
-        if threads == 1 || sources.len() == 1 {
+        let plan_of_one = search.starting_at(first).plan(self)?;
+        if threads == 1 || sources.len() == 1 || plan_of_one.device_bytes() > 0 {
             return sources.iter().try_for_each(|&source| each(self.solve(search.starting_at(source))?));
         }
-        let Some(&first) = sources.first() else { return Ok(()) };
         let in_flight = (threads * (AHEAD + 1)).min(sources.len());
         let mut plan = crate::Plan::new();
-        let one = search.starting_at(first).plan(self)?.memory_bytes();
+        let one = plan_of_one.memory_bytes();
         plan.memory(format!("{in_flight} searches at once"), one.saturating_mul(in_flight as u64));
         plan.check(self.memory)?;
 
@@ -66,8 +67,15 @@ impl<'g> Solver<'g> {
         };
         let work = || {
             let _stop = StopOnPanic(&queue);
-            let alone =
-                Solver { graph: self.graph, team: Team::alone(), control: self.control.clone(), memory: self.memory };
+            let alone = Solver {
+                graph: self.graph,
+                team: Team::alone(),
+                control: self.control.clone(),
+                engine: self.engine.clone(),
+                limit: self.limit,
+                memory: self.memory,
+                cuda: Mutex::default(),
+            };
             while let Some(index) = queue.take() {
                 let answer = alone.solve(search.starting_at(sources[index]));
                 queue.state().done.insert(index, answer);

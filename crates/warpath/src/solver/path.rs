@@ -3,7 +3,7 @@
 use super::Solver;
 use crate::cpu::sssp::bidirectional::{fewest_arcs, shortest_path};
 use crate::graph::{Csr, DistanceValue, I32Lane, U32Wide, VertexId, WeightKind};
-use crate::problems::{Path, Sssp};
+use crate::problems::{Path, Problem, Sssp};
 use crate::{Error, Result};
 
 impl Solver<'_> {
@@ -27,6 +27,7 @@ impl Solver<'_> {
     pub fn path(&self, from: VertexId, to: VertexId) -> Result<Option<Path>> {
         self.checked(&[from], "source")?;
         self.checked(&[to], "target")?;
+        self.only_on_cpu(Problem::Sssp)?;
         if !self.searches_from_both_ends() {
             return Ok(self.solve(Sssp::from(from).to(to))?.path_to(to));
         }

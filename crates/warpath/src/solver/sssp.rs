@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::{Request, Search, Solver, attach_distances, plan_search, trim_to_ball};
-use crate::cpu::parse_algorithm;
+use crate::algorithms::parse_algorithm;
 use crate::cpu::sssp::{ALGORITHMS, SsspLane, SsspTask};
 use crate::graph::{
     Adjacency, DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane,
@@ -23,6 +23,7 @@ impl Request for Sssp {
     type Answer = ShortestPathTree;
 
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan> {
+        solver.only_on_cpu(Problem::Sssp)?;
         Ok(plan_search(solver, 8, self.distances_only))
     }
 
@@ -121,12 +122,13 @@ fn solve_sssp<L: SsspLane>(solver: &Solver<'_>, request: &Sssp) -> Result<Shorte
     }
     let report = Report {
         engine: "cpu".into(),
+        engine_reason: solver.only_on_cpu(Problem::Sssp)?,
         algorithm: name.into(),
         reason: reason.into(),
         lane: L::NAME,
-        repeated_wide: false,
         seconds,
         statistics: outcome.statistics,
+        ..Default::default()
     };
     let mut tree = ShortestPathTree {
         problem: Problem::Sssp,

@@ -35,9 +35,10 @@ use std::sync::{Mutex, OnceLock};
 
 use super::potentials::potentials;
 use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
+use crate::algorithms::{AlgorithmInfo, Statistics};
+use crate::cpu::Team;
 use crate::cpu::bfs::multi_source;
 use crate::cpu::instructions::InstructionSet;
-use crate::cpu::{AlgorithmInfo, Statistics, Team};
 use crate::graph::{
     Adjacency, DistanceValue, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, Unit, UnitLane, VertexId,
 };

@@ -14,7 +14,7 @@
 use super::batched::{self, Johnson, Renumbered};
 use super::potentials::potentials;
 use super::{ApspAlgorithm, ApspOutput, ApspTask};
-use crate::cpu::{AlgorithmInfo, Statistics};
+use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::graph::{DistanceValue, I32Lane, VertexId};
 use crate::problems::Problem;
 use crate::{Error, Result};

@@ -10,7 +10,8 @@ pub mod johnson;
 mod potentials;
 pub mod tiled_floyd_warshall;
 
-use super::{AlgorithmInfo, Parameters, Statistics, Team};
+use super::Team;
+use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::graph::{Adjacency, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId};
 use crate::{Control, Result};
 

@@ -31,7 +31,8 @@ use rayon::prelude::*;
 
 use super::sequential::{Queue, all_settled};
 use super::{BfsAlgorithm, BfsOutcome, BfsTask, UNREACHED};
-use crate::cpu::{AlgorithmInfo, Parameter, Worker};
+use crate::algorithms::{AlgorithmInfo, Parameter};
+use crate::cpu::Worker;
 use crate::graph::{Csr, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::prefetch::{prefetch, prefetch_for_writing};

@@ -6,12 +6,11 @@ pub mod sequential;
 
 pub use multi_source::{EmitLevels, batch_width, levels_of_many, memory_of_many};
 
-use super::{AlgorithmInfo, Parameters, Statistics, Team};
+use super::Team;
+use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::graph::{Graph, VertexId};
+pub use crate::problems::UNREACHED;
 use crate::{Control, Result};
-
-/// The distance, in edges, of a vertex that was not reached.
-pub const UNREACHED: u32 = u32::MAX;
 
 /// Everything a breadth-first search needs to know.
 #[derive(Debug, Clone, Copy)]

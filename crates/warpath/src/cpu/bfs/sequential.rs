@@ -16,7 +16,7 @@
 
 use super::{BfsAlgorithm, BfsOutcome, BfsTask, UNREACHED};
 use crate::Result;
-use crate::cpu::AlgorithmInfo;
+use crate::algorithms::AlgorithmInfo;
 use crate::graph::{Csr, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::prefetch::prefetch;

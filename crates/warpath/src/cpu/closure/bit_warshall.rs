@@ -24,7 +24,8 @@ use rayon::prelude::*;
 
 use super::{ClosureAlgorithm, ClosureBits, ClosureOutcome, ClosureTask, for_each_instruction_set};
 use crate::Result;
-use crate::cpu::{AlgorithmInfo, Team};
+use crate::algorithms::AlgorithmInfo;
+use crate::cpu::Team;
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::{BitMatrix, Line, Problem};

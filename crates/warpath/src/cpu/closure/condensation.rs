@@ -25,7 +25,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rayon::prelude::*;
 
 use super::{ClosureAlgorithm, ClosureBits, ClosureOutcome, ClosureTask, for_each_instruction_set};
-use crate::cpu::{AlgorithmInfo, Statistics, Team};
+use crate::algorithms::{AlgorithmInfo, Statistics};
+use crate::cpu::Team;
 use crate::graph::{Components, Graph, NO_VERTEX, strongly_connected_components, weakly_connected_components};
 use crate::plan::Plan;
 use crate::problems::{BitMatrix, CondensedBits, Line, Problem};

@@ -4,7 +4,8 @@ pub mod bit_warshall;
 pub mod condensation;
 pub mod warshall;
 
-use super::{AlgorithmInfo, Parameters, Statistics, Team};
+use super::Team;
+use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::graph::Graph;
 use crate::plan::Plan;
 use crate::problems::{BitMatrix, CondensedBits};

@@ -11,7 +11,7 @@
 
 use super::{ClosureAlgorithm, ClosureBits, ClosureOutcome, ClosureTask};
 use crate::Result;
-use crate::cpu::AlgorithmInfo;
+use crate::algorithms::AlgorithmInfo;
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::{BitMatrix, Problem};

@@ -14,7 +14,7 @@
 //! Goldberg 1999, "Negative-cycle detection algorithms", sect. 4.
 
 use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
-use crate::cpu::AlgorithmInfo;
+use crate::algorithms::AlgorithmInfo;
 use crate::graph::{DistanceValue, Lane, NO_VERTEX, VertexId};
 use crate::problems::{NegativeCycle, Problem, greatest_weight, relative_slack};
 use crate::{Error, Result};

@@ -29,7 +29,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
-use crate::cpu::{AlgorithmInfo, Parameter, Patience, Worker};
+use crate::algorithms::{AlgorithmInfo, Parameter};
+use crate::cpu::{Patience, Worker};
 use crate::graph::{Adjacency, DistanceKey, DistanceValue, Lane, VertexId, Weight, WeightKind};
 use crate::huge_pages::on_huge_pages;
 use crate::problems::Problem;

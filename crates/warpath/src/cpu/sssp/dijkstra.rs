@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 
 use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
 use crate::Result;
-use crate::cpu::AlgorithmInfo;
+use crate::algorithms::AlgorithmInfo;
 use crate::graph::{DistanceValue, Lane};
 use crate::problems::Problem;
 

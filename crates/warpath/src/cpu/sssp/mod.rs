@@ -5,7 +5,8 @@ pub mod bidirectional;
 pub mod delta_stepping;
 pub mod dijkstra;
 
-use super::{AlgorithmInfo, Parameters, Statistics, Team};
+use super::Team;
+use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::graph::{Adjacency, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId};
 use crate::{Control, Result};
 

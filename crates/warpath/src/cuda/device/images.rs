@@ -1,1 +1,97 @@
-//! The compiled kernels, as `cargo xtask kernels` builds them.
+//! The compiled kernels, as `cargo xtask kernels` builds them: one image a source file, for every kind of device.
+
+use super::Image;
+
+/// The machine code in every image, by compute capability. It runs on devices of the same major number and the same or
+/// a later minor number.
+const CUBINS: [(u32, u32); 6] = [(8, 0), (8, 6), (8, 9), (9, 0), (10, 0), (12, 0)];
+
+/// The PTX in every image. The driver compiles it, for this compute capability and all later ones.
+const PTX: [(u32, u32); 2] = [(7, 5), (9, 0)];
+
+/// Which part of an image a device runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Machine code, for this compute capability.
+    Cubin(u32, u32),
+    /// PTX, which the driver compiles when it is loaded.
+    Ptx(u32, u32),
+    /// Nothing in it is for this device.
+    None,
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Kind::Cubin(major, minor) => write!(out, "machine code for {major}.{minor}"),
+            Kind::Ptx(major, minor) => write!(out, "PTX for {major}.{minor}, compiled by the driver"),
+            Kind::None => write!(out, "none"),
+        }
+    }
+}
+
+/// What a device of this compute capability runs.
+pub(crate) fn kind_for(capability: (u32, u32)) -> Kind {
+    let cubin = CUBINS.iter().filter(|have| have.0 == capability.0 && have.1 <= capability.1).max();
+    let ptx = PTX.iter().filter(|have| **have <= capability).max();
+    match (cubin, ptx) {
+        (Some((major, minor)), _) => Kind::Cubin(*major, *minor),
+        (None, Some((major, minor))) => Kind::Ptx(*major, *minor),
+        (None, None) => Kind::None,
+    }
+}
+
+/// The driver reads an image as words.
+#[repr(C, align(64))]
+struct Aligned<Bytes: ?Sized>(Bytes);
+
+macro_rules! image {
+    ($name:literal) => {
+        Image {
+            name: $name,
+            bytes: {
+                static BYTES: &Aligned<[u8]> =
+                    &Aligned(*include_bytes!(concat!("../../../kernels/images/", $name, ".fatbin")));
+                &BYTES.0
+            },
+        }
+    };
+}
+
+/// `kernels/bfs/vertex_parallel.cu`.
+pub(crate) static BFS_VERTEX_PARALLEL: Image = image!("bfs_vertex_parallel");
+/// `kernels/bfs/level_parallel.cu`.
+pub(crate) static BFS_LEVEL_PARALLEL: Image = image!("bfs_level_parallel");
+/// `kernels/bfs/queue.cu`.
+pub(crate) static BFS_QUEUE: Image = image!("bfs_queue");
+/// `kernels/bfs/scan.cu`.
+pub(crate) static BFS_SCAN: Image = image!("bfs_scan");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_get_the_nearest_code() {
+        for (capability, kind) in [
+            ((7, 0), Kind::None),
+            ((7, 5), Kind::Ptx(7, 5)),
+            ((8, 0), Kind::Cubin(8, 0)),
+            ((8, 7), Kind::Cubin(8, 6)),
+            ((9, 0), Kind::Cubin(9, 0)),
+            ((10, 3), Kind::Cubin(10, 0)),
+            ((11, 0), Kind::Ptx(9, 0)),
+            ((12, 1), Kind::Cubin(12, 0)),
+        ] {
+            assert_eq!(kind_for(capability), kind, "{capability:?}");
+        }
+    }
+
+    #[test]
+    fn images_are_fat_binaries() {
+        for image in [&BFS_VERTEX_PARALLEL, &BFS_LEVEL_PARALLEL, &BFS_QUEUE, &BFS_SCAN] {
+            assert_eq!(image.bytes[..4], 0xba55_ed50_u32.to_le_bytes(), "{}", image.name);
+            assert!(image.bytes.as_ptr().addr().is_multiple_of(64));
+        }
+    }
+}

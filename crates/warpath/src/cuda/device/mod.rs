@@ -13,6 +13,8 @@ use std::fmt::Debug;
 
 use crate::{Error, Result};
 
+#[cfg(feature = "cuda")]
+pub(crate) mod driver;
 #[cfg(all(test, emulator))]
 pub(crate) mod emulator;
 pub(crate) mod images;
@@ -202,8 +204,8 @@ unsafe impl Argument for i32 {}
 // SAFETY: as above.
 unsafe impl Argument for f32 {}
 
-/// The arguments of a kernel as [`Device::launch`] takes them: numbers, addresses and device slices. They live until
-/// the end of the statement, so write this in the call.
+/// The arguments of a kernel as [`Device::launch`] takes them: variables that are numbers, addresses or device slices.
+/// The list points to them, so they have to live until the launch.
 macro_rules! arguments {
     ($($value:expr),* $(,)?) => {
         &mut [$($crate::cuda::device::Argument::pointer(&$value)),*]

@@ -1,7 +1,10 @@
-//! Algorithms by name, with parameters: `delta-stepping:delta=100`.
+//! What every engine says of its algorithms: names, parameters as in `delta-stepping:delta=100`, counters.
 
 use crate::problems::Problem;
 use crate::{Error, Result};
+
+/// The counters an algorithm keeps: name and value.
+pub type Statistics = Vec<(&'static str, u64)>;
 
 /// What is known of an algorithm before it runs.
 #[derive(Debug, Clone, Copy)]

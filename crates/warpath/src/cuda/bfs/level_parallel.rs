@@ -1,0 +1,82 @@
+//! Breadth-first search with one thread a vertex and no frontier: a vertex is expanded when its level is the current
+//! one.
+//!
+//! Every launch reads the level of every vertex, so work is O(V x levels + E), span O(levels x greatest degree). There
+//! are no atomics and no second array: a neighbour is written by several threads, all of which write the same. It wins
+//! on graphs of few levels, and loses on long thin ones, where nearly all threads find nothing to do.
+//!
+//! Source: Pathak et al. 2022, algorithms 1 and 2. Repairs are listed in `kernels/bfs/level_parallel.cu`.
+
+use std::sync::Arc;
+
+use super::{BfsAlgorithm, BfsTask, PreparedBfs, THREADS, each_level, start, threads};
+use crate::Result;
+use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
+use crate::cuda::device::memory::DeviceSlice;
+use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::{DeviceGraph, plan_array, plan_graph};
+use crate::graph::Graph;
+use crate::plan::Plan;
+use crate::problems::Problem;
+
+/// This algorithm's line in the table.
+pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Bfs,
+        name: "level-parallel",
+        summary: "one thread a vertex, which tests its level; no frontier",
+        source: "Pathak et al. 2022, alg. 1-2",
+        parameters: &[THREADS],
+        negative_weights: true,
+    },
+    plan,
+    prepare,
+};
+
+fn plan(graph: &Graph) -> Plan {
+    let mut plan = Plan::new();
+    plan_graph(graph, &mut plan);
+    plan_array::<u32>(&mut plan, "levels", graph.vertices() as u64);
+    plan_array::<u32>(&mut plan, "flag", 1);
+    plan
+}
+
+fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
+    let threads = threads(parameters, &**device)?;
+    let kernel = device.function(&images::BFS_LEVEL_PARALLEL, "bfs_level_parallel")?;
+    let mut graph = DeviceGraph::upload(device, graph, &plan(graph))?;
+    let levels = graph.pool.take(u64::from(graph.vertices))?;
+    let flag = graph.pool.take(1)?;
+    Ok(Box::new(LevelParallel { graph, threads, kernel, levels, flag }))
+}
+
+#[derive(Debug)]
+struct LevelParallel {
+    graph: DeviceGraph,
+    threads: u32,
+    kernel: Function,
+    levels: DeviceSlice<u32>,
+    flag: DeviceSlice<u32>,
+}
+
+impl PreparedBfs for LevelParallel {
+    fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics> {
+        let DeviceGraph { pool, offsets, targets, vertices } = &self.graph;
+        let shape = LaunchShape::covering(u64::from(*vertices), self.threads);
+        start(pool, self.levels, task.sources)?;
+        let levels = each_level(task, |level| {
+            pool.fill(self.flag, 0)?;
+            // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
+            unsafe {
+                let arguments = arguments![*offsets, *targets, self.levels, self.flag, level, *vertices];
+                pool.device().launch(self.kernel, &shape, arguments)?;
+            }
+            Ok(pool.read(self.flag)? != [0])
+        })?;
+        Ok(vec![("levels", levels.into()), ("kernel_launches", levels.into())])
+    }
+
+    fn levels(&self) -> Result<Vec<u32>> {
+        self.graph.pool.read(self.levels)
+    }
+}

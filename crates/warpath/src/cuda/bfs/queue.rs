@@ -1,0 +1,94 @@
+//! Breadth-first search with one thread for each vertex of a queue, and an atomic counter that is the end of the next.
+//!
+//! Each vertex is expanded once: work O(V + E), span O(levels x greatest degree), and one launch for each level with
+//! exactly as many threads as the frontier has vertices. All threads count up the same word, and one that has a hub
+//! keeps its whole warp waiting. It wins over `level-parallel` wherever there are many levels.
+//!
+//! Source: Pathak et al. 2022, algorithms 3 and 4. Repairs are listed in `kernels/bfs/queue.cu`.
+
+use std::sync::Arc;
+
+use super::{BfsAlgorithm, BfsTask, PreparedBfs, THREADS, each_level, start, threads};
+use crate::Result;
+use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
+use crate::cuda::device::memory::DeviceSlice;
+use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::{DeviceGraph, plan_array, plan_graph};
+use crate::graph::{Graph, VertexId};
+use crate::plan::Plan;
+use crate::problems::Problem;
+
+/// This algorithm's line in the table.
+pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Bfs,
+        name: "queue",
+        summary: "one thread for each vertex of a queue, places in the next one by an atomic counter",
+        source: "Pathak et al. 2022, alg. 3-4",
+        parameters: &[THREADS],
+        negative_weights: true,
+    },
+    plan,
+    prepare,
+};
+
+fn plan(graph: &Graph) -> Plan {
+    let vertices = graph.vertices() as u64;
+    let mut plan = Plan::new();
+    plan_graph(graph, &mut plan);
+    plan_array::<u32>(&mut plan, "levels", vertices);
+    plan_array::<VertexId>(&mut plan, "queue", vertices);
+    plan_array::<VertexId>(&mut plan, "next queue", vertices);
+    plan_array::<u32>(&mut plan, "size of the next queue", 1);
+    plan
+}
+
+fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
+    let threads = threads(parameters, &**device)?;
+    let kernel = device.function(&images::BFS_QUEUE, "bfs_queue")?;
+    let mut graph = DeviceGraph::upload(device, graph, &plan(graph))?;
+    let vertices = u64::from(graph.vertices);
+    let levels = graph.pool.take(vertices)?;
+    let queues = [graph.pool.take(vertices)?, graph.pool.take(vertices)?];
+    let next_size = graph.pool.take(1)?;
+    Ok(Box::new(Queue { graph, threads, kernel, levels, queues, next_size }))
+}
+
+#[derive(Debug)]
+struct Queue {
+    graph: DeviceGraph,
+    threads: u32,
+    kernel: Function,
+    levels: DeviceSlice<u32>,
+    queues: [DeviceSlice<VertexId>; 2],
+    next_size: DeviceSlice<u32>,
+}
+
+impl PreparedBfs for Queue {
+    fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics> {
+        let DeviceGraph { pool, offsets, targets, .. } = &self.graph;
+        let [mut queue, mut next] = self.queues;
+        start(pool, self.levels, task.sources)?;
+        pool.upload(queue, task.sources)?;
+        let (mut size, mut visited) = (task.sources.len() as u32, task.sources.len() as u64);
+        let levels = each_level(task, |level| {
+            pool.fill(self.next_size, 0)?;
+            let shape = LaunchShape::covering(u64::from(size), self.threads);
+            // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects: each vertex is
+            // in one queue at most, which has room for all.
+            unsafe {
+                let arguments = arguments![*offsets, *targets, self.levels, queue, next, self.next_size, size, level];
+                pool.device().launch(self.kernel, &shape, arguments)?;
+            }
+            size = pool.read(self.next_size)?[0];
+            visited += u64::from(size);
+            std::mem::swap(&mut queue, &mut next);
+            Ok(size > 0)
+        })?;
+        Ok(vec![("visited", visited), ("levels", levels.into()), ("kernel_launches", levels.into())])
+    }
+
+    fn levels(&self) -> Result<Vec<u32>> {
+        self.graph.pool.read(self.levels)
+    }
+}

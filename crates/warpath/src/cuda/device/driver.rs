@@ -1,0 +1,566 @@
+//! GPUs through the CUDA driver, which is looked for when the program runs: nothing of CUDA is needed to build it.
+//!
+//! Only the raw functions of `cudarc` are used: its safe layer panics where there is no driver. Each [`Driver`] has a
+//! context of its own, not the process's primary one, so that a context that a kernel has ruined can be thrown away and
+//! a fresh one made beside whatever else the process does with CUDA. Every call makes the context current first: it is
+//! a matter of nanoseconds, and the device may then be used from any thread.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUfunction_attribute as FunctionAttribute, CUresult};
+
+use super::images::{self, Kind};
+use super::{Device, Event, Function, Image, LaunchShape, Properties};
+use crate::{Error, Result};
+
+/// The oldest driver that loads the images, as CUDA counts: 1000 x major + 10 x minor.
+const OLDEST_VERSION: i32 = 13_000;
+
+/// What is said where there is no driver.
+pub(crate) const ABSENT: &str = "there is no CUDA driver on this machine";
+
+/// Whether there is a driver, working or not.
+pub(crate) fn is_present() -> bool {
+    static PRESENT: OnceLock<bool> = OnceLock::new();
+    // SAFETY: it only tries to load the library, whose initializers are the driver's own.
+    *PRESENT.get_or_init(|| unsafe { sys::is_culib_present() })
+}
+
+/// The version of CUDA that the driver supports, as 1000 x major + 10 x minor, after initializing it.
+///
+/// # Errors
+///
+/// [`Error::NoDevice`] with the reason if there is no driver, or an old one, or no device.
+pub(crate) fn version() -> Result<i32> {
+    static VERSION: OnceLock<std::result::Result<i32, String>> = OnceLock::new();
+    let version = VERSION.get_or_init(|| {
+        if !is_present() {
+            return Err(ABSENT.into());
+        }
+        let mut version = 0;
+        // SAFETY: the pointer is to a live integer.
+        let result = unsafe { sys::cuDriverGetVersion(&raw mut version) };
+        if result != CUresult::CUDA_SUCCESS {
+            return Err(format!("the CUDA driver does not tell its version: {}", describe(result)));
+        }
+        if version < OLDEST_VERSION {
+            return Err(format!(
+                "the CUDA driver is too old: it supports CUDA {}, and {} is needed, which is driver 580 or newer",
+                show_version(version),
+                show_version(OLDEST_VERSION)
+            ));
+        }
+        // SAFETY: no preconditions.
+        match unsafe { sys::cuInit(0) } {
+            CUresult::CUDA_SUCCESS => Ok(version),
+            CUresult::CUDA_ERROR_NO_DEVICE => Err("there is a CUDA driver, but no GPU".into()),
+            other => Err(format!("the CUDA driver does not start: {}", describe(other))),
+        }
+    });
+    version.clone().map_err(Error::NoDevice)
+}
+
+/// A version as people write it.
+pub(crate) fn show_version(version: i32) -> String {
+    format!("{}.{}", version / 1000, version % 1000 / 10)
+}
+
+/// What is known of every device of this machine.
+///
+/// # Errors
+///
+/// [`Error::NoDevice`] with the reason if there is none.
+pub(crate) fn devices() -> Result<Vec<Properties>> {
+    version()?;
+    let mut count = 0;
+    // SAFETY: the driver is initialized, and the pointer is to a live integer.
+    checked("counting the devices", unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
+    if count == 0 {
+        return Err(Error::NoDevice("there is a CUDA driver, but no GPU".into()));
+    }
+    (0..count).map(|ordinal| Ok(properties(ordinal)?.1)).collect()
+}
+
+fn properties(ordinal: c_int) -> Result<(sys::CUdevice, Properties)> {
+    let mut handle = 0;
+    // SAFETY: the driver is initialized, and the pointer is to a live integer.
+    checked("finding a device", unsafe { sys::cuDeviceGet(&raw mut handle, ordinal) })?;
+    let get = |attribute| {
+        let mut value = 0;
+        // SAFETY: the device was just found, and the pointer is to a live integer.
+        checked("asking a device", unsafe { sys::cuDeviceGetAttribute(&raw mut value, attribute, handle) })?;
+        Ok::<u32, Error>(value.max(0) as u32)
+    };
+    let mut name = [0; 256];
+    // SAFETY: the name is written within the buffer, with a zero at its end.
+    checked("asking a device's name", unsafe { sys::cuDeviceGetName(name.as_mut_ptr(), name.len() as c_int, handle) })?;
+    // SAFETY: the driver has ended the name with a zero.
+    let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
+    let mut memory = 0;
+    // SAFETY: the pointer is to a live integer.
+    checked("asking a device's memory", unsafe { sys::cuDeviceTotalMem_v2(&raw mut memory, handle) })?;
+    let compute_capability = (
+        get(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+        get(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+    );
+    let clusters = match (get(Attribute::CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH)?, compute_capability.0) {
+        (0, _) => 0,
+        // Data-center chips take twice the portable size.
+        (_, 9 | 10) => 16,
+        _ => 8,
+    };
+    let properties = Properties {
+        name,
+        ordinal: ordinal as u32,
+        memory_bytes: memory as u64,
+        compute_capability,
+        multiprocessors: get(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        shared_bytes_per_block: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+        threads_per_block: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        l2_bytes: u64::from(get(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?),
+        clusters,
+    };
+    Ok((handle, properties))
+}
+
+/// A GPU, opened.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    properties: Properties,
+    context: Arc<Context>,
+    loaded: Mutex<Loaded>,
+}
+
+/// The images and kernels that have been asked for.
+#[derive(Debug, Default)]
+struct Loaded {
+    /// Modules, by the name of their image.
+    modules: HashMap<&'static str, usize>,
+    functions: HashMap<(&'static str, String), Function>,
+}
+
+/// A context with its stream. Handles are kept as numbers: the driver lets any thread use them.
+#[derive(Debug)]
+struct Context {
+    ordinal: u32,
+    handle: usize,
+    stream: usize,
+    /// What ruined it, if something did.
+    lost: OnceLock<String>,
+}
+
+/// A point of a context's stream.
+#[derive(Debug)]
+struct DriverEvent {
+    handle: usize,
+    context: Arc<Context>,
+}
+
+impl Driver {
+    /// Opens a device, in a fresh context.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoDevice`] with the reason if there is no such device, or no image for it; [`Error::Device`] if it
+    /// can't be opened.
+    pub(crate) fn open(ordinal: u32) -> Result<Self> {
+        let count = devices()?.len();
+        if ordinal as usize >= count {
+            return Err(crate::cuda::no_such_device(ordinal, count));
+        }
+        let (device, properties) = properties(ordinal as c_int)?;
+        if images::kind_for(properties.compute_capability) == Kind::None {
+            let (major, minor) = properties.compute_capability;
+            return Err(Error::NoDevice(format!(
+                "cuda:{ordinal} ({}) has compute capability {major}.{minor}, and 7.5 or more is needed",
+                properties.name
+            )));
+        }
+        let mut handle = std::ptr::null_mut();
+        let flags = sys::CUctx_flags::CU_CTX_SCHED_AUTO as u32 | sys::CUctx_flags::CU_CTX_MAP_HOST as u32;
+        // SAFETY: no parameters are given, which is allowed, and the device exists. The context becomes current.
+        let made = unsafe { sys::cuCtxCreate_v4(&raw mut handle, std::ptr::null_mut(), flags, device) };
+        checked(&format!("opening cuda:{ordinal}"), made)?;
+        let mut context = Context { ordinal, handle: handle as usize, stream: 0, lost: OnceLock::new() };
+        let mut stream = std::ptr::null_mut();
+        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // SAFETY: the context is current, and the pointer is to a live handle.
+        context.check("making a stream", unsafe { sys::cuStreamCreate(&raw mut stream, flags) })?;
+        context.stream = stream as usize;
+        Ok(Driver { properties, context: Arc::new(context), loaded: Mutex::default() })
+    }
+}
+
+impl Context {
+    /// Makes the context current on this thread.
+    ///
+    /// # Errors
+    ///
+    /// If the context is lost.
+    fn enter(&self) -> Result<()> {
+        if let Some(reason) = self.lost.get() {
+            let ordinal = self.ordinal;
+            return Err(Error::Device(format!("cuda:{ordinal} is lost, and has to be opened again, since {reason}")));
+        }
+        // SAFETY: the context lives until `self` is dropped.
+        self.check("entering the context", unsafe { sys::cuCtxSetCurrent(self.handle as sys::CUcontext) })
+    }
+
+    fn stream(&self) -> sys::CUstream {
+        self.stream as sys::CUstream
+    }
+
+    /// The error in a result, with what was being done; after some errors the context is lost.
+    fn check(&self, doing: &str, result: CUresult) -> Result<()> {
+        if result == CUresult::CUDA_SUCCESS {
+            return Ok(());
+        }
+        let message = format!("{doing} failed: {}", describe(result));
+        if is_sticky(result) {
+            // The first reason stays.
+            let _ = self.lost.set(message.clone());
+        }
+        Err(Error::Device(format!("cuda:{}: {message}", self.ordinal)))
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        self.enter()?;
+        // SAFETY: the stream is of this context, which is current.
+        self.check("waiting for the device", unsafe { sys::cuStreamSynchronize(self.stream()) })
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: nothing that belongs to the context is used after it: events hold it, and so does the device, which
+        // memory holds. It takes its stream and modules along. An error means that there is nothing left to destroy.
+        let _ = unsafe { sys::cuCtxDestroy_v2(self.handle as sys::CUcontext) };
+    }
+}
+
+impl Drop for DriverEvent {
+    fn drop(&mut self) {
+        if self.context.enter().is_ok() {
+            // SAFETY: the event is of this context, which is current, and nobody else has its handle.
+            let _ = unsafe { sys::cuEventDestroy_v2(self.handle as sys::CUevent) };
+        }
+    }
+}
+
+impl Device for Driver {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn free_bytes(&self) -> Result<u64> {
+        self.context.enter()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: the pointers are to live integers.
+        self.context.check("asking for free memory", unsafe { sys::cuMemGetInfo_v2(&raw mut free, &raw mut total) })?;
+        Ok(free as u64)
+    }
+
+    fn allocate(&self, bytes: u64) -> Result<u64> {
+        self.context.enter()?;
+        let mut address = 0;
+        // SAFETY: the pointer is to a live integer.
+        match unsafe { sys::cuMemAlloc_v2(&raw mut address, bytes as usize) } {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(Error::OutOfMemory {
+                what: format!("the work on cuda:{} ({})", self.properties.ordinal, self.properties.name),
+                needed: bytes,
+                available: self.free_bytes()?,
+            }),
+            result => self.context.check("taking memory", result).map(|()| address),
+        }
+    }
+
+    unsafe fn free(&self, address: u64) {
+        // A lost context frees its memory when it is destroyed.
+        if self.context.enter().is_ok() {
+            // SAFETY: the caller's promise.
+            let _ = unsafe { sys::cuMemFree_v2(address) };
+        }
+    }
+
+    fn allocate_pinned(&self, bytes: usize) -> Result<*mut u8> {
+        self.context.enter()?;
+        let mut memory = std::ptr::null_mut();
+        // Addresses are the same on both sides on every 64-bit system. Not write-combined: the host reads it.
+        let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP;
+        // SAFETY: the pointer is to a live pointer.
+        match unsafe { sys::cuMemHostAlloc(&raw mut memory, bytes, flags) } {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(Error::OutOfMemory {
+                what: "pinned host memory".into(),
+                needed: bytes as u64,
+                available: crate::available_memory(),
+            }),
+            result => self.context.check("taking pinned memory", result).map(|()| memory.cast()),
+        }
+    }
+
+    unsafe fn free_pinned(&self, memory: *mut u8) {
+        if self.context.enter().is_ok() {
+            // SAFETY: the caller's promise.
+            let _ = unsafe { sys::cuMemFreeHost(memory.cast()) };
+        }
+    }
+
+    unsafe fn upload(&self, to: u64, from: *const u8, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.context.enter()?;
+        // SAFETY: the caller's promise, which holds until the stream has come here.
+        let result = unsafe { sys::cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, self.context.stream()) };
+        self.context.check("copying to the device", result)?;
+        self.context.synchronize()
+    }
+
+    unsafe fn download(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.context.enter()?;
+        // SAFETY: the caller's promise, which holds until the stream has come here.
+        let result = unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, self.context.stream()) };
+        self.context.check("copying from the device", result)?;
+        self.context.synchronize()
+    }
+
+    unsafe fn fill(&self, to: u64, value: u32, words: usize) -> Result<()> {
+        if words == 0 {
+            return Ok(());
+        }
+        self.context.enter()?;
+        // SAFETY: the caller's promise.
+        let result = unsafe { sys::cuMemsetD32Async(to, value, words, self.context.stream()) };
+        self.context.check("filling memory", result)
+    }
+
+    unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.context.enter()?;
+        // SAFETY: the caller's promise.
+        let result = unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, self.context.stream()) };
+        self.context.check("copying on the device", result)
+    }
+
+    fn function(&self, image: &'static Image, name: &str) -> Result<Function> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(function) = loaded.functions.get(&(image.name, name.to_owned())) {
+            return Ok(*function);
+        }
+        self.context.enter()?;
+        let module = match loaded.modules.get(image.name) {
+            Some(module) => *module,
+            None => {
+                let mut module = std::ptr::null_mut();
+                // SAFETY: the image was built by the CUDA toolkit and says itself how long it is.
+                let result = unsafe { sys::cuModuleLoadData(&raw mut module, image.bytes.as_ptr().cast()) };
+                self.context.check(&format!("loading the kernels `{}`", image.name), result)?;
+                loaded.modules.insert(image.name, module as usize);
+                module as usize
+            }
+        };
+        let finding = || format!("finding the kernel `{name}` in `{}`", image.name);
+        let symbol = CString::new(name).map_err(|_| Error::Device(format!("{} failed", finding())))?;
+        let mut function = std::ptr::null_mut();
+        // SAFETY: the module is of this context, and the name ends with a zero.
+        let result = unsafe { sys::cuModuleGetFunction(&raw mut function, module as sys::CUmodule, symbol.as_ptr()) };
+        self.context.check(&finding(), result)?;
+        let mut used = 0;
+        let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+        // SAFETY: the function was just found, and the pointer is to a live integer.
+        self.context.check(&finding(), unsafe { sys::cuFuncGetAttribute(&raw mut used, attribute, function) })?;
+        let most = self.properties.shared_bytes_per_block as c_int - used;
+        let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the function was just found.
+        self.context.check(&finding(), unsafe { sys::cuFuncSetAttribute(function, attribute, most) })?;
+        if self.properties.clusters > 8 {
+            let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+            // SAFETY: the function was just found.
+            self.context.check(&finding(), unsafe { sys::cuFuncSetAttribute(function, attribute, 1) })?;
+        }
+        let function = Function(function as usize);
+        loaded.functions.insert((image.name, name.to_owned()), function);
+        Ok(function)
+    }
+
+    fn blocks_at_once(&self, function: Function, threads: u32, shared_bytes: u32) -> Result<u32> {
+        self.context.enter()?;
+        let mut blocks = 0;
+        // SAFETY: the function is of this context, and the pointer is to a live integer.
+        let result = unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &raw mut blocks,
+                function.0 as sys::CUfunction,
+                threads as c_int,
+                shared_bytes as usize,
+            )
+        };
+        self.context.check("asking how many blocks fit", result)?;
+        Ok(blocks.max(0) as u32 * self.properties.multiprocessors)
+    }
+
+    unsafe fn launch(&self, function: Function, shape: &LaunchShape, arguments: &mut [*mut c_void]) -> Result<()> {
+        self.context.enter()?;
+        let attribute = |id, value| sys::CUlaunchAttribute { id, pad: [0; 4], value };
+        let mut attributes = Vec::with_capacity(2);
+        if shape.cluster > 1 {
+            // SAFETY: all-zero bytes are a value of this union of numbers.
+            let mut value: sys::CUlaunchAttributeValue = unsafe { std::mem::zeroed() };
+            value.clusterDim.x = shape.cluster;
+            value.clusterDim.y = 1;
+            value.clusterDim.z = 1;
+            attributes.push(attribute(sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, value));
+        }
+        if shape.cooperative {
+            let value = sys::CUlaunchAttributeValue { cooperative: 1 };
+            attributes.push(attribute(sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE, value));
+        }
+        let config = sys::CUlaunchConfig {
+            gridDimX: shape.grid[0],
+            gridDimY: shape.grid[1],
+            gridDimZ: shape.grid[2],
+            blockDimX: shape.block[0],
+            blockDimY: shape.block[1],
+            blockDimZ: shape.block[2],
+            sharedMemBytes: shape.shared_bytes,
+            hStream: self.context.stream(),
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: attributes.len() as u32,
+        };
+        // SAFETY: the function and the stream are of this context; the arguments are the caller's promise. The driver
+        // copies all of them before it returns.
+        let result = unsafe {
+            sys::cuLaunchKernelEx(
+                &raw const config,
+                function.0 as sys::CUfunction,
+                arguments.as_mut_ptr(),
+                std::ptr::null_mut(),
+            )
+        };
+        self.context.check("launching a kernel", result)
+    }
+
+    fn record(&self) -> Result<Event> {
+        self.context.enter()?;
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: the context is current, and the pointer is to a live handle.
+        let result = unsafe { sys::cuEventCreate(&raw mut handle, sys::CUevent_flags::CU_EVENT_DEFAULT as u32) };
+        self.context.check("making an event", result)?;
+        let event = DriverEvent { handle: handle as usize, context: self.context.clone() };
+        // SAFETY: event and stream are of this context.
+        self.context.check("recording an event", unsafe { sys::cuEventRecord(handle, self.context.stream()) })?;
+        Ok(Event(Box::new(event)))
+    }
+
+    fn seconds_between(&self, from: &Event, to: &Event) -> Result<f64> {
+        self.context.enter()?;
+        let (from, to) = (from.get::<DriverEvent>()?.handle as sys::CUevent, to.get::<DriverEvent>()?.handle);
+        let to = to as sys::CUevent;
+        // SAFETY: both events are alive.
+        self.context.check("waiting for an event", unsafe { sys::cuEventSynchronize(to) })?;
+        let mut milliseconds = 0.0;
+        // SAFETY: as above, and the pointer is to a live number.
+        let result = unsafe { sys::cuEventElapsedTime_v2(&raw mut milliseconds, from, to) };
+        self.context.check("reading an event", result)?;
+        Ok(f64::from(milliseconds) / 1000.0)
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        self.context.synchronize()
+    }
+}
+
+/// The error in a result, with what was being done.
+fn checked(doing: &str, result: CUresult) -> Result<()> {
+    match result {
+        CUresult::CUDA_SUCCESS => Ok(()),
+        other => Err(Error::Device(format!("{doing} failed: {}", describe(other)))),
+    }
+}
+
+/// An error in words, with its name.
+fn describe(result: CUresult) -> String {
+    let text = |get: unsafe fn(CUresult, *mut *const std::ffi::c_char) -> CUresult| {
+        let mut text = std::ptr::null();
+        // SAFETY: the pointer is to a live pointer.
+        let known = unsafe { get(result, &raw mut text) } == CUresult::CUDA_SUCCESS && !text.is_null();
+        // SAFETY: the driver's texts are constants that end with a zero.
+        known.then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+    };
+    match (text(sys::cuGetErrorString), text(sys::cuGetErrorName)) {
+        (Some(words), Some(name)) => format!("{words} ({name})"),
+        _ => format!("error {}", result as u32),
+    }
+}
+
+/// Whether nothing works in a context any more after this error.
+fn is_sticky(result: CUresult) -> bool {
+    matches!(
+        result,
+        CUresult::CUDA_ERROR_DEINITIALIZED
+            | CUresult::CUDA_ERROR_ECC_UNCORRECTABLE
+            | CUresult::CUDA_ERROR_NVLINK_UNCORRECTABLE
+            | CUresult::CUDA_ERROR_CONTAINED
+            | CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
+            | CUresult::CUDA_ERROR_LAUNCH_TIMEOUT
+            | CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED
+            | CUresult::CUDA_ERROR_ASSERT
+            | CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR
+            | CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | CUresult::CUDA_ERROR_MISALIGNED_ADDRESS
+            | CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | CUresult::CUDA_ERROR_INVALID_PC
+            | CUresult::CUDA_ERROR_LAUNCH_FAILED
+            | CUresult::CUDA_ERROR_EXTERNAL_DEVICE
+            | CUresult::CUDA_ERROR_UNKNOWN
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_driver_is_an_error_and_no_panic() {
+        match devices() {
+            Ok(devices) => assert!(!devices.is_empty()),
+            Err(Error::NoDevice(reason)) => assert!(reason.contains("driver"), "{reason}"),
+            Err(other) => panic!("{other}"),
+        }
+        assert!(matches!(Driver::open(4_000_000_000), Err(Error::NoDevice(_))));
+        assert_eq!(show_version(13_020), "13.2");
+    }
+
+    #[test]
+    fn a_ruined_device_says_so_and_can_be_opened_again() {
+        let Ok(device) = Driver::open(0) else { return };
+        let kernel = device.function(&images::BFS_QUEUE, "bfs_queue").unwrap();
+        let nowhere = 8_u64;
+        let shape = LaunchShape::line(1, 32);
+        // SAFETY: none at all: the kernel reads at an address that is not there, which is what is tested.
+        let launched = unsafe {
+            device.launch(
+                kernel,
+                &shape,
+                super::super::arguments!(nowhere, nowhere, nowhere, nowhere, nowhere, nowhere, 1_u32, 1_u32),
+            )
+        };
+        launched.unwrap();
+        assert!(matches!(device.synchronize(), Err(Error::Device(_))));
+        let Err(Error::Device(message)) = device.allocate(256) else { panic!("the device is lost") };
+        assert!(message.contains("opened again"), "{message}");
+        drop(device);
+        let device = Driver::open(0).unwrap();
+        let address = device.allocate(256).unwrap();
+        device.synchronize().unwrap();
+        // SAFETY: it was just allocated, and nothing uses it.
+        unsafe { device.free(address) };
+    }
+}

@@ -1,0 +1,61 @@
+//! A graph in the memory of a device: its arcs by tail, as on the host, with 32-bit offsets.
+
+use std::sync::Arc;
+
+use super::device::Device;
+use super::device::memory::{DeviceSlice, Pool, room};
+use crate::graph::{Graph, VertexId};
+use crate::plan::Plan;
+use crate::{Error, Result};
+
+/// A graph on a device, in a pool that also has room for the work of one algorithm.
+#[derive(Debug)]
+pub(crate) struct DeviceGraph {
+    /// The memory of everything here.
+    pub(crate) pool: Pool,
+    /// Where each vertex's arcs begin, and where the last one's end.
+    pub(crate) offsets: DeviceSlice<u32>,
+    /// The heads of the arcs.
+    pub(crate) targets: DeviceSlice<VertexId>,
+    /// How many vertices there are.
+    pub(crate) vertices: u32,
+}
+
+/// Adds what [`DeviceGraph::upload`] takes.
+pub(crate) fn plan_graph(graph: &Graph, plan: &mut Plan) {
+    plan_array::<u32>(plan, "offsets of the vertices", graph.vertices() as u64 + 1);
+    plan_array::<VertexId>(plan, "heads of the arcs", graph.arcs() as u64);
+}
+
+/// Adds an array of the work.
+pub(crate) fn plan_array<T>(plan: &mut Plan, what: &str, length: u64) {
+    plan.device(what, room::<T>(length));
+}
+
+impl DeviceGraph {
+    /// Takes all the memory that was planned, in one piece, and copies the graph there.
+    ///
+    /// # Errors
+    ///
+    /// If the graph has too many arcs, or the device too little memory.
+    pub(crate) fn upload(device: &Arc<dyn Device>, graph: &Graph, plan: &Plan) -> Result<Self> {
+        /// Offsets are narrowed in pieces of this many.
+        const PIECE: usize = 1 << 20;
+        if graph.arcs() > u32::MAX as usize {
+            return Err(Error::invalid(format!(
+                "this algorithm takes graphs of fewer than 2^32 arcs on a device; this one has {}",
+                graph.arcs()
+            )));
+        }
+        let mut pool = Pool::new(device, plan.device_bytes())?;
+        let offsets = pool.take::<u32>(graph.vertices() as u64 + 1)?;
+        let mut narrow = Vec::with_capacity(PIECE.min(graph.vertices() + 1));
+        for (index, piece) in graph.csr().offsets().chunks(PIECE).enumerate() {
+            narrow.clear();
+            narrow.extend(piece.iter().map(|&offset| offset as u32));
+            pool.upload(offsets.part((index * PIECE) as u64, piece.len() as u64), &narrow)?;
+        }
+        let targets = pool.take_filled(graph.csr().targets())?;
+        Ok(DeviceGraph { pool, offsets, targets, vertices: graph.vertices() as u32 })
+    }
+}

@@ -1,0 +1,118 @@
+//! What a solver keeps of the CUDA engine: the device it has opened, and the graph prepared there.
+
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use super::Solver;
+use crate::cuda::bfs::PreparedBfs;
+use crate::cuda::device::Device;
+use crate::plan::{Plan, available_memory};
+use crate::problems::Problem;
+use crate::{Engine, Error, Result, cuda};
+
+/// A device and what is on it; nothing until a request needs it.
+#[derive(Debug, Default)]
+pub(super) struct CudaState {
+    device: Option<Arc<dyn Device>>,
+    prepared: Option<Prepared>,
+}
+
+/// A graph on the device, ready for one algorithm.
+#[derive(Debug)]
+struct Prepared {
+    /// The algorithm with its parameters, as it was asked for.
+    algorithm: String,
+    bytes: u64,
+    search: Box<dyn PreparedBfs>,
+}
+
+impl CudaState {
+    /// On this device, if it is open already.
+    pub(super) fn on(device: Option<Arc<dyn Device>>) -> Self {
+        CudaState { device, prepared: None }
+    }
+
+    /// The device, opened if it was not.
+    pub(super) fn device(&mut self, engine: &Engine) -> Result<Arc<dyn Device>> {
+        if self.device.is_none() {
+            let ordinals = if let Engine::Cuda(ordinals) = engine { ordinals.as_slice() } else { &[] };
+            self.device = Some(cuda::open(ordinals)?);
+        }
+        self.device.clone().ok_or_else(|| Error::NoDevice("no device is open".into()))
+    }
+
+    /// The graph ready for this algorithm, made so by `prepare` if it was not. What was prepared for another is given
+    /// up first.
+    pub(super) fn prepared(
+        &mut self,
+        algorithm: &str,
+        bytes: u64,
+        prepare: impl FnOnce() -> Result<Box<dyn PreparedBfs>>,
+    ) -> Result<&mut dyn PreparedBfs> {
+        if self.prepared.as_ref().is_none_or(|prepared| prepared.algorithm != algorithm) {
+            self.prepared = None;
+            self.prepared = Some(Prepared { algorithm: algorithm.to_owned(), bytes, search: prepare()? });
+        }
+        match &mut self.prepared {
+            Some(prepared) => Ok(&mut *prepared.search),
+            None => Err(Error::Device("nothing is prepared".into())),
+        }
+    }
+
+    /// Gives up device and graph, so that the next request opens it afresh.
+    pub(super) fn close(&mut self) {
+        *self = CudaState::default();
+    }
+}
+
+impl Solver<'_> {
+    pub(super) fn cuda(&self) -> MutexGuard<'_, CudaState> {
+        self.cuda.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why a problem that only the CPU has algorithms for is solved there.
+    ///
+    /// # Errors
+    ///
+    /// If a GPU was asked for.
+    pub(super) fn only_on_cpu(&self, problem: Problem) -> Result<String> {
+        match &self.engine {
+            Engine::Cpu => Ok("asked for".into()),
+            Engine::Auto => Ok(match cuda::plainly_absent() {
+                Some(reason) => reason,
+                None => format!("{} has no CUDA algorithm in this version", problem.name()),
+            }),
+            Engine::Cuda(_) => Err(Error::invalid(format!(
+                "{} has no CUDA algorithm in this version; engine auto or cpu solves it",
+                problem.name()
+            ))),
+        }
+    }
+
+    /// An error if a plan exceeds what its engine may take.
+    pub(super) fn check_plan(&self, plan: &Plan) -> Result<()> {
+        if plan.device_items().is_empty() {
+            return plan.check(self.memory);
+        }
+        plan.check(available_memory())?;
+        plan.check_device(self.device_memory()?)
+    }
+
+    /// How many bytes of the device's memory a request may take. The device is opened if it was not.
+    ///
+    /// # Errors
+    ///
+    /// If there is no device.
+    pub fn device_memory(&self) -> Result<u64> {
+        let mut state = self.cuda();
+        let device = state.device(&self.engine)?;
+        let ours = state.prepared.as_ref().map_or(0, |prepared| prepared.bytes);
+        let free = match device.free_bytes() {
+            Err(error @ Error::Device(_)) => {
+                state.close();
+                return Err(error);
+            }
+            free => free?.saturating_add(ours),
+        };
+        Ok(self.limit.map_or(free, |limit| limit.min(free)))
+    }
+}

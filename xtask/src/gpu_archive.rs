@@ -1,0 +1,70 @@
+//! `cargo xtask gpu-archive`: everything that is run on a machine with a GPU and without Rust, in one folder.
+//!
+//! The folder holds the command, the tests of the library and the script `run.sh`, which runs the tests, then all
+//! algorithms on small graphs under each tool of compute-sanitizer, then the bench, and prints one table.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::kernels::{at, output_of};
+
+/// What travels together stays under this.
+const MOST_BYTES: u64 = 60_000_000;
+
+pub(crate) fn run(root: &Path, directory: &Path) -> Result<(), String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let build = |arguments: &[&str]| {
+        let mut command = Command::new(&cargo);
+        // Line tables would be stripped off again.
+        command
+            .current_dir(root)
+            .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
+            .env("CARGO_PROFILE_RELEASE_STRIP", "true");
+        command.args(arguments).args(["--release", "--locked", "--message-format=json-render-diagnostics"]);
+        executables(&output_of(&mut command)?)
+    };
+    let mut built = build(&["build", "--package", "warpath-cli", "--bin", "warpath", "--features", "lab"])?;
+    built.extend(build(&["test", "--no-run", "--package", "warpath", "--lib", "--features", "lab"])?);
+    if directory.exists() {
+        fs::remove_dir_all(directory).map_err(at(directory))?;
+    }
+    fs::create_dir_all(directory).map_err(at(directory))?;
+    let mut files = Vec::new();
+    for (name, path) in built {
+        let to = directory.join(name);
+        fs::copy(&path, &to).map_err(at(&path))?;
+        files.push(to);
+    }
+    let script = directory.join("run.sh");
+    fs::copy(root.join("xtask/src/gpu_archive.sh"), &script).map_err(at(&script))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).map_err(at(&script))?;
+    }
+    files.push(script);
+    let mut total = 0;
+    for file in &files {
+        let bytes = fs::metadata(file).map_err(at(file))?.len();
+        println!("{bytes:>12} {}", file.display());
+        total += bytes;
+    }
+    println!("{total:>12} bytes in all");
+    if total > MOST_BYTES {
+        return Err(format!("the archive has {total} bytes; at most {MOST_BYTES} travel"));
+    }
+    Ok(())
+}
+
+/// The programs that cargo says it has built: the name each gets in the archive, and where it is.
+fn executables(messages: &str) -> Result<Vec<(&'static str, PathBuf)>, String> {
+    let mut found = Vec::new();
+    for line in messages.lines().filter(|line| line.starts_with('{')) {
+        let message: serde_json::Value = serde_json::from_str(line).map_err(|error| format!("cargo said {error}"))?;
+        let Some(path) = message["executable"].as_str() else { continue };
+        let is_test = message["profile"]["test"].as_bool().unwrap_or(false);
+        found.push((if is_test { "warpath-tests" } else { "warpath" }, PathBuf::from(path)));
+    }
+    if found.is_empty() { Err("cargo has built no program".into()) } else { Ok(found) }
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Tests, sanitizers and bench on a machine with a GPU, without Rust: `run.sh [tests|sanitizers|bench]..`, default all.
+# Exits with 1 if anything is wrong. SANITIZER says where compute-sanitizer is, GRAPHS where more graphs to bench are.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+chmod +x warpath warpath-tests
+logs=${LOGS:-$PWD/logs}
+mkdir -p "$logs"
+parts=${*:-tests sanitizers bench}
+failed=0
+rows=()
+
+# One row of the table: what, verdict, remark.
+row() { rows+=("$(printf '%-44s %-8s %s' "$1" "$2" "$3")"); }
+
+# Runs a command into a log, and makes a row of how it went.
+attempt() {
+    local name=$1 log start=$SECONDS
+    shift
+    log="$logs/${name//[^a-zA-Z0-9]/-}.log"
+    if "$@" >"$log" 2>&1; then
+        row "$name" ok "$((SECONDS - start)) s"
+    else
+        row "$name" FAILED "see $log"
+        tail -n 25 "$log"
+        failed=1
+    fi
+}
+
+# The algorithms of the CUDA engine for a problem.
+algorithms() {
+    ./warpath devices --json | python3 -c '
+import json, sys
+for found in json.load(sys.stdin)["algorithms"]:
+    if found["engine"] == "cuda" and found["problem"] == sys.argv[1] and "as-printed" not in found["name"]:
+        print(found["name"])' "$1"
+}
+
+./warpath devices | grep -i '^ *cuda'
+
+if [[ " $parts " == *" tests "* ]]; then
+    attempt "tests of the CUDA engine" ./warpath-tests cuda
+    attempt "no driver is no crash" env CUDA_VISIBLE_DEVICES= ./warpath bfs kron:10 --source 0 --verify
+fi
+
+if [[ " $parts " == *" sanitizers "* ]]; then
+    sanitizer=${SANITIZER:-$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -1)}
+    if [[ -z $sanitizer ]]; then
+        row compute-sanitizer FAILED "there is none on this machine"
+        failed=1
+    else
+        for tool in memcheck racecheck synccheck initcheck; do
+            for algorithm in $(algorithms bfs); do
+                for graph in kron:10 grid:24x40; do
+                    attempt "$tool $algorithm $graph" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
+                        ./warpath bfs "$graph" --source 0 --verify --engine cuda --algorithm "$algorithm"
+                done
+            done
+        done
+    fi
+fi
+
+if [[ " $parts " == *" bench "* ]]; then
+    for graph in kron:16 kron:20 grid:1000x1000 uniform:20 ${GRAPHS:-}; do
+        for algorithm in $(algorithms bfs); do
+            log="$logs/bench.json"
+            if ./warpath bfs "$graph" --source 0 --verify --engine cuda --algorithm "$algorithm" --json --statistics >"$log" 2>"$log.err"; then
+                row "$algorithm $graph" ok "$(python3 -c '
+import json, sys
+found = json.load(open(sys.argv[1]))
+seconds, statistics = found["seconds"], found["statistics"]
+print("%.3f ms solve, %.1f ms prepare, " % (1e3 * seconds["solve"], 1e3 * seconds["prepare"])
+      + ", ".join("%s %s" % pair for pair in statistics.items()))' "$log")"
+            else
+                row "$algorithm $graph" FAILED "$(tail -n 1 "$log.err")"
+                failed=1
+            fi
+        done
+    done
+fi
+
+printf '%s\n' "${rows[@]}"
+exit $failed

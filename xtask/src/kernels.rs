@@ -1,0 +1,354 @@
+//! `cargo xtask kernels`: compiles every kernel to the images that the library embeds.
+//!
+//! The toolchain is nvcc from PyPI, every part of it pinned, in a folder of its own. Sources and toolchain are made to
+//! appear in one fixed directory, so that the paths in the line tables, and with them the images, are the same on every
+//! machine: `--check` compares bytes.
+//!
+//! A source file states in comments what its machine code is held to:
+//!
+//! ```text
+//! // registers: 40              no kernel in this file uses more
+//! // registers bfs_queue: 32    nor does this one
+//! // sass: VIADDMNMX            this instruction occurs, on every target
+//! // sass sm_90: LDGSTS         on this one
+//! // no-sass: STL               this one does not occur
+//! ```
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+/// What the toolchain consists of. Newer parts make code that driver 580 does not load; those at the end only read it.
+const PINS: [&str; 7] = [
+    "nvidia-cuda-nvcc==13.0.88",
+    "nvidia-nvvm==13.0.88",
+    "nvidia-cuda-crt==13.0.88",
+    "nvidia-cuda-runtime==13.0.96",
+    "nvidia-cuda-cccl==13.0.85",
+    "nvidia-cuda-cuobjdump==13.2.86",
+    "nvidia-cuda-nvdisasm==13.2.86",
+];
+
+/// Machine code for these; see `images.rs` of the library.
+const CUBINS: [&str; 6] = ["80", "86", "89", "90", "100", "120"];
+/// PTX for these.
+const PTX: [&str; 2] = ["75", "90"];
+/// One folder a problem.
+const FOLDERS: [&str; 4] = ["bfs", "sssp", "apsp", "closure"];
+/// Where everything is compiled.
+const FIXED_DIRECTORY: &str = "/tmp/warpath-kernels";
+/// How many compilers run at once.
+const AT_ONCE: usize = 2;
+
+/// Builds the images, or compares them with those that are there.
+pub(crate) fn run(root: &Path, check: bool, toolchain: Option<PathBuf>) -> Result<(), String> {
+    let toolchain = match toolchain.or_else(|| std::env::var_os("WARPATH_CUDA_TOOLCHAIN").map(PathBuf::from)) {
+        Some(folder) => {
+            toolkit_in(&folder).ok_or_else(|| format!("{}: there is no CUDA toolchain in it", folder.display()))?
+        }
+        None => install(&root.join(".cuda"))?,
+    };
+    let kernels = root.join("crates/warpath/kernels");
+    let sources = sources(&kernels)?;
+    let images = kernels.join("images");
+    let lock = File::create(format!("{FIXED_DIRECTORY}.lock")).map_err(at(FIXED_DIRECTORY.as_ref()))?;
+    lock.lock().map_err(at(FIXED_DIRECTORY.as_ref()))?;
+    lay_out(&kernels, &toolchain)?;
+
+    let queue = Mutex::new(sources.iter());
+    let failures = Mutex::new(Vec::new());
+    let next = || queue.lock().map_or(None, |mut queue| queue.next());
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(source) = next() {
+                    match source.build().and_then(|(image, summary)| source.deliver(&images, &image, summary, check)) {
+                        Ok(summary) => println!("{}: {summary}", source.image),
+                        Err(message) => failures.lock().map_or((), |mut failures| failures.push(message)),
+                    }
+                }
+            });
+        }
+    });
+    let mut failures = failures.into_inner().unwrap_or_default();
+    failures.sort();
+    let known: BTreeSet<_> = sources.iter().map(|source| format!("{}.fatbin", source.image)).collect();
+    for file in files(&images)? {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if known.contains(&name) {
+            continue;
+        }
+        if check {
+            failures.push(format!("{}: no source belongs to it; `cargo xtask kernels` removes it", file.display()));
+        } else {
+            fs::remove_file(&file).map_err(at(&file))?;
+        }
+    }
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
+}
+
+/// A source file and the image it becomes.
+struct Source {
+    /// Relative to the folder of kernels: `bfs/queue.cu`.
+    path: String,
+    /// `bfs_queue`.
+    image: String,
+    text: String,
+}
+
+impl Source {
+    /// Compiles it and holds it to what it states; returns the image and a line about it.
+    fn build(&self) -> Result<(Vec<u8>, String), String> {
+        let output = format!("{}.fatbin", self.image);
+        let mut compiler = Command::new("toolkit/bin/nvcc");
+        compiler.current_dir(FIXED_DIRECTORY).args(["-std=c++17", "-O3", "-lineinfo", "-Werror", "all-warnings"]);
+        compiler.args(["-Xptxas", "-v,-warn-spills,-warn-lmem-usage,-Werror"]);
+        compiler.args(["-fatbin", "--compress-mode=size", "-Itoolkit/include"]);
+        for target in CUBINS {
+            compiler.arg("-gencode").arg(format!("arch=compute_{target},code=sm_{target}"));
+        }
+        for target in PTX {
+            compiler.arg("-gencode").arg(format!("arch=compute_{target},code=compute_{target}"));
+        }
+        let log = output_of(compiler.arg(&self.path).arg("-o").arg(&output))
+            .map_err(|message| format!("{}: it does not compile\n{message}", self.path))?;
+        let most = self.check_registers(&log)?;
+        self.check_instructions(&output)?;
+        let file = Path::new(FIXED_DIRECTORY).join(&output);
+        let image = fs::read(&file).map_err(at(&file))?;
+        let summary = format!("{} bytes, at most {most} registers", image.len());
+        Ok((image, summary))
+    }
+
+    /// Writes the image, or compares it with the one that is there.
+    fn deliver(&self, images: &Path, image: &[u8], summary: String, check: bool) -> Result<String, String> {
+        let file = images.join(format!("{}.fatbin", self.image));
+        let there = fs::read(&file).ok();
+        if there.as_deref() == Some(image) {
+            return Ok(summary + ", unchanged");
+        }
+        if check {
+            let state = if there.is_some() { "is not what its source compiles to" } else { "is missing" };
+            return Err(format!("{} {state}; run `cargo xtask kernels` and commit the result", file.display()));
+        }
+        fs::create_dir_all(images).map_err(at(images))?;
+        fs::write(&file, image).map_err(at(&file))?;
+        Ok(summary + ", written")
+    }
+
+    /// What follows `// KEY` in the comments: what it is about, if that is said, and the value.
+    fn stated<'s>(&'s self, key: &'s str) -> impl Iterator<Item = (&'s str, &'s str)> {
+        let comments = self.text.lines().filter_map(|line| line.trim().strip_prefix("// "));
+        comments.filter_map(move |comment| {
+            let (about, value) = comment.strip_prefix(key)?.split_once(':')?;
+            let is_key = about.is_empty() || (about.starts_with(' ') && !about.trim().contains(' '));
+            is_key.then_some((about.trim(), value.trim()))
+        })
+    }
+
+    /// The most registers that any kernel uses; an error if one uses more than is stated.
+    fn check_registers(&self, log: &str) -> Result<u32, String> {
+        let (mut kernel, mut target, mut most) = ("", "", 0);
+        for line in log.lines() {
+            let mut quoted = line.split('\'').skip(1).step_by(2);
+            if line.contains("Compiling entry function") {
+                (kernel, target) = (quoted.next().unwrap_or(""), quoted.next().unwrap_or(""));
+            }
+            let Some((_, rest)) = line.split_once("Used ") else { continue };
+            let used: u32 = rest.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
+            most = most.max(used);
+            for (about, budget) in self.stated("registers") {
+                let budget: u32 =
+                    budget.parse().map_err(|_| format!("{}: `registers: {budget}` is not a number", self.path))?;
+                if used > budget && (about.is_empty() || about == kernel) {
+                    let path = &self.path;
+                    return Err(format!("{path}: {kernel} uses {used} registers on {target}, {budget} are allowed"));
+                }
+            }
+        }
+        Ok(most)
+    }
+
+    /// An error if an instruction is missing, or there against what is stated.
+    fn check_instructions(&self, image: &str) -> Result<(), String> {
+        if self.stated("sass").chain(self.stated("no-sass")).next().is_none() {
+            return Ok(());
+        }
+        let mut reader = Command::new("toolkit/bin/cuobjdump");
+        let code = output_of(reader.current_dir(FIXED_DIRECTORY).args(["-sass", image]))?;
+        for target in CUBINS.map(|target| format!("sm_{target}")) {
+            let operations = operations(&code, &target);
+            if operations.is_empty() {
+                return Err(format!("{}: there is no machine code for {target} in its image", self.path));
+            }
+            for (key, wanted) in [("sass", true), ("no-sass", false)] {
+                let here = self.stated(key).filter(|(about, _)| about.is_empty() || *about == target);
+                for (_, operation) in here {
+                    let there = operations.iter().any(|found| {
+                        found.strip_prefix(operation).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                    });
+                    if there != wanted {
+                        let is = if there { "there is" } else { "there is no" };
+                        return Err(format!("{}: {is} {operation} in the machine code for {target}", self.path));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The operations in the machine code for a target, as `cuobjdump -sass` shows them.
+fn operations<'c>(code: &'c str, target: &str) -> BTreeSet<&'c str> {
+    let mut operations = BTreeSet::new();
+    let mut here = false;
+    for line in code.lines() {
+        if let Some(found) = line.trim().strip_prefix("code for ") {
+            here = found.trim() == target;
+        }
+        let Some((_, instruction)) = line.split_once("*/") else { continue };
+        let mut words = instruction.split_whitespace().skip_while(|word| word.starts_with('@') || *word == "{");
+        if let Some(operation) = words.next().filter(|word| here && word.starts_with(|c: char| c.is_ascii_uppercase()))
+        {
+            operations.insert(operation.trim_end_matches(';'));
+        }
+    }
+    operations
+}
+
+fn sources(kernels: &Path) -> Result<Vec<Source>, String> {
+    let mut sources = Vec::new();
+    for folder in FOLDERS {
+        for file in files(&kernels.join(folder))? {
+            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            if file.extension().is_some_and(|extension| extension == "cu") {
+                let text = fs::read_to_string(&file).map_err(at(&file))?;
+                sources.push(Source { path: format!("{folder}/{name}.cu"), image: format!("{folder}_{name}"), text });
+            }
+        }
+    }
+    Ok(sources)
+}
+
+/// Puts sources and toolchain where they are compiled.
+fn lay_out(kernels: &Path, toolchain: &Path) -> Result<(), String> {
+    let fixed = Path::new(FIXED_DIRECTORY);
+    if fixed.exists() {
+        fs::remove_dir_all(fixed).map_err(at(fixed))?;
+    }
+    for folder in ["", "bfs", "sssp", "apsp", "closure"] {
+        let (from, to) = (kernels.join(folder), fixed.join(folder));
+        fs::create_dir_all(&to).map_err(at(&to))?;
+        for file in files(&from)? {
+            let source = file.extension().is_some_and(|extension| extension == "cu" || extension == "cuh");
+            if let Some(name) = file.file_name().filter(|_| source) {
+                fs::copy(&file, to.join(name)).map_err(at(&file))?;
+            }
+        }
+    }
+    // The compiler finds out where its own files really are: a link would not do. Other names for the same files are
+    // quick to make, where both places are on one disk.
+    let toolkit = fixed.join("toolkit");
+    let copy = |how| output_of(Command::new("cp").arg(how).arg(toolchain).arg(&toolkit));
+    copy("-rl")
+        .or_else(|_| {
+            let _ = fs::remove_dir_all(&toolkit);
+            copy("-r")
+        })
+        .map(drop)
+}
+
+/// The files in a folder, in order; none if there is no such folder.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(at(folder))? {
+        let path = entry.map_err(at(folder))?.path();
+        if path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Creates the toolchain, unless it is there and what is pinned.
+fn install(folder: &Path) -> Result<PathBuf, String> {
+    let mark = folder.join("pins");
+    let pins = PINS.join("\n");
+    if fs::read_to_string(&mark).is_ok_and(|there| there == pins)
+        && let Some(toolkit) = toolkit_in(folder)
+    {
+        return Ok(toolkit);
+    }
+    println!("installing the CUDA toolchain in {} (300 MB, once)", folder.display());
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(at(folder))?;
+    }
+    output_of(Command::new("python3").args(["-m", "venv"]).arg(folder))
+        .map_err(|message| format!("a Python environment can't be made; python3 with venv is needed\n{message}"))?;
+    output_of(Command::new(folder.join("bin/pip")).args(["install", "-q", "--no-deps"]).args(PINS))?;
+    let toolkit =
+        toolkit_in(folder).ok_or_else(|| format!("{}: the packages have no nvcc in them", folder.display()))?;
+    fs::write(&mark, pins).map_err(at(&mark))?;
+    Ok(toolkit)
+}
+
+/// The toolkit within an environment of Python.
+fn toolkit_in(folder: &Path) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
+    let pythons = fs::read_dir(folder.join("lib")).ok()?.filter_map(Result::ok);
+    let mut toolkits = pythons.map(|python| python.path().join("site-packages/nvidia/cu13"));
+    toolkits.find(|toolkit| toolkit.join("bin/nvcc").is_file())
+}
+
+/// What a program prints, both streams one after the other; an error with that if it fails.
+pub(crate) fn output_of(command: &mut Command) -> Result<String, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("`{program}` can't be started: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    if output.status.success() { Ok(text.into_owned()) } else { Err(format!("`{program}` failed\n{text}")) }
+}
+
+/// Says at which path the system refused something.
+pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> String + use<> {
+    let path = path.to_owned();
+    move |error| format!("{}: {error}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_state_budgets_and_instructions() {
+        let source = Source {
+            path: "bfs/queue.cu".into(),
+            image: "bfs_queue".into(),
+            text: "// Words: registers are many.\n// registers: 32\n// registers slow: 64\n  // sass sm_90: ATOMG\n"
+                .into(),
+        };
+        assert_eq!(source.stated("registers").collect::<Vec<_>>(), [("", "32"), ("slow", "64")]);
+        assert_eq!(source.stated("sass").collect::<Vec<_>>(), [("sm_90", "ATOMG")]);
+        let log = |used: u32, kernel: &str| {
+            format!(
+                "ptxas info    : Compiling entry function '{kernel}' for 'sm_90'\nptxas info : Used {used} registers, x"
+            )
+        };
+        assert_eq!(source.check_registers(&log(32, "quick")), Ok(32));
+        let error = source.check_registers(&log(33, "quick")).unwrap_err();
+        assert!(error.contains("quick uses 33 registers on sm_90, 32 are allowed"), "{error}");
+    }
+
+    #[test]
+    fn operations_are_found_by_target() {
+        let code = "\n\tcode for sm_80\n        /*0050*/               @P0 EXIT ;       /* 0x0 */\n\
+                    \tcode for sm_90\n        /*0010*/   ATOMG.E.ADD PT, R1 ;  /* 0x0 */\n   /* 0x000fe40000000f00 */\n";
+        assert_eq!(operations(code, "sm_80").into_iter().collect::<Vec<_>>(), ["EXIT"]);
+        assert_eq!(operations(code, "sm_90").into_iter().collect::<Vec<_>>(), ["ATOMG.E.ADD"]);
+    }
+}
