@@ -45,25 +45,6 @@ __device__ bool neighborhood_of(const u32* offsets, const u32* targets, u32 vert
     return true;
 }
 
-/// For a sample of vertices, adds up the sizes of their neighborhoods of each radius: sizes[r] for r + 1 arcs. Where one is
-/// too large, `too_large[r]` is set.
-extern "C" __global__ void __launch_bounds__(128) bfs_multi_hop_measure(const u32* offsets, const u32* targets, u32 vertices, u32 samples, u32* sizes, u32* too_large) {
-    const u32 thread = blockIdx.x * blockDim.x + threadIdx.x;
-    if (thread >= samples) return;
-    const u32 vertex = static_cast<u32>(static_cast<u64>(vertices) * thread / samples);
-    u32 found[most], ends[greatest_radius];
-    for (u32 r = 0; r < greatest_radius; r++) ends[r] = 0;
-    neighborhood_of(offsets, targets, vertex, greatest_radius, found, ends);
-    for (u32 r = 0; r < greatest_radius; r++) {
-        if (ends[r] == 0) {
-            store(&too_large[r], 1);
-        } else {
-            atomicAdd(&sizes[r], ends[r] - 1);
-        }
-    }
-}
-WARPATH_KERNEL(bfs_multi_hop_measure)
-
 /// Writes the neighborhoods of all vertices. A place is where one begins, in units, and how many entries it has.
 /// `used` counts units; `failed` is set if a neighborhood is too large, or there are more units than `capacity`.
 extern "C" __global__ void __launch_bounds__(128) bfs_multi_hop_build(const u32* offsets, const u32* targets, u32 vertices, u32 radius, uint2* places, u32* entries, u32* used, u32 capacity, u32* failed) {
@@ -94,7 +75,7 @@ struct Search {
     uint4* queue;   // two, for each block `capacity` items: a vertex and its place
     u32* sizes;     // of the parts of the queues: two times `parts`
     u32* arrivals;  // three words, 32 apart, zero
-    u32* report;    // number of steps; whether a part was too small
+    u32* report;    // number of steps; whether a part was too small, zero
     const u32* sources;
     const u32* targets_wanted;
     const u32* cancelled;
@@ -109,7 +90,7 @@ struct Search {
 /// What the barrier tells every thread.
 struct Meeting {
     u32 appended;       // what this block has appended
-    u32 finding;        // how many blocks have appended something, in the upper half; whether to stop
+    u32 seen;           // the sum of all arrivals
     u32 start[32];      // how many items come before every fourth part
     uint4 sizes[32];    // of four parts each
     u32 total;
@@ -117,7 +98,8 @@ struct Meeting {
 
 extern "C" __global__ void __launch_bounds__(512, 1) bfs_multi_hop(Search search) {
     __shared__ Meeting meeting;
-    constexpr u32 one_finds = 1u << 16, stop = 1u << 15;
+    // What a block adds on its arrival: that it is there, whether it has appended anything, whether it wants an end.
+    constexpr u32 is_there = 1, appends = 1u << 8, stops = 1u << 16;
     const u32 lane = lane_index(), thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
     // Items next to each other go to different blocks.
     const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = threads / lanes_a_warp;
@@ -134,21 +116,26 @@ extern "C" __global__ void __launch_bounds__(512, 1) bfs_multi_hop(Search search
         if (threadIdx.x < lanes_a_warp) {
             if (lane == 0) {
                 const u32 appended = meeting.appended;
+                u32 arrival = is_there;
                 if (publish) {
-                    store(&search.sizes[parity * parts + blockIdx.x], appended);
+                    store(&search.sizes[parity * parts + blockIdx.x], min(appended, search.capacity));
                     meeting.appended = 0;
+                    if (appended > 0) arrival += appends;
+                    if (appended > search.capacity) {
+                        store(&search.report[1], 1);
+                        arrival += stops;
+                    }
+                    if (blockIdx.x == 0 && is_cancelled(search.cancelled)) arrival += stops;
                 }
                 u32* const counter = &search.arrivals[round % 3 * 32];
                 device_fence();
-                u32 arrival = 1 + (appended > 0 ? one_finds : 0);
-                if (blockIdx.x == 0 && is_cancelled(search.cancelled)) arrival += stop;
                 atomicAdd(counter, arrival);
                 u32 seen = load(counter);
-                while (seen % stop != gridDim.x) seen = load(counter);
+                while (seen % appends != gridDim.x) seen = load(counter);
                 device_fence();
                 // Everybody has left the barrier before this one.
                 if (blockIdx.x == 0) store(&search.arrivals[(round + 2) % 3 * 32], 0);
-                meeting.finding = seen;
+                meeting.seen = seen;
             }
             __syncwarp();
             const uint4 sizes = load(reinterpret_cast<const uint4*>(search.sizes + parity * parts) + lane);
@@ -171,7 +158,6 @@ extern "C" __global__ void __launch_bounds__(512, 1) bfs_multi_hop(Search search
     meet(0, false);
 
     const u32 outermost = search.radius - 1;
-    bool overflow = false;
     u32 steps = 0, level = 0;  // the level of the vertices in the queue
     for (; level < search.cutoff; steps++, level += search.radius) {
         if (search.target_count > 0) {
@@ -245,23 +231,19 @@ extern "C" __global__ void __launch_bounds__(512, 1) bfs_multi_hop(Search search
                 for (u32 k = 0; k < at_once; k++) {
                     if (old[k] == unreached) {
                         const u32 to = at + place_in_ballot(found[k]);
-                        if (to < search.capacity) {
-                            store(&own[to], make_uint4(entry[k] & vertex_mask, places[k].x, places[k].y, 0));
-                        } else {
-                            overflow = true;
-                        }
+                        const uint4 item = make_uint4(entry[k] & vertex_mask, places[k].x, places[k].y, 0);
+                        if (to < search.capacity) store(&own[to], item);
                     }
                     at += __popc(found[k]);
                 }
             }
         }
         meet(parity ^ 1, true);
-        if (meeting.finding < one_finds || meeting.finding & stop) {
+        if (meeting.seen < appends || meeting.seen >= stops) {
             steps++;
             break;
         }
     }
     if (thread == 0) store(&search.report[0], steps);
-    if (overflow) store(&search.report[1], 1);
 }
 WARPATH_KERNEL(bfs_multi_hop)

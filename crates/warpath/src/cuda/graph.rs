@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::device::Device;
 use super::device::memory::{DeviceSlice, Pool, room};
-use crate::graph::{Graph, VertexId};
+use crate::graph::{Csr, Graph, VertexId};
 use crate::plan::Plan;
 use crate::{Error, Result};
 
@@ -39,8 +39,6 @@ impl DeviceGraph {
     ///
     /// If the graph has too many arcs, or the device too little memory.
     pub(crate) fn upload(device: &Arc<dyn Device>, graph: &Graph, plan: &Plan) -> Result<Self> {
-        /// Offsets are narrowed in pieces of this many.
-        const PIECE: usize = 1 << 20;
         if graph.arcs() > u32::MAX as usize {
             return Err(Error::invalid(format!(
                 "this algorithm takes graphs of fewer than 2^32 arcs on a device; this one has {}",
@@ -48,14 +46,27 @@ impl DeviceGraph {
             )));
         }
         let mut pool = Pool::new(device, plan.device_bytes())?;
-        let offsets = pool.take::<u32>(graph.vertices() as u64 + 1)?;
-        let mut narrow = Vec::with_capacity(PIECE.min(graph.vertices() + 1));
-        for (index, piece) in graph.csr().offsets().chunks(PIECE).enumerate() {
-            narrow.clear();
-            narrow.extend(piece.iter().map(|&offset| offset as u32));
-            pool.upload(offsets.part((index * PIECE) as u64, piece.len() as u64), &narrow)?;
-        }
+        let offsets = upload_narrow_offsets(&mut pool, graph.csr())?;
         let targets = pool.take_filled(graph.csr().targets())?;
         Ok(DeviceGraph { pool, offsets, targets, vertices: graph.vertices() as u32 })
     }
+}
+
+/// Cuts off an array of offsets of 32 bits and fills it.
+///
+/// # Panics
+///
+/// If there are too many arcs.
+pub(crate) fn upload_narrow_offsets(pool: &mut Pool, csr: &Csr) -> Result<DeviceSlice<u32>> {
+    /// So many are narrowed at a time.
+    const PIECE: usize = 1 << 20;
+    assert!(csr.arcs() <= u32::MAX as usize, "offsets do not fit 32 bits");
+    let offsets = pool.take::<u32>(csr.offsets().len() as u64)?;
+    let mut narrow = Vec::with_capacity(PIECE.min(csr.offsets().len()));
+    for (index, piece) in csr.offsets().chunks(PIECE).enumerate() {
+        narrow.clear();
+        narrow.extend(piece.iter().map(|&offset| offset as u32));
+        pool.upload(offsets.part((index * PIECE) as u64, piece.len() as u64), &narrow)?;
+    }
+    Ok(offsets)
 }

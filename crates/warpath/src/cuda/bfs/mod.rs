@@ -4,16 +4,19 @@
 //! answers any number of searches, whose levels end on the device. What the papers describe is here as they describe
 //! it, with a host loop that launches kernels for every level and asks after each whether there is another.
 
+pub(crate) mod direction_optimizing;
 pub(crate) mod level_parallel;
+pub(crate) mod multi_hop;
 pub(crate) mod queue;
 pub(crate) mod scan;
 pub(crate) mod vertex_parallel;
 
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use super::device::Device;
-use super::device::memory::{DeviceSlice, Pool};
+use super::device::memory::{DeviceSlice, Pinned, Pool};
+use super::device::{Device, Function, LaunchShape};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
@@ -57,6 +60,8 @@ pub(crate) struct BfsAlgorithm {
 
 /// Every breadth-first search algorithm of this engine.
 pub(crate) static ALGORITHMS: &[BfsAlgorithm] = &[
+    direction_optimizing::ALGORITHM,
+    multi_hop::ALGORITHM,
     vertex_parallel::ALGORITHM,
     level_parallel::ALGORITHM,
     queue::ALGORITHM,
@@ -66,8 +71,76 @@ pub(crate) static ALGORITHMS: &[BfsAlgorithm] = &[
 ];
 
 /// The algorithm predicted fastest for one search on this graph, by name, and why.
-pub(crate) fn choose(_graph: &Graph) -> (&'static str, String) {
-    (queue::ALGORITHM.info.name, "the least work for each level".to_owned())
+pub(crate) fn choose(graph: &Graph) -> (&'static str, String) {
+    if let Some(reason) = multi_hop::suits(graph) {
+        return (multi_hop::ALGORITHM.info.name, reason);
+    }
+    let directions = if graph.is_directed() && !graph.has_transpose() {
+        "few levels are expected; top-down only, as the arcs by head are not at hand"
+    } else {
+        "few levels are expected"
+    };
+    (direction_optimizing::ALGORITHM.info.name, directions.into())
+}
+
+/// A shape in which all blocks run at once: as many as the device has room for, at most `most_blocks`, unless the
+/// parameters `threads` and `blocks` say otherwise.
+fn whole_device(
+    device: &dyn Device,
+    function: Function,
+    parameters: &Parameters,
+    most_threads: u32,
+    most_blocks: u32,
+) -> Result<LaunchShape> {
+    let most_threads = most_threads.min(device.properties().threads_per_block);
+    let threads = parameters.get("threads").unwrap_or(f64::from(most_threads));
+    if threads > f64::from(most_threads) || threads % 32.0 != 0.0 {
+        return Err(Error::invalid(format!("`threads={threads}` is not a multiple of 32 up to {most_threads}")));
+    }
+    let at_once = device.blocks_at_once(function, threads as u32, 0)?.min(most_blocks).max(1);
+    let blocks = parameters.get("blocks").unwrap_or(f64::from(at_once));
+    if blocks > f64::from(at_once) || blocks.fract() != 0.0 {
+        return Err(Error::invalid(format!("`blocks={blocks}` is not a number from 1 to {at_once}")));
+    }
+    Ok(LaunchShape { cooperative: true, ..LaunchShape::line(blocks as u32, threads as u32) })
+}
+
+/// Waiting for a launch that takes long, and telling it when the search is cancelled.
+#[derive(Debug)]
+struct Waiting {
+    /// What the kernel looks at, in memory that host and device share.
+    flag: Pinned<u32>,
+}
+
+impl Waiting {
+    fn new(device: &Arc<dyn Device>) -> Result<Self> {
+        Ok(Waiting { flag: Pinned::new(device, 1)? })
+    }
+
+    /// The device's address of the flag.
+    fn flag(&self) -> u64 {
+        self.flag.address()
+    }
+
+    /// Launches and waits; returns how many seconds that took on the device.
+    fn run(&self, device: &Arc<dyn Device>, control: &Control, launch: impl FnOnce() -> Result<()>) -> Result<f64> {
+        /// Up to now waiting is done without sleeping.
+        const SPINNING: Duration = Duration::from_millis(2);
+        const SLEEP: Duration = Duration::from_micros(100);
+        self.flag.set(0, u32::from(control.is_cancelled()));
+        let before = device.record()?;
+        launch()?;
+        let after = device.record()?;
+        let start = Instant::now();
+        while !device.has_passed(&after)? {
+            if control.is_cancelled() {
+                self.flag.set(0, 1);
+            }
+            if start.elapsed() < SPINNING { std::hint::spin_loop() } else { std::thread::sleep(SLEEP) }
+        }
+        control.check()?;
+        device.seconds_between(&before, &after)
+    }
 }
 
 /// The parameter that every algorithm with one thread an item has.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, THREADS, each_level, start, threads};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
-use crate::cuda::device::memory::DeviceSlice;
+use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{DeviceGraph, plan_array, plan_graph};
 use crate::graph::{Graph, VertexId};
@@ -67,28 +67,56 @@ struct Queue {
 impl PreparedBfs for Queue {
     fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics> {
         let DeviceGraph { pool, offsets, targets, .. } = &self.graph;
-        let [mut queue, mut next] = self.queues;
-        start(pool, self.levels, task.sources)?;
-        pool.upload(queue, task.sources)?;
-        let (mut size, mut visited) = (task.sources.len() as u32, task.sources.len() as u64);
-        let levels = each_level(task, |level| {
-            pool.fill(self.next_size, 0)?;
-            let shape = LaunchShape::covering(u64::from(size), self.threads);
-            // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects: each vertex is
-            // in one queue at most, which has room for all.
-            unsafe {
-                let arguments = arguments![*offsets, *targets, self.levels, queue, next, self.next_size, size, level];
-                pool.device().launch(self.kernel, &shape, arguments)?;
-            }
-            size = pool.read(self.next_size)?[0];
-            visited += u64::from(size);
-            std::mem::swap(&mut queue, &mut next);
-            Ok(size > 0)
-        })?;
-        Ok(vec![("visited", visited), ("levels", levels.into()), ("kernel_launches", levels.into())])
+        let arrays = Arrays {
+            offsets: *offsets,
+            targets: *targets,
+            levels: self.levels,
+            queues: self.queues,
+            next_size: self.next_size,
+        };
+        search(pool, self.kernel, self.threads, arrays, task)
     }
 
     fn levels(&self) -> Result<Vec<u32>> {
         self.graph.pool.read(self.levels)
     }
+}
+
+/// The arrays of a search; each queue has room for all vertices.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrays {
+    pub(super) offsets: DeviceSlice<u32>,
+    pub(super) targets: DeviceSlice<VertexId>,
+    pub(super) levels: DeviceSlice<u32>,
+    pub(super) queues: [DeviceSlice<VertexId>; 2],
+    pub(super) next_size: DeviceSlice<u32>,
+}
+
+/// The search itself: one launch a level.
+pub(super) fn search(
+    pool: &Pool,
+    kernel: Function,
+    threads: u32,
+    arrays: Arrays,
+    task: &BfsTask<'_>,
+) -> Result<Statistics> {
+    let Arrays { offsets, targets, levels, queues: [mut queue, mut next], next_size } = arrays;
+    start(pool, levels, task.sources)?;
+    pool.upload(queue, task.sources)?;
+    let (mut size, mut visited) = (task.sources.len() as u32, task.sources.len() as u64);
+    let expanded = each_level(task, |level| {
+        pool.fill(next_size, 0)?;
+        let shape = LaunchShape::covering(u64::from(size), threads);
+        // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects: each vertex is in one
+        // queue at most, which has room for all.
+        unsafe {
+            let arguments = arguments![offsets, targets, levels, queue, next, next_size, size, level];
+            pool.device().launch(kernel, &shape, arguments)?;
+        }
+        size = pool.read(next_size)?[0];
+        visited += u64::from(size);
+        std::mem::swap(&mut queue, &mut next);
+        Ok(size > 0)
+    })?;
+    Ok(vec![("visited", visited), ("levels", expanded.into()), ("kernel_launches", expanded.into())])
 }

@@ -459,6 +459,16 @@ impl Device for Driver {
         Ok(Event(Box::new(event)))
     }
 
+    fn has_passed(&self, event: &Event) -> Result<bool> {
+        self.context.enter()?;
+        let handle = event.get::<DriverEvent>()?.handle as sys::CUevent;
+        // SAFETY: the event is alive.
+        match unsafe { sys::cuEventQuery(handle) } {
+            CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            result => self.context.check("waiting for an event", result).map(|()| true),
+        }
+    }
+
     fn seconds_between(&self, from: &Event, to: &Event) -> Result<f64> {
         self.context.enter()?;
         let (from, to) = (from.get::<DriverEvent>()?.handle as sys::CUevent, to.get::<DriverEvent>()?.handle);

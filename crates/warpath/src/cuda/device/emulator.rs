@@ -267,6 +267,11 @@ impl Device for Emulator {
         Ok(Event(Box::new(Instant::now())))
     }
 
+    fn has_passed(&self, _: &Event) -> Result<bool> {
+        // Launches return when they are done.
+        Ok(true)
+    }
+
     fn seconds_between(&self, from: &Event, to: &Event) -> Result<f64> {
         Ok(to.get::<Instant>()?.saturating_duration_since(*from.get()?).as_secs_f64())
     }

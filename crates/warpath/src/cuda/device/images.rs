@@ -58,6 +58,10 @@ macro_rules! image {
     };
 }
 
+/// `kernels/bfs/direction_optimizing.cu`.
+pub(crate) static BFS_DIRECTION_OPTIMIZING: Image = image!("bfs_direction_optimizing");
+/// `kernels/bfs/multi_hop.cu`.
+pub(crate) static BFS_MULTI_HOP: Image = image!("bfs_multi_hop");
 /// `kernels/bfs/vertex_parallel.cu`.
 pub(crate) static BFS_VERTEX_PARALLEL: Image = image!("bfs_vertex_parallel");
 /// `kernels/bfs/level_parallel.cu`.
@@ -89,7 +93,14 @@ mod tests {
 
     #[test]
     fn images_are_fat_binaries() {
-        for image in [&BFS_VERTEX_PARALLEL, &BFS_LEVEL_PARALLEL, &BFS_QUEUE, &BFS_SCAN] {
+        for image in [
+            &BFS_DIRECTION_OPTIMIZING,
+            &BFS_MULTI_HOP,
+            &BFS_VERTEX_PARALLEL,
+            &BFS_LEVEL_PARALLEL,
+            &BFS_QUEUE,
+            &BFS_SCAN,
+        ] {
             assert_eq!(image.bytes[..4], 0xba55_ed50_u32.to_le_bytes(), "{}", image.name);
             assert!(image.bytes.as_ptr().addr().is_multiple_of(64));
         }

@@ -53,6 +53,16 @@ impl<T> DeviceSlice<T> {
         self.address
     }
 
+    /// The same memory as 32-bit words.
+    ///
+    /// # Panics
+    ///
+    /// If it does not consist of whole words.
+    pub(crate) fn words(&self) -> DeviceSlice<u32> {
+        assert!(size_of::<T>().is_multiple_of(4), "only whole words are words");
+        DeviceSlice { address: self.address, length: self.length * (size_of::<T>() as u64 / 4), holds: PhantomData }
+    }
+
     /// The values from `start`, `length` of them.
     ///
     /// # Panics

@@ -176,6 +176,9 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// Marks this point of the stream.
     fn record(&self) -> Result<Event>;
 
+    /// Whether everything before an event is done.
+    fn has_passed(&self, event: &Event) -> Result<bool>;
+
     /// Waits until the device has come to `to`, and says how long it took from `from`.
     fn seconds_between(&self, from: &Event, to: &Event) -> Result<f64>;
 

@@ -1,0 +1,358 @@
+//! Breadth-first search that settles several levels a step, for long thin graphs such as roads.
+//!
+//! On a road network a level is a few hundred vertices and there are thousands of levels: the time is levels times the
+//! latency of one, a barrier and a chain of dependent loads, and hardly any of it is work. So take fewer, larger steps.
+//! Each vertex keeps its *neighborhood*: all vertices within `radius` arcs, and how far away they are. The vertices of
+//! every radius-th level are the frontier; a step lowers, by atomic minimum, the levels of all vertices in the frontier's
+//! neighborhoods. What is within radius arcs of the frontier has its level then: the shortest path to it crosses the
+//! frontier. Those at radius arcs are the next frontier. Barriers and chains are paid once a step.
+//!
+//! A vertex that is queued at the rim of one neighborhood may be found nearer from another one in the same step; its
+//! level tells, and it is skipped. Each block appends to a part of the queue of its own, and the barrier tells
+//! everybody how long the parts are, so that no counter is contended and every warp gets its share.
+//!
+//! Neighborhoods of radius r have about 1.5 r^2 vertices on roads and 2 r^2 on grids, so work is O(V r) where a search
+//! level by level takes O(V + E). The radius is the greatest for which they have 56 vertices on average, measured on a
+//! sample: 6 or 7 on roads, 5 on grids. Memory: about 60 words a vertex. Preparing takes a thread a vertex and time
+//! proportional to the square of the neighborhoods.
+//!
+//! It wins where levels are many and neighborhoods grow like those of a plane. Where they grow by a factor a level, as in
+//! social networks, it is not for use. Vertices with hundreds of arcs can't be prepared at all.
+
+use std::sync::Arc;
+
+use super::direction_optimizing::{WATCHED, level_count};
+use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting, queue};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics};
+use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::{plan_array, upload_narrow_offsets};
+use crate::graph::{Graph, VertexId};
+use crate::plan::Plan;
+use crate::problems::Problem;
+use crate::{Error, Result};
+
+/// This algorithm's line in the table.
+pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Bfs,
+        name: "multi-hop",
+        summary: "several levels a step, by neighborhoods made beforehand; wins on long thin graphs such as roads",
+        source: "this work",
+        parameters: &[
+            Parameter { name: "radius", summary: "levels a step, up to 16; chosen from the graph", minimum: 1.0 },
+            Parameter {
+                name: "threads",
+                summary: "threads in a block, a multiple of 32 up to 512; 512",
+                minimum: 32.0,
+            },
+            Parameter { name: "blocks", summary: "blocks, up to 128; as many as run at once", minimum: 1.0 },
+        ],
+        negative_weights: true,
+    },
+    plan: |graph| plan(graph, &Shape::of(graph, None)),
+    prepare,
+};
+
+/// Must be equal in the kernel.
+const UNIT: u64 = 8;
+/// Must be equal in the kernel.
+const MOST: usize = 256;
+/// Must be equal in the kernel.
+const GREATEST_RADIUS: usize = 16;
+/// Must be equal in the kernel.
+const PARTS: u32 = 128;
+/// Vertices of this number and above do not fit an entry.
+const MOST_VERTICES: usize = 1 << 28;
+
+/// How far neighborhoods reach in a graph, and what they take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Shape {
+    radius: u32,
+    /// Units of entries.
+    capacity: u64,
+    /// Items of each part of the queues.
+    part: u64,
+}
+
+impl Shape {
+    fn of(graph: &Graph, radius: Option<u32>) -> Self {
+        /// Mean size up to which a greater radius pays.
+        const LARGE: f64 = 56.0;
+        let vertices = graph.vertices() as u64;
+        let growth = Growth::sample(graph);
+        let chosen =
+            (1..=GREATEST_RADIUS).rev().find(|&r| growth.mean(r).is_some_and(|mean| mean <= LARGE)).unwrap_or(1);
+        let radius = radius.map_or(chosen, |radius| radius as usize);
+        // A tenth more than the sample has, and a start for small graphs, of which it says little.
+        let mean = growth.mean(radius).unwrap_or(MOST as f64);
+        let entries = (mean + UNIT as f64 / 2.0) * 1.1 * vertices as f64;
+        let most = vertices * (MOST as u64).div_ceil(UNIT);
+        let capacity = (entries as u64 / UNIT + 4096).min(most).min(u64::from(u32::MAX));
+        Shape { radius: radius as u32, capacity, part: (vertices / 64).clamp(1024, 1 << 14).min(vertices) }
+    }
+}
+
+/// How neighborhoods grow with their radius, on a sample of the vertices.
+#[derive(Debug)]
+struct Growth {
+    samples: usize,
+    /// Their sizes in all, by radius less one; `None` where one is too large.
+    sizes: [Option<u64>; GREATEST_RADIUS],
+}
+
+impl Growth {
+    fn sample(graph: &Graph) -> Self {
+        const SAMPLES: usize = 256;
+        let vertices = graph.vertices();
+        let samples = vertices.min(SAMPLES);
+        let mut sizes = [Some(0); GREATEST_RADIUS];
+        for index in 0..samples {
+            let mut found = vec![(index * vertices / samples) as VertexId];
+            let mut layer = 0;
+            for r in 0..GREATEST_RADIUS {
+                let end = found.len();
+                'layer: for i in layer..end {
+                    for &head in graph.neighbors(found[i]) {
+                        if found.len() > MOST {
+                            break 'layer;
+                        }
+                        if !found.contains(&head) {
+                            found.push(head);
+                        }
+                    }
+                }
+                if found.len() > MOST {
+                    sizes[r..].fill(None);
+                    break;
+                }
+                layer = end;
+                sizes[r] = sizes[r].map(|size| size + found.len() as u64 - 1);
+            }
+        }
+        Growth { samples, sizes }
+    }
+
+    /// The mean size for a radius, if all are small enough.
+    fn mean(&self, radius: usize) -> Option<f64> {
+        Some(self.sizes[radius - 1]? as f64 / self.samples.max(1) as f64)
+    }
+}
+
+/// Why this algorithm is right for a graph, if it is: neighborhoods of twice the radius are four times as large on a
+/// plane, and far larger on graphs of few levels.
+pub(super) fn suits(graph: &Graph) -> Option<String> {
+    const PLANAR: f64 = 5.0;
+    /// Below, there are too few levels to matter.
+    const SMALL: usize = 4096;
+    if graph.vertices() < SMALL || graph.vertices() >= MOST_VERTICES || graph.arcs() > u32::MAX as usize {
+        return None;
+    }
+    let most_arcs = graph.csr().offsets().windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+    let growth = Growth::sample(graph);
+    let (near, far) = (growth.mean(2)?, growth.mean(4)?);
+    (most_arcs <= 64 && far <= PLANAR * near)
+        .then(|| format!("{near:.1} vertices within two arcs and {far:.1} within four mean many short levels"))
+}
+
+fn plan(graph: &Graph, shape: &Shape) -> Plan {
+    let vertices = graph.vertices() as u64;
+    let mut plan = Plan::new();
+    plan_array::<u32>(&mut plan, "offsets of the vertices", vertices + 1);
+    plan_array::<VertexId>(&mut plan, "heads of the arcs", graph.arcs() as u64);
+    plan_array::<u32>(&mut plan, "levels", level_count(graph));
+    plan_array::<[u32; 2]>(&mut plan, "places of the neighborhoods", vertices);
+    plan_array::<u32>(&mut plan, "neighborhoods", shape.capacity * UNIT);
+    plan_array::<[u32; 4]>(&mut plan, "queues", 2 * u64::from(PARTS) * shape.part);
+    plan_array::<VertexId>(&mut plan, "sources", vertices);
+    plan_array::<VertexId>(&mut plan, "targets", vertices.min(WATCHED));
+    plan_array::<u32>(&mut plan, "sizes of the queues", 2 * u64::from(PARTS));
+    plan_array::<u32>(&mut plan, "arrivals", 96);
+    plan_array::<u32>(&mut plan, "report", 2);
+    plan
+}
+
+/// The kernel's arguments: addresses, and numbers.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Search {
+    places: u64,
+    entries: u64,
+    levels: u64,
+    queue: u64,
+    sizes: u64,
+    arrivals: u64,
+    report: u64,
+    sources: u64,
+    targets_wanted: u64,
+    cancelled: u64,
+    source_count: u32,
+    target_count: u32,
+    vertices: u32,
+    radius: u32,
+    capacity: u32,
+    cutoff: u32,
+}
+
+// SAFETY: it is the kernel's `Search`, field by field.
+unsafe impl Argument for Search {}
+
+fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
+    if graph.vertices() >= MOST_VERTICES || graph.arcs() > u32::MAX as usize {
+        return Err(Error::invalid("multi-hop takes graphs of fewer than 2^28 vertices and 2^32 arcs"));
+    }
+    let wanted = parameters.get("radius").map(|radius| radius as u32);
+    if wanted.is_some_and(|radius| radius as usize > GREATEST_RADIUS) {
+        return Err(Error::invalid(format!("the radius is at most {GREATEST_RADIUS}")));
+    }
+    let search = device.function(&images::BFS_MULTI_HOP, "bfs_multi_hop")?;
+    let build = device.function(&images::BFS_MULTI_HOP, "bfs_multi_hop_build")?;
+    let by_queue = device.function(&images::BFS_QUEUE, "bfs_queue")?;
+    let shape = super::whole_device(&**device, search, parameters, 512, PARTS)?;
+
+    let room = Shape::of(graph, wanted);
+    let vertices = graph.vertices() as u64;
+    let mut pool = Pool::new(device, plan(graph, &room).device_bytes())?;
+    let offsets = upload_narrow_offsets(&mut pool, graph.csr())?;
+    let targets = pool.take_filled(graph.csr().targets())?;
+    let levels: DeviceSlice<u32> = pool.take(level_count(graph))?;
+    let places: DeviceSlice<[u32; 2]> = pool.take(vertices)?;
+    let entries: DeviceSlice<u32> = pool.take(room.capacity * UNIT)?;
+    let queues: DeviceSlice<[u32; 4]> = pool.take(2 * u64::from(PARTS) * room.part)?;
+    let sources: DeviceSlice<VertexId> = pool.take(vertices)?;
+    let targets_wanted: DeviceSlice<VertexId> = pool.take(vertices.min(WATCHED))?;
+    let sizes: DeviceSlice<u32> = pool.take(2 * u64::from(PARTS))?;
+    let arrivals: DeviceSlice<u32> = pool.take(96)?;
+    let report: DeviceSlice<u32> = pool.take(2)?;
+    let waiting = Waiting::new(device)?;
+
+    // The sample may have missed large neighborhoods: then a smaller radius will do.
+    let mut radius = room.radius;
+    loop {
+        pool.fill(report, 0)?;
+        let count = graph.vertices() as u32;
+        let capacity = room.capacity as u32;
+        let (used, failed) = (report.part(0, 1), report.part(1, 1));
+        let shape = LaunchShape::covering(vertices, device.properties().threads_per_block.min(128));
+        // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
+        unsafe {
+            let arguments = arguments![offsets, targets, count, radius, places, entries, used, capacity, failed];
+            device.launch(build, &shape, arguments)?;
+        }
+        if pool.read(report)?[1] == 0 {
+            break;
+        }
+        radius -= 1;
+        if radius == 0 {
+            return Err(Error::invalid("multi-hop takes graphs of which no vertex has more than 255 arcs"));
+        }
+    }
+    let arguments = Search {
+        places: places.address(),
+        entries: entries.address(),
+        levels: levels.address(),
+        queue: queues.address(),
+        sizes: sizes.address(),
+        arrivals: arrivals.address(),
+        report: report.address(),
+        sources: sources.address(),
+        targets_wanted: targets_wanted.address(),
+        cancelled: waiting.flag(),
+        source_count: 0,
+        target_count: 0,
+        vertices: graph.vertices() as u32,
+        radius,
+        capacity: room.part as u32,
+        cutoff: u32::MAX,
+    };
+    Ok(Box::new(MultiHop {
+        pool,
+        search,
+        by_queue,
+        shape,
+        arguments,
+        offsets,
+        targets,
+        vertices,
+        levels,
+        queues,
+        sources,
+        targets_wanted,
+        arrivals,
+        report,
+        waiting,
+    }))
+}
+
+#[derive(Debug)]
+struct MultiHop {
+    pool: Pool,
+    search: Function,
+    by_queue: Function,
+    shape: LaunchShape,
+    arguments: Search,
+    offsets: DeviceSlice<u32>,
+    targets: DeviceSlice<VertexId>,
+    vertices: u64,
+    levels: DeviceSlice<u32>,
+    queues: DeviceSlice<[u32; 4]>,
+    sources: DeviceSlice<VertexId>,
+    targets_wanted: DeviceSlice<VertexId>,
+    arrivals: DeviceSlice<u32>,
+    report: DeviceSlice<u32>,
+    waiting: Waiting,
+}
+
+impl MultiHop {
+    /// Level by level, with the queues' memory: for frontiers that do not fit the parts of the queues.
+    fn search_by_queue(&self, task: &BfsTask<'_>) -> Result<Statistics> {
+        const THREADS: u32 = 128;
+        let arrays = queue::Arrays {
+            offsets: self.offsets,
+            targets: self.targets,
+            levels: self.levels,
+            queues: [self.sources, self.queues.words().part(0, self.vertices)],
+            next_size: self.report.part(0, 1),
+        };
+        queue::search(&self.pool, self.by_queue, THREADS, arrays, task)
+    }
+}
+
+impl PreparedBfs for MultiHop {
+    fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics> {
+        if task.sources.len() as u64 > u64::from(PARTS) * u64::from(self.arguments.capacity) {
+            return self.search_by_queue(task);
+        }
+        let watched = if task.targets.len() as u64 <= self.targets_wanted.length() { task.targets } else { &[] };
+        self.pool.upload(self.sources, task.sources)?;
+        self.pool.upload(self.targets_wanted, watched)?;
+        self.pool.fill(self.arrivals, 0)?;
+        self.pool.fill(self.report, 0)?;
+        let search = Search {
+            source_count: task.sources.len() as u32,
+            target_count: watched.len() as u32,
+            cutoff: task.cutoff,
+            ..self.arguments
+        };
+        let device = self.pool.device();
+        let seconds = self.waiting.run(device, task.control, || {
+            // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects; all blocks of the
+            // shape run at once.
+            unsafe { device.launch(self.search, &self.shape, arguments![search]) }
+        })?;
+        let report = self.pool.read(self.report)?;
+        if report[1] != 0 {
+            return self.search_by_queue(task);
+        }
+        Ok(vec![
+            ("steps", report[0].into()),
+            ("levels_a_step", search.radius.into()),
+            ("kernel_launches", 1),
+            ("device_nanoseconds", (seconds * 1e9) as u64),
+        ])
+    }
+
+    fn levels(&self) -> Result<Vec<u32>> {
+        self.pool.read(self.levels.part(0, self.vertices))
+    }
+}
