@@ -15,6 +15,8 @@ use crate::{Error, Result};
 
 #[cfg(feature = "cuda")]
 pub(crate) mod driver;
+#[cfg(all(test, emulator))]
+pub(crate) mod emulator;
 pub(crate) mod images;
 pub(crate) mod memory;
 

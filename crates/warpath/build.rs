@@ -1,0 +1,104 @@
+//! Under the feature `emulator`: compiles the emulator and every kernel for the CPU. Otherwise it does nothing.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rustc-check-cfg=cfg(emulator)");
+    println!("cargo::rustc-check-cfg=cfg(emulator_sanitized)");
+    #[cfg(feature = "emulator")]
+    emulator::build();
+}
+
+/// The feature needs a C++20 compiler. Where there is none, the build goes on without `cfg(emulator)`, with a warning.
+///
+/// With the environment variable `WARPATH_SANITIZE`, such as `address,undefined`, kernels and emulator are compiled with
+/// these sanitizers (`cfg(emulator_sanitized)`). Tests that run kernels then end at the first bad access.
+#[cfg(feature = "emulator")]
+mod emulator {
+    use std::path::{Path, PathBuf};
+    use std::{env, fs, io};
+
+    pub(super) fn build() {
+        println!("cargo::rerun-if-changed=kernels");
+        println!("cargo::rerun-if-env-changed=WARPATH_SANITIZE");
+        let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names a directory"));
+        if let Err(why) = probe(&out) {
+            println!("cargo::warning=kernels are not tested, since no C++20 compiler was found: {why}");
+            return;
+        }
+        let mut build = compiler();
+        build
+            .flags(["-x", "c++"])
+            .include("kernels")
+            .define("WARPATH_EMULATOR", None)
+            .opt_level(2)
+            .warnings_into_errors(true)
+            // Kernels read arrays of words as vectors, and carry hints for nvcc.
+            .flags(["-fno-strict-aliasing", "-Wno-unknown-pragmas"])
+            // Kernels enter a table before `main`: nothing else refers to them.
+            .link_lib_modifier("+whole-archive")
+            .file("kernels/emulator/emulator.cpp");
+        let mut kernels = Vec::new();
+        find_kernels(Path::new("kernels"), &mut kernels).expect("the kernels can be listed");
+        kernels.sort();
+        build.files(kernels);
+        if let Some(sanitizers) = env::var("WARPATH_SANITIZE").ok().filter(|sanitizers| !sanitizers.is_empty()) {
+            sanitize(&mut build, &sanitizers);
+        }
+        build.compile("warpath_kernels");
+        println!("cargo::rustc-cfg=emulator");
+        // For the test that builds a program of its own.
+        println!("cargo::rustc-env=WARPATH_CXX={}", compiler().get_compiler().path().display());
+    }
+
+    fn compiler() -> cc::Build {
+        let mut build = cc::Build::new();
+        build.cpp(true).std("c++20");
+        build
+    }
+
+    /// Can the compiler do what the emulator needs? The error is for people.
+    fn probe(out: &Path) -> Result<(), String> {
+        let source = out.join("probe.cpp");
+        let program = "#include <bit>\n#include <source_location>\n#include <sys/mman.h>\n\
+                       constinit thread_local int probe = static_cast<int>(std::bit_cast<unsigned>(1.0f));\n\
+                       unsigned line() { return std::source_location::current().line(); }\n";
+        fs::write(&source, program).map_err(|error| error.to_string())?;
+        compiler()
+            .file(&source)
+            .cargo_metadata(false)
+            .cargo_warnings(false)
+            .try_compile("warpath_probe")
+            .map_err(|error| error.to_string().lines().next().unwrap_or_default().to_owned())
+    }
+
+    fn find_kernels(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                find_kernels(&path, found)?;
+            } else if path.extension().is_some_and(|extension| extension == "cu") {
+                found.push(path);
+            }
+        }
+        Ok(())
+    }
+
+    fn sanitize(build: &mut cc::Build, sanitizers: &str) {
+        build.flag(format!("-fsanitize={sanitizers}"));
+        build.flags(["-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g"]);
+        println!("cargo::rustc-link-arg=-fsanitize={sanitizers}");
+        // rustc tells the linker to leave out all default libraries and with them, for gcc, the sanitizers'. That for
+        // addresses has to come before all others, which it does if it is part of the program.
+        if build.get_compiler().is_like_gnu() {
+            for (sanitizer, linked) in [
+                ("address", "-Bstatic,--whole-archive,-lasan,--no-whole-archive"),
+                ("undefined", "-Bdynamic,--no-as-needed,-lubsan"),
+            ] {
+                if sanitizers.split(',').any(|one| one == sanitizer) {
+                    println!("cargo::rustc-link-arg=-Wl,--push-state,{linked},--pop-state");
+                }
+            }
+        }
+        println!("cargo::rustc-cfg=emulator_sanitized");
+    }
+}

@@ -1,0 +1,123 @@
+// What the threads of a warp or of a block do together: prefix sums, reductions, compaction.
+//
+// All threads of the warp (`warp_...`) or of the block (`block_...`) must call these together, from the same place.
+// Blocks are one-dimensional, of any size up to 1024; the last warp may be a part of one. Values are `u32` or `u64`
+// (sums wrap, as C++ has it). Costs are for an H100 class chip: a shuffle takes some 25 cycles, a barrier of 1,024 threads
+// some 70.
+//
+// The `block_...` functions keep one value a warp in static shared memory of their own, and end with a barrier, so that
+// they can be called again at once. They are barriers themselves: what was written to shared memory before is seen after.
+#pragma once
+
+#include "device.cuh"
+
+/// The mask of a whole warp. Lanes that the block doesn't have take no part.
+constexpr u32 all_lanes = 0xffff'ffff;
+constexpr u32 lanes_a_warp = 32;
+constexpr u32 most_warps_a_block = 32;
+
+/// This thread's place in its warp.
+__device__ __forceinline__ u32 lane_index() { return threadIdx.x % lanes_a_warp; }
+/// This warp's place in its block.
+__device__ __forceinline__ u32 warp_index() { return threadIdx.x / lanes_a_warp; }
+/// How many warps the block has, the last one perhaps in part.
+__device__ __forceinline__ u32 warps_of_block() { return (blockDim.x + lanes_a_warp - 1) / lanes_a_warp; }
+/// Is this the last lane that its warp has?
+__device__ __forceinline__ bool is_last_lane() {
+    return lane_index() == lanes_a_warp - 1 || threadIdx.x == blockDim.x - 1;
+}
+/// The lanes before this one, as a mask.
+__device__ __forceinline__ u32 lanes_before() { return (1u << lane_index()) - 1; }
+
+/// Compaction: the place of this lane among those in the ballot, if it is one of them. One POPC.
+/// `ballot` is what `__ballot_sync` returned; its population count is the number of places.
+__device__ __forceinline__ u32 place_in_ballot(u32 ballot) { return __popc(ballot & lanes_before()); }
+
+/// The sum of this lane's value and those of the lanes before. Five shuffles (a u64: ten).
+template <class T>
+__device__ __forceinline__ T warp_inclusive_sum(T value) {
+#pragma unroll
+    for (u32 by = 1; by < lanes_a_warp; by *= 2) {
+        T before = __shfl_up_sync(all_lanes, value, by);
+        if (lane_index() >= by) value += before;
+    }
+    return value;
+}
+
+/// The sum of the values of the lanes before this one. Five shuffles.
+template <class T>
+__device__ __forceinline__ T warp_exclusive_sum(T value) {
+    return warp_inclusive_sum(value) - value;
+}
+
+/// The sum over the warp, in every lane. One REDUX for u32.
+__device__ __forceinline__ u32 warp_sum(u32 value) { return __reduce_add_sync(all_lanes, value); }
+/// The least value of the warp, in every lane. One REDUX for u32.
+__device__ __forceinline__ u32 warp_min(u32 value) { return __reduce_min_sync(all_lanes, value); }
+/// The sum over the warp, in every lane. Ten shuffles: lanes that aren't there count as zero.
+__device__ __forceinline__ u64 warp_sum(u64 value) {
+    value = warp_inclusive_sum(value);
+    u32 missing = threadIdx.x - lane_index() + lanes_a_warp > blockDim.x
+                      ? threadIdx.x - lane_index() + lanes_a_warp - blockDim.x
+                      : 0;
+    return __shfl_sync(all_lanes, value, static_cast<int>(lanes_a_warp - 1 - missing));
+}
+/// The least value of the warp, in every lane. Two REDUX: the upper halves decide, then the lower ones.
+__device__ __forceinline__ u64 warp_min(u64 value) {
+    u32 upper = warp_min(static_cast<u32>(value >> 32));
+    u32 lower = warp_min(upper == static_cast<u32>(value >> 32) ? static_cast<u32>(value) : 0xffff'ffff);
+    return static_cast<u64>(upper) << 32 | lower;
+}
+
+/// A sum over part of a block, and over all of it.
+template <class T>
+struct BlockSum {
+    /// Of the threads before this one.
+    T before;
+    /// Of all threads.
+    T total;
+};
+
+/// The sum of the values of the threads before this one, and that of all. Five shuffles, two barriers, and one
+/// (broadcast) load from shared memory for each warp of the block.
+template <class T>
+__device__ __forceinline__ BlockSum<T> block_exclusive_sum(T value) {
+    __shared__ T sum_of_warp[most_warps_a_block];
+    T inclusive = warp_inclusive_sum(value);
+    if (is_last_lane()) sum_of_warp[warp_index()] = inclusive;
+    __syncthreads();
+    BlockSum<T> sum = {inclusive - value, 0};
+    for (u32 warp = 0; warp < warps_of_block(); ++warp) {
+        T of_warp = sum_of_warp[warp];
+        if (warp < warp_index()) sum.before += of_warp;
+        sum.total += of_warp;
+    }
+    __syncthreads();
+    return sum;
+}
+
+/// The sum over the block, in every thread. One warp reduction, two barriers, one load a warp.
+template <class T>
+__device__ __forceinline__ T block_sum(T value) {
+    __shared__ T sum_of_warp[most_warps_a_block];
+    value = warp_sum(value);
+    if (lane_index() == 0) sum_of_warp[warp_index()] = value;
+    __syncthreads();
+    T sum = 0;
+    for (u32 warp = 0; warp < warps_of_block(); ++warp) sum += sum_of_warp[warp];
+    __syncthreads();
+    return sum;
+}
+
+/// The least value of the block, in every thread. One warp reduction, two barriers, one load a warp.
+template <class T>
+__device__ __forceinline__ T block_min(T value) {
+    __shared__ T least_of_warp[most_warps_a_block];
+    value = warp_min(value);
+    if (lane_index() == 0) least_of_warp[warp_index()] = value;
+    __syncthreads();
+    T least = value;
+    for (u32 warp = 0; warp < warps_of_block(); ++warp) least = min(least, least_of_warp[warp]);
+    __syncthreads();
+    return least;
+}
