@@ -132,7 +132,7 @@ pub struct CommonArguments {
     /// How much memory the work may take beyond the graph, such as 500M or 8G [default: what is available]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true, help_heading = "Running")]
     pub memory: Option<u64>,
-    /// Say what memory and disk space the work would take, and stop
+    /// Say what memory and disk space the work would take, and stop; exit code 3 if it does not fit
     #[arg(long, help_heading = "Running")]
     pub plan: bool,
     /// Print one JSON object on standard output

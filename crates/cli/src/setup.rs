@@ -42,7 +42,7 @@ impl<'a> Setup<'a> {
     pub(crate) fn load(&self, arguments: &GraphArguments) -> Result<(Graph, f64), Failure> {
         let start = Instant::now();
         let team = Team::new(self.common.threads.unwrap_or(0) as usize)?;
-        let graph = team.install(|| load(arguments, &self.control))?;
+        let graph = team.install(|| load(arguments, self))?;
         Ok((graph, start.elapsed().as_secs_f64()))
     }
 
@@ -58,21 +58,37 @@ impl<'a> Setup<'a> {
         Ok(builder.open()?)
     }
 
-    /// Prints the plan of the whole run, the graph included.
+    /// Prints the plan of the whole run, the graph included; an error if it does not fit.
     pub(crate) fn print_plan(&self, graph: &Graph, mut plan: Plan) -> Result<(), Failure> {
         let available = self.common.memory.unwrap_or_else(warpath::available_memory);
-        let work = plan.memory_bytes();
+        let needed = plan.memory_bytes();
         plan.memory("the graph (in memory already)", graph.owned_bytes());
-        let fits = work <= available;
+        let fits = needed <= available;
         print::plan(
             &plan,
             if fits { available.saturating_add(graph.owned_bytes()) } else { available },
             self.common.json,
-        )
+        )?;
+        if fits { Ok(()) } else { Err(Error::OutOfMemory { what: "the work".to_owned(), needed, available }.into()) }
+    }
+
+    /// Refuses, before the work, to generate what does not fit; `--plan` prints what that would take.
+    fn check_recipe(&self, recipe: &Recipe) -> Result<(), Failure> {
+        let plan = recipe.plan();
+        let needed = plan.memory_bytes();
+        let allowed = self.common.memory.map_or(u64::MAX, |memory| memory.saturating_add(recipe.graph_bytes()));
+        let available = allowed.min(warpath::available_memory());
+        if needed <= available {
+            return Ok(());
+        }
+        if self.common.plan {
+            print::plan(&plan, available, self.common.json)?;
+        }
+        Err(Error::OutOfMemory { what: format!("generating `{recipe}`"), needed, available }.into())
     }
 }
 
-fn load(arguments: &GraphArguments, control: &Control) -> Result<Graph, Failure> {
+fn load(arguments: &GraphArguments, setup: &Setup<'_>) -> Result<Graph, Failure> {
     let direction = match (arguments.directed, arguments.undirected) {
         (true, _) => Some(Direction::Directed),
         (_, true) => Some(Direction::Undirected),
@@ -82,9 +98,9 @@ fn load(arguments: &GraphArguments, control: &Control) -> Result<Graph, Failure>
     let random = random.map(str::parse::<WeightRange>).transpose()?;
     let recipe = arguments.graph.to_str().filter(|text| Recipe::looks_like(text) && !arguments.graph.exists());
     let graph = if let Some(recipe) = recipe {
-        generate(recipe, arguments, direction, control)?
+        generate(recipe, arguments, direction, setup)?
     } else {
-        let mut options = ReadOptions::new().control(control.clone());
+        let mut options = ReadOptions::new().control(setup.control.clone());
         if let Some(name) = &arguments.format {
             options = options.format(name.parse::<Format>()?);
         }
@@ -126,7 +142,7 @@ fn generate(
     recipe: &str,
     arguments: &GraphArguments,
     direction: Option<Direction>,
-    control: &Control,
+    setup: &Setup<'_>,
 ) -> Result<Graph, Failure> {
     let unused = [
         ("--format", arguments.format.is_some()),
@@ -137,7 +153,9 @@ fn generate(
     if let Some((option, _)) = unused.iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!("`{option}` is for files; `{recipe}` is a generator")));
     }
-    let graph = recipe.parse::<Recipe>()?.generate(control)?;
+    let recipe: Recipe = recipe.parse()?;
+    setup.check_recipe(&recipe)?;
+    let graph = recipe.generate(&setup.control)?;
     let graph = match direction {
         Some(direction) => graph.with_direction(direction)?,
         None => graph,

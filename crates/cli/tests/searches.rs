@@ -150,3 +150,25 @@ fn a_plan_changes_nothing() {
     assert_eq!(folder.run("path g.txt 1 2 --plan --json").json()["fits"], json!(true));
     assert_eq!(folder.names(), ["g.txt"]);
 }
+
+#[test]
+fn a_plan_that_does_not_fit_is_printed_and_lacks_memory() {
+    let folder = Folder::new();
+    folder.file("g.txt", "1 2\n2 3\n");
+    for (arguments, message) in [
+        ("sssp g.txt --source 1 --memory 1", "the work needs"),
+        // Nothing is generated.
+        ("sssp kron:31,edges-per-vertex=4000 --source 1", "generating `kron:31,edges-per-vertex=4000` needs"),
+        ("bfs kron:24 --source 0 --memory 1M", "generating `kron:24` needs"),
+    ] {
+        let run = folder.run(&format!("{arguments} --plan --json"));
+        assert_eq!(run.code, Some(3), "{run:?}");
+        assert!(run.stderr.contains(message), "{run:?}");
+        let plan: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(plan["fits"], json!(false), "{plan}");
+        assert!(plan["memory_bytes"].as_u64() > plan["memory_available"].as_u64(), "{plan}");
+        let run = folder.run(&format!("{arguments} --plan"));
+        assert!(run.code == Some(3) && run.stdout.contains("it does not fit"), "{run:?}");
+        folder.run(arguments).fails(3, "bytes of memory");
+    }
+}
