@@ -77,6 +77,19 @@ pub enum Command {
     Completions(CompletionsArguments),
 }
 
+impl Command {
+    /// The problem whose answer can be a negative cycle, if JSON is wanted.
+    pub(crate) fn json_problem(&self) -> Option<&'static str> {
+        let (problem, common) = match self {
+            Command::Sssp(arguments) => ("sssp", &arguments.common),
+            Command::Apsp(arguments) => ("apsp", &arguments.common),
+            Command::Path(arguments) => ("path", &arguments.common),
+            _ => return None,
+        };
+        common.json.then_some(problem)
+    }
+}
+
 /// Where a graph comes from and how it is read.
 #[derive(Debug, Args)]
 pub struct GraphArguments {

@@ -95,6 +95,14 @@ fn negative_weights_are_solved_and_negative_cycles_shown() {
         let run = folder.run(command);
         assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run:?}");
         assert!(run.stderr.contains("a cycle of negative length -1 over 3 edges"), "{run:?}");
+        let run = folder.run(&format!("{command} --json"));
+        assert!(run.code == Some(1) && run.stderr.contains("a cycle of negative length"), "{run:?}");
+        let mut found: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(found["problem"], command[..4].trim_end());
+        let cycle = found["negative_cycle"].take();
+        assert_eq!((&cycle["length"], &cycle["edges"]), (&json!(-1), &json!(3)));
+        let names: Vec<_> = cycle["vertices"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        assert!(["1 2 3", "2 3 1", "3 1 2"].contains(&names.join(" ").as_str()), "{names:?}");
     }
     assert_eq!(folder.run("bfs cycle.txt --source 0 --json").json()["reached"], json!(4));
 }

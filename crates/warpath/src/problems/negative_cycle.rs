@@ -27,6 +27,11 @@ impl NegativeCycle {
         &self.edges
     }
 
+    /// The names of the vertices, in order: each edge leads from one to the next, the last to the first.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
     /// The sum of the weights, rounded once.
     pub fn length(&self) -> f64 {
         self.length
