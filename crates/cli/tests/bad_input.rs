@@ -104,6 +104,12 @@ fn corrupt_and_truncated_compression_is_refused() {
             let message = format!("{name}: the packed data ({extension}) are corrupt or cut short");
             folder.run(&format!("bfs {name} --source 0")).fails(2, &message);
         }
+        for bytes in [&b"1 2\n"[..], b"", &whole[..1], &whole[..3], &whole[..5], &whole[..9]] {
+            folder.file(&name, bytes);
+            let run = folder.run(&format!("bfs {name} --source 0"));
+            let messages = [format!("is named .{extension} but is not "), "are corrupt or cut short".to_owned()];
+            assert!(run.code == Some(2) && messages.iter().any(|m| run.stderr.contains(m)), "{bytes:?}: {run:?}");
+        }
     }
 }
 
