@@ -340,7 +340,8 @@ pub struct ConvertArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub graph: GraphArguments,
-    /// The file to write (`-` for standard output); its extension says the format and the compression
+    /// The file to write (`-` for standard output); its extension says the format and the compression. Edge lists and
+    /// .wpg keep the names of vertices, other formats number them
     #[arg(value_name = "OUTPUT", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
     /// The format to write, instead of finding it from the extension
