@@ -219,9 +219,9 @@ impl GraphFacts {
 
     pub(crate) fn text(&self) -> String {
         format!(
-            "{} vertices, {} arcs, {}, {} weights",
-            print::grouped(self.vertices as u128),
-            print::grouped(self.edges as u128),
+            "{}, {}, {}, {} weights",
+            print::count(self.vertices, "vertex", "vertices"),
+            print::count(self.edges, "arc", "arcs"),
             if self.directed { "directed" } else { "undirected" },
             self.weights
         )

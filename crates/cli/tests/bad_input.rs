@@ -10,7 +10,7 @@ use common::Folder;
 fn an_edge_list_says_which_line_is_wrong() {
     for (text, message) in [
         ("1 2\n2 3\n3 4 5\n", "g.txt:3:1: 2 columns are expected, as on the first line, but there are 3: `3 4 5`"),
-        ("1 2\n2\n", "g.txt:2:1: 2 columns are expected, as on the first line, but there are 1: `2`"),
+        ("1 2\n2\n", "g.txt:2:1: 2 columns are expected, as on the first line, but there is 1: `2`"),
         ("1 2 nan\n", "g.txt:1:5: a weight has to be a finite number"),
         ("1 2 1\n2 3 inf\n", "g.txt:2:5: a weight has to be a finite number"),
         ("1 2 1e999\n", "g.txt:1:5: a weight has to be a finite number"),

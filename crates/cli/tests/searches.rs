@@ -180,3 +180,20 @@ fn a_plan_that_does_not_fit_is_printed_and_lacks_memory() {
         folder.run(arguments).fails(3, "bytes of memory");
     }
 }
+
+#[test]
+fn one_of_anything_is_singular() {
+    let folder = Folder::new();
+    folder.file("g.txt", "1 2\n1 1\n1 2\n");
+    let text: String = ["info g.txt", "path g.txt 1 2", "bfs g.txt --source 1 --target 1"]
+        .map(|arguments| folder.run(arguments).ok())
+        .concat();
+    for expected in ["1 self-loop,", "1 parallel arc\n", "about 1 edge ", "1 over 1 edge\n", "2 vertices, 2 arcs,"] {
+        assert!(text.contains(expected), "{expected} is not in\n{text}");
+    }
+    folder.file("loop.txt", "1 1 -1\n");
+    let run = folder.run("sssp loop.txt --source 1");
+    assert!(run.stderr.contains("over 1 edge: 1 -> 1"), "{run:?}");
+    assert!(folder.run("apsp loop.txt --weights unit").ok().contains("1 vertex, 1 arc,"));
+    assert!(folder.run("closure loop.txt --weights unit").ok().contains("1 of 1 ordered pair "));
+}

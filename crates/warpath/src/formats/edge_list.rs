@@ -525,7 +525,8 @@ fn split<'a>(line: &'a [u8], layout: &Layout<'a>, weights: &mut WeightColumn<'a>
         found += 1;
     }
     if found != layout.columns {
-        let message = format!("{} columns are expected, as on the first line, but there are {found}", layout.columns);
+        let are = if found == 1 { "is" } else { "are" };
+        let message = format!("{} columns are expected, as on the first line, but there {are} {found}", layout.columns);
         return Err(Malformed::new(line, message));
     }
     if let Some(token) = weight {

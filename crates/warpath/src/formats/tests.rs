@@ -215,7 +215,7 @@ fn dimacs_and_pace_of_every_kind() {
 #[test]
 fn what_is_wrong_is_said_with_line_and_text() {
     for (format, text, expected) in [
-        (Format::EdgeList, "1 2\n3\n", "test:2:1: 2 columns are expected, as on the first line, but there are 1: `3`"),
+        (Format::EdgeList, "1 2\n3\n", "test:2:1: 2 columns are expected, as on the first line, but there is 1: `3`"),
         (Format::EdgeList, "1 2\n3 4\n\n# x\n5 6 7\n", "test:5:1: 2 columns are expected"),
         (Format::EdgeList, "1 2 3\n4 5\n", "test:2:1: 3 columns are expected"),
         (Format::EdgeList, "5\n", "test:1:1: two vertices are expected on a line: `5`"),
