@@ -2,8 +2,8 @@
 //! perhaps a weight and other columns.
 //!
 //! Nothing announces how a list is laid out, so the first lines tell: what separates the columns (blanks and tabs, or
-//! comma, semicolon or `|`), how many there are, and whether the first line is a header. From then on every line has to
-//! look the same. Lines that start with `#` or `%` are comments.
+//! comma, semicolon or `|`, unless tabs stand between names with such a character), how many there are, and whether the
+//! first line is a header. From then on every line has to look the same. Lines that start with `#` or `%` are comments.
 //!
 //! **Names.** If all are integers, vertices are numbered in ascending order of their names; a range without gaps needs
 //! no table. Otherwise names are strings, in the order in which they first appear. Integers are tried first, in 32 bits
@@ -95,7 +95,10 @@ impl Delimiter {
             })
         };
         if let Some(byte) = [b',', b';', b'|'].into_iter().find(|&byte| outside_quotes(byte)) {
-            return Delimiter::Byte(byte);
+            // Beside tabs it is a part of names, unless it is at the edge of what they separate: then they are padding.
+            let by_tabs: Vec<&[u8]> = Delimiter::Byte(b'\t').fields(line).filter(|part| !part.is_empty()).collect();
+            let is_padded = by_tabs.iter().any(|part| part.starts_with(&[byte]) || part.ends_with(&[byte]));
+            return Delimiter::Byte(if by_tabs.len() >= 2 && !is_padded { b'\t' } else { byte });
         }
         // Names with blanks in them can be separated by tabs.
         let by_tabs = line.split(|&byte| byte == b'\t').filter(|part| !part.trim_ascii().is_empty()).count();
