@@ -119,6 +119,10 @@ fn unknown_vertices_come_with_the_nearest_names() {
     folder.file("g.txt", "alice bob\nbob carol\n");
     folder.run("bfs g.txt --source alicf").fails(2, "no vertex named `alicf`; the nearest names are alice");
     folder.run("path g.txt alice karol").fails(2, "no vertex named `karol`; the nearest names are carol");
+    folder.file("numbers.txt", "1 2\n2 34\n");
+    folder.run("bfs numbers.txt --source alice").fails(2, "named `alice`; its vertices are numbered 1..34");
+    folder.run("bfs numbers.txt --source -1").fails(2, "named `-1`; its vertices are numbered 1..34");
+    folder.run("bfs numbers.txt --source 33").fails(2, "named `33`; the nearest names are 34, 2");
     folder.file("sources.txt", "# mine\nalice\n\ndave\n");
     folder.run("apsp g.txt --sources sources.txt").fails(2, "sources.txt:4: the graph has no vertex named `dave`");
     folder.file("none.txt", "# nobody\n");
