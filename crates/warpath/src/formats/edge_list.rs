@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::input::Input;
-use super::text::{CHUNK_BYTES, Lines, Malformed, Parsed, Shown, chunks, digits, unsigned, without_bom};
+use super::text::{CHUNK_BYTES, Lines, Loading, Malformed, Parsed, Shown, chunks, digits, unsigned, without_bom};
 use super::weight_column::{self, WeightColumn, WeightedChunk};
 use super::{FirstLine, ReadOptions, WeightSource, stream_error};
 use crate::graph::{Direction, Graph, Labels, MAX_VERTICES, StringLabels, VertexId, Weight, WeightKind, with_weights};
@@ -398,11 +398,13 @@ fn parse_pieces<'a, I: IntegerName>(
     options: &ReadOptions,
 ) -> std::result::Result<Attempt<Vec<NamedChunk<'a, I>>>, Failure<'a>> {
     let control = &options.control;
+    let loading = Loading::new(pieces, control);
     let parsed: Vec<Option<std::result::Result<NamedChunk<'a, I>, ChunkFailure<'a>>>> = pieces
         .par_iter()
         .map(|piece| {
             let parsed = (!control.is_cancelled()).then(|| parse_piece(piece, layout));
             input.release(piece);
+            loading.done(piece);
             parsed
         })
         .collect();
@@ -780,6 +782,7 @@ fn name_strings<'a>(
         edges: Vec<(&'a [u8], &'a [u8])>,
         weights: WeightColumn<'a>,
     }
+    let loading = Loading::new(pieces, &options.control);
     let parsed: Vec<Parsed<'a, Slices<'a>>> = pieces
         .par_iter()
         .map(|piece| {
@@ -788,6 +791,7 @@ fn name_strings<'a>(
                 options.control.check().map_err(|_| Malformed::new(line, "interrupted"))?;
                 slices.edges.push(split(line, layout, &mut slices.weights)?);
             }
+            loading.done(piece);
             Ok(slices)
         })
         .collect();

@@ -377,3 +377,24 @@ fn files_are_written_whole_and_packed_by_extension() {
     control.cancel();
     assert!(matches!(ReadOptions::new().control(control).read(folder.path().join("g.el")), Err(Error::Interrupted)));
 }
+
+#[test]
+fn reading_a_text_tells_how_many_bytes_are_done() {
+    use std::sync::{Arc, Mutex};
+    let lines: String = (0..300_000).map(|v| format!("{v} {}\n", v + 1)).collect();
+    let dimacs: String = (1..200_000).map(|v| format!("a {v} {} 1\n", v + 1)).collect();
+    for (bytes, text) in [
+        (lines.len() as u64, lines.clone()),
+        (lines.len() as u64 + 4, format!("x 0\n{lines}")),
+        (dimacs.len() as u64, format!("p sp 200000 199999\n{dimacs}")),
+    ] {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let listener = Arc::clone(&heard);
+        let control = Control::new().watched_by(move |progress| listener.lock().unwrap().push(progress));
+        read_text(text, &ReadOptions::new().control(control)).unwrap();
+        let heard = heard.lock().unwrap();
+        assert!(heard.iter().all(|progress| progress.stage == "load"));
+        assert!(heard.iter().any(|progress| progress.done > 0 && progress.done < progress.total), "{heard:?}");
+        assert_eq!(heard.iter().map(|progress| (progress.done, progress.total)).max(), Some((bytes, bytes)));
+    }
+}
