@@ -248,16 +248,22 @@ fn lay_out(kernels: &Path, toolchain: &Path) -> Result<(), String> {
             }
         }
     }
-    // The compiler finds out where its own files really are: a link would not do. Other names for the same files are
-    // quick to make, where both places are on one disk.
+    // The compiler finds out where its own files really are: a link to the folder would not do. Other names for the
+    // same files are quick to make, where both places are on one disk.
     let toolkit = fixed.join("toolkit");
-    let copy = |how| output_of(Command::new("cp").arg(how).arg(toolchain).arg(&toolkit));
-    copy("-rl")
-        .or_else(|_| {
-            let _ = fs::remove_dir_all(&toolkit);
-            copy("-r")
-        })
-        .map(drop)
+    fs::create_dir_all(&toolkit).map_err(at(&toolkit))?;
+    for (part, hows) in [("bin", ["-rl", "-r"]), ("nvvm", ["-rl", "-r"]), ("include", ["-r", "-r"])] {
+        let copy = |how: &&str| output_of(Command::new("cp").arg(how).arg(toolchain.join(part)).arg(&toolkit));
+        copy(&hows[0]).or_else(|_| {
+            let _ = fs::remove_dir_all(toolkit.join(part));
+            copy(&hows[1])
+        })?;
+    }
+    // Line tables name the time of each source file, so that has to be the same everywhere, too.
+    let places = ["bfs", "sssp", "apsp", "closure", "toolkit/include", "."];
+    let mut touch = Command::new("find");
+    touch.current_dir(fixed).args(places).args(["-not", "-path", "./toolkit/*", "-type", "f"]);
+    output_of(touch.args(["-exec", "touch", "-d", "2000-01-01T00:00:00Z", "{}", "+"])).map(drop)
 }
 
 /// The files in a folder, in order; none if there is no such folder.

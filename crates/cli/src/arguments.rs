@@ -77,6 +77,19 @@ pub enum Command {
     Completions(CompletionsArguments),
 }
 
+impl Command {
+    /// The problem whose answer can be a negative cycle, if JSON is wanted.
+    pub(crate) fn json_problem(&self) -> Option<&'static str> {
+        let (problem, common) = match self {
+            Command::Sssp(arguments) => ("sssp", &arguments.common),
+            Command::Apsp(arguments) => ("apsp", &arguments.common),
+            Command::Path(arguments) => ("path", &arguments.common),
+            _ => return None,
+        };
+        common.json.then_some(problem)
+    }
+}
+
 /// Where a graph comes from and how it is read.
 #[derive(Debug, Args)]
 pub struct GraphArguments {
@@ -133,7 +146,7 @@ pub struct CommonArguments {
     /// [default: what is available]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true, help_heading = "Running")]
     pub memory: Option<u64>,
-    /// Say what memory and disk space the work would take, and stop
+    /// Say what memory and disk space the work would take, and stop; exit code 3 if it does not fit
     #[arg(long, help_heading = "Running")]
     pub plan: bool,
     /// Print one JSON object on standard output
@@ -328,7 +341,8 @@ pub struct ConvertArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub graph: GraphArguments,
-    /// The file to write (`-` for standard output); its extension says the format and the compression
+    /// The file to write (`-` for standard output); its extension says the format and the compression. Edge lists and
+    /// .wpg keep the names of vertices, other formats number them
     #[arg(value_name = "OUTPUT", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
     /// The format to write, instead of finding it from the extension

@@ -20,9 +20,10 @@ use arguments::{Cli, Command};
 /// Runs the command with the arguments of this process.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    let json_problem = cli.command.json_problem();
     match run(cli.command) {
         Ok(code) => code,
-        Err(failure) => failure.report(),
+        Err(failure) => failure.report(json_problem),
     }
 }
 

@@ -56,6 +56,12 @@ pub(crate) fn grouped(number: u128) -> String {
     text
 }
 
+/// How many of something there are: `1 vertex`, `2,000 vertices`.
+pub(crate) fn count(number: impl TryInto<u128>, one: &str, many: &str) -> String {
+    let number = number.try_into().unwrap_or(u128::MAX);
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
 /// A distance as a JSON number.
 pub(crate) fn number(distance: Distance) -> serde_json::Value {
     match distance {
@@ -86,7 +92,7 @@ pub(crate) fn bytes(number: u64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    if unit == 0 { format!("{number} bytes") } else { format!("{value:.1} {}", UNITS[unit]) }
+    if unit == 0 { count(number, "byte", "bytes") } else { format!("{value:.1} {}", UNITS[unit]) }
 }
 
 /// A time, with a unit that suits it.
@@ -183,8 +189,11 @@ mod tests {
     fn numbers_are_readable() {
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(grouped(7), "7");
+        assert_eq!(count(1_u32, "vertex", "vertices"), "1 vertex");
+        assert_eq!(count(0_usize, "vertex", "vertices"), "0 vertices");
+        assert_eq!(bytes(1), "1 byte");
         assert_eq!(grouped(100), "100");
-        assert_eq!(bytes(1023), "1023 bytes");
+        assert_eq!(bytes(1023), "1,023 bytes");
         assert_eq!(bytes(1536), "1.5 KiB");
         assert_eq!(seconds(0.0025), "2.50 ms");
     }

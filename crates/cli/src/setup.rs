@@ -39,7 +39,7 @@ impl<'a> Setup<'a> {
     pub(crate) fn load(&self, arguments: &GraphArguments) -> Result<(Graph, f64), Failure> {
         let start = Instant::now();
         let team = Team::new(self.common.threads.unwrap_or(0) as usize)?;
-        let graph = team.install(|| load(arguments, &self.control))?;
+        let graph = team.install(|| load(arguments, self))?;
         Ok((graph, start.elapsed().as_secs_f64()))
     }
 
@@ -55,21 +55,41 @@ impl<'a> Setup<'a> {
         Ok(builder.open()?)
     }
 
-    /// Prints the plan of the whole run, the graph included.
+    /// Prints the plan of the whole run, the graph included; an error if it does not fit.
     pub(crate) fn print_plan(&self, solver: &Solver<'_>, mut plan: Plan) -> Result<(), Failure> {
         let on_device = !plan.device_items().is_empty();
         let limit = self.common.memory.filter(|_| !on_device);
         let available = limit.unwrap_or_else(warpath::available_memory);
         let device_available = if on_device { Some(solver.device_memory()?) } else { None };
-        let work = plan.memory_bytes();
+        let needed = plan.memory_bytes();
+        let fits = needed <= available;
         let graph = solver.graph().owned_bytes();
         plan.memory("the graph (in memory already)", graph);
-        let available = if work <= available { available.saturating_add(graph) } else { available };
-        print::plan(&plan, available, device_available, self.common.json)
+        let shown = if fits { available.saturating_add(graph) } else { available };
+        print::plan(&plan, shown, device_available, self.common.json)?;
+        if !fits {
+            return Err(Error::OutOfMemory { what: "the work".to_owned(), needed, available }.into());
+        }
+        Ok(plan.check_device(device_available.unwrap_or(0))?)
+    }
+
+    /// Refuses, before the work, to generate what does not fit; `--plan` prints what that would take.
+    fn check_recipe(&self, recipe: &Recipe) -> Result<(), Failure> {
+        let plan = recipe.plan();
+        let needed = plan.memory_bytes();
+        let allowed = self.common.memory.map_or(u64::MAX, |memory| memory.saturating_add(recipe.graph_bytes()));
+        let available = allowed.min(warpath::available_memory());
+        if needed <= available {
+            return Ok(());
+        }
+        if self.common.plan {
+            print::plan(&plan, available, None, self.common.json)?;
+        }
+        Err(Error::OutOfMemory { what: format!("generating `{recipe}`"), needed, available }.into())
     }
 }
 
-fn load(arguments: &GraphArguments, control: &Control) -> Result<Graph, Failure> {
+fn load(arguments: &GraphArguments, setup: &Setup<'_>) -> Result<Graph, Failure> {
     let direction = match (arguments.directed, arguments.undirected) {
         (true, _) => Some(Direction::Directed),
         (_, true) => Some(Direction::Undirected),
@@ -79,9 +99,9 @@ fn load(arguments: &GraphArguments, control: &Control) -> Result<Graph, Failure>
     let random = random.map(str::parse::<WeightRange>).transpose()?;
     let recipe = arguments.graph.to_str().filter(|text| Recipe::looks_like(text) && !arguments.graph.exists());
     let graph = if let Some(recipe) = recipe {
-        generate(recipe, arguments, direction, control)?
+        generate(recipe, arguments, direction, setup)?
     } else {
-        let mut options = ReadOptions::new().control(control.clone());
+        let mut options = ReadOptions::new().control(setup.control.clone());
         if let Some(name) = &arguments.format {
             options = options.format(name.parse::<Format>()?);
         }
@@ -123,7 +143,7 @@ fn generate(
     recipe: &str,
     arguments: &GraphArguments,
     direction: Option<Direction>,
-    control: &Control,
+    setup: &Setup<'_>,
 ) -> Result<Graph, Failure> {
     let unused = [
         ("--format", arguments.format.is_some()),
@@ -134,7 +154,9 @@ fn generate(
     if let Some((option, _)) = unused.iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!("`{option}` is for files; `{recipe}` is a generator")));
     }
-    let graph = recipe.parse::<Recipe>()?.generate(control)?;
+    let recipe: Recipe = recipe.parse()?;
+    setup.check_recipe(&recipe)?;
+    let graph = recipe.generate(&setup.control)?;
     let graph = match direction {
         Some(direction) => graph.with_direction(direction)?,
         None => graph,
@@ -198,9 +220,9 @@ impl GraphFacts {
 
     pub(crate) fn text(&self) -> String {
         format!(
-            "{} vertices, {} arcs, {}, {} weights",
-            print::grouped(self.vertices as u128),
-            print::grouped(self.edges as u128),
+            "{}, {}, {}, {} weights",
+            print::count(self.vertices, "vertex", "vertices"),
+            print::count(self.edges, "arc", "arcs"),
             if self.directed { "directed" } else { "undirected" },
             self.weights
         )

@@ -10,7 +10,7 @@ use common::Folder;
 fn an_edge_list_says_which_line_is_wrong() {
     for (text, message) in [
         ("1 2\n2 3\n3 4 5\n", "g.txt:3:1: 2 columns are expected, as on the first line, but there are 3: `3 4 5`"),
-        ("1 2\n2\n", "g.txt:2:1: 2 columns are expected, as on the first line, but there are 1: `2`"),
+        ("1 2\n2\n", "g.txt:2:1: 2 columns are expected, as on the first line, but there is 1: `2`"),
         ("1 2 nan\n", "g.txt:1:5: a weight has to be a finite number"),
         ("1 2 1\n2 3 inf\n", "g.txt:2:5: a weight has to be a finite number"),
         ("1 2 1e999\n", "g.txt:1:5: a weight has to be a finite number"),
@@ -104,6 +104,12 @@ fn corrupt_and_truncated_compression_is_refused() {
             let message = format!("{name}: the packed data ({extension}) are corrupt or cut short");
             folder.run(&format!("bfs {name} --source 0")).fails(2, &message);
         }
+        for bytes in [&b"1 2\n"[..], b"", &whole[..1], &whole[..3], &whole[..5], &whole[..9]] {
+            folder.file(&name, bytes);
+            let run = folder.run(&format!("bfs {name} --source 0"));
+            let messages = [format!("is named .{extension} but is not "), "are corrupt or cut short".to_owned()];
+            assert!(run.code == Some(2) && messages.iter().any(|m| run.stderr.contains(m)), "{bytes:?}: {run:?}");
+        }
     }
 }
 
@@ -113,6 +119,10 @@ fn unknown_vertices_come_with_the_nearest_names() {
     folder.file("g.txt", "alice bob\nbob carol\n");
     folder.run("bfs g.txt --source alicf").fails(2, "no vertex named `alicf`; the nearest names are alice");
     folder.run("path g.txt alice karol").fails(2, "no vertex named `karol`; the nearest names are carol");
+    folder.file("numbers.txt", "1 2\n2 34\n");
+    folder.run("bfs numbers.txt --source alice").fails(2, "named `alice`; its vertices are numbered 1..34");
+    folder.run("bfs numbers.txt --source -1").fails(2, "named `-1`; its vertices are numbered 1..34");
+    folder.run("bfs numbers.txt --source 33").fails(2, "named `33`; the nearest names are 34, 2");
     folder.file("sources.txt", "# mine\nalice\n\ndave\n");
     folder.run("apsp g.txt --sources sources.txt").fails(2, "sources.txt:4: the graph has no vertex named `dave`");
     folder.file("none.txt", "# nobody\n");

@@ -45,6 +45,32 @@ fn names_survive_where_the_format_has_them() {
 }
 
 #[test]
+fn lost_names_are_told_of() {
+    let folder = Folder::new();
+    folder.file("names.txt", "# Undirected graph\nalice bob\n");
+    folder.file("numbers.txt", "# Undirected graph\n1 2\n2 3\n");
+    for (name, first, kept) in [
+        ("x.gr", 1, true),
+        ("x.tw", 1, true),
+        ("x.graph", 1, true),
+        ("x.mtx", 1, true),
+        ("x.npz", 0, false),
+        ("x.sg", 0, false),
+    ] {
+        let note = format!("files hold no names: the vertices are numbered from {first}, in the same order");
+        let run = folder.run(&format!("convert names.txt {name}"));
+        assert!(run.code == Some(0) && run.stderr.contains(&note) && run.stderr.lines().count() == 1, "{run:?}");
+        let run = folder.run(&format!("convert numbers.txt {name}"));
+        assert!(run.code == Some(0) && run.stderr.contains(&note) != kept, "{run:?}");
+        folder.run(&format!("convert names.txt {name} --quiet")).ok();
+        let names = folder.run(&format!("bfs {name} --source {first} --output -")).ok();
+        assert_eq!(names, format!("vertex,distance\n{first},0\n{},1\n", first + 1), "{name}");
+    }
+    folder.run("convert names.txt x.csv").ok();
+    folder.run("convert names.txt x.wpg").ok();
+}
+
+#[test]
 fn gap_files_have_weights_by_their_extension() {
     let folder = Folder::new();
     folder.file("g.txt", "0 1 5\n1 2 6\n");

@@ -95,6 +95,14 @@ fn negative_weights_are_solved_and_negative_cycles_shown() {
         let run = folder.run(command);
         assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run:?}");
         assert!(run.stderr.contains("a cycle of negative length -1 over 3 edges"), "{run:?}");
+        let run = folder.run(&format!("{command} --json"));
+        assert!(run.code == Some(1) && run.stderr.contains("a cycle of negative length"), "{run:?}");
+        let mut found: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(found["problem"], command[..4].trim_end());
+        let cycle = found["negative_cycle"].take();
+        assert_eq!((&cycle["length"], &cycle["edges"]), (&json!(-1), &json!(3)));
+        let names: Vec<_> = cycle["vertices"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        assert!(["1 2 3", "2 3 1", "3 1 2"].contains(&names.join(" ").as_str()), "{names:?}");
     }
     assert_eq!(folder.run("bfs cycle.txt --source 0 --json").json()["reached"], json!(4));
 }
@@ -149,4 +157,43 @@ fn a_plan_changes_nothing() {
     }
     assert_eq!(folder.run("path g.txt 1 2 --plan --json").json()["fits"], json!(true));
     assert_eq!(folder.names(), ["g.txt"]);
+}
+
+#[test]
+fn a_plan_that_does_not_fit_is_printed_and_lacks_memory() {
+    let folder = Folder::new();
+    folder.file("g.txt", "1 2\n2 3\n");
+    for (arguments, message) in [
+        ("sssp g.txt --source 1 --memory 1", "the work needs"),
+        // Nothing is generated.
+        ("sssp kron:31,edges-per-vertex=4000 --source 1", "generating `kron:31,edges-per-vertex=4000` needs"),
+        ("bfs kron:24 --source 0 --memory 1M", "generating `kron:24` needs"),
+    ] {
+        let run = folder.run(&format!("{arguments} --plan --json"));
+        assert_eq!(run.code, Some(3), "{run:?}");
+        assert!(run.stderr.contains(message), "{run:?}");
+        let plan: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(plan["fits"], json!(false), "{plan}");
+        assert!(plan["memory_bytes"].as_u64() > plan["memory_available"].as_u64(), "{plan}");
+        let run = folder.run(&format!("{arguments} --plan"));
+        assert!(run.code == Some(3) && run.stdout.contains("it does not fit"), "{run:?}");
+        folder.run(arguments).fails(3, "bytes of memory");
+    }
+}
+
+#[test]
+fn one_of_anything_is_singular() {
+    let folder = Folder::new();
+    folder.file("g.txt", "1 2\n1 1\n1 2\n");
+    let text: String = ["info g.txt", "path g.txt 1 2", "bfs g.txt --source 1 --target 1"]
+        .map(|arguments| folder.run(arguments).ok())
+        .concat();
+    for expected in ["1 self-loop,", "1 parallel arc\n", "about 1 edge ", "1 over 1 edge\n", "2 vertices, 2 arcs,"] {
+        assert!(text.contains(expected), "{expected} is not in\n{text}");
+    }
+    folder.file("loop.txt", "1 1 -1\n");
+    let run = folder.run("sssp loop.txt --source 1");
+    assert!(run.stderr.contains("over 1 edge: 1 -> 1"), "{run:?}");
+    assert!(folder.run("apsp loop.txt --weights unit").ok().contains("1 vertex, 1 arc,"));
+    assert!(folder.run("closure loop.txt --weights unit").ok().contains("1 of 1 ordered pair "));
 }

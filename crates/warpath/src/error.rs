@@ -23,12 +23,15 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A vertex name that the graph does not have.
-    #[error("the graph has no vertex named `{name}`{}", nearest_names(nearest))]
+    #[error("the graph has no vertex named `{name}`{}", other_names(nearest, *numbers))]
     UnknownVertex {
         /// The name asked for.
         name: String,
-        /// The most similar names that exist, best first; none if the graph is empty.
+        /// The most similar names that exist, best first; none if the graph is empty, or has numbers for names and
+        /// `name` is no number.
         nearest: Vec<String>,
+        /// The least and the greatest name, if all are numbers.
+        numbers: Option<(u64, u64)>,
     },
     /// A request that makes no sense for this graph, or options that contradict each other.
     #[error("{0}")]
@@ -192,10 +195,11 @@ impl std::fmt::Display for InputError {
     }
 }
 
-fn nearest_names(nearest: &[String]) -> String {
-    match nearest {
-        [] => "; it has no vertices at all".to_owned(),
-        [name] => format!("; the nearest name is {name}"),
-        names => format!("; the nearest names are {}", names.join(", ")),
+fn other_names(nearest: &[String], numbers: Option<(u64, u64)>) -> String {
+    match (nearest, numbers) {
+        ([], Some((least, greatest))) => format!("; its vertices are numbered {least}..{greatest}"),
+        ([], None) => "; it has no vertices at all".to_owned(),
+        ([name], _) => format!("; the nearest name is {name}"),
+        (names, _) => format!("; the nearest names are {}", names.join(", ")),
     }
 }

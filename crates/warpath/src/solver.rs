@@ -192,7 +192,8 @@ impl<'g> Solver<'g> {
     fn checked(&self, vertices: &[VertexId], role: &str) -> Result<Vec<VertexId>> {
         if let Some(v) = vertices.iter().find(|&&v| v as usize >= self.graph.vertices()) {
             let count = self.graph.vertices();
-            return Err(Error::invalid(format!("{role} {v} is not a vertex: the graph has {count} vertices")));
+            let vertices = if count == 1 { "vertex" } else { "vertices" };
+            return Err(Error::invalid(format!("{role} {v} is not a vertex: the graph has {count} {vertices}")));
         }
         let mut vertices = vertices.to_vec();
         vertices.sort_unstable();

@@ -96,7 +96,8 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
         found.answer.rows(&mut table, common);
         let columns = targets.as_ref().map_or(graph.vertices(), Vec::len) as u128;
         let pairs = u128::from(found.sources) * columns;
-        let mut text = format!("{} of {} pairs", print::grouped(found.finite_pairs.into()), print::grouped(pairs));
+        let mut text =
+            format!("{} of {}", print::grouped(found.finite_pairs.into()), print::count(pairs, "pair", "pairs"));
         if let Some(farthest) = &found.max_distance {
             text += &format!(", farthest {farthest}, sum {}", found.distance_sum);
         }

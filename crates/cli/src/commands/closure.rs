@@ -103,7 +103,8 @@ pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
         let share = if all == 0 { 0.0 } else { 100.0 * reachable_pairs as f64 / all as f64 };
         let verified = if arguments.verify { ", verified" } else { "" };
         let pairs = print::grouped(reachable_pairs.into());
-        table.row("reachable", format!("{pairs} of {} ordered pairs ({share:.3} %){verified}", print::grouped(all)));
+        let all = print::count(all, "ordered pair", "ordered pairs");
+        table.row("reachable", format!("{pairs} of {all} ({share:.3} %){verified}"));
         if let Some(path) = &arguments.output {
             table.row("written", path.display().to_string());
         }

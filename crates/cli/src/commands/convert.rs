@@ -3,8 +3,10 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
+use warpath::Graph;
 use warpath::formats::{Format, PartialFile, WriteOptions};
 use warpath::generate::Recipe;
+use warpath::graph::Labels;
 
 use crate::arguments::ConvertArguments;
 use crate::failure::Failure;
@@ -41,8 +43,9 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
     if to_standard_output && arguments.common.json {
         return Err(Failure::usage("the graph and `--json` both want standard output"));
     }
-    let named = options.format_for(&arguments.output);
-    named.map_err(|error| Failure::from(error).help(format!("`--output-format` takes {}", format_names())))?;
+    let format = options
+        .format_for(&arguments.output)
+        .map_err(|error| Failure::from(error).help(format!("`--output-format` takes {}", format_names())))?;
     if !to_standard_output {
         // Found before the work: a path that can't be written.
         drop(PartialFile::create(&arguments.output)?);
@@ -54,9 +57,11 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
     }
     if to_standard_output {
         options.write_to(&graph, Output::Standard)?;
+        tell_of_lost_names(&graph, format, &arguments);
         return Ok(ExitCode::SUCCESS);
     }
     let ((), write) = timed(|| Ok(options.write(&graph, &arguments.output)?))?;
+    tell_of_lost_names(&graph, format, &arguments);
     let bytes = std::fs::metadata(&arguments.output).map_or(0, |metadata| metadata.len());
     let converted = Converted {
         output: arguments.output.display().to_string(),
@@ -75,6 +80,14 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
         table.print()?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says on standard error if vertices are called otherwise in the format.
+fn tell_of_lost_names(graph: &Graph, format: Format, arguments: &ConvertArguments) {
+    let Some(first) = format.numbers_from().filter(|_| !arguments.common.quiet) else { return };
+    if !matches!(graph.labels(), Labels::Range { first: named, .. } if *named == first) {
+        eprintln!("note: {format} files hold no names: the vertices are numbered from {first}, in the same order");
+    }
 }
 
 fn format_names() -> String {

@@ -98,7 +98,8 @@ pub(crate) fn run(arguments: DevicesArguments) -> Result<ExitCode, Failure> {
     let mut table = Table::new();
     let units = devices.cpu.vector_units.join(", ");
     let memory = print::bytes(devices.cpu.memory_available);
-    table.row("cpu", format!("{} threads, {units}, {memory} of memory available", devices.cpu.threads));
+    let threads = print::count(devices.cpu.threads, "thread", "threads");
+    table.row("cpu", format!("{threads}, {units}, {memory} of memory available"));
     for gpu in &devices.cuda {
         let Gpu { name, compute_capability, driver, image, .. } = gpu;
         let memory = print::bytes(gpu.memory);

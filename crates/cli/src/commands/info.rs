@@ -119,25 +119,28 @@ fn show(info: &Info, statistics: &Statistics) -> Table {
     table.row("arcs", format!("{} ({direction})", number(info.edges)));
     let range = info.weight_range.map_or(String::new(), |(low, high)| format!(" from {low} to {high}"));
     table.row("weights", format!("{}{range}", info.weights));
-    let (loops, parallel) = (number(info.self_loops), number(info.parallel));
-    table.row("lines", format!("{}, {loops} self-loops, {parallel} parallel arcs", number(info.lines)));
+    let loops = print::count(info.self_loops, "self-loop", "self-loops");
+    let parallel = print::count(info.parallel, "parallel arc", "parallel arcs");
+    table.row("lines", format!("{}, {loops}, {parallel}", number(info.lines)));
     let degrees = &info.degrees;
     let (least, greatest) = (number(degrees.least), number(degrees.greatest));
     table.row(
         "degrees",
         format!(
-            "{least} to {greatest}, {:.2} on average, {} vertices isolated",
+            "{least} to {greatest}, {:.2} on average, {} isolated",
             degrees.mean,
-            number(degrees.isolated)
+            print::count(degrees.isolated, "vertex", "vertices")
         ),
     );
-    let components =
-        |sizes: &Components| format!("{}, the largest of {} vertices", number(sizes.count), number(sizes.largest));
+    let components = |sizes: &Components| {
+        format!("{}, the largest of {}", number(sizes.count), print::count(sizes.largest, "vertex", "vertices"))
+    };
     table.row("components", components(&info.components));
     if let Some(sizes) = &info.strong_components {
         table.row("strong components", components(sizes));
     }
-    table.row("diameter", format!("about {} edges (at least; directions ignored)", number(info.estimated_diameter)));
+    let diameter = print::count(info.estimated_diameter, "edge", "edges");
+    table.row("diameter", format!("about {diameter} (at least; directions ignored)"));
     table.row("the graph takes", print::bytes(statistics.bytes));
     for (problem, bytes) in &info.memory_bytes {
         table.row(format!("{problem} takes"), format!("{} more", print::bytes(*bytes)));

@@ -74,9 +74,9 @@ pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
         table.row(found.problem, format!("{} on {}", found.algorithm, found.engine));
         match (&found.length, &found.vertices) {
             (Some(length), Some(vertices)) => {
-                let edges = print::grouped(found.edges.unwrap_or(0) as u128);
+                let edges = print::count(found.edges.unwrap_or(0), "edge", "edges");
                 let verified = if arguments.verify { ", verified" } else { "" };
-                table.row("length", format!("{length} over {edges} edges{verified}"));
+                table.row("length", format!("{length} over {edges}{verified}"));
                 table.row("vertices", vertices.join(" "));
             }
             _ => table.row("vertices", format!("there is none from {} to {}", found.from, found.to)),

@@ -177,7 +177,7 @@ impl SearchCommand<'_> {
             table.row(format!("from {}", result.source), text);
         }
         if results.len() > SHOWN {
-            table.row("", format!("and {} more sources", results.len() - SHOWN));
+            table.row("", format!("and {}", print::count(results.len() - SHOWN, "more source", "more sources")));
         }
         if let Some(output) = &self.search.output {
             table.row("written", output.display().to_string());

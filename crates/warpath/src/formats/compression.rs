@@ -1,4 +1,5 @@
 //! Packed files: gzip, Zstandard, bzip2 and xz, found by their first bytes when read and by the extension when written.
+//! A file that only its extension calls packed is an error: it may be one that was cut short.
 //!
 //! All decoders are Rust. A file may consist of several streams one after another, as parallel packers write them.
 //! Unpacking stops when the result would not fit into memory: a few bytes can stand for terabytes.
@@ -34,6 +35,16 @@ impl Compression {
             Compression::Gzip => "gz",
             Compression::Zstandard => "zst",
             Compression::Bzip2 => "bz2",
+            Compression::Xz => "xz",
+        }
+    }
+
+    /// The name, for messages.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Compression::Gzip => "gzip",
+            Compression::Zstandard => "Zstandard",
+            Compression::Bzip2 => "bzip2",
             Compression::Xz => "xz",
         }
     }
@@ -282,7 +293,12 @@ mod tests {
     fn data_cut_short_are_an_error() {
         for compression in Compression::ALL {
             let packed = pack(&sample(2000), compression);
-            for length in 10..packed.len() {
+            for length in 0..packed.len() {
+                if Compression::by_content(&packed[..length]).is_none() {
+                    // Too short to tell: the reader of the input looks at the extension.
+                    assert!(length < 10, "{compression:?}, {length}");
+                    continue;
+                }
                 assert!(unpack(&packed[..length]).is_err(), "{compression:?}, {length} of {} bytes", packed.len());
             }
         }

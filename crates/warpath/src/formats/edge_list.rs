@@ -2,8 +2,8 @@
 //! perhaps a weight and other columns.
 //!
 //! Nothing announces how a list is laid out, so the first lines tell: what separates the columns (blanks and tabs, or
-//! comma, semicolon or `|`), how many there are, and whether the first line is a header. From then on every line has to
-//! look the same. Lines that start with `#` or `%` are comments.
+//! comma, semicolon or `|`, unless tabs stand between names with such a character), how many there are, and whether the
+//! first line is a header. From then on every line has to look the same. Lines that start with `#` or `%` are comments.
 //!
 //! **Names.** If all are integers, vertices are numbered in ascending order of their names; a range without gaps needs
 //! no table. Otherwise names are strings, in the order in which they first appear. Integers are tried first, in 32 bits
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::input::Input;
-use super::text::{CHUNK_BYTES, Lines, Malformed, Parsed, Shown, chunks, digits, unsigned, without_bom};
+use super::text::{CHUNK_BYTES, Lines, Loading, Malformed, Parsed, Shown, chunks, digits, unsigned, without_bom};
 use super::weight_column::{self, WeightColumn, WeightedChunk};
 use super::{FirstLine, ReadOptions, WeightSource, stream_error};
 use crate::graph::{Direction, Graph, Labels, MAX_VERTICES, StringLabels, VertexId, Weight, WeightKind, with_weights};
@@ -95,7 +95,10 @@ impl Delimiter {
             })
         };
         if let Some(byte) = [b',', b';', b'|'].into_iter().find(|&byte| outside_quotes(byte)) {
-            return Delimiter::Byte(byte);
+            // Beside tabs it is a part of names, unless it is at the edge of what they separate: then they are padding.
+            let by_tabs: Vec<&[u8]> = Delimiter::Byte(b'\t').fields(line).filter(|part| !part.is_empty()).collect();
+            let is_padded = by_tabs.iter().any(|part| part.starts_with(&[byte]) || part.ends_with(&[byte]));
+            return Delimiter::Byte(if by_tabs.len() >= 2 && !is_padded { b'\t' } else { byte });
         }
         // Names with blanks in them can be separated by tabs.
         let by_tabs = line.split(|&byte| byte == b'\t').filter(|part| !part.trim_ascii().is_empty()).count();
@@ -395,11 +398,13 @@ fn parse_pieces<'a, I: IntegerName>(
     options: &ReadOptions,
 ) -> std::result::Result<Attempt<Vec<NamedChunk<'a, I>>>, Failure<'a>> {
     let control = &options.control;
+    let loading = Loading::new(pieces, control);
     let parsed: Vec<Option<std::result::Result<NamedChunk<'a, I>, ChunkFailure<'a>>>> = pieces
         .par_iter()
         .map(|piece| {
             let parsed = (!control.is_cancelled()).then(|| parse_piece(piece, layout));
             input.release(piece);
+            loading.done(piece);
             parsed
         })
         .collect();
@@ -525,7 +530,8 @@ fn split<'a>(line: &'a [u8], layout: &Layout<'a>, weights: &mut WeightColumn<'a>
         found += 1;
     }
     if found != layout.columns {
-        let message = format!("{} columns are expected, as on the first line, but there are {found}", layout.columns);
+        let are = if found == 1 { "is" } else { "are" };
+        let message = format!("{} columns are expected, as on the first line, but there {are} {found}", layout.columns);
         return Err(Malformed::new(line, message));
     }
     if let Some(token) = weight {
@@ -776,6 +782,7 @@ fn name_strings<'a>(
         edges: Vec<(&'a [u8], &'a [u8])>,
         weights: WeightColumn<'a>,
     }
+    let loading = Loading::new(pieces, &options.control);
     let parsed: Vec<Parsed<'a, Slices<'a>>> = pieces
         .par_iter()
         .map(|piece| {
@@ -784,6 +791,7 @@ fn name_strings<'a>(
                 options.control.check().map_err(|_| Malformed::new(line, "interrupted"))?;
                 slices.edges.push(split(line, layout, &mut slices.weights)?);
             }
+            loading.done(piece);
             Ok(slices)
         })
         .collect();

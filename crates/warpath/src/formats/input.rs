@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use super::compression::unpack;
+use super::compression::{Compression, unpack};
 use super::mapped_file::MappedFile;
 use crate::graph::StableBytes;
 use crate::{Control, Error, InputError, Result, available_memory};
@@ -54,7 +54,14 @@ impl Input {
         let unpacked = unpack(self.bytes());
         self.check_intact()?;
         match unpacked {
-            Ok(None) => Ok(self),
+            Ok(None) => match Compression::by_extension(&self.name) {
+                None => Ok(self),
+                Some(compression) => {
+                    let (extension, name) = (compression.extension(), compression.name());
+                    let message = format!("the file is named .{extension} but is not {name}, or is cut short");
+                    Err(InputError::new(message).in_file(&self.name).into())
+                }
+            },
             Ok(Some(bytes)) => Ok(Input::owned(self.name, bytes)),
             Err(Error::Input(error)) => Err(error.in_file(&self.name).into()),
             Err(other) => Err(other),

@@ -3,8 +3,9 @@
 //! Reading a page of a map whose file no longer reaches there raises `SIGBUS`, which ends a process. A graph is used
 //! for hours after its file was opened, so this is no rare accident. The handler installed here puts zero pages
 //! where the file went missing and raises a flag on the map: what was computed is worthless and is reported as an
-//! error ([`Graph::check_intact`](crate::Graph::check_intact)), but nothing crashes. Signals that concern no map of
-//! ours go to the handler that was there before.
+//! error ([`Graph::check_intact`](crate::Graph::check_intact)), but nothing crashes. What is missing of a last page that
+//! is still there in part reads as zeros without a signal, so the length of the file is looked at as well. Signals that
+//! concern no map of ours go to the handler that was there before.
 //!
 //! A handler may only do what is safe at any instant, so the maps are registered in a linked list that is only
 //! ever added to, read and written by atomics alone. On systems without `SIGBUS` the file is a plain map; Windows, for
@@ -25,6 +26,7 @@ pub(super) struct MappedFile {
     #[cfg(unix)]
     guard: guard::Registration,
     map: Mmap,
+    file: File,
 }
 
 impl MappedFile {
@@ -37,6 +39,7 @@ impl MappedFile {
             #[cfg(unix)]
             guard: guard::Registration::new(&map)?,
             map,
+            file: file.try_clone()?,
         })
     }
 }
@@ -49,9 +52,10 @@ unsafe impl StableBytes for MappedFile {
 
     fn is_damaged(&self) -> bool {
         #[cfg(unix)]
-        return self.guard.is_damaged();
-        #[cfg(not(unix))]
-        false
+        if self.guard.is_damaged() {
+            return true;
+        }
+        self.file.metadata().map_or(true, |metadata| metadata.len() < self.map.len() as u64)
     }
 
     fn release(&self, range: Range<usize>) {
@@ -252,6 +256,18 @@ mod tests {
         assert_eq!(sum, 70_000);
         assert!(map.is_damaged());
         assert!(!whole.is_damaged() && whole.bytes().iter().all(|&byte| byte == 7));
+    }
+
+    #[test]
+    fn a_file_cut_within_its_last_page_is_reported() {
+        for bytes in [5000, 300] {
+            let file = file_of(bytes);
+            let map = MappedFile::open(&file).unwrap();
+            assert!(!map.is_damaged());
+            file.set_len(bytes as u64 - 1).unwrap();
+            assert_eq!(map.bytes()[bytes - 1], 0);
+            assert!(map.is_damaged());
+        }
     }
 
     #[test]

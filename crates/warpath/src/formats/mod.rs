@@ -40,7 +40,8 @@ pub use partial_file::PartialFile;
 use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, SelfLoops};
 use crate::{Control, Error, InputError, Result};
 
-/// A file format for graphs.
+/// A file format for graphs. Only edge lists and Warpath's own keep the names of vertices; the others number them: see
+/// [`Format::numbers_from`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// Lines of two vertices and perhaps a weight.
@@ -85,6 +86,22 @@ impl Format {
             Format::Npz => "npz",
             Format::Gap => "gap",
             Format::Warpath => "wpg",
+        }
+    }
+
+    /// The number of the first vertex where the format has numbers instead of names: what is written there loses the
+    /// names it had, and keeps the order of the vertices.
+    ///
+    /// ```
+    /// use warpath::Format;
+    /// assert_eq!(Format::Dimacs.numbers_from(), Some(1));
+    /// assert_eq!(Format::EdgeList.numbers_from(), None);
+    /// ```
+    pub fn numbers_from(self) -> Option<u64> {
+        match self {
+            Format::EdgeList | Format::Warpath => None,
+            Format::Dimacs | Format::Pace | Format::Metis | Format::MatrixMarket => Some(1),
+            Format::Npz | Format::Gap => Some(0),
         }
     }
 

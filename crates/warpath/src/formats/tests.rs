@@ -151,6 +151,10 @@ fn edge_lists_of_every_layout() {
         ("u v\nv w\n", "u-v:1 v-w:1 3 unit"),
         ("alice bob 3\nbob carol 4\n", "alice-bob:3 bob-carol:4 3 u32"),
         ("New York\tBoston\nBoston\tSan Jose\n", "New York-Boston:1 Boston-San Jose:1 3 unit"),
+        ("Smith, J\tDoe, A\t3\nDoe, A\tSmith, J\t4\n", "Smith, J-Doe, A:3 Doe, A-Smith, J:4 2 u32"),
+        ("a,b\tc;d|e\n", "a,b-c;d|e:1 2 unit"),
+        ("a,\tb\nb,\tc\n", "a-b:1 b-c:1 3 unit"),
+        ("New York,San Jose,5\n", "New York-San Jose:5 2 u32"),
         ("\"a,b\",c\nc,\"say \"\"x\"\"\"\n", "a,b-c:1 c-say \"x\":1 3 unit"),
         ("1 x\nx 2\n", "1-x:1 x-2:1 3 unit"),
         ("01 1\n", "01-1:1 2 unit"),
@@ -215,7 +219,7 @@ fn dimacs_and_pace_of_every_kind() {
 #[test]
 fn what_is_wrong_is_said_with_line_and_text() {
     for (format, text, expected) in [
-        (Format::EdgeList, "1 2\n3\n", "test:2:1: 2 columns are expected, as on the first line, but there are 1: `3`"),
+        (Format::EdgeList, "1 2\n3\n", "test:2:1: 2 columns are expected, as on the first line, but there is 1: `3`"),
         (Format::EdgeList, "1 2\n3 4\n\n# x\n5 6 7\n", "test:5:1: 2 columns are expected"),
         (Format::EdgeList, "1 2 3\n4 5\n", "test:2:1: 3 columns are expected"),
         (Format::EdgeList, "5\n", "test:1:1: two vertices are expected on a line: `5`"),
@@ -372,4 +376,25 @@ fn files_are_written_whole_and_packed_by_extension() {
     let control = Control::new();
     control.cancel();
     assert!(matches!(ReadOptions::new().control(control).read(folder.path().join("g.el")), Err(Error::Interrupted)));
+}
+
+#[test]
+fn reading_a_text_tells_how_many_bytes_are_done() {
+    use std::sync::{Arc, Mutex};
+    let lines: String = (0..300_000).map(|v| format!("{v} {}\n", v + 1)).collect();
+    let dimacs: String = (1..200_000).map(|v| format!("a {v} {} 1\n", v + 1)).collect();
+    for (bytes, text) in [
+        (lines.len() as u64, lines.clone()),
+        (lines.len() as u64 + 4, format!("x 0\n{lines}")),
+        (dimacs.len() as u64, format!("p sp 200000 199999\n{dimacs}")),
+    ] {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let listener = Arc::clone(&heard);
+        let control = Control::new().watched_by(move |progress| listener.lock().unwrap().push(progress));
+        read_text(text, &ReadOptions::new().control(control)).unwrap();
+        let heard = heard.lock().unwrap();
+        assert!(heard.iter().all(|progress| progress.stage == "load"));
+        assert!(heard.iter().any(|progress| progress.done > 0 && progress.done < progress.total), "{heard:?}");
+        assert_eq!(heard.iter().map(|progress| (progress.done, progress.total)).max(), Some((bytes, bytes)));
+    }
 }

@@ -5,6 +5,8 @@
 //! only then, so that they cost nothing where all is well. Chunks are cut by size alone and looked at in order:
 //! whatever the number of threads, the result is the same, and the error reported is the first one in the file.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rayon::prelude::*;
 
 use crate::graph::{Weight, WeightKind};
@@ -62,6 +64,27 @@ pub(super) fn chunks(text: &[u8], size: usize) -> Vec<&[u8]> {
 /// How many bytes a thread parses at a time.
 pub(super) const CHUNK_BYTES: usize = 1 << 20;
 
+/// Tells how many bytes of a text, cut into pieces, are parsed.
+pub(super) struct Loading<'a> {
+    control: &'a Control,
+    done: AtomicU64,
+    total: u64,
+}
+
+impl<'a> Loading<'a> {
+    pub(super) fn new(pieces: &[&[u8]], control: &'a Control) -> Self {
+        let total = pieces.iter().map(|piece| piece.len() as u64).sum();
+        Loading { control, done: AtomicU64::new(0), total }
+    }
+
+    /// Says that a piece is parsed. Cancellation is looked for elsewhere.
+    pub(super) fn done(&self, piece: &[u8]) {
+        let bytes = piece.len() as u64;
+        let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let _ = self.control.progress("load", done, self.total);
+    }
+}
+
 /// Parses `body`, a part of `text`, chunk by chunk in parallel. The results are in the order of the text; so is the
 /// error: it is the first one.
 pub(super) fn parse_chunks<'a, T: Send>(
@@ -71,8 +94,15 @@ pub(super) fn parse_chunks<'a, T: Send>(
     parse: impl Fn(&'a [u8]) -> Parsed<'a, T> + Sync,
 ) -> Result<Vec<T>> {
     let pieces = chunks(body, CHUNK_BYTES);
-    let results: Vec<Option<Parsed<'a, T>>> =
-        pieces.into_par_iter().map(|piece| (!control.is_cancelled()).then(|| parse(piece))).collect();
+    let loading = Loading::new(&pieces, control);
+    let results: Vec<Option<Parsed<'a, T>>> = pieces
+        .into_par_iter()
+        .map(|piece| {
+            let parsed = (!control.is_cancelled()).then(|| parse(piece));
+            loading.done(piece);
+            parsed
+        })
+        .collect();
     control.check()?;
     let parsed: Parsed<'a, Vec<T>> = results.into_iter().flatten().collect();
     parsed.map_err(|malformed| malformed.locate(text).into())

@@ -267,6 +267,19 @@ impl Recipe {
         self.weights
     }
 
+    /// Bytes of the graph itself, which are a part of [`Recipe::plan`].
+    ///
+    /// ```
+    /// let recipe: warpath::generate::Recipe = "kron:20".parse()?;
+    /// assert!(recipe.graph_bytes() < recipe.plan().memory_bytes());
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    pub fn graph_bytes(&self) -> u64 {
+        let bytes_per_arc = size_of::<VertexId>() + if self.weights.is_some() { size_of::<u32>() } else { 0 };
+        let offsets = size_of::<u64>() as u64 * (self.vertices() + 1);
+        offsets.saturating_add(self.arcs().saturating_mul(bytes_per_arc as u64))
+    }
+
     /// The memory that generating will take, without generating.
     ///
     /// ```
@@ -281,15 +294,12 @@ impl Recipe {
         let generator = self.shape.generator();
         let (vertices, arcs) = (self.vertices(), self.arcs());
         let mut plan = Plan::new();
-        plan.memory("graph", (8 * (vertices + 1)).saturating_add(arcs.saturating_mul(BYTES_PER_ID)));
+        plan.memory("the graph", self.graph_bytes());
         if !generator.is_directed() {
             let edges = generator.edges().saturating_mul(2 * BYTES_PER_ID);
             plan.memory("edges before they are sorted", edges.saturating_add(generator.scratch()));
             let sorting = arcs.saturating_mul(BYTES_PER_ID);
             plan.memory("sorting edges", sorting.saturating_add(vertices * SORTING_BYTES_PER_VERTEX));
-        }
-        if self.weights.is_some() {
-            plan.memory("weights", arcs.saturating_mul(size_of::<u32>() as u64));
         }
         plan
     }

@@ -440,9 +440,11 @@ impl Graph {
     ///
     /// [`Error::UnknownVertex`], with the nearest names, if there is none.
     pub fn vertex(&self, name: &str) -> Result<VertexId> {
-        self.labels
-            .find(name)
-            .ok_or_else(|| Error::UnknownVertex { name: name.to_owned(), nearest: self.labels.nearest(name) })
+        self.labels.find(name).ok_or_else(|| Error::UnknownVertex {
+            name: name.to_owned(),
+            nearest: self.labels.nearest(name),
+            numbers: self.labels.numbers(),
+        })
     }
 
     /// The name of `v`.

@@ -94,8 +94,17 @@ impl Labels {
         }
     }
 
-    /// Up to three names similar to `name`, the nearest first: numerically where names are integers, else by edit
-    /// distance (among the first million names).
+    /// The least and the greatest name, if all are integers and there are any.
+    pub fn numbers(&self) -> Option<(u64, u64)> {
+        match self {
+            Labels::Range { first, count } => count.checked_sub(1).map(|span| (*first, first + span)),
+            Labels::Integers(names) => names.first().copied().zip(names.last().copied()),
+            Labels::Strings(_) => None,
+        }
+    }
+
+    /// Up to three names similar to `name`, the nearest first: numerically where names are integers (none if `name` is
+    /// no integer), else by edit distance (among the first million names).
     pub fn nearest(&self, name: &str) -> Vec<String> {
         const SHOWN: usize = 3;
         const SEARCHED: u64 = 1_000_000;
@@ -114,7 +123,8 @@ impl Labels {
         match (self, name.parse::<u64>()) {
             (Labels::Range { first, .. }, Ok(wanted)) => by_number(wanted, &|index| first + index),
             (Labels::Integers(names), Ok(wanted)) => by_number(wanted, &|index| names[index as usize]),
-            _ => {
+            (Labels::Range { .. } | Labels::Integers(_), Err(_)) => Vec::new(),
+            (Labels::Strings(_), _) => {
                 let mut candidates: Vec<(usize, VertexId)> = (0..self.len().min(SEARCHED) as VertexId)
                     .map(|v| (strsim::levenshtein(name, &self.name(v)), v))
                     .collect();
@@ -223,6 +233,10 @@ mod tests {
         assert_eq!(Labels::range(1, 10).nearest("12"), ["10", "9"]);
         assert_eq!(Labels::Integers(vec![1, 5, 9]).nearest("6"), ["5", "9", "1"]);
         assert!(Labels::range(0, 0).nearest("3").is_empty());
+        assert!(Labels::range(1, 10).nearest("a").is_empty());
+        assert_eq!(Labels::range(1, 10).numbers(), Some((1, 10)));
+        assert_eq!(Labels::range(0, 0).numbers(), None);
+        assert_eq!(Labels::Integers(vec![1, 5, 9]).numbers(), Some((1, 9)));
         let mut strings = StringLabels::new();
         for name in ["alice", "bob", "carol"] {
             strings.intern(name);

@@ -27,6 +27,11 @@ impl NegativeCycle {
         &self.edges
     }
 
+    /// The names of the vertices, in order: each edge leads from one to the next, the last to the first.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
     /// The sum of the weights, rounded once.
     pub fn length(&self) -> f64 {
         self.length
@@ -53,7 +58,8 @@ impl NegativeCycle {
 impl std::fmt::Display for NegativeCycle {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         const SHOWN: usize = 12;
-        write!(out, "a cycle of negative length {} over {} edges: ", self.length, self.edges.len())?;
+        let edges = if self.edges.len() == 1 { "edge" } else { "edges" };
+        write!(out, "a cycle of negative length {} over {} {edges}: ", self.length, self.edges.len())?;
         for name in self.names.iter().take(SHOWN) {
             write!(out, "{name} -> ")?;
         }

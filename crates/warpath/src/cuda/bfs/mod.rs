@@ -175,3 +175,125 @@ fn each_level(task: &BfsTask<'_>, mut expand: impl FnMut(u32) -> Result<bool>) -
     }
     Ok(level)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[cfg(feature = "cuda")]
+    use crate::cuda::device::driver::Driver;
+    #[cfg(emulator)]
+    use crate::cuda::device::emulator::Emulator;
+    use crate::graph::Unit;
+    use crate::testing::{Random, graphs_of_every_shape};
+    use crate::{Bfs, Engine, Solver};
+
+    /// The emulator under this seed, and the GPU if there is one.
+    fn devices(seed: u64) -> Vec<Arc<dyn Device>> {
+        let mut devices: Vec<Arc<dyn Device>> = Vec::new();
+        #[cfg(emulator)]
+        devices.push(Arc::new(Emulator::new(seed)));
+        #[cfg(feature = "cuda")]
+        devices.extend(Driver::open(0).ok().map(|device| Arc::new(device) as Arc<dyn Device>));
+        let _ = seed;
+        devices
+    }
+
+    const UNDER_TEST: [&str; 8] = [
+        "vertex-parallel",
+        "vertex-parallel:threads=32",
+        "level-parallel",
+        "level-parallel:threads=64",
+        "queue",
+        "queue:threads=32",
+        "scan:threads=64",
+        "scan:threads=128",
+    ];
+
+    #[test]
+    fn every_algorithm_agrees_with_the_cpu_and_proves_it() {
+        for seed in [1, 2] {
+            let mut random = Random(seed);
+            for (name, graph) in graphs_of_every_shape::<Unit>(seed) {
+                let vertices = graph.vertices() as u64;
+                if vertices > 600 || graph.arcs() > 6000 {
+                    continue;
+                }
+                let mut draw = |count: u64| {
+                    let mut drawn: Vec<_> = (0..count).map(|_| random.below(vertices) as VertexId).collect();
+                    drawn.sort_unstable();
+                    drawn.dedup();
+                    drawn
+                };
+                let sources = draw(3);
+                let target = draw(1);
+                let cpu = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap();
+                let requests = [
+                    Bfs::from(sources[0]),
+                    Bfs::from(sources.as_slice()),
+                    Bfs::from(sources.as_slice()).within(2).distances_only(),
+                    Bfs::from(sources[0]).to(target.as_slice()).count_paths(),
+                ];
+                let expected = requests.clone().map(|request| cpu.solve(request).unwrap());
+                for device in devices(seed) {
+                    let gpu = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+                    for algorithm in UNDER_TEST {
+                        for (request, expected) in requests.iter().zip(&expected) {
+                            let context = format!("{name}, {algorithm}, seed {seed}");
+                            let tree = gpu.solve(request.clone().algorithm(algorithm)).unwrap();
+                            assert_eq!(tree.distances(), expected.distances(), "{context}");
+                            assert_eq!(tree.predecessors(), expected.predecessors(), "{context}");
+                            assert_eq!(tree.path_counts(), expected.path_counts(), "{context}");
+                            tree.verify(&graph).unwrap_or_else(|error| panic!("{context}: {error}"));
+                            assert!(tree.report().statistics.iter().any(|(counter, _)| *counter == "kernel_launches"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn memory_is_planned_and_refused_with_the_numbers() {
+        let graph = Graph::from_edges((0..100_u32).map(|v| (v, v + 1))).unwrap();
+        for device in devices(1) {
+            let solver = Solver::builder(&graph).threads(1).memory(1000).device(device).open().unwrap();
+            let needed = solver.plan(&Bfs::from(0)).unwrap().device_bytes();
+            let refused = solver.solve(Bfs::from(0));
+            assert!(
+                matches!(refused, Err(Error::OutOfMemory { needed: n, available: 1000, .. }) if n == needed),
+                "{refused:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let graph = Graph::from_edges((0..10_u32).map(|v| (v, v + 1))).unwrap();
+        for device in devices(1) {
+            let control = Control::new();
+            let solver = Solver::builder(&graph).threads(1).device(device).control(control.clone()).open().unwrap();
+            for wrong in ["queue:threads=33", "queue:threads=65536", "queue:threads=31", "sequential"] {
+                let error = solver.solve(Bfs::from(0).algorithm(wrong)).unwrap_err();
+                assert!(matches!(error, Error::InvalidRequest(_)), "{wrong}: {error}");
+            }
+            assert!(solver.sssp(0).unwrap_err().to_string().contains("no CUDA algorithm"));
+            control.cancel();
+            assert!(matches!(solver.bfs(0), Err(Error::Interrupted)));
+        }
+    }
+
+    /// As it is printed, the algorithm ends, and what it counts as wrong is what it has wrong.
+    #[cfg(feature = "lab")]
+    #[test]
+    fn the_printed_algorithm_counts_its_errors() {
+        let graph = Graph::from_edges((0..300_u32).flat_map(|v| (1..5).map(move |k| (v, v * k * 7 % 301)))).unwrap();
+        let right = Solver::builder(&graph).engine(Engine::Cpu).open().unwrap().bfs(1).unwrap();
+        for device in devices(3) {
+            let solver = Solver::builder(&graph).device(device).open().unwrap();
+            let printed = solver.solve(Bfs::from(1).algorithm("vertex-parallel-as-printed:threads=32")).unwrap();
+            let wrong =
+                (0..graph.vertices() as VertexId).filter(|&v| printed.distance(v) != right.distance(v)).count() as u64;
+            assert!(printed.report().statistics.contains(&("wrong_vertices", wrong)), "{:?}", printed.report());
+        }
+    }
+}
