@@ -422,7 +422,7 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
             if pull {
                 self.pull_chunk(&chunk, floor);
             } else {
-                self.relax_chunk(&chunk, Some(floor));
+                self.relax_chunk::<true>(&chunk, Some(floor));
             }
         }
         // Until here, a distance that was pulled is stored by whoever pulls it, and lowered by nobody.
@@ -505,7 +505,11 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
     fn relax_and_recycle(&mut self, mut chunk: Chunk) {
         // Once the search is cancelled, its result is thrown away.
         if !self.task.control.is_cancelled() {
-            self.relax_chunk(&chunk, None);
+            if self.scope.is_everything() {
+                self.relax_chunk::<false>(&chunk, None);
+            } else {
+                self.relax_chunk::<true>(&chunk, None);
+            }
         }
         chunk.clear();
         if chunk.capacity() > 0 {
@@ -558,14 +562,13 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
     }
 
     /// Relaxes the arcs in scope of each vertex that is still in the current bucket; or, if there is a `floor`, those of
-    /// each vertex that lead at least so far.
-    fn relax_chunk(&mut self, chunk: &[VertexId], floor: Option<L::Distance>) {
+    /// each vertex that lead at least so far. The search is `LIMITED` unless everything is in scope.
+    fn relax_chunk<const LIMITED: bool>(&mut self, chunk: &[VertexId], floor: Option<L::Distance>) {
         const ROWS_AHEAD: usize = 16;
         const ARCS_AHEAD: usize = 8;
         /// From here on a call is worth its while.
         const LONG: usize = 16;
         let (graph, distances) = (self.graph, self.distances);
-        let limited = floor.is_some() || !self.scope.is_everything();
         let (least, limit) = (floor.unwrap_or(L::Distance::ZERO), self.scope.limit);
         let mut waiting = 0;
         for (index, &u) in chunk.iter().enumerate() {
@@ -580,22 +583,24 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
             }
             let from = self.distance(u);
             let row = graph.row(u);
-            if floor.is_none() {
+            if !LIMITED || floor.is_none() {
                 if self.width.bucket(from) < self.current {
                     continue;
                 }
                 self.counts.visits += 1;
                 self.counts.relaxations += row.len() as u64;
-                self.visited_arcs += row.len() as u64;
+                if LIMITED {
+                    self.visited_arcs += row.len() as u64;
+                }
             }
             let (targets, weights) = (&graph.targets[row.clone()], &graph.weights[row]);
             for (targets, weights) in targets.chunks(BLOCK).zip(weights.chunks(BLOCK)) {
                 if waiting + targets.len() > CANDIDATES {
-                    self.apply(waiting, limited);
+                    self.apply::<LIMITED>(waiting);
                     waiting = 0;
                 }
                 let candidates = &mut self.candidates[waiting..];
-                waiting += if limited {
+                waiting += if LIMITED {
                     collect_within::<L>(from, least, limit, targets, weights, candidates)
                 } else if targets.len() < LONG {
                     filter::<L>(distances, from, targets, weights, candidates)
@@ -604,13 +609,13 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
                 };
             }
         }
-        self.apply(waiting, limited);
+        self.apply::<LIMITED>(waiting);
     }
 
     /// Lowers the distances of the first candidates, where they still are shorter. Those that were collected without a
     /// look at the distances have to be filtered first.
-    fn apply(&mut self, mut count: usize, unfiltered: bool) {
-        if unfiltered {
+    fn apply<const UNFILTERED: bool>(&mut self, mut count: usize) {
+        if UNFILTERED {
             count = keep_shorter::<L>(self.distances, &mut self.candidates[..count]);
         }
         for index in 0..count {
