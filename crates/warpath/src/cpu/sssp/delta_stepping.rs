@@ -14,6 +14,14 @@
 //! - **Rows are fetched before they are needed:** the queue says early which rows come next.
 //! - **Filter, then apply.** Nine arcs in ten improve nothing. The first pass over a row only collects those that do,
 //!   without a branch, so that dozens of random loads are under way at once; the second pass lowers the distances.
+//! - **Most arcs are never followed,** in an undirected graph of eight arcs a vertex or more. With random weights nearly
+//!   all vertices are nearer than a typical weight, and an arc heavier than its head is far improves nothing. So for now
+//!   only arcs that lead to a distance below some *limit* are relaxed: the others cost a look at the weight, not a
+//!   random load. Once the buckets below the limit are empty, the limit moves on, and the arcs between the old one and the new
+//!   are caught up on, until four fifths of the arcs belong to settled vertices. Then each of the other vertices looks
+//!   at its own few arcs (*pulls*), and the limit is dropped; a vertex that finds all its neighbours settled need not be
+//!   visited at all. Limits grow fourfold where less than twice the arcs were settled since the last one, so that there
+//!   are few of them, whatever the graph.
 //! - **Few buckets, whatever the weights.** The nearest 1,024 buckets are kept apart, all farther ones together, and
 //!   sorted when their time comes. Beyond 2^20 widths from the source, buckets widen with the distance.
 //!
@@ -22,7 +30,9 @@
 //! and the number of threads: they fall to the one fixed point.
 //!
 //! Source: Meyer & Sanders 2003, "Delta-stepping: a parallelizable shortest path algorithm", without its light and heavy
-//! arcs; bucket fusion: Zhang et al. 2020, "Optimizing ordered graph algorithms with GraphIt", sect. 5.
+//! arcs; bucket fusion: Zhang et al. 2020, "Optimizing ordered graph algorithms with GraphIt", sect. 5; pulling in place
+//! of long arcs: Chakaravarthy et al. 2014, "Scalable single source shortest path algorithms for massively parallel
+//! systems".
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -84,12 +94,15 @@ fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
             idle: AtomicUsize::new(0),
             cancelled: AtomicBool::new(false),
         }),
+        settled_arcs: AtomicU64::new(0),
+        scanned: AtomicUsize::new(0),
     };
+    let scope = Scope::first(task, delta);
     let counts = task.team.run(|worker| {
         if worker.count == 1 {
-            Search::<L, true>::new(task, &distances, &shared, width).run(worker)
+            Search::<L, true>::new(task, &distances, &shared, width, scope).run(worker)
         } else {
-            Search::<L, false>::new(task, &distances, &shared, width).run(worker)
+            Search::<L, false>::new(task, &distances, &shared, width, scope).run(worker)
         }
     });
     let mut statistics = Counts::default();
@@ -115,17 +128,64 @@ fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
 /// A width for which buckets are large enough to share and small enough to visit few vertices twice: about 1 % of a
 /// weight at 30 arcs a vertex, a few weights at 2 or 3 (fitted to Kronecker, uniform and road graphs).
 fn choose_delta<L: Lane>(task: &SsspTask<'_, L>) -> f64 {
-    const SAMPLES: usize = 1024;
-    let graph = task.adjacency;
-    let step = (graph.arcs() / SAMPLES).max(1);
-    let mut sample: Vec<f64> = graph.weights.iter().step_by(step).map(|weight| weight.to_f64()).collect();
-    sample.sort_unstable_by(f64::total_cmp);
-    let median = sample.get(sample.len() / 2).copied().unwrap_or(1.0);
-    let typical = if median > 0.0 { median } else { task.graph.weight_range().1 / 2.0 };
-    let degree = (graph.arcs() as f64 / graph.vertices().max(1) as f64).max(1.0);
-    let delta = typical * 40.0 / degree.powf(2.5);
+    let delta = typical_weight(task) * 40.0 / average_degree(task).powf(2.5);
     let whole_numbers = !matches!(L::Weight::KIND, WeightKind::F32 | WeightKind::F64);
     if whole_numbers { delta.max(1.0) } else { delta.max(f64::MIN_POSITIVE) }
+}
+
+/// About the median of the weights, above 0 if any is.
+fn typical_weight<L: Lane>(task: &SsspTask<'_, L>) -> f64 {
+    const SAMPLES: usize = 1024;
+    let weights = task.adjacency.weights;
+    let step = (weights.len() / SAMPLES).max(1);
+    let mut sample: Vec<f64> = weights.iter().step_by(step).map(|weight| weight.to_f64()).collect();
+    let middle = sample.len() / 2;
+    let median = if sample.is_empty() { 1.0 } else { *sample.select_nth_unstable_by(middle, f64::total_cmp).1 };
+    if median > 0.0 { median } else { task.graph.weight_range().1 / 2.0 }
+}
+
+/// At least 1.
+fn average_degree<L: Lane>(task: &SsspTask<'_, L>) -> f64 {
+    (task.adjacency.arcs() as f64 / task.adjacency.vertices().max(1) as f64).max(1.0)
+}
+
+/// Which arcs are relaxed for now: those that lead to a distance below `limit`.
+#[derive(Debug, Clone, Copy)]
+struct Scope<D> {
+    limit: D,
+    /// How far the limit was moved last.
+    width: f64,
+    /// The arcs of the vertices that were settled then.
+    settled_arcs: u64,
+}
+
+impl<D: DistanceValue> Scope<D> {
+    /// The scope of the first buckets. With random weights up to about twice the typical one, the number of vertices
+    /// within reach grows e-fold in twice the typical weight over the degree; this is two such steps.
+    fn first<L: Lane<Distance = D>>(task: &SsspTask<'_, L>, delta: f64) -> Self {
+        /// From here on a look at the weights alone is much cheaper than at the heads, too.
+        const DENSE: f64 = 8.0;
+        let degree = average_degree(task);
+        let width = (4.0 * typical_weight(task) / degree).max(delta);
+        let limit = D::at_most_float(width);
+        // A limit of 0 would leave out the sources.
+        if task.graph.is_directed() || degree < DENSE || limit <= D::ZERO {
+            return Scope { limit: D::UNREACHABLE, width: f64::INFINITY, settled_arcs: 0 };
+        }
+        Scope { limit, width, settled_arcs: 0 }
+    }
+
+    fn is_everything(self) -> bool {
+        self.limit == D::UNREACHABLE
+    }
+
+    /// The scope after this one, when vertices with this many arcs are settled.
+    fn next(self, settled_arcs: u64, greatest_weight: f64) -> Self {
+        let width = if settled_arcs < 2 * self.settled_arcs { 4.0 * self.width } else { self.width };
+        let limit = D::at_most_float(self.limit.to_f64() + width);
+        let everything = width > greatest_weight || limit <= self.limit;
+        Scope { limit: if everything { D::UNREACHABLE } else { limit }, width, settled_arcs }
+    }
 }
 
 /// The width of the buckets: which bucket a distance belongs to.
@@ -174,6 +234,10 @@ struct Shared {
     length: AtomicUsize,
     /// One is in use, the one before it may still be read, the one after it is fresh.
     rounds: [Round; 3],
+    /// The arcs of all settled vertices, when a scope is exhausted.
+    settled_arcs: AtomicU64,
+    /// Blocks of vertices that have been taken by a thread that goes through all of them.
+    scanned: AtomicUsize,
 }
 
 /// What the threads agree on at the end of a bucket.
@@ -242,6 +306,9 @@ struct Search<'a, L: Lane, const ALONE: bool> {
     shared: &'a Shared,
     width: Width,
     current: u64,
+    scope: Scope<L::Distance>,
+    /// The number of arcs of vertices that this thread visited and has not yet told the others of.
+    visited_arcs: u64,
     /// Bucket `i` is at `i % NEAR`, for the next `NEAR` buckets.
     near: Vec<Bucket>,
     far: Bucket,
@@ -255,7 +322,13 @@ struct Search<'a, L: Lane, const ALONE: bool> {
 }
 
 impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
-    fn new(task: &'a SsspTask<'a, L>, distances: &'a [Atomic<L>], shared: &'a Shared, width: Width) -> Self {
+    fn new(
+        task: &'a SsspTask<'a, L>,
+        distances: &'a [Atomic<L>],
+        shared: &'a Shared,
+        width: Width,
+        scope: Scope<L::Distance>,
+    ) -> Self {
         Search {
             task,
             graph: task.adjacency,
@@ -263,6 +336,8 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
             shared,
             width,
             current: 0,
+            scope,
+            visited_arcs: 0,
             near: (0..NEAR).map(|_| Bucket::default()).collect(),
             far: Bucket::default(),
             far_least: NONE,
@@ -300,13 +375,88 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
                 fresh.next.store(NONE, Ordering::Relaxed);
                 fresh.idle.store(0, Ordering::Relaxed);
             }
-            if next == NONE || self.targets_are_settled(next) {
+            if next == NONE {
+                let end = self.width.bucket(self.scope.limit);
+                if self.scope.is_everything() || self.targets_are_settled(end) {
+                    break;
+                }
+                self.widen_scope(worker);
+                continue;
+            }
+            if self.targets_are_settled(next) {
                 break;
             }
             self.counts.buckets += 1;
             self.advance_to(next);
         }
         Ok(self.counts)
+    }
+
+    /// Everything below the limit is settled: moves the limit, and catches up on the arcs that this allows.
+    fn widen_scope(&mut self, worker: &Worker<'_>) {
+        const BLOCK: usize = 1024;
+        /// Pull when the settled vertices have this many times the arcs of the others.
+        const PULL: u64 = 4;
+        let (shared, vertices) = (self.shared, self.graph.vertices());
+        shared.settled_arcs.fetch_add(std::mem::take(&mut self.visited_arcs), Ordering::Relaxed);
+        if worker.index == 0 {
+            shared.scanned.store(0, Ordering::Relaxed);
+        }
+        worker.barrier();
+        let settled_arcs = shared.settled_arcs.load(Ordering::Relaxed);
+        let other_arcs = (self.graph.arcs() as u64).saturating_sub(settled_arcs);
+        let pull = PULL * other_arcs <= settled_arcs;
+        let floor = self.scope.limit;
+        self.scope = self.scope.next(settled_arcs, self.task.graph.weight_range().1);
+        if pull {
+            self.scope.limit = L::Distance::UNREACHABLE;
+        }
+        let mut chunk = Vec::with_capacity(BLOCK);
+        while !self.task.control.is_cancelled() {
+            let start = shared.scanned.fetch_add(BLOCK, Ordering::Relaxed).min(vertices);
+            if start == vertices {
+                break;
+            }
+            let block = start as VertexId..vertices.min(start + BLOCK) as VertexId;
+            chunk.clear();
+            chunk.extend(block.filter(|&v| (self.distance(v) < floor) != pull && self.graph.degree(v) > 0));
+            if pull {
+                self.pull_chunk(&chunk, floor);
+            } else {
+                self.relax_chunk::<true>(&chunk, Some(floor));
+            }
+        }
+        // Until here, a distance that was pulled is stored by whoever pulls it, and lowered by nobody.
+        worker.barrier();
+    }
+
+    /// Gives each of these vertices, none of which is settled, its distance by way of settled neighbours, those below
+    /// `floor`. Relies on the graph being undirected.
+    fn pull_chunk(&mut self, chunk: &[VertexId], floor: L::Distance) {
+        const AHEAD: usize = 8;
+        let graph = self.graph;
+        for (index, &v) in chunk.iter().enumerate() {
+            if let Some(&later) = chunk.get(index + AHEAD) {
+                let row = graph.row(later);
+                prefetch_slice(&graph.targets[row.clone()]);
+                prefetch_slice(&graph.weights[row]);
+            }
+            let mut least = L::Distance::UNREACHABLE;
+            let mut enclosed = true;
+            for (u, weight) in graph.edges(v) {
+                let from = self.distance(u);
+                let through = L::extend(from, weight);
+                least = if through < least { through } else { least };
+                enclosed &= from < floor;
+            }
+            if least < L::Distance::UNREACHABLE && !(self.task.cutoff < least) {
+                DistanceKey::store(&self.distances[v as usize], least.key());
+                self.counts.improvements += 1;
+                if !enclosed {
+                    self.push(v, self.width.bucket(least));
+                }
+            }
+        }
     }
 
     /// Whether all targets, if there are any, are in buckets below `next`. All threads agree on that, since nothing
@@ -356,7 +506,11 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
     fn relax_and_recycle(&mut self, mut chunk: Chunk) {
         // Once the search is cancelled, its result is thrown away.
         if !self.task.control.is_cancelled() {
-            self.relax_chunk(&chunk);
+            if self.scope.is_everything() {
+                self.relax_chunk::<false>(&chunk, None);
+            } else {
+                self.relax_chunk::<true>(&chunk, None);
+            }
         }
         chunk.clear();
         if chunk.capacity() > 0 {
@@ -408,13 +562,15 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
         read::<L>(self.distances, v)
     }
 
-    /// Relaxes the arcs of each vertex that is still in the current bucket.
-    fn relax_chunk(&mut self, chunk: &[VertexId]) {
+    /// Relaxes the arcs in scope of each vertex that is still in the current bucket; or, if there is a `floor`, those of
+    /// each vertex that lead at least so far. The search is `LIMITED` unless everything is in scope.
+    fn relax_chunk<const LIMITED: bool>(&mut self, chunk: &[VertexId], floor: Option<L::Distance>) {
         const ROWS_AHEAD: usize = 16;
         const ARCS_AHEAD: usize = 8;
         /// From here on a call is worth its while.
         const LONG: usize = 16;
         let (graph, distances) = (self.graph, self.distances);
+        let (least, limit) = (floor.unwrap_or(L::Distance::ZERO), self.scope.limit);
         let mut waiting = 0;
         for (index, &u) in chunk.iter().enumerate() {
             if let Some(&v) = chunk.get(index + ROWS_AHEAD) {
@@ -427,31 +583,42 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
                 prefetch_slice(&graph.weights[row]);
             }
             let from = self.distance(u);
-            if self.width.bucket(from) < self.current {
-                continue;
-            }
-            self.counts.visits += 1;
             let row = graph.row(u);
-            self.counts.relaxations += row.len() as u64;
+            if !LIMITED || floor.is_none() {
+                if self.width.bucket(from) < self.current {
+                    continue;
+                }
+                self.counts.visits += 1;
+                self.counts.relaxations += row.len() as u64;
+                if LIMITED {
+                    self.visited_arcs += row.len() as u64;
+                }
+            }
             let (targets, weights) = (&graph.targets[row.clone()], &graph.weights[row]);
             for (targets, weights) in targets.chunks(BLOCK).zip(weights.chunks(BLOCK)) {
                 if waiting + targets.len() > CANDIDATES {
-                    self.apply(waiting);
+                    self.apply::<LIMITED>(waiting);
                     waiting = 0;
                 }
                 let candidates = &mut self.candidates[waiting..];
-                waiting += if targets.len() < LONG {
+                waiting += if LIMITED {
+                    collect_within::<L>(from, least, limit, targets, weights, candidates)
+                } else if targets.len() < LONG {
                     filter::<L>(distances, from, targets, weights, candidates)
                 } else {
                     filter_long::<L>(distances, from, targets, weights, candidates)
                 };
             }
         }
-        self.apply(waiting);
+        self.apply::<LIMITED>(waiting);
     }
 
-    /// Lowers the distances of the first candidates, where they still are shorter.
-    fn apply(&mut self, count: usize) {
+    /// Lowers the distances of the first candidates, where they still are shorter. Those that were collected without a
+    /// look at the distances have to be filtered first.
+    fn apply<const UNFILTERED: bool>(&mut self, mut count: usize) {
+        if UNFILTERED {
+            count = keep_shorter::<L>(self.distances, &mut self.candidates[..count]);
+        }
         for index in 0..count {
             let (v, through) = self.candidates[index];
             let cell = &self.distances[v as usize];
@@ -503,6 +670,42 @@ fn filter_long<L: Lane>(
     candidates: &mut [(VertexId, L::Distance)],
 ) -> usize {
     filter::<L>(distances, from, targets, weights, candidates)
+}
+
+/// Collects the relaxations of these arcs, from the same tail, that lead to a distance from `floor` to below `limit`;
+/// returns how many. Does not look at the heads: those of several rows are then looked at together, by
+/// [`keep_shorter`], so that many random loads are under way at once although few arcs of a row pass.
+#[inline(never)]
+fn collect_within<L: Lane>(
+    from: L::Distance,
+    floor: L::Distance,
+    limit: L::Distance,
+    targets: &[VertexId],
+    weights: &[L::Weight],
+    candidates: &mut [(VertexId, L::Distance)],
+) -> usize {
+    assert!(targets.len() <= candidates.len());
+    let mut within = 0;
+    for (&v, &weight) in targets.iter().zip(weights) {
+        let through = L::extend(from, weight);
+        // SAFETY: as in `filter`.
+        unsafe { *candidates.get_unchecked_mut(within) = (v, through) };
+        within += ((floor <= through) & (through < limit)) as usize;
+    }
+    within
+}
+
+/// Moves the relaxations that lower a distance to the front; returns how many there are.
+#[inline(never)]
+fn keep_shorter<L: Lane>(distances: &[Atomic<L>], candidates: &mut [(VertexId, L::Distance)]) -> usize {
+    let mut kept = 0;
+    for index in 0..candidates.len() {
+        let (v, through) = candidates[index];
+        let to = read::<L>(distances, v);
+        candidates[kept] = (v, through);
+        kept += (through < to) as usize;
+    }
+    kept
 }
 
 #[inline(always)]

@@ -118,7 +118,7 @@ mod tests {
     use petgraph::graph::DiGraph;
 
     use super::*;
-    use crate::graph::{Distances, Unit};
+    use crate::graph::{Direction, Distances, GraphBuilder, Unit};
     use crate::testing::{Random, TestWeight, graphs_of_every_shape};
     use crate::{ShortestPathTree, Solver, Sssp};
 
@@ -279,6 +279,37 @@ mod tests {
                 let tree = solver.solve(Sssp::from(5).algorithm(algorithm)).unwrap();
                 assert_eq!(u32::distances(tree.distances()), expected, "{algorithm}, {threads} threads");
                 tree.verify(&graph).unwrap();
+            }
+        }
+    }
+
+    /// Undirected, so dense that delta-stepping limits its scope, with a tail and a component of its own.
+    #[test]
+    fn dense_undirected_graphs_agree() {
+        let mut random = Random(78);
+        for (vertices, greatest) in [(2_000, 255), (2_000, 3), (300, 1_000_000), (3_000, 0)] {
+            let mut edges: Vec<(u32, u32, u32)> = (0..10 * vertices)
+                .map(|_| (random.below(vertices), random.below(vertices), random.below(greatest + 1)))
+                .map(|(u, v, weight)| (u as u32, v as u32, weight as u32))
+                .collect();
+            let last = vertices as u32;
+            edges.extend((0..40).map(|step| (last + step - 1, last + step, 40 * greatest as u32)));
+            edges.extend((0..100).map(|step| (last + 50 + step, last + 51 + step * 7 % 100, 1)));
+            let builder = GraphBuilder::new().direction(Direction::Undirected);
+            let graph = builder.build_from(edges).unwrap();
+            for source in [0, last + 20, last + 60] {
+                let expected = expected::<u32>(&graph, source);
+                for threads in [1, 2, 4] {
+                    let solver = Solver::builder(&graph).threads(threads).open().unwrap();
+                    for algorithm in ["delta-stepping", "delta-stepping:delta=0.3", "delta-stepping:delta=100"] {
+                        let request = Sssp::from(source).algorithm(algorithm);
+                        let tree = solver.solve(request.clone()).unwrap();
+                        assert_eq!(u32::distances(tree.distances()), expected, "{algorithm}, {threads} threads");
+                        let near = solver.solve(Sssp { targets: vec![17], ..request }).unwrap();
+                        assert_eq!(near.distance(17), tree.distance(17), "{algorithm}, {threads} threads");
+                        near.verify(&graph).unwrap();
+                    }
+                }
             }
         }
     }
