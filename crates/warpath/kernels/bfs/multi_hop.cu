@@ -14,55 +14,60 @@ constexpr u32 vertex_mask = (1u << vertex_bits) - 1;
 constexpr u32 unit = 8;
 /// The most vertices that a neighborhood can have, the one in the middle included.
 constexpr u32 most = 256;
-/// The greatest distance within a neighborhood.
-constexpr u32 greatest_radius = 16;
 /// The most blocks, each of which has a part of the queue for what it finds.
 constexpr u32 parts = 128;
 
-/// Collects all vertices within `radius` arcs of `vertex`, nearest first, into `found`; `ends[r]` is how many are within
-/// r + 1 arcs. False if there are too many. Only the last layers are searched for what is known already: a vertex that is
-/// listed twice, which takes a directed cycle, does no harm.
-__device__ bool neighborhood_of(const u32* offsets, const u32* targets, u32 vertex, u32 radius, u32* found, u32* ends) {
+/// A thread's list in shared memory: entries of all threads take turns, so that a warp reads from all banks.
+struct List {
+    u32* first;
+    u32 apart;
+    __device__ u32& operator[](u32 index) const { return first[index * apart]; }
+};
+
+/// Collects all vertices within `radius` arcs of `vertex`, nearest first, and returns how many; 0 if they are too many.
+/// Only the last layers are searched for what is known already: a vertex that is listed twice, which takes a directed
+/// cycle, does no harm.
+__device__ u32 collect(const u32* offsets, const u32* targets, u32 vertex, u32 radius, List found) {
     found[0] = vertex;
     u32 size = 1, layer = 0, layer_before = 0;
     for (u32 r = 0; r < radius; r++) {
         const u32 end = size;
         for (u32 i = layer; i < end; i++) {
-            const u32 tail = found[i] & vertex_mask;
-            for (u32 arc = load_constant(&offsets[tail]); arc < load_constant(&offsets[tail + 1]); arc++) {
+            const u32 tail = found[i] & vertex_mask, last = load_constant(&offsets[tail + 1]);
+            for (u32 arc = load_constant(&offsets[tail]); arc < last; arc++) {
                 const u32 head = load_constant(&targets[arc]);
                 bool known = false;
                 for (u32 j = layer_before; j < size && !known; j++) known = (found[j] & vertex_mask) == head;
                 if (known) continue;
-                if (size == most) return false;
+                if (size == most) return 0;
                 found[size++] = head | r << vertex_bits;
             }
         }
         layer_before = layer;
         layer = end;
-        ends[r] = size;
     }
-    return true;
+    return size;
 }
 
 /// Writes the neighborhoods of all vertices. A place is where one begins, in units, and how many entries it has.
-/// `used` counts units; `failed` is set if a neighborhood is too large, or there are more units than `capacity`.
-extern "C" __global__ void __launch_bounds__(128) bfs_multi_hop_build(const u32* offsets, const u32* targets, u32 vertices, u32 radius, uint2* places, u32* entries, u32* used, u32 capacity, u32* failed) {
+/// `used` counts units; `failed` is set if a neighborhood is too large, or there are more units than `capacity`. Takes
+/// `most` words of dynamic shared memory a thread.
+extern "C" __global__ void __launch_bounds__(256)
+    bfs_multi_hop_build(const u32* offsets, const u32* targets, u32 vertices, u32 radius, uint2* places, u32* entries,
+                        u32* used, u32 capacity, u32* failed) {
+    DYNAMIC_SHARED(memory);
+    const List found = {reinterpret_cast<u32*>(memory) + threadIdx.x, blockDim.x};
     for (u32 vertex = blockIdx.x * blockDim.x + threadIdx.x; vertex < vertices; vertex += gridDim.x * blockDim.x) {
-        u32 found[most], ends[greatest_radius];
-        if (!neighborhood_of(offsets, targets, vertex, radius, found, ends)) {
-            store(failed, 1);
-            return;
-        }
-        const u32 size = ends[radius - 1] - 1, units = (size + unit - 1) / unit;
-        const u32 begin = atomicAdd(used, units);
-        if (begin + units > capacity || begin + units < begin) {
+        const u32 size = collect(offsets, targets, vertex, radius, found);
+        const u32 units = (size - 1 + unit - 1) / unit;
+        const u32 begin = size > 0 ? atomicAdd(used, units) : 0;
+        if (size == 0 || begin + units > capacity || begin + units < begin) {
             store(failed, 1);
             return;
         }
         places[vertex] = make_uint2(begin, units * unit);
         u32* const to = entries + static_cast<u64>(begin) * unit;
-        for (u32 k = 0; k < units * unit; k++) to[k] = k < size ? found[k + 1] : none;
+        for (u32 k = 0; k < units * unit; k++) to[k] = k + 1 < size ? found[k + 1] : none;
     }
 }
 WARPATH_KERNEL(bfs_multi_hop_build)

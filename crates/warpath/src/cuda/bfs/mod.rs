@@ -198,7 +198,14 @@ mod tests {
         devices
     }
 
-    const UNDER_TEST: [&str; 8] = [
+    const UNDER_TEST: [&str; 15] = [
+        "direction-optimizing:threads=64",
+        "direction-optimizing:threads=32,blocks=3,alpha=0.01,beta=0.1",
+        "direction-optimizing:threads=64,alpha=1",
+        "direction-optimizing:threads=128,alpha=0,beta=0",
+        "multi-hop:threads=64",
+        "multi-hop:threads=32,blocks=3,radius=1",
+        "multi-hop:threads=32,radius=3",
         "vertex-parallel",
         "vertex-parallel:threads=32",
         "level-parallel",
@@ -236,7 +243,13 @@ mod tests {
                 let expected = requests.clone().map(|request| cpu.solve(request).unwrap());
                 for device in devices(seed) {
                     let gpu = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+                    let hub = (0..graph.vertices() as VertexId).any(|v| graph.degree(v) > 255);
                     for algorithm in UNDER_TEST {
+                        if hub && algorithm.starts_with("multi-hop") {
+                            let refused = gpu.solve(Bfs::from(0).algorithm(algorithm)).unwrap_err();
+                            assert!(refused.to_string().contains("255 arcs"), "{name}: {refused}");
+                            continue;
+                        }
                         for (request, expected) in requests.iter().zip(&expected) {
                             let context = format!("{name}, {algorithm}, seed {seed}");
                             let tree = gpu.solve(request.clone().algorithm(algorithm)).unwrap();
@@ -273,6 +286,10 @@ mod tests {
             let control = Control::new();
             let solver = Solver::builder(&graph).threads(1).device(device).control(control.clone()).open().unwrap();
             for wrong in ["queue:threads=33", "queue:threads=65536", "queue:threads=31", "sequential"] {
+                let error = solver.solve(Bfs::from(0).algorithm(wrong)).unwrap_err();
+                assert!(matches!(error, Error::InvalidRequest(_)), "{wrong}: {error}");
+            }
+            for wrong in ["multi-hop:radius=17", "multi-hop:blocks=129", "direction-optimizing:threads=48"] {
                 let error = solver.solve(Bfs::from(0).algorithm(wrong)).unwrap_err();
                 assert!(matches!(error, Error::InvalidRequest(_)), "{wrong}: {error}");
             }

@@ -226,6 +226,10 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let report: DeviceSlice<u32> = pool.take(2)?;
     let waiting = Waiting::new(device)?;
 
+    // Each thread of the build has a list in shared memory.
+    let list_bytes = 4 * MOST as u32;
+    let threads = (device.properties().shared_bytes_per_block / list_bytes / 32 * 32).clamp(32, 256);
+    let blocks = device.blocks_at_once(build, threads, list_bytes * threads)?.max(1);
     // The sample may have missed large neighborhoods: then a smaller radius will do.
     let mut radius = room.radius;
     loop {
@@ -233,7 +237,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         let count = graph.vertices() as u32;
         let capacity = room.capacity as u32;
         let (used, failed) = (report.part(0, 1), report.part(1, 1));
-        let shape = LaunchShape::covering(vertices, device.properties().threads_per_block.min(128));
+        let shape = LaunchShape { shared_bytes: list_bytes * threads, ..LaunchShape::line(blocks, threads) };
         // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
         unsafe {
             let arguments = arguments![offsets, targets, count, radius, places, entries, used, capacity, failed];
