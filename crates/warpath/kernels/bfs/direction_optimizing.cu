@@ -33,7 +33,7 @@ struct Search {
     const Offset* incoming_offsets;  // of the arcs by head; null if the search never goes bottom-up
     const u32* incoming;
     const uint4* heads;   // for each vertex the first four tails to look for, filled up with no_vertex
-    const u32* settled;   // bits of what is never looked for: vertices without incoming arcs, and beyond the last one
+    const u32* settled;   // bits of what is never looked for: vertices without arcs, and beyond the last one
     u32* levels;          // of as many vertices, up to a multiple of four
     u32* visited[2];      // bits
     u32* short_rows[2];   // queues of vertices
@@ -210,7 +210,7 @@ __device__ void bottom_up(const Search<Offset>& search, const u32* before, u32* 
             bool hit = false, unsure = false;
             if (!(visited >> lane & 1)) {
                 const uint4 head = load_once(&search.heads[vertex]);
-                hit = is_set(before, head.x);
+                hit = head.x != no_vertex && is_set(before, head.x);
                 if (!hit && head.y != no_vertex) {
                     const bool second = is_set(before, head.y);
                     const bool third = head.z != no_vertex && is_set(before, head.z);
@@ -346,7 +346,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) bfs_direction_optimizing_64
 WARPATH_KERNEL(bfs_direction_optimizing_64)
 
 /// Chooses for each vertex the tails with the most arcs, which are visited first in all likelihood, and marks the
-/// vertices without any. In long rows each lane proposes one, so not quite the best are chosen. O(arcs) work.
+/// vertices without any arc, in or out. In long rows each lane proposes one, so not quite the best are chosen. O(arcs) work.
 template <class Offset>
 __device__ void choose_heads(const Offset* incoming_offsets, const u32* incoming, const Offset* offsets, u32 vertices,
                              uint4* heads, u32* settled) {
@@ -358,24 +358,28 @@ __device__ void choose_heads(const Offset* incoming_offsets, const u32* incoming
         for (u32 k = 0; k < lanes_a_warp; k++) {
             const u32 vertex = word * 32 + k;
             Offset begin = 0, end = 0;
+            bool leads_nowhere = true;
             if (vertex < vertices) {
                 begin = load_constant(&incoming_offsets[vertex]);
                 end = load_constant(&incoming_offsets[vertex + 1]);
+                leads_nowhere = load_constant(&offsets[vertex]) == load_constant(&offsets[vertex + 1]);
             }
-            if (begin == end) without |= 1u << k;
+            if (begin == end && leads_nowhere) without |= 1u << k;
             // Number of arcs + 1, and the complement of the tail: the greatest is the best.
             u64 proposal = 0;
             for (Offset arc = begin + lane; arc < end; arc += lanes_a_warp) {
                 const u32 tail = load_constant(&incoming[arc]);
                 const u32 degree = static_cast<u32>(load_constant(&offsets[tail + 1]) - load_constant(&offsets[tail]));
-                proposal = max(proposal, static_cast<u64>(degree) + 1 << 32 | static_cast<u32>(~tail));
+                proposal = max(proposal, (static_cast<u64>(degree) + 1) << 32 | static_cast<u32>(~tail));
             }
             u32 chosen[4];
 #pragma unroll
             for (u32 j = 0; j < 4; j++) {
                 u64 best = proposal;
 #pragma unroll
-                for (u32 by = lanes_a_warp / 2; by > 0; by /= 2) best = max(best, __shfl_xor_sync(all_lanes, best, static_cast<int>(by)));
+                for (u32 by = lanes_a_warp / 2; by > 0; by /= 2) {
+                    best = max(best, __shfl_xor_sync(all_lanes, best, static_cast<int>(by)));
+                }
                 chosen[j] = best > 0 ? ~static_cast<u32>(best) : no_vertex;
                 if (proposal == best) proposal = 0;
             }
@@ -386,11 +390,15 @@ __device__ void choose_heads(const Offset* incoming_offsets, const u32* incoming
     }
 }
 
-extern "C" __global__ void __launch_bounds__(512) bfs_choose_heads_32(const u32* incoming_offsets, const u32* incoming, const u32* offsets, u32 vertices, uint4* heads, u32* settled) {
+extern "C" __global__ void __launch_bounds__(512)
+    bfs_choose_heads_32(const u32* incoming_offsets, const u32* incoming, const u32* offsets, u32 vertices, uint4* heads,
+                        u32* settled) {
     choose_heads(incoming_offsets, incoming, offsets, vertices, heads, settled);
 }
 WARPATH_KERNEL(bfs_choose_heads_32)
-extern "C" __global__ void __launch_bounds__(512) bfs_choose_heads_64(const u64* incoming_offsets, const u32* incoming, const u64* offsets, u32 vertices, uint4* heads, u32* settled) {
+extern "C" __global__ void __launch_bounds__(512)
+    bfs_choose_heads_64(const u64* incoming_offsets, const u32* incoming, const u64* offsets, u32 vertices, uint4* heads,
+                        u32* settled) {
     choose_heads(incoming_offsets, incoming, offsets, vertices, heads, settled);
 }
 WARPATH_KERNEL(bfs_choose_heads_64)
