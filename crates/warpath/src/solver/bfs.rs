@@ -93,8 +93,7 @@ struct Placed {
 }
 
 impl Bfs {
-    /// Where this search runs. `auto` goes to the GPU only for algorithms that are nowhere else: those of the papers,
-    /// which are slower than what the CPU has.
+    /// Where this search runs.
     fn place(&self, solver: &Solver<'_>) -> Placed {
         let placed = |engine, reason: &str| Placed { engine, reason: reason.to_owned() };
         match &solver.engine {
@@ -107,9 +106,64 @@ impl Bfs {
                 if only_cuda {
                     return placed(Place::Cuda, "only there is this algorithm");
                 }
-                let reason = crate::cuda::plainly_absent();
-                placed(Place::Cpu, reason.as_deref().unwrap_or("no CUDA algorithm is predicted faster"))
+                match self.gpu_pays(solver) {
+                    Ok(reason) => placed(Place::Cuda, &reason),
+                    Err(reason) => placed(Place::Cpu, &reason),
+                }
             }
+        }
+    }
+
+    /// Whether the searches to come are predicted to be done sooner on a GPU, what has to be made ready there included;
+    /// and why, or why not. The device is opened only if it pays.
+    fn gpu_pays(&self, solver: &Solver<'_>) -> std::result::Result<String, String> {
+        /// Opening a device, in seconds.
+        const OPENING: f64 = 0.3;
+        /// What one search takes at least, with its launch and its report.
+        const SEARCH: f64 = 100e-6;
+        /// Bytes a second, to the device and back, from ordinary memory.
+        const COPYING: f64 = 10e9;
+        /// Arcs and vertices a second, where levels are wide and where they are short.
+        const ARCS: f64 = 300e9;
+        const VERTICES: f64 = 1e9;
+        /// The same for one thread of the CPU.
+        const CPU_ARCS: f64 = 1.3e9;
+        const CPU_VERTICES: f64 = 65e6;
+        if let Some(reason) = crate::cuda::plainly_absent() {
+            return Err(reason);
+        }
+        let graph = solver.graph;
+        let (name, _) = self.cuda_algorithm(graph);
+        let Some(algorithm) = cuda::ALGORITHMS.iter().find(|entry| name.starts_with(entry.info.name)) else {
+            return Err("only the CPU has this algorithm".into());
+        };
+        let (vertices, arcs) = (graph.vertices() as f64, graph.arcs() as f64);
+        let (on_cpu, on_gpu) = match (choose(graph).0 == sequential::ALGORITHM.info.name, algorithm.info.name) {
+            (true, "multi-hop") => (vertices / CPU_VERTICES, vertices / VERTICES),
+            (true, _) => (vertices / CPU_VERTICES, arcs / ARCS),
+            (false, _) => (arcs / CPU_ARCS / solver.team.threads() as f64, arcs / ARCS),
+        };
+        let bytes = (algorithm.plan)(graph).device_bytes();
+        let mut state = solver.cuda();
+        let searches = state.searches_to_come() as f64;
+        let ready = if state.has_prepared(&name) {
+            0.0
+        } else {
+            bytes as f64 / COPYING + if state.is_open() { 0.0 } else { OPENING }
+        };
+        let (cpu, gpu) = (searches * on_cpu, ready + searches * (on_gpu + SEARCH + 4.0 * vertices / COPYING));
+        let predicted = format!("{} there is predicted, {} on the CPU", in_words(gpu), in_words(cpu));
+        if gpu >= cpu {
+            return Err(format!("a GPU does not pay: {predicted}"));
+        }
+        if let Err(error) = state.device(&solver.engine) {
+            return Err(error.to_string());
+        }
+        drop(state);
+        match solver.device_memory() {
+            Ok(available) if bytes <= available => Ok(format!("a GPU pays: {predicted}")),
+            Ok(available) => Err(format!("the GPU has {available} bytes of memory to give; the search takes {bytes}")),
+            Err(error) => Err(error.to_string()),
         }
     }
 
@@ -145,6 +199,9 @@ impl Bfs {
         let graph = solver.graph;
         let (name, reason) = self.cuda_algorithm(graph);
         let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, &name)?;
+        if algorithm.needs_transpose && self.algorithm.is_some() {
+            solver.team.install(|| graph.transpose());
+        }
         let device_bytes = (algorithm.plan)(graph).device_bytes();
         let mut report = Report {
             engine_reason,
@@ -230,6 +287,11 @@ impl Bfs {
         let distances = Distances::U32(levels);
         ShortestPathTree { problem: Problem::Bfs, sources, distances, predecessors, path_counts, bound, report }
     }
+}
+
+/// A time as a person says it.
+fn in_words(seconds: f64) -> String {
+    if seconds < 1.0 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
 }
 
 /// What [`Graph::transpose`] takes.

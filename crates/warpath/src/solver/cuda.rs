@@ -14,6 +14,8 @@ use crate::{Engine, Error, Result, cuda};
 pub(super) struct CudaState {
     device: Option<Arc<dyn Device>>,
     prepared: Option<Prepared>,
+    /// How many searches are known to come, the next one included; 0 for one.
+    searches: usize,
 }
 
 /// A graph on the device, ready for one algorithm.
@@ -28,7 +30,7 @@ struct Prepared {
 impl CudaState {
     /// On this device, if it is open already.
     pub(super) fn on(device: Option<Arc<dyn Device>>) -> Self {
-        CudaState { device, prepared: None }
+        CudaState { device, ..Default::default() }
     }
 
     /// The device, opened if it was not.
@@ -38,6 +40,26 @@ impl CudaState {
             self.device = Some(cuda::open(ordinals)?);
         }
         self.device.clone().ok_or_else(|| Error::NoDevice("no device is open".into()))
+    }
+
+    /// Tells how many searches are to come.
+    pub(super) fn expect_searches(&mut self, searches: usize) {
+        self.searches = searches;
+    }
+
+    /// How many searches are known to come.
+    pub(super) fn searches_to_come(&self) -> usize {
+        self.searches.max(1)
+    }
+
+    /// Whether the device is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.device.is_some()
+    }
+
+    /// Whether the graph is ready for this algorithm.
+    pub(super) fn has_prepared(&self, algorithm: &str) -> bool {
+        self.prepared.as_ref().is_some_and(|prepared| prepared.algorithm == algorithm)
     }
 
     /// The graph ready for this algorithm, made so by `prepare` if it was not. What was prepared for another is given

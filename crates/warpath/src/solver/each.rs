@@ -44,6 +44,8 @@ impl<'g> Solver<'g> {
         mut each: impl FnMut(ShortestPathTree) -> Result<()>,
     ) -> Result<()> {
         self.checked(sources, "source")?;
+        self.cuda().expect_searches(sources.len());
+        let _one_again = OneSearch(self);
         if search.solve_together(self, sources, &mut each)? {
             return self.graph.check_intact();
         }
@@ -87,6 +89,15 @@ impl<'g> Solver<'g> {
             queue.stop();
             delivered
         })
+    }
+}
+
+/// Tells the solver, when it goes, that one search is to come.
+struct OneSearch<'s>(&'s Solver<'s>);
+
+impl Drop for OneSearch<'_> {
+    fn drop(&mut self) {
+        self.0.cuda().expect_searches(1);
     }
 }
 

@@ -59,6 +59,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         ],
         negative_weights: true,
     },
+    needs_transpose: true,
     plan,
     prepare,
 };

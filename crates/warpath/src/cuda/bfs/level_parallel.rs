@@ -29,6 +29,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         parameters: &[THREADS],
         negative_weights: true,
     },
+    needs_transpose: false,
     plan,
     prepare,
 };

@@ -52,6 +52,8 @@ pub(crate) trait PreparedBfs: Debug + Send {
 pub(crate) struct BfsAlgorithm {
     /// What is known of it before it runs.
     pub(crate) info: AlgorithmInfo,
+    /// Whether it reads the transpose of a directed graph, if that is at hand. Asked for by name, it is made.
+    pub(crate) needs_transpose: bool,
     /// What it takes on the device, the graph included.
     pub(crate) plan: fn(&Graph) -> Plan,
     /// Takes what was planned and makes everything ready.

@@ -50,6 +50,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         ],
         negative_weights: true,
     },
+    needs_transpose: false,
     plan: |graph| plan(graph, &Shape::of(graph, None)),
     prepare,
 };

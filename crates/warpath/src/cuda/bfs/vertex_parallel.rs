@@ -32,6 +32,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         parameters: &[THREADS],
         negative_weights: true,
     },
+    needs_transpose: false,
     plan,
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, &plan(graph))?)),
 };
@@ -135,6 +136,7 @@ mod as_printed {
             parameters: &[THREADS],
             negative_weights: true,
         },
+        needs_transpose: false,
         plan,
         prepare,
     };
