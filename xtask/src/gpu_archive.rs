@@ -21,11 +21,17 @@ pub(crate) fn run(root: &Path, directory: &Path) -> Result<(), String> {
             .current_dir(root)
             .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
             .env("CARGO_PROFILE_RELEASE_STRIP", "true");
-        command.args(arguments).args(["--release", "--locked", "--message-format=json-render-diagnostics"]);
+        if arguments[0] != "bench" {
+            command.arg(arguments[0]).arg("--release").args(&arguments[1..]);
+        } else {
+            command.args(arguments);
+        }
+        command.args(["--locked", "--message-format=json-render-diagnostics"]);
         executables(&output_of(&mut command)?)
     };
     let mut built = build(&["build", "--package", "warpath-cli", "--bin", "warpath", "--features", "lab"])?;
     built.extend(build(&["test", "--no-run", "--package", "warpath", "--lib", "--features", "lab"])?);
+    built.extend(build(&["bench", "--no-run", "--package", "warpath", "--bench", "gpu"])?);
     if directory.exists() {
         fs::remove_dir_all(directory).map_err(at(directory))?;
     }
@@ -63,8 +69,13 @@ fn executables(messages: &str) -> Result<Vec<(&'static str, PathBuf)>, String> {
     for line in messages.lines().filter(|line| line.starts_with('{')) {
         let message: serde_json::Value = serde_json::from_str(line).map_err(|error| format!("cargo said {error}"))?;
         let Some(path) = message["executable"].as_str() else { continue };
-        let is_test = message["profile"]["test"].as_bool().unwrap_or(false);
-        found.push((if is_test { "warpath-tests" } else { "warpath" }, PathBuf::from(path)));
+        let is = |kind: &str| message["target"]["kind"].as_array().is_some_and(|kinds| kinds.iter().any(|k| k == kind));
+        let name = match (is("bench"), is("bin")) {
+            (true, _) => "warpath-bench",
+            (_, true) => "warpath",
+            _ => "warpath-tests",
+        };
+        found.push((name, PathBuf::from(path)));
     }
     if found.is_empty() { Err("cargo has built no program".into()) } else { Ok(found) }
 }

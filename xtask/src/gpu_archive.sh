@@ -3,7 +3,7 @@
 # Exits with 1 if anything is wrong. SANITIZER says where compute-sanitizer is, GRAPHS where more graphs to bench are.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
-chmod +x warpath warpath-tests
+chmod +x warpath warpath-tests warpath-bench
 logs=${LOGS:-$PWD/logs}
 mkdir -p "$logs"
 parts=${*:-tests sanitizers bench}
@@ -61,22 +61,9 @@ if [[ " $parts " == *" sanitizers "* ]]; then
 fi
 
 if [[ " $parts " == *" bench "* ]]; then
-    for graph in kron:16 kron:20 grid:1000x1000 uniform:20 ${GRAPHS:-}; do
-        for algorithm in $(algorithms bfs); do
-            log="$logs/bench.json"
-            if ./warpath bfs "$graph" --source 0 --verify --engine cuda --algorithm "$algorithm" --json --statistics >"$log" 2>"$log.err"; then
-                row "$algorithm $graph" ok "$(python3 -c '
-import json, sys
-found = json.load(open(sys.argv[1]))
-seconds, statistics = found["seconds"], found["statistics"]
-print("%.3f ms solve, %.1f ms prepare, " % (1e3 * seconds["solve"], 1e3 * seconds["prepare"])
-      + ", ".join("%s %s" % pair for pair in statistics.items()))' "$log")"
-            else
-                row "$algorithm $graph" FAILED "$(tail -n 1 "$log.err")"
-                failed=1
-            fi
-        done
-    done
+    # What every search answers is checked there.
+    attempt "bench" ./warpath-bench kron:16 kron:20 uniform:20 grid:1000x1000 ${GRAPHS:-}
+    cat "$logs/bench.log"
 fi
 
 printf '%s\n' "${rows[@]}"

@@ -1,0 +1,121 @@
+//! Breadth-first search on a GPU, timed by its own clock and checked against the CPU.
+//!
+//! ```sh
+//! cargo bench -p warpath --bench gpu -- kron:20 roads.gr            # every fast algorithm that suits
+//! cargo bench -p warpath --bench gpu -- grid:1000x1000 --algorithm multi-hop:radius=4
+//! ```
+//!
+//! For each of eight sources in the largest component, five searches after one to warm up: from a prepared graph on the
+//! device to final levels on the device, initialization included. Printed is the median of the medians, and the least
+//! and greatest of them. Preparing (upload included), downloading and all else are timed on the host, beside it. Every
+//! answer is compared with the CPU engine's.
+
+use std::time::Instant;
+
+use warpath::graph::weakly_connected_components;
+use warpath::{Bfs, Engine, Graph, Solver, VertexId};
+
+const SOURCES: usize = 8;
+const RUNS: usize = 5;
+const DEFAULT_GRAPHS: [&str; 3] = ["kron:18", "uniform:18", "grid:512x512"];
+
+fn main() {
+    let mut graphs = Vec::new();
+    let mut algorithms = Vec::new();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--algorithm" => algorithms.extend(arguments.next()),
+            "--bench" => {}
+            _ => graphs.push(argument),
+        }
+    }
+    if graphs.is_empty() {
+        graphs = DEFAULT_GRAPHS.map(str::to_owned).to_vec();
+    }
+    if let Err(error) = warpath::cuda::devices() {
+        println!("nothing is timed: {error}");
+        return;
+    }
+    println!(
+        "{:<24} {:<34} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  {}",
+        "graph", "algorithm", "ms", "least", "greatest", "host ms", "prepare", "download", "statistics"
+    );
+    for name in &graphs {
+        let graph =
+            if warpath::generate::Recipe::looks_like(name) { warpath::generate(name) } else { warpath::read(name) };
+        let graph = graph.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let sources = sources(&graph);
+        let cpu = Solver::builder(&graph).engine(Engine::Cpu).open().expect("threads can be started");
+        let request = |source| Bfs::from(source).distances_only();
+        let expected: Vec<_> =
+            sources.iter().map(|&source| cpu.solve(request(source)).expect("the search works")).collect();
+        let chosen: Vec<Option<&str>> = if algorithms.is_empty() {
+            vec![None]
+        } else {
+            algorithms.iter().map(|name| Some(name.as_str())).collect()
+        };
+        for algorithm in chosen {
+            let gpu = Solver::builder(&graph).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
+            let (mut on_device, mut on_host, mut downloads) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut prepare, mut described, mut statistics) = (0.0, String::new(), String::new());
+            for (&source, expected) in sources.iter().zip(&expected) {
+                let mut times = Vec::new();
+                for run in 0..=RUNS {
+                    let mut request = request(source);
+                    if let Some(algorithm) = algorithm {
+                        request = request.algorithm(algorithm);
+                    }
+                    let start = Instant::now();
+                    let tree = match gpu.solve(request) {
+                        Ok(tree) => tree,
+                        Err(error) => panic!("{name}, {algorithm:?}: {error}"),
+                    };
+                    let host = start.elapsed().as_secs_f64();
+                    assert_eq!(tree.distances(), expected.distances(), "{name}: the levels differ from the CPU's");
+                    let report = tree.report();
+                    prepare = f64::max(prepare, report.seconds.prepare);
+                    if run > 0 {
+                        let nanoseconds =
+                            report.statistics.iter().find(|(name, _)| *name == "device_nanoseconds").map(|(_, n)| *n);
+                        times.push(nanoseconds.map_or(report.seconds.solve, |n| n as f64 * 1e-9));
+                        on_host.push(host);
+                        downloads.push(report.seconds.download);
+                    }
+                    described.clone_from(&report.algorithm);
+                    let shown = report.statistics.iter().filter(|(name, _)| *name != "device_nanoseconds");
+                    statistics = shown.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
+                }
+                on_device.push(median(&mut times));
+            }
+            let middle = median(&mut on_device);
+            println!(
+                "{:<24} {:<34} {:>9.4} {:>9.4} {:>9.4} {:>9.2} {:>9.1} {:>9.2}  {statistics}",
+                name.rsplit('/').next().unwrap_or(name),
+                algorithm.unwrap_or(&described),
+                middle * 1e3,
+                on_device[0] * 1e3,
+                on_device[on_device.len() - 1] * 1e3,
+                median(&mut on_host) * 1e3,
+                prepare * 1e3,
+                median(&mut downloads) * 1e3
+            );
+        }
+    }
+}
+
+/// The median; sorts the values.
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Vertices of the largest component, spread over it.
+fn sources(graph: &Graph) -> Vec<VertexId> {
+    let components = weakly_connected_components(graph);
+    let largest = components.largest().expect("the graph has vertices");
+    let members: Vec<VertexId> = (0..graph.vertices() as VertexId)
+        .filter(|&v| components.of[v as usize] == largest && graph.degree(v) > 0)
+        .collect();
+    (0..SOURCES).map(|index| members[index * members.len() / SOURCES]).collect()
+}
