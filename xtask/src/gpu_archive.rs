@@ -32,6 +32,11 @@ pub(crate) fn run(root: &Path, directory: &Path) -> Result<(), String> {
     let mut built = build(&["build", "--package", "warpath-cli", "--bin", "warpath", "--features", "lab"])?;
     built.extend(build(&["test", "--no-run", "--package", "warpath", "--lib", "--features", "lab"])?);
     built.extend(build(&["bench", "--no-run", "--package", "warpath", "--bench", "gpu"])?);
+    let is_ours =
+        directory.join("run.sh").exists() || fs::read_dir(directory).is_ok_and(|mut files| files.next().is_none());
+    if directory.exists() && !is_ours {
+        return Err(format!("{} is no archive of this kind; it would be replaced", directory.display()));
+    }
     if directory.exists() {
         fs::remove_dir_all(directory).map_err(at(directory))?;
     }

@@ -36,10 +36,15 @@ for found in json.load(sys.stdin)["algorithms"]:
         print(found["name"])' "$1"
 }
 
-./warpath devices | grep -i '^ *cuda'
+if ! ./warpath devices | grep '^ *cuda:'; then
+    echo "there is no GPU that Warpath can use: nothing is tested" >&2
+    exit 1
+fi
 
 if [[ " $parts " == *" tests "* ]]; then
     attempt "tests of the CUDA engine" ./warpath-tests cuda
+    # It leaves a process in which nothing works any more.
+    attempt "a device that fails says so" ./warpath-tests a_ruined_device --ignored
     attempt "no driver is no crash" env CUDA_VISIBLE_DEVICES= ./warpath bfs kron:10 --source 0 --verify
 fi
 
@@ -50,7 +55,7 @@ if [[ " $parts " == *" sanitizers "* ]]; then
         failed=1
     else
         for tool in memcheck racecheck synccheck initcheck; do
-            for algorithm in $(algorithms bfs); do
+            for algorithm in ${ALGORITHMS:-$(algorithms bfs)}; do
                 for graph in kron:10 grid:24x40; do
                     attempt "$tool $algorithm $graph" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
                         ./warpath bfs "$graph" --source 0 --verify --engine cuda --algorithm "$algorithm"

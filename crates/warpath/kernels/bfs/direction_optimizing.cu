@@ -13,6 +13,8 @@ constexpr u32 no_vertex = ~0u;
 constexpr u32 short_row = 32;
 /// Arcs of a long row that one warp takes at a time.
 constexpr u32 piece = 256;
+/// Of a longer row only the first arcs are looked at when the best tails are chosen.
+constexpr u32 most_looked_at = 4096;
 /// Claimed vertices that a warp collects before it appends them to the queue.
 constexpr u32 collected = 96;
 
@@ -216,7 +218,7 @@ __device__ void bottom_up(const Search<Offset>& search, const u32* before, u32* 
                     const bool third = head.z != no_vertex && is_set(before, head.z);
                     const bool fourth = head.w != no_vertex && is_set(before, head.w);
                     hit = second || third || fourth;
-                    unsure = !hit && head.w != no_vertex;
+                    unsure = !hit && head.w != no_vertex;  // there may be more
                 }
             }
             found = __ballot_sync(all_lanes, hit);
@@ -281,7 +283,7 @@ __device__ void run(const Search<Offset>& search) {
         const u32 warp = thread / lanes_a_warp;
         for (u32 first = warp * lanes_a_warp; first < search.source_count; first += threads) {
             const bool has = first + lane_index() < search.source_count;
-            const u32 source = has ? load_constant(&search.sources[first + lane_index()]) : 0;
+            const u32 source = has ? load(&search.sources[first + lane_index()]) : 0;
             if (has) {
                 atomicOr(&search.visited[0][source / 32], 1u << source % 32);
                 store(&search.levels[source], 0);
@@ -335,7 +337,7 @@ __device__ void run(const Search<Offset>& search) {
         grid_barrier();
     }
     if (thread == 0) {
-        search.report[0] = level;
+        search.report[0] = level - 1;
         search.report[1] = bottom_up_levels;
     }
 }
@@ -367,7 +369,8 @@ __device__ void choose_heads(const Offset* incoming_offsets, const u32* incoming
             if (begin == end && leads_nowhere) without |= 1u << k;
             // Number of arcs + 1, and the complement of the tail: the greatest is the best.
             u64 proposal = 0;
-            for (Offset arc = begin + lane; arc < end; arc += lanes_a_warp) {
+            const Offset looked_at = end - begin > most_looked_at ? begin + most_looked_at : end;
+            for (Offset arc = begin + lane; arc < looked_at; arc += lanes_a_warp) {
                 const u32 tail = load_constant(&incoming[arc]);
                 const u32 degree = static_cast<u32>(load_constant(&offsets[tail + 1]) - load_constant(&offsets[tail]));
                 proposal = max(proposal, (static_cast<u64>(degree) + 1) << 32 | static_cast<u32>(~tail));
@@ -382,6 +385,13 @@ __device__ void choose_heads(const Offset* incoming_offsets, const u32* incoming
                 }
                 chosen[j] = best > 0 ? ~static_cast<u32>(best) : no_vertex;
                 if (proposal == best) proposal = 0;
+            }
+            // Where there are more arcs than are named here, four are named: parallel arcs may hide the others.
+            if (end - begin > 4) {
+#pragma unroll
+                for (u32 j = 1; j < 4; j++) {
+                    if (chosen[j] == no_vertex) chosen[j] = chosen[0];
+                }
             }
             if (lane == k) mine = make_uint4(chosen[0], chosen[1], chosen[2], chosen[3]);
         }

@@ -203,7 +203,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) bfs_multi_hop(Search search
             constexpr u32 at_once = 2;
             for (u32 first = 0; first < length; first += at_once * lanes_a_warp) {
                 u32 entry[at_once], old[at_once], found[at_once], all_found = 0;
-                uint2 places[at_once];
+                uint2 places[at_once] = {};
 #pragma unroll
                 for (u32 k = 0; k < at_once; k++) {
                     const u32 index = first + k * lanes_a_warp + lane;

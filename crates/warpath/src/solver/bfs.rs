@@ -1,10 +1,10 @@
 //! Breadth-first search: choosing the algorithm, running it, making the result.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::{Request, Search, Solver, plan_search, trim_to_ball};
-use crate::algorithms::parse_algorithm;
+use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, BfsTask, UNREACHED, batch_width, choose, levels_of_many, sequential};
 use crate::cuda::bfs as cuda;
 use crate::graph::{Distances, Graph, Lane, UnitLane, VertexId};
@@ -21,27 +21,28 @@ impl Request for Bfs {
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan> {
         let graph = solver.graph;
         let place = self.place(solver);
-        let mut plan = match place.engine {
+        let plan = match place.engine {
             Place::Cpu => plan_search(solver, 4, self.distances_only),
             Place::Cuda => self.plan_on_cuda(solver)?,
         };
-        if self.count_paths {
-            plan.memory("path counts", 20 * graph.vertices() as u64);
-        }
-        let needs_transpose = place.engine == Place::Cpu && self.named(|algorithm| algorithm.needs_transpose);
-        if !graph.has_transpose() && (self.count_paths || needs_transpose) {
-            plan.memory("the arcs by head", transpose_bytes(graph));
-        }
-        Ok(plan)
+        Ok(self.with_more(graph, plan))
     }
 
     fn solve_on(self, solver: &Solver<'_>) -> Result<ShortestPathTree> {
         let graph = solver.graph;
         let sources = solver.checked_sources(&self.sources)?;
         let targets = solver.checked(&self.targets, "target")?;
-        let place = self.place(solver);
+        let mut place = self.place(solver);
         if place.engine == Place::Cuda {
-            return self.solve_on_cuda(solver, sources, &targets, place.reason);
+            let answer = self.solve_on_cuda(solver, sources.clone(), &targets, place.reason.clone());
+            match answer {
+                // It was only predicted that the device would do.
+                Err(error @ (Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. })) if place.optional => {
+                    self.check_plan_on_cpu(solver)?;
+                    place.reason = error.to_string();
+                }
+                answer => return answer,
+            }
         }
         let (name, reason) = match &self.algorithm {
             Some(name) => (name.as_str(), "asked for".to_owned()),
@@ -90,12 +91,27 @@ enum Place {
 struct Placed {
     engine: Place,
     reason: String,
+    /// Whether the other engine would do, too.
+    optional: bool,
+}
+
+/// What a search is on the CUDA engine.
+#[derive(Debug)]
+pub(super) struct OnCuda {
+    /// The algorithm, with parameters, as text.
+    name: String,
+    /// Why this one.
+    reason: String,
+    algorithm: &'static cuda::BfsAlgorithm,
+    parameters: Parameters,
+    /// What it takes.
+    plan: Plan,
 }
 
 impl Bfs {
     /// Where this search runs.
     fn place(&self, solver: &Solver<'_>) -> Placed {
-        let placed = |engine, reason: &str| Placed { engine, reason: reason.to_owned() };
+        let placed = |engine, reason: &str| Placed { engine, reason: reason.to_owned(), optional: false };
         match &solver.engine {
             Engine::Cpu => placed(Place::Cpu, "asked for"),
             Engine::Cuda(_) => placed(Place::Cuda, "asked for"),
@@ -107,7 +123,7 @@ impl Bfs {
                     return placed(Place::Cuda, "only there is this algorithm");
                 }
                 match self.gpu_pays(solver) {
-                    Ok(reason) => placed(Place::Cuda, &reason),
+                    Ok(reason) => Placed { engine: Place::Cuda, reason, optional: true },
                     Err(reason) => placed(Place::Cpu, &reason),
                 }
             }
@@ -133,20 +149,19 @@ impl Bfs {
             return Err(reason);
         }
         let graph = solver.graph;
-        let (name, _) = self.cuda_algorithm(graph);
-        let Some(algorithm) = cuda::ALGORITHMS.iter().find(|entry| name.starts_with(entry.info.name)) else {
-            return Err("only the CPU has this algorithm".into());
+        let Ok(chosen) = self.on_cuda(solver) else {
+            return Err("only the CPU has this algorithm, with these parameters".into());
         };
         let (vertices, arcs) = (graph.vertices() as f64, graph.arcs() as f64);
-        let (on_cpu, on_gpu) = match (choose(graph).0 == sequential::ALGORITHM.info.name, algorithm.info.name) {
+        let (on_cpu, on_gpu) = match (choose(graph).0 == sequential::ALGORITHM.info.name, chosen.algorithm.info.name) {
             (true, "multi-hop") => (vertices / CPU_VERTICES, vertices / VERTICES),
             (true, _) => (vertices / CPU_VERTICES, arcs / ARCS),
             (false, _) => (arcs / CPU_ARCS / solver.team.threads() as f64, arcs / ARCS),
         };
-        let bytes = (algorithm.plan)(graph).device_bytes();
+        let bytes = chosen.plan.device_bytes();
         let mut state = solver.cuda();
         let searches = state.searches_to_come() as f64;
-        let ready = if state.has_prepared(&name) {
+        let ready = if state.has_prepared(&chosen.name) {
             0.0
         } else {
             bytes as f64 / COPYING + if state.is_open() { 0.0 } else { OPENING }
@@ -167,21 +182,29 @@ impl Bfs {
         }
     }
 
-    /// The algorithm of the CUDA engine, with parameters, as text, and why.
-    fn cuda_algorithm(&self, graph: &Graph) -> (String, String) {
-        match &self.algorithm {
+    /// The algorithm of the CUDA engine for this search and what it takes there; worked out once for a graph.
+    fn on_cuda(&self, solver: &Solver<'_>) -> Result<Arc<OnCuda>> {
+        let graph = solver.graph;
+        let key = (self.algorithm.clone(), graph.has_transpose());
+        if let Some(known) = solver.cuda().searches_known(&key) {
+            return Ok(known);
+        }
+        let (name, reason) = match &self.algorithm {
             Some(name) => (name.clone(), "asked for".to_owned()),
             None => {
                 let (name, reason) = cuda::choose(graph);
                 (name.to_owned(), reason)
             }
-        }
+        };
+        let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, &name)?;
+        let plan = (algorithm.plan)(graph, &parameters);
+        let found = Arc::new(OnCuda { name, reason, algorithm, parameters, plan });
+        solver.cuda().remember(key, found.clone());
+        Ok(found)
     }
 
     fn plan_on_cuda(&self, solver: &Solver<'_>) -> Result<Plan> {
-        let (name, _) = self.cuda_algorithm(solver.graph);
-        let (algorithm, _) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, &name)?;
-        let mut plan = (algorithm.plan)(solver.graph);
+        let mut plan = self.on_cuda(solver)?.plan.clone();
         plan.memory("distances", 4 * solver.graph.vertices() as u64);
         if !self.distances_only {
             plan.memory("predecessors", 4 * solver.graph.vertices() as u64);
@@ -197,16 +220,21 @@ impl Bfs {
         engine_reason: String,
     ) -> Result<ShortestPathTree> {
         let graph = solver.graph;
-        let (name, reason) = self.cuda_algorithm(graph);
-        let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, &name)?;
-        if algorithm.needs_transpose && self.algorithm.is_some() {
+        if self.algorithm.is_some() && self.on_cuda(solver)?.algorithm.needs_transpose && !graph.has_transpose() {
             solver.team.install(|| graph.transpose());
+            // It goes to the device, too.
+            solver.check_plan(&self.on_cuda(solver)?.plan)?;
         }
-        let device_bytes = (algorithm.plan)(graph).device_bytes();
+        let chosen = self.on_cuda(solver)?;
+        let OnCuda { name, reason, algorithm, parameters, plan } = &*chosen;
+        let device_bytes = plan.device_bytes();
+        // What was made ready without the arcs by head does without them.
+        let key =
+            format!("{name}{}", if algorithm.needs_transpose && graph.has_transpose() { ", both ways" } else { "" });
         let mut report = Report {
             engine_reason,
             algorithm: algorithm.info.name.into(),
-            reason,
+            reason: reason.clone(),
             lane: UnitLane::NAME,
             device_bytes,
             ..Default::default()
@@ -216,7 +244,7 @@ impl Bfs {
             let start = Instant::now();
             let device = state.device(&solver.engine)?;
             report.engine = format!("cuda:{}", device.properties().ordinal);
-            let search = state.prepared(&name, device_bytes, || (algorithm.prepare)(&device, graph, &parameters))?;
+            let search = state.prepared(&key, device_bytes, || (algorithm.prepare)(&device, graph, parameters))?;
             report.seconds.prepare = start.elapsed().as_secs_f64();
             let start = Instant::now();
             report.statistics = search.solve(&cuda::BfsTask {
@@ -246,6 +274,21 @@ impl Bfs {
         }
         report.seconds.prepare += start.elapsed().as_secs_f64();
         Ok(self.tree(solver, sources, targets, levels, report))
+    }
+
+    /// A plan with what is needed on the host whatever the engine.
+    fn with_more(&self, graph: &Graph, mut plan: Plan) -> Plan {
+        if self.count_paths {
+            plan.memory("path counts", 20 * graph.vertices() as u64);
+        }
+        if !graph.has_transpose() && (self.count_paths || self.named(|algorithm| algorithm.needs_transpose)) {
+            plan.memory("the arcs by head", transpose_bytes(graph));
+        }
+        plan
+    }
+
+    fn check_plan_on_cpu(&self, solver: &Solver<'_>) -> Result<()> {
+        self.with_more(solver.graph, plan_search(solver, 4, self.distances_only)).check(solver.memory)
     }
 
     /// Whether an algorithm was asked for by name, and has this property.

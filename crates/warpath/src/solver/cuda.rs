@@ -1,8 +1,10 @@
 //! What a solver keeps of the CUDA engine: the device it has opened, and the graph prepared there.
 
+use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::Solver;
+use super::bfs::OnCuda;
 use crate::cuda::bfs::PreparedBfs;
 use crate::cuda::device::Device;
 use crate::plan::{Plan, available_memory};
@@ -16,7 +18,12 @@ pub(super) struct CudaState {
     prepared: Option<Prepared>,
     /// How many searches are known to come, the next one included; 0 for one.
     searches: usize,
+    /// What breadth-first searches are here, by algorithm and whether the arcs by head are at hand.
+    known: HashMap<SearchKey, Arc<OnCuda>>,
 }
+
+/// The algorithm that was asked for, and whether the arcs by head are at hand.
+pub(super) type SearchKey = (Option<String>, bool);
 
 /// A graph on the device, ready for one algorithm.
 #[derive(Debug)]
@@ -52,6 +59,16 @@ impl CudaState {
         self.searches.max(1)
     }
 
+    /// What such a search is, if that is known.
+    pub(super) fn searches_known(&self, key: &SearchKey) -> Option<Arc<OnCuda>> {
+        self.known.get(key).cloned()
+    }
+
+    /// Remembers what such a search is.
+    pub(super) fn remember(&mut self, key: SearchKey, search: Arc<OnCuda>) {
+        self.known.insert(key, search);
+    }
+
     /// Whether the device is open.
     pub(super) fn is_open(&self) -> bool {
         self.device.is_some()
@@ -59,7 +76,7 @@ impl CudaState {
 
     /// Whether the graph is ready for this algorithm.
     pub(super) fn has_prepared(&self, algorithm: &str) -> bool {
-        self.prepared.as_ref().is_some_and(|prepared| prepared.algorithm == algorithm)
+        self.prepared.as_ref().is_some_and(|prepared| prepared.algorithm.starts_with(algorithm))
     }
 
     /// The graph ready for this algorithm, made so by `prepare` if it was not. What was prepared for another is given

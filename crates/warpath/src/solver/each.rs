@@ -11,7 +11,7 @@ use super::{Search, Solver};
 use crate::cpu::Team;
 use crate::graph::VertexId;
 use crate::problems::ShortestPathTree;
-use crate::{Error, Result};
+use crate::{Engine, Error, Result};
 
 /// How many trees a thread may be ahead of the hand-over.
 const AHEAD: usize = 2;
@@ -73,7 +73,7 @@ impl<'g> Solver<'g> {
                 graph: self.graph,
                 team: Team::alone(),
                 control: self.control.clone(),
-                engine: self.engine.clone(),
+                engine: Engine::Cpu,
                 limit: self.limit,
                 memory: self.memory,
                 cuda: Mutex::default(),

@@ -23,7 +23,6 @@
 use std::sync::Arc;
 
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting};
-use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
@@ -31,6 +30,7 @@ use crate::cuda::graph::{plan_array, upload_narrow_offsets};
 use crate::graph::{Csr, Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
+use crate::{Error, Result};
 
 /// This algorithm's line in the table.
 pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
@@ -41,12 +41,12 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         source: "Beamer et al. 2012",
         parameters: &[
             Parameter {
-                name: "alpha",
+                name: "bottom-up",
                 summary: "bottom-up once this share of all arcs leaves the frontier; 0.06",
                 minimum: 0.0,
             },
             Parameter {
-                name: "beta",
+                name: "top-down",
                 summary: "top-down again once less than this share of all vertices is in it; 0.02",
                 minimum: 0.0,
             },
@@ -64,12 +64,14 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     prepare,
 };
 
+/// Threads count a little beyond the last vertex.
+const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
 /// Must be equal in the kernel.
 const SHORT_ROW: u64 = 32;
 /// Must be equal in the kernel.
 const PIECE: u64 = 256;
 /// More targets than these are not watched: the search goes on to its end.
-pub(super) const WATCHED: u64 = 1 << 16;
+pub(super) const WATCHED: u64 = 1 << 12;
 
 /// The arcs by head, if a search may go bottom-up: making them for one search costs more than it saves.
 fn incoming(graph: &Graph) -> Option<&Csr> {
@@ -77,7 +79,8 @@ fn incoming(graph: &Graph) -> Option<&Csr> {
 }
 
 fn is_wide(graph: &Graph) -> bool {
-    graph.arcs() > u32::MAX as usize
+    // Threads look a little beyond the last arc.
+    graph.arcs() > u32::MAX as usize - (1 << 12)
 }
 
 /// Levels are written four at a time.
@@ -100,7 +103,7 @@ fn most_pieces(graph: &Graph) -> u64 {
     arcs / PIECE + (arcs / SHORT_ROW).min(graph.vertices() as u64) + 1
 }
 
-fn plan(graph: &Graph) -> Plan {
+fn plan(graph: &Graph, _: &Parameters) -> Plan {
     let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
     let mut plan = Plan::new();
     let plan_offsets = |plan: &mut Plan, what: &str| {
@@ -167,6 +170,9 @@ struct Search {
 unsafe impl Argument for Search {}
 
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
+    if graph.vertices() > MOST_VERTICES {
+        return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
+    }
     let wide = is_wide(graph);
     let function = |name| device.function(&images::BFS_DIRECTION_OPTIMIZING, name);
     let (search, choose_heads) = if wide {
@@ -177,7 +183,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let shape = super::whole_device(&**device, search, parameters, 512, u32::MAX)?;
 
     let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
-    let mut pool = Pool::new(device, plan(graph).device_bytes())?;
+    let mut pool = Pool::new(device, plan(graph, parameters).device_bytes())?;
     let offsets = upload_offsets(&mut pool, graph.csr(), wide)?;
     let targets = pool.take_filled(graph.csr().targets())?;
     let incoming = match incoming(graph) {
@@ -200,9 +206,8 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let waiting = Waiting::new(device)?;
 
     if let (Some((in_offsets, tails)), Some(heads)) = (incoming, heads) {
-        const THREADS: u32 = 512;
-        let blocks = device.blocks_at_once(choose_heads, THREADS.min(device.properties().threads_per_block), 0)?;
-        let shape = LaunchShape::line(blocks.max(1), THREADS);
+        let threads = device.properties().threads_per_block.min(512);
+        let shape = LaunchShape::line(device.blocks_at_once(choose_heads, threads, 0)?.max(1), threads);
         let vertices = graph.vertices() as u32;
         // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
         unsafe {
@@ -235,8 +240,8 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         target_count: 0,
         vertices: graph.vertices() as u32,
         cutoff: u32::MAX,
-        alpha: parameters.get("alpha").unwrap_or(0.06) as f32,
-        beta: parameters.get("beta").unwrap_or(0.02) as f32,
+        alpha: parameters.get("bottom-up").unwrap_or(0.06) as f32,
+        beta: parameters.get("top-down").unwrap_or(0.02) as f32,
     };
     Ok(Box::new(DirectionOptimizing {
         pool,

@@ -34,7 +34,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     prepare,
 };
 
-fn plan(graph: &Graph) -> Plan {
+fn plan(graph: &Graph, _: &Parameters) -> Plan {
     let mut plan = Plan::new();
     plan_graph(graph, &mut plan);
     plan_array::<u32>(&mut plan, "levels", graph.vertices() as u64);
@@ -45,7 +45,7 @@ fn plan(graph: &Graph) -> Plan {
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
     let threads = threads(parameters, &**device)?;
     let kernel = device.function(&images::BFS_LEVEL_PARALLEL, "bfs_level_parallel")?;
-    let mut graph = DeviceGraph::upload(device, graph, &plan(graph))?;
+    let mut graph = DeviceGraph::upload(device, graph, &plan(graph, parameters))?;
     let levels = graph.pool.take(u64::from(graph.vertices))?;
     let flag = graph.pool.take(1)?;
     Ok(Box::new(LevelParallel { graph, threads, kernel, levels, flag }))

@@ -29,7 +29,6 @@ pub(crate) struct BfsTask<'a> {
     /// At least one vertex; none twice.
     pub(crate) sources: &'a [VertexId],
     /// If not empty, the search may stop when all of these are settled.
-    #[allow(dead_code, reason = "the papers' algorithms search on")]
     pub(crate) targets: &'a [VertexId],
     /// The search may stop beyond this level.
     pub(crate) cutoff: u32,
@@ -55,7 +54,7 @@ pub(crate) struct BfsAlgorithm {
     /// Whether it reads the transpose of a directed graph, if that is at hand. Asked for by name, it is made.
     pub(crate) needs_transpose: bool,
     /// What it takes on the device, the graph included.
-    pub(crate) plan: fn(&Graph) -> Plan,
+    pub(crate) plan: fn(&Graph, &Parameters) -> Plan,
     /// Takes what was planned and makes everything ready.
     pub(crate) prepare: fn(&Arc<dyn Device>, &Graph, &Parameters) -> Result<Box<dyn PreparedBfs>>,
 }
@@ -161,8 +160,15 @@ fn threads(parameters: &Parameters, device: &dyn Device) -> Result<u32> {
 
 /// Gives every vertex no level, and the sources level 0.
 fn start(pool: &Pool, levels: DeviceSlice<u32>, sources: &[VertexId]) -> Result<()> {
-    pool.fill(levels, UNREACHED)?;
-    sources.iter().try_for_each(|&source| pool.upload(levels.part(u64::from(source), 1), &[0]))
+    /// From here on one large copy is quicker than many small ones.
+    const MANY: usize = 64;
+    if sources.len() < MANY {
+        pool.fill(levels, UNREACHED)?;
+        return sources.iter().try_for_each(|&source| pool.upload(levels.part(u64::from(source), 1), &[0]));
+    }
+    let mut start = vec![UNREACHED; levels.length() as usize];
+    sources.iter().for_each(|&source| start[source as usize] = 0);
+    pool.upload(levels, &start)
 }
 
 /// Expands level after level, until `expand` says that there is no further one or the cutoff is reached; returns how
@@ -185,7 +191,7 @@ mod tests {
     use crate::cuda::device::driver::Driver;
     #[cfg(emulator)]
     use crate::cuda::device::emulator::Emulator;
-    use crate::graph::Unit;
+    use crate::graph::{GraphBuilder, ParallelEdges, Unit};
     use crate::testing::{Random, graphs_of_every_shape};
     use crate::{Bfs, Engine, Solver};
 
@@ -202,9 +208,9 @@ mod tests {
 
     const UNDER_TEST: [&str; 15] = [
         "direction-optimizing:threads=64",
-        "direction-optimizing:threads=32,blocks=3,alpha=0.01,beta=0.1",
-        "direction-optimizing:threads=64,alpha=1",
-        "direction-optimizing:threads=128,alpha=0,beta=0",
+        "direction-optimizing:threads=32,blocks=3,bottom-up=0.01,top-down=0.1",
+        "direction-optimizing:threads=64,bottom-up=1",
+        "direction-optimizing:threads=128,bottom-up=0,top-down=0",
         "multi-hop:threads=64",
         "multi-hop:threads=32,blocks=3,radius=1",
         "multi-hop:threads=32,radius=3",
@@ -264,6 +270,37 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    /// In a long row the best tail, many times over, must not hide the only one that is visited.
+    #[test]
+    fn parallel_arcs_hide_no_tail() {
+        let hub = (0..40).map(|_| (0, 2)).chain((3..60).map(|v| (0, v)));
+        let edges: Vec<(u32, u32)> = hub.chain([(61, 1), (1, 2)]).collect();
+        let graph = GraphBuilder::new().parallel_edges(ParallelEdges::Keep).build_from(edges).unwrap();
+        graph.transpose();
+        for device in devices(1) {
+            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+            for algorithm in ["direction-optimizing:bottom-up=0,top-down=0", "multi-hop", "queue"] {
+                let tree = solver.solve(Bfs::from(61).algorithm(algorithm)).unwrap();
+                assert_eq!(tree.distance(2).map(|distance| distance.to_f64()), Some(2.0), "{algorithm}");
+                assert_eq!(tree.reached(), 3, "{algorithm}");
+            }
+        }
+    }
+
+    /// More is found in one step than the queues of a step hold: the search goes on level by level.
+    #[test]
+    fn a_frontier_too_large_for_the_queues_is_searched_level_by_level() {
+        // A tree of degree 50: the second level is wider than what one block of 32 threads may append.
+        let graph = Graph::from_edges((1..2551_u32).map(|v| ((v - 1) / 50, v))).unwrap();
+        for device in devices(2) {
+            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+            let tree = solver.solve(Bfs::from(0).algorithm("multi-hop:radius=1,threads=32,blocks=1")).unwrap();
+            tree.verify(&graph).unwrap();
+            assert_eq!(tree.reached(), graph.vertices() as u64);
+            assert!(tree.report().statistics.iter().any(|(counter, _)| *counter == "visited"), "{:?}", tree.report());
         }
     }
 

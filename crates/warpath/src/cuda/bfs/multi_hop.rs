@@ -51,7 +51,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         negative_weights: true,
     },
     needs_transpose: false,
-    plan: |graph| plan(graph, &Shape::of(graph, None)),
+    plan: |graph, parameters| plan(graph, &Shape::of(graph, radius(parameters))),
     prepare,
 };
 
@@ -86,11 +86,15 @@ impl Shape {
             (1..=GREATEST_RADIUS).rev().find(|&r| growth.mean(r).is_some_and(|mean| mean <= LARGE)).unwrap_or(1);
         let radius = radius.map_or(chosen, |radius| radius as usize);
         // A tenth more than the sample has, and a start for small graphs, of which it says little.
-        let mean = growth.mean(radius).unwrap_or(MOST as f64);
+        let mean = if radius > GREATEST_RADIUS { MOST as f64 } else { growth.mean(radius).unwrap_or(MOST as f64) };
         let entries = (mean + UNIT as f64 / 2.0) * 1.1 * vertices as f64;
         let most = vertices * (MOST as u64).div_ceil(UNIT);
-        let capacity = (entries as u64 / UNIT + 4096).min(most).min(u64::from(u32::MAX));
-        Shape { radius: radius as u32, capacity, part: (vertices / 64).clamp(1024, 1 << 14).min(vertices) }
+        // A radius of 1 always fits.
+        let least: u64 = graph.csr().offsets().windows(2).map(|pair| (pair[1] - pair[0]).div_ceil(UNIT)).sum();
+        let capacity = (entries as u64 / UNIT + 4096).min(most).max(least).min(u64::from(u32::MAX));
+        // The queues are also those of the search by levels, of all vertices.
+        let part = (vertices / 64).clamp(1024, 1 << 14).max(vertices.div_ceil(1024)).min(vertices);
+        Shape { radius: radius as u32, capacity, part }
     }
 }
 
@@ -156,6 +160,10 @@ pub(super) fn suits(graph: &Graph) -> Option<String> {
         .then(|| format!("{near:.1} vertices within two arcs and {far:.1} within four mean many short levels"))
 }
 
+fn radius(parameters: &Parameters) -> Option<u32> {
+    parameters.get("radius").map(|radius| radius as u32)
+}
+
 fn plan(graph: &Graph, shape: &Shape) -> Plan {
     let vertices = graph.vertices() as u64;
     let mut plan = Plan::new();
@@ -202,7 +210,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     if graph.vertices() >= MOST_VERTICES || graph.arcs() > u32::MAX as usize {
         return Err(Error::invalid("multi-hop takes graphs of fewer than 2^28 vertices and 2^32 arcs"));
     }
-    let wanted = parameters.get("radius").map(|radius| radius as u32);
+    let wanted = radius(parameters);
     if wanted.is_some_and(|radius| radius as usize > GREATEST_RADIUS) {
         return Err(Error::invalid(format!("the radius is at most {GREATEST_RADIUS}")));
     }

@@ -33,7 +33,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     prepare,
 };
 
-fn plan(graph: &Graph) -> Plan {
+fn plan(graph: &Graph, _: &Parameters) -> Plan {
     let vertices = graph.vertices() as u64;
     let mut plan = Plan::new();
     plan_graph(graph, &mut plan);
@@ -47,7 +47,7 @@ fn plan(graph: &Graph) -> Plan {
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
     let threads = threads(parameters, &**device)?;
     let kernel = device.function(&images::BFS_QUEUE, "bfs_queue")?;
-    let mut graph = DeviceGraph::upload(device, graph, &plan(graph))?;
+    let mut graph = DeviceGraph::upload(device, graph, &plan(graph, parameters))?;
     let vertices = u64::from(graph.vertices);
     let levels = graph.pool.take(vertices)?;
     let queues = [graph.pool.take(vertices)?, graph.pool.take(vertices)?];

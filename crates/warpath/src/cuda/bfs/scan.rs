@@ -43,7 +43,7 @@ fn most_blocks(vertices: u64) -> u64 {
     vertices.div_ceil(THREADS.minimum as u64)
 }
 
-fn plan(graph: &Graph) -> Plan {
+fn plan(graph: &Graph, _: &Parameters) -> Plan {
     let vertices = graph.vertices() as u64;
     let mut plan = Plan::new();
     plan_graph(graph, &mut plan);
@@ -67,7 +67,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         block_sums: kernel("bfs_scan_block_sums")?,
         populate: kernel("bfs_scan_populate")?,
     };
-    let mut graph = DeviceGraph::upload(device, graph, &plan(graph))?;
+    let mut graph = DeviceGraph::upload(device, graph, &plan(graph, parameters))?;
     let vertices = u64::from(graph.vertices);
     let pool = &mut graph.pool;
     let (levels, claims) = (pool.take(vertices)?, pool.take(vertices)?);

@@ -34,10 +34,10 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     },
     needs_transpose: false,
     plan,
-    prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, &plan(graph))?)),
+    prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, &plan(graph, parameters))?)),
 };
 
-fn plan(graph: &Graph) -> Plan {
+fn plan(graph: &Graph, _: &Parameters) -> Plan {
     let mut plan = Plan::new();
     plan_graph(graph, &mut plan);
     for what in ["frontier", "visited", "updating"] {
@@ -141,15 +141,15 @@ mod as_printed {
         prepare,
     };
 
-    fn plan(graph: &Graph) -> Plan {
-        let mut plan = super::plan(graph);
+    fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
+        let mut plan = super::plan(graph, parameters);
         plan_array::<u32>(&mut plan, "costs as printed", graph.vertices() as u64);
         plan
     }
 
     fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
         let kernel = device.function(&images::BFS_VERTEX_PARALLEL, "bfs_vertex_parallel_as_printed")?;
-        let mut repaired = super::prepare(device, graph, parameters, &plan(graph))?;
+        let mut repaired = super::prepare(device, graph, parameters, &plan(graph, parameters))?;
         let cost = repaired.graph.pool.take(u64::from(repaired.graph.vertices))?;
         Ok(Box::new(AsPrinted { repaired, kernel, cost }))
     }

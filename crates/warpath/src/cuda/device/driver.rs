@@ -549,8 +549,9 @@ mod tests {
     }
 
     #[test]
-    fn a_ruined_device_says_so_and_can_be_opened_again() {
-        let Ok(device) = Driver::open(0) else { return };
+    #[ignore = "takes all contexts of the process with it: run it alone, on a machine with a GPU"]
+    fn a_ruined_device_says_so() {
+        let device = Driver::open(0).unwrap();
         let kernel = device.function(&images::BFS_QUEUE, "bfs_queue").unwrap();
         let nowhere = 8_u64;
         let shape = LaunchShape::line(1, 32);
@@ -565,12 +566,12 @@ mod tests {
         launched.unwrap();
         assert!(matches!(device.synchronize(), Err(Error::Device(_))));
         let Err(Error::Device(message)) = device.allocate(256) else { panic!("the device is lost") };
-        assert!(message.contains("opened again"), "{message}");
+        assert!(message.contains("is lost"), "{message}");
         drop(device);
-        let device = Driver::open(0).unwrap();
-        let address = device.allocate(256).unwrap();
-        device.synchronize().unwrap();
-        // SAFETY: it was just allocated, and nothing uses it.
-        unsafe { device.free(address) };
+        // Since the driver takes a bad address as a fault of the process, a new context may not be had in it, either: that
+        // is an error as well, and no crash.
+        if let Err(error) = Driver::open(0) {
+            assert!(matches!(error, Error::Device(_) | Error::NoDevice(_)), "{error}");
+        }
     }
 }

@@ -201,8 +201,6 @@ pub(crate) struct Pinned<T> {
 
 // SAFETY: it owns its memory, as a `Vec` does.
 unsafe impl<T: Send> Send for Pinned<T> {}
-// SAFETY: as above.
-unsafe impl<T: Sync> Sync for Pinned<T> {}
 
 impl<T: Pod> Pinned<T> {
     /// An array of zeros.

@@ -190,7 +190,7 @@ pub(crate) trait Device: Send + Sync + Debug {
 ///
 /// # Safety
 ///
-/// What `pointer` points to has the size of the kernel's parameter: 4 or 8 bytes that belong to `self`.
+/// What `pointer` points to has the size of the kernel's parameter: and belongs to `self`.
 pub(crate) unsafe trait Argument {
     /// Where the value is.
     fn pointer(&self) -> *mut c_void {
