@@ -38,8 +38,8 @@ fn main() {
         return;
     }
     println!(
-        "{:<24} {:<34} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  {}",
-        "graph", "algorithm", "ms", "least", "greatest", "host ms", "prepare", "download", "statistics"
+        "{:<24} {:<34} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  statistics",
+        "graph", "algorithm", "ms", "least", "greatest", "host ms", "prepare", "download"
     );
     for name in &graphs {
         let graph =

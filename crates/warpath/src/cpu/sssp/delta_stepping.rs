@@ -449,7 +449,7 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
                 least = if through < least { through } else { least };
                 enclosed &= from < floor;
             }
-            if least < L::Distance::UNREACHABLE && !(self.task.cutoff < least) {
+            if least < L::Distance::UNREACHABLE && least <= self.task.cutoff {
                 DistanceKey::store(&self.distances[v as usize], least.key());
                 self.counts.improvements += 1;
                 if !enclosed {

@@ -46,6 +46,9 @@ pub(crate) trait PreparedBfs: Debug + Send {
     fn levels(&self) -> Result<Vec<u32>>;
 }
 
+/// Makes a search ready on a device.
+pub(crate) type Prepare = fn(&Arc<dyn Device>, &Graph, &Parameters) -> Result<Box<dyn PreparedBfs>>;
+
 /// A breadth-first search algorithm.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BfsAlgorithm {
@@ -56,7 +59,7 @@ pub(crate) struct BfsAlgorithm {
     /// What it takes on the device, the graph included.
     pub(crate) plan: fn(&Graph, &Parameters) -> Plan,
     /// Takes what was planned and makes everything ready.
-    pub(crate) prepare: fn(&Arc<dyn Device>, &Graph, &Parameters) -> Result<Box<dyn PreparedBfs>>,
+    pub(crate) prepare: Prepare,
 }
 
 /// Every breadth-first search algorithm of this engine.
