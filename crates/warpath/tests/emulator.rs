@@ -212,11 +212,13 @@ fn collectives_for_every_block_size() {
         let arguments =
             arguments![values.as_ptr(), before.as_mut_ptr(), total.as_mut_ptr(), sum.as_mut_ptr(), least.as_mut_ptr()];
         line(blocks, threads).seed(seed).run("test_collectives_u64", arguments).expect("it runs");
+        // Sums wrap.
+        let sum_of = |values: &[u64]| values.iter().fold(0_u64, |sum, value| sum.wrapping_add(*value));
         for (block, slice) in values.chunks(threads as usize).enumerate() {
-            let whole = slice.iter().sum::<u64>();
+            let whole = sum_of(slice);
             for thread in 0..slice.len() {
                 let at = block * threads as usize + thread;
-                let prefix = slice[..thread].iter().sum::<u64>();
+                let prefix = sum_of(&slice[..thread]);
                 assert_eq!((before[at], total[at], sum[at]), (prefix, whole, whole), "{threads} threads, {at}");
                 assert_eq!(least[at], *slice.iter().min().expect("a block has threads"));
             }
