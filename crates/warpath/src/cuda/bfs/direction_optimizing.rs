@@ -22,6 +22,7 @@
 
 use std::sync::Arc;
 
+use super::predecessors::{Arcs, Found};
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
@@ -248,8 +249,9 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         search,
         shape,
         arguments: search_arguments,
-        vertices,
+        arcs: Arcs { offsets, wide, targets },
         levels,
+        short_rows: short_rows[0],
         sources: short_rows[1],
         targets_wanted,
         report,
@@ -263,8 +265,9 @@ struct DirectionOptimizing {
     search: Function,
     shape: LaunchShape,
     arguments: Search,
-    vertices: u64,
+    arcs: Arcs,
     levels: DeviceSlice<u32>,
+    short_rows: DeviceSlice<VertexId>,
     sources: DeviceSlice<VertexId>,
     targets_wanted: DeviceSlice<VertexId>,
     report: DeviceSlice<u32>,
@@ -297,7 +300,7 @@ impl PreparedBfs for DirectionOptimizing {
         ])
     }
 
-    fn levels(&self) -> Result<Vec<u32>> {
-        self.pool.read(self.levels.part(0, self.vertices))
+    fn found(&self) -> Found<'_> {
+        Found { pool: &self.pool, arcs: self.arcs, levels: self.levels, predecessors: self.short_rows }
     }
 }
