@@ -135,7 +135,7 @@ struct Meeting {
     u32 total;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 1) bfs_multi_hop(Search search) {
+extern "C" __global__ void __launch_bounds__(1024, 1) bfs_multi_hop(Search search) {
     __shared__ Meeting meeting;
     // What a block adds on its arrival: that it is there, whether it has appended anything, whether it wants an end.
     constexpr u32 is_there = 1, appends = 1u << 8, stops = 1u << 16;
@@ -272,6 +272,10 @@ extern "C" __global__ void __launch_bounds__(512, 1) bfs_multi_hop(Search search
                         const u32 to = at + place_in_ballot(found[k]);
                         const uint4 item = make_uint4(entry[k] & vertex_mask, places[k].x, places[k].y, 0);
                         if (to < search.capacity) store(&own[to], item);
+                        // It is read after the barrier: the first and the last line, which are most of it.
+                        const u32* const neighborhood = search.entries + static_cast<u64>(places[k].x) * unit;
+                        prefetch_to_l2(neighborhood);
+                        prefetch_to_l2(neighborhood + lanes_a_warp);
                     }
                     at += __popc(found[k]);
                 }

@@ -43,7 +43,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         parameters: &[
             Parameter {
                 name: "bottom-up",
-                summary: "bottom-up once this share of all arcs leaves the frontier; 0.06",
+                summary: "bottom-up once this share of all arcs leaves the frontier, a quarter of it if hubs are there; 0.06",
                 minimum: 0.0,
             },
             Parameter {

@@ -12,8 +12,8 @@
 //! everybody how long the parts are, so that no counter is contended and every warp gets its share.
 //!
 //! Neighborhoods of radius r have about 1.5 r^2 vertices on roads and 2 r^2 on grids, so work is O(V r) where a search
-//! level by level takes O(V + E). The radius is the greatest for which they have 80 vertices on average, measured on a
-//! sample: 7 on roads, 5 on grids. Memory: about 80 words a vertex. Preparing takes a warp a vertex, with a hash table in
+//! level by level takes O(V + E). The radius is the greatest for which they have 116 vertices on average, measured on
+//! a sample: 8 to 10 on roads, 7 on grids. Memory: about 120 words a vertex. Preparing takes a warp a vertex, with a hash table in
 //! shared memory, and time proportional to the neighborhoods.
 //!
 //! It wins where levels are many and neighborhoods grow like those of a plane. Where they grow by a factor a level, as in
@@ -44,7 +44,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
             Parameter { name: "radius", summary: "levels a step, up to 16; chosen from the graph", minimum: 1.0 },
             Parameter {
                 name: "threads",
-                summary: "threads in a block, a multiple of 32 up to 512; 512",
+                summary: "threads in a block, a multiple of 32 up to 1024; 1024",
                 minimum: 32.0,
             },
             Parameter { name: "blocks", summary: "blocks, up to 128; as many as run at once", minimum: 1.0 },
@@ -84,9 +84,9 @@ impl Shape {
         let vertices = graph.vertices() as u64;
         let growth = Growth::sample(graph, radius.unwrap_or(0) as usize);
         let radius = radius.unwrap_or(growth.suitable_radius());
-        // A tenth more than the sample has, and a start for small graphs, of which it says little.
+        // A fifth more than the sample has, and a start for small graphs, of which it says little.
         let mean = growth.mean(radius).unwrap_or(MOST as f64);
-        let entries = (mean + UNIT as f64 / 2.0) * 1.1 * vertices as f64;
+        let entries = (mean + UNIT as f64 / 2.0) * 1.2 * vertices as f64;
         let most = vertices * (MOST as u64).div_ceil(UNIT);
         // A radius of 1 always fits.
         let least = vertices + graph.arcs() as u64 / UNIT;
@@ -106,7 +106,7 @@ struct Growth {
 
 impl Growth {
     /// Mean size up to which a greater radius pays.
-    const LARGE: f64 = 80.0;
+    const LARGE: f64 = 116.0;
 
     /// Takes a sample, up to this radius or the first that is too large to pay, whichever is greater.
     fn sample(graph: &Graph, least_radius: usize) -> Self {
@@ -237,7 +237,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let search = device.function(&images::BFS_MULTI_HOP, "bfs_multi_hop")?;
     let build = device.function(&images::BFS_MULTI_HOP, "bfs_multi_hop_build")?;
     let by_queue = device.function(&images::BFS_QUEUE, "bfs_queue")?;
-    let shape = super::whole_device(&**device, search, parameters, 512, PARTS)?;
+    let shape = super::whole_device(&**device, search, parameters, 1024, PARTS)?;
 
     let room = Shape::of(graph, wanted);
     let vertices = graph.vertices() as u64;
