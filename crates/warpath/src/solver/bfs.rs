@@ -247,9 +247,7 @@ impl Bfs {
             if !solver.graph.has_transpose() {
                 solver.team.install(|| solver.graph.transpose());
             }
-            let many = self.many_on_cuda(solver, many_sources::WIDEST)?;
-            solver.check_plan(&many.plan)?;
-            return Ok(Some(many));
+            return Ok(Some(self.many_on_cuda(solver, many_sources::WIDEST)?));
         }
         let available = solver.device_memory()?;
         for width in [64, 32, 16, 8] {
@@ -296,7 +294,8 @@ impl Bfs {
         let is_forgiven = |error: &Error| {
             place.optional && matches!(error, Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. })
         };
-        let many = match self.most_on_cuda(solver) {
+        let checked = |many: Arc<OnCuda>| solver.check_plan(&many.plan).map(|()| many);
+        let many = match self.most_on_cuda(solver).and_then(|many| many.map(checked).transpose()) {
             Ok(Some(many)) => many,
             Ok(None) => return Ok(false),
             Err(error) if is_forgiven(&error) => {
@@ -305,12 +304,7 @@ impl Bfs {
             }
             Err(error) => return Err(error),
         };
-        let mut on_host = Plan::new();
-        on_host.memory("distances", 4 * solver.graph.vertices() as u64);
-        if !self.distances_only {
-            on_host.memory("predecessors", 4 * solver.graph.vertices() as u64);
-        }
-        self.with_more(solver.graph, on_host).check(available_memory())?;
+        self.with_more(solver.graph, self.with_tree(solver, Plan::new())).check(available_memory())?;
         let mut batches =
             Batches { solver, many: &many, sources, cutoff: self.cutoff.unwrap_or(UNREACHED), state: None };
         for (index, &source) in sources.iter().enumerate() {
@@ -343,12 +337,16 @@ impl Bfs {
     }
 
     fn plan_on_cuda(&self, solver: &Solver<'_>) -> Result<Plan> {
-        let mut plan = self.on_cuda(solver)?.plan.clone();
+        Ok(self.with_tree(solver, self.on_cuda(solver)?.plan.clone()))
+    }
+
+    /// A plan with a tree on the host.
+    fn with_tree(&self, solver: &Solver<'_>, mut plan: Plan) -> Plan {
         plan.memory("distances", 4 * solver.graph.vertices() as u64);
         if !self.distances_only {
             plan.memory("predecessors", 4 * solver.graph.vertices() as u64);
         }
-        Ok(plan)
+        plan
     }
 
     fn solve_on_cuda(
@@ -578,6 +576,20 @@ fn has_hubs(graph: &Graph) -> bool {
 impl Search for Bfs {
     fn starting_at(&self, source: VertexId) -> Self {
         Bfs { sources: vec![source], ..self.clone() }
+    }
+
+    fn plan_together(&self, solver: &Solver<'_>, sources: &[VertexId]) -> Result<Plan> {
+        if self.place(solver).engine == Place::Cuda && self.goes_together(sources.len()) {
+            // Without a device there is no telling how much fits.
+            let many = match self.most_on_cuda(solver) {
+                Err(Error::NoDevice(_)) => Some(self.many_on_cuda(solver, many_sources::WIDEST)?),
+                many => many?,
+            };
+            if let Some(many) = many {
+                return Ok(self.with_more(solver.graph, self.with_tree(solver, many.plan.clone())));
+            }
+        }
+        sources.first().map_or_else(|| Ok(Plan::new()), |&first| self.starting_at(first).plan(solver))
     }
 
     fn solve_together(

@@ -499,7 +499,8 @@ mod tests {
 
     #[test]
     fn little_memory_means_narrow_batches_and_then_none() {
-        let graph = Graph::from_edges((0..5000_u32).map(|v| (v, v * 7 % 5001))).unwrap();
+        let arcs = (0..5000_u32).flat_map(|v| [7, 11, 13].map(|by| (v, (v * by + by) % 5001)));
+        let graph = Graph::from_edges(arcs).unwrap();
         let sources: Vec<VertexId> = (0..20).collect();
         for device in devices(5) {
             for (memory, together) in
