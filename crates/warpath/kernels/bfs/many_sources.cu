@@ -7,6 +7,9 @@
 // no-sass: STL
 #include "../collectives.cuh"
 
+// Templates of all kernels meet when the emulator is linked.
+namespace many_sources {
+
 constexpr u32 unreached = ~0u;
 constexpr u32 no_vertex = ~0u;
 /// The most blocks, each of which has a part of the queue for what it finds.
@@ -530,7 +533,13 @@ __device__ __forceinline__ void run(const Batch<Offset>& batch) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(1024, 1) bfs_many_sources_32(Batch<u32> batch) { run(batch); }
+}  // namespace many_sources
+
+extern "C" __global__ void __launch_bounds__(1024, 1) bfs_many_sources_32(many_sources::Batch<u32> batch) {
+    many_sources::run(batch);
+}
 WARPATH_KERNEL(bfs_many_sources_32)
-extern "C" __global__ void __launch_bounds__(1024, 1) bfs_many_sources_64(Batch<u64> batch) { run(batch); }
+extern "C" __global__ void __launch_bounds__(1024, 1) bfs_many_sources_64(many_sources::Batch<u64> batch) {
+    many_sources::run(batch);
+}
 WARPATH_KERNEL(bfs_many_sources_64)

