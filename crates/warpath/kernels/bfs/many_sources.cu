@@ -22,7 +22,7 @@ constexpr u32 piece = 64;
 constexpr u32 count_bits = 16;
 /// Arcs that a warp takes at a time when all are pushed along.
 constexpr u32 stretch = 2048;
-/// Counts of arcs stop here.
+/// A warp's count of arcs stops here: the sum over a block fits a word.
 constexpr u32 most_arcs = 1u << 26;
 
 /// The arguments. Offsets are u32 or u64.
@@ -195,7 +195,7 @@ struct Appender {
         const u32 all_arcs = min(warp_sum(arcs), most_arcs);
         const u64 all_searches = warp_union(searches);
         if (lane_index() == 0 && all_searches != 0) {
-            if (load_shared(&meeting.arcs) < 1u << 30) atomicAdd(&meeting.arcs, all_arcs);
+            atomicAdd(&meeting.arcs, all_arcs);
             atomicOr(&meeting.searches[0], static_cast<u32>(all_searches));
             atomicOr(&meeting.searches[1], static_cast<u32>(all_searches >> 32));
         }

@@ -158,7 +158,8 @@ impl Bfs {
             return Err("only the CPU has this algorithm, with these parameters".into());
         };
         let (vertices, arcs) = (graph.vertices() as f64, graph.arcs() as f64);
-        let (on_cpu, on_gpu) = match (choose(graph).0 == sequential::ALGORITHM.info.name, chosen.algorithm.info.name) {
+        let is_sequential = choose(graph).0 == sequential::ALGORITHM.info.name;
+        let (on_cpu, on_gpu) = match (is_sequential, chosen.algorithm.info.name) {
             (true, "multi-hop") => (vertices / CPU_VERTICES, vertices / VERTICES),
             (true, _) => (vertices / CPU_VERTICES, arcs / ARCS),
             (false, _) => (arcs / CPU_ARCS / solver.team.threads() as f64, arcs / ARCS),
@@ -167,7 +168,8 @@ impl Bfs {
         let together =
             self.goes_together(searches).then(|| self.many_on_cuda(solver, many_sources::WIDEST).ok()).flatten();
         let mut state = solver.cuda();
-        let ready = if state.has_prepared(&chosen.name) || state.has_prepared(many_sources::ALGORITHM.info.name) {
+        let prepared_for = if together.is_some() { many_sources::ALGORITHM.info.name } else { &chosen.name };
+        let ready = if state.has_prepared(prepared_for) {
             0.0
         } else {
             // Room for levels is not copied.
@@ -183,8 +185,7 @@ impl Bfs {
         };
         let gpu = ready + searching + searches as f64 * 4.0 * vertices / COPYING;
         // Of many searches on the CPU each takes one thread.
-        let at_once =
-            if choose(graph).0 == sequential::ALGORITHM.info.name { solver.team.threads().min(searches) } else { 1 };
+        let at_once = if is_sequential { solver.team.threads().min(searches) } else { 1 };
         let cpu = searches as f64 * on_cpu / at_once as f64;
         let bytes = chosen.plan.device_bytes();
         let predicted = format!("{} there is predicted, {} on the CPU", in_words(gpu), in_words(cpu));
