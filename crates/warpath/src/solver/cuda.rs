@@ -97,6 +97,23 @@ impl CudaState {
         }
     }
 
+    /// Hands out what [`CudaState::prepared`] would, to be given back by [`CudaState::give_back`].
+    pub(super) fn take_prepared(
+        &mut self,
+        algorithm: &str,
+        bytes: u64,
+        prepare: impl FnOnce() -> Result<Box<dyn PreparedBfs>>,
+    ) -> Result<Box<dyn PreparedBfs>> {
+        self.prepared(algorithm, bytes, prepare)?;
+        let taken = self.prepared.take();
+        taken.map(|prepared| prepared.search).ok_or_else(|| Error::Device("nothing is prepared".into()))
+    }
+
+    /// Keeps what was handed out for the next request.
+    pub(super) fn give_back(&mut self, algorithm: &str, bytes: u64, search: Box<dyn PreparedBfs>) {
+        self.prepared = Some(Prepared { algorithm: algorithm.to_owned(), bytes, search });
+    }
+
     /// Gives up device and graph, so that the next request opens it afresh.
     pub(super) fn close(&mut self) {
         *self = CudaState::default();
