@@ -48,6 +48,7 @@ impl DeviceGraph {
         let mut pool = Pool::new(device, plan.device_bytes())?;
         let offsets = upload_narrow_offsets(&mut pool, graph.csr())?;
         let targets = pool.take_filled(graph.csr().targets())?;
+        device.synchronize()?;
         Ok(DeviceGraph { pool, offsets, targets, vertices: graph.vertices() as u32 })
     }
 }
@@ -58,15 +59,11 @@ impl DeviceGraph {
 ///
 /// If there are too many arcs.
 pub(crate) fn upload_narrow_offsets(pool: &mut Pool, csr: &Csr) -> Result<DeviceSlice<u32>> {
-    /// So many are narrowed at a time.
-    const PIECE: usize = 1 << 20;
     assert!(csr.arcs() <= u32::MAX as usize, "offsets do not fit 32 bits");
-    let offsets = pool.take::<u32>(csr.offsets().len() as u64)?;
-    let mut narrow = Vec::with_capacity(PIECE.min(csr.offsets().len()));
-    for (index, piece) in csr.offsets().chunks(PIECE).enumerate() {
-        narrow.clear();
-        narrow.extend(piece.iter().map(|&offset| offset as u32));
-        pool.upload(offsets.part((index * PIECE) as u64, piece.len() as u64), &narrow)?;
-    }
+    let wide = csr.offsets();
+    let offsets = pool.take(wide.len() as u64)?;
+    pool.upload_with(offsets, wide.len(), |range, narrow| {
+        narrow.iter_mut().zip(&wide[range]).for_each(|(narrow, &wide)| *narrow = wide as u32);
+    })?;
     Ok(offsets)
 }

@@ -15,6 +15,8 @@ use crate::{Engine, Error, Result, cuda};
 #[derive(Debug, Default)]
 pub(super) struct CudaState {
     device: Option<Arc<dyn Device>>,
+    /// How many threads of the host there are for it.
+    threads: usize,
     prepared: Option<Prepared>,
     /// How many searches are known to come, the next one included; 0 for one.
     searches: usize,
@@ -35,16 +37,16 @@ struct Prepared {
 }
 
 impl CudaState {
-    /// On this device, if it is open already.
-    pub(super) fn on(device: Option<Arc<dyn Device>>) -> Self {
-        CudaState { device, ..Default::default() }
+    /// On this device, if it is open already; with so many threads of the host.
+    pub(super) fn on(device: Option<Arc<dyn Device>>, threads: usize) -> Self {
+        CudaState { device, threads, ..Default::default() }
     }
 
     /// The device, opened if it was not.
     pub(super) fn device(&mut self, engine: &Engine) -> Result<Arc<dyn Device>> {
         if self.device.is_none() {
             let ordinals = if let Engine::Cuda(ordinals) = engine { ordinals.as_slice() } else { &[] };
-            self.device = Some(cuda::open(ordinals)?);
+            self.device = Some(cuda::open(ordinals, self.threads)?);
         }
         self.device.clone().ok_or_else(|| Error::NoDevice("no device is open".into()))
     }
@@ -99,7 +101,7 @@ impl CudaState {
 
     /// Gives up device and graph, so that the next request opens it afresh.
     pub(super) fn close(&mut self) {
-        *self = CudaState::default();
+        *self = CudaState::on(None, self.threads);
     }
 }
 

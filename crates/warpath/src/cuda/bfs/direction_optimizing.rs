@@ -288,7 +288,7 @@ impl PreparedBfs for DirectionOptimizing {
             // shape run at once.
             unsafe { device.launch(self.search, &self.shape, arguments![search]) }
         })?;
-        let report = self.pool.read(self.report)?;
+        let report: [u32; 2] = self.pool.read_array(self.report)?;
         Ok(vec![
             ("levels", report[0].into()),
             ("bottom_up_levels", report[1].into()),

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::device::memory::{DeviceSlice, Pinned, Pool};
-use super::device::{Device, Function, LaunchShape};
+use super::device::{Device, Event, Function, LaunchShape};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
@@ -26,7 +26,7 @@ use crate::{Control, Error, Result};
 /// One search.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BfsTask<'a> {
-    /// At least one vertex; none twice.
+    /// At least one vertex, in ascending order; none twice.
     pub(crate) sources: &'a [VertexId],
     /// If not empty, the search may stop when all of these are settled.
     pub(crate) targets: &'a [VertexId],
@@ -114,11 +114,13 @@ fn whole_device(
 struct Waiting {
     /// What the kernel looks at, in memory that host and device share.
     flag: Pinned<u32>,
+    before: Event,
+    after: Event,
 }
 
 impl Waiting {
     fn new(device: &Arc<dyn Device>) -> Result<Self> {
-        Ok(Waiting { flag: Pinned::new(device, 1)? })
+        Ok(Waiting { flag: Pinned::new(device, 1)?, before: device.event()?, after: device.event()? })
     }
 
     /// The device's address of the flag.
@@ -132,18 +134,18 @@ impl Waiting {
         const SPINNING: Duration = Duration::from_millis(2);
         const SLEEP: Duration = Duration::from_micros(100);
         self.flag.set(0, u32::from(control.is_cancelled()));
-        let before = device.record()?;
+        device.record(&self.before)?;
         launch()?;
-        let after = device.record()?;
+        device.record(&self.after)?;
         let start = Instant::now();
-        while !device.has_passed(&after)? {
+        while !device.has_passed(&self.after)? {
             if control.is_cancelled() {
                 self.flag.set(0, 1);
             }
             if start.elapsed() < SPINNING { std::hint::spin_loop() } else { std::thread::sleep(SLEEP) }
         }
         control.check()?;
-        device.seconds_between(&before, &after)
+        device.seconds_between(&self.before, &self.after)
     }
 }
 
@@ -169,9 +171,12 @@ fn start(pool: &Pool, levels: DeviceSlice<u32>, sources: &[VertexId]) -> Result<
         pool.fill(levels, UNREACHED)?;
         return sources.iter().try_for_each(|&source| pool.upload(levels.part(u64::from(source), 1), &[0]));
     }
-    let mut start = vec![UNREACHED; levels.length() as usize];
-    sources.iter().for_each(|&source| start[source as usize] = 0);
-    pool.upload(levels, &start)
+    pool.upload_with(levels, levels.length() as usize, |range, piece| {
+        piece.fill(UNREACHED);
+        let later = &sources[sources.partition_point(|&source| (source as usize) < range.start)..];
+        let here = later.iter().map(|&source| source as usize).take_while(|&source| source < range.end);
+        here.for_each(|source| piece[source - range.start] = 0);
+    })
 }
 
 /// Expands level after level, until `expand` says that there is no further one or the cutoff is reached; returns how

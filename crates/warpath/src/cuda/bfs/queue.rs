@@ -114,7 +114,7 @@ pub(super) fn search(
             let arguments = arguments![offsets, targets, levels, queue, next, next_size, size, level];
             pool.device().launch(kernel, &shape, arguments)?;
         }
-        size = pool.read(next_size)?[0];
+        [size] = pool.read_array(next_size)?;
         visited += u64::from(size);
         std::mem::swap(&mut queue, &mut next);
         Ok(size > 0)

@@ -109,7 +109,7 @@ impl PreparedBfs for VertexParallel {
                 let arguments = arguments![*frontier, *visited, *updating, *flag, *vertices];
                 pool.device().launch(self.update, &shape, arguments)?;
             }
-            Ok(pool.read(*flag)? != [0])
+            Ok(pool.read_array(*flag)? != [0])
         })?;
         Ok(vec![("levels", levels.into()), ("kernel_launches", 2 * u64::from(levels))])
     }
@@ -175,7 +175,7 @@ mod as_printed {
                     let arguments = arguments![*offsets, *targets, *frontier, *visited, self.cost, *flag, *vertices];
                     pool.device().launch(self.kernel, &shape, arguments)?;
                 }
-                Ok(pool.read(*flag)? != [0])
+                Ok(pool.read_array(*flag)? != [0])
             })?;
             self.repaired.solve(task)?;
             let right = self.repaired.levels()?;
