@@ -9,8 +9,10 @@ use crate::algorithms::AlgorithmInfo;
 use crate::{Error, Result};
 
 pub(crate) mod bfs;
+#[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "without the driver there is no device"))]
 pub(crate) mod device;
 pub(crate) mod graph;
+pub(crate) mod transpose;
 
 use device::Device;
 #[cfg(feature = "cuda")]

@@ -20,12 +20,9 @@ pub(super) struct CudaState {
     prepared: Option<Prepared>,
     /// How many searches are known to come, the next one included; 0 for one.
     searches: usize,
-    /// What breadth-first searches are here, by algorithm and whether the arcs by head are at hand.
-    known: HashMap<SearchKey, Arc<OnCuda>>,
+    /// What breadth-first searches are here, by the algorithm that was asked for, if one was.
+    known: HashMap<Option<String>, Arc<OnCuda>>,
 }
-
-/// The algorithm that was asked for, and whether the arcs by head are at hand.
-pub(super) type SearchKey = (Option<String>, bool);
 
 /// A graph on the device, ready for one algorithm.
 #[derive(Debug)]
@@ -62,13 +59,13 @@ impl CudaState {
     }
 
     /// What such a search is, if that is known.
-    pub(super) fn searches_known(&self, key: &SearchKey) -> Option<Arc<OnCuda>> {
-        self.known.get(key).cloned()
+    pub(super) fn searches_known(&self, algorithm: &Option<String>) -> Option<Arc<OnCuda>> {
+        self.known.get(algorithm).cloned()
     }
 
     /// Remembers what such a search is.
-    pub(super) fn remember(&mut self, key: SearchKey, search: Arc<OnCuda>) {
-        self.known.insert(key, search);
+    pub(super) fn remember(&mut self, algorithm: Option<String>, search: Arc<OnCuda>) {
+        self.known.insert(algorithm, search);
     }
 
     /// Whether the device is open.
@@ -78,7 +75,7 @@ impl CudaState {
 
     /// Whether the graph is ready for this algorithm.
     pub(super) fn has_prepared(&self, algorithm: &str) -> bool {
-        self.prepared.as_ref().is_some_and(|prepared| prepared.algorithm.starts_with(algorithm))
+        self.prepared.as_ref().is_some_and(|prepared| prepared.algorithm == algorithm)
     }
 
     /// The graph ready for this algorithm, made so by `prepare` if it was not. What was prepared for another is given

@@ -54,8 +54,6 @@ pub(crate) type Prepare = fn(&Arc<dyn Device>, &Graph, &Parameters) -> Result<Bo
 pub(crate) struct BfsAlgorithm {
     /// What is known of it before it runs.
     pub(crate) info: AlgorithmInfo,
-    /// Whether it reads the transpose of a directed graph, if that is at hand. Asked for by name, it is made.
-    pub(crate) needs_transpose: bool,
     /// What it takes on the device, the graph included.
     pub(crate) plan: fn(&Graph, &Parameters) -> Plan,
     /// Takes what was planned and makes everything ready.
@@ -79,12 +77,7 @@ pub(crate) fn choose(graph: &Graph) -> (&'static str, String) {
     if let Some(reason) = multi_hop::suits(graph) {
         return (multi_hop::ALGORITHM.info.name, reason);
     }
-    let directions = if graph.is_directed() && !graph.has_transpose() {
-        "few levels are expected; top-down only, as the arcs by head are not at hand"
-    } else {
-        "few levels are expected"
-    };
-    (direction_optimizing::ALGORITHM.info.name, directions.into())
+    (direction_optimizing::ALGORITHM.info.name, "few levels are expected".into())
 }
 
 /// A shape in which all blocks run at once: as many as the device has room for, at most `most_blocks`, unless the
@@ -193,7 +186,7 @@ fn each_level(task: &BfsTask<'_>, mut expand: impl FnMut(u32) -> Result<bool>) -
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::cuda) mod tests {
     use super::*;
     #[cfg(feature = "cuda")]
     use crate::cuda::device::driver::Driver;
@@ -204,7 +197,7 @@ mod tests {
     use crate::{Bfs, Engine, Solver};
 
     /// The emulator under this seed, and the GPU if there is one.
-    fn devices(seed: u64) -> Vec<Arc<dyn Device>> {
+    pub(in crate::cuda) fn devices(seed: u64) -> Vec<Arc<dyn Device>> {
         let mut devices: Vec<Arc<dyn Device>> = Vec::new();
         #[cfg(emulator)]
         devices.push(Arc::new(Emulator::new(seed)));
@@ -287,7 +280,6 @@ mod tests {
         let hub = (0..40).map(|_| (0, 2)).chain((3..60).map(|v| (0, v)));
         let edges: Vec<(u32, u32)> = hub.chain([(61, 1), (1, 2)]).collect();
         let graph = GraphBuilder::new().parallel_edges(ParallelEdges::Keep).build_from(edges).unwrap();
-        graph.transpose();
         for device in devices(1) {
             let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
             for algorithm in ["direction-optimizing:bottom-up=0,top-down=0", "multi-hop", "queue"] {

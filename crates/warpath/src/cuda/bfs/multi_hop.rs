@@ -50,7 +50,6 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         ],
         negative_weights: true,
     },
-    needs_transpose: false,
     plan: |graph, parameters| plan(graph, &Shape::of(graph, radius(parameters))),
     prepare,
 };

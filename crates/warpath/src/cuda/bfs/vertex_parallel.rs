@@ -32,7 +32,6 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         parameters: &[THREADS],
         negative_weights: true,
     },
-    needs_transpose: false,
     plan,
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, &plan(graph, parameters))?)),
 };
@@ -136,7 +135,6 @@ mod as_printed {
             parameters: &[THREADS],
             negative_weights: true,
         },
-        needs_transpose: false,
         plan,
         prepare,
     };
