@@ -1,7 +1,7 @@
 //! A device that is none: the kernels run on the CPU, under the emulator of `kernels/emulator`.
 //!
 //! It is for tests. Everything but copies is done when the call returns, so stream order is the order of calls. Copies
-//! between host and device are done as late as they may be, so that who doesn't wait for them is found out. Device memory is the
+//! between host and device are done as late as they may be: who doesn't wait for them is found out. Device memory is the
 //! heap's, which makes bad accesses visible to sanitizers, and holds a pattern until it is written. Every launch has a
 //! seed of its own, counted up from the device's: the same program sees the same schedules again.
 
