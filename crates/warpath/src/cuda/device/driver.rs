@@ -271,7 +271,8 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: nothing that belongs to the context is used after it: events hold it, and so does the device, which
-        // memory holds. It is current on no thread, and takes its stream, modules and pinned pieces along. An error means that there is nothing left to destroy.
+        // memory holds. It is current on no thread, and takes its stream, modules and pinned pieces along. An error means
+        // that there is nothing left to destroy.
         let _ = unsafe { sys::cuCtxDestroy_v2(self.handle as sys::CUcontext) };
     }
 }

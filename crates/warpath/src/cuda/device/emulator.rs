@@ -167,7 +167,7 @@ impl State {
 
     /// Does all copies but those that were asked for after so many.
     fn do_copies(&mut self, up_to: u64) {
-        while self.copies_ever - self.copies.len() as u64 + 1 <= up_to {
+        while self.copies_ever - (self.copies.len() as u64) < up_to {
             let Some(Copy { to, from, bytes }) = self.copies.pop_front() else { return };
             // SAFETY: whoever asked for the copy vouched for both, until the copy is done.
             unsafe { host(to as u64).copy_from_nonoverlapping(host(from as u64), bytes) };
