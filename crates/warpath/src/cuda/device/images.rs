@@ -74,6 +74,8 @@ pub(crate) static BFS_PREDECESSORS: Image = image!("bfs_predecessors");
 pub(crate) static BFS_QUEUE: Image = image!("bfs_queue");
 /// `kernels/bfs/scan.cu`.
 pub(crate) static BFS_SCAN: Image = image!("bfs_scan");
+/// `kernels/transpose.cu`.
+pub(crate) static TRANSPOSE: Image = image!("transpose");
 
 #[cfg(test)]
 mod tests {
@@ -105,6 +107,7 @@ mod tests {
             &BFS_LEVEL_PARALLEL,
             &BFS_QUEUE,
             &BFS_SCAN,
+            &TRANSPOSE,
         ] {
             assert_eq!(image.bytes[..4], 0xba55_ed50_u32.to_le_bytes(), "{}", image.name);
             assert!(image.bytes.as_ptr().addr().is_multiple_of(64));
