@@ -46,30 +46,25 @@ __device__ u32 collect(const u32* offsets, const u32* targets, u32 vertex, u32 r
     u32 size = 1, layer = 0;
     for (u32 r = 0; r < radius; r++) {
         const u32 end = size;
-        // A lane takes a vertex of the last layer, and the lanes go through their arcs side by side.
-        for (u32 first = layer; first < end; first += lanes_a_warp) {
+        // Four lanes take a vertex of the last layer, and go through its arcs side by side.
+        constexpr u32 side_by_side = 4;
+        for (u32 first = layer; first < end; first += lanes_a_warp / side_by_side) {
+            const u32 index = first + lane / side_by_side;
             u32 begin = 0, degree = 0;
-            if (first + lane < end) {
-                const u32 tail = found[first + lane] & vertex_mask;
+            if (index < end) {
+                const u32 tail = found[index] & vertex_mask;
                 begin = load_constant(&offsets[tail]);
                 degree = load_constant(&offsets[tail + 1]) - begin;
             }
             const u32 most_arcs = warp_max(degree);
-            constexpr u32 at_once = 4;  // loads under way
-            for (u32 arc = 0; arc < most_arcs; arc += at_once) {
-                u32 head[at_once];
-#pragma unroll
-                for (u32 k = 0; k < at_once; k++) {
-                    head[k] = arc + k < degree ? load_constant(&targets[begin + arc + k]) : none;
-                }
-#pragma unroll
-                for (u32 k = 0; k < at_once; k++) {
-                    const bool fresh = head[k] != none && insert(table, head[k]);
-                    const u32 ballot = __ballot_sync(all_lanes, fresh);
-                    if (size + __popc(ballot) > most) return 0;
-                    if (fresh) found[size + place_in_ballot(ballot)] = head[k] | r << vertex_bits;
-                    size += __popc(ballot);
-                }
+            for (u32 begun = 0; begun < most_arcs; begun += side_by_side) {
+                const u32 arc = begun + lane % side_by_side;
+                const u32 head = arc < degree ? load_constant(&targets[begin + arc]) : none;
+                const bool fresh = head != none && insert(table, head);
+                const u32 ballot = __ballot_sync(all_lanes, fresh);
+                if (size + __popc(ballot) > most) return 0;
+                if (fresh) found[size + place_in_ballot(ballot)] = head | r << vertex_bits;
+                size += __popc(ballot);
             }
         }
         __syncwarp();
@@ -89,6 +84,7 @@ extern "C" __global__ void __launch_bounds__(256)
     u32* const table = found + most;
     const u32 lane = lane_index(), warps = gridDim.x * warps_of_block();
     for (u32 vertex = blockIdx.x * warps_of_block() + warp_index(); vertex < vertices; vertex += warps) {
+        if (load(failed) != 0) return;
         const u32 size = collect(offsets, targets, vertex, radius, found, table);
         const u32 units = (size - 1 + unit - 1) / unit;
         u32 begin = 0;

@@ -109,7 +109,7 @@ impl Growth {
 
     /// Takes a sample, up to this radius or the first that is too large to pay, whichever is greater.
     fn sample(graph: &Graph, least_radius: usize) -> Self {
-        const SAMPLES: usize = 128;
+        const SAMPLES: usize = 96;
         /// Multiples of it are spread over the vertices evenly, and fall in no step with the rows of a grid.
         const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
         struct Neighborhood {
@@ -258,7 +258,8 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let warp_bytes = 4 * BUILD_WORDS;
     let warps = (device.properties().shared_bytes_per_block / warp_bytes).clamp(1, 8);
     let blocks = device.blocks_at_once(build, warps * 32, warp_bytes * warps)?.max(1);
-    // The sample may have missed large neighborhoods: then a smaller radius will do.
+    // The sample may have missed large neighborhoods, of which there are a few on most roads: then a smaller radius will
+    // do. Whoever finds one has all others stop.
     let mut radius = room.radius;
     loop {
         pool.fill(report, 0)?;
