@@ -12,6 +12,7 @@ pub(crate) mod bfs;
 #[allow(dead_code, reason = "a device can do more than the kernels so far ask of it")]
 pub(crate) mod device;
 pub(crate) mod graph;
+pub(crate) mod sssp;
 
 use device::Device;
 #[cfg(feature = "cuda")]
@@ -19,7 +20,7 @@ use device::{driver, images};
 
 /// What is known of every algorithm of this engine, by problem.
 pub fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
-    bfs::ALGORITHMS.iter().map(|entry| &entry.info)
+    bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain(sssp::ALGORITHMS.iter().map(|entry| &entry.info))
 }
 
 /// A GPU of this machine.

@@ -1,11 +1,11 @@
 //! What a solver keeps of the CUDA engine: the device it has opened, and the graph prepared there.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::Solver;
 use super::bfs::OnCuda;
-use crate::cuda::bfs::PreparedBfs;
 use crate::cuda::device::Device;
 use crate::plan::{Plan, available_memory};
 use crate::problems::Problem;
@@ -31,7 +31,8 @@ struct Prepared {
     /// The algorithm with its parameters, as it was asked for.
     algorithm: String,
     bytes: u64,
-    search: Box<dyn PreparedBfs>,
+    /// A boxed search of one problem or another.
+    search: Box<dyn Any + Send>,
 }
 
 impl CudaState {
@@ -80,21 +81,19 @@ impl CudaState {
     }
 
     /// The graph ready for this algorithm, made so by `prepare` if it was not. What was prepared for another is given
-    /// up first.
-    pub(super) fn prepared(
+    /// up first. `S` is the box of the problem's searches: the same name may be that of another problem's algorithm.
+    pub(super) fn prepared<S: Any + Send>(
         &mut self,
         algorithm: &str,
         bytes: u64,
-        prepare: impl FnOnce() -> Result<Box<dyn PreparedBfs>>,
-    ) -> Result<&mut dyn PreparedBfs> {
-        if self.prepared.as_ref().is_none_or(|prepared| prepared.algorithm != algorithm) {
+        prepare: impl FnOnce() -> Result<S>,
+    ) -> Result<&mut S> {
+        if self.prepared.as_ref().is_none_or(|there| there.algorithm != algorithm || !there.search.is::<S>()) {
             self.prepared = None;
-            self.prepared = Some(Prepared { algorithm: algorithm.to_owned(), bytes, search: prepare()? });
+            self.prepared = Some(Prepared { algorithm: algorithm.to_owned(), bytes, search: Box::new(prepare()?) });
         }
-        match &mut self.prepared {
-            Some(prepared) => Ok(&mut *prepared.search),
-            None => Err(Error::Device("nothing is prepared".into())),
-        }
+        let prepared = self.prepared.as_mut().and_then(|prepared| prepared.search.downcast_mut());
+        prepared.ok_or_else(|| Error::Device("nothing is prepared".into()))
     }
 
     /// Gives up device and graph, so that the next request opens it afresh.

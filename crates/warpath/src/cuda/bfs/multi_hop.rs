@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use super::direction_optimizing::{WATCHED, level_count};
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting, queue};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{plan_array, upload_narrow_offsets};
@@ -40,13 +40,21 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         summary: "several levels a step, by neighborhoods made beforehand; wins on long thin graphs such as roads",
         source: "this work",
         parameters: &[
-            Parameter { name: "radius", summary: "levels a step, up to 16; chosen from the graph", minimum: 1.0 },
+            Parameter {
+                name: "radius",
+                summary: "levels a step, up to 16; chosen from the graph",
+                values: Values::AtLeast(1.0),
+            },
             Parameter {
                 name: "threads",
                 summary: "threads in a block, a multiple of 32 up to 512; 512",
-                minimum: 32.0,
+                values: Values::AtLeast(32.0),
             },
-            Parameter { name: "blocks", summary: "blocks, up to 128; as many as run at once", minimum: 1.0 },
+            Parameter {
+                name: "blocks",
+                summary: "blocks, up to 128; as many as run at once",
+                values: Values::AtLeast(1.0),
+            },
         ],
         negative_weights: true,
     },

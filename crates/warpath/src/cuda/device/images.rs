@@ -70,6 +70,12 @@ pub(crate) static BFS_LEVEL_PARALLEL: Image = image!("bfs_level_parallel");
 pub(crate) static BFS_QUEUE: Image = image!("bfs_queue");
 /// `kernels/bfs/scan.cu`.
 pub(crate) static BFS_SCAN: Image = image!("bfs_scan");
+/// `kernels/sssp/mask.cu`.
+pub(crate) static SSSP_MASK: Image = image!("sssp_mask");
+/// `kernels/sssp/bellman_ford.cu`.
+pub(crate) static SSSP_BELLMAN_FORD: Image = image!("sssp_bellman_ford");
+/// `kernels/sssp/work_efficient.cu`.
+pub(crate) static SSSP_WORK_EFFICIENT: Image = image!("sssp_work_efficient");
 
 #[cfg(test)]
 mod tests {
@@ -100,6 +106,9 @@ mod tests {
             &BFS_LEVEL_PARALLEL,
             &BFS_QUEUE,
             &BFS_SCAN,
+            &SSSP_MASK,
+            &SSSP_BELLMAN_FORD,
+            &SSSP_WORK_EFFICIENT,
         ] {
             assert_eq!(image.bytes[..4], 0xba55_ed50_u32.to_le_bytes(), "{}", image.name);
             assert!(image.bytes.as_ptr().addr().is_multiple_of(64));
