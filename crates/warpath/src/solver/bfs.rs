@@ -7,7 +7,7 @@ use super::{Request, Search, Solver, plan_search, trim_to_ball};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, BfsTask, UNREACHED, batch_width, choose, levels_of_many, sequential};
 use crate::cuda::bfs as cuda;
-use crate::graph::{Distances, Graph, Lane, UnitLane, VertexId};
+use crate::graph::{Distances, Graph, Lane, NO_VERTEX, UnitLane, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::plan::Plan;
 use crate::problems::{
@@ -76,7 +76,7 @@ impl Request for Bfs {
             statistics: outcome.statistics,
             ..Default::default()
         };
-        Ok(self.tree(solver, sources, &targets, outcome.levels, report))
+        Ok(self.tree(solver, sources, &targets, outcome.levels, None, report))
     }
 }
 
@@ -255,17 +255,24 @@ impl Bfs {
             })?;
             report.seconds.solve = start.elapsed().as_secs_f64();
             let start = Instant::now();
-            let levels = search.levels()?;
+            let found = search.found();
+            if !self.distances_only {
+                found.derive_predecessors()?;
+                report.seconds.predecessors = start.elapsed().as_secs_f64();
+            }
+            let start = Instant::now();
+            let levels = found.levels()?;
+            let predecessors = if self.distances_only { None } else { Some(found.predecessors()?) };
             report.seconds.download = start.elapsed().as_secs_f64();
-            Ok(levels)
+            Ok((levels, predecessors))
         };
-        let levels = match run() {
+        let (levels, predecessors) = match run() {
             // A device may be lost after an error: the next request opens it again.
             Err(error @ Error::Device(_)) => {
                 state.close();
                 return Err(error);
             }
-            levels => levels?,
+            found => found?,
         };
         drop(state);
         let start = Instant::now();
@@ -273,7 +280,7 @@ impl Bfs {
             solver.team.install(|| graph.transpose());
         }
         report.seconds.prepare += start.elapsed().as_secs_f64();
-        Ok(self.tree(solver, sources, targets, levels, report))
+        Ok(self.tree(solver, sources, targets, levels, predecessors, report))
     }
 
     /// A plan with what is needed on the host whatever the engine.
@@ -297,30 +304,41 @@ impl Bfs {
         ALGORITHMS.iter().any(|algorithm| Some(algorithm.info.name) == name && property(algorithm))
     }
 
-    /// The result, from levels that are right within the cutoff and the farthest target.
+    /// The result, from levels that are right within the cutoff and the farthest target, and from predecessors that are
+    /// right there, too, or are derived now.
     fn tree(
         &self,
         solver: &Solver<'_>,
         sources: Vec<VertexId>,
         targets: &[VertexId],
         mut levels: Vec<u32>,
+        predecessors: Option<Vec<VertexId>>,
         mut report: Report,
     ) -> ShortestPathTree {
         let graph = solver.graph;
         let bound = trim_to_ball(&mut levels, targets, self.cutoff.unwrap_or(UNREACHED));
-        let start = Instant::now();
-        let predecessors = (!self.distances_only).then(|| {
-            solver.team.install(|| {
-                if graph.has_transpose() {
-                    derive_bfs_predecessors(graph.transpose(), &levels)
-                } else {
-                    derive_predecessors::<UnitLane>(graph.csr().unweighted(), &sources, &levels, false)
+        let predecessors = match predecessors {
+            Some(mut predecessors) => {
+                if bound.is_some() {
+                    let cut_off = levels.iter().zip(&mut predecessors).filter(|(level, _)| **level == UNREACHED);
+                    cut_off.for_each(|(_, predecessor)| *predecessor = NO_VERTEX);
                 }
-            })
-        });
-        if predecessors.is_some() {
-            report.seconds.predecessors = start.elapsed().as_secs_f64();
-        }
+                Some(predecessors)
+            }
+            None if self.distances_only => None,
+            None => {
+                let start = Instant::now();
+                let predecessors = solver.team.install(|| {
+                    if graph.has_transpose() {
+                        derive_bfs_predecessors(graph.transpose(), &levels)
+                    } else {
+                        derive_predecessors::<UnitLane>(graph.csr().unweighted(), &sources, &levels, false)
+                    }
+                });
+                report.seconds.predecessors = start.elapsed().as_secs_f64();
+                Some(predecessors)
+            }
+        };
         let start = Instant::now();
         let path_counts =
             self.count_paths.then(|| solver.team.install(|| count_shortest_paths(graph.transpose(), &levels)));
@@ -410,7 +428,7 @@ impl Search for Bfs {
                     ..Default::default()
                 };
                 let levels = row.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-                each(self.tree(solver, vec![source], &[], levels, report))?;
+                each(self.tree(solver, vec![source], &[], levels, None, report))?;
             }
         }
         Ok(true)

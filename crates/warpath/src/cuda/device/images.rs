@@ -66,6 +66,8 @@ pub(crate) static BFS_MULTI_HOP: Image = image!("bfs_multi_hop");
 pub(crate) static BFS_VERTEX_PARALLEL: Image = image!("bfs_vertex_parallel");
 /// `kernels/bfs/level_parallel.cu`.
 pub(crate) static BFS_LEVEL_PARALLEL: Image = image!("bfs_level_parallel");
+/// `kernels/bfs/predecessors.cu`.
+pub(crate) static BFS_PREDECESSORS: Image = image!("bfs_predecessors");
 /// `kernels/bfs/queue.cu`.
 pub(crate) static BFS_QUEUE: Image = image!("bfs_queue");
 /// `kernels/bfs/scan.cu`.
