@@ -72,7 +72,7 @@ struct OnCuda {
     /// The algorithm, with parameters, as text.
     name: String,
     /// Why this one.
-    reason: &'static str,
+    reason: String,
     algorithm: &'static cuda::SsspAlgorithm,
     parameters: Parameters,
     /// What it takes.
@@ -136,10 +136,13 @@ impl Sssp {
     fn on_cuda(&self, solver: &Solver<'_>) -> Result<OnCuda> {
         let graph = solver.graph;
         let (name, reason) = match &self.algorithm {
-            Some(name) => (name.as_str(), "asked for"),
-            None => cuda::choose(graph),
+            Some(name) => (name.clone(), "asked for".to_owned()),
+            None => {
+                let (name, reason) = cuda::choose(graph);
+                (name.to_owned(), reason)
+            }
         };
-        let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name)?;
+        let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, &name)?;
         algorithm.check(graph)?;
         let mut plan = (algorithm.plan)(graph, &parameters);
         let vertices = graph.vertices() as u64;
@@ -151,7 +154,7 @@ impl Sssp {
         if !self.distances_only {
             plan.memory("predecessors", 4 * vertices);
         }
-        Ok(OnCuda { name: name.to_owned(), reason, algorithm, parameters, plan })
+        Ok(OnCuda { name, reason, algorithm, parameters, plan })
     }
 
     /// Solves in the lane of the graph's weights; on the CPU if nothing is chosen on the CUDA engine.
@@ -274,7 +277,7 @@ fn run_on_cuda<L: LaneOnDevice>(
     let OnCuda { name, reason, algorithm, parameters, plan } = chosen;
     let graph = solver.graph;
     report.algorithm = algorithm.info.name.into();
-    report.reason = (*reason).into();
+    report.reason.clone_from(reason);
     report.device_bytes = plan.device_bytes();
     let start = Instant::now();
     if (algorithm.needs_transpose)(parameters) {

@@ -72,7 +72,7 @@ const SHORT_ROW: u64 = 32;
 /// Must be equal in the kernel.
 const PIECE: u64 = 256;
 /// More targets than these are not watched: the search goes on to its end.
-pub(super) const WATCHED: u64 = 1 << 12;
+pub(in crate::cuda) const WATCHED: u64 = 1 << 12;
 
 /// The arcs by head, if a search may go bottom-up: making them for one search costs more than it saves.
 fn incoming(graph: &Graph) -> Option<&Csr> {

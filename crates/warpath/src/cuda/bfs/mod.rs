@@ -92,7 +92,7 @@ pub(crate) fn choose(graph: &Graph) -> (&'static str, String) {
 
 /// A shape in which all blocks run at once: as many as the device has room for, at most `most_blocks`, unless the
 /// parameters `threads` and `blocks` say otherwise.
-fn whole_device(
+pub(super) fn whole_device(
     device: &dyn Device,
     function: Function,
     parameters: &Parameters,
@@ -114,23 +114,28 @@ fn whole_device(
 
 /// Waiting for a launch that takes long, and telling it when the search is cancelled.
 #[derive(Debug)]
-struct Waiting {
+pub(super) struct Waiting {
     /// What the kernel looks at, in memory that host and device share.
     flag: Pinned<u32>,
 }
 
 impl Waiting {
-    fn new(device: &Arc<dyn Device>) -> Result<Self> {
+    pub(super) fn new(device: &Arc<dyn Device>) -> Result<Self> {
         Ok(Waiting { flag: Pinned::new(device, 1)? })
     }
 
     /// The device's address of the flag.
-    fn flag(&self) -> u64 {
+    pub(super) fn flag(&self) -> u64 {
         self.flag.address()
     }
 
     /// Launches and waits; returns how many seconds that took on the device.
-    fn run(&self, device: &Arc<dyn Device>, control: &Control, launch: impl FnOnce() -> Result<()>) -> Result<f64> {
+    pub(super) fn run(
+        &self,
+        device: &Arc<dyn Device>,
+        control: &Control,
+        launch: impl FnOnce() -> Result<()>,
+    ) -> Result<f64> {
         /// Up to now waiting is done without sleeping.
         const SPINNING: Duration = Duration::from_millis(2);
         const SLEEP: Duration = Duration::from_micros(100);

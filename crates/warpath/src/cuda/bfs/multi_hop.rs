@@ -174,7 +174,7 @@ impl Growth {
 
 /// Why this algorithm is right for a graph, if it is: neighborhoods of twice the radius are four times as large on a
 /// plane, and far larger on graphs of few levels.
-pub(super) fn suits(graph: &Graph) -> Option<String> {
+pub(in crate::cuda) fn suits(graph: &Graph) -> Option<String> {
     const PLANAR: f64 = 5.0;
     /// Below, there are too few levels to matter.
     const SMALL: usize = 4096;

@@ -72,6 +72,8 @@ pub(crate) static BFS_PREDECESSORS: Image = image!("bfs_predecessors");
 pub(crate) static BFS_QUEUE: Image = image!("bfs_queue");
 /// `kernels/bfs/scan.cu`.
 pub(crate) static BFS_SCAN: Image = image!("bfs_scan");
+/// `kernels/sssp/multi_hop.cu`.
+pub(crate) static SSSP_MULTI_HOP: Image = image!("sssp_multi_hop");
 /// `kernels/sssp/mask.cu`.
 pub(crate) static SSSP_MASK: Image = image!("sssp_mask");
 /// `kernels/sssp/bellman_ford.cu`.

@@ -12,6 +12,7 @@
 pub(crate) mod bellman_ford;
 mod edges;
 pub(crate) mod mask;
+pub(crate) mod multi_hop;
 mod negative_cycles;
 pub(crate) mod work_efficient;
 
@@ -86,6 +87,7 @@ pub(crate) struct SsspAlgorithm {
 
 /// Every single-source shortest-path algorithm of this engine.
 pub(crate) static ALGORITHMS: &[SsspAlgorithm] = &[
+    multi_hop::ALGORITHM,
     mask::ALGORITHM,
     bellman_ford::ALGORITHM,
     work_efficient::ALGORITHM,
@@ -94,11 +96,15 @@ pub(crate) static ALGORITHMS: &[SsspAlgorithm] = &[
 ];
 
 /// The algorithm for a search on this graph, by name, and why.
-pub(crate) fn choose(graph: &Graph) -> (&'static str, &'static str) {
-    match graph.weight_kind() {
+pub(crate) fn choose(graph: &Graph) -> (&'static str, String) {
+    if let Some(reason) = multi_hop::suits(graph) {
+        return (multi_hop::ALGORITHM.info.name, reason);
+    }
+    let (name, reason) = match graph.weight_kind() {
         WeightKind::I32 => (bellman_ford::ALGORITHM.info.name, "weights are signed"),
         _ => (work_efficient::ALGORITHM.info.name, "it relaxes only what may fall, shared evenly"),
-    }
+    };
+    (name, reason.into())
 }
 
 impl SsspAlgorithm {
