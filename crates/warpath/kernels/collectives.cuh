@@ -54,6 +54,8 @@ __device__ __forceinline__ T warp_exclusive_sum(T value) {
 __device__ __forceinline__ u32 warp_sum(u32 value) { return __reduce_add_sync(all_lanes, value); }
 /// The least value of the warp, in every lane. One REDUX for u32.
 __device__ __forceinline__ u32 warp_min(u32 value) { return __reduce_min_sync(all_lanes, value); }
+/// The greatest value of the warp, in every lane. One REDUX.
+__device__ __forceinline__ u32 warp_max(u32 value) { return __reduce_max_sync(all_lanes, value); }
 /// The sum over the warp, in every lane. Ten shuffles: lanes that aren't there count as zero.
 __device__ __forceinline__ u64 warp_sum(u64 value) {
     value = warp_inclusive_sum(value);

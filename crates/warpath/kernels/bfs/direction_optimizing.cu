@@ -204,15 +204,23 @@ __device__ void bottom_up(const Search<Offset>& search, const u32* before, u32* 
     const u32 lane = lane_index(), words = (search.vertices + 31) / 32;
     const u32 warps = gridDim.x * warps_of_block(), warp = blockIdx.x * warps_of_block() + warp_index();
     u32 count = 0;
+    // A word takes a chain of loads from memory. The heads for the next one, and what is visited of the one after that, are
+    // under way meanwhile.
+    const auto visited_of = [&](u32 word) { return word < words ? before[word] : all_lanes; };
+    const auto heads_for = [&](u32 word, u32 visited) {
+        return !(visited >> lane & 1) ? load_once(&search.heads[word * 32 + lane]) : make_uint4(no_vertex, no_vertex, no_vertex, no_vertex);
+    };
+    u32 visited = visited_of(warp), visited_next = visited_of(warp + warps);
+    uint4 head = heads_for(warp, visited);
     for (u32 word = warp; word < words; word += warps) {
-        const u32 visited = before[word];
+        const u32 visited_after_next = visited_of(word + 2 * warps);
+        const uint4 head_next = heads_for(word + warps, visited_next);
         u32 found = 0;
         if (visited != all_lanes) {
             const u32 vertex = word * 32 + lane;
             bool hit = false, unsure = false;
-            if (!(visited >> lane & 1)) {
-                const uint4 head = load_once(&search.heads[vertex]);
-                hit = head.x != no_vertex && is_set(before, head.x);
+            if (head.x != no_vertex) {
+                hit = is_set(before, head.x);
                 if (!hit && head.y != no_vertex) {
                     const bool second = is_set(before, head.y);
                     const bool third = head.z != no_vertex && is_set(before, head.z);
@@ -245,6 +253,9 @@ __device__ void bottom_up(const Search<Offset>& search, const u32* before, u32* 
         }
         if (lane == 0) after[word] = visited | found;
         count += __popc(found);
+        visited = visited_next;
+        visited_next = visited_after_next;
+        head = head_next;
     }
     if (lane == 0 && count > 0) atomicAdd(&turn->found, count);
 }
@@ -312,7 +323,10 @@ __device__ void run(const Search<Offset>& search) {
         const u32 parity = (level - 1) % 2;
         if (search.incoming_offsets != nullptr) {
             if (!up) {
-                up = static_cast<float>(load(&last->arcs)) > search.alpha * static_cast<float>(search.arcs);
+                // Hubs are among the best tails of many vertices: then bottom-up pays earlier.
+                const float arcs = static_cast<float>(load(&last->arcs)), all = static_cast<float>(search.arcs);
+                const bool hubs = arcs * static_cast<float>(search.vertices) > 4 * static_cast<float>(found) * all;
+                up = arcs > (hubs ? search.alpha / 4 : search.alpha) * all;
             } else if (static_cast<float>(found) < search.beta * static_cast<float>(search.vertices)) {
                 up = false;
                 Appender<Offset> frontier(search, collections, parity, last);

@@ -13,61 +13,95 @@ constexpr u32 vertex_mask = (1u << vertex_bits) - 1;
 /// Neighborhoods begin at multiples of so many entries, and are filled up with `none`.
 constexpr u32 unit = 8;
 /// The most vertices that a neighborhood can have, the one in the middle included.
-constexpr u32 most = 256;
+constexpr u32 most = 512;
+/// Words of shared memory that a warp takes to make one: the list of what it has found, and a table to know it by.
+constexpr u32 table_bits = 10;
+constexpr u32 build_words = most + (1u << table_bits);
 /// The most blocks, each of which has a part of the queue for what it finds.
 constexpr u32 parts = 128;
 
-/// A thread's list in shared memory: entries of all threads take turns, so that a warp reads from all banks.
-struct List {
-    u32* first;
-    u32 apart;
-    __device__ u32& operator[](u32 index) const { return first[index * apart]; }
-};
+/// Puts a vertex into the table; false if it is there.
+__device__ bool insert(u32* table, u32 vertex) {
+    constexpr u32 golden_ratio = 0x9e37'79b9;
+    u32 slot = vertex * golden_ratio >> (32 - table_bits);
+    for (;;) {
+        const u32 there = atomicCAS(&table[slot], none, vertex);
+        if (there == none) return true;
+        if (there == vertex) return false;
+        slot = (slot + 1) % (1u << table_bits);
+    }
+}
 
-/// Collects all vertices within `radius` arcs of `vertex`, nearest first, and returns how many; 0 if they are too many.
-/// Only the last layers are searched for what is known already: a vertex that is listed twice, which takes a directed
-/// cycle, does no harm.
-__device__ u32 collect(const u32* offsets, const u32* targets, u32 vertex, u32 radius, List found) {
-    found[0] = vertex;
-    u32 size = 1, layer = 0, layer_before = 0;
+/// A warp collects all vertices within `radius` arcs of `vertex`, nearest first, and returns how many; 0 if they are too
+/// many.
+__device__ u32 collect(const u32* offsets, const u32* targets, u32 vertex, u32 radius, u32* found, u32* table) {
+    const u32 lane = lane_index();
+    for (u32 slot = lane; slot < 1u << table_bits; slot += lanes_a_warp) table[slot] = none;
+    __syncwarp();
+    if (lane == 0) {
+        found[0] = vertex;
+        insert(table, vertex);
+    }
+    __syncwarp();
+    u32 size = 1, layer = 0;
     for (u32 r = 0; r < radius; r++) {
         const u32 end = size;
-        for (u32 i = layer; i < end; i++) {
-            const u32 tail = found[i] & vertex_mask, last = load_constant(&offsets[tail + 1]);
-            for (u32 arc = load_constant(&offsets[tail]); arc < last; arc++) {
-                const u32 head = load_constant(&targets[arc]);
-                bool known = false;
-                for (u32 j = layer_before; j < size && !known; j++) known = (found[j] & vertex_mask) == head;
-                if (known) continue;
-                if (size == most) return 0;
-                found[size++] = head | r << vertex_bits;
+        // A lane takes a vertex of the last layer, and the lanes go through their arcs side by side.
+        for (u32 first = layer; first < end; first += lanes_a_warp) {
+            u32 begin = 0, degree = 0;
+            if (first + lane < end) {
+                const u32 tail = found[first + lane] & vertex_mask;
+                begin = load_constant(&offsets[tail]);
+                degree = load_constant(&offsets[tail + 1]) - begin;
+            }
+            const u32 most_arcs = warp_max(degree);
+            constexpr u32 at_once = 4;  // loads under way
+            for (u32 arc = 0; arc < most_arcs; arc += at_once) {
+                u32 head[at_once];
+#pragma unroll
+                for (u32 k = 0; k < at_once; k++) {
+                    head[k] = arc + k < degree ? load_constant(&targets[begin + arc + k]) : none;
+                }
+#pragma unroll
+                for (u32 k = 0; k < at_once; k++) {
+                    const bool fresh = head[k] != none && insert(table, head[k]);
+                    const u32 ballot = __ballot_sync(all_lanes, fresh);
+                    if (size + __popc(ballot) > most) return 0;
+                    if (fresh) found[size + place_in_ballot(ballot)] = head[k] | r << vertex_bits;
+                    size += __popc(ballot);
+                }
             }
         }
-        layer_before = layer;
+        __syncwarp();
         layer = end;
     }
     return size;
 }
 
-/// Writes the neighborhoods of all vertices. A place is where one begins, in units, and how many entries it has.
-/// `used` counts units; `failed` is set if a neighborhood is too large, or there are more units than `capacity`. Takes
-/// `most` words of dynamic shared memory a thread.
+/// Writes the neighborhoods of all vertices, each made by one warp. A place is where one begins, in units, and how many
+/// entries it has. `used` counts units; `failed` is set if a neighborhood is too large, or there are more units than
+/// `capacity`. Takes `build_words` words of dynamic shared memory a warp.
 extern "C" __global__ void __launch_bounds__(256)
     bfs_multi_hop_build(const u32* offsets, const u32* targets, u32 vertices, u32 radius, uint2* places, u32* entries,
                         u32* used, u32 capacity, u32* failed) {
     DYNAMIC_SHARED(memory);
-    const List found = {reinterpret_cast<u32*>(memory) + threadIdx.x, blockDim.x};
-    for (u32 vertex = blockIdx.x * blockDim.x + threadIdx.x; vertex < vertices; vertex += gridDim.x * blockDim.x) {
-        const u32 size = collect(offsets, targets, vertex, radius, found);
+    u32* const found = reinterpret_cast<u32*>(memory) + warp_index() * build_words;
+    u32* const table = found + most;
+    const u32 lane = lane_index(), warps = gridDim.x * warps_of_block();
+    for (u32 vertex = blockIdx.x * warps_of_block() + warp_index(); vertex < vertices; vertex += warps) {
+        const u32 size = collect(offsets, targets, vertex, radius, found, table);
         const u32 units = (size - 1 + unit - 1) / unit;
-        const u32 begin = size > 0 ? atomicAdd(used, units) : 0;
+        u32 begin = 0;
+        if (lane == 0 && size > 0) begin = atomicAdd(used, units);
+        begin = __shfl_sync(all_lanes, begin, 0);
         if (size == 0 || begin + units > capacity || begin + units < begin) {
-            store(failed, 1);
+            if (lane == 0) store(failed, 1);
             return;
         }
-        places[vertex] = make_uint2(begin, units * unit);
+        if (lane == 0) places[vertex] = make_uint2(begin, units * unit);
         u32* const to = entries + static_cast<u64>(begin) * unit;
-        for (u32 k = 0; k < units * unit; k++) to[k] = k + 1 < size ? found[k + 1] : none;
+        for (u32 k = lane; k < units * unit; k += lanes_a_warp) to[k] = k + 1 < size ? found[k + 1] : none;
+        __syncwarp();
     }
 }
 WARPATH_KERNEL(bfs_multi_hop_build)
@@ -101,7 +135,7 @@ struct Meeting {
     u32 total;
 };
 
-extern "C" __global__ void __launch_bounds__(512, 1) bfs_multi_hop(Search search) {
+extern "C" __global__ void __launch_bounds__(1024, 1) bfs_multi_hop(Search search) {
     __shared__ Meeting meeting;
     // What a block adds on its arrival: that it is there, whether it has appended anything, whether it wants an end.
     constexpr u32 is_there = 1, appends = 1u << 8, stops = 1u << 16;
@@ -238,6 +272,10 @@ extern "C" __global__ void __launch_bounds__(512, 1) bfs_multi_hop(Search search
                         const u32 to = at + place_in_ballot(found[k]);
                         const uint4 item = make_uint4(entry[k] & vertex_mask, places[k].x, places[k].y, 0);
                         if (to < search.capacity) store(&own[to], item);
+                        // It is read after the barrier: the first and the last line, which are most of it.
+                        const u32* const neighborhood = search.entries + static_cast<u64>(places[k].x) * unit;
+                        prefetch_to_l2(neighborhood);
+                        prefetch_to_l2(neighborhood + lanes_a_warp);
                     }
                     at += __popc(found[k]);
                 }

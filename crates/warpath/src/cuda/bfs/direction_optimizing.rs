@@ -22,6 +22,7 @@
 
 use std::sync::Arc;
 
+use super::predecessors::{Arcs, Found};
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
@@ -42,7 +43,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         parameters: &[
             Parameter {
                 name: "bottom-up",
-                summary: "bottom-up once this share of all arcs leaves the frontier; 0.06",
+                summary: "bottom-up once this share of all arcs leaves the frontier, a quarter of it if hubs are there; 0.06",
                 values: Values::AtLeast(0.0),
             },
             Parameter {
@@ -248,8 +249,9 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         search,
         shape,
         arguments: search_arguments,
-        vertices,
+        arcs: Arcs { offsets, wide, targets },
         levels,
+        short_rows: short_rows[0],
         sources: short_rows[1],
         targets_wanted,
         report,
@@ -263,8 +265,9 @@ struct DirectionOptimizing {
     search: Function,
     shape: LaunchShape,
     arguments: Search,
-    vertices: u64,
+    arcs: Arcs,
     levels: DeviceSlice<u32>,
+    short_rows: DeviceSlice<VertexId>,
     sources: DeviceSlice<VertexId>,
     targets_wanted: DeviceSlice<VertexId>,
     report: DeviceSlice<u32>,
@@ -297,7 +300,7 @@ impl PreparedBfs for DirectionOptimizing {
         ])
     }
 
-    fn levels(&self) -> Result<Vec<u32>> {
-        self.pool.read(self.levels.part(0, self.vertices))
+    fn found(&self) -> Found<'_> {
+        Found { pool: &self.pool, arcs: self.arcs, levels: self.levels, predecessors: self.short_rows }
     }
 }

@@ -9,13 +9,14 @@
 
 use std::sync::Arc;
 
+use super::predecessors::{Arcs, Found};
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, THREADS, each_level, start, threads};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{DeviceGraph, plan_array, plan_graph};
-use crate::graph::Graph;
+use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
 
@@ -38,6 +39,7 @@ fn plan(graph: &Graph, _: &Parameters) -> Plan {
     let mut plan = Plan::new();
     plan_graph(graph, &mut plan);
     plan_array::<u32>(&mut plan, "levels", graph.vertices() as u64);
+    plan_array::<VertexId>(&mut plan, "predecessors", graph.vertices() as u64);
     plan_array::<u32>(&mut plan, "flag", 1);
     plan
 }
@@ -47,8 +49,9 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let kernel = device.function(&images::BFS_LEVEL_PARALLEL, "bfs_level_parallel")?;
     let mut graph = DeviceGraph::upload(device, graph, &plan(graph, parameters))?;
     let levels = graph.pool.take(u64::from(graph.vertices))?;
+    let predecessors = graph.pool.take(u64::from(graph.vertices))?;
     let flag = graph.pool.take(1)?;
-    Ok(Box::new(LevelParallel { graph, threads, kernel, levels, flag }))
+    Ok(Box::new(LevelParallel { graph, threads, kernel, levels, predecessors, flag }))
 }
 
 #[derive(Debug)]
@@ -57,6 +60,7 @@ struct LevelParallel {
     threads: u32,
     kernel: Function,
     levels: DeviceSlice<u32>,
+    predecessors: DeviceSlice<VertexId>,
     flag: DeviceSlice<u32>,
 }
 
@@ -77,7 +81,12 @@ impl PreparedBfs for LevelParallel {
         Ok(vec![("levels", levels.into()), ("kernel_launches", levels.into())])
     }
 
-    fn levels(&self) -> Result<Vec<u32>> {
-        self.graph.pool.read(self.levels)
+    fn found(&self) -> Found<'_> {
+        Found {
+            pool: &self.graph.pool,
+            arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
+            levels: self.levels,
+            predecessors: self.predecessors,
+        }
     }
 }

@@ -12,9 +12,9 @@
 //! everybody how long the parts are, so that no counter is contended and every warp gets its share.
 //!
 //! Neighborhoods of radius r have about 1.5 r^2 vertices on roads and 2 r^2 on grids, so work is O(V r) where a search
-//! level by level takes O(V + E). The radius is the greatest for which they have 56 vertices on average, measured on a
-//! sample: 6 or 7 on roads, 5 on grids. Memory: about 60 words a vertex. Preparing takes a thread a vertex and time
-//! proportional to the square of the neighborhoods.
+//! level by level takes O(V + E). The radius is the greatest for which they have 116 vertices on average, measured on
+//! a sample: 8 to 10 on roads, 7 on grids. Memory: about 120 words a vertex. Preparing takes a warp a vertex, with a hash table in
+//! shared memory, and time proportional to the neighborhoods.
 //!
 //! It wins where levels are many and neighborhoods grow like those of a plane. Where they grow by a factor a level, as in
 //! social networks, it is not for use. Vertices with hundreds of arcs can't be prepared at all.
@@ -22,6 +22,7 @@
 use std::sync::Arc;
 
 use super::direction_optimizing::{WATCHED, level_count};
+use super::predecessors::{Arcs, Found};
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting, queue};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
@@ -47,7 +48,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
             },
             Parameter {
                 name: "threads",
-                summary: "threads in a block, a multiple of 32 up to 512; 512",
+                summary: "threads in a block, a multiple of 32 up to 1024; 1024",
                 values: Values::AtLeast(32.0),
             },
             Parameter {
@@ -66,7 +67,9 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
 /// Must be equal in the kernel.
 const UNIT: u64 = 8;
 /// Must be equal in the kernel.
-const MOST: usize = 256;
+const MOST: usize = 512;
+/// Words that a warp of the build has in shared memory. Must be equal in the kernel.
+const BUILD_WORDS: u32 = MOST as u32 + 1024;
 /// Must be equal in the kernel.
 const GREATEST_RADIUS: usize = 16;
 /// Must be equal in the kernel.
@@ -86,69 +89,86 @@ struct Shape {
 
 impl Shape {
     fn of(graph: &Graph, radius: Option<u32>) -> Self {
-        /// Mean size up to which a greater radius pays.
-        const LARGE: f64 = 56.0;
         let vertices = graph.vertices() as u64;
-        let growth = Growth::sample(graph);
-        let chosen =
-            (1..=GREATEST_RADIUS).rev().find(|&r| growth.mean(r).is_some_and(|mean| mean <= LARGE)).unwrap_or(1);
-        let radius = radius.map_or(chosen, |radius| radius as usize);
-        // A tenth more than the sample has, and a start for small graphs, of which it says little.
-        let mean = if radius > GREATEST_RADIUS { MOST as f64 } else { growth.mean(radius).unwrap_or(MOST as f64) };
-        let entries = (mean + UNIT as f64 / 2.0) * 1.1 * vertices as f64;
+        let growth = Growth::sample(graph, radius.unwrap_or(0) as usize);
+        let radius = radius.unwrap_or(growth.suitable_radius());
+        // A fifth more than the sample has, and a start for small graphs, of which it says little.
+        let mean = growth.mean(radius).unwrap_or(MOST as f64);
+        let entries = (mean + UNIT as f64 / 2.0) * 1.2 * vertices as f64;
         let most = vertices * (MOST as u64).div_ceil(UNIT);
         // A radius of 1 always fits.
-        let least: u64 = graph.csr().offsets().windows(2).map(|pair| (pair[1] - pair[0]).div_ceil(UNIT)).sum();
+        let least = vertices + graph.arcs() as u64 / UNIT;
         let capacity = (entries as u64 / UNIT + 4096).min(most).max(least).min(u64::from(u32::MAX));
         // The queues are also those of the search by levels, of all vertices.
         let part = (vertices / 64).clamp(1024, 1 << 14).max(vertices.div_ceil(1024)).min(vertices);
-        Shape { radius: radius as u32, capacity, part }
+        Shape { radius, capacity, part }
     }
 }
 
 /// How neighborhoods grow with their radius, on a sample of the vertices.
 #[derive(Debug)]
 struct Growth {
-    samples: usize,
-    /// Their sizes in all, by radius less one; `None` where one is too large.
-    sizes: [Option<u64>; GREATEST_RADIUS],
+    /// Mean sizes, for radius 1 and more, as long as none in the sample is too large.
+    means: Vec<f64>,
 }
 
 impl Growth {
-    fn sample(graph: &Graph) -> Self {
-        const SAMPLES: usize = 256;
-        let vertices = graph.vertices();
-        let samples = vertices.min(SAMPLES);
-        let mut sizes = [Some(0); GREATEST_RADIUS];
-        for index in 0..samples {
-            let mut found = vec![(index * vertices / samples) as VertexId];
-            let mut layer = 0;
-            for r in 0..GREATEST_RADIUS {
+    /// Mean size up to which a greater radius pays.
+    const LARGE: f64 = 116.0;
+
+    /// Takes a sample, up to this radius or the first that is too large to pay, whichever is greater.
+    fn sample(graph: &Graph, least_radius: usize) -> Self {
+        const SAMPLES: usize = 128;
+        /// Multiples of it are spread over the vertices evenly, and fall in no step with the rows of a grid.
+        const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
+        struct Neighborhood {
+            found: Vec<VertexId>,
+            /// Where the last layer begins, and the one before.
+            layer: usize,
+            layer_before: usize,
+        }
+        let vertices = graph.vertices() as u128;
+        let mut sample: Vec<Neighborhood> = (0..SAMPLES.min(graph.vertices()) as u64)
+            .map(|index| {
+                let middle = u128::from(index.wrapping_mul(GOLDEN_RATIO)) * vertices >> 64;
+                Neighborhood { found: vec![middle as VertexId], layer: 0, layer_before: 0 }
+            })
+            .collect();
+        let mut means: Vec<f64> = Vec::new();
+        while means.len() < GREATEST_RADIUS {
+            if means.len() >= least_radius && means.last().is_some_and(|&mean| mean > Self::LARGE) {
+                break;
+            }
+            let mut size = 0;
+            for Neighborhood { found, layer, layer_before } in &mut sample {
                 let end = found.len();
-                'layer: for i in layer..end {
+                for i in *layer..end {
                     for &head in graph.neighbors(found[i]) {
-                        if found.len() > MOST {
-                            break 'layer;
-                        }
-                        if !found.contains(&head) {
+                        // What was found before these layers is not found again, but on a cycle of a directed graph.
+                        if !found[*layer_before..].contains(&head) {
+                            if found.len() >= MOST {
+                                return Growth { means };
+                            }
                             found.push(head);
                         }
                     }
                 }
-                if found.len() > MOST {
-                    sizes[r..].fill(None);
-                    break;
-                }
-                layer = end;
-                sizes[r] = sizes[r].map(|size| size + found.len() as u64 - 1);
+                (*layer_before, *layer) = (*layer, end);
+                size += found.len() - 1;
             }
+            means.push(size as f64 / sample.len().max(1) as f64);
         }
-        Growth { samples, sizes }
+        Growth { means }
     }
 
     /// The mean size for a radius, if all are small enough.
-    fn mean(&self, radius: usize) -> Option<f64> {
-        Some(self.sizes[radius - 1]? as f64 / self.samples.max(1) as f64)
+    fn mean(&self, radius: u32) -> Option<f64> {
+        self.means.get(radius as usize - 1).copied()
+    }
+
+    /// The greatest radius that pays.
+    fn suitable_radius(&self) -> u32 {
+        self.means.iter().take_while(|&&mean| mean <= Self::LARGE).count().max(1) as u32
     }
 }
 
@@ -162,7 +182,7 @@ pub(super) fn suits(graph: &Graph) -> Option<String> {
         return None;
     }
     let most_arcs = graph.csr().offsets().windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-    let growth = Growth::sample(graph);
+    let growth = Growth::sample(graph, 4);
     let (near, far) = (growth.mean(2)?, growth.mean(4)?);
     (most_arcs <= 64 && far <= PLANAR * near)
         .then(|| format!("{near:.1} vertices within two arcs and {far:.1} within four mean many short levels"))
@@ -225,7 +245,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let search = device.function(&images::BFS_MULTI_HOP, "bfs_multi_hop")?;
     let build = device.function(&images::BFS_MULTI_HOP, "bfs_multi_hop_build")?;
     let by_queue = device.function(&images::BFS_QUEUE, "bfs_queue")?;
-    let shape = super::whole_device(&**device, search, parameters, 512, PARTS)?;
+    let shape = super::whole_device(&**device, search, parameters, 1024, PARTS)?;
 
     let room = Shape::of(graph, wanted);
     let vertices = graph.vertices() as u64;
@@ -243,10 +263,10 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let report: DeviceSlice<u32> = pool.take(2)?;
     let waiting = Waiting::new(device)?;
 
-    // Each thread of the build has a list in shared memory.
-    let list_bytes = 4 * MOST as u32;
-    let threads = (device.properties().shared_bytes_per_block / list_bytes / 32 * 32).clamp(32, 256);
-    let blocks = device.blocks_at_once(build, threads, list_bytes * threads)?.max(1);
+    // Each warp of the build has a list and a table in shared memory.
+    let warp_bytes = 4 * BUILD_WORDS;
+    let warps = (device.properties().shared_bytes_per_block / warp_bytes).clamp(1, 8);
+    let blocks = device.blocks_at_once(build, warps * 32, warp_bytes * warps)?.max(1);
     // The sample may have missed large neighborhoods: then a smaller radius will do.
     let mut radius = room.radius;
     loop {
@@ -254,7 +274,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         let count = graph.vertices() as u32;
         let capacity = room.capacity as u32;
         let (used, failed) = (report.part(0, 1), report.part(1, 1));
-        let shape = LaunchShape { shared_bytes: list_bytes * threads, ..LaunchShape::line(blocks, threads) };
+        let shape = LaunchShape { shared_bytes: warp_bytes * warps, ..LaunchShape::line(blocks, warps * 32) };
         // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
         unsafe {
             let arguments = arguments![offsets, targets, count, radius, places, entries, used, capacity, failed];
@@ -265,7 +285,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         }
         radius -= 1;
         if radius == 0 {
-            return Err(Error::invalid("multi-hop takes graphs of which no vertex has more than 255 arcs"));
+            return Err(Error::invalid("multi-hop takes graphs of which no vertex has more than 511 arcs"));
         }
     }
     let arguments = Search {
@@ -373,7 +393,12 @@ impl PreparedBfs for MultiHop {
         ])
     }
 
-    fn levels(&self) -> Result<Vec<u32>> {
-        self.pool.read(self.levels.part(0, self.vertices))
+    fn found(&self) -> Found<'_> {
+        Found {
+            pool: &self.pool,
+            arcs: Arcs::narrow(self.offsets, self.targets),
+            levels: self.levels,
+            predecessors: self.sources,
+        }
     }
 }

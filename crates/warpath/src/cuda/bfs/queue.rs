@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use super::predecessors::{Arcs, Found};
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, THREADS, each_level, start, threads};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
@@ -78,8 +79,13 @@ impl PreparedBfs for Queue {
         search(pool, self.kernel, self.threads, arrays, task)
     }
 
-    fn levels(&self) -> Result<Vec<u32>> {
-        self.graph.pool.read(self.levels)
+    fn found(&self) -> Found<'_> {
+        Found {
+            pool: &self.graph.pool,
+            arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
+            levels: self.levels,
+            predecessors: self.queues[0],
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 
 use std::sync::Arc;
 
+use super::predecessors::{Arcs, Found};
 use super::{BfsAlgorithm, BfsTask, LEAST_THREADS, PreparedBfs, THREADS, each_level, start, threads};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
@@ -134,7 +135,12 @@ impl PreparedBfs for Scan {
         Ok(vec![("visited", visited), ("levels", level_count.into()), ("kernel_launches", launches)])
     }
 
-    fn levels(&self) -> Result<Vec<u32>> {
-        self.graph.pool.read(self.levels)
+    fn found(&self) -> Found<'_> {
+        Found {
+            pool: &self.graph.pool,
+            arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
+            levels: self.levels,
+            predecessors: self.queues[0],
+        }
     }
 }

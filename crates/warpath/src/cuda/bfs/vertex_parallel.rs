@@ -12,13 +12,14 @@
 
 use std::sync::Arc;
 
+use super::predecessors::{Arcs, Found};
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, THREADS, each_level, start, threads};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{DeviceGraph, plan_array, plan_graph};
-use crate::graph::Graph;
+use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
 
@@ -44,6 +45,7 @@ fn plan(graph: &Graph, _: &Parameters) -> Plan {
         plan_array::<u8>(&mut plan, what, flags(graph.vertices() as u64));
     }
     plan_array::<u32>(&mut plan, "costs", graph.vertices() as u64);
+    plan_array::<VertexId>(&mut plan, "predecessors", graph.vertices() as u64);
     plan_array::<u32>(&mut plan, "flag", 1);
     plan
 }
@@ -62,8 +64,8 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters, pla
     let pool = &mut graph.pool;
     let (frontier, visited) = (pool.take(flags(vertices))?, pool.take(flags(vertices))?);
     let (updating, cost) = (pool.take(flags(vertices))?, pool.take(vertices)?);
-    let flag = pool.take(1)?;
-    Ok(VertexParallel { graph, threads, expand, update, frontier, visited, updating, cost, flag })
+    let (predecessors, flag) = (pool.take(vertices)?, pool.take(1)?);
+    Ok(VertexParallel { graph, threads, expand, update, frontier, visited, updating, cost, predecessors, flag })
 }
 
 #[derive(Debug)]
@@ -76,6 +78,7 @@ struct VertexParallel {
     visited: DeviceSlice<u8>,
     updating: DeviceSlice<u8>,
     cost: DeviceSlice<u32>,
+    predecessors: DeviceSlice<VertexId>,
     flag: DeviceSlice<u32>,
 }
 
@@ -114,8 +117,13 @@ impl PreparedBfs for VertexParallel {
         Ok(vec![("levels", levels.into()), ("kernel_launches", 2 * u64::from(levels))])
     }
 
-    fn levels(&self) -> Result<Vec<u32>> {
-        self.graph.pool.read(self.cost)
+    fn found(&self) -> Found<'_> {
+        Found {
+            pool: &self.graph.pool,
+            arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
+            levels: self.cost,
+            predecessors: self.predecessors,
+        }
     }
 }
 
@@ -178,13 +186,13 @@ mod as_printed {
                 Ok(pool.read(*flag)? != [0])
             })?;
             self.repaired.solve(task)?;
-            let right = self.repaired.levels()?;
-            let wrong = self.levels()?.iter().zip(&right).filter(|(printed, right)| printed != right).count();
+            let right = self.repaired.found().levels()?;
+            let wrong = self.found().levels()?.iter().zip(&right).filter(|(printed, right)| printed != right).count();
             Ok(vec![("wrong_vertices", wrong as u64), ("levels", levels.into()), ("kernel_launches", levels.into())])
         }
 
-        fn levels(&self) -> Result<Vec<u32>> {
-            self.repaired.graph.pool.read(self.cost)
+        fn found(&self) -> Found<'_> {
+            Found { levels: self.cost, ..self.repaired.found() }
         }
     }
 }

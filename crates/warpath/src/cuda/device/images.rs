@@ -62,10 +62,14 @@ macro_rules! image {
 pub(crate) static BFS_DIRECTION_OPTIMIZING: Image = image!("bfs_direction_optimizing");
 /// `kernels/bfs/multi_hop.cu`.
 pub(crate) static BFS_MULTI_HOP: Image = image!("bfs_multi_hop");
+/// `kernels/bfs/many_sources.cu`.
+pub(crate) static BFS_MANY_SOURCES: Image = image!("bfs_many_sources");
 /// `kernels/bfs/vertex_parallel.cu`.
 pub(crate) static BFS_VERTEX_PARALLEL: Image = image!("bfs_vertex_parallel");
 /// `kernels/bfs/level_parallel.cu`.
 pub(crate) static BFS_LEVEL_PARALLEL: Image = image!("bfs_level_parallel");
+/// `kernels/bfs/predecessors.cu`.
+pub(crate) static BFS_PREDECESSORS: Image = image!("bfs_predecessors");
 /// `kernels/bfs/queue.cu`.
 pub(crate) static BFS_QUEUE: Image = image!("bfs_queue");
 /// `kernels/bfs/scan.cu`.
@@ -102,6 +106,7 @@ mod tests {
         for image in [
             &BFS_DIRECTION_OPTIMIZING,
             &BFS_MULTI_HOP,
+            &BFS_MANY_SOURCES,
             &BFS_VERTEX_PARALLEL,
             &BFS_LEVEL_PARALLEL,
             &BFS_QUEUE,

@@ -1,0 +1,72 @@
+//! What a search leaves on a device, and the predecessors derived from it there.
+//!
+//! The predecessor of a vertex is the least tail, one level above it, of the arcs to it, as on the CPU
+//! (`problems/predecessors.rs`): the same tree whatever found the levels. Arcs are pushed, so the arcs by head are not
+//! needed; warps take equal shares of the arcs, so hubs do no harm. O(V + E) work: one pass over the arcs, with two
+//! random accesses each, to levels and predecessors.
+
+use crate::Result;
+use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::device::{LaunchShape, arguments, images};
+use crate::graph::{NO_VERTEX, VertexId};
+
+/// The arcs of a graph on a device, by tail.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arcs {
+    /// The address of the offsets.
+    pub(crate) offsets: u64,
+    /// Whether they have 64 bits.
+    pub(crate) wide: bool,
+    /// The heads.
+    pub(crate) targets: DeviceSlice<VertexId>,
+}
+
+impl Arcs {
+    /// With 32-bit offsets.
+    pub(crate) fn narrow(offsets: DeviceSlice<u32>, targets: DeviceSlice<VertexId>) -> Self {
+        Arcs { offsets: offsets.address(), wide: false, targets }
+    }
+}
+
+/// What the last search has found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found<'p> {
+    /// The memory of everything here.
+    pub(crate) pool: &'p Pool,
+    /// The graph.
+    pub(crate) arcs: Arcs,
+    /// The level of each vertex, all ones where there is none; perhaps a little longer.
+    pub(crate) levels: DeviceSlice<u32>,
+    /// Room for the predecessor of each vertex, that the next search may use for something else.
+    pub(crate) predecessors: DeviceSlice<VertexId>,
+}
+
+impl Found<'_> {
+    /// The levels, [`UNREACHED`](crate::problems::UNREACHED) where there is none.
+    pub(crate) fn levels(&self) -> Result<Vec<u32>> {
+        self.pool.read(self.levels.part(0, self.predecessors.length()))
+    }
+
+    /// Derives the predecessors, and waits until that is done.
+    pub(crate) fn derive_predecessors(&self) -> Result<()> {
+        let device = self.pool.device();
+        self.pool.fill(self.predecessors, NO_VERTEX)?;
+        let kernel = if self.arcs.wide { "bfs_predecessors_64" } else { "bfs_predecessors_32" };
+        let kernel = device.function(&images::BFS_PREDECESSORS, kernel)?;
+        let threads = device.properties().threads_per_block.min(512);
+        let shape = LaunchShape::line(device.blocks_at_once(kernel, threads, 0)?.max(1), threads);
+        let Arcs { offsets, targets, .. } = self.arcs;
+        let vertices = self.predecessors.length() as u32;
+        // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
+        unsafe {
+            let arguments = arguments![offsets, targets, self.levels, vertices, self.predecessors];
+            device.launch(kernel, &shape, arguments)?;
+        }
+        device.synchronize()
+    }
+
+    /// The derived predecessors, [`NO_VERTEX`] where there is none.
+    pub(crate) fn predecessors(&self) -> Result<Vec<VertexId>> {
+        self.pool.read(self.predecessors)
+    }
+}
