@@ -69,6 +69,8 @@ if [[ " $parts " == *" bench "* ]]; then
     # What every search answers is checked there.
     attempt "bench" ./warpath-bench kron:16 kron:20 uniform:20 grid:1000x1000 ${GRAPHS:-}
     cat "$logs/bench.log"
+    attempt "bench of many sources" ./warpath-bench --sources 256 kron:16 uniform:18 grid:300x300
+    cat "$logs/bench-of-many-sources.log"
 fi
 
 printf '%s\n' "${rows[@]}"

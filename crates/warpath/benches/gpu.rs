@@ -3,17 +3,19 @@
 //! ```sh
 //! cargo bench -p warpath --bench gpu -- kron:20 roads.gr            # every fast algorithm that suits
 //! cargo bench -p warpath --bench gpu -- grid:1000x1000 --algorithm multi-hop:radius=4
+//! cargo bench -p warpath --bench gpu -- kron:20 --sources 1000      # so many searches in one call, time for each of them
 //! ```
 //!
 //! For each of eight sources in the largest component, five searches after one to warm up: from a prepared graph on the
 //! device to final levels on the device, initialization included. Printed is the median of the medians, and the least
-//! and greatest of them. Preparing (upload included), downloading and all else are timed on the host, beside it. Every
-//! answer is compared with the CPU engine's.
+//! and greatest of them. With `--sources N` it is N searches in one call, five times after one to warm up. Preparing
+//! (upload included), downloading and all else are timed on the host, beside it. Every answer is compared with the CPU
+//! engine's; of many searches in one call, those of the first.
 
 use std::time::Instant;
 
 use warpath::graph::weakly_connected_components;
-use warpath::{Bfs, Engine, Graph, Solver, VertexId};
+use warpath::{Bfs, Engine, Graph, ShortestPathTree, Solver, VertexId};
 
 const SOURCES: usize = 8;
 const RUNS: usize = 5;
@@ -22,10 +24,12 @@ const DEFAULT_GRAPHS: [&str; 3] = ["kron:18", "uniform:18", "grid:512x512"];
 fn main() {
     let mut graphs = Vec::new();
     let mut algorithms = Vec::new();
+    let mut together = None;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--algorithm" => algorithms.extend(arguments.next()),
+            "--sources" => together = arguments.next().map(|count| count.parse().expect("--sources takes a number")),
             "--bench" => {}
             _ => graphs.push(argument),
         }
@@ -37,24 +41,34 @@ fn main() {
         println!("nothing is timed: {error}");
         return;
     }
-    println!(
-        "{:<24} {:<34} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  statistics",
-        "graph", "algorithm", "ms", "least", "greatest", "host ms", "prepare", "download"
-    );
+    match together {
+        None => println!(
+            "{:<24} {:<34} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  statistics",
+            "graph", "algorithm", "ms", "least", "greatest", "host ms", "prepare", "download"
+        ),
+        Some(count) => println!(
+            "{:<24} {:<34} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  statistics of the first batch; {count} searches in one call",
+            "graph", "algorithm", "ms each", "least", "greatest", "host ms", "prepare", "download"
+        ),
+    }
     for name in &graphs {
         let graph =
             if warpath::generate::Recipe::looks_like(name) { warpath::generate(name) } else { warpath::read(name) };
         let graph = graph.unwrap_or_else(|error| panic!("{name}: {error}"));
-        let sources = sources(&graph);
+        let sources = sources(&graph, together.unwrap_or(SOURCES));
         let cpu = Solver::builder(&graph).engine(Engine::Cpu).open().expect("threads can be started");
         let request = |source| Bfs::from(source).distances_only();
-        let expected: Vec<_> =
-            sources.iter().map(|&source| cpu.solve(request(source)).expect("the search works")).collect();
         let chosen: Vec<Option<&str>> = if algorithms.is_empty() {
             vec![None]
         } else {
             algorithms.iter().map(|name| Some(name.as_str())).collect()
         };
+        if together.is_some() {
+            chosen.iter().for_each(|algorithm| many(name, &graph, *algorithm, &sources, &cpu));
+            continue;
+        }
+        let expected: Vec<_> =
+            sources.iter().map(|&source| cpu.solve(request(source)).expect("the search works")).collect();
         for algorithm in chosen {
             let gpu = Solver::builder(&graph).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
             let (mut on_device, mut on_host, mut downloads) = (Vec::new(), Vec::new(), Vec::new());
@@ -104,6 +118,68 @@ fn main() {
     }
 }
 
+/// Times searches from many sources in one call, distances only, and prints what each of them took: by the clock of the
+/// device, and by that of the host from the call to the last levels on the host. One call warms up; its answers are
+/// compared with the CPU engine's. The device's time of a batch is shared out to its searches.
+fn many(name: &str, graph: &Graph, algorithm: Option<&str>, sources: &[VertexId], cpu: &Solver<'_>) {
+    let gpu = Solver::builder(graph).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
+    let mut request = Bfs::from(0).distances_only();
+    if let Some(algorithm) = algorithm {
+        request = request.algorithm(algorithm);
+    }
+    let (mut on_device, mut on_host, mut downloads) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut prepare, mut described, mut statistics) = (0.0, String::new(), String::new());
+    for run in 0..=RUNS {
+        let (mut device, mut download, mut checking, mut index) = (0.0, 0.0, 0.0, 0);
+        let start = Instant::now();
+        let each = |tree: ShortestPathTree| {
+            let report = tree.report();
+            let counted =
+                |name: &str| report.statistics.iter().find(|(counter, _)| *counter == name).map(|(_, n)| *n as f64);
+            let batch = counted("searches_in_a_batch").unwrap_or(1.0);
+            device += counted("device_nanoseconds").map_or(report.seconds.solve, |n| n * 1e-9 / batch);
+            download += report.seconds.download;
+            prepare = f64::max(prepare, report.seconds.prepare);
+            if index == 0 {
+                described.clone_from(&report.algorithm);
+                let shown = report.statistics.iter().filter(|(name, _)| *name != "device_nanoseconds");
+                statistics = shown.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
+            }
+            if run == 0 {
+                let start = Instant::now();
+                let expected = cpu.solve(Bfs::from(sources[index]).distances_only())?;
+                assert_eq!(tree.sources(), expected.sources(), "{name}: the trees are not in order");
+                assert_eq!(tree.distances(), expected.distances(), "{name}: the levels differ from the CPU's");
+                checking += start.elapsed().as_secs_f64();
+            }
+            index += 1;
+            Ok(())
+        };
+        if let Err(error) = gpu.solve_each(request.clone(), sources, each) {
+            panic!("{name}, {algorithm:?}: {error}");
+        }
+        assert_eq!(index, sources.len(), "{name}: some trees are missing");
+        if run > 0 {
+            let searches = sources.len() as f64;
+            on_device.push(device / searches);
+            on_host.push((start.elapsed().as_secs_f64() - checking) / searches);
+            downloads.push(download / searches);
+        }
+    }
+    let middle = median(&mut on_device);
+    println!(
+        "{:<24} {:<34} {:>9.4} {:>9.4} {:>9.4} {:>9.3} {:>9.1} {:>9.3}  {statistics}",
+        name.rsplit('/').next().unwrap_or(name),
+        algorithm.unwrap_or(&described),
+        middle * 1e3,
+        on_device[0] * 1e3,
+        on_device[on_device.len() - 1] * 1e3,
+        median(&mut on_host) * 1e3,
+        prepare * 1e3,
+        median(&mut downloads) * 1e3
+    );
+}
+
 /// The median; sorts the values.
 fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
@@ -111,11 +187,11 @@ fn median(values: &mut [f64]) -> f64 {
 }
 
 /// Vertices of the largest component, spread over it.
-fn sources(graph: &Graph) -> Vec<VertexId> {
+fn sources(graph: &Graph, count: usize) -> Vec<VertexId> {
     let components = weakly_connected_components(graph);
     let largest = components.largest().expect("the graph has vertices");
     let members: Vec<VertexId> = (0..graph.vertices() as VertexId)
         .filter(|&v| components.of[v as usize] == largest && graph.degree(v) > 0)
         .collect();
-    (0..SOURCES).map(|index| members[index * members.len() / SOURCES]).collect()
+    (0..count).map(|index| members[index * members.len() / count]).collect()
 }

@@ -127,6 +127,15 @@ pub trait Search: Request<Answer = ShortestPathTree> + Clone + Sync {
     /// The same request from this source alone.
     fn starting_at(&self, source: VertexId) -> Self;
 
+    /// What [`Solver::solve_each`] would take for these sources at any time, beyond the graph itself.
+    ///
+    /// # Errors
+    ///
+    /// If the request makes no sense for the solver's graph.
+    fn plan_together(&self, solver: &Solver<'_>, sources: &[VertexId]) -> Result<Plan> {
+        sources.first().map_or_else(|| Ok(Plan::new()), |&first| self.starting_at(first).plan(solver))
+    }
+
     /// Answers the request for all these sources at once, sharing work between them, and hands over the trees in their
     /// order; false, with nothing done, where single searches are better, which is the default.
     ///

@@ -92,8 +92,11 @@ impl SearchCommand<'_> {
         let independent = self.search.sources.as_deref().map(|file| read_vertices(&graph, file)).transpose()?;
         let (solver, opening) = timed(|| setup.solver(&graph))?;
         if self.common.plan {
-            let sources = independent.map_or(nearest, |sources| vec![sources[0]]);
-            setup.print_plan(&solver, solver.plan(&request(sources, targets))?)?;
+            let plan = match independent {
+                Some(sources) => solver.plan_each(&request(Vec::new(), targets), &sources)?,
+                None => solver.plan(&request(nearest, targets))?,
+            };
+            setup.print_plan(&solver, plan)?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut totals = Times { load, prepare: opening, ..Default::default() };

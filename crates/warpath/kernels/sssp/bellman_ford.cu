@@ -5,9 +5,9 @@
 //
 // Repairs and choices. An array for tails, heads and weights each instead of one of records, so that a warp reads whole
 // lines. Vertices without a distance relax nothing: their distance plus a weight is none. The report swaps the two
-// arrays in its listing and says that it means to copy; the host copies. It leaves open how shared memory is used: here a
-// block takes as many arcs at a time as it has threads, and a segmented minimum over runs of the same head leaves one
-// atomic operation a run.
+// arrays in its listing and says that it means to copy; the host copies. It leaves open how shared memory is used: here
+// a block takes as many arcs at a time as it has threads, and a segmented minimum over runs of the same head leaves
+// one atomic operation a run.
 //
 // registers: 40
 // no-sass: STL

@@ -1,11 +1,11 @@
 // The lanes of the shortest-path searches: types of weights with types of distances, and what a relaxation is in each.
 //
 // A distance is kept as an unsigned number that orders as distances do, so one atomic minimum is right for all lanes:
-// floats of 0 or more order as their bits do, and signed distances have their top bit flipped. Nothing wraps: what would
+// floats of 0 or more order as their bits do, signed distances have their top bit flipped. Nothing wraps: what would
 // leave the range becomes `unreachable`, which is greater than every distance, and raises a flag.
 //
-// A kernel is a template over the lane that takes one struct, and `WARPATH_KERNEL_IN_LANES` makes it a kernel of each lane:
-// `sssp_mask_relax_u32_u64` and so on.
+// A kernel is a template over the lane that takes one struct, and `WARPATH_KERNEL_IN_LANES` makes it a kernel of each
+// lane: `sssp_mask_relax_u32_u64` and so on.
 #pragma once
 
 #include "../device.cuh"
@@ -29,14 +29,14 @@ struct LaneWide {
     static __device__ __forceinline__ Distance extend(Distance distance, Weight weight) { return distance + weight; }
 };
 
-/// Signed weights; a distance of 0 is 2^63. Nothing falls far below -2^62: shortest paths are longer, so a distance there
-/// is that of a walk around a cycle of negative length.
+/// Signed weights; a distance of 0 is 2^63. What has fallen below 2^32 went around a cycle of negative length, as paths
+/// of fewer than 2^32 - 2 arcs do not get there, and falls no further.
 struct LaneSigned {
     using Weight = int;
     using Distance = u64;
     static constexpr Distance unreachable = ~0ull;
     static __device__ __forceinline__ Distance extend(Distance distance, Weight weight) {
-        constexpr Distance lowest = 1ull << 62;
+        constexpr Distance lowest = 1ull << 32;
         return distance < lowest ? unreachable : distance + static_cast<u64>(static_cast<long long>(weight));
     }
 };

@@ -1,7 +1,7 @@
 // Shortest paths with one thread for a few vertices, a mask of those to relax, and costs that are updated on the side.
 //
-// Harish and Narayanan 2007, "Accelerating large graph algorithms on the GPU using CUDA", algorithms 3 to 5; with atomics
-// Pathak et al. 2022, algorithms 10 to 12 and sect. 4.2, with thread coarsening sect. 4.3. The host loop is
+// Harish and Narayanan 2007, "Accelerating large graph algorithms on the GPU using CUDA", algorithms 3 to 5; with
+// atomics Pathak et al. 2022, algorithms 10 to 12 and sect. 4.2, with thread coarsening sect. 4.3. The host loop is
 // `src/cuda/sssp/mask.rs`.
 //
 // Repairs. Between the comparison and the store of algorithm 4 another thread may store a lesser value, which is then

@@ -1,12 +1,12 @@
 // Bellman-Ford that relaxes only arcs whose tail's distance fell in the round before: the to-process-edge lists.
 //
-// Rejaud, "CS516 Project 2 CUDA Report", sect. 3. The host loop is `src/cuda/sssp/work_efficient.rs`. A round is mark (every
-// warp lists the arcs of its share that are to be processed, and counts them), scan (a prefix sum of the counts, by one
-// block), gather (every warp copies its list to its place in the list of all) and compute (each warp takes an equal share
-// of that list).
+// Rejaud, "CS516 Project 2 CUDA Report", sect. 3. The host loop is `src/cuda/sssp/work_efficient.rs`. A round is mark
+// (every warp lists the arcs of its share that are to be processed, and counts them), scan (a prefix sum of the counts,
+// by one block), gather (every warp copies its list to its place in the list of all) and compute (each warp takes an
+// equal share of that list).
 //
-// Repairs and choices. The report's prefix sum is over at most 64 warps, by a block of 64 threads; here a block sums any
-// number of warps, as many at a time as it has threads. What `incore` does is not told: here it has one array of
+// Repairs and choices. The report's prefix sum is over at most 64 warps, by a block of 64 threads; here a block sums
+// any number of warps, as many at a time as it has threads. What `incore` does is not told: here it has one array of
 // distances, which threads of the same launch go on from, and a flag for each vertex whose distance fell. An arc whose
 // tail falls again after it was relaxed is on the next list: its flag is raised then.
 //

@@ -6,10 +6,10 @@ use std::time::Instant;
 use super::{Request, Search, Solver, plan_search, trim_to_ball};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, BfsTask, UNREACHED, batch_width, choose, levels_of_many, sequential};
-use crate::cuda::bfs as cuda;
+use crate::cuda::bfs::{self as cuda, many_sources};
 use crate::graph::{Distances, Graph, Lane, NO_VERTEX, UnitLane, VertexId};
 use crate::huge_pages::on_huge_pages;
-use crate::plan::Plan;
+use crate::plan::{Plan, available_memory};
 use crate::problems::{
     Bfs, Problem, Report, Seconds, ShortestPathTree, count_shortest_paths, derive_bfs_predecessors, derive_predecessors,
 };
@@ -142,6 +142,10 @@ impl Bfs {
         /// Arcs and vertices a second, where levels are wide and where they are short.
         const ARCS: f64 = 300e9;
         const VERTICES: f64 = 1e9;
+        /// Vertices of all searches, and arcs, a second, and how often all arcs are gone through, by many searches at once.
+        const MANY_VERTICES: f64 = 5e9;
+        const MANY_ARCS: f64 = 100e9;
+        const MANY_PASSES: f64 = 3.0;
         /// The same for one thread of the CPU.
         const CPU_ARCS: f64 = 1.3e9;
         const CPU_VERTICES: f64 = 65e6;
@@ -153,20 +157,36 @@ impl Bfs {
             return Err("only the CPU has this algorithm, with these parameters".into());
         };
         let (vertices, arcs) = (graph.vertices() as f64, graph.arcs() as f64);
-        let (on_cpu, on_gpu) = match (choose(graph).0 == sequential::ALGORITHM.info.name, chosen.algorithm.info.name) {
+        let is_sequential = choose(graph).0 == sequential::ALGORITHM.info.name;
+        let (on_cpu, on_gpu) = match (is_sequential, chosen.algorithm.info.name) {
             (true, "multi-hop") => (vertices / CPU_VERTICES, vertices / VERTICES),
             (true, _) => (vertices / CPU_VERTICES, arcs / ARCS),
             (false, _) => (arcs / CPU_ARCS / solver.team.threads() as f64, arcs / ARCS),
         };
-        let bytes = chosen.plan.device_bytes();
+        let searches = solver.cuda().searches_to_come();
+        let together =
+            self.goes_together(searches).then(|| self.many_on_cuda(solver, many_sources::WIDEST).ok()).flatten();
         let mut state = solver.cuda();
-        let searches = state.searches_to_come() as f64;
-        let ready = if state.has_prepared(&chosen.name) {
+        let prepared_for = if together.is_some() { many_sources::ALGORITHM.info.name } else { &chosen.name };
+        let ready = if state.has_prepared(prepared_for) {
             0.0
         } else {
+            // Room for levels is not copied.
+            let bytes = if together.is_some() { graph_bytes(graph) } else { chosen.plan.device_bytes() };
             bytes as f64 / COPYING + if state.is_open() { 0.0 } else { OPENING }
         };
-        let (cpu, gpu) = (searches * on_cpu, ready + searches * (on_gpu + SEARCH + 4.0 * vertices / COPYING));
+        let searching = if together.is_some() {
+            let width = many_sources::WIDEST;
+            let batch = width as f64 * vertices / MANY_VERTICES + MANY_PASSES * arcs / MANY_ARCS;
+            searches.div_ceil(width) as f64 * (batch + SEARCH)
+        } else {
+            searches as f64 * (on_gpu + SEARCH)
+        };
+        let gpu = ready + searching + searches as f64 * 4.0 * vertices / COPYING;
+        // Of many searches on the CPU each takes one thread.
+        let at_once = if is_sequential { solver.team.threads().min(searches) } else { 1 };
+        let cpu = searches as f64 * on_cpu / at_once as f64;
+        let bytes = chosen.plan.device_bytes();
         let predicted = format!("{} there is predicted, {} on the CPU", in_words(gpu), in_words(cpu));
         if gpu >= cpu {
             return Err(format!("a GPU does not pay: {predicted}"));
@@ -203,13 +223,129 @@ impl Bfs {
         Ok(found)
     }
 
+    /// Whether so many searches of this kind may be done at once on the CUDA engine.
+    fn goes_together(&self, searches: usize) -> bool {
+        /// Below, one after another is as good.
+        const FEWEST: usize = 8;
+        let name = self.algorithm.as_deref().map(|text| text.split(':').next().unwrap_or(text));
+        self.targets.is_empty()
+            && match name {
+                None => searches >= FEWEST,
+                Some(name) => name == many_sources::ALGORITHM.info.name,
+            }
+    }
+
+    /// What so many searches at once are on the CUDA engine, unless the algorithm asked for says how many.
+    fn many_on_cuda(&self, solver: &Solver<'_>, width: usize) -> Result<Arc<OnCuda>> {
+        let named = || format!("{}:width={width}", many_sources::ALGORITHM.info.name);
+        Bfs { algorithm: self.algorithm.clone().or_else(|| Some(named())), ..self.clone() }.on_cuda(solver)
+    }
+
+    /// The same for as many at once as fit into the device's memory; `None` if those are too few to pay.
+    fn most_on_cuda(&self, solver: &Solver<'_>) -> Result<Option<Arc<OnCuda>>> {
+        if self.algorithm.is_some() {
+            if !solver.graph.has_transpose() {
+                solver.team.install(|| solver.graph.transpose());
+            }
+            return Ok(Some(self.many_on_cuda(solver, many_sources::WIDEST)?));
+        }
+        let available = solver.device_memory()?;
+        for width in [64, 32, 16, 8] {
+            let many = self.many_on_cuda(solver, width)?;
+            if many.plan.device_bytes() <= available {
+                return Ok(Some(many));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What goes on after a device failed: the rest of the searches, on the CPU.
+    fn rest_on_cpu(
+        &self,
+        solver: &Solver<'_>,
+        sources: &[VertexId],
+        failure: &Error,
+        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
+    ) -> Result<()> {
+        let cpu = Solver::builder(solver.graph)
+            .threads(solver.team.threads())
+            .control(solver.control.clone())
+            .engine(Engine::Cpu)
+            .memory(solver.memory)
+            .open()?;
+        cpu.solve_each(self.clone(), sources, |mut tree| {
+            tree.report.engine_reason = failure.to_string();
+            each(tree)
+        })
+    }
+
+    /// Searches from many sources, batch after batch on a device.
+    fn solve_together_on_cuda(
+        &self,
+        solver: &Solver<'_>,
+        sources: &[VertexId],
+        place: &Placed,
+        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
+    ) -> Result<bool> {
+        if !self.goes_together(sources.len()) {
+            return Ok(false);
+        }
+        // It was only predicted that the device would do.
+        let is_forgiven = |error: &Error| {
+            place.optional && matches!(error, Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. })
+        };
+        let checked = |many: Arc<OnCuda>| solver.check_plan(&many.plan).map(|()| many);
+        let many = match self.most_on_cuda(solver).and_then(|many| many.map(checked).transpose()) {
+            Ok(Some(many)) => many,
+            Ok(None) => return Ok(false),
+            Err(error) if is_forgiven(&error) => {
+                self.rest_on_cpu(solver, sources, &error, each)?;
+                return Ok(true);
+            }
+            Err(error) => return Err(error),
+        };
+        self.with_more(solver.graph, self.with_tree(solver, Plan::new())).check(available_memory())?;
+        let mut batches = Batches { request: self, solver, many: &many, sources, state: None };
+        for (index, &source) in sources.iter().enumerate() {
+            let (levels, predecessors, mut report) = match batches.found_from(index) {
+                Ok(found) => found,
+                Err(error) => {
+                    // A device may be lost after an error: the next request opens it again.
+                    let is_lost = matches!(error, Error::Device(_));
+                    if is_lost {
+                        batches.state = None;
+                        solver.cuda().close();
+                    }
+                    if !is_forgiven(&error) {
+                        return Err(error);
+                    }
+                    drop(batches);
+                    self.rest_on_cpu(solver, &sources[index..], &error, each)?;
+                    return Ok(true);
+                }
+            };
+            report.engine_reason.clone_from(&place.reason);
+            if self.count_paths && !solver.graph.has_transpose() {
+                let start = Instant::now();
+                solver.team.install(|| solver.graph.transpose());
+                report.seconds.prepare += start.elapsed().as_secs_f64();
+            }
+            each(self.tree(solver, vec![source], &[], levels, predecessors, report))?;
+        }
+        Ok(true)
+    }
+
     fn plan_on_cuda(&self, solver: &Solver<'_>) -> Result<Plan> {
-        let mut plan = self.on_cuda(solver)?.plan.clone();
+        Ok(self.with_tree(solver, self.on_cuda(solver)?.plan.clone()))
+    }
+
+    /// A plan with a tree on the host.
+    fn with_tree(&self, solver: &Solver<'_>, mut plan: Plan) -> Plan {
         plan.memory("distances", 4 * solver.graph.vertices() as u64);
         if !self.distances_only {
             plan.memory("predecessors", 4 * solver.graph.vertices() as u64);
         }
-        Ok(plan)
+        plan
     }
 
     fn solve_on_cuda(
@@ -226,11 +362,9 @@ impl Bfs {
             solver.check_plan(&self.on_cuda(solver)?.plan)?;
         }
         let chosen = self.on_cuda(solver)?;
-        let OnCuda { name, reason, algorithm, parameters, plan } = &*chosen;
+        let OnCuda { reason, algorithm, parameters, plan, .. } = &*chosen;
         let device_bytes = plan.device_bytes();
-        // What was made ready without the arcs by head does without them.
-        let key =
-            format!("{name}{}", if algorithm.needs_transpose && graph.has_transpose() { ", both ways" } else { "" });
+        let key = key_of(&chosen, graph);
         let mut report = Report {
             engine_reason,
             algorithm: algorithm.info.name.into(),
@@ -254,17 +388,7 @@ impl Bfs {
                 control: &solver.control,
             })?;
             report.seconds.solve = start.elapsed().as_secs_f64();
-            let start = Instant::now();
-            let found = search.found();
-            if !self.distances_only {
-                found.derive_predecessors()?;
-                report.seconds.predecessors = start.elapsed().as_secs_f64();
-            }
-            let start = Instant::now();
-            let levels = found.levels()?;
-            let predecessors = if self.distances_only { None } else { Some(found.predecessors()?) };
-            report.seconds.download = start.elapsed().as_secs_f64();
-            Ok((levels, predecessors))
+            self.bring_back(&search.found(), &mut report.seconds)
         };
         let (levels, predecessors) = match run() {
             // A device may be lost after an error: the next request opens it again.
@@ -302,6 +426,24 @@ impl Bfs {
     fn named(&self, property: impl Fn(&BfsAlgorithm) -> bool) -> bool {
         let name = self.algorithm.as_deref().map(|text| text.split(':').next().unwrap_or(text));
         ALGORITHMS.iter().any(|algorithm| Some(algorithm.info.name) == name && property(algorithm))
+    }
+
+    /// Copies what a search has found to the host: levels, and predecessors if they are wanted, derived on the device.
+    fn bring_back(
+        &self,
+        found: &cuda::predecessors::Found<'_>,
+        seconds: &mut Seconds,
+    ) -> Result<(Vec<u32>, Option<Vec<VertexId>>)> {
+        let start = Instant::now();
+        if !self.distances_only {
+            found.derive_predecessors()?;
+            seconds.predecessors = start.elapsed().as_secs_f64();
+        }
+        let start = Instant::now();
+        let levels = found.levels()?;
+        let predecessors = if self.distances_only { None } else { Some(found.predecessors()?) };
+        seconds.download = start.elapsed().as_secs_f64();
+        Ok((levels, predecessors))
     }
 
     /// The result, from levels that are right within the cutoff and the farthest target, and from predecessors that are
@@ -350,6 +492,92 @@ impl Bfs {
     }
 }
 
+/// Searches from many sources on a device, a batch at a time.
+struct Batches<'s, 'g> {
+    request: &'s Bfs,
+    solver: &'s Solver<'g>,
+    many: &'s OnCuda,
+    sources: &'s [VertexId],
+    /// The graph on the device, once the first levels were asked for, and how the present batch went.
+    state: Option<BatchState>,
+}
+
+/// A graph on a device, taken from the solver, and how a batch went.
+struct BatchState {
+    key: String,
+    search: Box<dyn cuda::PreparedBfs>,
+    report: Report,
+}
+
+impl Batches<'_, '_> {
+    /// The levels from the source at this index, which comes after the last one that was asked for, predecessors if
+    /// they are wanted, and how they were found.
+    fn found_from(&mut self, index: usize) -> Result<(Vec<u32>, Option<Vec<VertexId>>, Report)> {
+        let state = match &mut self.state {
+            Some(state) => state,
+            empty => empty.insert(BatchState::take(self.solver, self.many, self.sources.len())?),
+        };
+        let gone = || Error::Device("what was prepared is no search from many sources".into());
+        let search = state.search.many_sources().ok_or_else(gone)?;
+        let place = index % search.width();
+        if place == 0 {
+            self.solver.control.check()?;
+            let start = Instant::now();
+            let batch = &self.sources[index..self.sources.len().min(index + search.width())];
+            state.report.statistics =
+                search.search_each(batch, self.request.cutoff.unwrap_or(UNREACHED), &self.solver.control)?;
+            state.report.seconds.solve = start.elapsed().as_secs_f64() / batch.len() as f64;
+        }
+        let mut report = state.report.clone();
+        let (levels, predecessors) = self.request.bring_back(&search.found_from(place), &mut report.seconds)?;
+        // Only the first had to wait for that.
+        state.report.seconds.prepare = 0.0;
+        Ok((levels, predecessors, report))
+    }
+}
+
+impl Drop for Batches<'_, '_> {
+    fn drop(&mut self) {
+        if let Some(BatchState { key, search, report }) = self.state.take() {
+            self.solver.cuda().give_back(&key, report.device_bytes, search);
+        }
+    }
+}
+
+impl BatchState {
+    fn take(solver: &Solver<'_>, many: &OnCuda, sources: usize) -> Result<Self> {
+        let start = Instant::now();
+        let graph = solver.graph;
+        let key = key_of(many, graph);
+        let device_bytes = many.plan.device_bytes();
+        let mut state = solver.cuda();
+        let device = state.device(&solver.engine)?;
+        let prepare = || (many.algorithm.prepare)(&device, graph, &many.parameters);
+        let search = state.take_prepared(&key, device_bytes, prepare)?;
+        let report = Report {
+            engine: format!("cuda:{}", device.properties().ordinal),
+            algorithm: many.algorithm.info.name.into(),
+            reason: format!("{sources} sources share their reads of the graph"),
+            lane: UnitLane::NAME,
+            device_bytes,
+            seconds: Seconds { prepare: start.elapsed().as_secs_f64(), ..Default::default() },
+            ..Default::default()
+        };
+        Ok(BatchState { key, search, report })
+    }
+}
+
+/// Under which name a graph is prepared: what was made ready without the arcs by head does without them.
+fn key_of(search: &OnCuda, graph: &Graph) -> String {
+    let both_ways = search.algorithm.needs_transpose && graph.has_transpose();
+    format!("{}{}", search.name, if both_ways { ", both ways" } else { "" })
+}
+
+/// What the arcs of a graph take on a device.
+fn graph_bytes(graph: &Graph) -> u64 {
+    4 * (graph.vertices() as u64 + graph.arcs() as u64)
+}
+
 /// A time as a person says it.
 fn in_words(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
@@ -374,6 +602,20 @@ impl Search for Bfs {
         Bfs { sources: vec![source], ..self.clone() }
     }
 
+    fn plan_together(&self, solver: &Solver<'_>, sources: &[VertexId]) -> Result<Plan> {
+        if self.place(solver).engine == Place::Cuda && self.goes_together(sources.len()) {
+            // Without a device there is no telling how much fits.
+            let many = match self.most_on_cuda(solver) {
+                Err(Error::NoDevice(_)) => Some(self.many_on_cuda(solver, many_sources::WIDEST)?),
+                many => many?,
+            };
+            if let Some(many) = many {
+                return Ok(self.with_more(solver.graph, self.with_tree(solver, many.plan.clone())));
+            }
+        }
+        sources.first().map_or_else(|| Ok(Plan::new()), |&first| self.starting_at(first).plan(solver))
+    }
+
     fn solve_together(
         &self,
         solver: &Solver<'_>,
@@ -384,7 +626,7 @@ impl Search for Bfs {
         let threads = solver.team.threads();
         let place = self.place(solver);
         if place.engine == Place::Cuda {
-            return Ok(false);
+            return self.solve_together_on_cuda(solver, sources, &place, each);
         }
         let has_wide_levels = choose(graph).0 != sequential::ALGORITHM.info.name;
         if self.algorithm.is_some() || !self.targets.is_empty() || !has_wide_levels || has_hubs(graph) {
@@ -462,6 +704,52 @@ mod tests {
                 };
                 solver.solve_each(request.clone(), &sources, each).unwrap();
                 assert!(order.next().is_none());
+            }
+        }
+    }
+
+    /// The device fails after some trees were handed over: the others come from the CPU, and none twice.
+    #[cfg(emulator)]
+    #[test]
+    fn a_device_that_fails_leaves_the_rest_to_the_cpu() {
+        use crate::cuda::device::{Device, Image, LaunchShape, arguments, emulator::Emulator};
+        static TESTS: Image = Image { name: "tests", bytes: &[] };
+        let graph = Graph::from_edges((0..200_u32).flat_map(|v| [(v, v * 7 % 201), (v, v + 1)])).unwrap();
+        let sources: Vec<VertexId> = (0..30).rev().collect();
+        for optional in [true, false] {
+            let device = Arc::new(Emulator::new(9));
+            let solver = Solver::builder(&graph).threads(1).device(device.clone()).open().unwrap();
+            let place = Placed { engine: Place::Cuda, reason: "predicted".into(), optional };
+            let mut engines = Vec::new();
+            let mut each = |tree: ShortestPathTree| {
+                assert_eq!(tree.sources(), [sources[engines.len()]]);
+                tree.verify(&graph)?;
+                engines.push((tree.report().engine.clone(), tree.report().engine_reason.clone()));
+                if engines.len() == 12 {
+                    let bug = device.function(&TESTS, "bug_divergent_barrier")?;
+                    let words = device.allocate(64 * 4)?;
+                    // SAFETY: the kernel takes one pointer, to as many words as there are threads.
+                    unsafe { device.launch(bug, &LaunchShape::line(1, 64), arguments![words]) }.unwrap_err();
+                }
+                Ok(())
+            };
+            let request = Bfs::from(0).algorithm("many-sources:width=8,threads=32,blocks=2");
+            let request = if optional { request } else { request.distances_only() };
+            let result = if optional {
+                // On the CPU there is no such algorithm.
+                let many = request.on_cuda(&solver).unwrap();
+                solver.cuda().remember((Some("many-sources:width=64".into()), graph.has_transpose()), many);
+                Bfs::from(0).solve_together_on_cuda(&solver, &sources, &place, &mut each)
+            } else {
+                request.solve_together_on_cuda(&solver, &sources, &place, &mut |tree| each(tree))
+            };
+            assert!(engines[..12].iter().all(|(engine, reason)| engine == "cuda:0" && reason == "predicted"));
+            if optional {
+                assert!(result.unwrap());
+                assert_eq!(engines.len(), sources.len());
+                assert!(engines[12..].iter().all(|(engine, reason)| engine == "cpu" && reason.contains("lost")));
+            } else {
+                assert!(matches!(result, Err(Error::Device(_))), "{result:?}");
             }
         }
     }

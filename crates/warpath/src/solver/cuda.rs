@@ -96,6 +96,23 @@ impl CudaState {
         prepared.ok_or_else(|| Error::Device("nothing is prepared".into()))
     }
 
+    /// Hands out what [`CudaState::prepared`] would, to be given back by [`CudaState::give_back`].
+    pub(super) fn take_prepared<S: Any + Send>(
+        &mut self,
+        algorithm: &str,
+        bytes: u64,
+        prepare: impl FnOnce() -> Result<S>,
+    ) -> Result<S> {
+        self.prepared(algorithm, bytes, prepare)?;
+        let taken = self.prepared.take().and_then(|prepared| prepared.search.downcast().ok());
+        taken.map(|search| *search).ok_or_else(|| Error::Device("nothing is prepared".into()))
+    }
+
+    /// Keeps what was handed out for the next request.
+    pub(super) fn give_back(&mut self, algorithm: &str, bytes: u64, search: impl Any + Send) {
+        self.prepared = Some(Prepared { algorithm: algorithm.to_owned(), bytes, search: Box::new(search) });
+    }
+
     /// Gives up device and graph, so that the next request opens it afresh.
     pub(super) fn close(&mut self) {
         *self = CudaState::default();

@@ -17,6 +17,18 @@ use crate::{Engine, Error, Result};
 const AHEAD: usize = 2;
 
 impl<'g> Solver<'g> {
+    /// What [`Solver::solve_each`] would take at any time, beyond the graph itself: on a GPU a whole batch of searches, on
+    /// the CPU one of those that run side by side.
+    ///
+    /// # Errors
+    ///
+    /// If the request makes no sense for the solver's graph.
+    pub fn plan_each<S: Search>(&self, search: &S, sources: &[VertexId]) -> Result<crate::Plan> {
+        self.cuda().expect_searches(sources.len());
+        let _one_again = OneSearch(self);
+        search.plan_together(self, sources)
+    }
+
     /// Answers one search for each source, independently, and hands the trees to `each` in the order of `sources`.
     ///
     /// ```

@@ -6,6 +6,7 @@
 
 pub(crate) mod direction_optimizing;
 pub(crate) mod level_parallel;
+pub(crate) mod many_sources;
 pub(crate) mod multi_hop;
 pub(crate) mod predecessors;
 pub(crate) mod queue;
@@ -47,6 +48,11 @@ pub(crate) trait PreparedBfs: Debug + Send {
 
     /// What the last search left on the device.
     fn found(&self) -> Found<'_>;
+
+    /// The same as the one algorithm that takes many searches at once, if it is that one.
+    fn many_sources(&mut self) -> Option<&mut many_sources::ManySources> {
+        None
+    }
 }
 
 /// Makes a search ready on a device.
@@ -69,6 +75,7 @@ pub(crate) struct BfsAlgorithm {
 pub(crate) static ALGORITHMS: &[BfsAlgorithm] = &[
     direction_optimizing::ALGORITHM,
     multi_hop::ALGORITHM,
+    many_sources::ALGORITHM,
     vertex_parallel::ALGORITHM,
     level_parallel::ALGORITHM,
     queue::ALGORITHM,
@@ -213,7 +220,7 @@ mod tests {
     use crate::{Bfs, Engine, Solver};
 
     /// The emulator under this seed, and the GPU if there is one.
-    fn devices(seed: u64) -> Vec<Arc<dyn Device>> {
+    pub(super) fn devices(seed: u64) -> Vec<Arc<dyn Device>> {
         let mut devices: Vec<Arc<dyn Device>> = Vec::new();
         #[cfg(emulator)]
         devices.push(Arc::new(Emulator::new(seed)));
@@ -223,7 +230,7 @@ mod tests {
         devices
     }
 
-    const UNDER_TEST: [&str; 15] = [
+    const UNDER_TEST: [&str; 20] = [
         "direction-optimizing:threads=64",
         "direction-optimizing:threads=32,blocks=3,bottom-up=0.01,top-down=0.1",
         "direction-optimizing:threads=64,bottom-up=1",
@@ -231,6 +238,11 @@ mod tests {
         "multi-hop:threads=64",
         "multi-hop:threads=32,blocks=3,radius=1",
         "multi-hop:threads=32,radius=3",
+        "many-sources:threads=64",
+        "many-sources:threads=32,blocks=3,bottom-up=0.01,top-down=0.1",
+        "many-sources:threads=64,bottom-up=1000",
+        "many-sources:threads=128,bottom-up=0,top-down=0,width=32",
+        "many-sources:threads=32,queue=2,width=1",
         "vertex-parallel",
         "vertex-parallel:threads=32",
         "level-parallel",

@@ -62,6 +62,8 @@ macro_rules! image {
 pub(crate) static BFS_DIRECTION_OPTIMIZING: Image = image!("bfs_direction_optimizing");
 /// `kernels/bfs/multi_hop.cu`.
 pub(crate) static BFS_MULTI_HOP: Image = image!("bfs_multi_hop");
+/// `kernels/bfs/many_sources.cu`.
+pub(crate) static BFS_MANY_SOURCES: Image = image!("bfs_many_sources");
 /// `kernels/bfs/vertex_parallel.cu`.
 pub(crate) static BFS_VERTEX_PARALLEL: Image = image!("bfs_vertex_parallel");
 /// `kernels/bfs/level_parallel.cu`.
@@ -106,6 +108,7 @@ mod tests {
         for image in [
             &BFS_DIRECTION_OPTIMIZING,
             &BFS_MULTI_HOP,
+            &BFS_MANY_SOURCES,
             &BFS_VERTEX_PARALLEL,
             &BFS_LEVEL_PARALLEL,
             &BFS_QUEUE,

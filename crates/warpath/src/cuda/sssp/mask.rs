@@ -4,8 +4,8 @@
 //! updating cost is below their cost take it and enter the mask. Every launch looks at every vertex: work
 //! O(V x rounds + relaxations), and a vertex is relaxed each time its cost falls, which without any order can be often;
 //! span O(rounds x greatest degree). There are as many rounds as arcs on the shortest path with the most of them, and a
-//! few more. It wins on graphs of few rounds and even degrees. On roads nearly all threads of thousands of launches find
-//! nothing to do, and one hub keeps the whole launch waiting.
+//! few more. It wins on graphs of few rounds and even degrees. On roads nearly all threads of thousands of launches
+//! find nothing to do, and one hub keeps the whole launch waiting.
 //!
 //! `coarsening` merges the work of so many threads into one: fewer threads, each with more to do. Two phases are what
 //! makes rounds independent of the order of threads; that the minimum is atomic is what makes them right. Without it

@@ -1,13 +1,13 @@
 //! Single-source shortest paths on a GPU.
 //!
-//! An algorithm is prepared once for a graph: memory is taken, the graph copied there, the kernels of all the lanes that
-//! its weights may need loaded. Then it answers any number of searches, whose distances end on the device. What the
-//! papers describe is here as they describe it, with a host loop that launches kernels for every round and asks after
-//! each whether there is another.
+//! An algorithm is prepared once for a graph: memory is taken, the graph copied there, the kernels of all the lanes
+//! that its weights may need loaded. Then it answers any number of searches, whose distances end on the device. What
+//! the papers describe is here as they describe it, with a host loop that launches kernels for every round and asks
+//! after each whether there is another.
 //!
-//! On the device a distance is an unsigned number that orders as distances do (`kernels/sssp/lanes.cuh`). Narrow integer
-//! distances that would leave their range raise a flag, and the solver repeats the search in the wide lane, on the same
-//! graph and memory.
+//! On the device a distance is an unsigned number that orders as distances do (`kernels/sssp/lanes.cuh`). Narrow
+//! integer distances that would leave their range raise a flag, and the solver repeats the search in the wide lane, on
+//! the same graph and memory.
 
 pub(crate) mod bellman_ford;
 mod edges;
@@ -345,8 +345,8 @@ fn in_words(bits: u64) -> [u32; 2] {
 /// How many threads and blocks Rejaud's kernels are launched with.
 const LAUNCH: Parameter = Parameter {
     name: "launch",
-    summary: "threads of a block and blocks, such as the report's 256x8, 384x5, 512x4, 768x2 and 1024x2; 256 and as many \
-              as run at once",
+    summary: "threads of a block and blocks, such as the report's 256x8, 384x5, 512x4, 768x2 and 1024x2; 256 and as \
+              many as run at once",
     values: Values::Launch,
 };
 

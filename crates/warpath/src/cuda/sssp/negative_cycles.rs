@@ -1,7 +1,7 @@
 //! Cycles of negative length, found on the host from the distances of an unfinished search.
 //!
-//! Every distance that was ever lowered was lowered through some arc whose tail has only fallen since: so every vertex but a
-//! source at 0 has arcs with `d(u) + w <= d(v)`. Following the one with the least `d(u) + w` backwards runs in a
+//! Every distance that was ever lowered was lowered through some arc whose tail has only fallen since: so every vertex
+//! but a source at 0 has arcs with `d(u) + w <= d(v)`. Following the one with the least `d(u) + w` backwards runs in a
 //! circle as soon as a walk around a negative cycle has shaped the distances, and the length of that circle is at most
 //! 0. That is looked at while the search goes on, each time it has done twice as many rounds: work O(V + E) for every
 //! look.

@@ -1,13 +1,14 @@
 //! Bellman-Ford that relaxes only arcs whose tail's distance fell in the round before: the to-process-edge lists.
 //!
 //! A round filters and computes. Filter: every warp lists those arcs of its share and counts them (mark), a block sums
-//! the counts (scan), every warp copies its list to its place (gather). Compute: the list is shared out evenly and relaxed.
-//! The relaxations are far fewer than those of `bellman-ford`, but every filter still reads the tail of every arc, so
-//! the work stays O(E x rounds), only of a cheaper kind; span O(rounds x E / threads). Hubs are no trouble, since arcs
-//! and not vertices are shared out. Roads are, with thousands of rounds.
+//! the counts (scan), every warp copies its list to its place (gather). Compute: the list is shared out evenly and
+//! relaxed. The relaxations are far fewer than those of `bellman-ford`, but every filter still reads the tail of every
+//! arc, so the work stays O(E x rounds), only of a cheaper kind; span O(rounds x E / threads). Hubs are no trouble,
+//! since arcs and not vertices are shared out. Roads are, with thousands of rounds.
 //!
 //! The statistics have the times of the two parts apart, as the report has: of the device alone, without what the host
-//! does in between. Its compute times of 2 ms against 8,000 for Bellman-Ford on a road network are not those of a whole search.
+//! does in between; copying the distances, or clearing the flags, counts as filtering. The report's 2 ms against 8,000
+//! for Bellman-Ford on a road network are hardly those of a whole search.
 //!
 //! `sync=outcore` compares and reads the distances of the round before, which are copied between launches; `incore` has
 //! one array, and a flag for each vertex whose distance fell. `edge-order` and `launch` are those of `bellman-ford`.
@@ -225,8 +226,8 @@ impl PreparedSssp for WorkEfficient {
                 Before::Fell(fell, falls) => (search.fell, search.falls) = (fell.address(), falls.address()),
             }
             let start = device.record()?;
-            // SAFETY: the arguments are the kernels', and all arrays have the lengths that they expect: there is room for
-            // all arcs, and for as many warps as a launch can have.
+            // SAFETY: the arguments are the kernels', and all arrays have the lengths that they expect: there is room
+            // for all arcs, and for as many warps as a launch can have.
             unsafe {
                 device.launch(*mark, shape, arguments![search])?;
                 device.launch(self.scan, &SCANNING, arguments![*counts, *places, warps])?;

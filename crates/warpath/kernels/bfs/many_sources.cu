@@ -1,0 +1,545 @@
+// Breadth-first searches from up to 64 sources at once, one bit of a word each, all levels in one cooperative launch. The
+// host loop, and the essay, are in `src/cuda/bfs/many_sources.rs`.
+//
+// Source: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph Traversal".
+//
+// registers: 64
+// no-sass: STL
+#include "../collectives.cuh"
+
+// Templates of all kernels meet when the emulator is linked.
+namespace many_sources {
+
+constexpr u32 unreached = ~0u;
+constexpr u32 no_vertex = ~0u;
+/// The most blocks, each of which has a part of the queue for what it finds.
+constexpr u32 most_blocks = 256;
+/// Parts that a lane adds up.
+constexpr u32 parts_a_lane = most_blocks / lanes_a_warp;
+/// The most arcs that an item of the queue stands for.
+constexpr u32 piece = 64;
+/// An item: where its arcs begin, above how many there are, and the searches that go along them.
+constexpr u32 count_bits = 16;
+/// Arcs that a warp takes at a time when all are pushed along.
+constexpr u32 stretch = 2048;
+/// A warp's count of arcs stops here: the sum over a block fits a word.
+constexpr u32 most_arcs = 1u << 26;
+
+/// The arguments. Offsets are u32 or u64.
+template <class Offset>
+struct Batch {
+    const Offset* offsets;  // of the arcs by tail
+    const u32* targets;
+    const Offset* incoming_offsets;  // of the arcs by head; null if they are not at hand
+    const u32* incoming;
+    u64* seen[2];    // for each vertex the searches that have seen it; those that do not exist have seen all
+    u32* levels;     // a row for each search
+    uint4* queue;    // two, for each block `capacity` items
+    uint4* parts;    // two times `most_blocks`: what each block has found: items, arcs, searches
+    u32* arrivals;   // three words, 32 apart, zero
+    u32* report;     // number of levels, and of those that went through all vertices or arcs
+    const u32* sources;
+    const u32* cancelled;
+    u64 arcs;
+    u64 stride;        // from row to row
+    u32 source_count;
+    u32 searches;      // as many as sources, or one from all of them
+    u32 vertices;
+    u32 capacity;
+    u32 cutoff;
+    float alpha;  // bottom-up once this share of all arcs leaves the frontier
+    float beta;   // and top-down again once less than this share of all vertices is in it
+};
+
+/// What a block tells the others at a barrier, and what they tell it.
+struct Meeting {
+    u32 found;        // by this block: items, or vertices
+    u32 arcs;         // that they stand for
+    u32 searches[2];  // that they belong to: lower and upper half
+    u32 arrived;      // the sum of all arrivals
+    u32 total;        // items in the queue
+    u32 too_many;     // a part of the queue was too small: it does not have all items
+    float all_found;
+    float all_arcs;
+    u64 active;              // the searches that are not over
+    u32 start[most_blocks];  // how many items come before each part
+};
+
+// What a block adds on its arrival: that it is there, whether it has found anything, whether it wants an end.
+constexpr u32 is_there = 1, finds = 1u << 9, stops = 1u << 18;
+
+__device__ __forceinline__ u64 joined(u32 lower, u32 upper) { return static_cast<u64>(upper) << 32 | lower; }
+
+/// The union over the warp, in every lane.
+__device__ __forceinline__ u64 warp_union(u64 bits) {
+    return joined(__reduce_or_sync(all_lanes, static_cast<u32>(bits)),
+                  __reduce_or_sync(all_lanes, static_cast<u32>(bits >> 32)));
+}
+
+/// A barrier of the grid, after which all know what each block has found.
+template <class Offset>
+__device__ __forceinline__ void meet(const Batch<Offset>& batch, Meeting& meeting, u32 round, bool may_stop) {
+    __syncthreads();
+    if (threadIdx.x < lanes_a_warp) {
+        const u32 lane = lane_index();
+        uint4* const parts = batch.parts + round % 2 * most_blocks;
+        if (lane == 0) {
+            const u32 found = meeting.found;
+            store(&parts[blockIdx.x], make_uint4(found, meeting.arcs, meeting.searches[0], meeting.searches[1]));
+            meeting.found = meeting.arcs = meeting.searches[0] = meeting.searches[1] = 0;
+            u32 arrival = is_there;
+            if (found > 0) arrival += finds;
+            if (may_stop && blockIdx.x == 0 && is_cancelled(batch.cancelled)) arrival += stops;
+            u32* const counter = &batch.arrivals[round % 3 * 32];
+            device_fence();
+            atomicAdd(counter, arrival);
+            u32 seen = load(counter);
+            while (seen % finds != gridDim.x) seen = load(counter);
+            device_fence();
+            // Everybody has left the barrier before this one.
+            if (blockIdx.x == 0) store(&batch.arrivals[(round + 2) % 3 * 32], 0);
+            meeting.arrived = seen;
+        }
+        __syncwarp();
+        u32 size[parts_a_lane], sum = 0, most = 0, lower = 0, upper = 0;
+        float found = 0, arcs = 0;
+#pragma unroll
+        for (u32 k = 0; k < parts_a_lane; k++) {
+            const u32 part = lane * parts_a_lane + k;
+            const uint4 of_part = part < gridDim.x ? load(&parts[part]) : make_uint4(0, 0, 0, 0);
+            size[k] = min(of_part.x, batch.capacity);
+            sum += size[k];
+            most = max(most, of_part.x);
+            found += static_cast<float>(of_part.x);
+            arcs += static_cast<float>(of_part.y);
+            lower |= of_part.z;
+            upper |= of_part.w;
+        }
+        const u32 up_to = warp_inclusive_sum(sum);
+        u32 start = up_to - sum;
+#pragma unroll
+        for (u32 k = 0; k < parts_a_lane; k++) {
+            meeting.start[lane * parts_a_lane + k] = start;
+            start += size[k];
+        }
+#pragma unroll
+        for (int by = lanes_a_warp / 2; by > 0; by /= 2) {
+            found += __shfl_xor_sync(all_lanes, found, by);
+            arcs += __shfl_xor_sync(all_lanes, arcs, by);
+        }
+        const u64 active = warp_union(joined(lower, upper));
+        const bool too_many = __any_sync(all_lanes, most > batch.capacity);
+        if (lane == lanes_a_warp - 1) {
+            meeting.total = up_to;
+            meeting.too_many = too_many;
+            meeting.all_found = found;
+            meeting.all_arcs = arcs;
+            meeting.active = active;
+        }
+    }
+    __syncthreads();
+}
+
+/// One warp's way of appending items to its block's part of the next queue.
+template <class Offset>
+struct Appender {
+    const Batch<Offset>& batch;
+    Meeting& meeting;
+    uint4* part;
+    u32 arcs = 0;
+    u64 searches = 0;
+
+    __device__ Appender(const Batch<Offset>& batch, Meeting& meeting, u32 round)
+        : batch(batch),
+          meeting(meeting),
+          part(batch.queue + (static_cast<u64>(round % 2) * gridDim.x + blockIdx.x) * batch.capacity) {}
+
+    __device__ void put(u32 place, u64 begin, u32 count, u64 bits) {
+        const u64 range = begin << count_bits | count;
+        if (place < batch.capacity) {
+            store(&part[place], make_uint4(static_cast<u32>(range), static_cast<u32>(range >> 32), static_cast<u32>(bits),
+                                           static_cast<u32>(bits >> 32)));
+        }
+    }
+
+    /// Appends the arcs of those lanes that have any searches to take along them.
+    __device__ void append(u64 bits, Offset begin, Offset end) {
+        const Offset degree = bits != 0 ? end - begin : 0;
+        searches |= bits;
+        arcs = min(arcs + static_cast<u32>(min(degree, static_cast<Offset>(most_arcs))), most_arcs);
+        const bool is_short = degree > 0 && degree <= piece;
+        const u32 shorts = __ballot_sync(all_lanes, is_short);
+        if (shorts != 0) {
+            u32 at = 0;
+            if (lane_index() == 0) at = atomicAdd(&meeting.found, static_cast<u32>(__popc(shorts)));
+            at = __shfl_sync(all_lanes, at, 0) + place_in_ballot(shorts);
+            if (is_short) put(at, begin, static_cast<u32>(degree), bits);
+        }
+        for (u32 longs = __ballot_sync(all_lanes, degree > piece); longs != 0; longs &= longs - 1) {
+            const int from = __ffs(static_cast<int>(longs)) - 1;
+            const Offset first = __shfl_sync(all_lanes, begin, from), all = __shfl_sync(all_lanes, degree, from);
+            const u64 which = __shfl_sync(all_lanes, bits, from);
+            const u32 pieces = static_cast<u32>((all + piece - 1) / piece);
+            u32 at = 0;
+            if (lane_index() == 0) at = atomicAdd(&meeting.found, pieces);
+            at = __shfl_sync(all_lanes, at, 0);
+            for (u32 k = lane_index(); k < pieces; k += lanes_a_warp) {
+                const Offset done = static_cast<Offset>(k) * piece;
+                put(at + k, first + done, static_cast<u32>(min(all - done, static_cast<Offset>(piece))), which);
+            }
+        }
+    }
+
+    /// Tells what was appended.
+    __device__ void finish() {
+        const u32 all_arcs = min(warp_sum(arcs), most_arcs);
+        const u64 all_searches = warp_union(searches);
+        if (lane_index() == 0 && all_searches != 0) {
+            atomicAdd(&meeting.arcs, all_arcs);
+            atomicOr(&meeting.searches[0], static_cast<u32>(all_searches));
+            atomicOr(&meeting.searches[1], static_cast<u32>(all_searches >> 32));
+        }
+    }
+};
+
+/// Takes the searches `bits` of each lane along its `count` arcs from `begin`, spread over the lanes of the warp. What a
+/// search has not seen is claimed for it by one thread, which writes the level and queues the arcs from there.
+template <class Offset>
+__device__ __forceinline__ void relax(const Batch<Offset>& batch, Appender<Offset>& next, u64* seen, u32 level,
+                                      Offset begin, u32 count, u64 bits) {
+    const u32 lane = lane_index();
+    const u32 up_to = warp_inclusive_sum(count), start = up_to - count;
+    const u32 total = __shfl_sync(all_lanes, up_to, lanes_a_warp - 1);
+    for (u32 base = 0; base < total; base += lanes_a_warp) {
+        const u32 arc = base + lane;
+        // The last row that starts at or before this arc: a row without arcs starts where the next one does.
+        u32 row = 0;
+#pragma unroll
+        for (u32 step = lanes_a_warp / 2; step > 0; step /= 2) {
+            if (__shfl_sync(all_lanes, start, static_cast<int>(row + step)) <= arc) row += step;
+        }
+        const Offset row_begin = __shfl_sync(all_lanes, begin, static_cast<int>(row));
+        const u32 row_start = __shfl_sync(all_lanes, start, static_cast<int>(row));
+        u64 mine = __shfl_sync(all_lanes, bits, static_cast<int>(row));
+        Offset head_begin = 0, head_end = 0;
+        if (arc < total) {
+            const u32 head = load_constant(&batch.targets[row_begin + (arc - row_start)]);
+            mine &= ~load(&seen[head]);
+            if (mine != 0) {
+                head_begin = load_constant(&batch.offsets[head]);
+                head_end = load_constant(&batch.offsets[head + 1]);
+                mine &= ~atomicOr(&seen[head], mine);
+                for (u64 rest = mine; rest != 0; rest &= rest - 1) {
+                    const u32 search = static_cast<u32>(__ffsll(static_cast<long long>(rest)) - 1);
+                    store(&batch.levels[search * batch.stride + head], level);
+                }
+            }
+        } else {
+            mine = 0;
+        }
+        if (__any_sync(all_lanes, mine != 0)) next.append(mine, head_begin, head_end);
+    }
+}
+
+/// Top-down: relaxes the arcs of the queue.
+template <class Offset>
+__device__ void expand(const Batch<Offset>& batch, Meeting& meeting, u32 round, u64* seen, u32 level) {
+    const u32 lane = lane_index();
+    // Items next to each other go to different blocks, and where there are few, to different warps.
+    const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = gridDim.x * warps_of_block();
+    const uint4* const queue = batch.queue + static_cast<u64>((round + 1) % 2) * gridDim.x * batch.capacity;
+    const u32 total = meeting.total;
+    const u32 share = min((total + warps - 1) / warps, lanes_a_warp);
+    if (warp * share >= total) return;
+    Appender<Offset> next(batch, meeting, round);
+    for (u32 first = warp * share; first < total; first += warps * share) {
+        const u32 index = first + lane;
+        u64 range = 0, bits = 0;
+        if (lane < share && index < total) {
+            // The last part that starts at or before this item.
+            u32 part = 0;
+#pragma unroll
+            for (u32 step = most_blocks / 2; step > 0; step /= 2) {
+                if (meeting.start[part + step] <= index) part += step;
+            }
+            const uint4 item = load(&queue[static_cast<u64>(part) * batch.capacity + (index - meeting.start[part])]);
+            range = joined(item.x, item.y);
+            bits = joined(item.z, item.w);
+        }
+        const u32 count = static_cast<u32>(range) & ((1u << count_bits) - 1);
+        relax(batch, next, seen, level, static_cast<Offset>(range >> count_bits), count, bits);
+    }
+    next.finish();
+}
+
+/// Where the queue does not have the frontier and the arcs by head are not at hand: relaxes all arcs. What a tail has
+/// seen before this level is in `before`; `after` began as a copy of it.
+template <class Offset>
+__device__ void push(const Batch<Offset>& batch, Meeting& meeting, u32 round, const u64* before, u64* after, u32 level) {
+    const u32 lane = lane_index();
+    const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = gridDim.x * warps_of_block();
+    Appender<Offset> next(batch, meeting, round);
+    for (u64 at = static_cast<u64>(warp) * stretch; at < batch.arcs; at += static_cast<u64>(warps) * stretch) {
+        const Offset first = static_cast<Offset>(at);
+        // The last row that begins at or before the first arc.
+        u32 row = 0, beyond = batch.vertices;
+        while (beyond - row > 1) {
+            const u32 step = (beyond - row + lanes_a_warp - 1) / lanes_a_warp, probe = row + lane * step;
+            const bool is_before = probe < beyond && load_constant(&batch.offsets[probe]) <= first;
+            row += (static_cast<u32>(__popc(__ballot_sync(all_lanes, is_before))) - 1) * step;
+            beyond = min(row + step, beyond);
+        }
+        for (bool more = true; more; row += lanes_a_warp) {
+            const Offset last = static_cast<Offset>(min(at + stretch, batch.arcs));
+            const u32 tail = row + lane;
+            Offset begin = last, end = last;
+            if (tail < batch.vertices) {
+                begin = max(load_constant(&batch.offsets[tail]), first);
+                end = load_constant(&batch.offsets[tail + 1]);
+            }
+            more = !__any_sync(all_lanes, end >= last);
+            end = min(end, last);
+            const u64 bits = begin < end ? before[tail] & meeting.active : 0;
+            relax(batch, next, after, level, begin, bits != 0 ? static_cast<u32>(end - begin) : 0, bits);
+        }
+    }
+    next.finish();
+}
+
+/// Bottom-up: every vertex that some active search has not seen gathers what its tails have, until nothing is missing. A
+/// tail that a search had seen before the last level would have told the vertex then, so nothing else tells the frontier.
+template <class Offset>
+__device__ void pull(const Batch<Offset>& batch, Meeting& meeting, const u64* before, u64* after, u32 level) {
+    constexpr u32 groups = 4, group = lanes_a_warp / groups;
+    const u32 lane = lane_index(), chunks = (batch.vertices + lanes_a_warp - 1) / lanes_a_warp;
+    const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = gridDim.x * warps_of_block();
+    u32 found = 0;
+    u64 searches = 0;
+    for (u32 chunk = warp; chunk < chunks; chunk += warps) {
+        const u32 vertex = chunk * lanes_a_warp + lane;
+        const bool exists = vertex < batch.vertices;
+        const u64 known = exists ? before[vertex] : ~static_cast<u64>(0);
+        u64 missing = meeting.active & ~known;
+        if (__any_sync(all_lanes, missing != 0)) {
+            Offset arc = 0, end = 0;
+            if (missing != 0) {
+                arc = load_constant(&batch.incoming_offsets[vertex]);
+                end = load_constant(&batch.incoming_offsets[vertex + 1]);
+            }
+            // A lane a row, four arcs.
+            {
+                u32 tail[4];
+#pragma unroll
+                for (u32 k = 0; k < 4; k++) tail[k] = arc + k < end ? load_constant(&batch.incoming[arc + k]) : no_vertex;
+#pragma unroll
+                for (u32 k = 0; k < 4; k++) {
+                    if (tail[k] != no_vertex) missing &= ~before[tail[k]];
+                }
+                arc = end - arc > 4 ? arc + 4 : end;
+            }
+            // Eight lanes a row, sixteen arcs, twice.
+            for (u32 again = 0; again < 2; again++) {
+                const bool is_open = missing != 0 && arc < end;
+                const u32 open = __ballot_sync(all_lanes, is_open);
+                if (__popc(open) < static_cast<int>(groups)) break;
+                const u32 rank = place_in_ballot(open);
+                u32 rest = open;
+                for (u32 first = 0; rest != 0; first += groups) {
+                    int row = -1;
+#pragma unroll
+                    for (u32 k = 0; k < groups; k++) {
+                        if (lane / group == k) row = __ffs(static_cast<int>(rest)) - 1;
+                        rest &= rest - 1;
+                    }
+                    const Offset row_arc = __shfl_sync(all_lanes, arc, row & 31), row_end = __shfl_sync(all_lanes, end, row & 31);
+                    u32 tail[2];
+                    u64 bits = 0;
+#pragma unroll
+                    for (u32 k = 0; k < 2; k++) {
+                        const Offset at = row_arc + k * group + lane % group;
+                        tail[k] = row >= 0 && at < row_end ? load_constant(&batch.incoming[at]) : no_vertex;
+                    }
+#pragma unroll
+                    for (u32 k = 0; k < 2; k++) {
+                        if (tail[k] != no_vertex) bits |= before[tail[k]];
+                    }
+#pragma unroll
+                    for (int by = group / 2; by > 0; by /= 2) bits |= __shfl_xor_sync(all_lanes, bits, by);
+                    bits = __shfl_sync(all_lanes, bits, static_cast<int>((rank - first) % groups * group));
+                    if (is_open && rank - first < groups) missing &= ~bits;
+                }
+                if (is_open) arc = end - arc > 2 * group ? arc + 2 * group : end;
+            }
+            // The whole warp one row after another.
+            for (u32 open = __ballot_sync(all_lanes, missing != 0 && arc < end); open != 0; open &= open - 1) {
+                const int from = __ffs(static_cast<int>(open)) - 1;
+                const Offset row_end = __shfl_sync(all_lanes, end, from);
+                u64 row_missing = __shfl_sync(all_lanes, missing, from);
+                for (Offset row_arc = __shfl_sync(all_lanes, arc, from); row_arc < row_end && row_missing != 0;
+                     row_arc += 4 * lanes_a_warp) {
+                    u32 tail[4];
+                    u64 bits = 0;
+#pragma unroll
+                    for (u32 k = 0; k < 4; k++) {
+                        const Offset at = row_arc + k * lanes_a_warp + lane;
+                        tail[k] = at < row_end ? load_constant(&batch.incoming[at]) : no_vertex;
+                    }
+#pragma unroll
+                    for (u32 k = 0; k < 4; k++) {
+                        if (tail[k] != no_vertex) bits |= before[tail[k]];
+                    }
+                    row_missing &= ~warp_union(bits);
+                }
+                if (static_cast<int>(lane) == from) missing = row_missing;
+            }
+        }
+        const u64 fresh = meeting.active & ~known & ~missing;
+        if (exists) after[vertex] = known | fresh;
+        if (!__any_sync(all_lanes, fresh != 0)) continue;
+        found += fresh != 0;
+        searches |= fresh;
+        for (u64 some = warp_union(fresh); some != 0; some &= some - 1) {
+            const u32 search = static_cast<u32>(__ffsll(static_cast<long long>(some)) - 1);
+            if (fresh >> search & 1) store(&batch.levels[search * batch.stride + vertex], level);
+        }
+    }
+    found = warp_sum(found);
+    searches = warp_union(searches);
+    if (lane == 0 && found > 0) {
+        atomicAdd(&meeting.found, found);
+        atomicOr(&meeting.searches[0], static_cast<u32>(searches));
+        atomicOr(&meeting.searches[1], static_cast<u32>(searches >> 32));
+    }
+}
+
+/// Queues what `after` has and `before` has not.
+template <class Offset>
+__device__ void gather(const Batch<Offset>& batch, Meeting& meeting, u32 round, const u64* before, const u64* after) {
+    const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = gridDim.x * warps_of_block();
+    const u32 chunks = (batch.vertices + lanes_a_warp - 1) / lanes_a_warp;
+    Appender<Offset> queue(batch, meeting, round);
+    for (u32 chunk = warp; chunk < chunks; chunk += warps) {
+        const u32 vertex = chunk * lanes_a_warp + lane_index();
+        const u64 fresh = vertex < batch.vertices ? after[vertex] & ~before[vertex] : 0;
+        if (!__any_sync(all_lanes, fresh != 0)) continue;
+        Offset begin = 0, end = 0;
+        if (fresh != 0) {
+            begin = load_constant(&batch.offsets[vertex]);
+            end = load_constant(&batch.offsets[vertex + 1]);
+        }
+        queue.append(fresh, begin, end);
+    }
+    queue.finish();
+}
+
+/// What all blocks do until the next barrier.
+enum class Phase { clear, begin, expand, copy, push, pull, gather };
+
+template <class Offset>
+__device__ __forceinline__ void run(const Batch<Offset>& batch) {
+    __shared__ Meeting meeting;
+    const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+    const u64 absent = batch.searches < 64 ? ~static_cast<u64>(0) << batch.searches : 0;
+    if (threadIdx.x == 0) meeting.found = meeting.arcs = meeting.searches[0] = meeting.searches[1] = 0;
+    Phase phase = Phase::clear;
+    u32 level = 0;  // of what is found next
+    u32 sweeps = 0;
+    u32 now = 0;  // which of the arrays holds what has been seen
+    for (u32 round = 0;; round++) {
+        u64* const seen = batch.seen[now];
+        u64* const other = batch.seen[now ^ 1];
+        switch (phase) {
+            case Phase::clear:
+                for (u32 vertex = thread; vertex < batch.vertices; vertex += threads) seen[vertex] = absent;
+                break;
+            case Phase::begin: {
+                const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = gridDim.x * warps_of_block();
+                if (warp >= batch.source_count) break;
+                Appender<Offset> queue(batch, meeting, round);
+                for (u32 index = warp; index < batch.source_count; index += warps) {
+                    const u32 source = load_constant(&batch.sources[index]), search = batch.searches == 1 ? 0 : index;
+                    const u64 bit = static_cast<u64>(1) << search;
+                    if (lane_index() == 0) {
+                        atomicOr(&seen[source], bit);
+                        store(&batch.levels[search * batch.stride + source], 0);
+                    }
+                    queue.append(lane_index() == 0 ? bit : 0, load_constant(&batch.offsets[source]),
+                                 load_constant(&batch.offsets[source + 1]));
+                }
+                queue.finish();
+                break;
+            }
+            case Phase::expand:
+                expand(batch, meeting, round, seen, level);
+                break;
+            case Phase::copy:
+                for (u32 vertex = thread; vertex < batch.vertices; vertex += threads) other[vertex] = seen[vertex];
+                // The same go on.
+                if (threadIdx.x == 0) {
+                    meeting.searches[0] = static_cast<u32>(meeting.active);
+                    meeting.searches[1] = static_cast<u32>(meeting.active >> 32);
+                }
+                break;
+            case Phase::push:
+                push(batch, meeting, round, seen, other, level);
+                break;
+            case Phase::pull:
+                pull(batch, meeting, seen, other, level);
+                break;
+            case Phase::gather:
+                gather(batch, meeting, round, other, seen);
+                break;
+        }
+        // The flag is in the host's memory, far away: it is not read every time.
+        meet(batch, meeting, round, phase != Phase::expand || level % 8 == 0);
+
+        if (meeting.arrived >= stops) return;
+        if (phase == Phase::clear) {
+            phase = Phase::begin;
+            continue;
+        }
+        if (phase == Phase::copy) {
+            phase = Phase::push;
+            continue;
+        }
+        if (phase != Phase::gather) level++;
+        if (phase == Phase::push || phase == Phase::pull) {
+            sweeps++;
+            now ^= 1;
+        }
+        if (meeting.arrived < finds || level > batch.cutoff) break;
+        if (phase == Phase::pull) {
+            if (meeting.all_found < batch.beta * static_cast<float>(batch.vertices)) phase = Phase::gather;
+        } else if (meeting.too_many || meeting.all_arcs > batch.alpha * static_cast<float>(batch.arcs)) {
+            phase = batch.incoming_offsets != nullptr ? Phase::pull : Phase::copy;
+        } else {
+            phase = Phase::expand;
+        }
+    }
+
+    // What was never seen has no level yet.
+    const u32 chunks = (batch.vertices + lanes_a_warp - 1) / lanes_a_warp;
+    for (u32 chunk = thread / lanes_a_warp; chunk < chunks; chunk += threads / lanes_a_warp) {
+        const u32 vertex = chunk * lanes_a_warp + lane_index();
+        const u64 unseen = vertex < batch.vertices ? ~load(&batch.seen[now][vertex]) : 0;
+        for (u64 some = warp_union(unseen); some != 0; some &= some - 1) {
+            const u32 search = static_cast<u32>(__ffsll(static_cast<long long>(some)) - 1);
+            if (unseen >> search & 1) store(&batch.levels[search * batch.stride + vertex], unreached);
+        }
+    }
+    if (thread == 0) {
+        store(&batch.report[0], level - 1);
+        store(&batch.report[1], sweeps);
+    }
+}
+
+}  // namespace many_sources
+
+extern "C" __global__ void __launch_bounds__(1024, 1) bfs_many_sources_32(many_sources::Batch<u32> batch) {
+    many_sources::run(batch);
+}
+WARPATH_KERNEL(bfs_many_sources_32)
+extern "C" __global__ void __launch_bounds__(1024, 1) bfs_many_sources_64(many_sources::Batch<u64> batch) {
+    many_sources::run(batch);
+}
+WARPATH_KERNEL(bfs_many_sources_64)

@@ -1,0 +1,565 @@
+//! Up to 64 breadth-first searches at once, one bit each, all levels of all of them in one launch.
+//!
+//! Whoever wants thousands of searches of one graph has them walk the same arcs thousands of times. Here each vertex has a
+//! word that says which of 64 searches have *seen* it, and an arc is read once for all that go along it in the same level.
+//! Where levels are many and narrow, as on roads, it is not the arcs that are shared but the levels: a barrier and a chain
+//! of dependent accesses, some microseconds, are paid once for 64 searches, and their frontiers together are wide enough
+//! to be worth a GPU.
+//!
+//! There is one word a vertex, and no frontier words:
+//! - **Top-down** the queue has items of 16 bytes: a run of up to 64 arcs, and the searches that go along it. For each
+//!   head, `atomicOr` of the word claims those that had not seen it; whoever claims writes their levels, looks up the arcs
+//!   of the head and queues them. A vertex that is found from two tails in a level is queued twice, for different
+//!   searches; levels in which that happens much are not searched top-down. There is nothing to clear, an item says where
+//!   its arcs are, and a level needs one barrier: queue, arc, word, claim is the whole chain.
+//! - **Bottom-up**, once a fair share of all arcs leaves the frontier, every vertex gathers the words of its tails until
+//!   nothing is missing. What a tail had seen *before* the last level, the vertex would have seen by now, so the words
+//!   themselves tell the frontier; a pass reads one array of them and writes another, without an atomic. Missing can only
+//!   be what still goes on: searches without a frontier are left out, or a source in a corner of its own would keep all
+//!   vertices looking to the end. Four arcs are taken by one lane, sixteen by eight, the rest by the whole warp.
+//! - **The way back** is the difference of the two arrays.
+//! - **The queue may be too small.** Each block has a part of it, and tells how much it found with its arrival at the
+//!   barrier. What did not fit is in the words all the same: the next level is bottom-up, or, where the arcs by head are
+//!   not at hand, pushes along all arcs from a copy of the words.
+//! - **Levels** are an array for each search, each written once: those of a bottom-up level by 32 lanes side by side, and
+//!   at the end, by looking at the words, those of vertices that were never reached. Nothing is filled beforehand.
+//!
+//! Work O(V + E) times the levels in the worst case, and for 64 searches of a small world about three times the arcs of one;
+//! span O(levels) barriers. Floors for 64 searches: their levels, 256 bytes a vertex, at 4 TB/s; a random load of a word
+//! for every arc that is followed, 160 G/s while the words, 8 bytes a vertex, are in the L2 cache, and 40 G/s beyond; 1.5
+//! to 2 microseconds a level (barrier 1.0, four accesses of 0.14 to 0.2). So 0.1 + 0.4 ms for 1 M vertices and 31 M
+//! arcs of a Kronecker or uniform graph, 8 microseconds a search; 1 to 2 ms for the 700 levels of the roads of New York, 15
+//! to 30 microseconds a search. Compared with a search alone it does not win where searches meet nowhere and have wide
+//! levels, as on a large grid.
+//!
+//! Memory: 4 bytes a vertex for each search of a batch, 16 for the words, the graph, a queue. With less of it batches are
+//! narrower.
+//!
+//! Source: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph Traversal" (MS-BFS, and its
+//! direction-optimized form); for one search as an algorithm of its own, all sources have the same bit.
+
+use std::sync::Arc;
+
+use super::predecessors::{Arcs, Found};
+use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::{plan_array, upload_narrow_offsets};
+use crate::graph::{Csr, Graph, VertexId};
+use crate::plan::Plan;
+use crate::problems::Problem;
+use crate::{Control, Error, Result};
+
+/// This algorithm's line in the table.
+pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Bfs,
+        name: "many-sources",
+        summary: "up to 64 searches at once, one bit each; wins wherever many sources are asked for",
+        source: "after Then et al. 2014",
+        parameters: &[
+            Parameter { name: "width", summary: "searches in a batch, up to 64; 64", values: Values::AtLeast(1.0) },
+            Parameter {
+                name: "bottom-up",
+                summary: "bottom-up once this share of all arcs leaves the frontier; 0.1",
+                values: Values::AtLeast(0.0),
+            },
+            Parameter {
+                name: "top-down",
+                summary: "top-down again once less than this share of all vertices is in it; 0.02",
+                values: Values::AtLeast(0.0),
+            },
+            Parameter {
+                name: "queue",
+                summary: "items that a block can queue; as many as fit a queue of twice the vertices",
+                values: Values::AtLeast(1.0),
+            },
+            Parameter {
+                name: "threads",
+                summary: "threads in a block, a multiple of 32 up to 1024; 1024",
+                values: Values::AtLeast(32.0),
+            },
+            Parameter {
+                name: "blocks",
+                summary: "blocks, up to 256; as many as run at once",
+                values: Values::AtLeast(1.0),
+            },
+        ],
+        negative_weights: true,
+    },
+    needs_transpose: true,
+    plan: |graph, parameters| plan(graph, width(parameters)),
+    prepare,
+};
+
+/// The most searches in a batch: there are as many bits in a word.
+pub(crate) const WIDEST: usize = 64;
+/// Threads count a little beyond the last vertex.
+const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
+/// Must be equal in the kernel.
+const MOST_BLOCKS: u32 = 256;
+/// Words that a barrier counts in.
+const ARRIVALS: u64 = 96;
+
+/// The arcs by head, if a search may go bottom-up.
+fn incoming(graph: &Graph) -> Option<&Csr> {
+    (!graph.is_directed() || graph.has_transpose()).then(|| graph.transpose())
+}
+
+fn is_wide(graph: &Graph) -> bool {
+    // Threads look a little beyond the last arc.
+    graph.arcs() > u32::MAX as usize - (1 << 12)
+}
+
+/// Uploads offsets of 32 or 64 bits; their address.
+fn upload_offsets(pool: &mut Pool, csr: &Csr, wide: bool) -> Result<u64> {
+    Ok(if wide { pool.take_filled(csr.offsets())?.address() } else { upload_narrow_offsets(pool, csr)?.address() })
+}
+
+/// How many searches a batch can have.
+fn width(parameters: &Parameters) -> usize {
+    parameters.get("width").map_or(WIDEST, |width| width.min(WIDEST as f64) as usize)
+}
+
+/// From row to row of the levels: each begins at a cache line.
+fn stride(graph: &Graph) -> u64 {
+    (graph.vertices() as u64).next_multiple_of(32)
+}
+
+/// Items that one of the two queues has.
+fn queue_items(graph: &Graph) -> u64 {
+    (2 * graph.vertices() as u64).clamp(1 << 14, 1 << 22)
+}
+
+fn plan(graph: &Graph, width: usize) -> Plan {
+    let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
+    let mut plan = Plan::new();
+    let plan_offsets = |plan: &mut Plan, what: &str| {
+        if is_wide(graph) {
+            plan_array::<u64>(plan, what, vertices + 1)
+        } else {
+            plan_array::<u32>(plan, what, vertices + 1)
+        }
+    };
+    plan_offsets(&mut plan, "offsets of the vertices");
+    plan_array::<VertexId>(&mut plan, "heads of the arcs", arcs);
+    if incoming(graph).is_some() && graph.is_directed() {
+        plan_offsets(&mut plan, "offsets of the arcs by head");
+        plan_array::<VertexId>(&mut plan, "tails of the arcs", arcs);
+    }
+    plan_array::<u32>(&mut plan, &format!("levels of {width} searches"), stride(graph) * width as u64);
+    for what in ["seen", "seen next"] {
+        plan_array::<u64>(&mut plan, what, vertices);
+    }
+    plan_array::<[u32; 4]>(&mut plan, "queues", 2 * queue_items(graph));
+    plan_array::<[u32; 4]>(&mut plan, "parts of the queues", 2 * u64::from(MOST_BLOCKS));
+    plan_array::<VertexId>(&mut plan, "sources", vertices.max(WIDEST as u64));
+    plan_array::<u32>(&mut plan, "arrivals", ARRIVALS);
+    plan_array::<u32>(&mut plan, "report", 2);
+    plan
+}
+
+/// The kernel's arguments: addresses, and numbers.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Batch {
+    offsets: u64,
+    targets: u64,
+    incoming_offsets: u64,
+    incoming: u64,
+    seen: [u64; 2],
+    levels: u64,
+    queue: u64,
+    parts: u64,
+    arrivals: u64,
+    report: u64,
+    sources: u64,
+    cancelled: u64,
+    arcs: u64,
+    stride: u64,
+    source_count: u32,
+    searches: u32,
+    vertices: u32,
+    capacity: u32,
+    cutoff: u32,
+    alpha: f32,
+    beta: f32,
+}
+
+// SAFETY: it is the kernel's `Batch`, field by field, whichever the type of the offsets: pointers have one size.
+unsafe impl Argument for Batch {}
+
+fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
+    if graph.vertices() > MOST_VERTICES {
+        return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
+    }
+    if let Some(width) = parameters.get("width").filter(|width| *width > WIDEST as f64 || width.fract() != 0.0) {
+        return Err(Error::invalid(format!("`width={width}` is not a number from 1 to {WIDEST}")));
+    }
+    let width = width(parameters);
+    let wide = is_wide(graph);
+    let name = if wide { "bfs_many_sources_64" } else { "bfs_many_sources_32" };
+    let search = device.function(&images::BFS_MANY_SOURCES, name)?;
+    let shape = super::whole_device(&**device, search, parameters, 1024, MOST_BLOCKS)?;
+
+    let vertices = graph.vertices() as u64;
+    let mut pool = Pool::new(device, plan(graph, width).device_bytes())?;
+    let offsets = upload_offsets(&mut pool, graph.csr(), wide)?;
+    let targets = pool.take_filled(graph.csr().targets())?;
+    let incoming = match incoming(graph) {
+        Some(csr) if graph.is_directed() => {
+            let offsets = upload_offsets(&mut pool, csr, wide)?;
+            Some((offsets, pool.take_filled(csr.targets())?.address()))
+        }
+        Some(_) => Some((offsets, targets.address())),
+        None => None,
+    };
+    let levels: DeviceSlice<u32> = pool.take(stride(graph) * width as u64)?;
+    let seen: [DeviceSlice<u64>; 2] = [pool.take(vertices)?, pool.take(vertices)?];
+    let queues: DeviceSlice<[u32; 4]> = pool.take(2 * queue_items(graph))?;
+    let parts: DeviceSlice<[u32; 4]> = pool.take(2 * u64::from(MOST_BLOCKS))?;
+    let sources: DeviceSlice<VertexId> = pool.take(vertices.max(WIDEST as u64))?;
+    let arrivals: DeviceSlice<u32> = pool.take(ARRIVALS)?;
+    let report: DeviceSlice<u32> = pool.take(2)?;
+    let waiting = Waiting::new(device)?;
+    let capacity = (queue_items(graph) / u64::from(shape.grid[0])) as u32;
+    let arguments = Batch {
+        offsets,
+        targets: targets.address(),
+        incoming_offsets: incoming.map_or(0, |(offsets, _)| offsets),
+        incoming: incoming.map_or(0, |(_, tails)| tails),
+        seen: seen.map(|words| words.address()),
+        levels: levels.address(),
+        queue: queues.address(),
+        parts: parts.address(),
+        arrivals: arrivals.address(),
+        report: report.address(),
+        sources: sources.address(),
+        cancelled: waiting.flag(),
+        arcs: graph.arcs() as u64,
+        stride: stride(graph),
+        source_count: 0,
+        searches: 0,
+        vertices: graph.vertices() as u32,
+        capacity: parameters.get("queue").map_or(capacity, |items| capacity.min(items as u32)),
+        cutoff: u32::MAX,
+        alpha: parameters.get("bottom-up").unwrap_or(0.1) as f32,
+        beta: parameters.get("top-down").unwrap_or(0.02) as f32,
+    };
+    Ok(Box::new(ManySources {
+        pool,
+        search,
+        shape,
+        arguments,
+        arcs: Arcs { offsets, wide, targets },
+        width,
+        vertices,
+        levels,
+        sources,
+        arrivals,
+        report,
+        waiting,
+    }))
+}
+
+/// A graph on a device, and room for a batch of searches.
+#[derive(Debug)]
+pub(crate) struct ManySources {
+    pool: Pool,
+    search: Function,
+    shape: LaunchShape,
+    arguments: Batch,
+    arcs: Arcs,
+    width: usize,
+    vertices: u64,
+    levels: DeviceSlice<u32>,
+    sources: DeviceSlice<VertexId>,
+    arrivals: DeviceSlice<u32>,
+    report: DeviceSlice<u32>,
+    waiting: Waiting,
+}
+
+impl ManySources {
+    /// How many searches a batch can have.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Searches from each of these sources, which may be equal.
+    ///
+    /// # Panics
+    ///
+    /// If they are more than a batch can have.
+    pub(crate) fn search_each(&mut self, sources: &[VertexId], cutoff: u32, control: &Control) -> Result<Statistics> {
+        assert!(sources.len() <= self.width, "more sources than a batch has searches");
+        self.run(sources, sources.len() as u32, cutoff, control)
+    }
+
+    /// What the last batch found from the source of this number.
+    pub(crate) fn found_from(&self, index: usize) -> Found<'_> {
+        Found {
+            pool: &self.pool,
+            arcs: self.arcs,
+            levels: self.levels.part(index as u64 * self.arguments.stride, self.vertices),
+            predecessors: self.sources.part(0, self.vertices),
+        }
+    }
+
+    /// Runs so many searches: one from each source, or one from all.
+    fn run(&mut self, sources: &[VertexId], searches: u32, cutoff: u32, control: &Control) -> Result<Statistics> {
+        self.pool.upload(self.sources, sources)?;
+        self.pool.fill(self.arrivals, 0)?;
+        let batch = Batch { source_count: sources.len() as u32, searches, cutoff, ..self.arguments };
+        let device = self.pool.device();
+        let seconds = self.waiting.run(device, control, || {
+            // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects; all blocks of the
+            // shape run at once.
+            unsafe { device.launch(self.search, &self.shape, arguments![batch]) }
+        })?;
+        let report = self.pool.read(self.report)?;
+        Ok(vec![
+            ("searches_in_a_batch", searches.into()),
+            ("levels", report[0].into()),
+            ("sweeps", report[1].into()),
+            ("kernel_launches", 1),
+            ("device_nanoseconds", (seconds * 1e9) as u64),
+        ])
+    }
+}
+
+impl PreparedBfs for ManySources {
+    fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics> {
+        self.run(task.sources, 1, task.cutoff, task.control)
+    }
+
+    fn found(&self) -> Found<'_> {
+        self.found_from(0)
+    }
+
+    fn many_sources(&mut self) -> Option<&mut ManySources> {
+        Some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::devices;
+    use super::*;
+    use crate::graph::Unit;
+    use crate::testing::{Random, graphs_of_every_shape};
+    use crate::{Bfs, Engine, ShortestPathTree, Solver};
+
+    fn draw(random: &mut Random, graph: &Graph, count: usize) -> Vec<VertexId> {
+        (0..count).map(|_| random.below(graph.vertices() as u64) as VertexId).collect()
+    }
+
+    /// Searches together on the device, compares each tree with that of a search alone, and returns the last one.
+    fn compare(solver: &Solver<'_>, request: &Bfs, sources: &[VertexId], context: &str) -> Option<ShortestPathTree> {
+        let graph = solver.graph();
+        let cpu = Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap();
+        let mut alone = request.clone();
+        alone.algorithm = None;
+        let (mut count, mut last) = (0, None);
+        solver
+            .solve_each(request.clone(), sources, |tree| {
+                alone.sources = vec![sources[count]];
+                let expected = cpu.solve(alone.clone())?;
+                assert_eq!(tree.sources(), expected.sources(), "{context}");
+                assert_eq!(tree.distances(), expected.distances(), "{context}, source {count}");
+                assert_eq!(tree.predecessors(), expected.predecessors(), "{context}");
+                assert_eq!(tree.path_counts(), expected.path_counts(), "{context}");
+                assert_eq!(
+                    (tree.report().engine.as_str(), tree.report().algorithm.as_str()),
+                    ("cuda:0", "many-sources")
+                );
+                tree.verify(graph).unwrap_or_else(|error| panic!("{context}: {error}"));
+                count += 1;
+                last = Some(tree);
+                Ok(())
+            })
+            .unwrap_or_else(|error| panic!("{context}: {error}"));
+        assert_eq!(count, sources.len(), "{context}");
+        last
+    }
+
+    fn statistic(tree: &ShortestPathTree, name: &str) -> u64 {
+        tree.report().statistics.iter().find(|(counter, _)| *counter == name).map_or(0, |(_, value)| *value)
+    }
+
+    /// Every way to go and to change between them, several shapes, queues that are too small.
+    const UNDER_TEST: [&str; 6] = [
+        "many-sources:threads=32,blocks=3",
+        "many-sources:threads=64,blocks=2,bottom-up=0,top-down=0",
+        "many-sources:threads=64,bottom-up=1e9",
+        "many-sources:threads=32,width=32,bottom-up=0.01,top-down=0.5",
+        "many-sources:threads=96,blocks=1,width=5,bottom-up=0.1,top-down=1",
+        "many-sources:threads=32,blocks=2,queue=3,top-down=0.3",
+    ];
+
+    #[test]
+    fn searches_together_are_those_alone() {
+        for seed in [1, 2] {
+            let mut random = Random(seed);
+            for (index, (name, graph)) in graphs_of_every_shape::<Unit>(seed).into_iter().enumerate() {
+                let sources = draw(&mut random, &graph, [5, 32, 40, 64, 70][(index + seed as usize) % 5]);
+                for device in devices(seed) {
+                    let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+                    let algorithm = UNDER_TEST[(index / 2 + seed as usize) % UNDER_TEST.len()];
+                    let context = format!("{name}, {algorithm}, {} sources", sources.len());
+                    compare(&solver, &Bfs::from(0).algorithm(algorithm).distances_only(), &sources, &context);
+                }
+            }
+        }
+    }
+
+    /// The arcs by head at hand or not, each kind of sweep.
+    #[test]
+    fn every_way_leads_there() {
+        let mut random = Random(5);
+        let arcs: Vec<(u32, u32)> = (0..900)
+            .map(|_| (random.below(250) as u32, random.below(250) as u32))
+            .chain((1..200).map(|v| (7, v)))
+            .collect();
+        for sweeps_up in [false, true] {
+            let graph = Graph::from_edges(arcs.clone()).unwrap();
+            if sweeps_up {
+                graph.transpose();
+            }
+            let mut sources = draw(&mut random, &graph, 130);
+            sources[17] = sources[3];
+            for device in devices(7) {
+                let solver = Solver::builder(&graph).threads(1).device(device.clone()).open().unwrap();
+                let parameters = Parameters::default();
+                for (alpha, capacity) in [(0.0, 1 << 20), (1e9, 1 << 20), (0.3, 1 << 20), (1e9, 4)] {
+                    let mut prepared = prepare(&device, &graph, &parameters).unwrap();
+                    let many = prepared.many_sources().unwrap();
+                    assert_eq!(many.arguments.incoming_offsets != 0, sweeps_up);
+                    many.shape = LaunchShape { cooperative: true, ..LaunchShape::line(3, 64) };
+                    many.arguments.alpha = alpha;
+                    many.arguments.capacity = capacity.min(many.arguments.capacity);
+                    for batch in sources.chunks(WIDEST) {
+                        for cutoff in [u32::MAX, 3, 0] {
+                            let statistics = many.search_each(batch, cutoff, &Control::new()).unwrap();
+                            let sweeps = statistics[2];
+                            assert_eq!(sweeps.0, "sweeps");
+                            match (alpha == 0.0 || capacity == 4, alpha > 1.0 && capacity > 4) {
+                                (true, _) if batch.len() > 12 && cutoff > 0 => assert!(sweeps.1 > 0),
+                                (_, true) => assert_eq!(sweeps.1, 0),
+                                _ => {}
+                            }
+                            for (index, &source) in batch.iter().enumerate() {
+                                let single =
+                                    solver.solve(Bfs::from(source).within(cutoff).algorithm("queue:threads=32"));
+                                let single = single.unwrap();
+                                let levels = many.found_from(index).levels().unwrap();
+                                let expected = |v| single.distance(v).map_or(u32::MAX, |d| d.to_f64() as u32);
+                                assert!(
+                                    (0..graph.vertices() as u32).all(|v| levels[v as usize] == expected(v)),
+                                    "{alpha}, {capacity}, {cutoff}, {index}"
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Offsets of 64 bits, which no graph of a test needs.
+    #[test]
+    fn wide_offsets() {
+        let graph =
+            Graph::from_edges((0..300_u32).flat_map(|v| [(v, v * 5 % 301), (v, (v + 1) % 301), (3, v)])).unwrap();
+        let sources = [0, 5, 3, 299];
+        for device in devices(3) {
+            let mut prepared = prepare(&device, &graph, &Parameters::default()).unwrap();
+            let many = prepared.many_sources().unwrap();
+            let mut room = Pool::new(&device, 1 << 16).unwrap();
+            many.arguments.offsets = room.take_filled(graph.csr().offsets()).unwrap().address();
+            many.search = device.function(&images::BFS_MANY_SOURCES, "bfs_many_sources_64").unwrap();
+            many.shape = LaunchShape { cooperative: true, ..LaunchShape::line(2, 64) };
+            let cpu = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap();
+            for capacity in [2, many.arguments.capacity] {
+                many.arguments.capacity = capacity;
+                many.search_each(&sources, u32::MAX, &Control::new()).unwrap();
+                for (index, &source) in sources.iter().enumerate() {
+                    let levels = many.found_from(index).levels().unwrap();
+                    assert_eq!(cpu.bfs(source).unwrap().distances(), &crate::graph::Distances::U32(levels));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_goes_with_a_search_goes_with_many() {
+        let graph = Graph::from_edges((0..280_u32).flat_map(|v| [(v, v * 3 % 281), (v, v + 1)])).unwrap();
+        let sources: Vec<VertexId> = (0..280).step_by(28).chain([5, 5]).collect();
+        for device in devices(4) {
+            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+            let request = Bfs::from(0).algorithm("many-sources:threads=64,width=8");
+            compare(&solver, &request.clone().count_paths().within(4), &sources, "paths");
+            let last = compare(&solver, &request, &sources, "predecessors").unwrap();
+            assert_eq!(statistic(&last, "searches_in_a_batch"), 4);
+            assert!(last.report().device_bytes > 0 && last.report().seconds.prepare == 0.0);
+            // One by one, where targets are asked for.
+            solver
+                .solve_each(Bfs::from(0).to([3]), &[1, 2], |tree| {
+                    assert_ne!(tree.report().algorithm, "many-sources");
+                    tree.verify(&graph)
+                })
+                .unwrap();
+        }
+    }
+
+    #[test]
+    fn little_memory_means_narrow_batches_and_then_none() {
+        let arcs = (0..5000_u32).flat_map(|v| [7, 11, 13].map(|by| (v, (v * by + by) % 5001)));
+        let graph = Graph::from_edges(arcs).unwrap();
+        let sources: Vec<VertexId> = (0..20).collect();
+        for device in devices(5) {
+            for (memory, together) in
+                [(plan(&graph, 64), Some(20)), (plan(&graph, 8), Some(4)), (plan(&graph, 4), None)]
+            {
+                let memory = memory.device_bytes();
+                let solver = Solver::builder(&graph).threads(1).memory(memory).device(device.clone()).open().unwrap();
+                let mut last = None;
+                solver
+                    .solve_each(Bfs::from(0).distances_only(), &sources, |tree| {
+                        assert!(tree.report().device_bytes <= memory);
+                        last = Some(tree);
+                        Ok(())
+                    })
+                    .unwrap();
+                let last = last.unwrap();
+                let found =
+                    (last.report().algorithm == "many-sources").then(|| statistic(&last, "searches_in_a_batch"));
+                assert_eq!(found, together);
+            }
+        }
+    }
+
+    #[test]
+    fn cancelling_ends_it_and_nonsense_is_refused() {
+        let graph = Graph::from_edges((0..100_u32).map(|v| (v, v + 1))).unwrap();
+        for device in devices(6) {
+            let control = Control::new();
+            let solver = Solver::builder(&graph).threads(1).control(control.clone()).device(device).open().unwrap();
+            for wrong in ["many-sources:width=65", "many-sources:width=1.5", "many-sources:blocks=257"] {
+                let refused = solver.solve_each(Bfs::from(0).algorithm(wrong), &[0; 9], |_| Ok(()));
+                assert!(matches!(refused, Err(Error::InvalidRequest(_))), "{wrong}: {refused:?}");
+            }
+            let request = Bfs::from(0).algorithm("many-sources:threads=32,width=4");
+            let mut handed = 0;
+            let cancelled = solver.solve_each(request, &[0; 20], |_| {
+                handed += 1;
+                if handed == 6 {
+                    control.cancel();
+                }
+                Ok(())
+            });
+            assert!(matches!(cancelled, Err(Error::Interrupted)));
+            assert_eq!(handed, 8, "the batch under way is handed over");
+        }
+    }
+}
