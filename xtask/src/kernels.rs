@@ -35,8 +35,8 @@ const PINS: [&str; 7] = [
 const CUBINS: [&str; 6] = ["80", "86", "89", "90", "100", "120"];
 /// PTX for these.
 const PTX: [&str; 2] = ["75", "90"];
-/// One folder a problem.
-const FOLDERS: [&str; 4] = ["bfs", "sssp", "apsp", "closure"];
+/// One folder a problem, and before them what is of use to several.
+const FOLDERS: [&str; 5] = ["", "bfs", "sssp", "apsp", "closure"];
 /// Where everything is compiled.
 const FIXED_DIRECTORY: &str = "/tmp/warpath-kernels";
 /// How many compilers run at once.
@@ -93,7 +93,7 @@ pub(crate) fn run(root: &Path, check: bool, toolchain: Option<PathBuf>) -> Resul
 struct Source {
     /// Relative to the folder of kernels: `bfs/queue.cu`.
     path: String,
-    /// `bfs_queue`.
+    /// `bfs_queue`, or `transpose` from `transpose.cu`.
     image: String,
     text: String,
 }
@@ -225,7 +225,11 @@ fn sources(kernels: &Path) -> Result<Vec<Source>, String> {
             let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             if file.extension().is_some_and(|extension| extension == "cu") {
                 let text = fs::read_to_string(&file).map_err(at(&file))?;
-                sources.push(Source { path: format!("{folder}/{name}.cu"), image: format!("{folder}_{name}"), text });
+                let (path, image) = match folder {
+                    "" => (format!("{name}.cu"), name),
+                    _ => (format!("{folder}/{name}.cu"), format!("{folder}_{name}")),
+                };
+                sources.push(Source { path, image, text });
             }
         }
     }
@@ -238,7 +242,7 @@ fn lay_out(kernels: &Path, toolchain: &Path) -> Result<(), String> {
     if fixed.exists() {
         fs::remove_dir_all(fixed).map_err(at(fixed))?;
     }
-    for folder in ["", "bfs", "sssp", "apsp", "closure"] {
+    for folder in FOLDERS {
         let (from, to) = (kernels.join(folder), fixed.join(folder));
         fs::create_dir_all(&to).map_err(at(&to))?;
         for file in files(&from)? {

@@ -96,14 +96,16 @@ impl<'g> SolverBuilder<'g> {
             Engine::Cuda(_) => available_memory(),
             _ => self.memory.unwrap_or_else(available_memory),
         };
+        let team = Team::new(self.threads)?;
+        let cuda = Mutex::new(CudaState::on(self.device, team.threads()));
         Ok(Solver {
             graph: self.graph,
-            team: Team::new(self.threads)?,
+            team,
             control: self.control,
             engine: self.engine,
             limit: self.memory,
             memory,
-            cuda: Mutex::new(CudaState::on(self.device)),
+            cuda,
         })
     }
 }

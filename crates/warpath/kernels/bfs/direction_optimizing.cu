@@ -32,7 +32,7 @@ template <class Offset>
 struct Search {
     const Offset* offsets;  // of the arcs by tail
     const u32* targets;
-    const Offset* incoming_offsets;  // of the arcs by head; null if the search never goes bottom-up
+    const Offset* incoming_offsets;  // of the arcs by head
     const u32* incoming;
     const uint4* heads;   // for each vertex the first four tails to look for, filled up with no_vertex
     const u32* settled;   // bits of what is never looked for: vertices without arcs, and beyond the last one
@@ -321,19 +321,17 @@ __device__ void run(const Search<Offset>& search) {
             if (__syncthreads_and(settled)) break;
         }
         const u32 parity = (level - 1) % 2;
-        if (search.incoming_offsets != nullptr) {
-            if (!up) {
-                // Hubs are among the best tails of many vertices: then bottom-up pays earlier.
-                const float arcs = static_cast<float>(load(&last->arcs)), all = static_cast<float>(search.arcs);
-                const bool hubs = arcs * static_cast<float>(search.vertices) > 4 * static_cast<float>(found) * all;
-                up = arcs > (hubs ? search.alpha / 4 : search.alpha) * all;
-            } else if (static_cast<float>(found) < search.beta * static_cast<float>(search.vertices)) {
-                up = false;
-                Appender<Offset> frontier(search, collections, parity, last);
-                gather(search, frontier, search.visited[now ^ 1], search.visited[now]);
-                frontier.flush();
-                grid_barrier();
-            }
+        if (!up) {
+            // Hubs are among the best tails of many vertices: then bottom-up pays earlier.
+            const float arcs = static_cast<float>(load(&last->arcs)), all = static_cast<float>(search.arcs);
+            const bool hubs = arcs * static_cast<float>(search.vertices) > 4 * static_cast<float>(found) * all;
+            up = arcs > (hubs ? search.alpha / 4 : search.alpha) * all;
+        } else if (static_cast<float>(found) < search.beta * static_cast<float>(search.vertices)) {
+            up = false;
+            Appender<Offset> frontier(search, collections, parity, last);
+            gather(search, frontier, search.visited[now ^ 1], search.visited[now]);
+            frontier.flush();
+            grid_barrier();
         }
         if (thread == 0) {
             search.turns[(level + 1) % 3] = Level{0, 0, 0, 0, 0};

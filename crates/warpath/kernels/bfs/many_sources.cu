@@ -20,8 +20,6 @@ constexpr u32 parts_a_lane = most_blocks / lanes_a_warp;
 constexpr u32 piece = 64;
 /// An item: where its arcs begin, above how many there are, and the searches that go along them.
 constexpr u32 count_bits = 16;
-/// Arcs that a warp takes at a time when all are pushed along.
-constexpr u32 stretch = 2048;
 /// A warp's count of arcs stops here: the sum over a block fits a word.
 constexpr u32 most_arcs = 1u << 26;
 
@@ -30,14 +28,14 @@ template <class Offset>
 struct Batch {
     const Offset* offsets;  // of the arcs by tail
     const u32* targets;
-    const Offset* incoming_offsets;  // of the arcs by head; null if they are not at hand
+    const Offset* incoming_offsets;  // of the arcs by head
     const u32* incoming;
     u64* seen[2];    // for each vertex the searches that have seen it; those that do not exist have seen all
     u32* levels;     // a row for each search
     uint4* queue;    // two, for each block `capacity` items
     uint4* parts;    // two times `most_blocks`: what each block has found: items, arcs, searches
     u32* arrivals;   // three words, 32 apart, zero
-    u32* report;     // number of levels, and of those that went through all vertices or arcs
+    u32* report;     // number of levels, and of those searched bottom-up
     const u32* sources;
     const u32* cancelled;
     u64 arcs;
@@ -272,40 +270,6 @@ __device__ void expand(const Batch<Offset>& batch, Meeting& meeting, u32 round, 
     next.finish();
 }
 
-/// Where the queue does not have the frontier and the arcs by head are not at hand: relaxes all arcs. What a tail has
-/// seen before this level is in `before`; `after` began as a copy of it.
-template <class Offset>
-__device__ void push(const Batch<Offset>& batch, Meeting& meeting, u32 round, const u64* before, u64* after, u32 level) {
-    const u32 lane = lane_index();
-    const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = gridDim.x * warps_of_block();
-    Appender<Offset> next(batch, meeting, round);
-    for (u64 at = static_cast<u64>(warp) * stretch; at < batch.arcs; at += static_cast<u64>(warps) * stretch) {
-        const Offset first = static_cast<Offset>(at);
-        // The last row that begins at or before the first arc.
-        u32 row = 0, beyond = batch.vertices;
-        while (beyond - row > 1) {
-            const u32 step = (beyond - row + lanes_a_warp - 1) / lanes_a_warp, probe = row + lane * step;
-            const bool is_before = probe < beyond && load_constant(&batch.offsets[probe]) <= first;
-            row += (static_cast<u32>(__popc(__ballot_sync(all_lanes, is_before))) - 1) * step;
-            beyond = min(row + step, beyond);
-        }
-        for (bool more = true; more; row += lanes_a_warp) {
-            const Offset last = static_cast<Offset>(min(at + stretch, batch.arcs));
-            const u32 tail = row + lane;
-            Offset begin = last, end = last;
-            if (tail < batch.vertices) {
-                begin = max(load_constant(&batch.offsets[tail]), first);
-                end = load_constant(&batch.offsets[tail + 1]);
-            }
-            more = !__any_sync(all_lanes, end >= last);
-            end = min(end, last);
-            const u64 bits = begin < end ? before[tail] & meeting.active : 0;
-            relax(batch, next, after, level, begin, bits != 0 ? static_cast<u32>(end - begin) : 0, bits);
-        }
-    }
-    next.finish();
-}
-
 /// Bottom-up: every vertex that some active search has not seen gathers what its tails have, until nothing is missing. A
 /// tail that a search had seen before the last level would have told the vertex then, so nothing else tells the frontier.
 template <class Offset>
@@ -433,7 +397,7 @@ __device__ void gather(const Batch<Offset>& batch, Meeting& meeting, u32 round, 
 }
 
 /// What all blocks do until the next barrier.
-enum class Phase { clear, begin, expand, copy, push, pull, gather };
+enum class Phase { clear, begin, expand, pull, gather };
 
 template <class Offset>
 __device__ __forceinline__ void run(const Batch<Offset>& batch) {
@@ -443,7 +407,7 @@ __device__ __forceinline__ void run(const Batch<Offset>& batch) {
     if (threadIdx.x == 0) meeting.found = meeting.arcs = meeting.searches[0] = meeting.searches[1] = 0;
     Phase phase = Phase::clear;
     u32 level = 0;  // of what is found next
-    u32 sweeps = 0;
+    u32 bottom_up_levels = 0;
     u32 now = 0;  // which of the arrays holds what has been seen
     for (u32 round = 0;; round++) {
         u64* const seen = batch.seen[now];
@@ -472,17 +436,6 @@ __device__ __forceinline__ void run(const Batch<Offset>& batch) {
             case Phase::expand:
                 expand(batch, meeting, round, seen, level);
                 break;
-            case Phase::copy:
-                for (u32 vertex = thread; vertex < batch.vertices; vertex += threads) other[vertex] = seen[vertex];
-                // The same go on.
-                if (threadIdx.x == 0) {
-                    meeting.searches[0] = static_cast<u32>(meeting.active);
-                    meeting.searches[1] = static_cast<u32>(meeting.active >> 32);
-                }
-                break;
-            case Phase::push:
-                push(batch, meeting, round, seen, other, level);
-                break;
             case Phase::pull:
                 pull(batch, meeting, seen, other, level);
                 break;
@@ -498,20 +451,16 @@ __device__ __forceinline__ void run(const Batch<Offset>& batch) {
             phase = Phase::begin;
             continue;
         }
-        if (phase == Phase::copy) {
-            phase = Phase::push;
-            continue;
-        }
         if (phase != Phase::gather) level++;
-        if (phase == Phase::push || phase == Phase::pull) {
-            sweeps++;
+        if (phase == Phase::pull) {
+            bottom_up_levels++;
             now ^= 1;
         }
         if (meeting.arrived < finds || level > batch.cutoff) break;
         if (phase == Phase::pull) {
             if (meeting.all_found < batch.beta * static_cast<float>(batch.vertices)) phase = Phase::gather;
         } else if (meeting.too_many || meeting.all_arcs > batch.alpha * static_cast<float>(batch.arcs)) {
-            phase = batch.incoming_offsets != nullptr ? Phase::pull : Phase::copy;
+            phase = Phase::pull;
         } else {
             phase = Phase::expand;
         }
@@ -529,7 +478,7 @@ __device__ __forceinline__ void run(const Batch<Offset>& batch) {
     }
     if (thread == 0) {
         store(&batch.report[0], level - 1);
-        store(&batch.report[1], sweeps);
+        store(&batch.report[1], bottom_up_levels);
     }
 }
 

@@ -1,9 +1,10 @@
 //! A graph in the memory of a device: its arcs by tail, as on the host, with 32-bit offsets.
 
+use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::device::Device;
 use super::device::memory::{DeviceSlice, Pool, room};
+use super::device::{Argument, Device};
 use crate::graph::{Csr, Graph, VertexId};
 use crate::plan::Plan;
 use crate::{Error, Result};
@@ -48,6 +49,7 @@ impl DeviceGraph {
         let mut pool = Pool::new(device, plan.device_bytes())?;
         let offsets = upload_narrow_offsets(&mut pool, graph.csr())?;
         let targets = pool.take_filled(graph.csr().targets())?;
+        device.synchronize()?;
         Ok(DeviceGraph { pool, offsets, targets, vertices: graph.vertices() as u32 })
     }
 }
@@ -58,15 +60,90 @@ impl DeviceGraph {
 ///
 /// If there are too many arcs.
 pub(crate) fn upload_narrow_offsets(pool: &mut Pool, csr: &Csr) -> Result<DeviceSlice<u32>> {
-    /// So many are narrowed at a time.
-    const PIECE: usize = 1 << 20;
     assert!(csr.arcs() <= u32::MAX as usize, "offsets do not fit 32 bits");
-    let offsets = pool.take::<u32>(csr.offsets().len() as u64)?;
-    let mut narrow = Vec::with_capacity(PIECE.min(csr.offsets().len()));
-    for (index, piece) in csr.offsets().chunks(PIECE).enumerate() {
-        narrow.clear();
-        narrow.extend(piece.iter().map(|&offset| offset as u32));
-        pool.upload(offsets.part((index * PIECE) as u64, piece.len() as u64), &narrow)?;
-    }
+    let wide = csr.offsets();
+    let offsets = pool.take(wide.len() as u64)?;
+    pool.upload_with(offsets, wide.len(), |range, narrow| {
+        narrow.iter_mut().zip(&wide[range]).for_each(|(narrow, &wide)| *narrow = wide as u32);
+    })?;
     Ok(offsets)
+}
+
+/// Offsets in 32 bits, or in 64 where those don't do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Offsets {
+    Narrow(DeviceSlice<u32>),
+    Wide(DeviceSlice<u64>),
+}
+
+// SAFETY: a kernel takes the address, as of any array.
+unsafe impl Argument for Offsets {
+    fn pointer(&self) -> *mut c_void {
+        match self {
+            Offsets::Narrow(offsets) => offsets.pointer(),
+            Offsets::Wide(offsets) => offsets.pointer(),
+        }
+    }
+}
+
+impl Offsets {
+    /// Adds an array of them.
+    pub(crate) fn plan(plan: &mut Plan, what: &str, length: u64, wide: bool) {
+        if wide { plan_array::<u64>(plan, what, length) } else { plan_array::<u32>(plan, what, length) }
+    }
+
+    /// Cuts off an array of them. Its contents are undefined.
+    pub(crate) fn take(pool: &mut Pool, length: u64, wide: bool) -> Result<Self> {
+        Ok(if wide { Offsets::Wide(pool.take(length)?) } else { Offsets::Narrow(pool.take(length)?) })
+    }
+
+    /// Cuts off an array and fills it with those of a graph.
+    ///
+    /// # Panics
+    ///
+    /// If there are too many arcs for 32 bits, and these are asked for.
+    pub(crate) fn upload(pool: &mut Pool, csr: &Csr, wide: bool) -> Result<Self> {
+        Ok(if wide {
+            Offsets::Wide(pool.take_filled(csr.offsets())?)
+        } else {
+            Offsets::Narrow(upload_narrow_offsets(pool, csr)?)
+        })
+    }
+
+    /// Whether they have 64 bits.
+    pub(crate) fn is_wide(&self) -> bool {
+        matches!(self, Offsets::Wide(_))
+    }
+
+    /// How many there are.
+    pub(crate) fn length(&self) -> u64 {
+        match self {
+            Offsets::Narrow(offsets) => offsets.length(),
+            Offsets::Wide(offsets) => offsets.length(),
+        }
+    }
+
+    /// The address of the first one.
+    pub(crate) fn address(&self) -> u64 {
+        match self {
+            Offsets::Narrow(offsets) => offsets.address(),
+            Offsets::Wide(offsets) => offsets.address(),
+        }
+    }
+
+    /// The address of the second one.
+    pub(crate) fn address_of_second(&self) -> u64 {
+        match self {
+            Offsets::Narrow(offsets) => offsets.part(1, 0).address(),
+            Offsets::Wide(offsets) => offsets.part(1, 0).address(),
+        }
+    }
+
+    /// Makes all of them 0, in stream order.
+    pub(crate) fn fill_with_zeros(&self, pool: &Pool) -> Result<()> {
+        match self {
+            Offsets::Narrow(offsets) => pool.fill(*offsets, 0),
+            Offsets::Wide(offsets) => pool.fill(*offsets, 0),
+        }
+    }
 }

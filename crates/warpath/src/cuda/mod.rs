@@ -9,10 +9,11 @@ use crate::algorithms::AlgorithmInfo;
 use crate::{Error, Result};
 
 pub(crate) mod bfs;
-#[allow(dead_code, reason = "a device can do more than the kernels so far ask of it")]
+#[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "without the driver there is no device"))]
 pub(crate) mod device;
 pub(crate) mod graph;
 pub(crate) mod sssp;
+pub(crate) mod transpose;
 
 use device::Device;
 #[cfg(feature = "cuda")]
@@ -71,13 +72,13 @@ pub(crate) fn plainly_absent() -> Option<String> {
     Some(not_built().to_string())
 }
 
-/// Opens the first of these GPUs; no number means all.
-pub(crate) fn open(ordinals: &[u32]) -> Result<Arc<dyn Device>> {
+/// Opens the first of these GPUs; no number means all. Up to so many threads of the host copy at once.
+pub(crate) fn open(ordinals: &[u32], threads: usize) -> Result<Arc<dyn Device>> {
     #[cfg(feature = "cuda")]
-    return Ok(Arc::new(driver::Driver::open(ordinals.first().copied().unwrap_or(0))?));
+    return Ok(Arc::new(driver::Driver::open(ordinals.first().copied().unwrap_or(0))?.with_threads(threads)));
     #[cfg(not(feature = "cuda"))]
     {
-        let _ = ordinals;
+        let _ = (ordinals, threads);
         Err(not_built())
     }
 }

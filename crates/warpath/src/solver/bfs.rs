@@ -19,13 +19,11 @@ impl Request for Bfs {
     type Answer = ShortestPathTree;
 
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan> {
-        let graph = solver.graph;
         let place = self.place(solver);
-        let plan = match place.engine {
-            Place::Cpu => plan_search(solver, 4, self.distances_only),
+        Ok(match place.engine {
+            Place::Cpu => self.plan_on_cpu(solver),
             Place::Cuda => self.plan_on_cuda(solver)?,
-        };
-        Ok(self.with_more(graph, plan))
+        })
     }
 
     fn solve_on(self, solver: &Solver<'_>) -> Result<ShortestPathTree> {
@@ -38,7 +36,7 @@ impl Request for Bfs {
             match answer {
                 // It was only predicted that the device would do.
                 Err(error @ (Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. })) if place.optional => {
-                    self.check_plan_on_cpu(solver)?;
+                    self.plan_on_cpu(solver).check(solver.memory)?;
                     place.reason = error.to_string();
                 }
                 answer => return answer,
@@ -205,8 +203,7 @@ impl Bfs {
     /// The algorithm of the CUDA engine for this search and what it takes there; worked out once for a graph.
     fn on_cuda(&self, solver: &Solver<'_>) -> Result<Arc<OnCuda>> {
         let graph = solver.graph;
-        let key = (self.algorithm.clone(), graph.has_transpose());
-        if let Some(known) = solver.cuda().searches_known(&key) {
+        if let Some(known) = solver.cuda().searches_known(&self.algorithm) {
             return Ok(known);
         }
         let (name, reason) = match &self.algorithm {
@@ -219,7 +216,7 @@ impl Bfs {
         let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, &name)?;
         let plan = (algorithm.plan)(graph, &parameters);
         let found = Arc::new(OnCuda { name, reason, algorithm, parameters, plan });
-        solver.cuda().remember(key, found.clone());
+        solver.cuda().remember(self.algorithm.clone(), found.clone());
         Ok(found)
     }
 
@@ -244,9 +241,6 @@ impl Bfs {
     /// The same for as many at once as fit into the device's memory; `None` if those are too few to pay.
     fn most_on_cuda(&self, solver: &Solver<'_>) -> Result<Option<Arc<OnCuda>>> {
         if self.algorithm.is_some() {
-            if !solver.graph.has_transpose() {
-                solver.team.install(|| solver.graph.transpose());
-            }
             return Ok(Some(self.many_on_cuda(solver, many_sources::WIDEST)?));
         }
         let available = solver.device_memory()?;
@@ -304,7 +298,7 @@ impl Bfs {
             }
             Err(error) => return Err(error),
         };
-        self.with_more(solver.graph, self.with_tree(solver, Plan::new())).check(available_memory())?;
+        self.with_tree(solver, Plan::new()).check(available_memory())?;
         let mut batches = Batches { request: self, solver, many: &many, sources, state: None };
         for (index, &source) in sources.iter().enumerate() {
             let (levels, predecessors, mut report) = match batches.found_from(index) {
@@ -345,7 +339,24 @@ impl Bfs {
         if !self.distances_only {
             plan.memory("predecessors", 4 * solver.graph.vertices() as u64);
         }
+        self.plan_path_counts(solver.graph, false, &mut plan);
         plan
+    }
+
+    fn plan_on_cpu(&self, solver: &Solver<'_>) -> Plan {
+        let mut plan = plan_search(solver, 4, self.distances_only);
+        self.plan_path_counts(solver.graph, self.named(|algorithm| algorithm.needs_transpose), &mut plan);
+        plan
+    }
+
+    /// Adds what counting paths takes on the host, if it is asked for, and the arcs by head if something needs them.
+    fn plan_path_counts(&self, graph: &Graph, needs_transpose: bool, plan: &mut Plan) {
+        if self.count_paths {
+            plan.memory("path counts", 20 * graph.vertices() as u64);
+        }
+        if !graph.has_transpose() && (self.count_paths || needs_transpose) {
+            plan.memory("the arcs by head", transpose_bytes(graph));
+        }
     }
 
     fn solve_on_cuda(
@@ -356,15 +367,9 @@ impl Bfs {
         engine_reason: String,
     ) -> Result<ShortestPathTree> {
         let graph = solver.graph;
-        if self.algorithm.is_some() && self.on_cuda(solver)?.algorithm.needs_transpose && !graph.has_transpose() {
-            solver.team.install(|| graph.transpose());
-            // It goes to the device, too.
-            solver.check_plan(&self.on_cuda(solver)?.plan)?;
-        }
         let chosen = self.on_cuda(solver)?;
-        let OnCuda { reason, algorithm, parameters, plan, .. } = &*chosen;
+        let OnCuda { name, reason, algorithm, parameters, plan } = &*chosen;
         let device_bytes = plan.device_bytes();
-        let key = key_of(&chosen, graph);
         let mut report = Report {
             engine_reason,
             algorithm: algorithm.info.name.into(),
@@ -378,7 +383,7 @@ impl Bfs {
             let start = Instant::now();
             let device = state.device(&solver.engine)?;
             report.engine = format!("cuda:{}", device.properties().ordinal);
-            let search = state.prepared(&key, device_bytes, || (algorithm.prepare)(&device, graph, parameters))?;
+            let search = state.prepared(name, device_bytes, || (algorithm.prepare)(&device, graph, parameters))?;
             report.seconds.prepare = start.elapsed().as_secs_f64();
             let start = Instant::now();
             report.statistics = search.solve(&cuda::BfsTask {
@@ -405,21 +410,6 @@ impl Bfs {
         }
         report.seconds.prepare += start.elapsed().as_secs_f64();
         Ok(self.tree(solver, sources, targets, levels, predecessors, report))
-    }
-
-    /// A plan with what is needed on the host whatever the engine.
-    fn with_more(&self, graph: &Graph, mut plan: Plan) -> Plan {
-        if self.count_paths {
-            plan.memory("path counts", 20 * graph.vertices() as u64);
-        }
-        if !graph.has_transpose() && (self.count_paths || self.named(|algorithm| algorithm.needs_transpose)) {
-            plan.memory("the arcs by head", transpose_bytes(graph));
-        }
-        plan
-    }
-
-    fn check_plan_on_cpu(&self, solver: &Solver<'_>) -> Result<()> {
-        self.with_more(solver.graph, plan_search(solver, 4, self.distances_only)).check(solver.memory)
     }
 
     /// Whether an algorithm was asked for by name, and has this property.
@@ -548,7 +538,7 @@ impl BatchState {
     fn take(solver: &Solver<'_>, many: &OnCuda, sources: usize) -> Result<Self> {
         let start = Instant::now();
         let graph = solver.graph;
-        let key = key_of(many, graph);
+        let key = many.name.clone();
         let device_bytes = many.plan.device_bytes();
         let mut state = solver.cuda();
         let device = state.device(&solver.engine)?;
@@ -565,12 +555,6 @@ impl BatchState {
         };
         Ok(BatchState { key, search, report })
     }
-}
-
-/// Under which name a graph is prepared: what was made ready without the arcs by head does without them.
-fn key_of(search: &OnCuda, graph: &Graph) -> String {
-    let both_ways = search.algorithm.needs_transpose && graph.has_transpose();
-    format!("{}{}", search.name, if both_ways { ", both ways" } else { "" })
 }
 
 /// What the arcs of a graph take on a device.
@@ -610,7 +594,7 @@ impl Search for Bfs {
                 many => many?,
             };
             if let Some(many) = many {
-                return Ok(self.with_more(solver.graph, self.with_tree(solver, many.plan.clone())));
+                return Ok(self.with_tree(solver, many.plan.clone()));
             }
         }
         sources.first().map_or_else(|| Ok(Plan::new()), |&first| self.starting_at(first).plan(solver))
@@ -738,7 +722,7 @@ mod tests {
             let result = if optional {
                 // On the CPU there is no such algorithm.
                 let many = request.on_cuda(&solver).unwrap();
-                solver.cuda().remember((Some("many-sources:width=64".into()), graph.has_transpose()), many);
+                solver.cuda().remember(Some("many-sources:width=64".into()), many);
                 Bfs::from(0).solve_together_on_cuda(&solver, &sources, &place, &mut each)
             } else {
                 request.solve_together_on_cuda(&solver, &sources, &place, &mut |tree| each(tree))

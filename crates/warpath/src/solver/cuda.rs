@@ -15,15 +15,14 @@ use crate::{Engine, Error, Result, cuda};
 #[derive(Debug, Default)]
 pub(super) struct CudaState {
     device: Option<Arc<dyn Device>>,
+    /// How many threads of the host there are for it.
+    threads: usize,
     prepared: Option<Prepared>,
     /// How many searches are known to come, the next one included; 0 for one.
     searches: usize,
-    /// What breadth-first searches are here, by algorithm and whether the arcs by head are at hand.
-    known: HashMap<SearchKey, Arc<OnCuda>>,
+    /// What breadth-first searches are here, by the algorithm that was asked for, if one was.
+    known: HashMap<Option<String>, Arc<OnCuda>>,
 }
-
-/// The algorithm that was asked for, and whether the arcs by head are at hand.
-pub(super) type SearchKey = (Option<String>, bool);
 
 /// A graph on the device, ready for one algorithm.
 #[derive(Debug)]
@@ -36,16 +35,16 @@ struct Prepared {
 }
 
 impl CudaState {
-    /// On this device, if it is open already.
-    pub(super) fn on(device: Option<Arc<dyn Device>>) -> Self {
-        CudaState { device, ..Default::default() }
+    /// On this device, if it is open already; with so many threads of the host.
+    pub(super) fn on(device: Option<Arc<dyn Device>>, threads: usize) -> Self {
+        CudaState { device, threads, ..Default::default() }
     }
 
     /// The device, opened if it was not.
     pub(super) fn device(&mut self, engine: &Engine) -> Result<Arc<dyn Device>> {
         if self.device.is_none() {
             let ordinals = if let Engine::Cuda(ordinals) = engine { ordinals.as_slice() } else { &[] };
-            self.device = Some(cuda::open(ordinals)?);
+            self.device = Some(cuda::open(ordinals, self.threads)?);
         }
         self.device.clone().ok_or_else(|| Error::NoDevice("no device is open".into()))
     }
@@ -61,13 +60,13 @@ impl CudaState {
     }
 
     /// What such a search is, if that is known.
-    pub(super) fn searches_known(&self, key: &SearchKey) -> Option<Arc<OnCuda>> {
-        self.known.get(key).cloned()
+    pub(super) fn searches_known(&self, algorithm: &Option<String>) -> Option<Arc<OnCuda>> {
+        self.known.get(algorithm).cloned()
     }
 
     /// Remembers what such a search is.
-    pub(super) fn remember(&mut self, key: SearchKey, search: Arc<OnCuda>) {
-        self.known.insert(key, search);
+    pub(super) fn remember(&mut self, algorithm: Option<String>, search: Arc<OnCuda>) {
+        self.known.insert(algorithm, search);
     }
 
     /// Whether the device is open.
@@ -77,7 +76,7 @@ impl CudaState {
 
     /// Whether the graph is ready for this algorithm.
     pub(super) fn has_prepared(&self, algorithm: &str) -> bool {
-        self.prepared.as_ref().is_some_and(|prepared| prepared.algorithm.starts_with(algorithm))
+        self.prepared.as_ref().is_some_and(|prepared| prepared.algorithm == algorithm)
     }
 
     /// The graph ready for this algorithm, made so by `prepare` if it was not. What was prepared for another is given
@@ -115,7 +114,7 @@ impl CudaState {
 
     /// Gives up device and graph, so that the next request opens it afresh.
     pub(super) fn close(&mut self) {
-        *self = CudaState::default();
+        *self = CudaState::on(None, self.threads);
     }
 }
 

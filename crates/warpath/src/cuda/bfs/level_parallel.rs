@@ -30,7 +30,6 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         parameters: &[THREADS],
         negative_weights: true,
     },
-    needs_transpose: false,
     plan,
     prepare,
 };
@@ -76,7 +75,7 @@ impl PreparedBfs for LevelParallel {
                 let arguments = arguments![*offsets, *targets, self.levels, self.flag, level, *vertices];
                 pool.device().launch(self.kernel, &shape, arguments)?;
             }
-            Ok(pool.read(self.flag)? != [0])
+            Ok(pool.read_array(self.flag)? != [0])
         })?;
         Ok(vec![("levels", levels.into()), ("kernel_launches", levels.into())])
     }

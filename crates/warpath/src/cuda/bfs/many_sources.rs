@@ -19,8 +19,7 @@
 //!   vertices looking to the end. Four arcs are taken by one lane, sixteen by eight, the rest by the whole warp.
 //! - **The way back** is the difference of the two arrays.
 //! - **The queue may be too small.** Each block has a part of it, and tells how much it found with its arrival at the
-//!   barrier. What did not fit is in the words all the same: the next level is bottom-up, or, where the arcs by head are
-//!   not at hand, pushes along all arcs from a copy of the words.
+//!   barrier. What did not fit is in the words all the same: the next level is bottom-up.
 //! - **Levels** are an array for each search, each written once: those of a bottom-up level by 32 lanes side by side, and
 //!   at the end, by looking at the words, those of vertices that were never reached. Nothing is filled beforehand.
 //!
@@ -45,8 +44,9 @@ use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{plan_array, upload_narrow_offsets};
-use crate::graph::{Csr, Graph, VertexId};
+use crate::cuda::graph::{Offsets, plan_array};
+use crate::cuda::transpose::{plan_transpose, transpose};
+use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
 use crate::{Control, Error, Result};
@@ -88,7 +88,6 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         ],
         negative_weights: true,
     },
-    needs_transpose: true,
     plan: |graph, parameters| plan(graph, width(parameters)),
     prepare,
 };
@@ -102,19 +101,9 @@ const MOST_BLOCKS: u32 = 256;
 /// Words that a barrier counts in.
 const ARRIVALS: u64 = 96;
 
-/// The arcs by head, if a search may go bottom-up.
-fn incoming(graph: &Graph) -> Option<&Csr> {
-    (!graph.is_directed() || graph.has_transpose()).then(|| graph.transpose())
-}
-
 fn is_wide(graph: &Graph) -> bool {
     // Threads look a little beyond the last arc.
     graph.arcs() > u32::MAX as usize - (1 << 12)
-}
-
-/// Uploads offsets of 32 or 64 bits; their address.
-fn upload_offsets(pool: &mut Pool, csr: &Csr, wide: bool) -> Result<u64> {
-    Ok(if wide { pool.take_filled(csr.offsets())?.address() } else { upload_narrow_offsets(pool, csr)?.address() })
 }
 
 /// How many searches a batch can have.
@@ -135,18 +124,10 @@ fn queue_items(graph: &Graph) -> u64 {
 fn plan(graph: &Graph, width: usize) -> Plan {
     let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
     let mut plan = Plan::new();
-    let plan_offsets = |plan: &mut Plan, what: &str| {
-        if is_wide(graph) {
-            plan_array::<u64>(plan, what, vertices + 1)
-        } else {
-            plan_array::<u32>(plan, what, vertices + 1)
-        }
-    };
-    plan_offsets(&mut plan, "offsets of the vertices");
+    Offsets::plan(&mut plan, "offsets of the vertices", vertices + 1, is_wide(graph));
     plan_array::<VertexId>(&mut plan, "heads of the arcs", arcs);
-    if incoming(graph).is_some() && graph.is_directed() {
-        plan_offsets(&mut plan, "offsets of the arcs by head");
-        plan_array::<VertexId>(&mut plan, "tails of the arcs", arcs);
+    if graph.is_directed() {
+        plan_transpose(graph, is_wide(graph), &mut plan);
     }
     plan_array::<u32>(&mut plan, &format!("levels of {width} searches"), stride(graph) * width as u64);
     for what in ["seen", "seen next"] {
@@ -205,16 +186,10 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
 
     let vertices = graph.vertices() as u64;
     let mut pool = Pool::new(device, plan(graph, width).device_bytes())?;
-    let offsets = upload_offsets(&mut pool, graph.csr(), wide)?;
+    let offsets = Offsets::upload(&mut pool, graph.csr(), wide)?;
     let targets = pool.take_filled(graph.csr().targets())?;
-    let incoming = match incoming(graph) {
-        Some(csr) if graph.is_directed() => {
-            let offsets = upload_offsets(&mut pool, csr, wide)?;
-            Some((offsets, pool.take_filled(csr.targets())?.address()))
-        }
-        Some(_) => Some((offsets, targets.address())),
-        None => None,
-    };
+    let (by_head, tails) =
+        if graph.is_directed() { transpose(&mut pool, offsets, targets)? } else { (offsets, targets) };
     let levels: DeviceSlice<u32> = pool.take(stride(graph) * width as u64)?;
     let seen: [DeviceSlice<u64>; 2] = [pool.take(vertices)?, pool.take(vertices)?];
     let queues: DeviceSlice<[u32; 4]> = pool.take(2 * queue_items(graph))?;
@@ -225,10 +200,10 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let waiting = Waiting::new(device)?;
     let capacity = (queue_items(graph) / u64::from(shape.grid[0])) as u32;
     let arguments = Batch {
-        offsets,
+        offsets: offsets.address(),
         targets: targets.address(),
-        incoming_offsets: incoming.map_or(0, |(offsets, _)| offsets),
-        incoming: incoming.map_or(0, |(_, tails)| tails),
+        incoming_offsets: by_head.address(),
+        incoming: tails.address(),
         seen: seen.map(|words| words.address()),
         levels: levels.address(),
         queue: queues.address(),
@@ -252,7 +227,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         search,
         shape,
         arguments,
-        arcs: Arcs { offsets, wide, targets },
+        arcs: Arcs { offsets, targets },
         width,
         vertices,
         levels,
@@ -321,7 +296,7 @@ impl ManySources {
         Ok(vec![
             ("searches_in_a_batch", searches.into()),
             ("levels", report[0].into()),
-            ("sweeps", report[1].into()),
+            ("bottom_up_levels", report[1].into()),
             ("kernel_launches", 1),
             ("device_nanoseconds", (seconds * 1e9) as u64),
         ])
@@ -346,7 +321,7 @@ impl PreparedBfs for ManySources {
 mod tests {
     use super::super::tests::devices;
     use super::*;
-    use crate::graph::Unit;
+    use crate::graph::{Direction, GraphBuilder, Unit};
     use crate::testing::{Random, graphs_of_every_shape};
     use crate::{Bfs, Engine, ShortestPathTree, Solver};
 
@@ -413,7 +388,7 @@ mod tests {
         }
     }
 
-    /// The arcs by head at hand or not, each kind of sweep.
+    /// Arcs both ways or not, one way of searching and the other, and a queue that is too small.
     #[test]
     fn every_way_leads_there() {
         let mut random = Random(5);
@@ -421,11 +396,8 @@ mod tests {
             .map(|_| (random.below(250) as u32, random.below(250) as u32))
             .chain((1..200).map(|v| (7, v)))
             .collect();
-        for sweeps_up in [false, true] {
-            let graph = Graph::from_edges(arcs.clone()).unwrap();
-            if sweeps_up {
-                graph.transpose();
-            }
+        for direction in [Direction::Directed, Direction::Undirected] {
+            let graph = GraphBuilder::new().direction(direction).build_from(arcs.clone()).unwrap();
             let mut sources = draw(&mut random, &graph, 130);
             sources[17] = sources[3];
             for device in devices(7) {
@@ -434,18 +406,17 @@ mod tests {
                 for (alpha, capacity) in [(0.0, 1 << 20), (1e9, 1 << 20), (0.3, 1 << 20), (1e9, 4)] {
                     let mut prepared = prepare(&device, &graph, &parameters).unwrap();
                     let many = prepared.many_sources().unwrap();
-                    assert_eq!(many.arguments.incoming_offsets != 0, sweeps_up);
                     many.shape = LaunchShape { cooperative: true, ..LaunchShape::line(3, 64) };
                     many.arguments.alpha = alpha;
                     many.arguments.capacity = capacity.min(many.arguments.capacity);
                     for batch in sources.chunks(WIDEST) {
                         for cutoff in [u32::MAX, 3, 0] {
                             let statistics = many.search_each(batch, cutoff, &Control::new()).unwrap();
-                            let sweeps = statistics[2];
-                            assert_eq!(sweeps.0, "sweeps");
+                            let bottom_up = statistics[2];
+                            assert_eq!(bottom_up.0, "bottom_up_levels");
                             match (alpha == 0.0 || capacity == 4, alpha > 1.0 && capacity > 4) {
-                                (true, _) if batch.len() > 12 && cutoff > 0 => assert!(sweeps.1 > 0),
-                                (_, true) => assert_eq!(sweeps.1, 0),
+                                (true, _) if batch.len() > 12 && cutoff > 0 => assert!(bottom_up.1 > 0),
+                                (_, true) => assert_eq!(bottom_up.1, 0),
                                 _ => {}
                             }
                             for (index, &source) in batch.iter().enumerate() {

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use predecessors::Found;
 
 use super::device::memory::{DeviceSlice, Pinned, Pool};
-use super::device::{Device, Function, LaunchShape};
+use super::device::{Device, Event, Function, LaunchShape};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
@@ -30,7 +30,7 @@ use crate::{Control, Error, Result};
 /// One search.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BfsTask<'a> {
-    /// At least one vertex; none twice.
+    /// At least one vertex, in ascending order; none twice.
     pub(crate) sources: &'a [VertexId],
     /// If not empty, the search may stop when all of these are settled.
     pub(crate) targets: &'a [VertexId],
@@ -63,8 +63,6 @@ pub(crate) type Prepare = fn(&Arc<dyn Device>, &Graph, &Parameters) -> Result<Bo
 pub(crate) struct BfsAlgorithm {
     /// What is known of it before it runs.
     pub(crate) info: AlgorithmInfo,
-    /// Whether it reads the transpose of a directed graph, if that is at hand. Asked for by name, it is made.
-    pub(crate) needs_transpose: bool,
     /// What it takes on the device, the graph included.
     pub(crate) plan: fn(&Graph, &Parameters) -> Plan,
     /// Takes what was planned and makes everything ready.
@@ -89,12 +87,7 @@ pub(crate) fn choose(graph: &Graph) -> (&'static str, String) {
     if let Some(reason) = multi_hop::suits(graph) {
         return (multi_hop::ALGORITHM.info.name, reason);
     }
-    let directions = if graph.is_directed() && !graph.has_transpose() {
-        "few levels are expected; top-down only, as the arcs by head are not at hand"
-    } else {
-        "few levels are expected"
-    };
-    (direction_optimizing::ALGORITHM.info.name, directions.into())
+    (direction_optimizing::ALGORITHM.info.name, "few levels are expected".into())
 }
 
 /// A shape in which all blocks run at once: as many as the device has room for, at most `most_blocks`, unless the
@@ -124,11 +117,13 @@ pub(super) fn whole_device(
 pub(super) struct Waiting {
     /// What the kernel looks at, in memory that host and device share.
     flag: Pinned<u32>,
+    before: Event,
+    after: Event,
 }
 
 impl Waiting {
     pub(super) fn new(device: &Arc<dyn Device>) -> Result<Self> {
-        Ok(Waiting { flag: Pinned::new(device, 1)? })
+        Ok(Waiting { flag: Pinned::new(device, 1)?, before: device.event()?, after: device.event()? })
     }
 
     /// The device's address of the flag.
@@ -147,18 +142,18 @@ impl Waiting {
         const SPINNING: Duration = Duration::from_millis(2);
         const SLEEP: Duration = Duration::from_micros(100);
         self.flag.set(0, u32::from(control.is_cancelled()));
-        let before = device.record()?;
+        device.record(&self.before)?;
         launch()?;
-        let after = device.record()?;
+        device.record(&self.after)?;
         let start = Instant::now();
-        while !device.has_passed(&after)? {
+        while !device.has_passed(&self.after)? {
             if control.is_cancelled() {
                 self.flag.set(0, 1);
             }
             if start.elapsed() < SPINNING { std::hint::spin_loop() } else { std::thread::sleep(SLEEP) }
         }
         control.check()?;
-        device.seconds_between(&before, &after)
+        device.seconds_between(&self.before, &self.after)
     }
 }
 
@@ -190,9 +185,12 @@ fn start(pool: &Pool, levels: DeviceSlice<u32>, sources: &[VertexId]) -> Result<
         pool.fill(levels, UNREACHED)?;
         return sources.iter().try_for_each(|&source| pool.upload(levels.part(u64::from(source), 1), &[0]));
     }
-    let mut start = vec![UNREACHED; levels.length() as usize];
-    sources.iter().for_each(|&source| start[source as usize] = 0);
-    pool.upload(levels, &start)
+    pool.upload_with(levels, levels.length() as usize, |range, piece| {
+        piece.fill(UNREACHED);
+        let later = &sources[sources.partition_point(|&source| (source as usize) < range.start)..];
+        let here = later.iter().map(|&source| source as usize).take_while(|&source| source < range.end);
+        here.for_each(|source| piece[source - range.start] = 0);
+    })
 }
 
 /// Expands level after level, until `expand` says that there is no further one or the cutoff is reached; returns how
@@ -209,7 +207,7 @@ fn each_level(task: &BfsTask<'_>, mut expand: impl FnMut(u32) -> Result<bool>) -
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::cuda) mod tests {
     use super::*;
     #[cfg(feature = "cuda")]
     use crate::cuda::device::driver::Driver;
@@ -220,7 +218,7 @@ mod tests {
     use crate::{Bfs, Engine, Solver};
 
     /// The emulator under this seed, and the GPU if there is one.
-    pub(super) fn devices(seed: u64) -> Vec<Arc<dyn Device>> {
+    pub(in crate::cuda) fn devices(seed: u64) -> Vec<Arc<dyn Device>> {
         let mut devices: Vec<Arc<dyn Device>> = Vec::new();
         #[cfg(emulator)]
         devices.push(Arc::new(Emulator::new(seed)));
@@ -302,7 +300,6 @@ mod tests {
         let hub = (0..40).map(|_| (0, 2)).chain((3..60).map(|v| (0, v)));
         let edges: Vec<(u32, u32)> = hub.chain([(61, 1), (1, 2)]).collect();
         let graph = GraphBuilder::new().parallel_edges(ParallelEdges::Keep).build_from(edges).unwrap();
-        graph.transpose();
         for device in devices(1) {
             let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
             for algorithm in ["direction-optimizing:bottom-up=0,top-down=0", "multi-hop", "queue"] {

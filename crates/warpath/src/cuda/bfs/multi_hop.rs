@@ -59,7 +59,6 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         ],
         negative_weights: true,
     },
-    needs_transpose: false,
     plan: |graph, parameters| plan(graph, &Shape::of(graph, radius(parameters))),
     prepare,
 };
@@ -280,7 +279,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
             let arguments = arguments![offsets, targets, count, radius, places, entries, used, capacity, failed];
             device.launch(build, &shape, arguments)?;
         }
-        if pool.read(report)?[1] == 0 {
+        if pool.read_array::<_, 2>(report)?[1] == 0 {
             break;
         }
         radius -= 1;
@@ -381,7 +380,7 @@ impl PreparedBfs for MultiHop {
             // shape run at once.
             unsafe { device.launch(self.search, &self.shape, arguments![search]) }
         })?;
-        let report = self.pool.read(self.report)?;
+        let report: [u32; 2] = self.pool.read_array(self.report)?;
         if report[1] != 0 {
             return self.search_by_queue(task);
         }

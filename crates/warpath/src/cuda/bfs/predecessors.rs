@@ -8,15 +8,14 @@
 use crate::Result;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{LaunchShape, arguments, images};
+use crate::cuda::graph::Offsets;
 use crate::graph::{NO_VERTEX, VertexId};
 
 /// The arcs of a graph on a device, by tail.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arcs {
-    /// The address of the offsets.
-    pub(crate) offsets: u64,
-    /// Whether they have 64 bits.
-    pub(crate) wide: bool,
+    /// Where those of each vertex begin.
+    pub(crate) offsets: Offsets,
     /// The heads.
     pub(crate) targets: DeviceSlice<VertexId>,
 }
@@ -24,7 +23,7 @@ pub(crate) struct Arcs {
 impl Arcs {
     /// With 32-bit offsets.
     pub(crate) fn narrow(offsets: DeviceSlice<u32>, targets: DeviceSlice<VertexId>) -> Self {
-        Arcs { offsets: offsets.address(), wide: false, targets }
+        Arcs { offsets: Offsets::Narrow(offsets), targets }
     }
 }
 
@@ -51,7 +50,7 @@ impl Found<'_> {
     pub(crate) fn derive_predecessors(&self) -> Result<()> {
         let device = self.pool.device();
         self.pool.fill(self.predecessors, NO_VERTEX)?;
-        let kernel = if self.arcs.wide { "bfs_predecessors_64" } else { "bfs_predecessors_32" };
+        let kernel = if self.arcs.offsets.is_wide() { "bfs_predecessors_64" } else { "bfs_predecessors_32" };
         let kernel = device.function(&images::BFS_PREDECESSORS, kernel)?;
         let threads = device.properties().threads_per_block.min(512);
         let shape = LaunchShape::line(device.blocks_at_once(kernel, threads, 0)?.max(1), threads);

@@ -29,7 +29,6 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         parameters: &[THREADS],
         negative_weights: true,
     },
-    needs_transpose: false,
     plan,
     prepare,
 };
@@ -120,7 +119,7 @@ pub(super) fn search(
             let arguments = arguments![offsets, targets, levels, queue, next, next_size, size, level];
             pool.device().launch(kernel, &shape, arguments)?;
         }
-        size = pool.read(next_size)?[0];
+        [size] = pool.read_array(next_size)?;
         visited += u64::from(size);
         std::mem::swap(&mut queue, &mut next);
         Ok(size > 0)

@@ -31,7 +31,6 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         parameters: &[THREADS],
         negative_weights: true,
     },
-    needs_transpose: false,
     plan,
     prepare,
 };
@@ -126,7 +125,7 @@ impl PreparedBfs for Scan {
                 let arguments = arguments![*offsets, *targets, *claims, queue, *counts, *block_sums, next, size];
                 device.launch(kernels.populate, &shape, arguments)?;
             }
-            size = pool.read(*next_size)?[0];
+            [size] = pool.read_array(*next_size)?;
             visited += u64::from(size);
             std::mem::swap(&mut queue, &mut next);
             Ok(size > 0)

@@ -33,7 +33,6 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         parameters: &[THREADS],
         negative_weights: true,
     },
-    needs_transpose: false,
     plan,
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, &plan(graph, parameters))?)),
 };
@@ -112,7 +111,7 @@ impl PreparedBfs for VertexParallel {
                 let arguments = arguments![*frontier, *visited, *updating, *flag, *vertices];
                 pool.device().launch(self.update, &shape, arguments)?;
             }
-            Ok(pool.read(*flag)? != [0])
+            Ok(pool.read_array(*flag)? != [0])
         })?;
         Ok(vec![("levels", levels.into()), ("kernel_launches", 2 * u64::from(levels))])
     }
@@ -144,7 +143,6 @@ mod as_printed {
             parameters: &[THREADS],
             negative_weights: true,
         },
-        needs_transpose: false,
         plan,
         prepare,
     };
@@ -183,7 +181,7 @@ mod as_printed {
                     let arguments = arguments![*offsets, *targets, *frontier, *visited, self.cost, *flag, *vertices];
                     pool.device().launch(self.kernel, &shape, arguments)?;
                 }
-                Ok(pool.read(*flag)? != [0])
+                Ok(pool.read_array(*flag)? != [0])
             })?;
             self.repaired.solve(task)?;
             let right = self.repaired.found().levels()?;

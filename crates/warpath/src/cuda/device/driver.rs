@@ -2,21 +2,28 @@
 //!
 //! Only the raw functions of `cudarc` are used: its safe layer panics where there is no driver. Each [`Driver`] has a
 //! context of its own, not the process's primary one, so that a context that a kernel has ruined can be thrown away and
-//! a fresh one made beside whatever else the process does with CUDA. Every call makes the context current first: it is
-//! a matter of nanoseconds, and the device may then be used from any thread.
+//! a fresh one made beside whatever else the process does with CUDA. Every call makes the context current, and the
+//! caller's own one again when it returns: it is a matter of nanoseconds, the device may then be used from any thread, and
+//! a program that uses CUDA itself notices nothing.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_int, c_void};
+use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUfunction_attribute as FunctionAttribute, CUresult};
 
 use super::images::{self, Kind};
+use super::staging::Staging;
 use super::{Device, Event, Function, Image, LaunchShape, Properties};
 use crate::{Error, Result};
 
 /// The oldest driver that loads the images, as CUDA counts: 1000 x major + 10 x minor.
 const OLDEST_VERSION: i32 = 13_000;
+
+/// How many lanes copies have, and how many bytes a piece. At 10 GB/s a thread, these keep the bus busy; a piece is a
+/// large page of the host, and takes the bus 40 microseconds.
+const LANES: (usize, usize) = (8, 2 << 20);
 
 /// What is said where there is no driver.
 pub(crate) const ABSENT: &str = "there is no CUDA driver on this machine";
@@ -131,6 +138,7 @@ pub(crate) struct Driver {
     properties: Properties,
     context: Arc<Context>,
     loaded: Mutex<Loaded>,
+    staging: Staging,
 }
 
 /// The images and kernels that have been asked for.
@@ -151,7 +159,13 @@ struct Context {
     lost: OnceLock<String>,
 }
 
-/// A point of a context's stream.
+/// A context is current on this thread until this is dropped; then that is which was before.
+struct Entered {
+    /// What is current is a matter of each thread.
+    stays_here: PhantomData<*const ()>,
+}
+
+/// An event of a context.
 #[derive(Debug)]
 struct DriverEvent {
     handle: usize,
@@ -184,28 +198,50 @@ impl Driver {
         let made = unsafe { sys::cuCtxCreate_v4(&raw mut handle, std::ptr::null_mut(), flags, device) };
         checked(&format!("opening cuda:{ordinal}"), made)?;
         let mut context = Context { ordinal, handle: handle as usize, stream: 0, lost: OnceLock::new() };
+        let entered = Entered { stays_here: PhantomData };
         let mut stream = std::ptr::null_mut();
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         // SAFETY: the context is current, and the pointer is to a live handle.
         context.check("making a stream", unsafe { sys::cuStreamCreate(&raw mut stream, flags) })?;
+        drop(entered);
         context.stream = stream as usize;
-        Ok(Driver { properties, context: Arc::new(context), loaded: Mutex::default() })
+        let (context, loaded) = (Arc::new(context), Mutex::default());
+        let mut driver = Driver { properties, context, loaded, staging: Staging::default() };
+        driver.staging = Staging::new(&driver, LANES.0, LANES.1)?;
+        Ok(driver)
+    }
+
+    /// The same, copying with up to so many threads at once.
+    pub(crate) fn with_threads(mut self, threads: usize) -> Self {
+        self.staging.limit_threads(threads);
+        self
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let mut popped = std::ptr::null_mut();
+        // SAFETY: the pointer is to a live handle. What is popped is what was pushed when this was made: everything that
+        // was pushed since then has been popped. It fails only where no context is of any use any more.
+        let _ = unsafe { sys::cuCtxPopCurrent_v2(&raw mut popped) };
     }
 }
 
 impl Context {
-    /// Makes the context current on this thread.
+    /// Makes the context current on this thread, as long as what is returned lives.
     ///
     /// # Errors
     ///
     /// If the context is lost.
-    fn enter(&self) -> Result<()> {
+    fn enter(&self) -> Result<Entered> {
         if let Some(reason) = self.lost.get() {
             let ordinal = self.ordinal;
             return Err(Error::Device(format!("cuda:{ordinal} is lost, and has to be opened again, since {reason}")));
         }
         // SAFETY: the context lives until `self` is dropped.
-        self.check("entering the context", unsafe { sys::cuCtxSetCurrent(self.handle as sys::CUcontext) })
+        let pushed = unsafe { sys::cuCtxPushCurrent_v2(self.handle as sys::CUcontext) };
+        self.check("entering the context", pushed)?;
+        Ok(Entered { stays_here: PhantomData })
     }
 
     fn stream(&self) -> sys::CUstream {
@@ -226,7 +262,7 @@ impl Context {
     }
 
     fn synchronize(&self) -> Result<()> {
-        self.enter()?;
+        let _entered = self.enter()?;
         // SAFETY: the stream is of this context, which is current.
         self.check("waiting for the device", unsafe { sys::cuStreamSynchronize(self.stream()) })
     }
@@ -235,14 +271,15 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: nothing that belongs to the context is used after it: events hold it, and so does the device, which
-        // memory holds. It takes its stream and modules along. An error means that there is nothing left to destroy.
+        // memory holds. It is current on no thread, and takes its stream, modules and pinned pieces along. An error means
+        // that there is nothing left to destroy.
         let _ = unsafe { sys::cuCtxDestroy_v2(self.handle as sys::CUcontext) };
     }
 }
 
 impl Drop for DriverEvent {
     fn drop(&mut self) {
-        if self.context.enter().is_ok() {
+        if let Ok(_entered) = self.context.enter() {
             // SAFETY: the event is of this context, which is current, and nobody else has its handle.
             let _ = unsafe { sys::cuEventDestroy_v2(self.handle as sys::CUevent) };
         }
@@ -255,7 +292,7 @@ impl Device for Driver {
     }
 
     fn free_bytes(&self) -> Result<u64> {
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         let (mut free, mut total) = (0, 0);
         // SAFETY: the pointers are to live integers.
         self.context.check("asking for free memory", unsafe { sys::cuMemGetInfo_v2(&raw mut free, &raw mut total) })?;
@@ -263,7 +300,7 @@ impl Device for Driver {
     }
 
     fn allocate(&self, bytes: u64) -> Result<u64> {
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         let mut address = 0;
         // SAFETY: the pointer is to a live integer.
         match unsafe { sys::cuMemAlloc_v2(&raw mut address, bytes as usize) } {
@@ -278,14 +315,14 @@ impl Device for Driver {
 
     unsafe fn free(&self, address: u64) {
         // A lost context frees its memory when it is destroyed.
-        if self.context.enter().is_ok() {
+        if let Ok(_entered) = self.context.enter() {
             // SAFETY: the caller's promise.
             let _ = unsafe { sys::cuMemFree_v2(address) };
         }
     }
 
     fn allocate_pinned(&self, bytes: usize) -> Result<*mut u8> {
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         let mut memory = std::ptr::null_mut();
         // Addresses are the same on both sides on every 64-bit system. Not write-combined: the host reads it.
         let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP;
@@ -301,52 +338,44 @@ impl Device for Driver {
     }
 
     unsafe fn free_pinned(&self, memory: *mut u8) {
-        if self.context.enter().is_ok() {
+        if let Ok(_entered) = self.context.enter() {
             // SAFETY: the caller's promise.
             let _ = unsafe { sys::cuMemFreeHost(memory.cast()) };
         }
+    }
+
+    fn staging(&self) -> &Staging {
+        &self.staging
     }
 
     unsafe fn upload(&self, to: u64, from: *const u8, bytes: usize) -> Result<()> {
         if bytes == 0 {
             return Ok(());
         }
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         // SAFETY: the caller's promise, which holds until the stream has come here.
         let result = unsafe { sys::cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, self.context.stream()) };
-        self.context.check("copying to the device", result)?;
-        self.context.synchronize()
+        self.context.check("copying to the device", result)
     }
 
     unsafe fn download(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
         if bytes == 0 {
             return Ok(());
         }
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         // SAFETY: the caller's promise, which holds until the stream has come here.
         let result = unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, self.context.stream()) };
-        self.context.check("copying from the device", result)?;
-        self.context.synchronize()
+        self.context.check("copying from the device", result)
     }
 
     unsafe fn fill(&self, to: u64, value: u32, words: usize) -> Result<()> {
         if words == 0 {
             return Ok(());
         }
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         // SAFETY: the caller's promise.
         let result = unsafe { sys::cuMemsetD32Async(to, value, words, self.context.stream()) };
         self.context.check("filling memory", result)
-    }
-
-    unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
-        if bytes == 0 {
-            return Ok(());
-        }
-        self.context.enter()?;
-        // SAFETY: the caller's promise.
-        let result = unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, self.context.stream()) };
-        self.context.check("copying on the device", result)
     }
 
     fn function(&self, image: &'static Image, name: &str) -> Result<Function> {
@@ -354,7 +383,7 @@ impl Device for Driver {
         if let Some(function) = loaded.functions.get(&(image.name, name.to_owned())) {
             return Ok(*function);
         }
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         let module = match loaded.modules.get(image.name) {
             Some(module) => *module,
             None => {
@@ -391,7 +420,7 @@ impl Device for Driver {
     }
 
     fn blocks_at_once(&self, function: Function, threads: u32, shared_bytes: u32) -> Result<u32> {
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         let mut blocks = 0;
         // SAFETY: the function is of this context, and the pointer is to a live integer.
         let result = unsafe {
@@ -407,20 +436,24 @@ impl Device for Driver {
     }
 
     unsafe fn launch(&self, function: Function, shape: &LaunchShape, arguments: &mut [*mut c_void]) -> Result<()> {
-        self.context.enter()?;
-        let attribute = |id, value| sys::CUlaunchAttribute { id, pad: [0; 4], value };
-        let mut attributes = Vec::with_capacity(2);
+        let _entered = self.context.enter()?;
+        let cooperative = sys::CUlaunchAttribute {
+            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+            pad: [0; 4],
+            value: sys::CUlaunchAttributeValue { cooperative: 1 },
+        };
+        // Both, or only one of the two.
+        let mut attributes = [cooperative; 2];
+        let mut count = u32::from(shape.cooperative);
         if shape.cluster > 1 {
+            let attribute = &mut attributes[count as usize];
+            attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
             // SAFETY: all-zero bytes are a value of this union of numbers.
-            let mut value: sys::CUlaunchAttributeValue = unsafe { std::mem::zeroed() };
-            value.clusterDim.x = shape.cluster;
-            value.clusterDim.y = 1;
-            value.clusterDim.z = 1;
-            attributes.push(attribute(sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, value));
-        }
-        if shape.cooperative {
-            let value = sys::CUlaunchAttributeValue { cooperative: 1 };
-            attributes.push(attribute(sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE, value));
+            attribute.value = unsafe { std::mem::zeroed() };
+            attribute.value.clusterDim.x = shape.cluster;
+            attribute.value.clusterDim.y = 1;
+            attribute.value.clusterDim.z = 1;
+            count += 1;
         }
         let config = sys::CUlaunchConfig {
             gridDimX: shape.grid[0],
@@ -432,7 +465,7 @@ impl Device for Driver {
             sharedMemBytes: shape.shared_bytes,
             hStream: self.context.stream(),
             attrs: attributes.as_mut_ptr(),
-            numAttrs: attributes.len() as u32,
+            numAttrs: count,
         };
         // SAFETY: the function and the stream are of this context; the arguments are the caller's promise. The driver
         // copies all of them before it returns.
@@ -447,20 +480,24 @@ impl Device for Driver {
         self.context.check("launching a kernel", result)
     }
 
-    fn record(&self) -> Result<Event> {
-        self.context.enter()?;
+    fn event(&self) -> Result<Event> {
+        let _entered = self.context.enter()?;
         let mut handle = std::ptr::null_mut();
         // SAFETY: the context is current, and the pointer is to a live handle.
         let result = unsafe { sys::cuEventCreate(&raw mut handle, sys::CUevent_flags::CU_EVENT_DEFAULT as u32) };
         self.context.check("making an event", result)?;
-        let event = DriverEvent { handle: handle as usize, context: self.context.clone() };
-        // SAFETY: event and stream are of this context.
-        self.context.check("recording an event", unsafe { sys::cuEventRecord(handle, self.context.stream()) })?;
-        Ok(Event(Box::new(event)))
+        Ok(Event(Box::new(DriverEvent { handle: handle as usize, context: self.context.clone() })))
+    }
+
+    fn record(&self, event: &Event) -> Result<()> {
+        let _entered = self.context.enter()?;
+        let handle = event.get::<DriverEvent>()?.handle as sys::CUevent;
+        // SAFETY: the event is alive, and the stream is of this context; the driver refuses an event of another one.
+        self.context.check("recording an event", unsafe { sys::cuEventRecord(handle, self.context.stream()) })
     }
 
     fn has_passed(&self, event: &Event) -> Result<bool> {
-        self.context.enter()?;
+        let _entered = self.context.enter()?;
         let handle = event.get::<DriverEvent>()?.handle as sys::CUevent;
         // SAFETY: the event is alive.
         match unsafe { sys::cuEventQuery(handle) } {
@@ -469,14 +506,20 @@ impl Device for Driver {
         }
     }
 
+    fn wait(&self, event: &Event) -> Result<()> {
+        let _entered = self.context.enter()?;
+        let handle = event.get::<DriverEvent>()?.handle as sys::CUevent;
+        // SAFETY: the event is alive.
+        self.context.check("waiting for an event", unsafe { sys::cuEventSynchronize(handle) })
+    }
+
     fn seconds_between(&self, from: &Event, to: &Event) -> Result<f64> {
-        self.context.enter()?;
-        let (from, to) = (from.get::<DriverEvent>()?.handle as sys::CUevent, to.get::<DriverEvent>()?.handle);
-        let to = to as sys::CUevent;
-        // SAFETY: both events are alive.
-        self.context.check("waiting for an event", unsafe { sys::cuEventSynchronize(to) })?;
+        self.wait(to)?;
+        let _entered = self.context.enter()?;
+        let handle = |event: &Event| Ok::<_, Error>(event.get::<DriverEvent>()?.handle as sys::CUevent);
+        let (from, to) = (handle(from)?, handle(to)?);
         let mut milliseconds = 0.0;
-        // SAFETY: as above, and the pointer is to a live number.
+        // SAFETY: both events are alive, and the pointer is to a live number.
         let result = unsafe { sys::cuEventElapsedTime_v2(&raw mut milliseconds, from, to) };
         self.context.check("reading an event", result)?;
         Ok(f64::from(milliseconds) / 1000.0)
@@ -546,6 +589,33 @@ mod tests {
         }
         assert!(matches!(Driver::open(4_000_000_000), Err(Error::NoDevice(_))));
         assert_eq!(show_version(13_020), "13.2");
+    }
+
+    /// A program may use CUDA itself, in the same thread.
+    #[test]
+    fn the_context_of_the_caller_stays() {
+        let current = || {
+            let mut handle = std::ptr::null_mut();
+            // SAFETY: the pointer is to a live handle.
+            assert_eq!(unsafe { sys::cuCtxGetCurrent(&raw mut handle) }, CUresult::CUDA_SUCCESS);
+            handle as usize
+        };
+        let Ok(outer) = Driver::open(0) else { return };
+        assert_eq!(current(), 0);
+        let entered = outer.context.enter().unwrap();
+        {
+            let inner: Arc<dyn Device> = Arc::new(Driver::open(0).unwrap());
+            assert_eq!(current(), outer.context.handle);
+            let mut pool = super::super::memory::Pool::new(&inner, 1 << 24).unwrap();
+            let values: Vec<u32> = (0..1 << 22).collect();
+            let there = pool.take_filled(&values).unwrap();
+            assert_eq!(pool.read(there).unwrap(), values);
+            assert!(inner.allocate(u64::MAX / 2).is_err());
+            assert_eq!(current(), outer.context.handle);
+        }
+        assert_eq!(current(), outer.context.handle);
+        drop(entered);
+        assert_eq!(current(), 0);
     }
 
     #[test]

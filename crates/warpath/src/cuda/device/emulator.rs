@@ -1,15 +1,17 @@
 //! A device that is none: the kernels run on the CPU, under the emulator of `kernels/emulator`.
 //!
-//! It is for tests. Everything is done when the call returns, so stream order is the order of calls. Device memory is the
+//! It is for tests. Everything but copies is done when the call returns, so stream order is the order of calls. Copies
+//! between host and device are done as late as they may be: who doesn't wait for them is found out. Device memory is the
 //! heap's, which makes bad accesses visible to sanitizers, and holds a pattern until it is written. Every launch has a
 //! seed of its own, counted up from the device's: the same program sees the same schedules again.
 
 use std::alloc::{Layout, alloc, dealloc};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use super::staging::Staging;
 use super::{Device, Event, Function, Image, LaunchShape, Properties};
 use crate::{Error, Result};
 
@@ -38,11 +40,15 @@ const ALIGNMENT: usize = 256;
 /// How many threads one multiprocessor holds at once: few, so that grids stay small.
 const THREADS_OF_MULTIPROCESSOR: u32 = 1024;
 
+/// How many lanes copies have, and how few bytes a piece: any array takes several.
+const LANES: (usize, usize) = (3, 1024);
+
 /// The emulated device.
 #[derive(Debug)]
 pub(crate) struct Emulator {
     properties: Properties,
     state: Mutex<State>,
+    staging: Staging,
 }
 
 #[derive(Debug)]
@@ -54,9 +60,24 @@ struct State {
     used_bytes: u64,
     /// The kernels that were asked for; a [`Function`] is a place in this list.
     kernels: Vec<CString>,
+    /// Copies that have not been done yet.
+    copies: VecDeque<Copy>,
+    /// How many copies were ever asked for.
+    copies_ever: u64,
     /// Why no call succeeds any more.
     lost: Option<String>,
 }
+
+/// A copy between host and device.
+#[derive(Debug)]
+struct Copy {
+    to: usize,
+    from: usize,
+    bytes: usize,
+}
+
+/// What an event marks: how many copies were asked for before, and when that was.
+type Mark = Mutex<Option<(u64, Instant)>>;
 
 impl Emulator {
     /// A device with 4 multiprocessors, whose first launch has this seed.
@@ -77,9 +98,18 @@ impl Emulator {
             l2_bytes: 1 << 20,
             clusters: 16,
         };
-        let state =
-            State { next_seed: seed, allocated: HashMap::new(), used_bytes: 0, kernels: Vec::new(), lost: None };
-        Emulator { properties, state: Mutex::new(state) }
+        let state = State {
+            next_seed: seed,
+            allocated: HashMap::new(),
+            used_bytes: 0,
+            kernels: Vec::new(),
+            copies: VecDeque::new(),
+            copies_ever: 0,
+            lost: None,
+        };
+        let mut emulator = Emulator { properties, state: Mutex::new(state), staging: Staging::default() };
+        emulator.staging = Staging::new(&emulator, LANES.0, LANES.1).expect("there is memory for a few pieces");
+        emulator
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -93,6 +123,24 @@ impl Emulator {
             Some(why) => Err(Error::Device(format!("the device is lost: {why}"))),
             None => Ok(state),
         }
+    }
+
+    /// The state, with all copies done.
+    fn in_order(&self) -> Result<MutexGuard<'_, State>> {
+        let mut state = self.working()?;
+        let all = state.copies_ever;
+        state.do_copies(all);
+        Ok(state)
+    }
+
+    /// What the event marks, with all copies done that were asked for before.
+    fn come_to(&self, event: &Event) -> Result<Option<Instant>> {
+        let mut state = self.working()?;
+        let mark = *event.get::<Mark>()?.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(mark.map(|(copies, time)| {
+            state.do_copies(copies);
+            time
+        }))
     }
 }
 
@@ -110,6 +158,20 @@ impl State {
         unsafe { memory.write_bytes(UNWRITTEN, layout.size()) };
         self.allocated.insert(memory.addr(), layout);
         Ok(memory)
+    }
+
+    fn ask_for_copy(&mut self, to: usize, from: usize, bytes: usize) {
+        self.copies.push_back(Copy { to, from, bytes });
+        self.copies_ever += 1;
+    }
+
+    /// Does all copies but those that were asked for after so many.
+    fn do_copies(&mut self, up_to: u64) {
+        while self.copies_ever - (self.copies.len() as u64) < up_to {
+            let Some(Copy { to, from, bytes }) = self.copies.pop_front() else { return };
+            // SAFETY: whoever asked for the copy vouched for both, until the copy is done.
+            unsafe { host(to as u64).copy_from_nonoverlapping(host(from as u64), bytes) };
+        }
     }
 
     /// How many bytes were freed.
@@ -168,32 +230,25 @@ impl Device for Emulator {
         unsafe { self.state().free(memory) };
     }
 
+    fn staging(&self) -> &Staging {
+        &self.staging
+    }
+
     unsafe fn upload(&self, to: u64, from: *const u8, bytes: usize) -> Result<()> {
-        drop(self.working()?);
-        // SAFETY: the caller vouches for both.
-        unsafe { host(to).copy_from_nonoverlapping(from, bytes) };
+        self.working()?.ask_for_copy(to as usize, from.expose_provenance(), bytes);
         Ok(())
     }
 
     unsafe fn download(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
-        drop(self.working()?);
-        // SAFETY: the caller vouches for both.
-        unsafe { to.copy_from_nonoverlapping(host(from), bytes) };
+        self.working()?.ask_for_copy(to.expose_provenance(), from as usize, bytes);
         Ok(())
     }
 
     unsafe fn fill(&self, to: u64, value: u32, words: usize) -> Result<()> {
-        drop(self.working()?);
+        drop(self.in_order()?);
         // SAFETY: the caller vouches for the memory and that it is aligned.
         unsafe { std::slice::from_raw_parts_mut(host(to).cast::<std::mem::MaybeUninit<u32>>(), words) }
             .fill(std::mem::MaybeUninit::new(value));
-        Ok(())
-    }
-
-    unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
-        drop(self.working()?);
-        // SAFETY: the caller vouches for both.
-        unsafe { host(to).copy_from_nonoverlapping(host(from), bytes) };
         Ok(())
     }
 
@@ -230,7 +285,7 @@ impl Device for Emulator {
             return Err(Error::Device(format!("{blocks} blocks are too many for a cooperative launch")));
         }
         let (kernel, seed) = {
-            let mut state = self.working()?;
+            let mut state = self.in_order()?;
             let kernel = state.kernels.get(function.0).cloned();
             let kernel = kernel.ok_or_else(|| Error::Device("a kernel of another device".into()))?;
             state.next_seed = state.next_seed.wrapping_add(1);
@@ -262,22 +317,34 @@ impl Device for Emulator {
         Err(Error::Device(why))
     }
 
-    fn record(&self) -> Result<Event> {
+    fn event(&self) -> Result<Event> {
         drop(self.working()?);
-        Ok(Event(Box::new(Instant::now())))
+        Ok(Event(Box::new(Mark::default())))
     }
 
-    fn has_passed(&self, _: &Event) -> Result<bool> {
-        // Launches return when they are done.
-        Ok(true)
+    fn record(&self, event: &Event) -> Result<()> {
+        let mark = Some((self.working()?.copies_ever, Instant::now()));
+        *event.get::<Mark>()?.lock().unwrap_or_else(PoisonError::into_inner) = mark;
+        Ok(())
+    }
+
+    fn has_passed(&self, event: &Event) -> Result<bool> {
+        self.wait(event).map(|()| true)
+    }
+
+    fn wait(&self, event: &Event) -> Result<()> {
+        self.come_to(event).map(drop)
     }
 
     fn seconds_between(&self, from: &Event, to: &Event) -> Result<f64> {
-        Ok(to.get::<Instant>()?.saturating_duration_since(*from.get()?).as_secs_f64())
+        let (Some(from), Some(to)) = (self.come_to(from)?, self.come_to(to)?) else {
+            return Err(Error::Device("an event that was never recorded".into()));
+        };
+        Ok(to.saturating_duration_since(from).as_secs_f64())
     }
 
     fn synchronize(&self) -> Result<()> {
-        drop(self.working()?);
+        drop(self.in_order()?);
         Ok(())
     }
 }
@@ -294,51 +361,66 @@ impl Drop for Emulator {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::super::arguments;
+    use super::super::memory::Pool;
     use super::*;
 
     static IMAGE: Image = Image { name: "tests", bytes: &[] };
 
-    fn address_of(device: &Emulator, words: &[u32]) -> u64 {
-        let address = device.allocate(size_of_val(words) as u64).expect("there is memory");
-        // SAFETY: both have that many bytes.
-        unsafe { device.upload(address, words.as_ptr().cast(), size_of_val(words)) }.expect("it works");
-        address
-    }
-
     #[test]
     fn kernels_run_on_device_memory() -> Result<()> {
-        let device = Emulator::new(1);
+        let device: Arc<dyn Device> = Arc::new(Emulator::new(1));
+        let mut pool = Pool::new(&device, 1024)?;
         let values: Vec<u32> = (0..200).collect();
-        let address = address_of(&device, &values);
+        let words = pool.take_filled(&values)?;
         let shape = LaunchShape { shared_bytes: 400, ..LaunchShape::line(2, 100) };
         let function = device.function(&IMAGE, "test_dynamic_shared")?;
-        let start = device.record()?;
+        let (before, after) = (device.event()?, device.event()?);
+        assert!(device.has_passed(&before)? && device.seconds_between(&before, &after).is_err());
+        device.record(&before)?;
         // SAFETY: the kernel takes one pointer, to as many words as there are threads.
-        unsafe { device.launch(function, &shape, arguments![address]) }?;
+        unsafe { device.launch(function, &shape, arguments![words]) }?;
+        device.record(&after)?;
         device.synchronize()?;
-        assert!(device.seconds_between(&start, &device.record()?)? > 0.0);
-        let mut reversed = vec![0_u32; 200];
-        // SAFETY: both have 800 bytes.
-        unsafe { device.download(reversed.as_mut_ptr().cast(), address, 800) }?;
+        assert!(device.seconds_between(&before, &after)? > 0.0);
+        let reversed = pool.read(words)?;
         assert!(reversed[..100].iter().rev().eq(&values[..100]) && reversed[100..].iter().rev().eq(&values[100..]));
-        // SAFETY: the memory has 200 words.
-        unsafe { device.fill(address, 7, 200) }?;
-        // SAFETY: both have 800 bytes.
-        unsafe { device.download(reversed.as_mut_ptr().cast(), address, 800) }?;
-        assert!(reversed.iter().all(|word| *word == 7));
-        // SAFETY: nobody uses it any more.
-        unsafe { device.free(address) };
+        pool.fill(words, 7)?;
+        assert_eq!(pool.read(words)?, [7; 200]);
+        drop(pool);
         assert_eq!(device.free_bytes()?, 1 << 30);
         assert!(matches!(device.allocate(1 << 40), Err(Error::OutOfMemory { .. })));
         assert!(device.function(&IMAGE, "no such kernel").is_err());
         Ok(())
     }
 
+    /// Copies are late: before an event has passed, nothing has come.
+    #[test]
+    fn copies_are_done_when_somebody_waits() -> Result<()> {
+        let device = Emulator::new(1);
+        let (address, event) = (device.allocate(4)?, device.event()?);
+        let (there, back) = (device.allocate_pinned(4)?.cast::<u32>(), device.allocate_pinned(4)?.cast::<u32>());
+        // SAFETY: all four are of four bytes, aligned, and in use only here.
+        unsafe {
+            there.write(5);
+            device.upload(address, there.cast(), 4)?;
+            there.write(6);
+            device.download(back.cast(), address, 4)?;
+            device.record(&event)?;
+            assert_eq!(back.read(), u32::from_ne_bytes([UNWRITTEN; 4]));
+            device.wait(&event)?;
+            assert_eq!(back.read(), 6, "the first was overwritten before it had gone");
+        }
+        Ok(())
+    }
+
     #[test]
     fn a_kernel_that_fails_takes_the_device_with_it() -> Result<()> {
-        let device = Emulator::with_multiprocessors(5, 1);
-        let address = address_of(&device, &[0; 64]);
+        let device: Arc<dyn Device> = Arc::new(Emulator::with_multiprocessors(5, 1));
+        let mut pool = Pool::new(&device, 256)?;
+        let address = pool.take_filled(&[0_u32; 64])?;
         let nothing = device.function(&IMAGE, "test_nothing")?;
         assert_eq!((device.blocks_at_once(nothing, 1024, 0)?, device.blocks_at_once(nothing, 64, 0)?), (1, 2));
         let shape = LaunchShape { cooperative: true, ..LaunchShape::line(3, 64) };

@@ -82,6 +82,8 @@ pub(crate) static SSSP_MASK: Image = image!("sssp_mask");
 pub(crate) static SSSP_BELLMAN_FORD: Image = image!("sssp_bellman_ford");
 /// `kernels/sssp/work_efficient.cu`.
 pub(crate) static SSSP_WORK_EFFICIENT: Image = image!("sssp_work_efficient");
+/// `kernels/transpose.cu`.
+pub(crate) static TRANSPOSE: Image = image!("transpose");
 
 #[cfg(test)]
 mod tests {
@@ -113,9 +115,13 @@ mod tests {
             &BFS_LEVEL_PARALLEL,
             &BFS_QUEUE,
             &BFS_SCAN,
+            &BFS_MANY_SOURCES,
+            &BFS_PREDECESSORS,
+            &SSSP_MULTI_HOP,
             &SSSP_MASK,
             &SSSP_BELLMAN_FORD,
             &SSSP_WORK_EFFICIENT,
+            &TRANSPOSE,
         ] {
             assert_eq!(image.bytes[..4], 0xba55_ed50_u32.to_le_bytes(), "{}", image.name);
             assert!(image.bytes.as_ptr().addr().is_multiple_of(64));

@@ -2,13 +2,17 @@
 //!
 //! A [`Pool`] is one allocation, taken when a graph is prepared, of which arrays are cut off one after another. Nothing
 //! is given back before the whole pool is. So what a solver takes is known before it takes it, and no query allocates.
+//! What goes there and comes back goes through the pinned memory of [`staging`](super::staging).
 
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytemuck::Pod;
 
 use super::{Argument, Device};
+use crate::huge_pages::on_huge_pages;
 use crate::{Error, Result};
 
 /// Arrays begin at multiples of this, so that any vector load is aligned and no two share a cache line.
@@ -99,11 +103,6 @@ impl Pool {
         &self.device
     }
 
-    /// How many bytes it has.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     /// Cuts off an array. Its contents are undefined.
     ///
     /// # Errors
@@ -120,31 +119,51 @@ impl Pool {
     }
 
     /// Cuts off an array and fills it from the host.
-    pub(crate) fn take_filled<T: Pod>(&mut self, values: &[T]) -> Result<DeviceSlice<T>> {
+    pub(crate) fn take_filled<T: Pod + Sync>(&mut self, values: &[T]) -> Result<DeviceSlice<T>> {
         let slice = self.take(values.len() as u64)?;
         self.upload(slice, values)?;
         Ok(slice)
     }
 
-    /// Copies values to the beginning of an array; returns when `values` may be reused.
-    pub(crate) fn upload<T: Pod>(&self, slice: DeviceSlice<T>, values: &[T]) -> Result<()> {
-        self.check(slice, values.len());
-        // SAFETY: the values are there, and the array is in this pool and has room for them.
-        unsafe { self.device.upload(slice.address, values.as_ptr().cast(), size_of_val(values)) }
+    /// Copies values to the beginning of an array, in stream order; returns when `values` may be reused.
+    pub(crate) fn upload<T: Pod + Sync>(&self, slice: DeviceSlice<T>, values: &[T]) -> Result<()> {
+        self.upload_with(slice, values.len(), |range, piece| piece.copy_from_slice(&values[range]))
     }
 
-    /// Copies the beginning of an array to the host; returns when that is done.
-    pub(crate) fn download<T: Pod>(&self, slice: DeviceSlice<T>, values: &mut [T]) -> Result<()> {
-        self.check(slice, values.len());
-        // SAFETY: the array is in this pool and has that many values; any bytes are values of a `Pod` type.
-        unsafe { self.device.download(values.as_mut_ptr().cast(), slice.address, size_of_val(values)) }
+    /// Fills the first `count` values of an array, in stream order, with what `write` puts into slices of that length
+    /// for every range of indices. Several threads may ask it at once, in any order; it must not use the device.
+    pub(crate) fn upload_with<T: Pod>(
+        &self,
+        slice: DeviceSlice<T>,
+        count: usize,
+        write: impl Fn(Range<usize>, &mut [T]) + Sync,
+    ) -> Result<()> {
+        self.check(slice, count);
+        // SAFETY: the array is in this pool and has room for the values.
+        unsafe { self.device.staging().upload(&*self.device, slice.address, count, &write) }
     }
 
-    /// The values of an array.
-    pub(crate) fn read<T: Pod>(&self, slice: DeviceSlice<T>) -> Result<Vec<T>> {
-        let mut values = vec![T::zeroed(); slice.length as usize];
-        self.download(slice, &mut values)?;
+    /// The values of an array, once the device has come here.
+    pub(crate) fn read<T: Pod + Send>(&self, slice: DeviceSlice<T>) -> Result<Vec<T>> {
+        self.check(slice, 0);
+        let length = slice.length as usize;
+        let mut values = on_huge_pages(Vec::with_capacity(length));
+        let room = &mut values.spare_capacity_mut()[..length];
+        // SAFETY: the array is in this pool and has that many values.
+        unsafe { self.device.staging().download(&*self.device, room, slice.address)? };
+        // SAFETY: all of them have been written.
+        unsafe { values.set_len(length) };
         Ok(values)
+    }
+
+    /// The first few values of an array, once the device has come here.
+    pub(crate) fn read_array<T: Pod + Send, const N: usize>(&self, slice: DeviceSlice<T>) -> Result<[T; N]> {
+        self.check(slice, N);
+        let mut values = [MaybeUninit::<T>::uninit(); N];
+        // SAFETY: the array is in this pool and has that many values.
+        unsafe { self.device.staging().download(&*self.device, &mut values, slice.address)? };
+        // SAFETY: it has been written.
+        Ok(values.map(|value| unsafe { value.assume_init() }))
     }
 
     /// Writes one value to every 32-bit word of an array, in stream order.
@@ -158,20 +177,6 @@ impl Pool {
         assert!(bytes.is_multiple_of(4) && slice.address.is_multiple_of(4), "only whole words are filled");
         // SAFETY: the array is in this pool, and has that many words.
         unsafe { self.device.fill(slice.address, word, bytes / 4) }
-    }
-
-    /// Copies an array to another of the same length, in stream order.
-    ///
-    /// # Panics
-    ///
-    /// If the lengths differ, or the arrays overlap.
-    pub(crate) fn copy<T: Pod>(&self, to: DeviceSlice<T>, from: DeviceSlice<T>) -> Result<()> {
-        self.check(to, from.length as usize);
-        self.check(from, to.length as usize);
-        let bytes = from.length * size_of::<T>() as u64;
-        assert!(to.address.abs_diff(from.address) >= bytes, "arrays to copy overlap");
-        // SAFETY: both arrays are in this pool, have that many bytes and do not overlap.
-        unsafe { self.device.copy(to.address, from.address, bytes as usize) }
     }
 
     /// That the array is in this pool and has `length` values.
@@ -191,7 +196,7 @@ impl Drop for Pool {
     }
 }
 
-/// An array in host memory that the device can reach, too: what comes back from it, or tells it to stop.
+/// An array in host memory that the device can reach, too: what tells it to stop, for one.
 #[derive(Debug)]
 pub(crate) struct Pinned<T> {
     device: Arc<dyn Device>,
@@ -217,17 +222,6 @@ impl<T: Pod> Pinned<T> {
         self.memory as u64
     }
 
-    /// The value at an index, read afresh: a kernel may be writing it.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such index.
-    pub(crate) fn get(&self, index: usize) -> T {
-        assert!(index < self.length, "index beyond the end of a pinned array");
-        // SAFETY: the index is within the allocation, which is initialized, and any bytes are a `T`.
-        unsafe { self.memory.add(index).read_volatile() }
-    }
-
     /// Sets the value at an index; a kernel that reads it sees it soon.
     ///
     /// # Panics
@@ -237,18 +231,6 @@ impl<T: Pod> Pinned<T> {
         assert!(index < self.length, "index beyond the end of a pinned array");
         // SAFETY: the index is within the allocation. Other threads only read and write it like this.
         unsafe { self.memory.add(index).write_volatile(value) }
-    }
-
-    /// The values. Nothing on the device may be writing them.
-    pub(crate) fn as_slice(&self) -> &[T] {
-        // SAFETY: the allocation has that many values, all initialized.
-        unsafe { std::slice::from_raw_parts(self.memory, self.length) }
-    }
-
-    /// The values, to be changed. Nothing on the device may be using them.
-    pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
-        // SAFETY: as above, and it is borrowed exclusively.
-        unsafe { std::slice::from_raw_parts_mut(self.memory, self.length) }
     }
 }
 

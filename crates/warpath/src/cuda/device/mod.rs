@@ -19,6 +19,9 @@ pub(crate) mod driver;
 pub(crate) mod emulator;
 pub(crate) mod images;
 pub(crate) mod memory;
+pub(crate) mod staging;
+
+use staging::Staging;
 
 /// What is known of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +59,7 @@ pub(crate) struct Image {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Function(pub(crate) usize);
 
-/// A point in a device's stream. What it holds is the device's affair.
+/// A mark for a point in a device's stream. What it holds is the device's affair.
 #[derive(Debug)]
 pub(crate) struct Event(pub(crate) Box<dyn AnyEvent>);
 
@@ -121,7 +124,8 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// The address is from [`Device::allocate`], and neither host nor device uses it any more.
     unsafe fn free(&self, address: u64);
 
-    /// Takes host memory that the device can reach, under the same address.
+    /// Takes host memory that the device can reach, under the same address. What is not given back goes when the device
+    /// does.
     fn allocate_pinned(&self, bytes: usize) -> Result<*mut u8>;
 
     /// Gives host memory back.
@@ -131,18 +135,21 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// The address is from [`Device::allocate_pinned`], and neither host nor device uses it any more.
     unsafe fn free_pinned(&self, memory: *mut u8);
 
-    /// Copies to the device, in stream order; returns when `from` may be reused.
+    /// What large arrays go through, and those in ordinary memory.
+    fn staging(&self) -> &Staging;
+
+    /// Copies to the device, in stream order. It returns before that is done.
     ///
     /// # Safety
     ///
-    /// `from` can be read and `to` is device memory, for that many bytes.
+    /// `from` is pinned memory, which nobody writes to until it is done, and `to` is device memory, for that many bytes.
     unsafe fn upload(&self, to: u64, from: *const u8, bytes: usize) -> Result<()>;
 
-    /// Copies to the host, in stream order; returns when it is done.
+    /// Copies to the host, in stream order. It returns before that is done.
     ///
     /// # Safety
     ///
-    /// `to` can be written and `from` is device memory, for that many bytes.
+    /// `to` is pinned memory, which nobody uses until it is done, and `from` is device memory, for that many bytes.
     unsafe fn download(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()>;
 
     /// Writes one value to so many 32-bit words, in stream order.
@@ -151,13 +158,6 @@ pub(crate) trait Device: Send + Sync + Debug {
     ///
     /// `to` is device memory for that many words, and a multiple of 4.
     unsafe fn fill(&self, to: u64, value: u32, words: usize) -> Result<()>;
-
-    /// Copies from device memory to device memory, in stream order.
-    ///
-    /// # Safety
-    ///
-    /// Both are device memory for that many bytes, and do not overlap.
-    unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()>;
 
     /// A kernel of an image by name. The image is loaded once. The kernel may use as much dynamic shared memory and as
     /// large clusters as the device has.
@@ -173,11 +173,17 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// The arguments are those of the kernel, in number, order and type, and the kernel keeps to memory that it may use.
     unsafe fn launch(&self, function: Function, shape: &LaunchShape, arguments: &mut [*mut c_void]) -> Result<()>;
 
-    /// Marks this point of the stream.
-    fn record(&self) -> Result<Event>;
+    /// Makes an event. It has passed until it is recorded.
+    fn event(&self) -> Result<Event>;
+
+    /// Has an event mark this point of the stream, and no other any more.
+    fn record(&self, event: &Event) -> Result<()>;
 
     /// Whether everything before an event is done.
     fn has_passed(&self, event: &Event) -> Result<bool>;
+
+    /// Waits until everything before an event is done.
+    fn wait(&self, event: &Event) -> Result<()>;
 
     /// Waits until the device has come to `to`, and says how long it took from `from`.
     fn seconds_between(&self, from: &Event, to: &Event) -> Result<f64>;

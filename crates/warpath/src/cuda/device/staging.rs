@@ -1,0 +1,219 @@
+//! How large arrays travel between host and device: through pieces of pinned memory, several threads at once.
+//!
+//! The copy engine reads and writes pinned memory at the full rate of the bus, 55 GB/s where ordinary memory gets 11 at
+//! best. One thread fills or empties a piece at some 10 GB/s, and less where fresh memory has to be handed over by the
+//! system meanwhile. So there are a few *lanes*, each a thread with a piece of its own: it takes the next part of the
+//! array, waits until its piece is free, fills it and has it copied, or the other way round. While the copy engine is
+//! busy with the piece of one lane, the others fill theirs; an event of the lane tells when its piece may be used again.
+//!
+//! The threads last as long as a transfer. They are none of rayon's: who waits for those may be given other work
+//! meanwhile, which may want the same pieces. Small transfers take a piece too, without any threads: they return at
+//! once, since the piece is a copy, and they don't care what memory their caller has.
+//!
+//! The pieces are made when the device is opened, and not when they are first used: pinning 16 MiB takes milliseconds,
+//! which nobody notices beside those 300 that opening takes, and which would count when a graph is made ready.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use bytemuck::Pod;
+
+use super::{Device, Event};
+use crate::Result;
+
+/// The lanes of a device. Their pieces go when the device does.
+#[derive(Debug, Default)]
+pub(crate) struct Staging {
+    lanes: Mutex<Vec<Lane>>,
+    piece_bytes: usize,
+    /// So many lanes are used at once, at most.
+    threads: usize,
+}
+
+/// A piece of pinned memory, and the event that tells when the copy from it or to it is done.
+#[derive(Debug)]
+struct Lane {
+    piece: *mut u8,
+    done: Event,
+}
+
+// SAFETY: nobody else has the address of its piece.
+unsafe impl Send for Lane {}
+
+impl Staging {
+    /// So many lanes with pieces of so many bytes, on a device that is to keep them.
+    pub(crate) fn new(device: &dyn Device, lanes: usize, piece_bytes: usize) -> Result<Self> {
+        let lane = |_| {
+            let piece = device.allocate_pinned(piece_bytes)?;
+            // SAFETY: that many bytes were just allocated.
+            unsafe { piece.write_bytes(0, piece_bytes) };
+            Ok(Lane { piece, done: device.event()? })
+        };
+        Ok(Staging { lanes: Mutex::new((0..lanes).map(lane).collect::<Result<_>>()?), piece_bytes, threads: lanes })
+    }
+
+    /// Sets how many threads copy at once, the caller's included.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn limit_threads(&mut self, threads: usize) {
+        self.threads = threads.clamp(1, self.threads);
+    }
+
+    /// Fills device memory with `count` values that `write` is asked for range by range; returns when it will not be
+    /// asked any more. The copies come in stream order.
+    ///
+    /// # Safety
+    ///
+    /// `to` is device memory for that many values.
+    pub(crate) unsafe fn upload<T: Pod>(
+        &self,
+        device: &dyn Device,
+        to: u64,
+        count: usize,
+        write: &(impl Fn(Range<usize>, &mut [T]) + Sync),
+    ) -> Result<()> {
+        let mut lanes = self.lock();
+        let length = self.part::<T>(count);
+        let parts = (0..count).step_by(length).map(|start| start..count.min(start + length));
+        share(&mut lanes[..self.most_lanes(count, length)], parts, |lane, range| {
+            device.wait(&lane.done)?;
+            // SAFETY: the piece has room for a part, is initialized and aligned for anything, and no copy uses it.
+            let piece = unsafe { std::slice::from_raw_parts_mut(lane.piece.cast::<T>(), range.len()) };
+            write(range.clone(), piece);
+            let to = to + (range.start * size_of::<T>()) as u64;
+            // SAFETY: the piece stays as it is until the event passes; the rest is the caller's promise.
+            unsafe { device.upload(to, lane.piece, size_of_val(piece))? };
+            device.record(&lane.done)
+        })
+    }
+
+    /// Copies from device memory, in stream order; returns when all values are there.
+    ///
+    /// # Safety
+    ///
+    /// `from` is device memory for that many values.
+    pub(crate) unsafe fn download<T: Pod + Send>(
+        &self,
+        device: &dyn Device,
+        to: &mut [MaybeUninit<T>],
+        from: u64,
+    ) -> Result<()> {
+        let mut lanes = self.lock();
+        let length = self.part::<T>(to.len());
+        let most_lanes = self.most_lanes(to.len(), length);
+        share(&mut lanes[..most_lanes], to.chunks_mut(length).enumerate(), |lane, (index, part)| {
+            let from = from + (index * length * size_of::<T>()) as u64;
+            device.wait(&lane.done)?;
+            // SAFETY: the piece has room for a part, and nobody uses it until the event passes; the rest is the caller's
+            // promise.
+            unsafe { device.download(lane.piece, from, size_of_val(part))? };
+            device.record(&lane.done)?;
+            device.wait(&lane.done)?;
+            // SAFETY: both have that many bytes, and any bytes are values of a `Pod` type.
+            unsafe { part.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(lane.piece, size_of_val(part)) };
+            Ok(())
+        })
+    }
+
+    /// The lanes, in turn: small transfers that follow each other don't wait for the same piece.
+    fn lock(&self) -> MutexGuard<'_, Vec<Lane>> {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        assert!(!lanes.is_empty(), "a device has lanes");
+        lanes.rotate_left(1);
+        lanes
+    }
+
+    /// How many values are copied at a time: a piece, or less if all lanes get something to do by that.
+    fn part<T>(&self, count: usize) -> usize {
+        assert!((1..=self.piece_bytes).contains(&size_of::<T>()), "a piece holds a value");
+        let most = self.piece_bytes / size_of::<T>();
+        count.div_ceil(self.threads).clamp(most.div_ceil(4), most)
+    }
+
+    /// How many lanes have something to do.
+    fn most_lanes(&self, count: usize, length: usize) -> usize {
+        count.div_ceil(length).clamp(1, self.threads)
+    }
+}
+
+/// Has the lanes do the parts, each the next one when it has done one; the first error, if there was any.
+fn share<P: Send>(
+    lanes: &mut [Lane],
+    parts: impl Iterator<Item = P> + Send,
+    work: impl Fn(&mut Lane, P) -> Result<()> + Sync,
+) -> Result<()> {
+    let parts = Mutex::new(parts);
+    let run = |lane: &mut Lane| {
+        loop {
+            let part = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+            match part {
+                Some(part) => work(lane, part)?,
+                None => return Ok(()),
+            }
+        }
+    };
+    let Some((mine, others)) = lanes.split_first_mut() else { return Ok(()) };
+    thread::scope(|scope| {
+        // Where the system gives no thread, there is one lane less.
+        let spawn = |lane| thread::Builder::new().spawn_scoped(scope, || run(lane)).ok();
+        let others: Vec<_> = others.iter_mut().filter_map(spawn).collect();
+        let outcome = run(mine);
+        others
+            .into_iter()
+            .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .fold(outcome, Result::and)
+    })
+}
+
+#[cfg(all(test, emulator))]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::emulator::Emulator;
+    use super::super::memory::{Pool, room};
+    use super::*;
+    use crate::testing::Random;
+
+    /// Values, of which pieces of the emulator hold a few, come back as they went, whatever is in flight.
+    #[test]
+    fn what_went_there_comes_back() {
+        let device: Arc<dyn Device> = Arc::new(Emulator::new(1));
+        let mut random = Random(1);
+        for length in [0, 1, 85, 86, 255, 256, 257, 1000, 20_000] {
+            let values: Vec<u32> = (0..length).map(|_| random.below(1 << 32) as u32).collect();
+            let mut pool = Pool::new(&device, 2 * room::<u32>(length) + room::<[u32; 3]>(length)).unwrap();
+            let there = pool.take_filled(&values).unwrap();
+            let triples = pool.take::<[u32; 3]>(length).unwrap();
+            let wanted = |index: usize| [index as u32, 7, values[index]];
+            let write = |range: Range<usize>, piece: &mut [[u32; 3]]| {
+                range.zip(piece).for_each(|(index, triple)| *triple = wanted(index));
+            };
+            pool.upload_with(triples, length as usize, write).unwrap();
+            let doubled = pool.take_filled(&values.iter().map(|value| value / 2).collect::<Vec<_>>()).unwrap();
+            assert_eq!(pool.read(triples).unwrap(), (0..length as usize).map(wanted).collect::<Vec<_>>());
+            assert_eq!(pool.read(there).unwrap(), values);
+            assert!(pool.read(doubled).unwrap().iter().zip(&values).all(|(half, value)| *half == value / 2));
+            if length >= 256 {
+                let few: [u32; 3] = pool.read_array(there.part(250, 3)).unwrap();
+                assert_eq!(few, values[250..253]);
+            }
+        }
+    }
+
+    #[test]
+    fn threads_may_transfer_at_once() {
+        let device: Arc<dyn Device> = Arc::new(Emulator::new(2));
+        thread::scope(|scope| {
+            for thread in 0..4_u64 {
+                let device = &device;
+                scope.spawn(move || {
+                    let values: Vec<u64> = (0..3000).map(|index| index << 8 | thread).collect();
+                    let mut pool = Pool::new(device, room::<u64>(3000)).unwrap();
+                    let there = pool.take_filled(&values).unwrap();
+                    (0..5).for_each(|_| assert_eq!(pool.read(there).unwrap(), values));
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,122 @@
+//! The arcs of a graph by head, made on the device from those by tail.
+//!
+//! Four launches: one counts how many arcs each vertex is the head of, with an atomic for each arc; two turn the counts
+//! into places, by sums over blocks and then within them; the last puts the tail of each arc into the row of its head,
+//! at a place that another atomic yields. Work O(V + E), span that of the greatest number of arcs with one head. The
+//! time is that of two random accesses for each arc: on graphs of some size far less than the upload of the arcs took,
+//! where the host takes a multiple of it.
+//!
+//! **The rows are not sorted**: whoever comes first has the first place, so they differ from run to run. Searches only ask
+//! which tails are in a row.
+
+use super::device::memory::{DeviceSlice, Pool};
+use super::device::{LaunchShape, arguments, images};
+use super::graph::{Offsets, plan_array};
+use crate::Result;
+use crate::graph::{Graph, VertexId};
+use crate::plan::Plan;
+
+/// The most blocks that sum up counts: each has a sum of its own.
+const MOST_BLOCKS: u64 = 1024;
+
+/// Adds what [`transpose`] takes.
+pub(crate) fn plan_transpose(graph: &Graph, wide: bool, plan: &mut Plan) {
+    Offsets::plan(plan, "offsets of the arcs by head", graph.vertices() as u64 + 1, wide);
+    plan_array::<VertexId>(plan, "tails of the arcs", graph.arcs() as u64);
+    Offsets::plan(plan, "sums of the blocks", MOST_BLOCKS, wide);
+}
+
+/// Makes the arcs by head, in stream order: where those of each vertex begin, and their tails, in any order.
+pub(crate) fn transpose(
+    pool: &mut Pool,
+    offsets: Offsets,
+    targets: DeviceSlice<VertexId>,
+) -> Result<(Offsets, DeviceSlice<VertexId>)> {
+    let device = pool.device().clone();
+    let kernel = |name: &str| {
+        let bits = if offsets.is_wide() { 64 } else { 32 };
+        device.function(&images::TRANSPOSE, &format!("transpose_{name}_{bits}"))
+    };
+    let (count, sum, place, scatter) = (kernel("count")?, kernel("sum")?, kernel("place")?, kernel("scatter")?);
+    let by_head = Offsets::take(pool, offsets.length(), offsets.is_wide())?;
+    let tails = pool.take::<VertexId>(targets.length())?;
+    let sums = Offsets::take(pool, MOST_BLOCKS, offsets.is_wide())?;
+
+    let threads = device.properties().threads_per_block.min(512);
+    let blocks = device.blocks_at_once(scatter, threads, 0)?.clamp(1, MOST_BLOCKS as u32);
+    let shape = LaunchShape::line(blocks, threads);
+    let (vertices, arcs) = ((offsets.length() - 1) as u32, targets.length());
+    by_head.fill_with_zeros(pool)?;
+    let places = by_head.address_of_second();
+    // SAFETY: the arguments are the kernels', and all arrays have the lengths that they expect: there are no more blocks
+    // than sums.
+    unsafe {
+        device.launch(count, &shape, arguments![targets, arcs, places])?;
+        device.launch(sum, &shape, arguments![places, vertices, sums])?;
+        device.launch(place, &shape, arguments![places, vertices, sums])?;
+        device.launch(scatter, &shape, arguments![offsets, targets, vertices, arcs, places, tails])?;
+    }
+    Ok((by_head, tails))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cuda::bfs::tests::devices;
+    use crate::graph::{GraphBuilder, ParallelEdges, Unit};
+    use crate::testing::{Random, graphs_of_every_shape};
+
+    fn check(name: &str, graph: &Graph, seed: u64) {
+        let expected = graph.transpose();
+        for device in devices(seed) {
+            for wide in [false, true] {
+                let mut plan = Plan::new();
+                Offsets::plan(&mut plan, "offsets", graph.vertices() as u64 + 1, wide);
+                plan_array::<VertexId>(&mut plan, "heads", graph.arcs() as u64);
+                plan_transpose(graph, wide, &mut plan);
+                let mut pool = Pool::new(&device, plan.device_bytes()).unwrap();
+                let offsets = Offsets::upload(&mut pool, graph.csr(), wide).unwrap();
+                let targets = pool.take_filled(graph.csr().targets()).unwrap();
+                let (by_head, tails) = transpose(&mut pool, offsets, targets).unwrap();
+                let by_head: Vec<u64> = match by_head {
+                    Offsets::Narrow(offsets) => pool.read(offsets).unwrap().into_iter().map(u64::from).collect(),
+                    Offsets::Wide(offsets) => pool.read(offsets).unwrap(),
+                };
+                assert_eq!(by_head, expected.offsets(), "{name}, wide: {wide}, seed {seed}");
+                let tails = pool.read(tails).unwrap();
+                for (vertex, row) in by_head.windows(2).enumerate() {
+                    let sorted = |tails: &[VertexId]| {
+                        let mut tails = tails[row[0] as usize..row[1] as usize].to_vec();
+                        tails.sort_unstable();
+                        tails
+                    };
+                    assert_eq!(sorted(&tails), sorted(expected.targets()), "{name}, row {vertex}, seed {seed}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn graphs_of_every_shape_are_transposed() {
+        for seed in [1, 2] {
+            for (name, graph) in graphs_of_every_shape::<Unit>(seed) {
+                if graph.vertices() <= 1000 && graph.arcs() <= 6000 {
+                    check(&name, &graph, seed);
+                }
+            }
+        }
+    }
+
+    /// Rows longer than what a warp takes, many empty ones between them, and parallel arcs.
+    #[test]
+    fn rows_of_all_lengths_are_transposed() {
+        let mut random = Random(3);
+        let mut arcs = Vec::new();
+        for (tail, count) in [(0, 1), (3, 2500), (4, 31), (5, 33), (700, 1), (1400, 1200), (1401, 1)] {
+            arcs.extend((0..count).map(|_| (tail, random.below(1500) as VertexId)));
+        }
+        arcs.push((1, 1499));
+        let graph = GraphBuilder::new().parallel_edges(ParallelEdges::Keep).build_from(arcs).unwrap();
+        check("rows of all lengths", &graph, 4);
+    }
+}
