@@ -302,7 +302,7 @@ fn run_on_cuda<L: LaneOnDevice>(
         report.seconds.solve = start.elapsed().as_secs_f64();
         report.statistics = outcome.statistics;
         let start = Instant::now();
-        let distances = L::distances(&**search, graph.vertices())?;
+        let distances = L::distances(&search.found())?;
         report.seconds.download = start.elapsed().as_secs_f64();
         Ok((distances, outcome.out_of_range))
     };

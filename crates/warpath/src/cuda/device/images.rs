@@ -76,6 +76,8 @@ pub(crate) static BFS_QUEUE: Image = image!("bfs_queue");
 pub(crate) static BFS_SCAN: Image = image!("bfs_scan");
 /// `kernels/sssp/multi_hop.cu`.
 pub(crate) static SSSP_MULTI_HOP: Image = image!("sssp_multi_hop");
+/// `kernels/sssp/near_far.cu`.
+pub(crate) static SSSP_NEAR_FAR: Image = image!("sssp_near_far");
 /// `kernels/sssp/mask.cu`.
 pub(crate) static SSSP_MASK: Image = image!("sssp_mask");
 /// `kernels/sssp/bellman_ford.cu`.
@@ -118,6 +120,7 @@ mod tests {
             &BFS_MANY_SOURCES,
             &BFS_PREDECESSORS,
             &SSSP_MULTI_HOP,
+            &SSSP_NEAR_FAR,
             &SSSP_MASK,
             &SSSP_BELLMAN_FORD,
             &SSSP_WORK_EFFICIENT,

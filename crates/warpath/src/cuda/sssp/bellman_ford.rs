@@ -23,8 +23,8 @@ use std::sync::Arc;
 use super::edges::{DeviceEdges, ORDER, by_destination, plan_edges};
 use super::negative_cycles::{Looks, find, look};
 use super::{
-    DeviceLane, LAUNCH, LaneOnDevice, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words,
-    lanes_of, launch_shape, start,
+    DeviceLane, Found, LAUNCH, LaneOnDevice, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask,
+    distance_words, lanes_of, launch_shape, start,
 };
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
 use crate::cuda::device::memory::DeviceSlice;
@@ -175,13 +175,13 @@ impl PreparedSssp for BellmanFord {
             // much shared memory.
             unsafe { pool.device().launch(*kernel, shape, arguments![search])? };
             rounds += 1;
-            falls = pool.read(changed)? != [0];
+            falls = pool.read_array(changed)? != [0];
             if can_sink && falls {
                 // Without a cycle, no shortest path has more arcs than there are vertices, less one.
                 self.stop_at_cycle(task, rounds >= u64::from(*vertices), looks.is_due(rounds))?;
             }
         }
-        let out_of_range = pool.read(out_of_range)? != [0];
+        let out_of_range = pool.read_array(out_of_range)? != [0];
         if can_sink && out_of_range {
             self.stop_at_cycle(task, true, true)?;
         }
@@ -190,8 +190,8 @@ impl PreparedSssp for BellmanFord {
         Ok(SsspOutcome { statistics, out_of_range })
     }
 
-    fn download(&self, words: &mut [u32]) -> Result<()> {
-        self.edges.pool.download(self.lane.part(self.current, self.edges.vertices), words)
+    fn found(&self) -> Found<'_> {
+        Found { pool: &self.edges.pool, distances: self.lane.part(self.current, self.edges.vertices) }
     }
 }
 
@@ -202,7 +202,7 @@ impl BellmanFord {
         if !certain && !due {
             return Ok(());
         }
-        let distances = I32Lane::distances(self, self.edges.vertices as usize)?;
+        let distances = I32Lane::distances(&self.found())?;
         if let Some(cycle) = look(task.graph, task.sources, &distances) {
             return Err(Error::NegativeCycle(Box::new(cycle)));
         }

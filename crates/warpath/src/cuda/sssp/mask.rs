@@ -17,16 +17,16 @@
 use std::sync::Arc;
 
 use super::{
-    DeviceLane, NON_NEGATIVE_LANES, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words,
+    DeviceLane, Found, NON_NEGATIVE_LANES, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words,
     flags_of, plan_weights, start, start_flags, upload_weights,
 };
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
 use crate::cuda::bfs::{THREADS, threads};
-use crate::cuda::device::memory::DeviceSlice;
+use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{DeviceGraph, plan_array, plan_graph};
-use crate::graph::Graph;
+use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
 
@@ -44,9 +44,12 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     needs_transpose: |_| false,
     plan,
     prepare: |device, graph, parameters| {
-        Ok(Box::new(prepare(device, graph, parameters, &plan(graph, parameters), "sssp_mask_relax")?))
+        Ok(Box::new(prepare(device, graph, parameters, &plan(graph, parameters), RELAX)?))
     },
 };
+
+/// The kernel that relaxes, atomically.
+const RELAX: &str = "sssp_mask_relax";
 
 const COARSENING: Parameter = Parameter {
     name: "coarsening",
@@ -69,10 +72,7 @@ fn plan(graph: &Graph, _: &Parameters) -> Plan {
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters, plan: &Plan, relax: &str) -> Result<Mask> {
     let threads = threads(parameters, &**device)?;
     let coarsening = parameters.word(COARSENING.name).and_then(|word| word.parse().ok()).unwrap_or(1);
-    let kernels = OfLane::new(graph, |lane| {
-        let function = |kernel| lane.function(&**device, &images::SSSP_MASK, kernel);
-        Ok(Kernels { relax: function(relax)?, update: function("sssp_mask_update")? })
-    })?;
+    let kernels = OfLane::new(graph, |lane| Kernels::of(&**device, lane, relax))?;
     let words = distance_words(graph);
     let csr = graph.csr();
     let mut graph = DeviceGraph::upload(device, graph, plan)?;
@@ -81,14 +81,37 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters, pla
     let mask = pool.take(flags_of(u64::from(graph.vertices)))?;
     let (cost, updating) = (pool.take(words)?, pool.take(words)?);
     let (marked, out_of_range) = (pool.take(1)?, pool.take(1)?);
-    let lane = DeviceLane::Narrow;
-    Ok(Mask { graph, threads, coarsening, kernels, weights, mask, cost, updating, marked, out_of_range, lane })
+    let arrays = Arrays {
+        offsets: graph.offsets,
+        targets: graph.targets,
+        weights,
+        mask,
+        cost,
+        updating,
+        marked,
+        out_of_range,
+        vertices: graph.vertices,
+    };
+    Ok(Mask { graph, threads, coarsening, kernels, arrays, lane: DeviceLane::Narrow })
 }
 
-#[derive(Debug)]
-struct Kernels {
+/// The kernels of one lane.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kernels {
     relax: Function,
     update: Function,
+}
+
+impl Kernels {
+    /// The right ones.
+    pub(super) fn right(device: &dyn Device, lane: DeviceLane) -> Result<Self> {
+        Self::of(device, lane, RELAX)
+    }
+
+    fn of(device: &dyn Device, lane: DeviceLane, relax: &str) -> Result<Self> {
+        let function = |kernel| lane.function(device, &images::SSSP_MASK, kernel);
+        Ok(Kernels { relax: function(relax)?, update: function("sssp_mask_update")? })
+    }
 }
 
 #[derive(Debug)]
@@ -97,14 +120,23 @@ struct Mask {
     threads: u32,
     coarsening: u32,
     kernels: OfLane<Kernels>,
-    weights: DeviceSlice<u32>,
-    mask: DeviceSlice<u8>,
-    cost: DeviceSlice<u32>,
-    updating: DeviceSlice<u32>,
-    marked: DeviceSlice<u32>,
-    out_of_range: DeviceSlice<u32>,
+    arrays: Arrays,
     /// That of the last search.
     lane: DeviceLane,
+}
+
+/// The arrays of a search, with room for the distances of any lane.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrays {
+    pub(super) offsets: DeviceSlice<u32>,
+    pub(super) targets: DeviceSlice<VertexId>,
+    pub(super) weights: DeviceSlice<u32>,
+    pub(super) mask: DeviceSlice<u8>,
+    pub(super) cost: DeviceSlice<u32>,
+    pub(super) updating: DeviceSlice<u32>,
+    pub(super) marked: DeviceSlice<u32>,
+    pub(super) out_of_range: DeviceSlice<u32>,
+    pub(super) vertices: u32,
 }
 
 /// The kernels' argument.
@@ -130,49 +162,60 @@ unsafe impl Argument for Search {}
 impl PreparedSssp for Mask {
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
         self.lane = task.lane;
-        let Mask { graph, coarsening, mask, marked, out_of_range, .. } = &*self;
-        let DeviceGraph { pool, offsets, targets, vertices } = graph;
-        let device = pool.device();
-        let kernels = self.kernels.get(task.lane)?;
-        let (cost, updating) = (task.lane.part(self.cost, *vertices), task.lane.part(self.updating, *vertices));
-        let search = Search {
-            offsets: offsets.address(),
-            targets: targets.address(),
-            weights: self.weights.address(),
-            mask: mask.address(),
-            cost: cost.address(),
-            updating: updating.address(),
-            marked: marked.address(),
-            out_of_range: out_of_range.address(),
-            limit: task.cutoff,
-            vertices: *vertices,
-            coarsening: *coarsening,
-        };
-        let shape = LaunchShape::covering(u64::from(*vertices).div_ceil(u64::from(*coarsening)), self.threads);
-        start(pool, cost, task.lane, task.sources)?;
-        pool.copy(updating, cost)?;
-        start_flags(pool, *mask, task.sources)?;
-        pool.fill(*out_of_range, 0)?;
-        let (mut rounds, mut relaxed, mut now) = (0, 0, task.sources.len() as u64);
-        while now > 0 {
-            task.control.check()?;
-            rounds += 1;
-            relaxed += now;
-            pool.fill(*marked, 0)?;
-            // SAFETY: the argument is the kernels', and all arrays have the lengths that they expect.
-            unsafe {
-                device.launch(kernels.relax, &shape, arguments![search])?;
-                device.launch(kernels.update, &shape, arguments![search])?;
-            }
-            now = pool.read(*marked)?[0].into();
-        }
-        let statistics = vec![("rounds", rounds), ("relaxed_vertices", relaxed), ("kernel_launches", 2 * rounds)];
-        Ok(SsspOutcome { statistics, out_of_range: pool.read(*out_of_range)? != [0] })
+        let kernels = *self.kernels.get(task.lane)?;
+        search(&self.graph.pool, kernels, self.threads, self.coarsening, self.arrays, task)
     }
 
-    fn download(&self, words: &mut [u32]) -> Result<()> {
-        self.graph.pool.download(self.lane.part(self.cost, self.graph.vertices), words)
+    fn found(&self) -> Found<'_> {
+        Found { pool: &self.graph.pool, distances: self.lane.part(self.arrays.cost, self.graph.vertices) }
     }
+}
+
+/// The search itself: two launches a round. The distances are the costs at the end.
+pub(super) fn search(
+    pool: &Pool,
+    kernels: Kernels,
+    threads: u32,
+    coarsening: u32,
+    arrays: Arrays,
+    task: &SsspTask<'_>,
+) -> Result<SsspOutcome> {
+    let Arrays { mask, marked, out_of_range, vertices, .. } = arrays;
+    let device = pool.device();
+    let (cost, updating) = (task.lane.part(arrays.cost, vertices), task.lane.part(arrays.updating, vertices));
+    let search = Search {
+        offsets: arrays.offsets.address(),
+        targets: arrays.targets.address(),
+        weights: arrays.weights.address(),
+        mask: mask.address(),
+        cost: cost.address(),
+        updating: updating.address(),
+        marked: marked.address(),
+        out_of_range: out_of_range.address(),
+        limit: task.cutoff,
+        vertices,
+        coarsening,
+    };
+    let shape = LaunchShape::covering(u64::from(vertices).div_ceil(u64::from(coarsening)), threads);
+    start(pool, cost, task.lane, task.sources)?;
+    pool.copy(updating, cost)?;
+    start_flags(pool, mask, task.sources)?;
+    pool.fill(out_of_range, 0)?;
+    let (mut rounds, mut relaxed, mut now) = (0, 0, task.sources.len() as u64);
+    while now > 0 {
+        task.control.check()?;
+        rounds += 1;
+        relaxed += now;
+        pool.fill(marked, 0)?;
+        // SAFETY: the argument is the kernels', and all arrays have the lengths that they expect.
+        unsafe {
+            device.launch(kernels.relax, &shape, arguments![search])?;
+            device.launch(kernels.update, &shape, arguments![search])?;
+        }
+        [now] = pool.read_array::<u32, 1>(marked)?.map(u64::from);
+    }
+    let statistics = vec![("rounds", rounds), ("relaxed_vertices", relaxed), ("kernel_launches", 2 * rounds)];
+    Ok(SsspOutcome { statistics, out_of_range: pool.read_array(out_of_range)? != [0] })
 }
 
 #[cfg(feature = "lab")]
@@ -209,10 +252,7 @@ mod unsynchronized {
 
     fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedSssp>> {
         let prepare = |relax| super::prepare(device, graph, parameters, &super::plan(graph, parameters), relax);
-        Ok(Box::new(Unsynchronized {
-            printed: prepare("sssp_mask_relax_unsynchronized")?,
-            repaired: prepare("sssp_mask_relax")?,
-        }))
+        Ok(Box::new(Unsynchronized { printed: prepare("sssp_mask_relax_unsynchronized")?, repaired: prepare(RELAX)? }))
     }
 
     /// The printed algorithm, and the repaired one to compare with.
@@ -228,8 +268,8 @@ mod unsynchronized {
             let right = self.repaired.solve(task)?;
             let words = task.lane.words() as usize;
             let distances = |mask: &Mask| {
-                let mut found = vec![0; mask.graph.vertices as usize * words];
-                mask.download(&mut found).map(|()| found)
+                let found = mask.found();
+                found.pool.read(found.distances)
             };
             let (printed, repaired) = (distances(&self.printed)?, distances(&self.repaired)?);
             let wrong =
@@ -239,8 +279,8 @@ mod unsynchronized {
             Ok(outcome)
         }
 
-        fn download(&self, words: &mut [u32]) -> Result<()> {
-            self.printed.download(words)
+        fn found(&self) -> Found<'_> {
+            self.printed.found()
         }
     }
 }

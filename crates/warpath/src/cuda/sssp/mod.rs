@@ -13,6 +13,7 @@ pub(crate) mod bellman_ford;
 mod edges;
 pub(crate) mod mask;
 pub(crate) mod multi_hop;
+pub(crate) mod near_far;
 mod negative_cycles;
 pub(crate) mod work_efficient;
 
@@ -63,8 +64,17 @@ pub(crate) trait PreparedSssp: Debug + Send {
     /// final distance on the device; others may have theirs, a greater one, or none: the solver removes them.
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome>;
 
-    /// Copies the distances that the last search found, as the device has them, to as many words as they are.
-    fn download(&self, words: &mut [u32]) -> Result<()>;
+    /// Where the distances are that the last search found.
+    fn found(&self) -> Found<'_>;
+}
+
+/// Distances on the device, as it has them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found<'a> {
+    /// The memory they are in.
+    pub(crate) pool: &'a Pool,
+    /// As many words as the distances of all vertices are, in the lane of the search.
+    pub(crate) distances: DeviceSlice<u32>,
 }
 
 /// Makes a search ready on a device.
@@ -88,6 +98,7 @@ pub(crate) struct SsspAlgorithm {
 /// Every single-source shortest-path algorithm of this engine.
 pub(crate) static ALGORITHMS: &[SsspAlgorithm] = &[
     multi_hop::ALGORITHM,
+    near_far::ALGORITHM,
     mask::ALGORITHM,
     bellman_ford::ALGORITHM,
     work_efficient::ALGORITHM,
@@ -95,14 +106,14 @@ pub(crate) static ALGORITHMS: &[SsspAlgorithm] = &[
     mask::UNSYNCHRONIZED,
 ];
 
-/// The algorithm for a search on this graph, by name, and why.
+/// The algorithm predicted fastest for a search on this graph, by name, and why.
 pub(crate) fn choose(graph: &Graph) -> (&'static str, String) {
     if let Some(reason) = multi_hop::suits(graph) {
         return (multi_hop::ALGORITHM.info.name, reason);
     }
     let (name, reason) = match graph.weight_kind() {
         WeightKind::I32 => (bellman_ford::ALGORITHM.info.name, "weights are signed"),
-        _ => (work_efficient::ALGORITHM.info.name, "it relaxes only what may fall, shared evenly"),
+        _ => (near_far::ALGORITHM.info.name, "paths are expected to have few arcs"),
     };
     (name, reason.into())
 }
@@ -218,11 +229,9 @@ pub(crate) trait LaneOnDevice: Lane {
     /// A distance as the device has it: unsigned, in order.
     fn on_device(distance: Self::Distance) -> u64;
 
-    /// What the last search of `prepared` found, which was in this lane.
-    fn distances(prepared: &dyn PreparedSssp, vertices: usize) -> Result<Vec<Self::Distance>> {
-        let mut distances = vec![Self::Distance::ZERO; vertices];
-        prepared.download(bytemuck::cast_slice_mut(&mut distances))?;
-        Ok(distances)
+    /// What a search in this lane found.
+    fn distances(found: &Found<'_>) -> Result<Vec<Self::Distance>> {
+        found.pool.read(found.distances.cast())
     }
 }
 
@@ -249,10 +258,8 @@ impl LaneOnDevice for I32Lane {
     fn on_device(distance: i64) -> u64 {
         distance.key()
     }
-    fn distances(prepared: &dyn PreparedSssp, vertices: usize) -> Result<Vec<i64>> {
-        let mut keys = vec![0_u64; vertices];
-        prepared.download(bytemuck::cast_slice_mut(&mut keys))?;
-        Ok(keys.into_iter().map(i64::from_key).collect())
+    fn distances(found: &Found<'_>) -> Result<Vec<i64>> {
+        Ok(found.pool.read(found.distances.cast::<u64>())?.into_iter().map(i64::from_key).collect())
     }
 }
 impl LaneOnDevice for F32Lane {
@@ -316,9 +323,12 @@ fn start(pool: &Pool, distances: DeviceSlice<u32>, lane: DeviceLane, sources: &[
         pool.fill(distances, unreachable[0])?;
         return sources.iter().try_for_each(|v| pool.upload(distances.part(place(v) as u64, words as u64), zero));
     }
-    let mut start = unreachable[..words].repeat(distances.length() as usize / words);
-    sources.iter().for_each(|v| start[place(v)..][..words].copy_from_slice(zero));
-    pool.upload(distances, &start)
+    pool.upload_with(distances, distances.length() as usize, |range, piece| {
+        range.clone().zip(&mut *piece).for_each(|(index, word)| *word = unreachable[index % words]);
+        let later = &sources[sources.partition_point(|v| place(v) + words <= range.start)..];
+        let here = later.iter().flat_map(|v| place(v)..place(v) + words).take_while(|&index| index < range.end);
+        here.filter(|index| range.contains(index)).for_each(|index| piece[index - range.start] = zero[index % words]);
+    })
 }
 
 /// Raises the flags of these vertices and lowers all others.

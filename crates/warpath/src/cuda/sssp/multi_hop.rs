@@ -29,8 +29,8 @@ use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
 use super::{
-    DeviceLane, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words, plan_weights,
-    upload_weights,
+    DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words, flags_of, mask,
+    plan_weights, upload_weights,
 };
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
 use crate::cuda::bfs::direction_optimizing::WATCHED;
@@ -131,6 +131,7 @@ impl Shape {
         let most = vertices * (MOST as u64).div_ceil(UNIT);
         let least = vertices + graph.arcs() as u64 / UNIT;
         let capacity = (entries as u64 / UNIT + 4096).min(most).max(least).min(u64::from(u32::MAX));
+        // The queues are also the memory of the search by mask: some 16 bytes a vertex.
         let part = (vertices / 64).clamp(1024, 1 << 14).max(vertices.div_ceil(1024)).min(vertices);
         Shape { delta, capacity, part }
     }
@@ -283,6 +284,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         let kernel = lane.function(&**device, image, "sssp_multi_hop")?;
         Ok((kernel, whole_device(&**device, kernel, parameters, 1024, PARTS)?))
     })?;
+    let by_mask = OfLane::new(graph, |lane| mask::Kernels::right(&**device, lane))?;
     let room = Shape::of(graph, wanted);
     let (vertices, words, csr) = (graph.vertices() as u64, distance_words(graph), graph.csr());
     let mut on_device = DeviceGraph::upload(device, graph, &plan(graph, &room))?;
@@ -325,7 +327,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         };
         // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
         unsafe { device.launch(build, &shape, arguments![arguments])? };
-        if pool.read(counters)?[1] == 0 {
+        if pool.read_array::<_, 2>(counters)?[1] == 0 {
             break;
         }
         if delta == 1 {
@@ -360,8 +362,11 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     Ok(Box::new(MultiHop {
         graph: on_device,
         kernels,
+        by_mask,
         arguments,
+        weights,
         distances,
+        queue,
         sources,
         targets_wanted,
         arrivals,
@@ -376,8 +381,11 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
 struct MultiHop {
     graph: DeviceGraph,
     kernels: OfLane<(Function, LaunchShape)>,
+    by_mask: OfLane<mask::Kernels>,
     arguments: Search,
+    weights: DeviceSlice<u32>,
     distances: DeviceSlice<u32>,
+    queue: DeviceSlice<[u32; 4]>,
     sources: DeviceSlice<VertexId>,
     targets_wanted: DeviceSlice<VertexId>,
     arrivals: DeviceSlice<u32>,
@@ -388,9 +396,34 @@ struct MultiHop {
     lane: DeviceLane,
 }
 
+impl MultiHop {
+    /// Round by round, with the queues' memory: for buckets that do not fit the parts of the queues.
+    fn search_by_mask(&self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
+        const THREADS: u32 = 128;
+        let vertices = self.graph.vertices;
+        let room = self.queue.words();
+        let flags = flags_of(vertices.into());
+        let arrays = mask::Arrays {
+            offsets: self.graph.offsets,
+            targets: self.graph.targets,
+            weights: self.weights,
+            mask: room.part(0, flags / 4).cast(),
+            cost: self.distances,
+            updating: room.part(flags / 4, self.distances.length()),
+            marked: self.arrivals.part(0, 1),
+            out_of_range: self.out_of_range,
+            vertices,
+        };
+        mask::search(&self.graph.pool, *self.by_mask.get(task.lane)?, THREADS, 1, arrays, task)
+    }
+}
+
 impl PreparedSssp for MultiHop {
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
         self.lane = task.lane;
+        if task.sources.len() as u64 > u64::from(PARTS) * u64::from(self.arguments.capacity) {
+            return self.search_by_mask(task);
+        }
         let pool: &Pool = &self.graph.pool;
         let (kernel, shape) = self.kernels.get(task.lane)?;
         let watched = if task.targets.len() as u64 <= self.targets_wanted.length() { task.targets } else { &[] };
@@ -412,9 +445,9 @@ impl PreparedSssp for MultiHop {
             // run at once.
             unsafe { device.launch(*kernel, shape, arguments![search]) }
         })?;
-        let report = pool.read(self.report)?;
+        let report: [u64; 4] = pool.read_array(self.report)?;
         if report[1] != 0 {
-            return Err(Error::Device("a queue of multi-hop was too short".into()));
+            return self.search_by_mask(task);
         }
         let statistics = vec![
             ("steps", report[0]),
@@ -424,10 +457,10 @@ impl PreparedSssp for MultiHop {
             ("kernel_launches", 1),
             ("device_nanoseconds", (seconds * 1e9) as u64),
         ];
-        Ok(SsspOutcome { statistics, out_of_range: pool.read(self.out_of_range)? != [0] })
+        Ok(SsspOutcome { statistics, out_of_range: pool.read_array(self.out_of_range)? != [0] })
     }
 
-    fn download(&self, words: &mut [u32]) -> Result<()> {
-        self.graph.pool.download(self.lane.part(self.distances, self.graph.vertices), words)
+    fn found(&self) -> Found<'_> {
+        Found { pool: &self.graph.pool, distances: self.lane.part(self.distances, self.graph.vertices) }
     }
 }

@@ -265,7 +265,7 @@ fn what_makes_no_sense_is_refused() {
             (&positive, "bellman-ford:launch=1024", "256x8"),
             (&positive, "work-efficient:launch=1024x2049", "at most 2048 such blocks"),
             (&positive, "work-efficient:sync=shared", "one of outcore, incore"),
-            (&positive, "dijkstra", "there are mask"),
+            (&positive, "dijkstra", "there are multi-hop"),
             (&signed, "mask", "does not have the lane i32->i64"),
             (&signed, "work-efficient", "does not have the lane i32->i64"),
             (&single, "mask", "weights of 0 or more"),

@@ -19,13 +19,13 @@ use std::sync::Arc;
 
 use super::edges::{DeviceEdges, ORDER, by_destination, plan_edges};
 use super::{
-    DeviceLane, LAUNCH, MOST_WARPS, NON_NEGATIVE_LANES, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask,
-    distance_words, flags_of, lanes_of, launch_shape, start, start_flags,
+    DeviceLane, Found, LAUNCH, MOST_WARPS, NON_NEGATIVE_LANES, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome,
+    SsspTask, distance_words, flags_of, lanes_of, launch_shape, start, start_flags,
 };
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
 use crate::cuda::device::memory::DeviceSlice;
-use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
+use crate::cuda::device::{Argument, Device, Event, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::plan_array;
 use crate::graph::Graph;
 use crate::plan::Plan;
@@ -115,6 +115,8 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         counts,
         places,
         out_of_range,
+        started: device.event()?,
+        done: device.event()?,
         lane,
     }))
 }
@@ -148,6 +150,8 @@ struct WorkEfficient {
     counts: DeviceSlice<u32>,
     places: DeviceSlice<u32>,
     out_of_range: DeviceSlice<u32>,
+    started: Event,
+    done: Event,
     /// That of the last search.
     lane: DeviceLane,
 }
@@ -225,7 +229,7 @@ impl PreparedSssp for WorkEfficient {
                 Before::Distances(previous) => search.previous = previous.address(),
                 Before::Fell(fell, falls) => (search.fell, search.falls) = (fell.address(), falls.address()),
             }
-            let start = device.record()?;
+            device.record(&self.started)?;
             // SAFETY: the arguments are the kernels', and all arrays have the lengths that they expect: there is room
             // for all arcs, and for as many warps as a launch can have.
             unsafe {
@@ -240,18 +244,19 @@ impl PreparedSssp for WorkEfficient {
                     std::mem::swap(fell, falls);
                 }
             }
-            let filtered = device.record()?;
-            let now = pool.read(length)?[0];
-            filtering += device.seconds_between(&start, &filtered)?;
+            device.record(&self.done)?;
+            let [now] = pool.read_array(length)?;
+            filtering += device.seconds_between(&self.started, &self.done)?;
             rounds += 1;
             relaxations += u64::from(now);
             if now == 0 {
                 break;
             }
-            let start = device.record()?;
+            device.record(&self.started)?;
             // SAFETY: as above.
             unsafe { device.launch(*compute, shape, arguments![search])? };
-            computing += device.seconds_between(&start, &device.record()?)?;
+            device.record(&self.done)?;
+            computing += device.seconds_between(&self.started, &self.done)?;
         }
         let nanoseconds = |seconds: f64| (seconds * 1e9) as u64;
         let statistics = vec![
@@ -261,10 +266,10 @@ impl PreparedSssp for WorkEfficient {
             ("filter_nanoseconds", nanoseconds(filtering)),
             ("compute_nanoseconds", nanoseconds(computing)),
         ];
-        Ok(SsspOutcome { statistics, out_of_range: pool.read(*out_of_range)? != [0] })
+        Ok(SsspOutcome { statistics, out_of_range: pool.read_array(*out_of_range)? != [0] })
     }
 
-    fn download(&self, words: &mut [u32]) -> Result<()> {
-        self.edges.pool.download(self.lane.part(self.current, self.edges.vertices), words)
+    fn found(&self) -> Found<'_> {
+        Found { pool: &self.edges.pool, distances: self.lane.part(self.current, self.edges.vertices) }
     }
 }
