@@ -11,7 +11,6 @@
 
 namespace near_far {
 
-constexpr u32 no_vertex = ~0u;
 /// No distance at all.
 constexpr u64 nothing = ~0ull;
 /// Rows up to this long are packed, many to a warp; longer ones are cut into pieces.
@@ -76,6 +75,31 @@ struct Sums {
     u64 least;
 };
 
+/// What every block knows, and decides for itself from the same numbers. It is in shared memory, set by one thread.
+template <class Distance>
+struct State {
+    double delta;
+    Distance settled;    // what is below has its final distance
+    Distance window;     // the least distance that was far when the threshold was set
+    Distance threshold;
+    u64 least;           // no far vertex is nearer
+    u64 far_size;        // how many the far list would have, if it had room
+    u64 arcs;            // since the threshold was set: arcs of what was queued,
+    u64 items;           // how much was queued,
+    u64 entered;         // how much of it was not below the threshold before,
+    u32 rounds;          // and in how many rounds
+    u32 short_rows;      // what is in the near queues
+    u32 pieces;
+    u32 far_before;      // how many the list has that is split
+    u32 far_now;         // which of the lists takes vertices now
+    u32 thresholds;
+    u32 scans;
+    bool far_open;       // whether all that is found far is to be listed
+    bool far_whole;      // in a split: whether the list has all
+    bool splits;         // whether this round splits what is far
+    bool goes_on;
+};
+
 /// Vertices on their way to a queue, collected by one warp in shared memory.
 struct Collection {
     u32* vertices;
@@ -110,25 +134,23 @@ template <class Lane, class Offset>
 struct Appender {
     using Distance = typename Lane::Distance;
     const Search<Lane, Offset>& search;
+    const State<Distance>& state;
     Turn* turn;
-    u32* far_list;
-    u32 far_start;
     u32 parity;
     bool far_open;  // whether the far list still takes vertices
     Collection near_rows;
     Collection far_rows;
     u32 items = 0;
     u32 entered = 0;
-    u64 arcs = 0;
+    u32 arcs = 0;
     Distance least = ~static_cast<Distance>(0);
 
-    __device__ Appender(const Search<Lane, Offset>& search, u32* shared, u32 round, u32* far_list, u32 far_start, bool far_open)
+    __device__ Appender(const Search<Lane, Offset>& search, u32* shared, u32 round, const State<Distance>& state)
         : search(search),
+          state(state),
           turn(&search.turns[round % 3]),
-          far_list(far_list),
-          far_start(far_start),
           parity(round % 2),
-          far_open(far_open),
+          far_open(state.far_open),
           near_rows(shared + warp_index() * 2 * collected),
           far_rows(shared + (warp_index() * 2 + 1) * collected) {}
 
@@ -177,7 +199,8 @@ struct Appender {
     }
 
     __device__ void flush_far() {
-        if (!far_rows.flush(far_list, &turn->far, far_start, search.far_capacity)) far_open = false;
+        const u32 start = static_cast<u32>(state.far_size);
+        if (!far_rows.flush(search.far[state.far_now], &turn->far, start, search.far_capacity)) far_open = false;
     }
 
     /// Empties the collections and adds up what was appended.
@@ -185,7 +208,7 @@ struct Appender {
         flush_near();
         if (far_rows.size > 0) flush_far();
         const u32 all_items = warp_sum(items), all_entered = warp_sum(entered);
-        const u64 all_arcs = warp_sum(arcs);
+        const u64 all_arcs = warp_sum(static_cast<u64>(arcs));
         const Distance all_least = warp_min(least);
         if (lane_index() == 0) {
             if (all_items > 0) {
@@ -238,15 +261,14 @@ __device__ __forceinline__ void relax(const Search<Lane, Offset>& search, Append
     }
 }
 
-/// Relaxes the arcs of all that is queued; returns how many arcs this thread has looked at.
+/// Relaxes the arcs of all that is queued, and adds up how many vertices and arcs this thread has had.
 template <class Lane, class Offset>
-__device__ u64 expand(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next, u32 parity, u32 shorts, u32 pieces,
-                      typename Lane::Distance threshold, u32& vertices_expanded) {
+__device__ void expand(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next, u32 parity, u32 shorts, u32 pieces,
+                      typename Lane::Distance threshold, u32& vertices_expanded, u32& relaxations) {
     using Distance = typename Lane::Distance;
     using ArcOfLane = Arc<typename Lane::Weight>;
     const u32 lane = lane_index();
     const u32 warps = gridDim.x * warps_of_block(), warp = blockIdx.x * warps_of_block() + warp_index();
-    u64 relaxations = 0;
 
     // Long rows: a warp takes a piece, some arcs a lane at once.
     constexpr u32 at_once = sizeof(Distance) == 4 ? 4 : 2;
@@ -335,7 +357,6 @@ __device__ u64 expand(const Search<Lane, Offset>& search, Appender<Lane, Offset>
             relax(search, next, threshold, head, through);
         }
     }
-    return relaxations;
 }
 
 /// Queues what is listed as far and is below the new threshold, and lists the rest anew, but for what has long been
@@ -391,11 +412,70 @@ __device__ void scan(const Search<Lane, Offset>& search, Appender<Lane, Offset>&
     }
 }
 
+/// Decides what comes next, from what the last round tells.
+template <class Lane, class Offset>
+__device__ void decide(const Search<Lane, Offset>& search, State<typename Lane::Distance>& state, u32 round) {
+    const Turn* const last = &search.turns[(round - 1) % 3];
+    const u32 short_rows = load(&last->short_rows), pieces = load(&last->pieces), far = load(&last->far);
+    const u32 items = load(&last->items), entered = load(&last->entered), cancelled = load(&last->cancelled);
+    const u64 arcs = load(&last->arcs), least = load(&last->least);
+    state.short_rows = short_rows;
+    state.pieces = pieces;
+    state.far_size += far;
+    state.least = min(state.least, least);
+    state.arcs += arcs;
+    state.items += items;
+    state.entered += entered;
+    state.rounds++;
+    const u64 batch = search.batch;
+    if (cancelled) {
+        state.goes_on = false;
+        return;
+    }
+    if (short_rows + pieces > 0) {
+        if (batch > 0 && arcs > batch * too_many && state.delta > 2 * search.delta) {
+            // The window was widened while there was little to do. What goes back is not listed.
+            state.delta = search.delta;
+            state.threshold = Lane::further(state.window, state.delta);
+            state.far_open = false;
+        }
+        state.far_open = state.far_open && state.far_size <= search.far_capacity;
+        state.splits = false;
+        return;
+    }
+    // All below the threshold is settled.
+    state.settled = state.threshold;
+    if (state.least == nothing) {
+        state.goes_on = false;
+        return;
+    }
+    if (batch > 0) {
+        if (state.arcs > state.rounds * batch * too_many || state.items > 4 * state.entered + 32) {
+            state.delta = max(state.delta / 2, search.delta / 16);
+        } else if (state.arcs < state.rounds * batch && state.items <= 2 * state.entered + 32) {
+            state.delta *= 2;
+        }
+    }
+    state.window = static_cast<typename Lane::Distance>(state.least);
+    state.threshold = Lane::further(state.window, state.delta);
+    state.thresholds++;
+    state.far_whole = state.far_open && state.far_size <= search.far_capacity;
+    state.scans += !state.far_whole;
+    state.far_before = static_cast<u32>(state.far_size);
+    state.far_now ^= 1;
+    state.far_open = true;
+    state.splits = true;
+    state.far_size = state.arcs = state.items = state.entered = 0;
+    state.rounds = 0;
+    state.least = nothing;
+}
+
 template <class Lane, class Offset>
 __device__ __forceinline__ void run(const Search<Lane, Offset>& search) {
     using Distance = typename Lane::Distance;
     __shared__ u32 shared[most_warps_a_block / 2 * 2 * collected];
     __shared__ Sums sums;
+    __shared__ State<Distance> state;
     const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
     for (u64 i = thread; i < search.vertices; i += threads) {
         store(&search.distances[i], Lane::unreachable);
@@ -406,11 +486,14 @@ __device__ __forceinline__ void run(const Search<Lane, Offset>& search) {
         store(&search.queued[1][i], 0);
     }
     if (thread < 3) search.turns[thread] = Turn{0, 0, 0, 0, 0, 0, 0, nothing};
-    if (threadIdx.x == 0) sums = Sums{0, 0, 0, nothing};
+    if (threadIdx.x == 0) {
+        sums = Sums{0, 0, 0, nothing};
+        state = State<Distance>{search.delta, 0, 0, Lane::further(0, search.delta), nothing, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, true, true, false, true};
+    }
     grid_barrier();
 
     {
-        Appender<Lane, Offset> next(search, shared, 0, search.far[0], 0, false);
+        Appender<Lane, Offset> next(search, shared, 0, state);
         for (u32 first = thread - lane_index(); first < search.source_count; first += threads) {
             bool has = first + lane_index() < search.source_count;
             const u32 source = has ? load_constant(&search.sources[first + lane_index()]) : 0;
@@ -425,96 +508,50 @@ __device__ __forceinline__ void run(const Search<Lane, Offset>& search) {
     }
     grid_barrier();
 
-    // All blocks know and decide the same.
-    double delta = search.delta;
-    Distance settled = 0;      // what is below has its final distance
-    Distance window = 0;       // the least distance that was queued when the threshold was set
-    Distance threshold = Lane::further(0, delta);
-    u64 least = nothing;       // no far vertex is nearer
-    u32 far_now = 0;           // which of the lists is the one
-    u64 far_size = 0;          // how many it would have, if it had room
-    bool far_whole = true;     // whether all that is far is in the list, or did not fit
-    bool was_split = false;
-    u64 window_arcs = 0, window_rounds = 0, window_items = 0, window_entered = 0;
-    u32 round = 1, thresholds = 1, scans = 0, expanded = 0;
-    u64 relaxations = 0;
+    u32 round = 1, expanded = 0, relaxations = 0;
     for (;; round++) {
-        const Turn* const last = &search.turns[(round - 1) % 3];
-        Turn* const turn = &search.turns[round % 3];
-        const u32 shorts = load(&last->short_rows), pieces = load(&last->pieces);
-        const u64 arcs = load(&last->arcs), found = load(&last->least);
-        least = was_split ? found : min(least, found);
-        far_size = (was_split ? 0 : far_size) + load(&last->far);
-        was_split = false;
-        window_arcs += arcs;
-        window_rounds++;
-        window_items += load(&last->items);
-        window_entered += load(&last->entered);
-        if (load(&last->cancelled)) break;
-        if (thread == 0) {
-            search.turns[(round + 1) % 3] = Turn{0, 0, 0, 0, 0, 0, 0, nothing};
-            if (is_cancelled(search.cancelled)) store(&turn->cancelled, 1);
-        }
-        if (shorts + pieces > 0) {
-            if (search.batch > 0 && arcs > static_cast<u64>(search.batch) * too_many && delta > 2 * search.delta) {
-                // The window was widened while there was little to do.
-                delta = search.delta;
-                threshold = Lane::further(window, delta);
-                far_whole = false;
+        bool done = true;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            decide(search, state, round);
+            if (blockIdx.x == 0) {
+                search.turns[(round + 1) % 3] = Turn{0, 0, 0, 0, 0, 0, 0, nothing};
+                if (is_cancelled(search.cancelled)) store(&search.turns[round % 3].cancelled, 1);
             }
-            const bool open = far_whole && far_size <= search.far_capacity;
-            Appender<Lane, Offset> next(search, shared, round, search.far[far_now], static_cast<u32>(far_size), open);
-            relaxations += expand(search, next, (round - 1) % 2, shorts, pieces, threshold, expanded);
-            next.finish(sums);
+        }
+        __syncthreads();
+        if (!state.goes_on) break;
+        const Distance threshold = state.threshold;
+        Appender<Lane, Offset> next(search, shared, round, state);
+        if (!state.splits) {
+            expand(search, next, (round - 1) % 2, state.short_rows, state.pieces, threshold, expanded, relaxations);
         } else {
-            // All below the threshold is settled.
-            settled = threshold;
-            if (least == nothing) break;
+            const Distance settled = state.settled;
             if (search.target_count > 0) {
-                bool done = true;
                 for (u32 i = threadIdx.x; i < search.target_count; i += blockDim.x) {
                     done = done && load(&search.distances[load_constant(&search.targets_wanted[i])]) < settled;
                 }
                 if (__syncthreads_and(done)) break;
             }
-            if (search.batch > 0) {
-                const bool wasteful = window_items > 2 * window_entered + 32;
-                if (window_arcs > window_rounds * search.batch * too_many || window_items > 4 * window_entered + 32) {
-                    delta = max(delta / 2, search.delta / 16);
-                } else if (window_arcs < window_rounds * search.batch && !wasteful) {
-                    delta *= 2;
-                }
-            }
-            window_arcs = window_rounds = window_items = window_entered = 0;
-            window = static_cast<Distance>(least);
-            threshold = Lane::further(window, delta);
-            thresholds++;
-            const bool listed = far_whole && far_size <= search.far_capacity;
-            const u32* const list = search.far[far_now];
-            far_now ^= 1;
-            Appender<Lane, Offset> next(search, shared, round, search.far[far_now], 0, true);
-            if (listed) {
-                split(search, next, list, static_cast<u32>(far_size), settled, threshold);
+            if (state.far_whole) {
+                split(search, next, search.far[state.far_now ^ 1], state.far_before, settled, threshold);
             } else {
                 scan(search, next, settled, threshold);
-                scans++;
             }
-            next.finish(sums);
-            far_whole = true;
-            was_split = true;
         }
+        next.finish(sums);
         grid_barrier();
     }
     const u32 all_expanded = block_sum(expanded);
-    const u64 all_relaxations = block_sum(relaxations);
+    const u64 all_relaxations = block_sum(static_cast<u64>(relaxations));
     if (threadIdx.x == 0) {
         atomicAdd(&search.report[3], static_cast<u64>(all_expanded));
         atomicAdd(&search.report[4], all_relaxations);
     }
     if (thread == 0) {
         store(&search.report[0], static_cast<u64>(round - 1));
-        store(&search.report[1], static_cast<u64>(thresholds));
-        store(&search.report[2], static_cast<u64>(scans));
+        store(&search.report[1], static_cast<u64>(state.thresholds));
+        store(&search.report[2], static_cast<u64>(state.scans));
     }
 }
 

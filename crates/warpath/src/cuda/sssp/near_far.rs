@@ -32,8 +32,6 @@
 
 use std::sync::Arc;
 
-use bytemuck::Zeroable;
-
 use super::{DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
 use crate::cuda::bfs::direction_optimizing::WATCHED;
@@ -81,7 +79,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     lanes: &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Single, DeviceLane::Double],
     needs_transpose: |_| false,
     plan,
-    prepare,
+    prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters)?)),
 };
 
 /// Threads count a little beyond the last vertex.
@@ -193,7 +191,7 @@ unsafe impl Argument for Search {}
 
 /// Cuts off an array of heads and weights, side by side, and fills it; its address.
 fn upload_arcs(pool: &mut Pool, csr: &Csr) -> Result<u64> {
-    fn upload<T: bytemuck::Pod + Zeroable>(
+    fn upload<T: bytemuck::Pod>(
         pool: &mut Pool,
         heads: &[VertexId],
         pair: impl Fn(VertexId, usize) -> T + Sync,
@@ -214,11 +212,11 @@ fn upload_arcs(pool: &mut Pool, csr: &Csr) -> Result<u64> {
     }
 }
 
-fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedSssp>> {
+fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<NearFar> {
     if graph.vertices() > MOST_VERTICES {
         return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
     }
-    let wide = is_wide(graph) || cfg!(test) && graph.vertices() % 2 == 0;
+    let wide = is_wide(graph);
     let kernels = OfLane::new(graph, |lane| {
         let name = if wide { "sssp_near_far_64" } else { "sssp_near_far_32" };
         let kernel = lane.function(&**device, &images::SSSP_NEAR_FAR, name)?;
@@ -265,7 +263,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         far_capacity: capacity as u32,
         batch: parameters.get("batch").unwrap_or(131_072.0) as u32,
     };
-    Ok(Box::new(NearFar {
+    Ok(NearFar {
         pool,
         kernels,
         arguments,
@@ -276,7 +274,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         out_of_range,
         waiting,
         lane: DeviceLane::Narrow,
-    }))
+    })
 }
 
 #[derive(Debug)]
@@ -331,5 +329,86 @@ impl PreparedSssp for NearFar {
 
     fn found(&self) -> Found<'_> {
         Found { pool: &self.pool, distances: self.lane.part(self.distances, self.arguments.vertices) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cuda::bfs::tests::devices;
+    use crate::cuda::device::memory::room;
+    use crate::testing::{TestWeight, graphs_of_every_shape};
+    use crate::{Control, Engine, Solver, Sssp};
+
+    /// Graphs of more arcs than 32 bits can count are too large for tests; their kernels are not.
+    fn wide_offsets_find_the_same<W: TestWeight>(seed: u64) {
+        for (name, graph) in graphs_of_every_shape::<W>(seed).into_iter().skip(seed as usize).step_by(9) {
+            let expected =
+                Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap().solve(Sssp::from(0)).unwrap();
+            for device in devices(seed) {
+                let mut prepared = prepare(&device, &graph, &Parameters::default()).unwrap();
+                let mut room = Pool::new(&device, room::<u64>(graph.vertices() as u64 + 1)).unwrap();
+                prepared.arguments.offsets = room.take_filled(graph.csr().offsets()).unwrap().address();
+                prepared.kernels = OfLane::new(&graph, |lane| {
+                    let kernel = lane.function(&*device, &images::SSSP_NEAR_FAR, "sssp_near_far_64")?;
+                    Ok((kernel, LaunchShape { cooperative: true, ..LaunchShape::line(3, 64) }))
+                })
+                .unwrap();
+                let control = Control::new();
+                for &lane in super::super::lanes_of(&graph) {
+                    let task = SsspTask {
+                        graph: &graph,
+                        lane,
+                        sources: &[0],
+                        targets: &[],
+                        cutoff: u64::MAX,
+                        control: &control,
+                    };
+                    if prepared.solve(&task).unwrap().out_of_range {
+                        continue;
+                    }
+                    let found = prepared.found();
+                    let unreachable = lane.unreachable();
+                    let words = found.pool.read(found.distances).unwrap();
+                    let reached = match lane.words() {
+                        1 => words.iter().filter(|&&distance| u64::from(distance) != unreachable).count(),
+                        _ => found
+                            .pool
+                            .read(found.distances.cast::<u64>())
+                            .unwrap()
+                            .iter()
+                            .filter(|&&d| d != unreachable)
+                            .count(),
+                    };
+                    assert_eq!(reached as u64, expected.reached(), "{name}, {lane:?}");
+                    let sum: f64 = match lane {
+                        DeviceLane::Single => {
+                            words.iter().map(|&d| f64::from(f32::from_bits(d))).filter(|d| d.is_finite()).sum()
+                        }
+                        DeviceLane::Double => {
+                            let all = found.pool.read(found.distances.cast::<f64>()).unwrap();
+                            all.into_iter().filter(|d| d.is_finite()).sum()
+                        }
+                        DeviceLane::Narrow => words.iter().filter(|&&d| d != u32::MAX).map(|&d| f64::from(d)).sum(),
+                        _ => {
+                            let all = found.pool.read(found.distances.cast::<u64>()).unwrap();
+                            all.into_iter().filter(|&d| d != u64::MAX).map(|d| d as f64).sum()
+                        }
+                    };
+                    let right: f64 = (0..graph.vertices() as VertexId)
+                        .filter_map(|vertex| expected.distance(vertex))
+                        .map(|distance| distance.to_f64())
+                        .sum();
+                    assert!((sum - right).abs() <= 1e-12 * right, "{name}, {lane:?}: {sum}, not {right}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn offsets_of_64_bits_lead_to_the_same_distances() {
+        wide_offsets_find_the_same::<u32>(1);
+        wide_offsets_find_the_same::<f32>(2);
+        wide_offsets_find_the_same::<f64>(3);
     }
 }

@@ -36,6 +36,15 @@ const INTEGERS: [&str; 4] = [
     "multi-hop:threads=32,delta=700",
 ];
 
+const NEAR_FAR: [&str; 6] = [
+    "near-far:threads=64",
+    "near-far:threads=32,blocks=3,delta=1,batch=0",
+    "near-far:threads=128,far=3,batch=40",
+    "near-far:threads=32,far=20,delta=300,batch=0",
+    "near-far:threads=64,blocks=2,batch=2,far=0",
+    "near-far:threads=512,delta=5,batch=10",
+];
+
 const OTHERS: [&str; 7] = [
     "mask:threads=32",
     "mask:coarsening=4,threads=64",
@@ -102,6 +111,69 @@ fn every_algorithm_agrees_with_the_cpu_and_proves_it() {
     agrees_with_the_cpu::<i32>(&BELLMAN_FORD, 7, 3);
 }
 
+#[test]
+fn near_and_far_agree_with_the_cpu_in_every_lane() {
+    for seed in [1, 2, 3] {
+        agrees_with_the_cpu::<u32>(&NEAR_FAR, seed, 3);
+    }
+    agrees_with_the_cpu::<f32>(&NEAR_FAR, 4, 2);
+    agrees_with_the_cpu::<f64>(&NEAR_FAR, 5, 2);
+    agrees_with_the_cpu::<Unit>(&NEAR_FAR, 6, 5);
+}
+
+/// Hubs, whose rows are cut into pieces; a far list that is whole, too small, or not there; windows that are widened
+/// and cut back.
+#[test]
+fn near_and_far_go_all_ways() {
+    let mut random = Random(13);
+    let hubs = (0..3_u32).flat_map(|hub| (0..400).map(move |k| (hub, hub + 3 * k)));
+    let tail = (1200..1500_u32).map(|v| (v, v + 1));
+    let others = (0..1500_u32).map(|v| (v * 7 % 1203, v * 11 % 1201));
+    let edges: Vec<(u32, u32, u32)> =
+        tail.chain(hubs).chain(others).map(|(u, v)| (u, v, 1 + random.below(255) as u32)).collect();
+    let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(edges).unwrap();
+    let expected = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap().sssp(1500).unwrap();
+    for device in devices(13) {
+        let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+        let solve = |parameters: &str| {
+            let request = Sssp::from(1500).algorithm(format!("near-far:threads=128,{parameters}"));
+            let tree = solver.solve(request).unwrap();
+            assert_eq!(tree.distances(), expected.distances(), "{parameters}");
+            let statistics = tree.report().statistics.clone();
+            move |wanted: &str| statistics.iter().find(|(name, _)| *name == wanted).unwrap().1
+        };
+        let listed = solve("delta=20,batch=0,far=2000");
+        let scanned = solve("delta=20,batch=0,far=5");
+        assert!(listed("scans") == 0 && scanned("scans") > 0 && scanned("thresholds") > scanned("scans"));
+        assert_eq!(scanned("thresholds"), listed("thresholds"));
+        let arcs = graph.arcs() as u64;
+        assert!(solve("delta=1,batch=0")("relaxations") <= arcs + arcs / 8);
+        // On the long tail the window widens, until the hubs come.
+        let widened = solve("delta=10,batch=40,far=2000");
+        assert!(widened("thresholds") < solve("delta=10,batch=0")("thresholds") && widened("scans") > 0);
+    }
+}
+
+/// A bucket with more vertices than a part of a queue holds: the search goes on another way.
+#[test]
+fn a_bucket_too_large_for_the_queues_is_searched_by_mask() {
+    let edges = (1..2551_u32).map(|v| ((v - 1) / 50, v, 10 + v % 3));
+    let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(edges).unwrap();
+    for device in devices(2) {
+        let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+        for (request, whole) in [(Sssp::from(0), true), (Sssp::from(0).within(21), false)] {
+            let tree = solver.solve(request.algorithm("multi-hop:threads=32,blocks=1,delta=2")).unwrap();
+            tree.verify(&graph).unwrap();
+            assert!(
+                tree.report().statistics.iter().any(|(name, _)| *name == "relaxed_vertices"),
+                "{:?}",
+                tree.report()
+            );
+            assert_eq!(tree.reached() == graph.vertices() as u64, whole);
+        }
+    }
+}
+
 /// What is taken where nothing is set: whole devices, and the algorithm that is chosen.
 #[test]
 fn defaults_fill_the_device() {
@@ -112,7 +184,7 @@ fn defaults_fill_the_device() {
     let expected = Solver::builder(&graph).engine(Engine::Cpu).open().unwrap().sssp(5).unwrap();
     for device in devices(8) {
         let gpu = Solver::builder(&graph).device(device).open().unwrap();
-        for algorithm in ["mask", "bellman-ford", "bellman-ford:sync=shared", "work-efficient", ""] {
+        for algorithm in ["mask", "bellman-ford", "bellman-ford:sync=shared", "work-efficient", "near-far", ""] {
             let request = if algorithm.is_empty() { Sssp::from(5) } else { Sssp::from(5).algorithm(algorithm) };
             let tree = gpu.solve(request).unwrap();
             assert_eq!(tree.distances(), expected.distances(), "{algorithm}");
@@ -136,7 +208,7 @@ fn distances_beyond_32_bits_move_to_the_wide_lane() {
     let graph = Graph::from_edges(edges).unwrap();
     for device in devices(9) {
         let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
-        for algorithm in BELLMAN_FORD.iter().chain(&OTHERS) {
+        for algorithm in BELLMAN_FORD.iter().chain(&OTHERS).chain(&NEAR_FAR) {
             let solve = |source, wide| {
                 let tree = solver.solve(Sssp::from(source).algorithm(*algorithm)).unwrap();
                 tree.verify(&graph).unwrap();
@@ -156,7 +228,7 @@ fn floats_beyond_their_range_are_told() {
     let graph = Graph::from_edges([(0, 1, 3e38_f32), (1, 2, 3e38), (3, 1, 1.0)]).unwrap();
     for device in devices(10) {
         let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
-        for algorithm in ["mask", "bellman-ford", "work-efficient"] {
+        for algorithm in ["mask", "bellman-ford", "work-efficient", "near-far"] {
             let refused = solver.solve(Sssp::from(0).algorithm(algorithm));
             assert!(matches!(refused, Err(Error::DistanceOverflow { lane: "f32->f32" })), "{refused:?}");
             solver.solve(Sssp::from(3).algorithm(algorithm)).unwrap().verify(&graph).unwrap();
@@ -236,7 +308,7 @@ fn memory_is_planned_and_refused_with_the_numbers() {
     let graph = Graph::from_edges((0..100_u32).map(|v| (v, v + 1, 7_u32))).unwrap();
     for device in devices(1) {
         let solver = Solver::builder(&graph).threads(1).memory(1000).device(device).open().unwrap();
-        for algorithm in ["mask", "bellman-ford:sync=shared", "work-efficient"] {
+        for algorithm in ["mask", "bellman-ford:sync=shared", "work-efficient", "near-far", "multi-hop"] {
             let request = Sssp::from(0).algorithm(algorithm);
             let needed = solver.plan(&request).unwrap().device_bytes();
             let refused = solver.solve(request);
@@ -265,10 +337,13 @@ fn what_makes_no_sense_is_refused() {
             (&positive, "bellman-ford:launch=1024", "256x8"),
             (&positive, "work-efficient:launch=1024x2049", "at most 2048 such blocks"),
             (&positive, "work-efficient:sync=shared", "one of outcore, incore"),
+            (&positive, "near-far:threads=48", "not a multiple of 32"),
+            (&positive, "near-far:delta=0", "above 0"),
             (&positive, "dijkstra", "there are multi-hop"),
             (&signed, "mask", "does not have the lane i32->i64"),
             (&signed, "work-efficient", "does not have the lane i32->i64"),
             (&single, "mask", "weights of 0 or more"),
+            (&single, "near-far", "weights of 0 or more"),
             (&single, "bellman-ford", "only as integers"),
             (&double, "bellman-ford", "does not have the lane f64->f64"),
         ] {
@@ -277,7 +352,7 @@ fn what_makes_no_sense_is_refused() {
         }
         assert!(solver(&signed).unwrap().solve(Sssp::from(0).within(3_u32)).is_err());
         control.cancel();
-        for algorithm in ["mask", "bellman-ford", "work-efficient"] {
+        for algorithm in ["mask", "bellman-ford", "work-efficient", "multi-hop", "near-far"] {
             let refused = solver(&positive).unwrap().solve(Sssp::from(0).algorithm(algorithm));
             assert!(matches!(refused, Err(Error::Interrupted)), "{refused:?}");
         }
