@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests, sanitizers and bench on a machine with a GPU, without Rust: `run.sh [tests|sanitizers|bench]..`, default all.
-# Exits with 1 if anything is wrong. SANITIZER says where compute-sanitizer is, GRAPHS where more graphs to bench are.
+# Exits with 1 if anything is wrong. SANITIZER says where compute-sanitizer is, TOOLS which of its tools are wanted, GRAPHS
+# where more graphs to bench are.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 chmod +x warpath warpath-tests warpath-bench
@@ -54,7 +55,7 @@ if [[ " $parts " == *" sanitizers "* ]]; then
         row compute-sanitizer FAILED "there is none on this machine"
         failed=1
     else
-        for tool in memcheck racecheck synccheck initcheck; do
+        for tool in ${TOOLS:-memcheck racecheck synccheck initcheck}; do
             for algorithm in ${ALGORITHMS:-$(algorithms bfs)}; do
                 for graph in kron:10 grid:24x40; do
                     attempt "$tool $algorithm $graph" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \

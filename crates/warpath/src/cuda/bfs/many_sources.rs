@@ -408,7 +408,7 @@ mod tests {
                     let many = prepared.many_sources().unwrap();
                     many.shape = LaunchShape { cooperative: true, ..LaunchShape::line(3, 64) };
                     many.arguments.alpha = alpha;
-                    many.arguments.capacity = capacity.min(many.arguments.capacity);
+                    many.arguments.capacity = capacity.min((queue_items(&graph) / 3) as u32);
                     for batch in sources.chunks(WIDEST) {
                         for cutoff in [u32::MAX, 3, 0] {
                             let statistics = many.search_each(batch, cutoff, &Control::new()).unwrap();
@@ -448,6 +448,7 @@ mod tests {
             let many = prepared.many_sources().unwrap();
             let mut room = Pool::new(&device, 1 << 16).unwrap();
             many.arguments.offsets = room.take_filled(graph.csr().offsets()).unwrap().address();
+            many.arguments.incoming_offsets = room.take_filled(graph.transpose().offsets()).unwrap().address();
             many.search = device.function(&images::BFS_MANY_SOURCES, "bfs_many_sources_64").unwrap();
             many.shape = LaunchShape { cooperative: true, ..LaunchShape::line(2, 64) };
             let cpu = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap();

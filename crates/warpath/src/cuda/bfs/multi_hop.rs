@@ -129,7 +129,7 @@ impl Growth {
         let vertices = graph.vertices() as u128;
         let mut sample: Vec<Neighborhood> = (0..SAMPLES.min(graph.vertices()) as u64)
             .map(|index| {
-                let middle = u128::from(index.wrapping_mul(GOLDEN_RATIO)) * vertices >> 64;
+                let middle = (u128::from(index.wrapping_mul(GOLDEN_RATIO)) * vertices) >> 64;
                 Neighborhood { found: vec![middle as VertexId], layer: 0, layer_before: 0 }
             })
             .collect();
