@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::Solver;
-use super::bfs::OnCuda;
+use super::{bfs, sssp};
 use crate::cuda::device::Device;
 use crate::plan::{Plan, available_memory};
 use crate::problems::Problem;
@@ -21,7 +21,9 @@ pub(super) struct CudaState {
     /// How many searches are known to come, the next one included; 0 for one.
     searches: usize,
     /// What breadth-first searches are here, by the algorithm that was asked for, if one was.
-    known: HashMap<Option<String>, Arc<OnCuda>>,
+    known: HashMap<Option<String>, Arc<bfs::OnCuda>>,
+    /// What shortest-path searches are here, likewise.
+    known_by_weight: HashMap<Option<String>, Arc<sssp::OnCuda>>,
 }
 
 /// A graph on the device, ready for one algorithm.
@@ -60,13 +62,23 @@ impl CudaState {
     }
 
     /// What such a search is, if that is known.
-    pub(super) fn searches_known(&self, algorithm: &Option<String>) -> Option<Arc<OnCuda>> {
+    pub(super) fn searches_known(&self, algorithm: &Option<String>) -> Option<Arc<bfs::OnCuda>> {
         self.known.get(algorithm).cloned()
     }
 
     /// Remembers what such a search is.
-    pub(super) fn remember(&mut self, algorithm: Option<String>, search: Arc<OnCuda>) {
+    pub(super) fn remember(&mut self, algorithm: Option<String>, search: Arc<bfs::OnCuda>) {
         self.known.insert(algorithm, search);
+    }
+
+    /// What such a search by weights is, if that is known.
+    pub(super) fn known_by_weight(&self, algorithm: &Option<String>) -> Option<Arc<sssp::OnCuda>> {
+        self.known_by_weight.get(algorithm).cloned()
+    }
+
+    /// Remembers what such a search by weights is.
+    pub(super) fn remember_by_weight(&mut self, algorithm: Option<String>, search: Arc<sssp::OnCuda>) {
+        self.known_by_weight.insert(algorithm, search);
     }
 
     /// Whether the device is open.

@@ -1,7 +1,9 @@
 //! Single-source shortest paths: choosing engine, lane and algorithm, running it, making the result.
 
+use std::sync::Arc;
 use std::time::Instant;
 
+use super::bfs::{in_words, transpose_bytes};
 use super::{Request, Search, Solver, attach_distances, plan_search, trim_to_ball};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::sssp::{ALGORITHMS, SsspLane, SsspTask};
@@ -29,7 +31,7 @@ impl Request for Sssp {
         }
         match self.place(solver).engine {
             Place::Cpu => Ok(plan_search(solver, 8, self.distances_only)),
-            Place::Cuda => Ok(self.on_cuda(solver)?.plan),
+            Place::Cuda => self.plan_on_cuda(solver),
         }
     }
 
@@ -68,7 +70,8 @@ struct Placed {
 }
 
 /// What a search is on the CUDA engine.
-struct OnCuda {
+#[derive(Debug)]
+pub(super) struct OnCuda {
     /// The algorithm, with parameters, as text.
     name: String,
     /// Why this one.
@@ -124,7 +127,7 @@ impl Sssp {
                 if only_cuda {
                     return placed(Place::Cuda, "only there is this algorithm");
                 }
-                match gpu_pays() {
+                match self.gpu_pays(solver) {
                     Ok(reason) => Placed { engine: Place::Cuda, reason, optional: true },
                     Err(reason) => placed(Place::Cpu, &reason),
                 }
@@ -132,9 +135,64 @@ impl Sssp {
         }
     }
 
-    /// The algorithm of the CUDA engine for this search, and what it takes there.
-    fn on_cuda(&self, solver: &Solver<'_>) -> Result<OnCuda> {
+    /// Whether the searches to come are predicted to be done sooner on a GPU, what has to be made ready there included;
+    /// and why, or why not. The device is opened only if it pays.
+    fn gpu_pays(&self, solver: &Solver<'_>) -> std::result::Result<String, String> {
+        /// Opening a device, in seconds.
+        const OPENING: f64 = 0.3;
+        /// What one search takes at least, with its launch and its report.
+        const SEARCH: f64 = 200e-6;
+        /// Bytes a second, to the device and back, from ordinary memory.
+        const COPYING: f64 = 10e9;
+        /// Arcs a second of `near-far`, vertices a second of `multi-hop`, and arcs a second of all others.
+        const ARCS: f64 = 15e9;
+        const VERTICES: f64 = 200e6;
+        const OTHERS: f64 = 1e9;
+        /// Arcs a second of one thread of the CPU.
+        const CPU_ARCS: f64 = 60e6;
+        if let Some(reason) = crate::cuda::plainly_absent() {
+            return Err(reason);
+        }
         let graph = solver.graph;
+        let chosen = self.on_cuda(solver).map_err(|error| error.to_string())?;
+        let (vertices, arcs) = (graph.vertices() as f64, graph.arcs() as f64);
+        let on_gpu = match chosen.algorithm.info.name {
+            "near-far" => arcs / ARCS,
+            "multi-hop" => vertices / VERTICES,
+            _ => arcs / OTHERS,
+        };
+        let mut state = solver.cuda();
+        let searches = state.searches_to_come() as f64;
+        let bytes = chosen.plan.device_bytes();
+        let ready = if state.has_prepared(&chosen.name) {
+            0.0
+        } else {
+            bytes as f64 / COPYING + if state.is_open() { 0.0 } else { OPENING }
+        };
+        let distance_bytes = if graph.weight_kind() == WeightKind::F64 { 8.0 } else { 4.0 };
+        let gpu = ready + searches * (on_gpu + SEARCH + distance_bytes * vertices / COPYING);
+        let cpu = searches * (vertices + arcs) / CPU_ARCS / solver.team.threads() as f64;
+        let predicted = format!("{} there is predicted, {} on the CPU", in_words(gpu), in_words(cpu));
+        if gpu >= cpu {
+            return Err(format!("a GPU does not pay: {predicted}"));
+        }
+        if let Err(error) = state.device(&solver.engine) {
+            return Err(error.to_string());
+        }
+        drop(state);
+        match solver.device_memory() {
+            Ok(available) if bytes <= available => Ok(format!("a GPU pays: {predicted}")),
+            Ok(available) => Err(format!("the GPU has {available} bytes of memory to give; the search takes {bytes}")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// The algorithm of the CUDA engine for this search and what it takes there; worked out once for a graph.
+    fn on_cuda(&self, solver: &Solver<'_>) -> Result<Arc<OnCuda>> {
+        let graph = solver.graph;
+        if let Some(known) = solver.cuda().known_by_weight(&self.algorithm) {
+            return Ok(known);
+        }
         let (name, reason) = match &self.algorithm {
             Some(name) => (name.clone(), "asked for".to_owned()),
             None => {
@@ -144,17 +202,25 @@ impl Sssp {
         };
         let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, &name)?;
         algorithm.check(graph)?;
-        let mut plan = (algorithm.plan)(graph, &parameters);
+        let plan = (algorithm.plan)(graph, &parameters);
+        let found = Arc::new(OnCuda { name, reason, algorithm, parameters, plan });
+        solver.cuda().remember_by_weight(self.algorithm.clone(), found.clone());
+        Ok(found)
+    }
+
+    fn plan_on_cuda(&self, solver: &Solver<'_>) -> Result<Plan> {
+        let graph = solver.graph;
+        let chosen = self.on_cuda(solver)?;
+        let mut plan = chosen.plan.clone();
         let vertices = graph.vertices() as u64;
-        if (algorithm.needs_transpose)(&parameters) && !graph.has_transpose() {
-            let bytes = 8 * vertices + graph.arcs() as u64 * (4 + graph.weight_kind().bytes());
-            plan.memory("the arcs by head", bytes);
+        if (chosen.algorithm.needs_transpose)(&chosen.parameters) && !graph.has_transpose() {
+            plan.memory("the arcs by head", transpose_bytes(graph));
         }
         plan.memory("distances", 8 * vertices);
         if !self.distances_only {
             plan.memory("predecessors", 4 * vertices);
         }
-        Ok(OnCuda { name, reason, algorithm, parameters, plan })
+        Ok(plan)
     }
 
     /// Solves in the lane of the graph's weights; on the CPU if nothing is chosen on the CUDA engine.
@@ -325,14 +391,6 @@ fn solve_by_bfs(solver: &Solver<'_>, bfs: Bfs) -> Result<ShortestPathTree> {
         .trim_end_matches("; ")
         .to_owned();
     Ok(tree)
-}
-
-/// Whether the search is predicted to be done sooner on a GPU, and why, or why not.
-fn gpu_pays() -> std::result::Result<String, String> {
-    Err(match crate::cuda::plainly_absent() {
-        Some(reason) => reason,
-        None => "on a GPU there are only algorithms for study in this version".into(),
-    })
 }
 
 /// The algorithm of the CPU engine predicted fastest, and why.
