@@ -122,7 +122,7 @@ fn first_delta(graph: &Graph) -> f64 {
     let median = if sample.is_empty() { 1.0 } else { *sample.select_nth_unstable_by(middle, f64::total_cmp).1 };
     let typical = if median > 0.0 { median } else { graph.weight_range().1 / 2.0 };
     let degree = (arcs as f64 / graph.vertices().max(1) as f64).max(1.0);
-    let delta = typical * 120.0 / degree.powf(2.5);
+    let delta = typical * 90.0 / degree.powf(2.5);
     match graph.weight_kind() {
         WeightKind::F32 | WeightKind::F64 => delta.clamp(f64::MIN_POSITIVE, f64::MAX),
         _ => delta.max(1.0),
