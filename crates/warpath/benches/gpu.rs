@@ -1,27 +1,73 @@
-//! Breadth-first search on a GPU, timed by its own clock and checked against the CPU.
+//! Searches on a GPU, timed by its own clock and checked against the CPU.
 //!
 //! ```sh
 //! cargo bench -p warpath --bench gpu -- kron:20 roads.gr            # every fast algorithm that suits
 //! cargo bench -p warpath --bench gpu -- grid:1000x1000 --algorithm multi-hop:radius=4
 //! cargo bench -p warpath --bench gpu -- kron:20 --sources 1000      # so many searches in one call, time for each of them
+//! cargo bench -p warpath --bench gpu -- --problem sssp roads.gr     # shortest paths, with the weights of the file
+//! cargo bench -p warpath --bench gpu -- --problem sssp kron:20 --weights 1..255  # with random ones
 //! ```
 //!
 //! For each of eight sources in the largest component, five searches after one to warm up: from a prepared graph on the
-//! device to final levels on the device, initialization included. Printed is the median of the medians, and the least
+//! device to final distances on the device, initialization included. Printed is the median of the medians, and the least
 //! and greatest of them. With `--sources N` it is N searches in one call, five times after one to warm up. Preparing
 //! (upload included), downloading and all else are timed on the host, beside it. Every answer is compared with the CPU
 //! engine's; of many searches in one call, those of the first.
 
 use std::time::Instant;
 
+use warpath::generate::DEFAULT_SEED;
 use warpath::graph::weakly_connected_components;
-use warpath::{Bfs, Engine, Graph, ShortestPathTree, Solver, VertexId};
+use warpath::{Bfs, Engine, Graph, Result, ShortestPathTree, Solver, Sssp, VertexId};
 
 const SOURCES: usize = 8;
 const RUNS: usize = 5;
 const DEFAULT_GRAPHS: [&str; 3] = ["kron:18", "uniform:18", "grid:512x512"];
 
+/// What is searched for.
+#[derive(Clone, Copy)]
+enum Problem {
+    Bfs,
+    Sssp,
+}
+
+impl Problem {
+    /// One search, distances only.
+    fn solve(self, solver: &Solver<'_>, source: VertexId, algorithm: Option<&str>) -> Result<ShortestPathTree> {
+        match self {
+            Problem::Bfs => solver.solve(bfs(source, algorithm)),
+            Problem::Sssp => solver.solve(sssp(source, algorithm)),
+        }
+    }
+
+    /// One search for each source, in one call.
+    fn solve_each(
+        self,
+        solver: &Solver<'_>,
+        sources: &[VertexId],
+        algorithm: Option<&str>,
+        each: impl FnMut(ShortestPathTree) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            Problem::Bfs => solver.solve_each(bfs(0, algorithm), sources, each),
+            Problem::Sssp => solver.solve_each(sssp(0, algorithm), sources, each),
+        }
+    }
+}
+
+fn bfs(source: VertexId, algorithm: Option<&str>) -> Bfs {
+    let request = Bfs::from(source).distances_only();
+    algorithm.into_iter().fold(request, |request, algorithm| request.algorithm(algorithm))
+}
+
+fn sssp(source: VertexId, algorithm: Option<&str>) -> Sssp {
+    let request = Sssp::from(source).distances_only();
+    algorithm.into_iter().fold(request, |request, algorithm| request.algorithm(algorithm))
+}
+
 fn main() {
+    let mut problem = Problem::Bfs;
+    let mut weights = None;
     let mut graphs = Vec::new();
     let mut algorithms = Vec::new();
     let mut together = None;
@@ -30,6 +76,14 @@ fn main() {
         match argument.as_str() {
             "--algorithm" => algorithms.extend(arguments.next()),
             "--sources" => together = arguments.next().map(|count| count.parse().expect("--sources takes a number")),
+            "--problem" => {
+                problem = match arguments.next().as_deref() {
+                    Some("bfs") => Problem::Bfs,
+                    Some("sssp") => Problem::Sssp,
+                    _ => panic!("--problem takes bfs or sssp"),
+                }
+            }
+            "--weights" => weights = arguments.next().map(|range| parse_range(&range)),
             "--bench" => {}
             _ => graphs.push(argument),
         }
@@ -54,21 +108,25 @@ fn main() {
     for name in &graphs {
         let graph =
             if warpath::generate::Recipe::looks_like(name) { warpath::generate(name) } else { warpath::read(name) };
-        let graph = graph.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let graph = graph
+            .and_then(|graph| match weights {
+                Some((low, high)) => graph.with_random_weights(low, high, DEFAULT_SEED),
+                None => Ok(graph),
+            })
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         let sources = sources(&graph, together.unwrap_or(SOURCES));
         let cpu = Solver::builder(&graph).engine(Engine::Cpu).open().expect("threads can be started");
-        let request = |source| Bfs::from(source).distances_only();
         let chosen: Vec<Option<&str>> = if algorithms.is_empty() {
             vec![None]
         } else {
             algorithms.iter().map(|name| Some(name.as_str())).collect()
         };
         if together.is_some() {
-            chosen.iter().for_each(|algorithm| many(name, &graph, *algorithm, &sources, &cpu));
+            chosen.iter().for_each(|algorithm| many(problem, name, &graph, *algorithm, &sources, &cpu));
             continue;
         }
         let expected: Vec<_> =
-            sources.iter().map(|&source| cpu.solve(request(source)).expect("the search works")).collect();
+            sources.iter().map(|&source| problem.solve(&cpu, source, None).expect("the search works")).collect();
         for algorithm in chosen {
             let gpu = Solver::builder(&graph).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
             let (mut on_device, mut on_host, mut downloads) = (Vec::new(), Vec::new(), Vec::new());
@@ -76,17 +134,13 @@ fn main() {
             for (&source, expected) in sources.iter().zip(&expected) {
                 let mut times = Vec::new();
                 for run in 0..=RUNS {
-                    let mut request = request(source);
-                    if let Some(algorithm) = algorithm {
-                        request = request.algorithm(algorithm);
-                    }
                     let start = Instant::now();
-                    let tree = match gpu.solve(request) {
+                    let tree = match problem.solve(&gpu, source, algorithm) {
                         Ok(tree) => tree,
                         Err(error) => panic!("{name}, {algorithm:?}: {error}"),
                     };
                     let host = start.elapsed().as_secs_f64();
-                    assert_eq!(tree.distances(), expected.distances(), "{name}: the levels differ from the CPU's");
+                    assert_eq!(tree.distances(), expected.distances(), "{name}: the distances differ from the CPU's");
                     let report = tree.report();
                     prepare = f64::max(prepare, report.seconds.prepare);
                     if run > 0 {
@@ -119,14 +173,10 @@ fn main() {
 }
 
 /// Times searches from many sources in one call, distances only, and prints what each of them took: by the clock of the
-/// device, and by that of the host from the call to the last levels on the host. One call warms up; its answers are
+/// device, and by that of the host from the call to the last distances on the host. One call warms up; its answers are
 /// compared with the CPU engine's. The device's time of a batch is shared out to its searches.
-fn many(name: &str, graph: &Graph, algorithm: Option<&str>, sources: &[VertexId], cpu: &Solver<'_>) {
+fn many(problem: Problem, name: &str, graph: &Graph, algorithm: Option<&str>, sources: &[VertexId], cpu: &Solver<'_>) {
     let gpu = Solver::builder(graph).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
-    let mut request = Bfs::from(0).distances_only();
-    if let Some(algorithm) = algorithm {
-        request = request.algorithm(algorithm);
-    }
     let (mut on_device, mut on_host, mut downloads) = (Vec::new(), Vec::new(), Vec::new());
     let (mut prepare, mut described, mut statistics) = (0.0, String::new(), String::new());
     for run in 0..=RUNS {
@@ -147,15 +197,15 @@ fn many(name: &str, graph: &Graph, algorithm: Option<&str>, sources: &[VertexId]
             }
             if run == 0 {
                 let start = Instant::now();
-                let expected = cpu.solve(Bfs::from(sources[index]).distances_only())?;
+                let expected = problem.solve(cpu, sources[index], None)?;
                 assert_eq!(tree.sources(), expected.sources(), "{name}: the trees are not in order");
-                assert_eq!(tree.distances(), expected.distances(), "{name}: the levels differ from the CPU's");
+                assert_eq!(tree.distances(), expected.distances(), "{name}: the distances differ from the CPU's");
                 checking += start.elapsed().as_secs_f64();
             }
             index += 1;
             Ok(())
         };
-        if let Err(error) = gpu.solve_each(request.clone(), sources, each) {
+        if let Err(error) = problem.solve_each(&gpu, sources, algorithm, each) {
             panic!("{name}, {algorithm:?}: {error}");
         }
         assert_eq!(index, sources.len(), "{name}: some trees are missing");
@@ -178,6 +228,12 @@ fn many(name: &str, graph: &Graph, algorithm: Option<&str>, sources: &[VertexId]
         prepare * 1e3,
         median(&mut downloads) * 1e3
     );
+}
+
+/// Both ends of a range such as `1..255`.
+fn parse_range(text: &str) -> (i64, i64) {
+    let ends = text.split_once("..").and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+    ends.expect("--weights takes a range such as 1..255")
 }
 
 /// The median; sorts the values.

@@ -33,6 +33,7 @@
 #include "emulator/emulator.hpp"
 
 using u8 = uint8_t;
+using u16 = uint16_t;
 using u32 = uint32_t;
 using u64 = uint64_t;
 
@@ -42,6 +43,7 @@ using u64 = uint64_t;
 #include <cstdint>
 
 using u8 = uint8_t;
+using u16 = uint16_t;
 using u32 = uint32_t;
 using u64 = uint64_t;
 

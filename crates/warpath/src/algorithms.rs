@@ -23,25 +23,87 @@ pub struct AlgorithmInfo {
     pub negative_weights: bool,
 }
 
-/// A parameter of an algorithm: a number.
+/// A parameter of an algorithm.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
     /// What it does, and its value if it is not set.
     pub summary: &'static str,
-    /// The least value that makes sense.
-    pub minimum: f64,
+    /// What it can be set to.
+    pub values: Values,
+}
+
+/// What a parameter can be set to.
+#[derive(Debug, Clone, Copy)]
+pub enum Values {
+    /// A number, this one or more.
+    AtLeast(f64),
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// How many threads a block has and how many blocks there are, as in `256x8`.
+    Launch,
+}
+
+impl Values {
+    /// The value that this text stands for, if it is one of these.
+    fn parse(&self, text: &str) -> Option<Value> {
+        match self {
+            Values::AtLeast(least) => {
+                let number: f64 = text.parse().ok()?;
+                (number.is_finite() && number >= *least).then_some(Value::Number(number))
+            }
+            Values::OneOf(words) => words.iter().find(|word| **word == text).map(|word| Value::Word(word)),
+            Values::Launch => {
+                let (threads, blocks) = text.split_once('x')?;
+                let (threads, blocks) = (threads.parse().ok()?, blocks.parse().ok()?);
+                (threads > 0 && blocks > 0).then_some(Value::Launch { threads, blocks })
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Values {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Values::AtLeast(least) if *least < 1e-6 && *least > 0.0 => write!(out, "a number above 0"),
+            Values::AtLeast(least) => write!(out, "a number of {least} or more"),
+            Values::OneOf(words) => write!(out, "one of {}", words.join(", ")),
+            Values::Launch => write!(out, "threads of a block and blocks, as in 256x8"),
+        }
+    }
+}
+
+/// A value that a parameter was set to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Value {
+    Number(f64),
+    Word(&'static str),
+    Launch { threads: u32, blocks: u32 },
 }
 
 /// The parameters that were set.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Parameters(Vec<(&'static str, f64)>);
+pub struct Parameters(Vec<(&'static str, Value)>);
 
 impl Parameters {
-    /// The value of `name`, if it was set.
-    pub fn get(&self, name: &str) -> Option<f64> {
+    fn value(&self, name: &str) -> Option<Value> {
         self.0.iter().find(|(set, _)| *set == name).map(|(_, value)| *value)
+    }
+
+    /// The number that `name` was set to, if it was.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        if let Value::Number(number) = self.value(name)? { Some(number) } else { None }
+    }
+
+    /// The word that `name` was set to, if it was.
+    pub fn word(&self, name: &str) -> Option<&'static str> {
+        if let Value::Word(word) = self.value(name)? { Some(word) } else { None }
+    }
+
+    /// Threads of a block and blocks that `name` was set to, if it was.
+    pub fn launch(&self, name: &str) -> Option<(u32, u32)> {
+        if let Value::Launch { threads, blocks } = self.value(name)? { Some((threads, blocks)) } else { None }
     }
 }
 
@@ -70,16 +132,12 @@ pub(crate) fn parse_algorithm<'t, T>(
             let choices = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             return Err(Error::invalid(format!("`{name}` has no parameter `{key}`; its parameters: {choices}")));
         };
-        let number = value.parse().ok().filter(|number: &f64| number.is_finite() && *number >= parameter.minimum);
-        let number = number.ok_or_else(|| {
-            let range = match parameter.minimum {
-                least if least < 1e-6 && least > 0.0 => "above 0".to_owned(),
-                least => format!("of {least} or more"),
-            };
-            Error::invalid(format!("`{key}={value}` of `{name}` is not a number {range}"))
-        })?;
+        let value = parameter
+            .values
+            .parse(value)
+            .ok_or_else(|| Error::invalid(format!("`{setting}` of `{name}` is not {}", parameter.values)))?;
         parameters.0.retain(|(set, _)| *set != parameter.name);
-        parameters.0.push((parameter.name, number));
+        parameters.0.push((parameter.name, value));
     }
     Ok((entry, parameters))
 }
@@ -88,13 +146,15 @@ pub(crate) fn parse_algorithm<'t, T>(
 mod tests {
     use super::*;
 
-    const DELTA: Parameter = Parameter { name: "delta", summary: "", minimum: 1e-300 };
+    const DELTA: Parameter = Parameter { name: "delta", summary: "", values: Values::AtLeast(1e-300) };
+    const SYNC: Parameter = Parameter { name: "sync", summary: "", values: Values::OneOf(&["incore", "outcore"]) };
+    const LAUNCH: Parameter = Parameter { name: "launch", summary: "", values: Values::Launch };
     const TABLE: [AlgorithmInfo; 1] = [AlgorithmInfo {
         problem: Problem::Sssp,
         name: "delta-stepping",
         summary: "",
         source: "",
-        parameters: &[DELTA],
+        parameters: &[DELTA, SYNC, LAUNCH],
         negative_weights: false,
     }];
 
@@ -103,12 +163,17 @@ mod tests {
         let parse = |text| parse_algorithm(&TABLE, |info| info, text).map(|(_, parameters)| parameters);
         assert_eq!(parse("delta-stepping:delta=2.5").unwrap().get("delta"), Some(2.5));
         assert_eq!(parse("delta-stepping").unwrap().get("delta"), None);
+        let set = parse("delta-stepping:sync=outcore,launch=384x5").unwrap();
+        assert_eq!((set.word("sync"), set.launch("launch"), set.get("sync")), (Some("outcore"), Some((384, 5)), None));
         for bad in [
             "dijkstra",
             "delta-stepping:delta",
             "delta-stepping:x=1",
             "delta-stepping:delta=0",
             "delta-stepping:delta=NaN",
+            "delta-stepping:sync=shared",
+            "delta-stepping:launch=256",
+            "delta-stepping:launch=0x5",
         ] {
             assert!(parse(bad).is_err(), "{bad}");
         }

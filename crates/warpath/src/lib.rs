@@ -1,5 +1,5 @@
 //! Warpath finds shortest paths and reachability in large graphs: breadth-first search, single-source and all-pairs
-//! shortest paths, transitive closure, on all cores of the CPU, and breadth-first search on NVIDIA GPUs too.
+//! shortest paths, transitive closure, on all cores of the CPU, and searches from a source on NVIDIA GPUs too.
 //!
 //! ```
 //! let graph = warpath::Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)])?;

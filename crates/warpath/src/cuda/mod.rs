@@ -12,6 +12,7 @@ pub(crate) mod bfs;
 #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "without the driver there is no device"))]
 pub(crate) mod device;
 pub(crate) mod graph;
+pub(crate) mod sssp;
 pub(crate) mod transpose;
 
 use device::Device;
@@ -20,7 +21,7 @@ use device::{driver, images};
 
 /// What is known of every algorithm of this engine, by problem.
 pub fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
-    bfs::ALGORITHMS.iter().map(|entry| &entry.info)
+    bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain(sssp::ALGORITHMS.iter().map(|entry| &entry.info))
 }
 
 /// A GPU of this machine.

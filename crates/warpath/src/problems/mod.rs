@@ -27,6 +27,7 @@ pub use bit_matrix::{BitMatrix, Line};
 pub use closure::{Closure, ClosureCounts, CondensedBits, Reachability, ReachableCounts};
 pub use distance_matrix::{DistanceMatrix, Successors};
 pub use negative_cycle::NegativeCycle;
+pub(crate) use negative_cycle::cycles_of_predecessors;
 pub use npy::NpyWriter;
 pub use path::Path;
 pub use report::{Report, Seconds};

@@ -1,6 +1,6 @@
 //! The certificate that there are no shortest paths: a cycle whose weights add up to less than zero.
 
-use crate::graph::{Graph, VertexId, Weight, Weights, with_weights};
+use crate::graph::{Graph, NO_VERTEX, VertexId, Weight, Weights, with_weights};
 use crate::{Error, Result};
 
 /// A cycle of negative length, as its edges: each starts where the one before it ends, the first where the last ends.
@@ -68,6 +68,32 @@ impl std::fmt::Display for NegativeCycle {
     }
 }
 
+/// The cycles of a graph in which every vertex has at most one predecessor, each in the direction of its arcs.
+pub(crate) fn cycles_of_predecessors(predecessors: &[VertexId]) -> Vec<Vec<VertexId>> {
+    const UNSEEN: u32 = u32::MAX;
+    let mut seen_from = vec![UNSEEN; predecessors.len()];
+    let mut cycles = Vec::new();
+    for start in 0..predecessors.len() as VertexId {
+        let mut at = start;
+        while at != NO_VERTEX && seen_from[at as usize] == UNSEEN {
+            seen_from[at as usize] = start;
+            at = predecessors[at as usize];
+        }
+        if at != NO_VERTEX && seen_from[at as usize] == start {
+            let entry = at;
+            let mut cycle = vec![entry];
+            at = predecessors[at as usize];
+            while at != entry {
+                cycle.push(at);
+                at = predecessors[at as usize];
+            }
+            cycle.reverse();
+            cycles.push(cycle);
+        }
+    }
+    cycles
+}
+
 /// The sum of the least weights of these edges with the sign of the exact sum; `None` if an edge is missing.
 fn exact_sum(graph: &Graph, edges: &[(VertexId, VertexId)]) -> Option<f64> {
     let csr = graph.csr();
@@ -133,6 +159,14 @@ fn exact_float_sum(values: impl Iterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cycles_of_predecessors_are_found() {
+        let none = NO_VERTEX;
+        assert_eq!(cycles_of_predecessors(&[none, 0, 1]), Vec::<Vec<u32>>::new());
+        assert_eq!(cycles_of_predecessors(&[2, 0, 1, 0]), [[1, 2, 0]]);
+        assert_eq!(cycles_of_predecessors(&[0, none, 3, 2]), [vec![0], vec![3, 2]]);
+    }
 
     #[test]
     fn float_sums_have_the_sign_of_the_exact_sum() {

@@ -47,8 +47,8 @@ impl Sssp {
         self
     }
 
-    /// Solve by this algorithm instead of the one predicted fastest: a name from [`cpu`](crate::cpu)'s tables, with
-    /// parameters as in `delta-stepping:delta=100`.
+    /// Solve by this algorithm instead of the one predicted fastest: a name that [`cpu::algorithms`](crate::cpu::algorithms)
+    /// or [`cuda::algorithms`](crate::cuda::algorithms) has, with parameters as in `delta-stepping:delta=100`.
     pub fn algorithm(mut self, algorithm: impl Into<String>) -> Self {
         self.algorithm = Some(algorithm.into());
         self

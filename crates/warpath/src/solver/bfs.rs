@@ -563,12 +563,12 @@ fn graph_bytes(graph: &Graph) -> u64 {
 }
 
 /// A time as a person says it.
-fn in_words(seconds: f64) -> String {
+pub(super) fn in_words(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
 }
 
 /// What [`Graph::transpose`] takes.
-fn transpose_bytes(graph: &Graph) -> u64 {
+pub(super) fn transpose_bytes(graph: &Graph) -> u64 {
     8 * graph.vertices() as u64 + graph.arcs() as u64 * (4 + graph.weight_kind().bytes())
 }
 

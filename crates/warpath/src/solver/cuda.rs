@@ -1,11 +1,11 @@
 //! What a solver keeps of the CUDA engine: the device it has opened, and the graph prepared there.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::Solver;
-use super::bfs::OnCuda;
-use crate::cuda::bfs::PreparedBfs;
+use super::{bfs, sssp};
 use crate::cuda::device::Device;
 use crate::plan::{Plan, available_memory};
 use crate::problems::Problem;
@@ -21,7 +21,9 @@ pub(super) struct CudaState {
     /// How many searches are known to come, the next one included; 0 for one.
     searches: usize,
     /// What breadth-first searches are here, by the algorithm that was asked for, if one was.
-    known: HashMap<Option<String>, Arc<OnCuda>>,
+    known: HashMap<Option<String>, Arc<bfs::OnCuda>>,
+    /// What shortest-path searches are here, likewise.
+    known_by_weight: HashMap<Option<String>, Arc<sssp::OnCuda>>,
 }
 
 /// A graph on the device, ready for one algorithm.
@@ -30,7 +32,8 @@ struct Prepared {
     /// The algorithm with its parameters, as it was asked for.
     algorithm: String,
     bytes: u64,
-    search: Box<dyn PreparedBfs>,
+    /// A boxed search of one problem or another.
+    search: Box<dyn Any + Send>,
 }
 
 impl CudaState {
@@ -59,13 +62,23 @@ impl CudaState {
     }
 
     /// What such a search is, if that is known.
-    pub(super) fn searches_known(&self, algorithm: &Option<String>) -> Option<Arc<OnCuda>> {
+    pub(super) fn searches_known(&self, algorithm: &Option<String>) -> Option<Arc<bfs::OnCuda>> {
         self.known.get(algorithm).cloned()
     }
 
     /// Remembers what such a search is.
-    pub(super) fn remember(&mut self, algorithm: Option<String>, search: Arc<OnCuda>) {
+    pub(super) fn remember(&mut self, algorithm: Option<String>, search: Arc<bfs::OnCuda>) {
         self.known.insert(algorithm, search);
+    }
+
+    /// What such a search by weights is, if that is known.
+    pub(super) fn known_by_weight(&self, algorithm: &Option<String>) -> Option<Arc<sssp::OnCuda>> {
+        self.known_by_weight.get(algorithm).cloned()
+    }
+
+    /// Remembers what such a search by weights is.
+    pub(super) fn remember_by_weight(&mut self, algorithm: Option<String>, search: Arc<sssp::OnCuda>) {
+        self.known_by_weight.insert(algorithm, search);
     }
 
     /// Whether the device is open.
@@ -79,38 +92,36 @@ impl CudaState {
     }
 
     /// The graph ready for this algorithm, made so by `prepare` if it was not. What was prepared for another is given
-    /// up first.
-    pub(super) fn prepared(
+    /// up first. `S` is the box of the problem's searches: the same name may be that of another problem's algorithm.
+    pub(super) fn prepared<S: Any + Send>(
         &mut self,
         algorithm: &str,
         bytes: u64,
-        prepare: impl FnOnce() -> Result<Box<dyn PreparedBfs>>,
-    ) -> Result<&mut dyn PreparedBfs> {
-        if self.prepared.as_ref().is_none_or(|prepared| prepared.algorithm != algorithm) {
+        prepare: impl FnOnce() -> Result<S>,
+    ) -> Result<&mut S> {
+        if self.prepared.as_ref().is_none_or(|there| there.algorithm != algorithm || !there.search.is::<S>()) {
             self.prepared = None;
-            self.prepared = Some(Prepared { algorithm: algorithm.to_owned(), bytes, search: prepare()? });
+            self.prepared = Some(Prepared { algorithm: algorithm.to_owned(), bytes, search: Box::new(prepare()?) });
         }
-        match &mut self.prepared {
-            Some(prepared) => Ok(&mut *prepared.search),
-            None => Err(Error::Device("nothing is prepared".into())),
-        }
+        let prepared = self.prepared.as_mut().and_then(|prepared| prepared.search.downcast_mut());
+        prepared.ok_or_else(|| Error::Device("nothing is prepared".into()))
     }
 
     /// Hands out what [`CudaState::prepared`] would, to be given back by [`CudaState::give_back`].
-    pub(super) fn take_prepared(
+    pub(super) fn take_prepared<S: Any + Send>(
         &mut self,
         algorithm: &str,
         bytes: u64,
-        prepare: impl FnOnce() -> Result<Box<dyn PreparedBfs>>,
-    ) -> Result<Box<dyn PreparedBfs>> {
+        prepare: impl FnOnce() -> Result<S>,
+    ) -> Result<S> {
         self.prepared(algorithm, bytes, prepare)?;
-        let taken = self.prepared.take();
-        taken.map(|prepared| prepared.search).ok_or_else(|| Error::Device("nothing is prepared".into()))
+        let taken = self.prepared.take().and_then(|prepared| prepared.search.downcast().ok());
+        taken.map(|search| *search).ok_or_else(|| Error::Device("nothing is prepared".into()))
     }
 
     /// Keeps what was handed out for the next request.
-    pub(super) fn give_back(&mut self, algorithm: &str, bytes: u64, search: Box<dyn PreparedBfs>) {
-        self.prepared = Some(Prepared { algorithm: algorithm.to_owned(), bytes, search });
+    pub(super) fn give_back(&mut self, algorithm: &str, bytes: u64, search: impl Any + Send) {
+        self.prepared = Some(Prepared { algorithm: algorithm.to_owned(), bytes, search: Box::new(search) });
     }
 
     /// Gives up device and graph, so that the next request opens it afresh.

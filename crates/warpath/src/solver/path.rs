@@ -3,8 +3,8 @@
 use super::Solver;
 use crate::cpu::sssp::bidirectional::{fewest_arcs, shortest_path};
 use crate::graph::{Csr, DistanceValue, I32Lane, U32Wide, VertexId, WeightKind};
-use crate::problems::{Path, Problem, Sssp};
-use crate::{Error, Result};
+use crate::problems::{Path, Sssp};
+use crate::{Engine, Error, Result};
 
 impl Solver<'_> {
     /// A shortest path from one vertex to another; `None` if there is none.
@@ -27,7 +27,6 @@ impl Solver<'_> {
     pub fn path(&self, from: VertexId, to: VertexId) -> Result<Option<Path>> {
         self.checked(&[from], "source")?;
         self.checked(&[to], "target")?;
-        self.only_on_cpu(Problem::Sssp)?;
         if !self.searches_from_both_ends() {
             return Ok(self.solve(Sssp::from(from).to(to))?.path_to(to));
         }
@@ -44,10 +43,11 @@ impl Solver<'_> {
         Ok(path)
     }
 
-    /// Whether [`Solver::path`] searches from both ends on this graph.
+    /// Whether [`Solver::path`] searches from both ends on this graph; that is never done on a GPU.
     pub fn searches_from_both_ends(&self) -> bool {
         let floats = matches!(self.graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
-        !floats && self.graph.has_transpose() && !self.graph.has_negative_weights()
+        let on_cpu = !matches!(self.engine, Engine::Cuda(_));
+        on_cpu && !floats && self.graph.has_transpose() && !self.graph.has_negative_weights()
     }
 
     fn path_both_ways<L: crate::graph::Lane>(

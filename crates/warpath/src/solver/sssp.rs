@@ -1,17 +1,20 @@
-//! Single-source shortest paths: choosing lane and algorithm, running it, making the result.
+//! Single-source shortest paths: choosing engine, lane and algorithm, running it, making the result.
 
+use std::sync::Arc;
 use std::time::Instant;
 
+use super::bfs::{in_words, transpose_bytes};
 use super::{Request, Search, Solver, attach_distances, plan_search, trim_to_ball};
-use crate::algorithms::parse_algorithm;
+use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::sssp::{ALGORITHMS, SsspLane, SsspTask};
+use crate::cuda::sssp::{self as cuda, LaneOnDevice};
 use crate::graph::{
     Adjacency, DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane,
     VertexId, WeightKind,
 };
 use crate::plan::Plan;
-use crate::problems::{Bfs, Problem, Report, Seconds, ShortestPathTree, Sssp};
-use crate::{Error, Result};
+use crate::problems::{Bfs, Problem, Report, ShortestPathTree, Sssp};
+use crate::{Engine, Error, Result};
 
 impl Search for Sssp {
     fn starting_at(&self, source: VertexId) -> Self {
@@ -23,40 +26,366 @@ impl Request for Sssp {
     type Answer = ShortestPathTree;
 
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan> {
-        solver.only_on_cpu(Problem::Sssp)?;
-        Ok(plan_search(solver, 8, self.distances_only))
+        if let Some(bfs) = self.as_bfs(solver.graph)? {
+            return bfs.plan(solver);
+        }
+        match self.place(solver).engine {
+            Place::Cpu => Ok(plan_search(solver, 8, self.distances_only)),
+            Place::Cuda => self.plan_on_cuda(solver),
+        }
     }
 
     fn solve_on(self, solver: &Solver<'_>) -> Result<ShortestPathTree> {
+        if let Some(bfs) = self.as_bfs(solver.graph)? {
+            return solve_by_bfs(solver, bfs);
+        }
+        let mut place = self.place(solver);
+        if place.engine == Place::Cuda {
+            match self.on_cuda(solver).and_then(|chosen| self.solve_in_lanes(solver, &place, Some(&chosen))) {
+                // It was only predicted that the device would do.
+                Err(error @ (Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. })) if place.optional => {
+                    plan_search(solver, 8, self.distances_only).check(solver.memory)?;
+                    place.reason = error.to_string();
+                }
+                answer => return answer,
+            }
+        }
+        self.solve_in_lanes(solver, &place, None)
+    }
+}
+
+/// The engine a search goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Cpu,
+    Cuda,
+}
+
+/// An engine, and why.
+struct Placed {
+    engine: Place,
+    reason: String,
+    /// Whether the other engine would do, too.
+    optional: bool,
+}
+
+/// What a search is on the CUDA engine.
+#[derive(Debug)]
+pub(super) struct OnCuda {
+    /// The algorithm, with parameters, as text.
+    name: String,
+    /// Why this one.
+    reason: String,
+    algorithm: &'static cuda::SsspAlgorithm,
+    parameters: Parameters,
+    /// What it takes.
+    plan: Plan,
+}
+
+/// The request, checked and in a lane.
+struct Checked<L: Lane> {
+    sources: Vec<VertexId>,
+    targets: Vec<VertexId>,
+    cutoff: L::Distance,
+}
+
+/// What an engine has found, and what there is to tell.
+struct Found<L: Lane> {
+    /// Right within the cutoff and the farthest target.
+    distances: Vec<L::Distance>,
+    /// Whether a walk can have been longer than the lane's distances go.
+    out_of_range: bool,
+    report: Report,
+}
+
+impl Sssp {
+    /// The same as a breadth-first search: without weights, distances count edges.
+    fn as_bfs(&self, graph: &Graph) -> Result<Option<Bfs>> {
+        if graph.weight_kind() != WeightKind::Unit || self.algorithm.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(Bfs {
+            sources: self.sources.clone(),
+            targets: self.targets.clone(),
+            cutoff: self.cutoff.map(|cutoff| cutoff.in_lane::<u32>()).transpose()?,
+            distances_only: self.distances_only,
+            ..Bfs::default()
+        }))
+    }
+
+    /// Where this search runs.
+    fn place(&self, solver: &Solver<'_>) -> Placed {
+        let placed = |engine, reason: &str| Placed { engine, reason: reason.to_owned(), optional: false };
+        match &solver.engine {
+            Engine::Cpu => placed(Place::Cpu, "asked for"),
+            Engine::Cuda(_) => placed(Place::Cuda, "asked for"),
+            Engine::Auto => {
+                let only_cuda = self.algorithm.as_deref().is_some_and(|name| {
+                    parse_algorithm(ALGORITHMS, |entry| &entry.info, name).is_err()
+                        && parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name).is_ok()
+                });
+                if only_cuda {
+                    return placed(Place::Cuda, "only there is this algorithm");
+                }
+                match self.gpu_pays(solver) {
+                    Ok(reason) => Placed { engine: Place::Cuda, reason, optional: true },
+                    Err(reason) => placed(Place::Cpu, &reason),
+                }
+            }
+        }
+    }
+
+    /// Whether the searches to come are predicted to be done sooner on a GPU, what has to be made ready there included;
+    /// and why, or why not. The device is opened only if it pays.
+    fn gpu_pays(&self, solver: &Solver<'_>) -> std::result::Result<String, String> {
+        /// Opening a device, in seconds.
+        const OPENING: f64 = 0.3;
+        /// What one search takes at least, with its launch and its report.
+        const SEARCH: f64 = 200e-6;
+        /// Bytes a second, to the device and back, from ordinary memory.
+        const COPYING: f64 = 10e9;
+        /// Arcs a second of `near-far`, vertices a second of `multi-hop`, and arcs a second of all others.
+        const ARCS: f64 = 15e9;
+        const VERTICES: f64 = 200e6;
+        const OTHERS: f64 = 1e9;
+        /// Arcs a second of one thread of the CPU.
+        const CPU_ARCS: f64 = 60e6;
+        if let Some(reason) = crate::cuda::plainly_absent() {
+            return Err(reason);
+        }
+        let graph = solver.graph;
+        let chosen = self.on_cuda(solver).map_err(|error| error.to_string())?;
+        let (vertices, arcs) = (graph.vertices() as f64, graph.arcs() as f64);
+        let on_gpu = match chosen.algorithm.info.name {
+            "near-far" => arcs / ARCS,
+            "multi-hop" => vertices / VERTICES,
+            _ => arcs / OTHERS,
+        };
+        let mut state = solver.cuda();
+        let searches = state.searches_to_come() as f64;
+        let bytes = chosen.plan.device_bytes();
+        let ready = if state.has_prepared(&chosen.name) {
+            0.0
+        } else {
+            bytes as f64 / COPYING + if state.is_open() { 0.0 } else { OPENING }
+        };
+        let distance_bytes = if graph.weight_kind() == WeightKind::F64 { 8.0 } else { 4.0 };
+        let gpu = ready + searches * (on_gpu + SEARCH + distance_bytes * vertices / COPYING);
+        let cpu = searches * (vertices + arcs) / CPU_ARCS / solver.team.threads() as f64;
+        let predicted = format!("{} there is predicted, {} on the CPU", in_words(gpu), in_words(cpu));
+        if gpu >= cpu {
+            return Err(format!("a GPU does not pay: {predicted}"));
+        }
+        if let Err(error) = state.device(&solver.engine) {
+            return Err(error.to_string());
+        }
+        drop(state);
+        match solver.device_memory() {
+            Ok(available) if bytes <= available => Ok(format!("a GPU pays: {predicted}")),
+            Ok(available) => Err(format!("the GPU has {available} bytes of memory to give; the search takes {bytes}")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// The algorithm of the CUDA engine for this search and what it takes there; worked out once for a graph.
+    fn on_cuda(&self, solver: &Solver<'_>) -> Result<Arc<OnCuda>> {
+        let graph = solver.graph;
+        if let Some(known) = solver.cuda().known_by_weight(&self.algorithm) {
+            return Ok(known);
+        }
+        let (name, reason) = match &self.algorithm {
+            Some(name) => (name.clone(), "asked for".to_owned()),
+            None => {
+                let (name, reason) = cuda::choose(graph);
+                (name.to_owned(), reason)
+            }
+        };
+        let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, &name)?;
+        algorithm.check(graph)?;
+        let plan = (algorithm.plan)(graph, &parameters);
+        let found = Arc::new(OnCuda { name, reason, algorithm, parameters, plan });
+        solver.cuda().remember_by_weight(self.algorithm.clone(), found.clone());
+        Ok(found)
+    }
+
+    fn plan_on_cuda(&self, solver: &Solver<'_>) -> Result<Plan> {
+        let graph = solver.graph;
+        let chosen = self.on_cuda(solver)?;
+        let mut plan = chosen.plan.clone();
+        let vertices = graph.vertices() as u64;
+        if (chosen.algorithm.needs_transpose)(&chosen.parameters) && !graph.has_transpose() {
+            plan.memory("the arcs by head", transpose_bytes(graph));
+        }
+        plan.memory("distances", 8 * vertices);
+        if !self.distances_only {
+            plan.memory("predecessors", 4 * vertices);
+        }
+        Ok(plan)
+    }
+
+    /// Solves in the lane of the graph's weights; on the CPU if nothing is chosen on the CUDA engine.
+    fn solve_in_lanes(
+        &self,
+        solver: &Solver<'_>,
+        place: &Placed,
+        on_cuda: Option<&OnCuda>,
+    ) -> Result<ShortestPathTree> {
         match solver.graph.weight_kind() {
-            WeightKind::Unit if self.algorithm.is_none() => solve_by_bfs(solver, self),
-            WeightKind::Unit => solve_sssp::<UnitLane>(solver, &self),
-            WeightKind::U32 => match solve_sssp::<U32Narrow>(solver, &self) {
+            WeightKind::Unit => self.solve_in::<UnitLane>(solver, place, on_cuda),
+            WeightKind::U32 => match self.solve_in::<U32Narrow>(solver, place, on_cuda) {
                 Err(Error::DistanceOverflow { .. }) => {
-                    let mut tree = solve_sssp::<U32Wide>(solver, &self)?;
+                    let mut tree = self.solve_in::<U32Wide>(solver, place, on_cuda)?;
                     tree.report.repeated_wide = true;
                     Ok(tree)
                 }
                 other => other,
             },
-            WeightKind::I32 => solve_sssp::<I32Lane>(solver, &self),
-            WeightKind::F32 => solve_sssp::<F32Lane>(solver, &self),
-            WeightKind::F64 => solve_sssp::<F64Lane>(solver, &self),
+            WeightKind::I32 => self.solve_in::<I32Lane>(solver, place, on_cuda),
+            WeightKind::F32 => self.solve_in::<F32Lane>(solver, place, on_cuda),
+            WeightKind::F64 => self.solve_in::<F64Lane>(solver, place, on_cuda),
+        }
+    }
+
+    fn solve_in<L: SsspLane + LaneOnDevice>(
+        &self,
+        solver: &Solver<'_>,
+        place: &Placed,
+        on_cuda: Option<&OnCuda>,
+    ) -> Result<ShortestPathTree> {
+        let graph = solver.graph;
+        let Some(adjacency) = graph.csr().adjacency::<L::Weight>() else {
+            return Err(Error::invalid("the graph has weights of another type"));
+        };
+        let checked = self.check::<L>(solver)?;
+        let report = Report { engine_reason: place.reason.clone(), lane: L::NAME, ..Default::default() };
+        let found = match on_cuda {
+            Some(chosen) => run_on_cuda(solver, chosen, &checked, report)?,
+            None => self.run_on_cpu(solver, adjacency, &checked, report)?,
+        };
+        let Found { mut distances, out_of_range, report } = found;
+        let bound = trim_to_ball(&mut distances, &checked.targets, checked.cutoff);
+        if out_of_range && !narrow_suffices::<L>(graph, adjacency, &distances, bound.is_some()) {
+            return Err(Error::DistanceOverflow { lane: L::NAME });
+        }
+        let mut tree = ShortestPathTree {
+            problem: Problem::Sssp,
+            sources: checked.sources,
+            distances: Distances::U32(Vec::new()),
+            predecessors: None,
+            path_counts: None,
+            bound,
+            report,
+        };
+        attach_distances::<L>(solver, adjacency, &mut tree, distances, self.distances_only);
+        Ok(tree)
+    }
+
+    fn check<L: Lane>(&self, solver: &Solver<'_>) -> Result<Checked<L>> {
+        let sources = solver.checked_sources(&self.sources)?;
+        let mut targets = solver.checked(&self.targets, "target")?;
+        if solver.graph.has_negative_weights() {
+            if self.cutoff.is_some() {
+                return Err(Error::invalid(
+                    "a cutoff needs weights of 0 or more: paths could come back from beyond it",
+                ));
+            }
+            targets.clear();
+        }
+        let cutoff = self.cutoff.map_or(Ok(L::Distance::UNREACHABLE), |cutoff| cutoff.in_lane())?;
+        Ok(Checked { sources, targets, cutoff })
+    }
+
+    fn run_on_cpu<L: SsspLane>(
+        &self,
+        solver: &Solver<'_>,
+        adjacency: Adjacency<'_, L::Weight>,
+        checked: &Checked<L>,
+        mut report: Report,
+    ) -> Result<Found<L>> {
+        let graph = solver.graph;
+        let (name, reason) = match &self.algorithm {
+            Some(name) => (name.as_str(), "asked for"),
+            None => choose(graph),
+        };
+        let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, name)?;
+        if graph.has_negative_weights() && !algorithm.info.negative_weights {
+            return Err(Error::invalid(format!("`{}` needs weights of 0 or more", algorithm.info.name)));
+        }
+        let start = Instant::now();
+        graph.weight_range();
+        report.seconds.prepare = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let outcome = L::pick(&algorithm.solve)(&SsspTask {
+            adjacency,
+            graph,
+            sources: &checked.sources,
+            targets: &checked.targets,
+            cutoff: checked.cutoff,
+            parameters: &parameters,
+            team: &solver.team,
+            control: &solver.control,
+        })?;
+        report.seconds.solve = start.elapsed().as_secs_f64();
+        report.engine = "cpu".into();
+        report.algorithm = name.into();
+        report.reason = reason.into();
+        report.statistics = outcome.statistics;
+        Ok(Found { distances: outcome.distances, out_of_range: true, report })
+    }
+}
+
+fn run_on_cuda<L: LaneOnDevice>(
+    solver: &Solver<'_>,
+    chosen: &OnCuda,
+    checked: &Checked<L>,
+    mut report: Report,
+) -> Result<Found<L>> {
+    let OnCuda { name, reason, algorithm, parameters, plan } = chosen;
+    let graph = solver.graph;
+    report.algorithm = algorithm.info.name.into();
+    report.reason.clone_from(reason);
+    report.device_bytes = plan.device_bytes();
+    let start = Instant::now();
+    if (algorithm.needs_transpose)(parameters) {
+        solver.team.install(|| graph.transpose());
+    }
+    let mut state = solver.cuda();
+    let mut run = || {
+        let device = state.device(&solver.engine)?;
+        report.engine = format!("cuda:{}", device.properties().ordinal);
+        let search: &mut Box<dyn cuda::PreparedSssp> =
+            state.prepared(name, plan.device_bytes(), || (algorithm.prepare)(&device, graph, parameters))?;
+        report.seconds.prepare = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let outcome = search.solve(&cuda::SsspTask {
+            graph,
+            lane: L::ON_DEVICE,
+            sources: &checked.sources,
+            targets: &checked.targets,
+            cutoff: L::on_device(checked.cutoff),
+            control: &solver.control,
+        })?;
+        report.seconds.solve = start.elapsed().as_secs_f64();
+        report.statistics = outcome.statistics;
+        let start = Instant::now();
+        let distances = L::distances(&search.found())?;
+        report.seconds.download = start.elapsed().as_secs_f64();
+        Ok((distances, outcome.out_of_range))
+    };
+    match run() {
+        Ok((distances, out_of_range)) => Ok(Found { distances, out_of_range, report }),
+        Err(error) => {
+            // A device may be lost after an error: the next request opens it again.
+            if matches!(error, Error::Device(_)) {
+                state.close();
+            }
+            Err(error)
         }
     }
 }
 
-/// Without weights, distances count edges.
-fn solve_by_bfs(solver: &Solver<'_>, request: Sssp) -> Result<ShortestPathTree> {
-    let cutoff = request.cutoff.map(|cutoff| cutoff.in_lane::<u32>()).transpose()?;
-    let mut tree = Bfs {
-        sources: request.sources,
-        targets: request.targets,
-        cutoff,
-        distances_only: request.distances_only,
-        ..Bfs::default()
-    }
-    .solve_on(solver)?;
+fn solve_by_bfs(solver: &Solver<'_>, bfs: Bfs) -> Result<ShortestPathTree> {
+    let mut tree = bfs.solve_on(solver)?;
     tree.problem = Problem::Sssp;
     tree.report.reason = format!("breadth-first search, since every edge counts 1; {}", tree.report.reason)
         .trim_end_matches("; ")
@@ -64,7 +393,7 @@ fn solve_by_bfs(solver: &Solver<'_>, request: Sssp) -> Result<ShortestPathTree> 
     Ok(tree)
 }
 
-/// The algorithm predicted fastest, and why.
+/// The algorithm of the CPU engine predicted fastest, and why.
 fn choose(graph: &Graph) -> (&'static str, &'static str) {
     const SMALL: usize = 1 << 12;
     if graph.has_negative_weights() {
@@ -74,73 +403,6 @@ fn choose(graph: &Graph) -> (&'static str, &'static str) {
     } else {
         ("delta-stepping", "weights are 0 or more and there is work to share")
     }
-}
-
-fn solve_sssp<L: SsspLane>(solver: &Solver<'_>, request: &Sssp) -> Result<ShortestPathTree> {
-    let graph = solver.graph;
-    let Some(adjacency) = graph.csr().adjacency::<L::Weight>() else {
-        return Err(Error::invalid("the graph has weights of another type"));
-    };
-    let sources = solver.checked_sources(&request.sources)?;
-    let mut targets = solver.checked(&request.targets, "target")?;
-    let negative = graph.has_negative_weights();
-    if negative {
-        if request.cutoff.is_some() {
-            return Err(Error::invalid("a cutoff needs weights of 0 or more: paths could come back from beyond it"));
-        }
-        targets.clear();
-    }
-    let cutoff = request.cutoff.map_or(Ok(L::Distance::UNREACHABLE), |cutoff| cutoff.in_lane())?;
-    let (name, reason) = match &request.algorithm {
-        Some(name) => (name.as_str(), "asked for"),
-        None => choose(graph),
-    };
-    let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, name)?;
-    if negative && !algorithm.info.negative_weights {
-        return Err(Error::invalid(format!("`{}` needs weights of 0 or more", algorithm.info.name)));
-    }
-    let mut seconds = Seconds::default();
-    let start = Instant::now();
-    graph.weight_range();
-    seconds.prepare = start.elapsed().as_secs_f64();
-    let start = Instant::now();
-    let outcome = L::pick(&algorithm.solve)(&SsspTask {
-        adjacency,
-        graph,
-        sources: &sources,
-        targets: &targets,
-        cutoff,
-        parameters: &parameters,
-        team: &solver.team,
-        control: &solver.control,
-    })?;
-    seconds.solve = start.elapsed().as_secs_f64();
-    let mut distances = outcome.distances;
-    let bound = trim_to_ball(&mut distances, &targets, cutoff);
-    if !narrow_suffices::<L>(graph, adjacency, &distances, bound.is_some()) {
-        return Err(Error::DistanceOverflow { lane: L::NAME });
-    }
-    let report = Report {
-        engine: "cpu".into(),
-        engine_reason: solver.only_on_cpu(Problem::Sssp)?,
-        algorithm: name.into(),
-        reason: reason.into(),
-        lane: L::NAME,
-        seconds,
-        statistics: outcome.statistics,
-        ..Default::default()
-    };
-    let mut tree = ShortestPathTree {
-        problem: Problem::Sssp,
-        sources,
-        distances: Distances::U32(Vec::new()),
-        predecessors: None,
-        path_counts: None,
-        bound,
-        report,
-    };
-    attach_distances::<L>(solver, adjacency, &mut tree, distances, request.distances_only);
-    Ok(tree)
 }
 
 /// Whether saturated relaxations can't have changed the result: nearly always because the greatest distance plus the

@@ -31,7 +31,7 @@ use rayon::prelude::*;
 
 use super::sequential::{Queue, all_settled};
 use super::{BfsAlgorithm, BfsOutcome, BfsTask, UNREACHED};
-use crate::algorithms::{AlgorithmInfo, Parameter};
+use crate::algorithms::{AlgorithmInfo, Parameter, Values};
 use crate::cpu::Worker;
 use crate::graph::{Csr, VertexId};
 use crate::huge_pages::on_huge_pages;
@@ -50,17 +50,17 @@ pub const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
             Parameter {
                 name: "alpha",
                 summary: "go bottom-up when the frontier's arcs exceed 1/alpha of the unexplored ones; 15",
-                minimum: 1e-3,
+                values: Values::AtLeast(1e-3),
             },
             Parameter {
                 name: "beta",
                 summary: "go top-down when the frontier is below 1/beta of the unsettled vertices; 18",
-                minimum: 1e-3,
+                values: Values::AtLeast(1e-3),
             },
             Parameter {
                 name: "narrow",
                 summary: "arcs out of a frontier that one thread does alone; the greater of 8192 and 1/64 of the vertices",
-                minimum: 0.0,
+                values: Values::AtLeast(0.0),
             },
         ],
         negative_weights: true,

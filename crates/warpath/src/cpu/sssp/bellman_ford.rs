@@ -15,8 +15,8 @@
 
 use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
 use crate::algorithms::AlgorithmInfo;
-use crate::graph::{DistanceValue, Lane, NO_VERTEX, VertexId};
-use crate::problems::{NegativeCycle, Problem, greatest_weight, relative_slack};
+use crate::graph::{DistanceValue, Lane, NO_VERTEX};
+use crate::problems::{NegativeCycle, Problem, cycles_of_predecessors, greatest_weight, relative_slack};
 use crate::{Error, Result};
 
 /// This algorithm's line in the table.
@@ -92,7 +92,7 @@ fn run<L: Lane>(task: &SsspTask<'_, L>, can_sink: bool, caution: f64) -> Result<
         if can_sink && (work_since_check > vertices || rounds >= vertices as u64 || current.is_empty()) {
             work_since_check = 0;
             let mut sank_by_rounding = false;
-            for cycle in cycles(&predecessors) {
+            for cycle in cycles_of_predecessors(&predecessors) {
                 if let Some(cycle) = NegativeCycle::through(task.graph, &cycle) {
                     return Err(Error::NegativeCycle(Box::new(cycle)));
                 }
@@ -106,45 +106,12 @@ fn run<L: Lane>(task: &SsspTask<'_, L>, can_sink: bool, caution: f64) -> Result<
     Ok(Some(SsspOutcome { distances, statistics: vec![("rounds", rounds), ("relaxations", relaxations)] }))
 }
 
-/// The cycles of a graph in which every vertex has at most one predecessor, each in the direction of its arcs.
-fn cycles(predecessors: &[VertexId]) -> Vec<Vec<VertexId>> {
-    const UNSEEN: u32 = u32::MAX;
-    let mut seen_from = vec![UNSEEN; predecessors.len()];
-    let mut cycles = Vec::new();
-    for start in 0..predecessors.len() as VertexId {
-        let mut at = start;
-        while at != NO_VERTEX && seen_from[at as usize] == UNSEEN {
-            seen_from[at as usize] = start;
-            at = predecessors[at as usize];
-        }
-        if at != NO_VERTEX && seen_from[at as usize] == start {
-            let entry = at;
-            let mut cycle = vec![entry];
-            at = predecessors[at as usize];
-            while at != entry {
-                cycle.push(at);
-                at = predecessors[at as usize];
-            }
-            cycle.reverse();
-            cycles.push(cycle);
-        }
-    }
-    cycles
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::VertexId;
     use crate::testing::Random;
     use crate::{Graph, Solver, Sssp};
-
-    #[test]
-    fn cycles_of_predecessors_are_found() {
-        let none = NO_VERTEX;
-        assert_eq!(cycles(&[none, 0, 1]), Vec::<Vec<u32>>::new());
-        assert_eq!(cycles(&[2, 0, 1, 0]), [[1, 2, 0]]);
-        assert_eq!(cycles(&[0, none, 3, 2]), [vec![0], vec![3, 2]]);
-    }
 
     /// Distances and whether a negative cycle is reachable, by the textbook in exact arithmetic.
     fn naive(graph: &Graph, source: VertexId) -> (Vec<Option<i128>>, bool) {

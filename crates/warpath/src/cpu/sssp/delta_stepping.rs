@@ -39,7 +39,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
-use crate::algorithms::{AlgorithmInfo, Parameter};
+use crate::algorithms::{AlgorithmInfo, Parameter, Values};
 use crate::cpu::{Patience, Worker};
 use crate::graph::{Adjacency, DistanceKey, DistanceValue, Lane, VertexId, Weight, WeightKind};
 use crate::huge_pages::on_huge_pages;
@@ -56,7 +56,7 @@ pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         parameters: &[Parameter {
             name: "delta",
             summary: "the width of a bucket; chosen from the weights and the average degree if not set",
-            minimum: f64::MIN_POSITIVE,
+            values: Values::AtLeast(f64::MIN_POSITIVE),
         }],
         negative_weights: false,
     },

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use super::predecessors::{Arcs, Found};
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{Offsets, plan_array};
@@ -47,19 +47,19 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
             Parameter {
                 name: "bottom-up",
                 summary: "bottom-up once this share of all arcs leaves the frontier, a quarter of it if hubs are there; 0.06",
-                minimum: 0.0,
+                values: Values::AtLeast(0.0),
             },
             Parameter {
                 name: "top-down",
                 summary: "top-down again once less than this share of all vertices is in it; 0.02",
-                minimum: 0.0,
+                values: Values::AtLeast(0.0),
             },
             Parameter {
                 name: "threads",
                 summary: "threads in a block, a multiple of 32 up to 512; 512",
-                minimum: 32.0,
+                values: Values::AtLeast(32.0),
             },
-            Parameter { name: "blocks", summary: "blocks; as many as run at once", minimum: 1.0 },
+            Parameter { name: "blocks", summary: "blocks; as many as run at once", values: Values::AtLeast(1.0) },
         ],
         negative_weights: true,
     },
@@ -74,7 +74,7 @@ const SHORT_ROW: u64 = 32;
 /// Must be equal in the kernel.
 const PIECE: u64 = 256;
 /// More targets than these are not watched: the search goes on to its end.
-pub(super) const WATCHED: u64 = 1 << 12;
+pub(in crate::cuda) const WATCHED: u64 = 1 << 12;
 
 fn is_wide(graph: &Graph) -> bool {
     // Threads look a little beyond the last arc.

@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 use super::predecessors::{Arcs, Found};
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{Offsets, plan_array};
@@ -59,28 +59,32 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         summary: "up to 64 searches at once, one bit each; wins wherever many sources are asked for",
         source: "after Then et al. 2014",
         parameters: &[
-            Parameter { name: "width", summary: "searches in a batch, up to 64; 64", minimum: 1.0 },
+            Parameter { name: "width", summary: "searches in a batch, up to 64; 64", values: Values::AtLeast(1.0) },
             Parameter {
                 name: "bottom-up",
                 summary: "bottom-up once this share of all arcs leaves the frontier; 0.1",
-                minimum: 0.0,
+                values: Values::AtLeast(0.0),
             },
             Parameter {
                 name: "top-down",
                 summary: "top-down again once less than this share of all vertices is in it; 0.02",
-                minimum: 0.0,
+                values: Values::AtLeast(0.0),
             },
             Parameter {
                 name: "queue",
                 summary: "items that a block can queue; as many as fit a queue of twice the vertices",
-                minimum: 1.0,
+                values: Values::AtLeast(1.0),
             },
             Parameter {
                 name: "threads",
                 summary: "threads in a block, a multiple of 32 up to 1024; 1024",
-                minimum: 32.0,
+                values: Values::AtLeast(32.0),
             },
-            Parameter { name: "blocks", summary: "blocks, up to 256; as many as run at once", minimum: 1.0 },
+            Parameter {
+                name: "blocks",
+                summary: "blocks, up to 256; as many as run at once",
+                values: Values::AtLeast(1.0),
+            },
         ],
         negative_weights: true,
     },

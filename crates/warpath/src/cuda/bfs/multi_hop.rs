@@ -24,7 +24,7 @@ use std::sync::Arc;
 use super::direction_optimizing::{WATCHED, level_count};
 use super::predecessors::{Arcs, Found};
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting, queue};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{plan_array, upload_narrow_offsets};
@@ -41,13 +41,21 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         summary: "several levels a step, by neighborhoods made beforehand; wins on long thin graphs such as roads",
         source: "this work",
         parameters: &[
-            Parameter { name: "radius", summary: "levels a step, up to 16; chosen from the graph", minimum: 1.0 },
+            Parameter {
+                name: "radius",
+                summary: "levels a step, up to 16; chosen from the graph",
+                values: Values::AtLeast(1.0),
+            },
             Parameter {
                 name: "threads",
                 summary: "threads in a block, a multiple of 32 up to 1024; 1024",
-                minimum: 32.0,
+                values: Values::AtLeast(32.0),
             },
-            Parameter { name: "blocks", summary: "blocks, up to 128; as many as run at once", minimum: 1.0 },
+            Parameter {
+                name: "blocks",
+                summary: "blocks, up to 128; as many as run at once",
+                values: Values::AtLeast(1.0),
+            },
         ],
         negative_weights: true,
     },
@@ -165,7 +173,7 @@ impl Growth {
 
 /// Why this algorithm is right for a graph, if it is: neighborhoods of twice the radius are four times as large on a
 /// plane, and far larger on graphs of few levels.
-pub(super) fn suits(graph: &Graph) -> Option<String> {
+pub(in crate::cuda) fn suits(graph: &Graph) -> Option<String> {
     const PLANAR: f64 = 5.0;
     /// Below, there are too few levels to matter.
     const SMALL: usize = 4096;

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use super::predecessors::{Arcs, Found};
-use super::{BfsAlgorithm, BfsTask, PreparedBfs, THREADS, each_level, start, threads};
+use super::{BfsAlgorithm, BfsTask, LEAST_THREADS, PreparedBfs, THREADS, each_level, start, threads};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::cuda::device::memory::DeviceSlice;
@@ -40,7 +40,7 @@ const UNCLAIMED: u32 = u32::MAX;
 
 /// The most blocks that a queue of all vertices can have.
 fn most_blocks(vertices: u64) -> u64 {
-    vertices.div_ceil(THREADS.minimum as u64)
+    vertices.div_ceil(LEAST_THREADS as u64)
 }
 
 fn plan(graph: &Graph, _: &Parameters) -> Plan {

@@ -378,6 +378,16 @@ impl Device for Driver {
         self.context.check("filling memory", result)
     }
 
+    unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let _entered = self.context.enter()?;
+        // SAFETY: the caller's promise.
+        let result = unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, self.context.stream()) };
+        self.context.check("copying on the device", result)
+    }
+
     fn function(&self, image: &'static Image, name: &str) -> Result<Function> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(function) = loaded.functions.get(&(image.name, name.to_owned())) {

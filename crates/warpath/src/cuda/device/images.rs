@@ -74,6 +74,16 @@ pub(crate) static BFS_PREDECESSORS: Image = image!("bfs_predecessors");
 pub(crate) static BFS_QUEUE: Image = image!("bfs_queue");
 /// `kernels/bfs/scan.cu`.
 pub(crate) static BFS_SCAN: Image = image!("bfs_scan");
+/// `kernels/sssp/multi_hop.cu`.
+pub(crate) static SSSP_MULTI_HOP: Image = image!("sssp_multi_hop");
+/// `kernels/sssp/near_far.cu`.
+pub(crate) static SSSP_NEAR_FAR: Image = image!("sssp_near_far");
+/// `kernels/sssp/mask.cu`.
+pub(crate) static SSSP_MASK: Image = image!("sssp_mask");
+/// `kernels/sssp/bellman_ford.cu`.
+pub(crate) static SSSP_BELLMAN_FORD: Image = image!("sssp_bellman_ford");
+/// `kernels/sssp/work_efficient.cu`.
+pub(crate) static SSSP_WORK_EFFICIENT: Image = image!("sssp_work_efficient");
 /// `kernels/transpose.cu`.
 pub(crate) static TRANSPOSE: Image = image!("transpose");
 
@@ -107,6 +117,13 @@ mod tests {
             &BFS_LEVEL_PARALLEL,
             &BFS_QUEUE,
             &BFS_SCAN,
+            &BFS_MANY_SOURCES,
+            &BFS_PREDECESSORS,
+            &SSSP_MULTI_HOP,
+            &SSSP_NEAR_FAR,
+            &SSSP_MASK,
+            &SSSP_BELLMAN_FORD,
+            &SSSP_WORK_EFFICIENT,
             &TRANSPOSE,
         ] {
             assert_eq!(image.bytes[..4], 0xba55_ed50_u32.to_le_bytes(), "{}", image.name);

@@ -67,6 +67,17 @@ impl<T> DeviceSlice<T> {
         DeviceSlice { address: self.address, length: self.length * (size_of::<T>() as u64 / 4), holds: PhantomData }
     }
 
+    /// The same memory as values of another type, as many as there is room for.
+    ///
+    /// # Panics
+    ///
+    /// If its address is not that of such a value.
+    pub(crate) fn cast<U>(&self) -> DeviceSlice<U> {
+        assert!(self.address.is_multiple_of(align_of::<U>() as u64), "a device array with another alignment");
+        let length = self.length * size_of::<T>() as u64 / size_of::<U>() as u64;
+        DeviceSlice { address: self.address, length, holds: PhantomData }
+    }
+
     /// The values from `start`, `length` of them.
     ///
     /// # Panics
@@ -177,6 +188,20 @@ impl Pool {
         assert!(bytes.is_multiple_of(4) && slice.address.is_multiple_of(4), "only whole words are filled");
         // SAFETY: the array is in this pool, and has that many words.
         unsafe { self.device.fill(slice.address, word, bytes / 4) }
+    }
+
+    /// Copies an array to another of the same length, in stream order.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ, or the arrays overlap.
+    pub(crate) fn copy<T: Pod>(&self, to: DeviceSlice<T>, from: DeviceSlice<T>) -> Result<()> {
+        self.check(to, from.length as usize);
+        self.check(from, to.length as usize);
+        let bytes = from.length * size_of::<T>() as u64;
+        assert!(to.address.abs_diff(from.address) >= bytes, "arrays to copy overlap");
+        // SAFETY: both arrays are in this pool, have that many bytes and do not overlap.
+        unsafe { self.device.copy(to.address, from.address, bytes as usize) }
     }
 
     /// That the array is in this pool and has `length` values.

@@ -159,6 +159,13 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// `to` is device memory for that many words, and a multiple of 4.
     unsafe fn fill(&self, to: u64, value: u32, words: usize) -> Result<()>;
 
+    /// Copies from device memory to device memory, in stream order.
+    ///
+    /// # Safety
+    ///
+    /// Both are device memory for that many bytes, and do not overlap.
+    unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()>;
+
     /// A kernel of an image by name. The image is loaded once. The kernel may use as much dynamic shared memory and as
     /// large clusters as the device has.
     fn function(&self, image: &'static Image, name: &str) -> Result<Function>;

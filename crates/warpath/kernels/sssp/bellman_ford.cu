@@ -1,0 +1,129 @@
+// Bellman-Ford over a list of arcs, of which every warp takes a contiguous share.
+//
+// Rejaud, "CS516 Project 2 CUDA Report", sect. 2: outcore, incore, and with shared memory. The host loop is
+// `src/cuda/sssp/bellman_ford.rs`.
+//
+// Repairs and choices. An array for tails, heads and weights each instead of one of records, so that a warp reads whole
+// lines. Vertices without a distance relax nothing: their distance plus a weight is none. The report swaps the two
+// arrays in its listing and says that it means to copy; the host copies. It leaves open how shared memory is used: here
+// a block takes as many arcs at a time as it has threads, and a segmented minimum over runs of the same head leaves
+// one atomic operation a run.
+//
+// registers: 40
+// no-sass: STL
+#include "lanes.cuh"
+
+namespace bellman_ford {
+
+template <class Lane>
+struct Search {
+    const u32* tails;
+    const u32* heads;
+    const typename Lane::Weight* weights;
+    typename Lane::Distance* previous;
+    typename Lane::Distance* current;
+    u32* changed;
+    u32* out_of_range;
+    u64 limit;
+    u32 arcs;
+};
+
+// The length through an arc from a tail at `from`, which may have no distance.
+template <class Lane>
+__device__ __forceinline__ typename Lane::Distance through(
+    const Search<Lane>& search, typename Lane::Distance from, u32 arc) {
+    if (from == Lane::unreachable) {
+        return from;
+    }
+    return length_through<Lane>(from, search.weights[arc], search.limit, search.out_of_range);
+}
+
+template <class Lane>
+__device__ __forceinline__ void lower(const Search<Lane>& search, u32 head, typename Lane::Distance distance) {
+    atomicMin(search.current + head, distance);
+    store(search.changed, 1u);
+}
+
+// Calls `work` for every arc of this warp's share, one lane an arc.
+template <class Work>
+__device__ __forceinline__ void for_each_arc(u32 arcs, Work work) {
+    constexpr u32 lanes = 32;
+    const u32 warps = gridDim.x * (blockDim.x / lanes);
+    const u32 warp = blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes;
+    const u64 share = (static_cast<u64>(arcs) + warps - 1) / warps;
+    const u64 begin = share * warp, end = min(begin + share, static_cast<u64>(arcs));
+    for (u64 arc = begin + threadIdx.x % lanes; arc < end; arc += lanes) {
+        work(static_cast<u32>(arc));
+    }
+}
+
+// Reads the distances of the round before, lowers those of this one.
+template <class Lane>
+__device__ __forceinline__ void outcore(const Search<Lane>& search) {
+    for_each_arc(search.arcs, [&](u32 arc) {
+        const auto length = through(search, search.previous[search.tails[arc]], arc);
+        const u32 head = search.heads[arc];
+        if (length < search.previous[head]) {
+            lower(search, head, length);
+        }
+    });
+}
+
+// One array: what a thread lowers, others may go on from in the same round.
+template <class Lane>
+__device__ __forceinline__ void incore(const Search<Lane>& search) {
+    for_each_arc(search.arcs, [&](u32 arc) {
+        const auto length = through(search, load(search.current + search.tails[arc]), arc);
+        const u32 head = search.heads[arc];
+        if (length < load(search.current + head)) {
+            lower(search, head, length);
+        }
+    });
+}
+
+// As outcore; the least length of each run of the same head is found in shared memory. Heads that are equal and not of
+// the same run, as there are where arcs are not sorted by head, do no harm.
+template <class Lane>
+__device__ __forceinline__ void shared(const Search<Lane>& search) {
+    using Distance = typename Lane::Distance;
+    DYNAMIC_SHARED(memory);
+    Distance* const lengths = reinterpret_cast<Distance*>(memory);
+    u32* const heads = reinterpret_cast<u32*>(lengths + blockDim.x);
+    const u32 thread = threadIdx.x, threads = blockDim.x;
+    const u64 share = (static_cast<u64>(search.arcs) + gridDim.x - 1) / gridDim.x;
+    const u64 begin = share * blockIdx.x, end = min(begin + share, static_cast<u64>(search.arcs));
+    for (u64 first = begin; first < end; first += threads) {
+        constexpr u32 no_head = ~0u;
+        const u64 arc = first + thread;
+        u32 head = no_head;
+        Distance length = Lane::unreachable;
+        if (arc < end) {
+            head = search.heads[arc];
+            length = through(search, search.previous[search.tails[arc]], static_cast<u32>(arc));
+        }
+        lengths[thread] = length;
+        heads[thread] = head;
+        __syncthreads();
+        for (u32 by = 1; by < threads; by *= 2) {
+            const Distance before = thread >= by && heads[thread - by] == head ? lengths[thread - by] : length;
+            __syncthreads();
+            length = min(length, before);
+            lengths[thread] = length;
+            __syncthreads();
+        }
+        const bool ends_run = thread + 1 == threads || heads[thread + 1] != head;
+        if (ends_run && head != no_head && length < search.previous[head]) {
+            lower(search, head, length);
+        }
+        __syncthreads();
+    }
+}
+
+}  // namespace bellman_ford
+
+WARPATH_KERNEL_IN_LANES(sssp_bellman_ford_outcore, bellman_ford::outcore, bellman_ford::Search)
+WARPATH_KERNEL_IN_LANES(sssp_bellman_ford_incore, bellman_ford::incore, bellman_ford::Search)
+WARPATH_KERNEL_IN_LANES(sssp_bellman_ford_shared, bellman_ford::shared, bellman_ford::Search)
+WARPATH_KERNEL_IN_LANE(sssp_bellman_ford_outcore, bellman_ford::outcore, bellman_ford::Search, i32_i64, LaneSigned)
+WARPATH_KERNEL_IN_LANE(sssp_bellman_ford_incore, bellman_ford::incore, bellman_ford::Search, i32_i64, LaneSigned)
+WARPATH_KERNEL_IN_LANE(sssp_bellman_ford_shared, bellman_ford::shared, bellman_ford::Search, i32_i64, LaneSigned)

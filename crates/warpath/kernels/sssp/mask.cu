@@ -1,0 +1,97 @@
+// Shortest paths with one thread for a few vertices, a mask of those to relax, and costs that are updated on the side.
+//
+// Harish and Narayanan 2007, "Accelerating large graph algorithms on the GPU using CUDA", algorithms 3 to 5; with
+// atomics Pathak et al. 2022, algorithms 10 to 12 and sect. 4.2, with thread coarsening sect. 4.3. The host loop is
+// `src/cuda/sssp/mask.rs`.
+//
+// Repairs. Between the comparison and the store of algorithm 4 another thread may store a lesser value, which is then
+// lost: here the two are an atomic minimum, as Pathak et al. have it (their fix; algorithm 11 as printed has the same
+// fault). Line 6 of algorithm 5 sets the updating cost to the cost: it is never above it, so there is nothing to set.
+// Instead of a flag, a counter tells the host to go on. Vertices beyond the last, which a grid of whole blocks has, do
+// nothing.
+//
+// registers: 40
+// no-sass: STL
+#include "lanes.cuh"
+
+namespace mask {
+
+template <class Lane>
+struct Search {
+    const u32* offsets;
+    const u32* targets;
+    const typename Lane::Weight* weights;
+    u8* mask;
+    typename Lane::Distance* cost;
+    typename Lane::Distance* updating;
+    u32* marked;
+    u32* out_of_range;
+    u64 limit;
+    u32 vertices;
+    u32 coarsening;
+};
+
+// Runs what `coarsening` threads would do, one after the other.
+template <class Lane, class Work>
+__device__ __forceinline__ void for_each_vertex(const Search<Lane>& search, Work work) {
+    const u64 first = (static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x) * search.coarsening;
+    const u32 end = static_cast<u32>(min(first + search.coarsening, static_cast<u64>(search.vertices)));
+    for (u32 vertex = static_cast<u32>(min(first, static_cast<u64>(end))); vertex < end; vertex++) {
+        work(vertex);
+    }
+}
+
+// Phase 1: takes a vertex out of the mask and lowers its neighbours' updating costs by `lower`.
+template <class Lane, class Lower>
+__device__ __forceinline__ void relax_with(const Search<Lane>& search, Lower lower) {
+    for_each_vertex(search, [&](u32 vertex) {
+        if (!search.mask[vertex]) {
+            return;
+        }
+        search.mask[vertex] = 0;
+        const typename Lane::Distance cost = search.cost[vertex];
+        for (u32 arc = search.offsets[vertex]; arc < search.offsets[vertex + 1]; arc++) {
+            const typename Lane::Distance through =
+                length_through<Lane>(cost, search.weights[arc], search.limit, search.out_of_range);
+            typename Lane::Distance* const updating = search.updating + search.targets[arc];
+            if (through < load(updating)) {
+                lower(updating, through);
+            }
+        }
+    });
+}
+
+template <class Lane>
+__device__ __forceinline__ void relax(const Search<Lane>& search) {
+    using Distance = typename Lane::Distance;
+    relax_with(search, [](Distance* updating, Distance through) { atomicMin(updating, through); });
+}
+
+// Algorithm 4 as it is printed, for study: of several stores to the same place the last one stays.
+template <class Lane>
+__device__ __forceinline__ void relax_unsynchronized(const Search<Lane>& search) {
+    using Distance = typename Lane::Distance;
+    relax_with(search, [](Distance* updating, Distance through) { store(updating, through); });
+}
+
+// Phase 2: makes updating costs that fell the costs, and puts their vertices in the mask.
+template <class Lane>
+__device__ __forceinline__ void update(const Search<Lane>& search) {
+    u32 marked = 0;
+    for_each_vertex(search, [&](u32 vertex) {
+        if (search.cost[vertex] > search.updating[vertex]) {
+            search.cost[vertex] = search.updating[vertex];
+            search.mask[vertex] = 1;
+            marked++;
+        }
+    });
+    if (marked > 0) {
+        atomicAdd(search.marked, marked);
+    }
+}
+
+}  // namespace mask
+
+WARPATH_KERNEL_IN_LANES(sssp_mask_relax, mask::relax, mask::Search)
+WARPATH_KERNEL_IN_LANES(sssp_mask_relax_unsynchronized, mask::relax_unsynchronized, mask::Search)
+WARPATH_KERNEL_IN_LANES(sssp_mask_update, mask::update, mask::Search)

@@ -1,0 +1,401 @@
+// Shortest paths that settle a whole bucket of distances a step, all in one cooperative launch. The host loop, and the
+// essay, are in `src/cuda/sssp/multi_hop.rs`.
+//
+// registers: 64
+// no-sass: STL
+#include "../collectives.cuh"
+#include "lanes.cuh"
+
+namespace multi_hop {
+
+constexpr u32 none = ~0u;
+/// Neighborhoods begin at multiples of so many entries, and are filled up with `none`.
+constexpr u32 unit = 8;
+/// The most vertices that a neighborhood can have, the one in the middle included.
+constexpr u32 most = 512;
+/// The most blocks, each of which has a part of every queue.
+constexpr u32 parts = 128;
+/// Queues, which take turns: one for the bucket that is being settled, and those for the buckets after it. What is
+/// farther waits in the last one.
+constexpr u32 queues = 8;
+
+// ---- Making the neighborhoods ---------------------------------------------------------------------------------------
+
+constexpr u32 table_bits = 10;
+constexpr u32 table_size = 1u << table_bits;
+
+/// What a warp has in shared memory while it makes one: what it has found, and a table to know it by.
+struct Neighborhood {
+    u32 keys[table_size];  // vertices
+    u16 indices[table_size];
+    u32 vertex[most];
+    u32 distance[most];
+    u32 parent[most];      // the least distance that an arc of a shortest path comes from
+    u32 changed[most / 32];  // bits: the distance fell since the arcs were relaxed
+};
+
+/// The slot of a vertex, which is put there if it was not.
+__device__ __forceinline__ u32 find(u32* keys, u32 vertex, bool* fresh) {
+    constexpr u32 golden_ratio = 0x9e37'79b9;
+    u32 slot = vertex * golden_ratio >> (32 - table_bits);
+    for (;;) {
+        const u32 there = atomicCAS(&keys[slot], none, vertex);
+        *fresh = there == none;
+        if (there == none || there == vertex) return slot;
+        slot = (slot + 1) % table_size;
+    }
+}
+
+struct Build {
+    const u32* offsets;
+    const u32* targets;
+    const u32* weights;
+    uint2* places;   // where a neighborhood begins, in units, and how many entries it has
+    uint2* entries;  // vertex and distance
+    u8* parents;     // the distance that the last arc comes from, rounded down to a multiple of `quantum`
+    u32* used;       // units
+    u32* failed;     // set if a neighborhood is too large, or there are more units than `capacity`
+    u32 vertices;
+    u32 delta;
+    u32 quantum;
+    u32 capacity;
+};
+
+/// A warp goes through the arcs of 32 vertices of the neighborhood, those that have their bit in `lanes`. Each lane is
+/// handed its arc with `work(has, head, weight)`, all together.
+template <class Work>
+__device__ __forceinline__ void for_each_arc(const Build& build, u32 vertex, bool has, Work work) {
+    u32 begin = 0, degree = 0;
+    if (has) {
+        begin = load_constant(&build.offsets[vertex]);
+        degree = load_constant(&build.offsets[vertex + 1]) - begin;
+    }
+    const u32 most_arcs = warp_max(degree);
+    for (u32 arc = 0; arc < most_arcs; arc++) {
+        const bool here = arc < degree;
+        work(here, here ? load_constant(&build.targets[begin + arc]) : none,
+             here ? load_constant(&build.weights[begin + arc]) : 0);
+    }
+}
+
+/// A warp finds all vertices less than `delta` away from `vertex`, and the heads of their arcs, with their distances by
+/// such paths: relaxation until nothing changes. Returns how many; 0 if they are too many.
+__device__ u32 collect(const Build& build, u32 vertex, Neighborhood& found) {
+    const u32 lane = lane_index();
+    for (u32 slot = lane; slot < table_size; slot += lanes_a_warp) found.keys[slot] = none;
+    for (u32 word = lane; word < most / 32; word += lanes_a_warp) found.changed[word] = word == 0;
+    __syncwarp();
+    bool fresh;
+    if (lane == 0) {
+        found.indices[find(found.keys, vertex, &fresh)] = 0;
+        found.vertex[0] = vertex;
+        found.distance[0] = 0;
+    }
+    __syncwarp();
+    u32 size = 1;
+    for (bool more = true; more;) {
+        more = false;
+        for (u32 first = 0; first < size; first += 32) {
+            const u32 changed = found.changed[first / 32];
+            __syncwarp();
+            if (lane == 0) found.changed[first / 32] = 0;
+            __syncwarp();
+            const bool fell = changed >> lane & 1;
+            const u32 from = fell ? load_shared(&found.distance[first + lane]) : none;
+            const bool inside = fell && from < build.delta;
+            if (!__any_sync(all_lanes, inside)) continue;
+            more = true;
+            bool too_many = false;
+            for_each_arc(build, inside ? found.vertex[first + lane] : 0, inside, [&](bool has, u32 head, u32 weight) {
+                if (too_many) return;
+                bool fresh = false;
+                const u32 slot = has ? find(found.keys, head, &fresh) : 0;
+                const u32 ballot = __ballot_sync(all_lanes, fresh);
+                too_many = size + __popc(ballot) > most;
+                if (too_many) return;
+                if (fresh) {
+                    const u32 index = size + place_in_ballot(ballot);
+                    found.indices[slot] = static_cast<u16>(index);
+                    found.vertex[index] = head;
+                    found.distance[index] = none;
+                }
+                size += __popc(ballot);
+                __syncwarp();
+                if (has) {
+                    const u32 index = found.indices[slot], through = from + weight;
+                    if (atomicMin(&found.distance[index], through) > through) {
+                        atomicOr(&found.changed[index / 32], 1u << index % 32);
+                    }
+                }
+                __syncwarp();
+            });
+            if (too_many) return 0;
+        }
+    }
+    for (u32 index = lane; index < size; index += lanes_a_warp) found.parent[index] = none;
+    __syncwarp();
+    for (u32 first = 0; first < size; first += 32) {
+        const u32 from = first + lane < size ? found.distance[first + lane] : none;
+        const bool inside = from < build.delta;
+        for_each_arc(build, inside ? found.vertex[first + lane] : 0, inside, [&](bool has, u32 head, u32 weight) {
+            bool fresh;
+            if (!has) return;
+            const u32 index = found.indices[find(found.keys, head, &fresh)];
+            if (from + weight == found.distance[index]) atomicMin(&found.parent[index], from);
+        });
+    }
+    __syncwarp();
+    return size;
+}
+
+/// Writes the neighborhoods of all vertices, each made by one warp. Takes a `Neighborhood` of dynamic shared memory a warp.
+extern "C" __global__ void __launch_bounds__(256) sssp_multi_hop_build(Build build) {
+    DYNAMIC_SHARED(memory);
+    Neighborhood& found = reinterpret_cast<Neighborhood*>(memory)[warp_index()];
+    const u32 lane = lane_index(), warps = gridDim.x * warps_of_block();
+    for (u32 vertex = blockIdx.x * warps_of_block() + warp_index(); vertex < build.vertices; vertex += warps) {
+        const u32 size = collect(build, vertex, found);
+        const u32 units = (size - 1 + unit - 1) / unit;
+        u32 begin = 0;
+        if (lane == 0 && size > 0) begin = atomicAdd(build.used, units);
+        begin = __shfl_sync(all_lanes, begin, 0);
+        if (size == 0 || begin + units > build.capacity || begin + units < begin) {
+            if (lane == 0) store(build.failed, 1);
+            return;
+        }
+        if (lane == 0) build.places[vertex] = make_uint2(begin, units * unit);
+        const u64 to = static_cast<u64>(begin) * unit;
+        for (u32 k = lane; k < units * unit; k += lanes_a_warp) {
+            const bool has = k + 1 < size;
+            build.entries[to + k] = has ? make_uint2(found.vertex[k + 1], found.distance[k + 1]) : make_uint2(none, none);
+            build.parents[to + k] = has ? static_cast<u8>(found.parent[k + 1] / build.quantum) : 0;
+        }
+        __syncwarp();
+    }
+}
+WARPATH_KERNEL(sssp_multi_hop_build)
+
+// ---- Searching ------------------------------------------------------------------------------------------------------
+
+template <class Lane>
+struct Search {
+    const uint2* places;
+    const uint2* entries;
+    const u8* parents;
+    typename Lane::Distance* distances;
+    uint4* queue;        // of each of the queues, for each block, `capacity` items: a vertex and its place
+    u32* sizes;          // of the parts of the queues, twice, taking turns
+    u32* arrivals;       // three words, 32 apart, zero
+    u64* report;         // steps, whether a part was too small, vertices expanded, relaxations; zero
+    u32* out_of_range;
+    const u32* sources;
+    const u32* targets_wanted;
+    const u32* cancelled;
+    u64 limit;
+    u32 source_count;
+    u32 target_count;
+    u32 vertices;
+    u32 delta;
+    u32 quantum;
+    u32 capacity;
+};
+
+/// What the barrier tells every thread.
+struct Meeting {
+    u32 appended[queues];  // what this block has appended to each queue
+    u32 stops;
+    u32 ahead;           // how many buckets farther the next one is that is not empty; `queues` if there is none
+    u32 start[32];       // how many items come before every fourth part
+    uint4 sizes[32];     // of four parts each
+    u32 total;
+};
+
+template <class Lane>
+__device__ __forceinline__ void run(const Search<Lane>& search) {
+    using Distance = typename Lane::Distance;
+    __shared__ Meeting meeting;
+    // What a block adds on its arrival: that it is there, whether it wants an end.
+    constexpr u32 is_there = 1, stops = 1u << 16;
+    const u32 lane = lane_index(), thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+    // Items next to each other go to different blocks.
+    const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = threads / lanes_a_warp;
+    for (u32 i = thread; i < search.vertices; i += threads) store(&search.distances[i], Lane::unreachable);
+    // The second half is the first that is read: all sources are in the first queue, one part after the other.
+    for (u32 i = thread; i < 2 * queues * parts; i += threads) {
+        store(&search.sizes[i], i == queues * parts ? search.source_count : 0);
+    }
+    if (threadIdx.x < queues) meeting.appended[threadIdx.x] = 0;
+    u32 round = 0, bucket = 0;
+
+    // A barrier of the grid, after which all know the next bucket, from `least` on, that is not empty, and how many items
+    // each block has appended to it.
+    const auto meet = [&](bool publish, u32 least) {
+        __syncthreads();
+        if (threadIdx.x < lanes_a_warp) {
+            u32* const sizes = search.sizes + round % 2 * queues * parts;
+            bool overfull = false;
+            if (publish && lane < queues) {
+                // The queue of the bucket that was settled is empty now.
+                if (lane == bucket % queues) meeting.appended[lane] = 0;
+                const u32 appended = meeting.appended[lane];
+                overfull = appended > search.capacity;
+                store(&sizes[lane * parts + blockIdx.x], min(appended, search.capacity));
+            }
+            overfull = __any_sync(all_lanes, overfull);
+            if (lane == 0) {
+                u32 arrival = is_there;
+                if (overfull) {
+                    store(&search.report[1], 1);
+                    arrival += stops;
+                }
+                if (blockIdx.x == 0 && is_cancelled(search.cancelled)) arrival += stops;
+                u32* const counter = &search.arrivals[round % 3 * 32];
+                device_fence();
+                atomicAdd(counter, arrival);
+                u32 seen = load(counter);
+                while (seen % stops != gridDim.x) seen = load(counter);
+                device_fence();
+                // Everybody has left the barrier before this one.
+                if (blockIdx.x == 0) store(&search.arrivals[(round + 2) % 3 * 32], 0);
+                meeting.stops = seen / stops;
+            }
+            __syncwarp();
+            u32 ahead = least, total = 0;
+            for (; ahead < queues; ahead++) {
+                const u32 queue = (bucket + ahead) % queues;
+                const uint4 four = load(reinterpret_cast<const uint4*>(sizes + queue * parts) + lane);
+                const u32 sum = four.x + four.y + four.z + four.w, up_to = warp_inclusive_sum(sum);
+                meeting.start[lane] = up_to - sum;
+                meeting.sizes[lane] = four;
+                total = __shfl_sync(all_lanes, up_to, lanes_a_warp - 1);
+                if (total > 0) break;
+            }
+            if (lane == 0) {
+                meeting.ahead = ahead;
+                meeting.total = total;
+            }
+        }
+        round++;
+        __syncthreads();
+    };
+
+    meet(false, queues);
+    for (u32 i = thread; i < search.source_count; i += threads) {
+        const u32 source = load_constant(&search.sources[i]);
+        const uint2 place = load_constant(&search.places[source]);
+        store(&search.distances[source], 0);
+        store(&search.queue[i], make_uint4(source, place.x, place.y, 0));
+    }
+    meet(false, 0);
+
+    u64 start = 0;  // of the bucket
+    u32 steps = 0, expanded = 0, relaxations = 0;
+    while (meeting.ahead < queues && meeting.stops == 0) {
+        bucket += meeting.ahead;
+        start += static_cast<u64>(meeting.ahead) * search.delta;
+        if (start > search.limit) break;
+        if (search.target_count > 0) {
+            bool settled = true;
+            for (u32 i = threadIdx.x; i < search.target_count; i += blockDim.x) {
+                settled = settled && load(&search.distances[load_constant(&search.targets_wanted[i])]) < start;
+            }
+            if (__syncthreads_and(settled)) break;
+        }
+        steps++;
+        const u64 end = start + search.delta;
+        const uint4* const queue = search.queue + static_cast<u64>(bucket % queues) * parts * search.capacity;
+        // Appends a vertex to the queue of a bucket, counted from this one.
+        const auto append = [&](u32 vertex, uint2 place, u32 ahead) {
+            const u32 to = (bucket + ahead) % queues, at = atomicAdd(&meeting.appended[to], 1);
+            if (at >= search.capacity) return;
+            store(&search.queue[(static_cast<u64>(to) * parts + blockIdx.x) * search.capacity + at],
+                  make_uint4(vertex, place.x, place.y, 0));
+            // It is read after a barrier.
+            for (u32 k = 0; k < place.y; k += 16) prefetch_to_l2(&search.entries[static_cast<u64>(place.x) * unit + k]);
+            prefetch_to_l2(&search.parents[static_cast<u64>(place.x) * unit]);
+        };
+        // Which bucket from this one on a distance is in. What is too far is in the last one.
+        const auto buckets_ahead = [&](Distance distance) {
+            const u64 beyond = static_cast<u64>(distance) - start;
+            return static_cast<u32>(min(beyond, static_cast<u64>(none))) / search.delta;
+        };
+        const u32 first_of_four = meeting.start[lane], total = meeting.total;
+        const uint4 sizes = meeting.sizes[lane];
+        const u32 second = sizes.x + sizes.y, third = second + sizes.z;
+        for (u32 item_index = warp; item_index < total; item_index += warps) {
+            // The lane whose four parts have the item knows where it is.
+            const u32 holder = __popc(__ballot_sync(all_lanes, first_of_four <= item_index)) - 1;
+            const u32 rest = item_index - first_of_four;
+            u32 part = lane * 4, place = rest;
+            if (rest >= third) {
+                part += 3;
+                place -= third;
+            } else if (rest >= second) {
+                part += 2;
+                place -= second;
+            } else if (rest >= sizes.x) {
+                part += 1;
+                place -= sizes.x;
+            }
+            part = __shfl_sync(all_lanes, part, static_cast<int>(holder));
+            place = __shfl_sync(all_lanes, place, static_cast<int>(holder));
+            const uint4 item = load(&queue[static_cast<u64>(part) * search.capacity + place]);
+            const Distance distance = load(&search.distances[item.x]);
+            // It was found nearer after it was queued, and settled before.
+            if (distance < start) continue;
+            if (distance >= end) {
+                // It was too far to be in its own queue.
+                if (lane == 0) append(item.x, make_uint2(item.y, item.z), min(buckets_ahead(distance), queues - 1));
+                continue;
+            }
+            expanded++;
+            const u64 entries = static_cast<u64>(item.y) * unit;
+            constexpr u32 at_once = 2;
+            for (u32 first = 0; first < item.z; first += at_once * lanes_a_warp) {
+                uint2 entry[at_once];
+                u32 parent[at_once];
+#pragma unroll
+                for (u32 k = 0; k < at_once; k++) {
+                    const u32 index = first + k * lanes_a_warp + lane;
+                    const bool has = index < item.z;
+                    entry[k] = has ? load_constant(&search.entries[entries + index]) : make_uint2(none, none);
+                    parent[k] = has ? load_constant(&search.parents[entries + index]) : 0;
+                }
+#pragma unroll
+                for (u32 k = 0; k < at_once; k++) {
+                    const u32 vertex = entry[k].x;
+                    // What is reached through a vertex beyond this bucket is left to that one.
+                    if (vertex == none || static_cast<u64>(distance) + parent[k] * search.quantum >= end) continue;
+                    const Distance through =
+                        length_through<Lane>(distance, entry[k].y, search.limit, search.out_of_range);
+                    if (through == Lane::unreachable) continue;
+                    relaxations++;
+                    const Distance old = atomicMin(&search.distances[vertex], through);
+                    if (through >= old || through < end) continue;
+                    // In this bucket it was queued before.
+                    const u32 ahead = buckets_ahead(through);
+                    if (old != Lane::unreachable && buckets_ahead(old) == ahead) continue;
+                    append(vertex, load_constant(&search.places[vertex]), min(ahead, queues - 1));
+                }
+            }
+        }
+        meet(true, 1);
+    }
+    const u64 all_relaxations = warp_sum(static_cast<u64>(relaxations));
+    if (lane == 0) {
+        atomicAdd(&search.report[2], static_cast<u64>(expanded));
+        atomicAdd(&search.report[3], all_relaxations);
+    }
+    if (thread == 0) store(&search.report[0], static_cast<u64>(steps));
+}
+
+}  // namespace multi_hop
+
+#define WARPATH_MULTI_HOP(lane, Lane)                                                                              \
+    extern "C" __global__ void __launch_bounds__(1024, 1) sssp_multi_hop_##lane(multi_hop::Search<Lane> search) { \
+        multi_hop::run(search);                                                                                   \
+    }                                                                                                             \
+    WARPATH_KERNEL(sssp_multi_hop_##lane)
+
+WARPATH_MULTI_HOP(u32_u32, LaneNarrow)
+WARPATH_MULTI_HOP(u32_u64, LaneWide)

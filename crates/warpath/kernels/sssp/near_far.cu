@@ -1,0 +1,574 @@
+// Shortest paths with a near queue below a threshold and all else far, in one cooperative launch. The host loop, and the
+// essay, are in `src/cuda/sssp/near_far.rs`.
+//
+// Source: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest
+// paths", sect. 4.4.
+//
+// registers: 64
+// no-sass: STL
+#include "../collectives.cuh"
+#include "lanes.cuh"
+
+namespace near_far {
+
+/// No distance at all.
+constexpr u64 nothing = ~0ull;
+/// Rows up to this long are packed, many to a warp; longer ones are cut into pieces.
+constexpr u32 short_row = 32;
+/// Arcs of a long row that one warp takes at a time.
+constexpr u32 piece = 256;
+/// Vertices that a warp collects before it appends them to a queue.
+constexpr u32 collected = 96;
+/// So many times the arcs that fill the device are too many for a round with a wide window.
+constexpr u32 too_many = 16;
+
+/// An arc as it is read, at once.
+template <class Weight>
+struct alignas(2 * sizeof(Weight)) Arc {
+    u32 head;
+    Weight weight;
+};
+
+/// What one round tells the next. Three take turns: one is read, one written, one cleared.
+struct Turn {
+    u32 short_rows;  // how many vertices the near queue of short rows has
+    u32 pieces;      // how many pieces the near queue of long rows has
+    u32 far;         // how many vertices were appended to the far list
+    u32 cancelled;
+    u32 items;    // how many vertices were queued
+    u32 entered;  // how many of them were not below the threshold before
+    u64 arcs;     // how many arcs leave those that were queued
+    u64 least;    // the least distance found at or above the threshold
+};
+
+template <class Lane, class Offset>
+struct Search {
+    using Distance = typename Lane::Distance;
+    const Offset* offsets;
+    const Arc<typename Lane::Weight>* arcs;
+    Distance* distances;
+    Distance* expanded;   // the distance with which a vertex of a short row was last expanded
+    u32* queued[2];       // bits of what is in the near queues
+    u32* short_rows[2];   // near queues of vertices
+    uint2* long_rows[2];  // near queues of vertices and pieces
+    u32* far[2];          // lists of vertices at or above the threshold, of `far_capacity`
+    Turn* turns;          // three
+    u64* report;          // rounds, thresholds, scans, vertices expanded, relaxations
+    u32* out_of_range;
+    const u32* sources;
+    const u32* targets_wanted;
+    const u32* cancelled;
+    u64 limit;
+    double delta;
+    u32 source_count;
+    u32 target_count;
+    u32 vertices;
+    u32 far_capacity;
+    u32 batch;     // windows widen while rounds have fewer arcs; 0 if they are not to change
+};
+
+/// What the warps of a block sum up before one thread tells the grid.
+struct Sums {
+    u32 items;
+    u32 entered;
+    u64 arcs;
+    u64 least;
+};
+
+/// What every block knows, and decides for itself from the same numbers. It is in shared memory, set by one thread.
+template <class Distance>
+struct State {
+    double delta;
+    Distance settled;    // what is below has its final distance
+    Distance window;     // the least distance that was far when the threshold was set
+    Distance threshold;
+    u64 least;           // no far vertex is nearer
+    u64 far_size;        // how many the far list would have, if it had room
+    u64 arcs;            // since the threshold was set: arcs of what was queued,
+    u64 items;           // how much was queued,
+    u64 entered;         // how much of it was not below the threshold before,
+    u32 rounds;          // and in how many rounds
+    u32 short_rows;      // what is in the near queues
+    u32 pieces;
+    u32 far_before;      // how many the list has that is split
+    u32 far_now;         // which of the lists takes vertices now
+    u32 thresholds;
+    u32 scans;
+    bool far_open;       // whether all that is found far is to be listed
+    bool far_whole;      // in a split: whether the list has all
+    bool splits;         // whether this round splits what is far
+    bool goes_on;
+};
+
+/// Vertices on their way to a queue, collected by one warp in shared memory.
+struct Collection {
+    u32* vertices;
+    u32 size = 0;
+
+    __device__ explicit Collection(u32* vertices) : vertices(vertices) {}
+
+    /// Takes in the vertices of those lanes that have one. There has to be room.
+    __device__ void add(u32 ballot, bool has, u32 vertex) {
+        if (has) vertices[size + place_in_ballot(ballot)] = vertex;
+        size += __popc(ballot);
+        __syncwarp();
+    }
+
+    /// Appends all to a queue, from `start` on, as far as it has room; returns whether it had.
+    __device__ bool flush(u32* queue, u32* counter, u32 start, u32 capacity) {
+        u32 begin = 0;
+        if (lane_index() == 0 && size > 0) begin = atomicAdd(counter, size);
+        begin = start + __shfl_sync(all_lanes, begin, 0);
+        for (u32 k = lane_index(); k < size; k += lanes_a_warp) {
+            if (begin + k < capacity) store(&queue[begin + k], vertices[k]);
+        }
+        const bool fits = begin + size <= capacity;
+        size = 0;
+        __syncwarp();
+        return fits;
+    }
+};
+
+/// One warp's way of appending vertices to the near queues of the next round, and to the far list.
+template <class Lane, class Offset>
+struct Appender {
+    using Distance = typename Lane::Distance;
+    const Search<Lane, Offset>& search;
+    const State<Distance>& state;
+    Turn* turn;
+    u32 parity;
+    bool far_open;  // whether the far list still takes vertices
+    Collection near_rows;
+    Collection far_rows;
+    u32 items = 0;
+    u32 entered = 0;
+    u32 arcs = 0;
+    Distance least = ~static_cast<Distance>(0);
+
+    __device__ Appender(const Search<Lane, Offset>& search, u32* shared, u32 round, const State<Distance>& state)
+        : search(search),
+          state(state),
+          turn(&search.turns[round % 3]),
+          parity(round % 2),
+          far_open(state.far_open),
+          near_rows(shared + warp_index() * 2 * collected),
+          far_rows(shared + (warp_index() * 2 + 1) * collected) {}
+
+    /// Marks a vertex as queued for the next round; whether it was not.
+    __device__ bool mark(u32 vertex) const {
+        const u32 bit = 1u << vertex % 32;
+        return !(atomicOr(&search.queued[parity][vertex / 32], bit) & bit);
+    }
+
+    /// Queues the vertices of those lanes that have one, which was marked.
+    __device__ void near(bool has, u32 vertex) {
+        u32 degree = 0;
+        if (has) {
+            degree = static_cast<u32>(load_constant(&search.offsets[vertex + 1]) - load_constant(&search.offsets[vertex]));
+        }
+        items += has;
+        arcs += degree;
+        const bool is_short = degree > 0 && degree <= short_row;
+        const u32 shorts = __ballot_sync(all_lanes, is_short);
+        if (shorts != 0) {
+            if (near_rows.size + __popc(shorts) > collected) flush_near();
+            near_rows.add(shorts, is_short, vertex);
+        }
+        for (u32 longs = __ballot_sync(all_lanes, degree > short_row); longs != 0; longs &= longs - 1) {
+            const int lane = __ffs(static_cast<int>(longs)) - 1;
+            const u32 pieces = (__shfl_sync(all_lanes, degree, lane) + piece - 1) / piece;
+            const u32 tail = __shfl_sync(all_lanes, vertex, lane);
+            u32 begin = 0;
+            if (lane_index() == 0) begin = atomicAdd(&turn->pieces, pieces);
+            begin = __shfl_sync(all_lanes, begin, 0);
+            uint2* const queue = search.long_rows[parity];
+            for (u32 k = lane_index(); k < pieces; k += lanes_a_warp) store(&queue[begin + k], make_uint2(tail, k));
+        }
+    }
+
+    /// Lists the vertices of those lanes that have one, if the list takes any.
+    __device__ void far(bool has, u32 vertex) {
+        const u32 ballot = __ballot_sync(all_lanes, has && far_open);
+        if (ballot == 0) return;
+        if (far_rows.size + __popc(ballot) > collected) flush_far();
+        far_rows.add(ballot, has && far_open, vertex);
+    }
+
+    __device__ void flush_near() {
+        near_rows.flush(search.short_rows[parity], &turn->short_rows, 0, search.vertices);
+    }
+
+    __device__ void flush_far() {
+        const u32 start = static_cast<u32>(state.far_size);
+        if (!far_rows.flush(search.far[state.far_now], &turn->far, start, search.far_capacity)) far_open = false;
+    }
+
+    /// Empties the collections and adds up what was appended.
+    __device__ void finish(Sums& sums) {
+        flush_near();
+        if (far_rows.size > 0) flush_far();
+        const u32 all_items = warp_sum(items), all_entered = warp_sum(entered);
+        const u64 all_arcs = warp_sum(static_cast<u64>(arcs));
+        const Distance all_least = warp_min(least);
+        if (lane_index() == 0) {
+            if (all_items > 0) {
+                atomicAdd(&sums.items, all_items);
+                atomicAdd(&sums.entered, all_entered);
+                atomicAdd(&sums.arcs, all_arcs);
+            }
+            if (all_least != ~static_cast<Distance>(0)) atomicMin(&sums.least, static_cast<u64>(all_least));
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            if (sums.items > 0) {
+                atomicAdd(&turn->items, sums.items);
+                atomicAdd(&turn->entered, sums.entered);
+                atomicAdd(&turn->arcs, sums.arcs);
+            }
+            if (sums.least != nothing) atomicMin(&turn->least, sums.least);
+            sums = Sums{0, 0, 0, nothing};
+        }
+    }
+};
+
+/// Relaxes so many arcs a lane at once: those whose length is not `unreachable`.
+template <class Lane, class Offset, u32 count>
+__device__ __forceinline__ void relax(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next,
+                                      typename Lane::Distance threshold, const u32 (&head)[count],
+                                      const typename Lane::Distance (&through)[count]) {
+    using Distance = typename Lane::Distance;
+    Distance old[count];
+#pragma unroll
+    for (u32 k = 0; k < count; k++) {
+        old[k] = through[k] != Lane::unreachable ? load(&search.distances[head[k]]) : 0;
+    }
+#pragma unroll
+    for (u32 k = 0; k < count; k++) {
+        // Most arcs lead to what is known to be as near.
+        if (through[k] < old[k]) old[k] = atomicMin(&search.distances[head[k]], through[k]);
+    }
+#pragma unroll
+    for (u32 k = 0; k < count; k++) {
+        const bool fell = through[k] < old[k], below = through[k] < threshold;
+        if (!__any_sync(all_lanes, fell)) continue;
+        bool near = fell && below;
+        if (near) near = next.mark(head[k]);
+        next.entered += near && old[k] >= threshold;
+        if (fell && !below) next.least = min(next.least, through[k]);
+        if (__any_sync(all_lanes, near)) next.near(near, head[k]);
+        // What was reached before is listed, or has been nearer than the threshold, and then all are looked at.
+        next.far(fell && !below && old[k] == Lane::unreachable, head[k]);
+    }
+}
+
+/// Relaxes the arcs of all that is queued, and adds up how many vertices and arcs this thread has had.
+template <class Lane, class Offset>
+__device__ void expand(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next, u32 parity, u32 shorts, u32 pieces,
+                      typename Lane::Distance threshold, u32& vertices_expanded, u32& relaxations) {
+    using Distance = typename Lane::Distance;
+    using ArcOfLane = Arc<typename Lane::Weight>;
+    const u32 lane = lane_index();
+    const u32 warps = gridDim.x * warps_of_block(), warp = blockIdx.x * warps_of_block() + warp_index();
+
+    // Long rows: a warp takes a piece, some arcs a lane at once.
+    constexpr u32 at_once = sizeof(Distance) == 4 ? 4 : 2;
+    for (u32 index = warp; index < pieces; index += warps) {
+        const uint2 item = load(&search.long_rows[parity][index]);
+        const Distance distance = load(&search.distances[item.x]);
+        const Offset begin = load_constant(&search.offsets[item.x]) + static_cast<Offset>(item.y) * piece;
+        Offset end = load_constant(&search.offsets[item.x + 1]);
+        if (end - begin > piece) end = begin + piece;
+        if (lane == 0 && item.y == 0) store(&search.queued[parity][item.x / 32], 0);
+        if (distance >= threshold) {
+            // The threshold was lowered.
+            next.least = min(next.least, distance);
+            continue;
+        }
+        vertices_expanded += lane == 0 && item.y == 0;
+        for (Offset first = begin; first < end; first += at_once * lanes_a_warp) {
+            u32 head[at_once];
+            Distance through[at_once];
+#pragma unroll
+            for (u32 k = 0; k < at_once; k++) {
+                const Offset arc = first + k * lanes_a_warp + lane;
+                head[k] = 0;
+                through[k] = Lane::unreachable;
+                if (arc < end) {
+                    const ArcOfLane read = load_once(&search.arcs[arc]);
+                    head[k] = read.head;
+                    through[k] = length_through<Lane>(distance, read.weight, search.limit, search.out_of_range);
+                    relaxations++;
+                }
+            }
+            relax(search, next, threshold, head, through);
+        }
+    }
+
+    // Short rows: a warp takes up to 32, and spreads their arcs over its lanes. Where there are few, a warp takes fewer.
+    constexpr u32 packed_at_once = 2;
+    const u32 share = min((shorts + warps - 1) / warps, lanes_a_warp);
+    for (u32 first = warp * share; first < shorts; first += warps * share) {
+        Offset begin = 0;
+        u32 degree = 0;
+        Distance distance = 0;
+        if (lane < share && first + lane < shorts) {
+            const u32 tail = load(&search.short_rows[parity][first + lane]);
+            distance = load(&search.distances[tail]);
+            const Distance before = load(&search.expanded[tail]);
+            begin = load_constant(&search.offsets[tail]);
+            const Offset end = load_constant(&search.offsets[tail + 1]);
+            // All bits of this round are cleared, by one or another.
+            store(&search.queued[parity][tail / 32], 0);
+            if (distance >= threshold) {
+                next.least = min(next.least, distance);
+            } else if (distance != before) {
+                // Else it fell before it was expanded the last time, and was queued again.
+                store(&search.expanded[tail], distance);
+                degree = static_cast<u32>(end - begin);
+                vertices_expanded++;
+            }
+        }
+        const u32 up_to = warp_inclusive_sum(degree), start = up_to - degree;
+        const u32 total = __shfl_sync(all_lanes, up_to, lanes_a_warp - 1);
+        for (u32 base = 0; base < total; base += packed_at_once * lanes_a_warp) {
+            u32 head[packed_at_once];
+            Distance through[packed_at_once];
+#pragma unroll
+            for (u32 k = 0; k < packed_at_once; k++) {
+                const u32 arc = base + k * lanes_a_warp + lane;
+                // The last row that starts at or before this arc: it is not empty.
+                u32 row = 0;
+#pragma unroll
+                for (u32 step = lanes_a_warp / 2; step > 0; step /= 2) {
+                    if (__shfl_sync(all_lanes, start, static_cast<int>(row + step)) <= arc) row += step;
+                }
+                const Offset row_begin = __shfl_sync(all_lanes, begin, static_cast<int>(row));
+                const u32 row_start = __shfl_sync(all_lanes, start, static_cast<int>(row));
+                const Distance from = __shfl_sync(all_lanes, distance, static_cast<int>(row));
+                head[k] = 0;
+                through[k] = Lane::unreachable;
+                if (arc < total) {
+                    const ArcOfLane read = load_once(&search.arcs[row_begin + (arc - row_start)]);
+                    head[k] = read.head;
+                    through[k] = length_through<Lane>(from, read.weight, search.limit, search.out_of_range);
+                    relaxations++;
+                }
+            }
+            relax(search, next, threshold, head, through);
+        }
+    }
+}
+
+/// Queues what is listed as far and is below the new threshold, and lists the rest anew, but for what has long been
+/// settled.
+template <class Lane, class Offset>
+__device__ void split(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next, const u32* list, u32 size,
+                      typename Lane::Distance settled, typename Lane::Distance threshold) {
+    using Distance = typename Lane::Distance;
+    const u32 threads = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;
+    for (u32 first = thread - lane_index(); first < size; first += threads) {
+        const bool has = first + lane_index() < size;
+        const u32 vertex = has ? load(&list[first + lane_index()]) : 0;
+        const Distance distance = has ? load(&search.distances[vertex]) : 0;
+        bool near = has && distance >= settled && distance < threshold;
+        const bool far = has && distance >= threshold;
+        if (near) near = next.mark(vertex);
+        next.entered += near;
+        if (far) next.least = min(next.least, distance);
+        if (__any_sync(all_lanes, near)) next.near(near, vertex);
+        next.far(far, vertex);
+    }
+}
+
+/// The same, for all vertices: if the list is not whole.
+template <class Lane, class Offset>
+__device__ void scan(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next, typename Lane::Distance settled,
+                     typename Lane::Distance threshold) {
+    using Distance = typename Lane::Distance;
+    constexpr u32 at_once = 4;
+    const u64 threads = static_cast<u64>(gridDim.x) * blockDim.x;
+    const u64 warp_begin = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x - lane_index();
+    for (u64 first = warp_begin * at_once; first < search.vertices; first += threads * at_once) {
+        Distance distance[at_once];
+#pragma unroll
+        for (u32 k = 0; k < at_once; k++) {
+            const u64 vertex = first + k * lanes_a_warp + lane_index();
+            distance[k] = vertex < search.vertices ? load(&search.distances[vertex]) : Lane::unreachable;
+        }
+#pragma unroll
+        for (u32 k = 0; k < at_once; k++) {
+            const u32 vertex = static_cast<u32>(first) + k * lanes_a_warp + lane_index();
+            const bool near = distance[k] >= settled && distance[k] < threshold;
+            const bool far = distance[k] >= threshold && distance[k] != Lane::unreachable;
+            const u32 ballot = __ballot_sync(all_lanes, near);
+            next.entered += near;
+            if (far) next.least = min(next.least, distance[k]);
+            if (ballot != 0) {
+                if (lane_index() == 0) store(&search.queued[next.parity][vertex / 32], ballot);
+                next.near(near, vertex);
+            }
+            next.far(far, vertex);
+        }
+    }
+}
+
+/// Decides what comes next, from what the last round tells.
+template <class Lane, class Offset>
+__device__ void decide(const Search<Lane, Offset>& search, State<typename Lane::Distance>& state, u32 round) {
+    const Turn* const last = &search.turns[(round - 1) % 3];
+    const u32 short_rows = load(&last->short_rows), pieces = load(&last->pieces), far = load(&last->far);
+    const u32 items = load(&last->items), entered = load(&last->entered), cancelled = load(&last->cancelled);
+    const u64 arcs = load(&last->arcs), least = load(&last->least);
+    state.short_rows = short_rows;
+    state.pieces = pieces;
+    state.far_size += far;
+    state.least = min(state.least, least);
+    state.arcs += arcs;
+    state.items += items;
+    state.entered += entered;
+    state.rounds++;
+    const u64 batch = search.batch;
+    if (cancelled) {
+        state.goes_on = false;
+        return;
+    }
+    if (short_rows + pieces > 0) {
+        if (batch > 0 && arcs > batch * too_many && state.delta > 2 * search.delta) {
+            // The window was widened while there was little to do. What goes back is not listed.
+            state.delta = search.delta;
+            state.threshold = Lane::further(state.window, state.delta);
+            state.far_open = false;
+        }
+        state.far_open = state.far_open && state.far_size <= search.far_capacity;
+        state.splits = false;
+        return;
+    }
+    // All below the threshold is settled.
+    state.settled = state.threshold;
+    if (state.least == nothing) {
+        state.goes_on = false;
+        return;
+    }
+    if (batch > 0) {
+        if (state.arcs > state.rounds * batch * too_many || state.items > 4 * state.entered + 32) {
+            state.delta = max(state.delta / 2, search.delta / 16);
+        } else if (state.arcs < state.rounds * batch && state.items <= 2 * state.entered + 32) {
+            state.delta *= 2;
+        }
+    }
+    state.window = static_cast<typename Lane::Distance>(state.least);
+    state.threshold = Lane::further(state.window, state.delta);
+    state.thresholds++;
+    state.far_whole = state.far_open && state.far_size <= search.far_capacity;
+    state.scans += !state.far_whole;
+    state.far_before = static_cast<u32>(state.far_size);
+    state.far_now ^= 1;
+    state.far_open = true;
+    state.splits = true;
+    state.far_size = state.arcs = state.items = state.entered = 0;
+    state.rounds = 0;
+    state.least = nothing;
+}
+
+template <class Lane, class Offset>
+__device__ __forceinline__ void run(const Search<Lane, Offset>& search) {
+    using Distance = typename Lane::Distance;
+    __shared__ u32 shared[most_warps_a_block / 2 * 2 * collected];
+    __shared__ Sums sums;
+    __shared__ State<Distance> state;
+    const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+    for (u64 i = thread; i < search.vertices; i += threads) {
+        store(&search.distances[i], Lane::unreachable);
+        store(&search.expanded[i], Lane::unreachable);
+    }
+    for (u32 i = thread; i < (search.vertices + 31) / 32; i += threads) {
+        store(&search.queued[0][i], 0);
+        store(&search.queued[1][i], 0);
+    }
+    if (thread < 3) search.turns[thread] = Turn{0, 0, 0, 0, 0, 0, 0, nothing};
+    if (threadIdx.x == 0) {
+        sums = Sums{0, 0, 0, nothing};
+        state = State<Distance>{search.delta, 0, 0, Lane::further(0, search.delta), nothing, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, true, true, false, true};
+    }
+    grid_barrier();
+
+    {
+        Appender<Lane, Offset> next(search, shared, 0, state);
+        for (u32 first = thread - lane_index(); first < search.source_count; first += threads) {
+            bool has = first + lane_index() < search.source_count;
+            const u32 source = has ? load_constant(&search.sources[first + lane_index()]) : 0;
+            if (has) {
+                store(&search.distances[source], 0);
+                has = next.mark(source);
+            }
+            next.entered += has;
+            next.near(has, source);
+        }
+        next.finish(sums);
+    }
+    grid_barrier();
+
+    u32 round = 1, expanded = 0, relaxations = 0;
+    for (;; round++) {
+        bool done = true;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            decide(search, state, round);
+            if (blockIdx.x == 0) {
+                search.turns[(round + 1) % 3] = Turn{0, 0, 0, 0, 0, 0, 0, nothing};
+                if (is_cancelled(search.cancelled)) store(&search.turns[round % 3].cancelled, 1);
+            }
+        }
+        __syncthreads();
+        if (!state.goes_on) break;
+        const Distance threshold = state.threshold;
+        Appender<Lane, Offset> next(search, shared, round, state);
+        if (!state.splits) {
+            expand(search, next, (round - 1) % 2, state.short_rows, state.pieces, threshold, expanded, relaxations);
+        } else {
+            const Distance settled = state.settled;
+            if (search.target_count > 0) {
+                for (u32 i = threadIdx.x; i < search.target_count; i += blockDim.x) {
+                    done = done && load(&search.distances[load_constant(&search.targets_wanted[i])]) < settled;
+                }
+                if (__syncthreads_and(done)) break;
+            }
+            if (state.far_whole) {
+                split(search, next, search.far[state.far_now ^ 1], state.far_before, settled, threshold);
+            } else {
+                scan(search, next, settled, threshold);
+            }
+        }
+        next.finish(sums);
+        grid_barrier();
+    }
+    const u32 all_expanded = block_sum(expanded);
+    const u64 all_relaxations = block_sum(static_cast<u64>(relaxations));
+    if (threadIdx.x == 0) {
+        atomicAdd(&search.report[3], static_cast<u64>(all_expanded));
+        atomicAdd(&search.report[4], all_relaxations);
+    }
+    if (thread == 0) {
+        store(&search.report[0], static_cast<u64>(round - 1));
+        store(&search.report[1], static_cast<u64>(state.thresholds));
+        store(&search.report[2], static_cast<u64>(state.scans));
+    }
+}
+
+}  // namespace near_far
+
+#define WARPATH_NEAR_FAR(lane, Lane, bits, Offset)                                      \
+    extern "C" __global__ void __launch_bounds__(512, 2)                                \
+        sssp_near_far_##bits##_##lane(near_far::Search<Lane, Offset> search) {          \
+        near_far::run(search);                                                          \
+    }                                                                                   \
+    WARPATH_KERNEL(sssp_near_far_##bits##_##lane)
+
+WARPATH_NEAR_FAR(u32_u32, LaneNarrow, 32, u32)
+WARPATH_NEAR_FAR(u32_u64, LaneWide, 32, u32)
+WARPATH_NEAR_FAR(f32_f32, LaneSingle, 32, u32)
+WARPATH_NEAR_FAR(f64_f64, LaneDouble, 32, u32)
+WARPATH_NEAR_FAR(u32_u32, LaneNarrow, 64, u64)
+WARPATH_NEAR_FAR(u32_u64, LaneWide, 64, u64)
+WARPATH_NEAR_FAR(f32_f32, LaneSingle, 64, u64)
+WARPATH_NEAR_FAR(f64_f64, LaneDouble, 64, u64)

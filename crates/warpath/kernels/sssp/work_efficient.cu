@@ -1,0 +1,145 @@
+// Bellman-Ford that relaxes only arcs whose tail's distance fell in the round before: the to-process-edge lists.
+//
+// Rejaud, "CS516 Project 2 CUDA Report", sect. 3. The host loop is `src/cuda/sssp/work_efficient.rs`. A round is mark
+// (every warp lists the arcs of its share that are to be processed, and counts them), scan (a prefix sum of the counts,
+// by one block), gather (every warp copies its list to its place in the list of all) and compute (each warp takes an
+// equal share of that list).
+//
+// Repairs and choices. The report's prefix sum is over at most 64 warps, by a block of 64 threads; here a block sums
+// any number of warps, as many at a time as it has threads. What `incore` does is not told: here it has one array of
+// distances, which threads of the same launch go on from, and a flag for each vertex whose distance fell. An arc whose
+// tail falls again after it was relaxed is on the next list: its flag is raised then.
+//
+// registers: 40
+// no-sass: STL
+#include "../collectives.cuh"
+#include "lanes.cuh"
+
+namespace work_efficient {
+
+template <class Lane>
+struct Search {
+    const u32* tails;
+    const u32* heads;
+    const typename Lane::Weight* weights;
+    // outcore only
+    typename Lane::Distance* previous;
+    typename Lane::Distance* current;
+    // incore only: whose distance fell in the round before, and in this one
+    u8* fell;
+    u8* falls;
+    u32* marked;
+    u32* to_process;
+    u32* counts;
+    u32* places;
+    u32* out_of_range;
+    u64 limit;
+    u32 arcs;
+};
+
+// The part of a list that a warp takes.
+struct Share {
+    u64 begin, end;
+};
+
+__device__ __forceinline__ u32 warps_of_grid() { return gridDim.x * warps_of_block(); }
+__device__ __forceinline__ u32 warp_of_grid() { return blockIdx.x * warps_of_block() + warp_index(); }
+
+__device__ __forceinline__ Share share_of_warp(u32 length) {
+    const u64 share = (static_cast<u64>(length) + warps_of_grid() - 1) / warps_of_grid();
+    const u64 begin = min(share * warp_of_grid(), static_cast<u64>(length));
+    return {begin, min(begin + share, static_cast<u64>(length))};
+}
+
+// Mark: lists the arcs of this warp's share whose tail passes the test, from the share's first place on.
+template <class Lane, class Test>
+__device__ __forceinline__ void mark_with(const Search<Lane>& search, Test test) {
+    const Share share = share_of_warp(search.arcs);
+    u32 count = 0;
+    for (u64 first = share.begin; first < share.end; first += lanes_a_warp) {
+        const u64 arc = first + lane_index();
+        const bool takes = arc < share.end && test(search.tails[arc]);
+        const u32 ballot = __ballot_sync(all_lanes, takes);
+        if (takes) {
+            search.marked[share.begin + count + place_in_ballot(ballot)] = static_cast<u32>(arc);
+        }
+        count += __popc(ballot);
+    }
+    if (lane_index() == 0) {
+        search.counts[warp_of_grid()] = count;
+    }
+}
+
+template <class Lane>
+__device__ __forceinline__ void mark_outcore(const Search<Lane>& search) {
+    mark_with(search, [&](u32 tail) { return search.current[tail] < search.previous[tail]; });
+}
+
+template <class Lane>
+__device__ __forceinline__ void mark_incore(const Search<Lane>& search) {
+    mark_with(search, [&](u32 tail) { return search.fell[tail] != 0; });
+}
+
+// Compute, from the distances of the round before.
+template <class Lane>
+__device__ __forceinline__ void compute_outcore(const Search<Lane>& search) {
+    const Share share = share_of_warp(search.places[warps_of_grid()]);
+    for (u64 i = share.begin + lane_index(); i < share.end; i += lanes_a_warp) {
+        const u32 arc = search.to_process[i], head = search.heads[arc];
+        const auto through = length_through<Lane>(
+            search.previous[search.tails[arc]], search.weights[arc], search.limit, search.out_of_range);
+        if (through < search.previous[head]) {
+            atomicMin(search.current + head, through);
+        }
+    }
+}
+
+// Compute, from what the distances are now.
+template <class Lane>
+__device__ __forceinline__ void compute_incore(const Search<Lane>& search) {
+    const Share share = share_of_warp(search.places[warps_of_grid()]);
+    for (u64 i = share.begin + lane_index(); i < share.end; i += lanes_a_warp) {
+        const u32 arc = search.to_process[i], head = search.heads[arc];
+        const auto through = length_through<Lane>(
+            load(search.current + search.tails[arc]), search.weights[arc], search.limit, search.out_of_range);
+        if (through < load(search.current + head)) {
+            atomicMin(search.current + head, through);
+            store(search.falls + head, u8(1));
+        }
+    }
+}
+
+}  // namespace work_efficient
+
+WARPATH_KERNEL_IN_LANES(sssp_work_efficient_mark_outcore, work_efficient::mark_outcore, work_efficient::Search)
+WARPATH_KERNEL_IN_LANES(sssp_work_efficient_mark_incore, work_efficient::mark_incore, work_efficient::Search)
+WARPATH_KERNEL_IN_LANES(sssp_work_efficient_compute_outcore, work_efficient::compute_outcore, work_efficient::Search)
+WARPATH_KERNEL_IN_LANES(sssp_work_efficient_compute_incore, work_efficient::compute_incore, work_efficient::Search)
+
+// The prefix sum, by one block: where each warp's arcs begin in the list of all, and behind them how many that has.
+extern "C" __global__ void sssp_work_efficient_scan(const u32* counts, u32* places, u32 warps) {
+    u32 before = 0;
+    for (u32 first = 0; first < warps; first += blockDim.x) {
+        const u32 warp = first + threadIdx.x;
+        const BlockSum<u32> sum = block_exclusive_sum(warp < warps ? counts[warp] : 0u);
+        if (warp < warps) {
+            places[warp] = before + sum.before;
+        }
+        before += sum.total;
+    }
+    if (threadIdx.x == 0) {
+        places[warps] = before;
+    }
+}
+WARPATH_KERNEL(sssp_work_efficient_scan)
+
+// Gather: every warp copies its arcs to their place.
+extern "C" __global__ void sssp_work_efficient_gather(
+    const u32* marked, const u32* counts, const u32* places, u32* to_process, u32 arcs) {
+    const u32 warp = work_efficient::warp_of_grid(), count = counts[warp], place = places[warp];
+    const u64 begin = work_efficient::share_of_warp(arcs).begin;
+    for (u32 i = lane_index(); i < count; i += lanes_a_warp) {
+        to_process[place + i] = marked[begin + i];
+    }
+}
+WARPATH_KERNEL(sssp_work_efficient_gather)

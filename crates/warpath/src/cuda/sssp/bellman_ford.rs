@@ -1,0 +1,217 @@
+//! Bellman-Ford over a list of arcs, of which every warp takes a contiguous share.
+//!
+//! Every round relaxes every arc: work O(E x rounds), span O(rounds x E / threads). That is up to V times too much, and
+//! on roads nearly that; but arcs are read in order, no vertex has more work than another, and there is nothing to keep
+//! but the distances.
+//!
+//! `sync=outcore` reads the distances of the round before, which are copied between launches, so a round moves
+//! distances by one arc. `incore` has one array, and what a thread lowers others may go on from at once: fewer rounds,
+//! no copy. `shared` is `outcore` with the least length for each run of the same head found in shared memory first: it
+//! trades atomic operations for twice the logarithm of a block's threads in barriers, which pays only where many arcs
+//! that improve a vertex meet, so hardly anywhere. `edge-order=source` reads one tail's distance for a run of arcs,
+//! `destination` lowers one head from a run of arcs, whose atomic operations then wait for each other. `launch` is
+//! threads x blocks: those of the report, of 2019, fill two multiprocessors of a GPU of today; what is taken otherwise
+//! fills it.
+//!
+//! Weights may be below zero. A cycle of negative length shows in that distances still fall after as many rounds as
+//! there are vertices, or sooner in the distances themselves: see `negative_cycles.rs`.
+//!
+//! Source: Rejaud, "CS516 Project 2 CUDA Report", sect. 2. Repairs are listed in `kernels/sssp/bellman_ford.cu`.
+
+use std::sync::Arc;
+
+use super::edges::{DeviceEdges, ORDER, by_destination, plan_edges};
+use super::negative_cycles::{Looks, find, look};
+use super::{
+    DeviceLane, Found, LAUNCH, LaneOnDevice, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask,
+    distance_words, lanes_of, launch_shape, start,
+};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
+use crate::cuda::device::memory::DeviceSlice;
+use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::plan_array;
+use crate::graph::{Graph, I32Lane};
+use crate::plan::Plan;
+use crate::problems::Problem;
+use crate::{Error, Result};
+
+/// This algorithm's line in the table.
+pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Sssp,
+        name: "bellman-ford",
+        summary: "all arcs every round, a warp taking a contiguous share; for integer weights below zero, too",
+        source: "Rejaud, CS516 Project 2 CUDA Report, sect. 2",
+        parameters: &[SYNC, ORDER, LAUNCH],
+        negative_weights: true,
+    },
+    lanes: &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Signed, DeviceLane::Single],
+    needs_transpose: sorts_by_destination,
+    plan,
+    prepare,
+};
+
+const SYNC: Parameter = Parameter {
+    name: "sync",
+    summary: "outcore (copies between launches), incore (one array) or shared (minima in shared memory); incore",
+    values: Values::OneOf(&["outcore", "incore", "shared"]),
+};
+
+/// What a round reads and writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sync {
+    Outcore,
+    Incore,
+    Shared,
+}
+
+impl Sync {
+    fn of(parameters: &Parameters) -> Self {
+        match parameters.word(SYNC.name) {
+            Some("outcore") => Sync::Outcore,
+            Some("shared") => Sync::Shared,
+            _ => Sync::Incore,
+        }
+    }
+}
+
+fn sorts_by_destination(parameters: &Parameters) -> bool {
+    by_destination(parameters, Sync::of(parameters) == Sync::Shared)
+}
+
+fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
+    let mut plan = Plan::new();
+    plan_edges(graph, &mut plan);
+    plan_array::<u32>(&mut plan, "distances", distance_words(graph));
+    if Sync::of(parameters) != Sync::Incore {
+        plan_array::<u32>(&mut plan, "distances of the round before", distance_words(graph));
+    }
+    plan_array::<u32>(&mut plan, "flags", 2);
+    plan
+}
+
+fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedSssp>> {
+    let sync = Sync::of(parameters);
+    let kernel = match sync {
+        Sync::Outcore => "sssp_bellman_ford_outcore",
+        Sync::Incore => "sssp_bellman_ford_incore",
+        Sync::Shared => "sssp_bellman_ford_shared",
+    };
+    let kernels = OfLane::new(graph, |lane| {
+        let function = lane.function(&**device, &images::SSSP_BELLMAN_FORD, kernel)?;
+        // A length and a head for each thread.
+        let shared_bytes = if sync == Sync::Shared { 4 * lane.words() as u32 + 4 } else { 0 };
+        Ok((function, launch_shape(&**device, &[function], parameters, shared_bytes)?))
+    })?;
+    let words = distance_words(graph);
+    let mut edges = DeviceEdges::upload(device, graph, sorts_by_destination(parameters), &plan(graph, parameters))?;
+    let current = edges.pool.take(words)?;
+    let previous = if sync == Sync::Incore { current } else { edges.pool.take(words)? };
+    let flags = edges.pool.take(2)?;
+    Ok(Box::new(BellmanFord { edges, sync, kernels, current, previous, flags, lane: lanes_of(graph)[0] }))
+}
+
+#[derive(Debug)]
+struct BellmanFord {
+    edges: DeviceEdges,
+    sync: Sync,
+    kernels: OfLane<(Function, LaunchShape)>,
+    current: DeviceSlice<u32>,
+    previous: DeviceSlice<u32>,
+    /// Whether a distance fell; whether one would have left its range.
+    flags: DeviceSlice<u32>,
+    /// That of the last search.
+    lane: DeviceLane,
+}
+
+/// The kernels' argument.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Search {
+    tails: u64,
+    heads: u64,
+    weights: u64,
+    previous: u64,
+    current: u64,
+    changed: u64,
+    out_of_range: u64,
+    limit: u64,
+    arcs: u32,
+}
+
+// SAFETY: it is laid out as in the kernels.
+unsafe impl Argument for Search {}
+
+impl PreparedSssp for BellmanFord {
+    fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
+        self.lane = task.lane;
+        let BellmanFord { edges, sync, flags, .. } = &*self;
+        let DeviceEdges { pool, tails, heads, weights, arcs, vertices } = edges;
+        let (kernel, shape) = self.kernels.get(task.lane)?;
+        let (current, previous) = (task.lane.part(self.current, *vertices), task.lane.part(self.previous, *vertices));
+        let (changed, out_of_range) = (flags.part(0, 1), flags.part(1, 1));
+        let search = Search {
+            tails: tails.address(),
+            heads: heads.address(),
+            weights: weights.address(),
+            previous: previous.address(),
+            current: current.address(),
+            changed: changed.address(),
+            out_of_range: out_of_range.address(),
+            limit: task.cutoff,
+            arcs: *arcs,
+        };
+        let can_sink = task.lane == DeviceLane::Signed && task.graph.has_negative_weights();
+        let (mut rounds, mut falls, mut looks) = (0, true, Looks::new());
+        start(pool, current, task.lane, task.sources)?;
+        pool.fill(out_of_range, 0)?;
+        while falls {
+            task.control.check()?;
+            if *sync != Sync::Incore {
+                pool.copy(previous, current)?;
+            }
+            pool.fill(changed, 0)?;
+            // SAFETY: the argument is the kernels', all arrays have the lengths that it expects, and the shape has as
+            // much shared memory.
+            unsafe { pool.device().launch(*kernel, shape, arguments![search])? };
+            rounds += 1;
+            falls = pool.read_array(changed)? != [0];
+            if can_sink && falls {
+                // Without a cycle, no shortest path has more arcs than there are vertices, less one.
+                self.stop_at_cycle(task, rounds >= u64::from(*vertices), looks.is_due(rounds))?;
+            }
+        }
+        let out_of_range = pool.read_array(out_of_range)? != [0];
+        if can_sink && out_of_range {
+            self.stop_at_cycle(task, true, true)?;
+        }
+        let relaxations = rounds * u64::from(*arcs);
+        let statistics = vec![("rounds", rounds), ("relaxations", relaxations), ("kernel_launches", rounds)];
+        Ok(SsspOutcome { statistics, out_of_range })
+    }
+
+    fn found(&self) -> Found<'_> {
+        Found { pool: &self.edges.pool, distances: self.lane.part(self.current, self.edges.vertices) }
+    }
+}
+
+impl BellmanFord {
+    /// An error if there is a negative cycle: with the cycle, which is looked for if it is `certain` to be there, or
+    /// `due`.
+    fn stop_at_cycle(&self, task: &SsspTask<'_>, certain: bool, due: bool) -> Result<()> {
+        if !certain && !due {
+            return Ok(());
+        }
+        let distances = I32Lane::distances(&self.found())?;
+        if let Some(cycle) = look(task.graph, task.sources, &distances) {
+            return Err(Error::NegativeCycle(Box::new(cycle)));
+        }
+        if !certain {
+            return Ok(());
+        }
+        match find(task.graph, distances, task.control)? {
+            Some(cycle) => Err(Error::NegativeCycle(Box::new(cycle))),
+            None => Err(Error::Device("distances fell in more rounds than they can".into())),
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! Single-source shortest paths on a GPU.
+//!
+//! An algorithm is prepared once for a graph: memory is taken, the graph copied there, the kernels of all the lanes
+//! that its weights may need loaded. Then it answers any number of searches, whose distances end on the device. What
+//! the papers describe is here as they describe it, with a host loop that launches kernels for every round and asks
+//! after each whether there is another.
+//!
+//! On the device a distance is an unsigned number that orders as distances do (`kernels/sssp/lanes.cuh`). Narrow
+//! integer distances that would leave their range raise a flag, and the solver repeats the search in the wide lane, on
+//! the same graph and memory.
+
+pub(crate) mod bellman_ford;
+mod edges;
+pub(crate) mod mask;
+pub(crate) mod multi_hop;
+pub(crate) mod near_far;
+mod negative_cycles;
+pub(crate) mod work_efficient;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use super::device::memory::{DeviceSlice, Pool};
+use super::device::{Device, Function, Image, LaunchShape};
+use super::graph::plan_array;
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use crate::graph::{
+    Csr, DistanceValue, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId, WeightKind,
+    Weights,
+};
+use crate::plan::Plan;
+use crate::{Control, Error, Result};
+
+/// One search.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SsspTask<'a> {
+    /// The graph that was prepared, as the host has it.
+    pub(crate) graph: &'a Graph,
+    /// One of the lanes of the graph's weights.
+    pub(crate) lane: DeviceLane,
+    /// At least one vertex; none twice.
+    pub(crate) sources: &'a [VertexId],
+    /// If not empty, the search may stop when all of these are settled.
+    #[allow(dead_code, reason = "the papers' algorithms settle all vertices at the end")]
+    pub(crate) targets: &'a [VertexId],
+    /// The search may stop beyond this distance, as the device has distances.
+    pub(crate) cutoff: u64,
+    /// Who may cancel.
+    pub(crate) control: &'a Control,
+}
+
+/// What a search tells when it is done.
+#[derive(Debug)]
+pub(crate) struct SsspOutcome {
+    /// What it counted.
+    pub(crate) statistics: Statistics,
+    /// Whether some walk was longer than the lane's distances go.
+    pub(crate) out_of_range: bool,
+}
+
+/// An algorithm with a graph on a device, ready to search.
+pub(crate) trait PreparedSssp: Debug + Send {
+    /// Searches. When it returns the work is done, and every vertex up to the cutoff or the farthest target has its
+    /// final distance on the device; others may have theirs, a greater one, or none: the solver removes them.
+    fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome>;
+
+    /// Where the distances are that the last search found.
+    fn found(&self) -> Found<'_>;
+}
+
+/// Distances on the device, as it has them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found<'a> {
+    /// The memory they are in.
+    pub(crate) pool: &'a Pool,
+    /// As many words as the distances of all vertices are, in the lane of the search.
+    pub(crate) distances: DeviceSlice<u32>,
+}
+
+/// Makes a search ready on a device.
+pub(crate) type Prepare = fn(&Arc<dyn Device>, &Graph, &Parameters) -> Result<Box<dyn PreparedSssp>>;
+
+/// A shortest-path algorithm.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SsspAlgorithm {
+    /// What is known of it before it runs.
+    pub(crate) info: AlgorithmInfo,
+    /// The lanes that it has.
+    pub(crate) lanes: &'static [DeviceLane],
+    /// Whether it reads the transpose of the graph, with these parameters.
+    pub(crate) needs_transpose: fn(&Parameters) -> bool,
+    /// What it takes on the device, the graph included.
+    pub(crate) plan: fn(&Graph, &Parameters) -> Plan,
+    /// Takes what was planned and makes everything ready.
+    pub(crate) prepare: Prepare,
+}
+
+/// Every single-source shortest-path algorithm of this engine.
+pub(crate) static ALGORITHMS: &[SsspAlgorithm] = &[
+    multi_hop::ALGORITHM,
+    near_far::ALGORITHM,
+    mask::ALGORITHM,
+    bellman_ford::ALGORITHM,
+    work_efficient::ALGORITHM,
+    #[cfg(feature = "lab")]
+    mask::UNSYNCHRONIZED,
+];
+
+/// The algorithm predicted fastest for a search on this graph, by name, and why.
+pub(crate) fn choose(graph: &Graph) -> (&'static str, String) {
+    if let Some(reason) = multi_hop::suits(graph) {
+        return (multi_hop::ALGORITHM.info.name, reason);
+    }
+    let (name, reason) = match graph.weight_kind() {
+        WeightKind::I32 => (bellman_ford::ALGORITHM.info.name, "weights are signed"),
+        _ => (near_far::ALGORITHM.info.name, "paths are expected to have few arcs"),
+    };
+    (name, reason.into())
+}
+
+impl SsspAlgorithm {
+    /// An error unless it is right for this graph.
+    pub(crate) fn check(&self, graph: &Graph) -> Result<()> {
+        let name = self.info.name;
+        if let Some(missing) = lanes_of(graph).iter().find(|lane| !self.lanes.contains(lane)) {
+            let lanes: Vec<_> = self.lanes.iter().map(|lane| lane.name()).collect();
+            return Err(Error::invalid(format!(
+                "`{name}` does not have the lane {} on a GPU; it has {}; engine cpu has all",
+                missing.name(),
+                lanes.join(", ")
+            )));
+        }
+        if graph.has_negative_weights() && !self.info.negative_weights {
+            return Err(Error::invalid(format!("`{name}` needs weights of 0 or more")));
+        }
+        if graph.has_negative_weights() && graph.weight_kind() != WeightKind::I32 {
+            return Err(Error::invalid(format!("on a GPU, `{name}` takes weights below 0 only as integers")));
+        }
+        Ok(())
+    }
+}
+
+/// A type of weight with a type of distance, as a kernel is compiled for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DeviceLane {
+    /// Unsigned weights, 32-bit distances; unit weights, too.
+    Narrow,
+    /// Unsigned weights, 64-bit distances.
+    Wide,
+    /// Signed weights.
+    Signed,
+    /// 32-bit floats.
+    Single,
+    /// 64-bit floats.
+    Double,
+}
+
+/// The lanes of the papers' algorithms.
+const NON_NEGATIVE_LANES: &[DeviceLane] = &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Single];
+
+impl DeviceLane {
+    /// Its name, such as `u32->u64`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            DeviceLane::Narrow => U32Narrow::NAME,
+            DeviceLane::Wide => U32Wide::NAME,
+            DeviceLane::Signed => I32Lane::NAME,
+            DeviceLane::Single => F32Lane::NAME,
+            DeviceLane::Double => F64Lane::NAME,
+        }
+    }
+
+    /// How many 32-bit words a distance is.
+    fn words(self) -> u64 {
+        match self {
+            DeviceLane::Narrow | DeviceLane::Single => 1,
+            DeviceLane::Wide | DeviceLane::Signed | DeviceLane::Double => 2,
+        }
+    }
+
+    /// What a vertex without a distance has.
+    fn unreachable(self) -> u64 {
+        match self {
+            DeviceLane::Narrow => UnitLane::on_device(u32::UNREACHABLE),
+            DeviceLane::Wide => U32Wide::on_device(u64::UNREACHABLE),
+            DeviceLane::Signed => I32Lane::on_device(i64::UNREACHABLE),
+            DeviceLane::Single => F32Lane::on_device(f32::UNREACHABLE),
+            DeviceLane::Double => F64Lane::on_device(f64::UNREACHABLE),
+        }
+    }
+
+    /// What a source has.
+    fn zero(self) -> u64 {
+        if self == DeviceLane::Signed { I32Lane::on_device(0) } else { 0 }
+    }
+
+    /// The kernel of this lane.
+    fn function(self, device: &dyn Device, image: &'static Image, kernel: &str) -> Result<Function> {
+        device.function(image, &format!("{kernel}_{}", self.name().replace("->", "_")))
+    }
+
+    /// The part of an array that holds a distance for each of so many vertices.
+    fn part(self, distances: DeviceSlice<u32>, vertices: u32) -> DeviceSlice<u32> {
+        distances.part(0, u64::from(vertices) * self.words())
+    }
+}
+
+/// The lanes that a search on this graph may need, the one that is tried first at the front.
+pub(crate) fn lanes_of(graph: &Graph) -> &'static [DeviceLane] {
+    match graph.weight_kind() {
+        WeightKind::Unit => &[DeviceLane::Narrow],
+        WeightKind::U32 => &[DeviceLane::Narrow, DeviceLane::Wide],
+        WeightKind::I32 => &[DeviceLane::Signed],
+        WeightKind::F32 => &[DeviceLane::Single],
+        WeightKind::F64 => &[DeviceLane::Double],
+    }
+}
+
+/// How many words the distances of the graph's vertices take, in any of its lanes.
+fn distance_words(graph: &Graph) -> u64 {
+    graph.vertices() as u64 * lanes_of(graph).iter().map(|lane| lane.words()).max().unwrap_or(0)
+}
+
+/// A lane whose distances a device has.
+pub(crate) trait LaneOnDevice: Lane {
+    /// Its kernels.
+    const ON_DEVICE: DeviceLane;
+
+    /// A distance as the device has it: unsigned, in order.
+    fn on_device(distance: Self::Distance) -> u64;
+
+    /// What a search in this lane found.
+    fn distances(found: &Found<'_>) -> Result<Vec<Self::Distance>> {
+        found.pool.read(found.distances.cast())
+    }
+}
+
+impl LaneOnDevice for UnitLane {
+    const ON_DEVICE: DeviceLane = DeviceLane::Narrow;
+    fn on_device(distance: u32) -> u64 {
+        distance.into()
+    }
+}
+impl LaneOnDevice for U32Narrow {
+    const ON_DEVICE: DeviceLane = DeviceLane::Narrow;
+    fn on_device(distance: u32) -> u64 {
+        distance.into()
+    }
+}
+impl LaneOnDevice for U32Wide {
+    const ON_DEVICE: DeviceLane = DeviceLane::Wide;
+    fn on_device(distance: u64) -> u64 {
+        distance
+    }
+}
+impl LaneOnDevice for I32Lane {
+    const ON_DEVICE: DeviceLane = DeviceLane::Signed;
+    fn on_device(distance: i64) -> u64 {
+        distance.key()
+    }
+    fn distances(found: &Found<'_>) -> Result<Vec<i64>> {
+        Ok(found.pool.read(found.distances.cast::<u64>())?.into_iter().map(i64::from_key).collect())
+    }
+}
+impl LaneOnDevice for F32Lane {
+    const ON_DEVICE: DeviceLane = DeviceLane::Single;
+    fn on_device(distance: f32) -> u64 {
+        distance.to_bits().into()
+    }
+}
+impl LaneOnDevice for F64Lane {
+    const ON_DEVICE: DeviceLane = DeviceLane::Double;
+    fn on_device(distance: f64) -> u64 {
+        distance.to_bits()
+    }
+}
+
+/// Something for each lane of a graph.
+#[derive(Debug)]
+struct OfLane<T>(Vec<(DeviceLane, T)>);
+
+impl<T> OfLane<T> {
+    fn new(graph: &Graph, mut make: impl FnMut(DeviceLane) -> Result<T>) -> Result<Self> {
+        Ok(OfLane(lanes_of(graph).iter().map(|&lane| Ok((lane, make(lane)?))).collect::<Result<_>>()?))
+    }
+
+    fn get(&self, lane: DeviceLane) -> Result<&T> {
+        let found = self.0.iter().find(|(there, _)| *there == lane);
+        found.map(|(_, value)| value).ok_or_else(|| Error::invalid("the graph has weights of another type"))
+    }
+}
+
+/// Adds the weights of the arcs: for unit weights an array of ones.
+fn plan_weights(graph: &Graph, plan: &mut Plan) {
+    let words = graph.weight_kind().bytes().max(4) / 4;
+    plan_array::<u32>(plan, "weights of the arcs", graph.arcs() as u64 * words);
+}
+
+/// Cuts off an array for the weights of the arcs and fills it.
+fn upload_weights(pool: &mut Pool, csr: &Csr) -> Result<DeviceSlice<u32>> {
+    match csr.weights() {
+        Weights::Unit(_) => {
+            let ones = pool.take(csr.arcs() as u64)?;
+            pool.fill(ones, 1)?;
+            Ok(ones)
+        }
+        Weights::U32(values) => pool.take_filled(values),
+        Weights::I32(values) => pool.take_filled(bytemuck::cast_slice(values)),
+        Weights::F32(values) => pool.take_filled(bytemuck::cast_slice(values)),
+        Weights::F64(values) => pool.take_filled(bytemuck::cast_slice(values)),
+    }
+}
+
+/// From here on one large copy is quicker than many small ones.
+const MANY: usize = 64;
+
+/// Gives every vertex no distance, and the sources a distance of zero.
+fn start(pool: &Pool, distances: DeviceSlice<u32>, lane: DeviceLane, sources: &[VertexId]) -> Result<()> {
+    let (words, unreachable) = (lane.words() as usize, in_words(lane.unreachable()));
+    let zero = &in_words(lane.zero())[..words];
+    let place = |source: &VertexId| *source as usize * words;
+    if sources.len() < MANY && (words == 1 || unreachable[0] == unreachable[1]) {
+        pool.fill(distances, unreachable[0])?;
+        return sources.iter().try_for_each(|v| pool.upload(distances.part(place(v) as u64, words as u64), zero));
+    }
+    pool.upload_with(distances, distances.length() as usize, |range, piece| {
+        range.clone().zip(&mut *piece).for_each(|(index, word)| *word = unreachable[index % words]);
+        let later = &sources[sources.partition_point(|v| place(v) + words <= range.start)..];
+        let here = later.iter().flat_map(|v| place(v)..place(v) + words).take_while(|&index| index < range.end);
+        here.filter(|index| range.contains(index)).for_each(|index| piece[index - range.start] = zero[index % words]);
+    })
+}
+
+/// Raises the flags of these vertices and lowers all others.
+fn start_flags(pool: &Pool, flags: DeviceSlice<u8>, raised: &[VertexId]) -> Result<()> {
+    if raised.len() < MANY {
+        pool.fill(flags, 0)?;
+        return raised.iter().try_for_each(|&v| pool.upload(flags.part(v.into(), 1), &[1]));
+    }
+    let mut start = vec![0; flags.length() as usize];
+    raised.iter().for_each(|&v| start[v as usize] = 1);
+    pool.upload(flags, &start)
+}
+
+/// How long an array of a flag for each vertex is: memory is filled in words of 4 bytes.
+fn flags_of(vertices: u64) -> u64 {
+    vertices.next_multiple_of(4)
+}
+
+/// The lower word, then the upper one: as devices store numbers.
+fn in_words(bits: u64) -> [u32; 2] {
+    [bits as u32, (bits >> 32) as u32]
+}
+
+/// How many threads and blocks Rejaud's kernels are launched with.
+const LAUNCH: Parameter = Parameter {
+    name: "launch",
+    summary: "threads of a block and blocks, such as the report's 256x8, 384x5, 512x4, 768x2 and 1024x2; 256 and as \
+              many as run at once",
+    values: Values::Launch,
+};
+
+/// The most warps that a launch can have.
+const MOST_WARPS: u32 = 1 << 16;
+
+/// The shape that the parameter says, or the one that fills the device with these kernels.
+fn launch_shape(
+    device: &dyn Device,
+    kernels: &[Function],
+    parameters: &Parameters,
+    shared_bytes_a_thread: u32,
+) -> Result<LaunchShape> {
+    const THREADS: u32 = 256;
+    let (threads, blocks) = match parameters.launch(LAUNCH.name) {
+        Some(launch) => launch,
+        None => {
+            let at_once =
+                kernels.iter().map(|&kernel| device.blocks_at_once(kernel, THREADS, shared_bytes_a_thread * THREADS));
+            let at_once = at_once.collect::<Result<Vec<u32>>>()?.into_iter().min().unwrap_or(1);
+            (THREADS, at_once.clamp(1, MOST_WARPS / (THREADS / 32)))
+        }
+    };
+    let most = device.properties().threads_per_block;
+    if threads > most || threads % 32 != 0 {
+        return Err(Error::invalid(format!(
+            "`launch={threads}x{blocks}`: a block has a multiple of 32 threads, up to {most}"
+        )));
+    }
+    if u64::from(blocks) * u64::from(threads / 32) > u64::from(MOST_WARPS) {
+        let most = MOST_WARPS / (threads / 32);
+        return Err(Error::invalid(format!("`launch={threads}x{blocks}`: there are at most {most} such blocks")));
+    }
+    Ok(LaunchShape { shared_bytes: shared_bytes_a_thread * threads, ..LaunchShape::line(blocks, threads) })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,414 @@
+//! Shortest paths with a near queue below a threshold and all else far, for whatever is not long and thin.
+//!
+//! Vertices whose distance fell below the threshold are in the *near queue*. A round relaxes all arcs of what is in it;
+//! heads that fall below the threshold are queued for the next round. When the queue stays empty, all distances below
+//! the threshold are final. Then the threshold moves to the least distance that is left, plus delta, and what is below it
+//! now is the near queue. A small delta is Dijkstra's algorithm, with many rounds of little work; a large one is
+//! Bellman-Ford, which relaxes arcs again and again.
+//!
+//! All rounds are in one cooperative launch, and every block decides for itself what comes next, from the same numbers.
+//! What makes it fast:
+//! - **One look an arc.** Head and weight are read together, in order; then the distance of the head is loaded, and only
+//!   if it really falls there is an atomic minimum. What it returns tells who has brought the head below the threshold,
+//!   and who has reached it first.
+//! - **Nothing is queued twice in a round:** a bit for each vertex sees to that, so queues of as many items as there are
+//!   vertices never overflow. A vertex that fell just before it was expanded is queued once more; the distance with
+//!   which it was expanded is kept, and it is passed over if that is its distance still.
+//! - **The far list is short or not there.** A vertex is listed when it is reached first, at or above the threshold. On
+//!   graphs of short paths that is soon most of the graph, and to look up the distances of all that are listed costs more
+//!   than to read all distances one after the other. So the list has room for an eighth of the vertices, and when it
+//!   was too small all vertices are looked at.
+//! - **The window follows the work.** While rounds have too little to do for the device, delta doubles, unless vertices
+//!   are expanded too often; it halves where they are. A window that was widened for want of work and then meets the bulk of the graph is cut
+//!   back in the middle: what is above the new threshold goes back to the far vertices.
+//! - **Rows are shared out** as in `direction-optimizing` breadth-first search: short rows are packed, long ones cut into pieces.
+//!
+//! The first delta is what the weights and degrees suggest: vertices of many arcs lie close together, about a typical
+//! weight over their degree. Work O(V + E + what is relaxed again), span O(rounds) barriers of the grid, some 5
+//! microseconds each. On long thin graphs `multi-hop` wins, where it has the lane.
+//!
+//! Source: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest
+//! paths", sect. 4.4; the moving delta after Wang, Fussell and Lin 2021, "A fast work-efficient SSSP algorithm for GPUs".
+
+use std::sync::Arc;
+
+use super::{DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
+use crate::cuda::bfs::direction_optimizing::WATCHED;
+use crate::cuda::bfs::{Waiting, whole_device};
+use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::{Offsets, plan_array};
+use crate::graph::{Csr, Graph, VertexId, WeightKind, Weights};
+use crate::plan::Plan;
+use crate::problems::Problem;
+use crate::{Error, Result};
+
+/// This algorithm's line in the table.
+pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Sssp,
+        name: "near-far",
+        summary: "what is below a moving threshold first, in one launch; wins on graphs of short paths",
+        source: "Davidson et al. 2014; Wang et al. 2021",
+        parameters: &[
+            Parameter {
+                name: "delta",
+                summary: "how far the threshold moves at first; chosen from the weights and the average degree",
+                values: Values::AtLeast(f64::MIN_POSITIVE),
+            },
+            Parameter {
+                name: "batch",
+                summary: "delta doubles while rounds have fewer arcs, and not at all with 0; 131072",
+                values: Values::AtLeast(0.0),
+            },
+            Parameter {
+                name: "far",
+                summary: "vertices that the list of far ones has room for; an eighth of all",
+                values: Values::AtLeast(0.0),
+            },
+            Parameter {
+                name: "threads",
+                summary: "threads in a block, a multiple of 32 up to 512; 512",
+                values: Values::AtLeast(32.0),
+            },
+            Parameter { name: "blocks", summary: "blocks; as many as run at once", values: Values::AtLeast(1.0) },
+        ],
+        negative_weights: false,
+    },
+    lanes: &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Single, DeviceLane::Double],
+    needs_transpose: |_| false,
+    plan,
+    prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters)?)),
+};
+
+/// Threads count a little beyond the last vertex.
+const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
+/// Must be equal in the kernel.
+const SHORT_ROW: u64 = 32;
+/// Must be equal in the kernel.
+const PIECE: u64 = 256;
+
+fn is_wide(graph: &Graph) -> bool {
+    // Threads look a little beyond the last arc.
+    graph.arcs() > u32::MAX as usize - (1 << 12)
+}
+
+/// Pieces of long rows that one round can have.
+fn most_pieces(graph: &Graph) -> u64 {
+    let arcs = graph.arcs() as u64;
+    arcs / PIECE + (arcs / SHORT_ROW).min(graph.vertices() as u64) + 1
+}
+
+/// How many vertices the list of far ones has room for.
+fn far_capacity(graph: &Graph, parameters: &Parameters) -> u64 {
+    let vertices = graph.vertices() as u64;
+    parameters.get("far").map_or(vertices / 8 + 1024, |far| far as u64).min(vertices)
+}
+
+/// A first delta: about a tenth of a typical weight at 16 arcs a vertex, some ten weights at 2 or 3.
+fn first_delta(graph: &Graph) -> f64 {
+    const SAMPLES: usize = 1024;
+    let arcs = graph.arcs();
+    let places = (0..arcs).step_by((arcs / SAMPLES).max(1));
+    let mut sample: Vec<f64> = match graph.csr().weights() {
+        Weights::Unit(_) => vec![1.0],
+        Weights::U32(weights) => places.map(|arc| weights[arc].into()).collect(),
+        Weights::I32(weights) => places.map(|arc| weights[arc].into()).collect(),
+        Weights::F32(weights) => places.map(|arc| weights[arc].into()).collect(),
+        Weights::F64(weights) => places.map(|arc| weights[arc]).collect(),
+    };
+    let middle = sample.len() / 2;
+    let median = if sample.is_empty() { 1.0 } else { *sample.select_nth_unstable_by(middle, f64::total_cmp).1 };
+    let typical = if median > 0.0 { median } else { graph.weight_range().1 / 2.0 };
+    let degree = (arcs as f64 / graph.vertices().max(1) as f64).max(1.0);
+    let delta = typical * 90.0 / degree.powf(2.5);
+    match graph.weight_kind() {
+        WeightKind::F32 | WeightKind::F64 => delta.clamp(f64::MIN_POSITIVE, f64::MAX),
+        _ => delta.max(1.0),
+    }
+}
+
+fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
+    let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
+    let mut plan = Plan::new();
+    Offsets::plan(&mut plan, "offsets of the vertices", vertices + 1, is_wide(graph));
+    if graph.weight_kind() == WeightKind::F64 {
+        plan_array::<[u64; 2]>(&mut plan, "heads and weights of the arcs", arcs);
+    } else {
+        plan_array::<[u32; 2]>(&mut plan, "heads and weights of the arcs", arcs);
+    }
+    plan_array::<u32>(&mut plan, "distances", distance_words(graph));
+    plan_array::<u32>(&mut plan, "distances when expanded", distance_words(graph));
+    for what in ["what is queued", "what is queued next"] {
+        plan_array::<u32>(&mut plan, what, vertices.div_ceil(32));
+    }
+    for what in ["queue of short rows", "next queue of short rows"] {
+        plan_array::<VertexId>(&mut plan, what, vertices);
+    }
+    for what in ["queue of long rows", "next queue of long rows"] {
+        plan_array::<[u32; 2]>(&mut plan, what, most_pieces(graph));
+    }
+    for what in ["far vertices", "far vertices left"] {
+        plan_array::<VertexId>(&mut plan, what, far_capacity(graph, parameters));
+    }
+    plan_array::<VertexId>(&mut plan, "targets", vertices.min(WATCHED));
+    plan_array::<[u64; 5]>(&mut plan, "counters", 3);
+    plan_array::<u64>(&mut plan, "report", 5);
+    plan_array::<u32>(&mut plan, "flag", 1);
+    plan
+}
+
+/// The kernel's argument.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Search {
+    offsets: u64,
+    arcs: u64,
+    distances: u64,
+    expanded: u64,
+    queued: [u64; 2],
+    short_rows: [u64; 2],
+    long_rows: [u64; 2],
+    far: [u64; 2],
+    turns: u64,
+    report: u64,
+    out_of_range: u64,
+    sources: u64,
+    targets_wanted: u64,
+    cancelled: u64,
+    limit: u64,
+    delta: f64,
+    source_count: u32,
+    target_count: u32,
+    vertices: u32,
+    far_capacity: u32,
+    batch: u32,
+}
+
+// SAFETY: it is laid out as in the kernels, whichever the lane and the type of the offsets: pointers have one size.
+unsafe impl Argument for Search {}
+
+/// Cuts off an array of heads and weights, side by side, and fills it; its address.
+fn upload_arcs(pool: &mut Pool, csr: &Csr) -> Result<u64> {
+    fn upload<T: bytemuck::Pod>(
+        pool: &mut Pool,
+        heads: &[VertexId],
+        pair: impl Fn(VertexId, usize) -> T + Sync,
+    ) -> Result<u64> {
+        let arcs = pool.take::<T>(heads.len() as u64)?;
+        pool.upload_with(arcs, heads.len(), |range, piece: &mut [T]| {
+            range.zip(piece).for_each(|(arc, there)| *there = pair(heads[arc], arc));
+        })?;
+        Ok(arcs.address())
+    }
+    let heads = csr.targets();
+    match csr.weights() {
+        Weights::Unit(_) => upload(pool, heads, |head, _| [head, 1]),
+        Weights::U32(weights) => upload(pool, heads, |head, arc| [head, weights[arc]]),
+        Weights::I32(weights) => upload(pool, heads, |head, arc| [head, weights[arc] as u32]),
+        Weights::F32(weights) => upload(pool, heads, |head, arc| [head, weights[arc].to_bits()]),
+        Weights::F64(weights) => upload(pool, heads, |head, arc| [u64::from(head), weights[arc].to_bits()]),
+    }
+}
+
+fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<NearFar> {
+    if graph.vertices() > MOST_VERTICES {
+        return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
+    }
+    let wide = is_wide(graph);
+    let kernels = OfLane::new(graph, |lane| {
+        let name = if wide { "sssp_near_far_64" } else { "sssp_near_far_32" };
+        let kernel = lane.function(&**device, &images::SSSP_NEAR_FAR, name)?;
+        Ok((kernel, whole_device(&**device, kernel, parameters, 512, u32::MAX)?))
+    })?;
+    let (vertices, words) = (graph.vertices() as u64, distance_words(graph));
+    let capacity = far_capacity(graph, parameters);
+    let mut pool = Pool::new(device, plan(graph, parameters).device_bytes())?;
+    let offsets = Offsets::upload(&mut pool, graph.csr(), wide)?;
+    let arcs = upload_arcs(&mut pool, graph.csr())?;
+    let distances: DeviceSlice<u32> = pool.take(words)?;
+    let expanded: DeviceSlice<u32> = pool.take(words)?;
+    let queued: [DeviceSlice<u32>; 2] = [pool.take(vertices.div_ceil(32))?, pool.take(vertices.div_ceil(32))?];
+    let short_rows: [DeviceSlice<VertexId>; 2] = [pool.take(vertices)?, pool.take(vertices)?];
+    let long_rows: [DeviceSlice<[u32; 2]>; 2] = [pool.take(most_pieces(graph))?, pool.take(most_pieces(graph))?];
+    let far: [DeviceSlice<VertexId>; 2] = [pool.take(capacity)?, pool.take(capacity)?];
+    let targets_wanted: DeviceSlice<VertexId> = pool.take(vertices.min(WATCHED))?;
+    let turns: DeviceSlice<[u64; 5]> = pool.take(3)?;
+    let report: DeviceSlice<u64> = pool.take(5)?;
+    let out_of_range: DeviceSlice<u32> = pool.take(1)?;
+    let waiting = Waiting::new(device)?;
+    device.synchronize()?;
+    let arguments = Search {
+        offsets: offsets.address(),
+        arcs,
+        distances: distances.address(),
+        expanded: expanded.address(),
+        queued: queued.map(|bits| bits.address()),
+        short_rows: short_rows.map(|queue| queue.address()),
+        long_rows: long_rows.map(|queue| queue.address()),
+        far: far.map(|list| list.address()),
+        turns: turns.address(),
+        report: report.address(),
+        out_of_range: out_of_range.address(),
+        // The second queue is free until the sources have been read.
+        sources: short_rows[1].address(),
+        targets_wanted: targets_wanted.address(),
+        cancelled: waiting.flag(),
+        limit: 0,
+        delta: parameters.get("delta").unwrap_or_else(|| first_delta(graph)),
+        source_count: 0,
+        target_count: 0,
+        vertices: graph.vertices() as u32,
+        far_capacity: capacity as u32,
+        batch: parameters.get("batch").unwrap_or(131_072.0) as u32,
+    };
+    Ok(NearFar {
+        pool,
+        kernels,
+        arguments,
+        distances,
+        sources: short_rows[1],
+        targets_wanted,
+        report,
+        out_of_range,
+        waiting,
+        lane: DeviceLane::Narrow,
+    })
+}
+
+#[derive(Debug)]
+struct NearFar {
+    pool: Pool,
+    kernels: OfLane<(Function, LaunchShape)>,
+    arguments: Search,
+    distances: DeviceSlice<u32>,
+    sources: DeviceSlice<VertexId>,
+    targets_wanted: DeviceSlice<VertexId>,
+    report: DeviceSlice<u64>,
+    out_of_range: DeviceSlice<u32>,
+    waiting: Waiting,
+    /// That of the last search.
+    lane: DeviceLane,
+}
+
+impl PreparedSssp for NearFar {
+    fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
+        self.lane = task.lane;
+        let pool = &self.pool;
+        let (kernel, shape) = self.kernels.get(task.lane)?;
+        let watched = if task.targets.len() as u64 <= self.targets_wanted.length() { task.targets } else { &[] };
+        pool.upload(self.sources, task.sources)?;
+        pool.upload(self.targets_wanted, watched)?;
+        pool.fill(self.report, 0)?;
+        pool.fill(self.out_of_range, 0)?;
+        let search = Search {
+            limit: task.cutoff,
+            source_count: task.sources.len() as u32,
+            target_count: watched.len() as u32,
+            ..self.arguments
+        };
+        let device = pool.device();
+        let seconds = self.waiting.run(device, task.control, || {
+            // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects; all blocks of the
+            // shape run at once.
+            unsafe { device.launch(*kernel, shape, arguments![search]) }
+        })?;
+        let [rounds, thresholds, scans, expanded, relaxations] = pool.read_array(self.report)?;
+        let statistics = vec![
+            ("rounds", rounds),
+            ("thresholds", thresholds),
+            ("scans", scans),
+            ("expanded", expanded),
+            ("relaxations", relaxations),
+            ("kernel_launches", 1),
+            ("device_nanoseconds", (seconds * 1e9) as u64),
+        ];
+        Ok(SsspOutcome { statistics, out_of_range: pool.read_array(self.out_of_range)? != [0] })
+    }
+
+    fn found(&self) -> Found<'_> {
+        Found { pool: &self.pool, distances: self.lane.part(self.distances, self.arguments.vertices) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cuda::bfs::tests::devices;
+    use crate::cuda::device::memory::room;
+    use crate::testing::{TestWeight, graphs_of_every_shape};
+    use crate::{Control, Engine, Solver, Sssp};
+
+    /// Graphs of more arcs than 32 bits can count are too large for tests; their kernels are not.
+    fn wide_offsets_find_the_same<W: TestWeight>(seed: u64) {
+        for (name, graph) in graphs_of_every_shape::<W>(seed).into_iter().skip(seed as usize).step_by(9) {
+            let expected =
+                Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap().solve(Sssp::from(0)).unwrap();
+            for device in devices(seed) {
+                let mut prepared = prepare(&device, &graph, &Parameters::default()).unwrap();
+                let mut room = Pool::new(&device, room::<u64>(graph.vertices() as u64 + 1)).unwrap();
+                prepared.arguments.offsets = room.take_filled(graph.csr().offsets()).unwrap().address();
+                prepared.kernels = OfLane::new(&graph, |lane| {
+                    let kernel = lane.function(&*device, &images::SSSP_NEAR_FAR, "sssp_near_far_64")?;
+                    Ok((kernel, LaunchShape { cooperative: true, ..LaunchShape::line(3, 64) }))
+                })
+                .unwrap();
+                let control = Control::new();
+                for &lane in super::super::lanes_of(&graph) {
+                    let task = SsspTask {
+                        graph: &graph,
+                        lane,
+                        sources: &[0],
+                        targets: &[],
+                        cutoff: u64::MAX,
+                        control: &control,
+                    };
+                    if prepared.solve(&task).unwrap().out_of_range {
+                        continue;
+                    }
+                    let found = prepared.found();
+                    let unreachable = lane.unreachable();
+                    let words = found.pool.read(found.distances).unwrap();
+                    let reached = match lane.words() {
+                        1 => words.iter().filter(|&&distance| u64::from(distance) != unreachable).count(),
+                        _ => found
+                            .pool
+                            .read(found.distances.cast::<u64>())
+                            .unwrap()
+                            .iter()
+                            .filter(|&&d| d != unreachable)
+                            .count(),
+                    };
+                    assert_eq!(reached as u64, expected.reached(), "{name}, {lane:?}");
+                    let sum: f64 = match lane {
+                        DeviceLane::Single => {
+                            words.iter().map(|&d| f64::from(f32::from_bits(d))).filter(|d| d.is_finite()).sum()
+                        }
+                        DeviceLane::Double => {
+                            let all = found.pool.read(found.distances.cast::<f64>()).unwrap();
+                            all.into_iter().filter(|d| d.is_finite()).sum()
+                        }
+                        DeviceLane::Narrow => words.iter().filter(|&&d| d != u32::MAX).map(|&d| f64::from(d)).sum(),
+                        _ => {
+                            let all = found.pool.read(found.distances.cast::<u64>()).unwrap();
+                            all.into_iter().filter(|&d| d != u64::MAX).map(|d| d as f64).sum()
+                        }
+                    };
+                    let right: f64 = (0..graph.vertices() as VertexId)
+                        .filter_map(|vertex| expected.distance(vertex))
+                        .map(|distance| distance.to_f64())
+                        .sum();
+                    assert!((sum - right).abs() <= 1e-12 * right, "{name}, {lane:?}: {sum}, not {right}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn offsets_of_64_bits_lead_to_the_same_distances() {
+        wide_offsets_find_the_same::<u32>(1);
+        wide_offsets_find_the_same::<f32>(2);
+        wide_offsets_find_the_same::<f64>(3);
+    }
+}
