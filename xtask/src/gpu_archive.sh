@@ -33,7 +33,7 @@ algorithms() {
     ./warpath devices --json | python3 -c '
 import json, sys
 for found in json.load(sys.stdin)["algorithms"]:
-    if found["engine"] == "cuda" and found["problem"] == sys.argv[1] and "as-printed" not in found["name"]:
+    if found["engine"] == "cuda" and found["problem"] == sys.argv[1] and "as-printed" not in found["name"] and "unsynchronized" not in found["name"]:
         print(found["name"])' "$1"
 }
 
@@ -56,10 +56,13 @@ if [[ " $parts " == *" sanitizers "* ]]; then
         failed=1
     else
         for tool in ${TOOLS:-memcheck racecheck synccheck initcheck}; do
-            for algorithm in ${ALGORITHMS:-$(algorithms bfs)}; do
-                for graph in kron:10 grid:24x40; do
-                    attempt "$tool $algorithm $graph" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
-                        ./warpath bfs "$graph" --source 0 --verify --engine cuda --algorithm "$algorithm"
+            for problem in bfs sssp; do
+                for algorithm in $(algorithms $problem); do
+                    for graph in kron:10 grid:24x40; do
+                        attempt "$tool $problem $algorithm $graph" "$sanitizer" --tool "$tool" --error-exitcode 1 \
+                            --launch-timeout 120 ./warpath "$problem" "$graph" --weights random:1..50 --source 0 --verify \
+                            --engine cuda --algorithm "$algorithm"
+                    done
                 done
             done
         done

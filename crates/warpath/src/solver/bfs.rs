@@ -140,8 +140,10 @@ impl Bfs {
         /// Arcs and vertices a second, where levels are wide and where they are short.
         const ARCS: f64 = 300e9;
         const VERTICES: f64 = 1e9;
-        /// Vertices of all searches, and arcs, a second, and how often all arcs are gone through, by many searches at once.
-        const MANY_VERTICES: f64 = 5e9;
+        /// Levels a second of many searches at once, where levels are short and where they are wide; there all arcs are gone
+        /// through a few times, so many a second.
+        const MANY_NARROW: f64 = 4.5e9;
+        const MANY_WIDE: f64 = 200e9;
         const MANY_ARCS: f64 = 100e9;
         const MANY_PASSES: f64 = 3.0;
         /// The same for one thread of the CPU.
@@ -175,7 +177,11 @@ impl Bfs {
         };
         let searching = if together.is_some() {
             let width = many_sources::WIDEST;
-            let batch = width as f64 * vertices / MANY_VERTICES + MANY_PASSES * arcs / MANY_ARCS;
+            let levels = width as f64 * vertices;
+            let batch = match chosen.algorithm.info.name {
+                "multi-hop" => levels / MANY_NARROW,
+                _ => levels / MANY_WIDE + MANY_PASSES * arcs / MANY_ARCS,
+            };
             searches.div_ceil(width) as f64 * (batch + SEARCH)
         } else {
             searches as f64 * (on_gpu + SEARCH)
