@@ -53,7 +53,7 @@ struct Search {
     uint2* long_rows[2];  // near queues of vertices and pieces
     u32* far[2];          // lists of vertices at or above the threshold, of `far_capacity`
     Turn* turns;          // three
-    u64* report;          // rounds, thresholds, scans, vertices expanded, relaxations
+    u64* report;          // rounds, thresholds, scans, vertices queued, relaxations
     u32* out_of_range;
     const u32* sources;
     const u32* targets_wanted;
@@ -88,6 +88,8 @@ struct State {
     u64 items;           // how much was queued,
     u64 entered;         // how much of it was not below the threshold before,
     u32 rounds;          // and in how many rounds
+    u32 round;
+    u64 queued;          // in all rounds
     u32 short_rows;      // what is in the near queues
     u32 pieces;
     u32 far_before;      // how many the list has that is split
@@ -135,8 +137,6 @@ struct Appender {
     using Distance = typename Lane::Distance;
     const Search<Lane, Offset>& search;
     const State<Distance>& state;
-    Turn* turn;
-    u32 parity;
     bool far_open;  // whether the far list still takes vertices
     Collection near_rows;
     Collection far_rows;
@@ -145,19 +145,23 @@ struct Appender {
     u32 arcs = 0;
     Distance least = ~static_cast<Distance>(0);
 
-    __device__ Appender(const Search<Lane, Offset>& search, u32* shared, u32 round, const State<Distance>& state)
+    __device__ Appender(const Search<Lane, Offset>& search, u32* shared, const State<Distance>& state)
         : search(search),
           state(state),
-          turn(&search.turns[round % 3]),
-          parity(round % 2),
           far_open(state.far_open),
           near_rows(shared + warp_index() * 2 * collected),
           far_rows(shared + (warp_index() * 2 + 1) * collected) {}
 
+    /// Which of the queues are those of the next round.
+    __device__ u32 parity() const { return state.round % 2; }
+
+    /// What this round tells the next.
+    __device__ Turn* turn() const { return &search.turns[state.round % 3]; }
+
     /// Marks a vertex as queued for the next round; whether it was not.
     __device__ bool mark(u32 vertex) const {
         const u32 bit = 1u << vertex % 32;
-        return !(atomicOr(&search.queued[parity][vertex / 32], bit) & bit);
+        return !(atomicOr(&search.queued[parity()][vertex / 32], bit) & bit);
     }
 
     /// Queues the vertices of those lanes that have one, which was marked.
@@ -179,9 +183,9 @@ struct Appender {
             const u32 pieces = (__shfl_sync(all_lanes, degree, lane) + piece - 1) / piece;
             const u32 tail = __shfl_sync(all_lanes, vertex, lane);
             u32 begin = 0;
-            if (lane_index() == 0) begin = atomicAdd(&turn->pieces, pieces);
+            if (lane_index() == 0) begin = atomicAdd(&turn()->pieces, pieces);
             begin = __shfl_sync(all_lanes, begin, 0);
-            uint2* const queue = search.long_rows[parity];
+            uint2* const queue = search.long_rows[parity()];
             for (u32 k = lane_index(); k < pieces; k += lanes_a_warp) store(&queue[begin + k], make_uint2(tail, k));
         }
     }
@@ -195,12 +199,12 @@ struct Appender {
     }
 
     __device__ void flush_near() {
-        near_rows.flush(search.short_rows[parity], &turn->short_rows, 0, search.vertices);
+        near_rows.flush(search.short_rows[parity()], &turn()->short_rows, 0, search.vertices);
     }
 
     __device__ void flush_far() {
         const u32 start = static_cast<u32>(state.far_size);
-        if (!far_rows.flush(search.far[state.far_now], &turn->far, start, search.far_capacity)) far_open = false;
+        if (!far_rows.flush(search.far[state.far_now], &turn()->far, start, search.far_capacity)) far_open = false;
     }
 
     /// Empties the collections and adds up what was appended.
@@ -221,11 +225,11 @@ struct Appender {
         __syncthreads();
         if (threadIdx.x == 0) {
             if (sums.items > 0) {
-                atomicAdd(&turn->items, sums.items);
-                atomicAdd(&turn->entered, sums.entered);
-                atomicAdd(&turn->arcs, sums.arcs);
+                atomicAdd(&turn()->items, sums.items);
+                atomicAdd(&turn()->entered, sums.entered);
+                atomicAdd(&turn()->arcs, sums.arcs);
             }
-            if (sums.least != nothing) atomicMin(&turn->least, sums.least);
+            if (sums.least != nothing) atomicMin(&turn()->least, sums.least);
             sums = Sums{0, 0, 0, nothing};
         }
     }
@@ -261,14 +265,16 @@ __device__ __forceinline__ void relax(const Search<Lane, Offset>& search, Append
     }
 }
 
-/// Relaxes the arcs of all that is queued, and adds up how many vertices and arcs this thread has had.
+/// Relaxes the arcs of all that is queued, and adds up how many arcs this thread has looked at.
 template <class Lane, class Offset>
-__device__ void expand(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next, u32 parity, u32 shorts, u32 pieces,
-                      typename Lane::Distance threshold, u32& vertices_expanded, u32& relaxations) {
+__device__ void expand(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next,
+                       const State<typename Lane::Distance>& state, u32& relaxations) {
     using Distance = typename Lane::Distance;
     using ArcOfLane = Arc<typename Lane::Weight>;
-    const u32 lane = lane_index();
+    const u32 lane = lane_index(), parity = 1 - next.parity();
     const u32 warps = gridDim.x * warps_of_block(), warp = blockIdx.x * warps_of_block() + warp_index();
+    const u32 shorts = state.short_rows, pieces = state.pieces;
+    const Distance threshold = state.threshold;
 
     // Long rows: a warp takes a piece, some arcs a lane at once.
     constexpr u32 at_once = sizeof(Distance) == 4 ? 4 : 2;
@@ -284,7 +290,6 @@ __device__ void expand(const Search<Lane, Offset>& search, Appender<Lane, Offset
             next.least = min(next.least, distance);
             continue;
         }
-        vertices_expanded += lane == 0 && item.y == 0;
         for (Offset first = begin; first < end; first += at_once * lanes_a_warp) {
             u32 head[at_once];
             Distance through[at_once];
@@ -325,7 +330,6 @@ __device__ void expand(const Search<Lane, Offset>& search, Appender<Lane, Offset
                 // Else it fell before it was expanded the last time, and was queued again.
                 store(&search.expanded[tail], distance);
                 degree = static_cast<u32>(end - begin);
-                vertices_expanded++;
             }
         }
         const u32 up_to = warp_inclusive_sum(degree), start = up_to - degree;
@@ -404,7 +408,7 @@ __device__ void scan(const Search<Lane, Offset>& search, Appender<Lane, Offset>&
             next.entered += near;
             if (far) next.least = min(next.least, distance[k]);
             if (ballot != 0) {
-                if (lane_index() == 0) store(&search.queued[next.parity][vertex / 32], ballot);
+                if (lane_index() == 0) store(&search.queued[next.parity()][vertex / 32], ballot);
                 next.near(near, vertex);
             }
             next.far(far, vertex);
@@ -414,8 +418,9 @@ __device__ void scan(const Search<Lane, Offset>& search, Appender<Lane, Offset>&
 
 /// Decides what comes next, from what the last round tells.
 template <class Lane, class Offset>
-__device__ void decide(const Search<Lane, Offset>& search, State<typename Lane::Distance>& state, u32 round) {
-    const Turn* const last = &search.turns[(round - 1) % 3];
+__device__ void decide(const Search<Lane, Offset>& search, State<typename Lane::Distance>& state) {
+    const Turn* const last = &search.turns[state.round % 3];
+    state.round++;
     const u32 short_rows = load(&last->short_rows), pieces = load(&last->pieces), far = load(&last->far);
     const u32 items = load(&last->items), entered = load(&last->entered), cancelled = load(&last->cancelled);
     const u64 arcs = load(&last->arcs), least = load(&last->least);
@@ -425,6 +430,7 @@ __device__ void decide(const Search<Lane, Offset>& search, State<typename Lane::
     state.least = min(state.least, least);
     state.arcs += arcs;
     state.items += items;
+    state.queued += items;
     state.entered += entered;
     state.rounds++;
     const u64 batch = search.batch;
@@ -488,12 +494,12 @@ __device__ __forceinline__ void run(const Search<Lane, Offset>& search) {
     if (thread < 3) search.turns[thread] = Turn{0, 0, 0, 0, 0, 0, 0, nothing};
     if (threadIdx.x == 0) {
         sums = Sums{0, 0, 0, nothing};
-        state = State<Distance>{search.delta, 0, 0, Lane::further(0, search.delta), nothing, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, true, true, false, true};
+        state = State<Distance>{search.delta, 0, 0, Lane::further(0, search.delta), nothing, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, true, true, false, true};
     }
     grid_barrier();
 
     {
-        Appender<Lane, Offset> next(search, shared, 0, state);
+        Appender<Lane, Offset> next(search, shared, state);
         for (u32 first = thread - lane_index(); first < search.source_count; first += threads) {
             bool has = first + lane_index() < search.source_count;
             const u32 source = has ? load_constant(&search.sources[first + lane_index()]) : 0;
@@ -508,25 +514,24 @@ __device__ __forceinline__ void run(const Search<Lane, Offset>& search) {
     }
     grid_barrier();
 
-    u32 round = 1, expanded = 0, relaxations = 0;
-    for (;; round++) {
+    u32 relaxations = 0;
+    for (;;) {
         bool done = true;
         __syncthreads();
         if (threadIdx.x == 0) {
-            decide(search, state, round);
+            decide(search, state);
             if (blockIdx.x == 0) {
-                search.turns[(round + 1) % 3] = Turn{0, 0, 0, 0, 0, 0, 0, nothing};
-                if (is_cancelled(search.cancelled)) store(&search.turns[round % 3].cancelled, 1);
+                search.turns[(state.round + 1) % 3] = Turn{0, 0, 0, 0, 0, 0, 0, nothing};
+                if (is_cancelled(search.cancelled)) store(&search.turns[state.round % 3].cancelled, 1);
             }
         }
         __syncthreads();
         if (!state.goes_on) break;
-        const Distance threshold = state.threshold;
-        Appender<Lane, Offset> next(search, shared, round, state);
+        Appender<Lane, Offset> next(search, shared, state);
         if (!state.splits) {
-            expand(search, next, (round - 1) % 2, state.short_rows, state.pieces, threshold, expanded, relaxations);
+            expand(search, next, state, relaxations);
         } else {
-            const Distance settled = state.settled;
+            const Distance settled = state.settled, threshold = state.threshold;
             if (search.target_count > 0) {
                 for (u32 i = threadIdx.x; i < search.target_count; i += blockDim.x) {
                     done = done && load(&search.distances[load_constant(&search.targets_wanted[i])]) < settled;
@@ -542,16 +547,13 @@ __device__ __forceinline__ void run(const Search<Lane, Offset>& search) {
         next.finish(sums);
         grid_barrier();
     }
-    const u32 all_expanded = block_sum(expanded);
     const u64 all_relaxations = block_sum(static_cast<u64>(relaxations));
-    if (threadIdx.x == 0) {
-        atomicAdd(&search.report[3], static_cast<u64>(all_expanded));
-        atomicAdd(&search.report[4], all_relaxations);
-    }
+    if (threadIdx.x == 0) atomicAdd(&search.report[4], all_relaxations);
     if (thread == 0) {
-        store(&search.report[0], static_cast<u64>(round - 1));
+        store(&search.report[0], static_cast<u64>(state.round - 1));
         store(&search.report[1], static_cast<u64>(state.thresholds));
         store(&search.report[2], static_cast<u64>(state.scans));
+        store(&search.report[3], state.queued);
     }
 }
 

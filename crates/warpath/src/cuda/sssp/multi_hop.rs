@@ -109,7 +109,7 @@ impl Shape {
         const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
         let vertices = graph.vertices() as u64;
         let sample: Vec<VertexId> = (0..SAMPLES.min(vertices))
-            .map(|index| (u128::from(index.wrapping_mul(GOLDEN_RATIO)) * u128::from(vertices) >> 64) as VertexId)
+            .map(|index| ((u128::from(index.wrapping_mul(GOLDEN_RATIO)) * u128::from(vertices)) >> 64) as VertexId)
             .collect();
         let delta = delta.unwrap_or_else(|| {
             // The distance within which all samples together have that many vertices.

@@ -314,12 +314,12 @@ impl PreparedSssp for NearFar {
             // shape run at once.
             unsafe { device.launch(*kernel, shape, arguments![search]) }
         })?;
-        let [rounds, thresholds, scans, expanded, relaxations] = pool.read_array(self.report)?;
+        let [rounds, thresholds, scans, queued, relaxations] = pool.read_array(self.report)?;
         let statistics = vec![
             ("rounds", rounds),
             ("thresholds", thresholds),
             ("scans", scans),
-            ("expanded", expanded),
+            ("queued", queued),
             ("relaxations", relaxations),
             ("kernel_launches", 1),
             ("device_nanoseconds", (seconds * 1e9) as u64),
