@@ -109,11 +109,16 @@ impl Shape {
 struct Growth {
     /// Mean sizes, for radius 1 and more, as long as none in the sample is too large.
     means: Vec<f64>,
+    /// The standard deviations of the sizes, likewise.
+    deviations: Vec<f64>,
 }
 
 impl Growth {
     /// Mean size up to which a greater radius pays.
     const LARGE: f64 = 116.0;
+    /// So many standard deviations above the mean the greatest neighborhoods are taken to be, and up to this size they
+    /// are taken to have room: the sample does not have the greatest.
+    const GREATEST: (f64, f64) = (6.0, 320.0);
 
     /// Takes a sample, up to this radius or the first that is too large to pay, whichever is greater.
     fn sample(graph: &Graph, least_radius: usize) -> Self {
@@ -133,12 +138,12 @@ impl Growth {
                 Neighborhood { found: vec![middle as VertexId], layer: 0, layer_before: 0 }
             })
             .collect();
-        let mut means: Vec<f64> = Vec::new();
+        let (mut means, mut deviations) = (Vec::new(), Vec::new());
         while means.len() < GREATEST_RADIUS {
-            if means.len() >= least_radius && means.last().is_some_and(|&mean| mean > Self::LARGE) {
+            if means.len() >= least_radius && means.last().is_some_and(|&mean: &f64| mean > Self::LARGE) {
                 break;
             }
-            let mut size = 0;
+            let (mut sizes, mut squares) = (0.0, 0.0);
             for Neighborhood { found, layer, layer_before } in &mut sample {
                 let end = found.len();
                 for i in *layer..end {
@@ -146,18 +151,21 @@ impl Growth {
                         // What was found before these layers is not found again, but on a cycle of a directed graph.
                         if !found[*layer_before..].contains(&head) {
                             if found.len() >= MOST {
-                                return Growth { means };
+                                return Growth { means, deviations };
                             }
                             found.push(head);
                         }
                     }
                 }
                 (*layer_before, *layer) = (*layer, end);
-                size += found.len() - 1;
+                let size = (found.len() - 1) as f64;
+                (sizes, squares) = (sizes + size, squares + size * size);
             }
-            means.push(size as f64 / sample.len().max(1) as f64);
+            let mean = sizes / sample.len().max(1) as f64;
+            means.push(mean);
+            deviations.push(f64::sqrt((squares / sample.len().max(1) as f64 - mean * mean).max(0.0)));
         }
-        Growth { means }
+        Growth { means, deviations }
     }
 
     /// The mean size for a radius, if all are small enough.
@@ -167,7 +175,9 @@ impl Growth {
 
     /// The greatest radius that pays.
     fn suitable_radius(&self) -> u32 {
-        self.means.iter().take_while(|&&mean| mean <= Self::LARGE).count().max(1) as u32
+        let (far, room) = Self::GREATEST;
+        let pays = |(mean, deviation): &(&f64, &f64)| **mean <= Self::LARGE && *mean + far * *deviation <= room;
+        self.means.iter().zip(&self.deviations).take_while(pays).count().max(1) as u32
     }
 }
 
