@@ -69,6 +69,22 @@ pub(crate) fn upload_narrow_offsets(pool: &mut Pool, csr: &Csr) -> Result<Device
     Ok(offsets)
 }
 
+/// Whether offsets into the arcs of a graph take 64 bits on a device.
+pub(crate) fn has_wide_offsets(graph: &Graph) -> bool {
+    #[cfg(test)]
+    if WIDE_OFFSETS.get() {
+        return true;
+    }
+    // Threads look a little beyond the last arc.
+    graph.arcs() > u32::MAX as usize - (1 << 12)
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Has the offsets of all graphs take 64 bits: no graph of a test needs them.
+    pub(crate) static WIDE_OFFSETS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
 /// Offsets in 32 bits, or in 64 where those don't do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Offsets {

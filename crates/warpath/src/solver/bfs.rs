@@ -136,10 +136,12 @@ impl Bfs {
         /// What one search takes at least, with its launch and its report.
         const SEARCH: f64 = 100e-6;
         /// Bytes a second, to the device and back, from ordinary memory.
-        const COPYING: f64 = 10e9;
+        const COPYING: f64 = 8e9;
         /// Arcs and vertices a second, where levels are wide and where they are short.
         const ARCS: f64 = 300e9;
         const VERTICES: f64 = 1e9;
+        /// So many threads the memory of a CPU feeds, each with a search of its own.
+        const FED: usize = 6;
         /// Levels a second of many searches at once, where levels are short and where they are wide; there all arcs are gone
         /// through a few times, so many a second.
         const MANY_NARROW: f64 = 4.5e9;
@@ -188,7 +190,7 @@ impl Bfs {
         };
         let gpu = ready + searching + searches as f64 * 4.0 * vertices / COPYING;
         // Of many searches on the CPU each takes one thread.
-        let at_once = if is_sequential { solver.team.threads().min(searches) } else { 1 };
+        let at_once = if is_sequential { solver.team.threads().min(searches).min(FED) } else { 1 };
         let cpu = searches as f64 * on_cpu / at_once as f64;
         let bytes = chosen.plan.device_bytes();
         let predicted = format!("{} there is predicted, {} on the CPU", in_words(gpu), in_words(cpu));

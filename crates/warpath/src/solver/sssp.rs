@@ -145,8 +145,8 @@ impl Sssp {
         /// Bytes a second, to the device and back, from ordinary memory.
         const COPYING: f64 = 10e9;
         /// Arcs a second of `near-far`, vertices a second of `multi-hop`, and arcs a second of all others.
-        const ARCS: f64 = 15e9;
-        const VERTICES: f64 = 200e6;
+        const ARCS: f64 = 25e9;
+        const VERTICES: f64 = 400e6;
         const OTHERS: f64 = 1e9;
         /// Arcs a second of one thread of the CPU.
         const CPU_ARCS: f64 = 60e6;

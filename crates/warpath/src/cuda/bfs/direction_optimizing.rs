@@ -29,7 +29,7 @@ use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{Offsets, plan_array};
+use crate::cuda::graph::{Offsets, has_wide_offsets, plan_array};
 use crate::cuda::transpose::{plan_transpose, transpose};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
@@ -76,11 +76,6 @@ const PIECE: u64 = 256;
 /// More targets than these are not watched: the search goes on to its end.
 pub(in crate::cuda) const WATCHED: u64 = 1 << 12;
 
-fn is_wide(graph: &Graph) -> bool {
-    // Threads look a little beyond the last arc.
-    graph.arcs() > u32::MAX as usize - (1 << 12)
-}
-
 /// Levels are written four at a time.
 pub(super) fn level_count(graph: &Graph) -> u64 {
     (graph.vertices() as u64).next_multiple_of(4)
@@ -99,10 +94,10 @@ fn most_pieces(graph: &Graph) -> u64 {
 fn plan(graph: &Graph, _: &Parameters) -> Plan {
     let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
     let mut plan = Plan::new();
-    Offsets::plan(&mut plan, "offsets of the vertices", vertices + 1, is_wide(graph));
+    Offsets::plan(&mut plan, "offsets of the vertices", vertices + 1, has_wide_offsets(graph));
     plan_array::<VertexId>(&mut plan, "heads of the arcs", arcs);
     if graph.is_directed() {
-        plan_transpose(graph, is_wide(graph), &mut plan);
+        plan_transpose(graph, has_wide_offsets(graph), &mut plan);
     }
     plan_array::<[u32; 4]>(&mut plan, "the best tails", vertices);
     plan_array::<u32>(&mut plan, "levels", level_count(graph));
@@ -156,7 +151,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     if graph.vertices() > MOST_VERTICES {
         return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
     }
-    let wide = is_wide(graph);
+    let wide = has_wide_offsets(graph);
     let function = |name| device.function(&images::BFS_DIRECTION_OPTIMIZING, name);
     let (search, choose_heads) = if wide {
         (function("bfs_direction_optimizing_64")?, function("bfs_choose_heads_64")?)

@@ -44,7 +44,7 @@ use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{Offsets, plan_array};
+use crate::cuda::graph::{Offsets, has_wide_offsets, plan_array};
 use crate::cuda::transpose::{plan_transpose, transpose};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
@@ -101,11 +101,6 @@ const MOST_BLOCKS: u32 = 256;
 /// Words that a barrier counts in.
 const ARRIVALS: u64 = 96;
 
-fn is_wide(graph: &Graph) -> bool {
-    // Threads look a little beyond the last arc.
-    graph.arcs() > u32::MAX as usize - (1 << 12)
-}
-
 /// How many searches a batch can have.
 fn width(parameters: &Parameters) -> usize {
     parameters.get("width").map_or(WIDEST, |width| width.min(WIDEST as f64) as usize)
@@ -124,10 +119,10 @@ fn queue_items(graph: &Graph) -> u64 {
 fn plan(graph: &Graph, width: usize) -> Plan {
     let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
     let mut plan = Plan::new();
-    Offsets::plan(&mut plan, "offsets of the vertices", vertices + 1, is_wide(graph));
+    Offsets::plan(&mut plan, "offsets of the vertices", vertices + 1, has_wide_offsets(graph));
     plan_array::<VertexId>(&mut plan, "heads of the arcs", arcs);
     if graph.is_directed() {
-        plan_transpose(graph, is_wide(graph), &mut plan);
+        plan_transpose(graph, has_wide_offsets(graph), &mut plan);
     }
     plan_array::<u32>(&mut plan, &format!("levels of {width} searches"), stride(graph) * width as u64);
     for what in ["seen", "seen next"] {
@@ -179,7 +174,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         return Err(Error::invalid(format!("`width={width}` is not a number from 1 to {WIDEST}")));
     }
     let width = width(parameters);
-    let wide = is_wide(graph);
+    let wide = has_wide_offsets(graph);
     let name = if wide { "bfs_many_sources_64" } else { "bfs_many_sources_32" };
     let search = device.function(&images::BFS_MANY_SOURCES, name)?;
     let shape = super::whole_device(&**device, search, parameters, 1024, MOST_BLOCKS)?;

@@ -302,6 +302,23 @@ pub(in crate::cuda) mod tests {
         every_algorithm_agrees_with_the_cpu_and_proves_it(2);
     }
 
+    #[test]
+    fn offsets_of_64_bits_lead_to_the_same_trees() {
+        for (turn, (name, graph)) in graphs_of_every_shape::<Unit>(6).into_iter().enumerate().step_by(2) {
+            let request = Bfs::from((graph.vertices() / 2) as VertexId);
+            let expected = Solver::builder(&graph).engine(Engine::Cpu).open().unwrap().solve(request.clone()).unwrap();
+            for device in devices(6) {
+                let gpu = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+                let algorithm = [UNDER_TEST[0], UNDER_TEST[2], UNDER_TEST[3], "many-sources:threads=64"][turn / 2 % 4];
+                crate::cuda::graph::WIDE_OFFSETS.set(true);
+                let tree = gpu.solve(request.clone().algorithm(algorithm)).unwrap();
+                crate::cuda::graph::WIDE_OFFSETS.set(false);
+                assert_eq!(tree.distances(), expected.distances(), "{name}, {algorithm}");
+                assert_eq!(tree.predecessors(), expected.predecessors(), "{name}, {algorithm}");
+            }
+        }
+    }
+
     /// In a long row the best tail, many times over, must not hide the only one that is visited.
     #[test]
     fn parallel_arcs_hide_no_tail() {

@@ -38,7 +38,7 @@ use crate::cuda::bfs::direction_optimizing::WATCHED;
 use crate::cuda::bfs::{Waiting, whole_device};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{Offsets, plan_array};
+use crate::cuda::graph::{Offsets, has_wide_offsets, plan_array};
 use crate::graph::{Csr, Graph, VertexId, WeightKind, Weights};
 use crate::plan::Plan;
 use crate::problems::Problem;
@@ -89,11 +89,6 @@ const SHORT_ROW: u64 = 32;
 /// Must be equal in the kernel.
 const PIECE: u64 = 256;
 
-fn is_wide(graph: &Graph) -> bool {
-    // Threads look a little beyond the last arc.
-    graph.arcs() > u32::MAX as usize - (1 << 12)
-}
-
 /// Pieces of long rows that one round can have.
 fn most_pieces(graph: &Graph) -> u64 {
     let arcs = graph.arcs() as u64;
@@ -132,7 +127,7 @@ fn first_delta(graph: &Graph) -> f64 {
 fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
     let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
     let mut plan = Plan::new();
-    Offsets::plan(&mut plan, "offsets of the vertices", vertices + 1, is_wide(graph));
+    Offsets::plan(&mut plan, "offsets of the vertices", vertices + 1, has_wide_offsets(graph));
     if graph.weight_kind() == WeightKind::F64 {
         plan_array::<[u64; 2]>(&mut plan, "heads and weights of the arcs", arcs);
     } else {
@@ -216,7 +211,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     if graph.vertices() > MOST_VERTICES {
         return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
     }
-    let wide = is_wide(graph);
+    let wide = has_wide_offsets(graph);
     let kernels = OfLane::new(graph, |lane| {
         let name = if wide { "sssp_near_far_64" } else { "sssp_near_far_32" };
         let kernel = lane.function(&**device, &images::SSSP_NEAR_FAR, name)?;
