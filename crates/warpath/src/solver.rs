@@ -6,6 +6,7 @@ mod closure;
 mod cuda;
 mod each;
 mod path;
+mod place;
 mod sssp;
 
 use std::sync::{Arc, Mutex};

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use super::place::{COPYING, OPENING, Place, Placed, Predicted};
 use super::{Request, Search, Solver, plan_search, trim_to_ball};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, BfsTask, UNREACHED, batch_width, choose, levels_of_many, sequential};
@@ -78,21 +79,6 @@ impl Request for Bfs {
     }
 }
 
-/// The engine a search goes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Cpu,
-    Cuda,
-}
-
-/// An engine, and why.
-struct Placed {
-    engine: Place,
-    reason: String,
-    /// Whether the other engine would do, too.
-    optional: bool,
-}
-
 /// What a search is on the CUDA engine.
 #[derive(Debug)]
 pub(super) struct OnCuda {
@@ -109,34 +95,19 @@ pub(super) struct OnCuda {
 impl Bfs {
     /// Where this search runs.
     fn place(&self, solver: &Solver<'_>) -> Placed {
-        let placed = |engine, reason: &str| Placed { engine, reason: reason.to_owned(), optional: false };
-        match &solver.engine {
-            Engine::Cpu => placed(Place::Cpu, "asked for"),
-            Engine::Cuda(_) => placed(Place::Cuda, "asked for"),
-            Engine::Auto => {
-                let name = self.algorithm.as_deref().map(|text| text.split(':').next().unwrap_or(text));
-                let only_cuda = cuda::ALGORITHMS.iter().any(|algorithm| Some(algorithm.info.name) == name)
-                    && !ALGORITHMS.iter().any(|algorithm| Some(algorithm.info.name) == name);
-                if only_cuda {
-                    return placed(Place::Cuda, "only there is this algorithm");
-                }
-                match self.gpu_pays(solver) {
-                    Ok(reason) => Placed { engine: Place::Cuda, reason, optional: true },
-                    Err(reason) => placed(Place::Cpu, &reason),
-                }
-            }
-        }
+        let has = |name| cuda::ALGORITHMS.iter().any(|algorithm| algorithm.info.name == name);
+        let only_on_cuda = || {
+            let name = self.algorithm.as_deref().map(|text| text.split(':').next().unwrap_or(text));
+            name.is_some_and(|name| has(name) && !ALGORITHMS.iter().any(|algorithm| algorithm.info.name == name))
+        };
+        Placed::of(&solver.engine, only_on_cuda, || self.gpu_pays(solver))
     }
 
     /// Whether the searches to come are predicted to be done sooner on a GPU, what has to be made ready there included;
     /// and why, or why not. The device is opened only if it pays.
     fn gpu_pays(&self, solver: &Solver<'_>) -> std::result::Result<String, String> {
-        /// Opening a device, in seconds.
-        const OPENING: f64 = 0.3;
         /// What one search takes at least, with its launch and its report.
         const SEARCH: f64 = 100e-6;
-        /// Bytes a second, to the device and back, from ordinary memory.
-        const COPYING: f64 = 8e9;
         /// Arcs and vertices a second, where levels are wide and where they are short.
         const ARCS: f64 = 300e9;
         const VERTICES: f64 = 1e9;
@@ -148,7 +119,7 @@ impl Bfs {
         const MANY_WIDE: f64 = 200e9;
         const MANY_ARCS: f64 = 100e9;
         const MANY_PASSES: f64 = 3.0;
-        /// The same for one thread of the CPU.
+        /// Arcs and vertices a second of one thread of the CPU.
         const CPU_ARCS: f64 = 1.3e9;
         const CPU_VERTICES: f64 = 65e6;
         if let Some(reason) = crate::cuda::plainly_absent() {
@@ -168,7 +139,7 @@ impl Bfs {
         let searches = solver.cuda().searches_to_come();
         let together =
             self.goes_together(searches).then(|| self.many_on_cuda(solver, many_sources::WIDEST).ok()).flatten();
-        let mut state = solver.cuda();
+        let state = solver.cuda();
         let prepared_for = if together.is_some() { many_sources::ALGORITHM.info.name } else { &chosen.name };
         let ready = if state.has_prepared(prepared_for) {
             0.0
@@ -193,19 +164,8 @@ impl Bfs {
         let at_once = if is_sequential { solver.team.threads().min(searches).min(FED) } else { 1 };
         let cpu = searches as f64 * on_cpu / at_once as f64;
         let bytes = chosen.plan.device_bytes();
-        let predicted = format!("{} there is predicted, {} on the CPU", in_words(gpu), in_words(cpu));
-        if gpu >= cpu {
-            return Err(format!("a GPU does not pay: {predicted}"));
-        }
-        if let Err(error) = state.device(&solver.engine) {
-            return Err(error.to_string());
-        }
         drop(state);
-        match solver.device_memory() {
-            Ok(available) if bytes <= available => Ok(format!("a GPU pays: {predicted}")),
-            Ok(available) => Err(format!("the GPU has {available} bytes of memory to give; the search takes {bytes}")),
-            Err(error) => Err(error.to_string()),
-        }
+        Predicted { gpu, cpu }.gpu_pays(solver, bytes)
     }
 
     /// The algorithm of the CUDA engine for this search and what it takes there; worked out once for a graph.
@@ -568,11 +528,6 @@ impl BatchState {
 /// What the arcs of a graph take on a device.
 fn graph_bytes(graph: &Graph) -> u64 {
     4 * (graph.vertices() as u64 + graph.arcs() as u64)
-}
-
-/// A time as a person says it.
-pub(super) fn in_words(seconds: f64) -> String {
-    if seconds < 1.0 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
 }
 
 /// What [`Graph::transpose`] takes.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::bfs::{in_words, transpose_bytes};
+use super::bfs::transpose_bytes;
+use super::place::{COPYING, OPENING, Place, Placed, Predicted};
 use super::{Request, Search, Solver, attach_distances, plan_search, trim_to_ball};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::sssp::{ALGORITHMS, SsspLane, SsspTask};
@@ -14,7 +15,7 @@ use crate::graph::{
 };
 use crate::plan::Plan;
 use crate::problems::{Bfs, Problem, Report, ShortestPathTree, Sssp};
-use crate::{Engine, Error, Result};
+use crate::{Error, Result};
 
 impl Search for Sssp {
     fn starting_at(&self, source: VertexId) -> Self {
@@ -52,21 +53,6 @@ impl Request for Sssp {
         }
         self.solve_in_lanes(solver, &place, None)
     }
-}
-
-/// The engine a search goes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Cpu,
-    Cuda,
-}
-
-/// An engine, and why.
-struct Placed {
-    engine: Place,
-    reason: String,
-    /// Whether the other engine would do, too.
-    optional: bool,
 }
 
 /// What a search is on the CUDA engine.
@@ -115,35 +101,20 @@ impl Sssp {
 
     /// Where this search runs.
     fn place(&self, solver: &Solver<'_>) -> Placed {
-        let placed = |engine, reason: &str| Placed { engine, reason: reason.to_owned(), optional: false };
-        match &solver.engine {
-            Engine::Cpu => placed(Place::Cpu, "asked for"),
-            Engine::Cuda(_) => placed(Place::Cuda, "asked for"),
-            Engine::Auto => {
-                let only_cuda = self.algorithm.as_deref().is_some_and(|name| {
-                    parse_algorithm(ALGORITHMS, |entry| &entry.info, name).is_err()
-                        && parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name).is_ok()
-                });
-                if only_cuda {
-                    return placed(Place::Cuda, "only there is this algorithm");
-                }
-                match self.gpu_pays(solver) {
-                    Ok(reason) => Placed { engine: Place::Cuda, reason, optional: true },
-                    Err(reason) => placed(Place::Cpu, &reason),
-                }
-            }
-        }
+        let only_on_cuda = || {
+            self.algorithm.as_deref().is_some_and(|name| {
+                parse_algorithm(ALGORITHMS, |entry| &entry.info, name).is_err()
+                    && parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name).is_ok()
+            })
+        };
+        Placed::of(&solver.engine, only_on_cuda, || self.gpu_pays(solver))
     }
 
     /// Whether the searches to come are predicted to be done sooner on a GPU, what has to be made ready there included;
     /// and why, or why not. The device is opened only if it pays.
     fn gpu_pays(&self, solver: &Solver<'_>) -> std::result::Result<String, String> {
-        /// Opening a device, in seconds.
-        const OPENING: f64 = 0.3;
         /// What one search takes at least, with its launch and its report.
         const SEARCH: f64 = 200e-6;
-        /// Bytes a second, to the device and back, from ordinary memory.
-        const COPYING: f64 = 10e9;
         /// Arcs a second of `near-far`, vertices a second of `multi-hop`, and arcs a second of all others.
         const ARCS: f64 = 25e9;
         const VERTICES: f64 = 400e6;
@@ -161,7 +132,7 @@ impl Sssp {
             "multi-hop" => vertices / VERTICES,
             _ => arcs / OTHERS,
         };
-        let mut state = solver.cuda();
+        let state = solver.cuda();
         let searches = state.searches_to_come() as f64;
         let bytes = chosen.plan.device_bytes();
         let ready = if state.has_prepared(&chosen.name) {
@@ -172,19 +143,8 @@ impl Sssp {
         let distance_bytes = if graph.weight_kind() == WeightKind::F64 { 8.0 } else { 4.0 };
         let gpu = ready + searches * (on_gpu + SEARCH + distance_bytes * vertices / COPYING);
         let cpu = searches * (vertices + arcs) / CPU_ARCS / solver.team.threads() as f64;
-        let predicted = format!("{} there is predicted, {} on the CPU", in_words(gpu), in_words(cpu));
-        if gpu >= cpu {
-            return Err(format!("a GPU does not pay: {predicted}"));
-        }
-        if let Err(error) = state.device(&solver.engine) {
-            return Err(error.to_string());
-        }
         drop(state);
-        match solver.device_memory() {
-            Ok(available) if bytes <= available => Ok(format!("a GPU pays: {predicted}")),
-            Ok(available) => Err(format!("the GPU has {available} bytes of memory to give; the search takes {bytes}")),
-            Err(error) => Err(error.to_string()),
-        }
+        Predicted { gpu, cpu }.gpu_pays(solver, bytes)
     }
 
     /// The algorithm of the CUDA engine for this search and what it takes there; worked out once for a graph.
