@@ -130,12 +130,11 @@ impl Bfs {
             return Err("only the CPU has this algorithm, with these parameters".into());
         };
         let (vertices, arcs) = (graph.vertices() as f64, graph.arcs() as f64);
-        let is_sequential = choose(graph).0 == sequential::ALGORITHM.info.name;
-        let (on_cpu, on_gpu) = match (is_sequential, chosen.algorithm.info.name) {
-            (true, "multi-hop") => (vertices / CPU_VERTICES, vertices / VERTICES),
-            (true, _) => (vertices / CPU_VERTICES, arcs / ARCS),
-            (false, _) => (arcs / CPU_ARCS / solver.team.threads() as f64, arcs / ARCS),
-        };
+        let is_thin = chosen.algorithm.info.name == "multi-hop";
+        let on_gpu = if is_thin { vertices / VERTICES } else { arcs / ARCS };
+        // Where levels are short a search is no quicker on several threads of the CPU.
+        let takes_one = is_thin || choose(graph).0 == sequential::ALGORITHM.info.name;
+        let on_cpu = if takes_one { vertices / CPU_VERTICES } else { arcs / CPU_ARCS / solver.team.threads() as f64 };
         let searches = solver.cuda().searches_to_come();
         let together =
             self.goes_together(searches).then(|| self.many_on_cuda(solver, many_sources::WIDEST).ok()).flatten();
@@ -151,17 +150,14 @@ impl Bfs {
         let searching = if together.is_some() {
             let width = many_sources::WIDEST;
             let levels = width as f64 * vertices;
-            let batch = match chosen.algorithm.info.name {
-                "multi-hop" => levels / MANY_NARROW,
-                _ => levels / MANY_WIDE + MANY_PASSES * arcs / MANY_ARCS,
-            };
+            let batch =
+                if is_thin { levels / MANY_NARROW } else { levels / MANY_WIDE + MANY_PASSES * arcs / MANY_ARCS };
             searches.div_ceil(width) as f64 * (batch + SEARCH)
         } else {
             searches as f64 * (on_gpu + SEARCH)
         };
         let gpu = ready + searching + searches as f64 * 4.0 * vertices / COPYING;
-        // Of many searches on the CPU each takes one thread.
-        let at_once = if is_sequential { solver.team.threads().min(searches).min(FED) } else { 1 };
+        let at_once = if takes_one { solver.team.threads().min(searches).min(FED) } else { 1 };
         let cpu = searches as f64 * on_cpu / at_once as f64;
         let bytes = chosen.plan.device_bytes();
         drop(state);
