@@ -122,7 +122,7 @@ impl Growth {
 
     /// Takes a sample, up to this radius or the first that is too large to pay, whichever is greater.
     fn sample(graph: &Graph, least_radius: usize) -> Self {
-        const SAMPLES: usize = 96;
+        const SAMPLES: usize = 64;
         /// Multiples of it are spread over the vertices evenly, and fall in no step with the rows of a grid.
         const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
         struct Neighborhood {
@@ -253,7 +253,6 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     }
     let search = device.function(&images::BFS_MULTI_HOP, "bfs_multi_hop")?;
     let build = device.function(&images::BFS_MULTI_HOP, "bfs_multi_hop_build")?;
-    let by_queue = device.function(&images::BFS_QUEUE, "bfs_queue")?;
     let shape = super::whole_device(&**device, search, parameters, 1024, PARTS)?;
 
     let room = Shape::of(graph, wanted);
@@ -319,7 +318,6 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     Ok(Box::new(MultiHop {
         pool,
         search,
-        by_queue,
         shape,
         arguments,
         offsets,
@@ -339,7 +337,6 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
 struct MultiHop {
     pool: Pool,
     search: Function,
-    by_queue: Function,
     shape: LaunchShape,
     arguments: Search,
     offsets: DeviceSlice<u32>,
@@ -358,6 +355,8 @@ impl MultiHop {
     /// Level by level, with the queues' memory: for frontiers that do not fit the parts of the queues.
     fn search_by_queue(&self, task: &BfsTask<'_>) -> Result<Statistics> {
         const THREADS: u32 = 128;
+        // Hardly ever needed: it is loaded now, and not when a graph is prepared.
+        let by_queue = self.pool.device().function(&images::BFS_QUEUE, "bfs_queue")?;
         let arrays = queue::Arrays {
             offsets: self.offsets,
             targets: self.targets,
@@ -365,7 +364,7 @@ impl MultiHop {
             queues: [self.sources, self.queues.words().part(0, self.vertices)],
             next_size: self.report.part(0, 1),
         };
-        queue::search(&self.pool, self.by_queue, THREADS, arrays, task)
+        queue::search(&self.pool, by_queue, THREADS, arrays, task)
     }
 }
 
