@@ -233,6 +233,8 @@ fn sources(kernels: &Path) -> Result<Vec<Source>, String> {
             }
         }
     }
+    // The longest first, or one compiler would be at work with it when all others are done.
+    sources.sort_by_key(|source| std::cmp::Reverse(source.text.len()));
     Ok(sources)
 }
 
