@@ -432,28 +432,16 @@ mod tests {
         }
     }
 
-    /// Offsets of 64 bits, which no graph of a test needs.
     #[test]
-    fn wide_offsets() {
-        let graph =
-            Graph::from_edges((0..300_u32).flat_map(|v| [(v, v * 5 % 301), (v, (v + 1) % 301), (3, v)])).unwrap();
-        let sources = [0, 5, 3, 299];
+    fn offsets_of_64_bits_lead_to_the_same_trees() {
+        let arcs = (0..300_u32).flat_map(|v| [(v, v * 5 % 301), (v, (v + 1) % 301), (3, v)]);
+        let graph = Graph::from_edges(arcs).unwrap();
         for device in devices(3) {
-            let mut prepared = prepare(&device, &graph, &Parameters::default()).unwrap();
-            let many = prepared.many_sources().unwrap();
-            let mut room = Pool::new(&device, 1 << 16).unwrap();
-            many.arguments.offsets = room.take_filled(graph.csr().offsets()).unwrap().address();
-            many.arguments.incoming_offsets = room.take_filled(graph.transpose().offsets()).unwrap().address();
-            many.search = device.function(&images::BFS_MANY_SOURCES, "bfs_many_sources_64").unwrap();
-            many.shape = LaunchShape { cooperative: true, ..LaunchShape::line(2, 64) };
-            let cpu = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap();
-            for capacity in [2, many.arguments.capacity] {
-                many.arguments.capacity = capacity;
-                many.search_each(&sources, u32::MAX, &Control::new()).unwrap();
-                for (index, &source) in sources.iter().enumerate() {
-                    let levels = many.found_from(index).levels().unwrap();
-                    assert_eq!(cpu.bfs(source).unwrap().distances(), &crate::graph::Distances::U32(levels));
-                }
+            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+            for algorithm in ["many-sources:threads=64,blocks=2,queue=2", "many-sources:threads=64,blocks=2"] {
+                crate::cuda::graph::WIDE_OFFSETS.set(true);
+                compare(&solver, &Bfs::from(0).algorithm(algorithm), &[0, 5, 3, 299], algorithm);
+                crate::cuda::graph::WIDE_OFFSETS.set(false);
             }
         }
     }

@@ -329,73 +329,21 @@ impl PreparedSssp for NearFar {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::cuda::bfs::tests::devices;
-    use crate::cuda::device::memory::room;
+    use crate::cuda::graph::WIDE_OFFSETS;
     use crate::testing::{TestWeight, graphs_of_every_shape};
-    use crate::{Control, Engine, Solver, Sssp};
+    use crate::{Engine, Solver, Sssp};
 
-    /// Graphs of more arcs than 32 bits can count are too large for tests; their kernels are not.
     fn wide_offsets_find_the_same<W: TestWeight>(seed: u64) {
         for (name, graph) in graphs_of_every_shape::<W>(seed).into_iter().skip(seed as usize).step_by(9) {
-            let expected =
-                Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap().solve(Sssp::from(0)).unwrap();
+            let cpu = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap();
+            let expected = cpu.solve(Sssp::from(0)).unwrap();
             for device in devices(seed) {
-                let mut prepared = prepare(&device, &graph, &Parameters::default()).unwrap();
-                let mut room = Pool::new(&device, room::<u64>(graph.vertices() as u64 + 1)).unwrap();
-                prepared.arguments.offsets = room.take_filled(graph.csr().offsets()).unwrap().address();
-                prepared.kernels = OfLane::new(&graph, |lane| {
-                    let kernel = lane.function(&*device, &images::SSSP_NEAR_FAR, "sssp_near_far_64")?;
-                    Ok((kernel, LaunchShape { cooperative: true, ..LaunchShape::line(3, 64) }))
-                })
-                .unwrap();
-                let control = Control::new();
-                for &lane in super::super::lanes_of(&graph) {
-                    let task = SsspTask {
-                        graph: &graph,
-                        lane,
-                        sources: &[0],
-                        targets: &[],
-                        cutoff: u64::MAX,
-                        control: &control,
-                    };
-                    if prepared.solve(&task).unwrap().out_of_range {
-                        continue;
-                    }
-                    let found = prepared.found();
-                    let unreachable = lane.unreachable();
-                    let words = found.pool.read(found.distances).unwrap();
-                    let reached = match lane.words() {
-                        1 => words.iter().filter(|&&distance| u64::from(distance) != unreachable).count(),
-                        _ => found
-                            .pool
-                            .read(found.distances.cast::<u64>())
-                            .unwrap()
-                            .iter()
-                            .filter(|&&d| d != unreachable)
-                            .count(),
-                    };
-                    assert_eq!(reached as u64, expected.reached(), "{name}, {lane:?}");
-                    let sum: f64 = match lane {
-                        DeviceLane::Single => {
-                            words.iter().map(|&d| f64::from(f32::from_bits(d))).filter(|d| d.is_finite()).sum()
-                        }
-                        DeviceLane::Double => {
-                            let all = found.pool.read(found.distances.cast::<f64>()).unwrap();
-                            all.into_iter().filter(|d| d.is_finite()).sum()
-                        }
-                        DeviceLane::Narrow => words.iter().filter(|&&d| d != u32::MAX).map(|&d| f64::from(d)).sum(),
-                        _ => {
-                            let all = found.pool.read(found.distances.cast::<u64>()).unwrap();
-                            all.into_iter().filter(|&d| d != u64::MAX).map(|d| d as f64).sum()
-                        }
-                    };
-                    let right: f64 = (0..graph.vertices() as VertexId)
-                        .filter_map(|vertex| expected.distance(vertex))
-                        .map(|distance| distance.to_f64())
-                        .sum();
-                    assert!((sum - right).abs() <= 1e-12 * right, "{name}, {lane:?}: {sum}, not {right}");
-                }
+                let gpu = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+                WIDE_OFFSETS.set(true);
+                let tree = gpu.solve(Sssp::from(0).algorithm("near-far:threads=64,blocks=3"));
+                WIDE_OFFSETS.set(false);
+                assert_eq!(tree.unwrap().distances(), expected.distances(), "{name}");
             }
         }
     }
