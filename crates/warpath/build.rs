@@ -30,7 +30,6 @@ mod emulator {
             .flags(["-x", "c++"])
             .include("kernels")
             .define("WARPATH_EMULATOR", None)
-            .opt_level(2)
             .warnings_into_errors(env::var_os("CI").is_some())
             // Kernels read arrays of words as vectors, and carry hints for nvcc.
             .flags(["-fno-strict-aliasing", "-Wno-unknown-pragmas"])
@@ -41,8 +40,9 @@ mod emulator {
         find_kernels(Path::new("kernels"), &mut kernels).expect("the kernels can be listed");
         kernels.sort();
         build.files(kernels);
-        if let Some(sanitizers) = env::var("WARPATH_SANITIZE").ok().filter(|sanitizers| !sanitizers.is_empty()) {
-            sanitize(&mut build, &sanitizers);
+        match env::var("WARPATH_SANITIZE").ok().filter(|sanitizers| !sanitizers.is_empty()) {
+            Some(sanitizers) => sanitize(build.opt_level(1), &sanitizers),
+            None => _ = build.opt_level(2),
         }
         build.compile("warpath_kernels");
         println!("cargo::rustc-cfg=emulator");

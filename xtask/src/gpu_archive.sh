@@ -61,9 +61,17 @@ if [[ " $parts " == *" sanitizers "* ]]; then
                     for graph in kron:10 grid:24x40; do
                         attempt "$tool $problem $algorithm $graph" "$sanitizer" --tool "$tool" --error-exitcode 1 \
                             --launch-timeout 120 ./warpath "$problem" "$graph" --weights random:1..50 --source 0 --verify \
-                            --engine cuda --algorithm "$algorithm"
+                            --predecessors --engine cuda --algorithm "$algorithm"
                     done
                 done
+            done
+            for algorithm in $(algorithms apsp); do
+                attempt "$tool apsp $algorithm" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
+                    ./warpath apsp uniform:8 --weights random:1..50 --verify --engine cuda --algorithm "$algorithm"
+            done
+            for algorithm in $(algorithms closure); do
+                attempt "$tool closure $algorithm" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
+                    ./warpath closure uniform:8,edges-per-vertex=1 --engine cuda --algorithm "$algorithm" --verify
             done
         done
     fi
@@ -73,8 +81,15 @@ if [[ " $parts " == *" bench "* ]]; then
     # What every search answers is checked there.
     attempt "bench" ./warpath-bench kron:16 kron:20 uniform:20 grid:1000x1000 ${GRAPHS:-}
     cat "$logs/bench.log"
+    attempt "bench of all pairs" ./warpath-bench --problem apsp dense:1000 dense:4096 dense:16384
+    cat "$logs/bench-of-all-pairs.log"
     attempt "bench of many sources" ./warpath-bench --sources 256 kron:16 uniform:18 grid:300x300
     cat "$logs/bench-of-many-sources.log"
+    attempt "bench by weights" ./warpath-bench --problem sssp --predecessors --weights 1..255 kron:16 kron:20 uniform:20 grid:1000x1000
+    cat "$logs/bench-by-weights.log"
+    attempt "bench of many sources by weights" \
+        ./warpath-bench --problem sssp --weights 1..255 --sources 256 kron:16 uniform:13 grid:300x300
+    cat "$logs/bench-of-many-sources-by-weights.log"
 fi
 
 printf '%s\n' "${rows[@]}"

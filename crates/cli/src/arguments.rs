@@ -152,7 +152,7 @@ pub struct CommonArguments {
     /// Print one JSON object on standard output
     #[arg(long, help_heading = "Printing")]
     pub json: bool,
-    /// Print the algorithm's counters
+    /// Print the algorithm's counters; on a GPU, shortest paths then also count what takes time to count
     #[arg(long, help_heading = "Printing")]
     pub statistics: bool,
     /// Print nothing but errors

@@ -46,6 +46,7 @@ impl<'a> Setup<'a> {
     /// A solver for the graph.
     pub(crate) fn solver<'g>(&self, graph: &'g Graph) -> Result<Solver<'g>, Failure> {
         let mut builder = Solver::builder(graph).control(self.control.clone()).engine(self.engine.clone());
+        builder = builder.statistics(self.common.statistics);
         if let Some(threads) = self.common.threads {
             builder = builder.threads(threads as usize);
         }
@@ -295,6 +296,8 @@ pub(crate) struct Answer {
     graph: GraphFacts,
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<BTreeMap<&'static str, u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frontiers: Option<Vec<u32>>,
 }
 
 impl Answer {
@@ -309,6 +312,7 @@ impl Answer {
             repeated_wide: report.repeated_wide,
             graph: GraphFacts::of(graph),
             statistics: statistics.then(|| report.statistics.iter().copied().collect()),
+            frontiers: (statistics && !report.frontiers.is_empty()).then(|| report.frontiers.clone()),
         }
     }
 

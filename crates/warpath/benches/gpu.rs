@@ -6,6 +6,9 @@
 //! cargo bench -p warpath --bench gpu -- kron:20 --sources 1000      # so many searches in one call, time for each of them
 //! cargo bench -p warpath --bench gpu -- --problem sssp roads.gr     # shortest paths, with the weights of the file
 //! cargo bench -p warpath --bench gpu -- --problem sssp kron:20 --weights 1..255  # with random ones
+//! cargo bench -p warpath --bench gpu -- --problem sssp roads.gr --sources 1024   # in one call
+//! cargo bench -p warpath --bench gpu -- --predecessors kron:20      # and predecessors, compared with the CPU's, too
+//! cargo bench -p warpath --bench gpu -- --problem apsp dense:4096 --type f32     # all pairs, with weights as floats
 //! ```
 //!
 //! For each of eight sources in the largest component, five searches after one to warm up: from a prepared graph on the
@@ -13,6 +16,9 @@
 //! and greatest of them. With `--sources N` it is N searches in one call, five times after one to warm up. Preparing
 //! (upload included), downloading and all else are timed on the host, beside it. Every answer is compared with the CPU
 //! engine's; of many searches in one call, those of the first.
+
+#[path = "gpu/apsp.rs"]
+mod apsp;
 
 use std::time::Instant;
 
@@ -31,12 +37,19 @@ enum Problem {
     Sssp,
 }
 
-impl Problem {
-    /// One search, distances only.
+/// What is to be found.
+#[derive(Clone, Copy)]
+struct Wanted {
+    problem: Problem,
+    predecessors: bool,
+}
+
+impl Wanted {
+    /// One search.
     fn solve(self, solver: &Solver<'_>, source: VertexId, algorithm: Option<&str>) -> Result<ShortestPathTree> {
-        match self {
-            Problem::Bfs => solver.solve(bfs(source, algorithm)),
-            Problem::Sssp => solver.solve(sssp(source, algorithm)),
+        match self.problem {
+            Problem::Bfs => solver.solve(self.bfs(source, algorithm)),
+            Problem::Sssp => solver.solve(self.sssp(source, algorithm)),
         }
     }
 
@@ -48,25 +61,29 @@ impl Problem {
         algorithm: Option<&str>,
         each: impl FnMut(ShortestPathTree) -> Result<()>,
     ) -> Result<()> {
-        match self {
-            Problem::Bfs => solver.solve_each(bfs(0, algorithm), sources, each),
-            Problem::Sssp => solver.solve_each(sssp(0, algorithm), sources, each),
+        match self.problem {
+            Problem::Bfs => solver.solve_each(self.bfs(0, algorithm), sources, each),
+            Problem::Sssp => solver.solve_each(self.sssp(0, algorithm), sources, each),
         }
+    }
+
+    fn bfs(self, source: VertexId, algorithm: Option<&str>) -> Bfs {
+        let request = Bfs::from(source);
+        let request = if self.predecessors { request } else { request.distances_only() };
+        algorithm.into_iter().fold(request, |request, algorithm| request.algorithm(algorithm))
+    }
+
+    fn sssp(self, source: VertexId, algorithm: Option<&str>) -> Sssp {
+        let request = Sssp::from(source);
+        let request = if self.predecessors { request } else { request.distances_only() };
+        algorithm.into_iter().fold(request, |request, algorithm| request.algorithm(algorithm))
     }
 }
 
-fn bfs(source: VertexId, algorithm: Option<&str>) -> Bfs {
-    let request = Bfs::from(source).distances_only();
-    algorithm.into_iter().fold(request, |request, algorithm| request.algorithm(algorithm))
-}
-
-fn sssp(source: VertexId, algorithm: Option<&str>) -> Sssp {
-    let request = Sssp::from(source).distances_only();
-    algorithm.into_iter().fold(request, |request, algorithm| request.algorithm(algorithm))
-}
-
 fn main() {
-    let mut problem = Problem::Bfs;
+    let mut wanted = Wanted { problem: Problem::Bfs, predecessors: false };
+    let mut all_pairs = false;
+    let mut kind = None;
     let mut weights = None;
     let mut graphs = Vec::new();
     let mut algorithms = Vec::new();
@@ -77,13 +94,18 @@ fn main() {
             "--algorithm" => algorithms.extend(arguments.next()),
             "--sources" => together = arguments.next().map(|count| count.parse().expect("--sources takes a number")),
             "--problem" => {
-                problem = match arguments.next().as_deref() {
+                let name = arguments.next();
+                all_pairs = name.as_deref() == Some("apsp");
+                wanted.problem = match name.as_deref() {
+                    _ if all_pairs => wanted.problem,
                     Some("bfs") => Problem::Bfs,
                     Some("sssp") => Problem::Sssp,
-                    _ => panic!("--problem takes bfs or sssp"),
+                    _ => panic!("--problem takes bfs, sssp or apsp"),
                 }
             }
             "--weights" => weights = arguments.next().map(|range| parse_range(&range)),
+            "--type" => kind = arguments.next(),
+            "--predecessors" => wanted.predecessors = true,
             "--bench" => {}
             _ => graphs.push(argument),
         }
@@ -96,6 +118,7 @@ fn main() {
         return;
     }
     match together {
+        _ if all_pairs => apsp::heading(),
         None => println!(
             "{:<24} {:<34} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  statistics",
             "graph", "algorithm", "ms", "least", "greatest", "host ms", "prepare", "download"
@@ -114,6 +137,12 @@ fn main() {
                 None => Ok(graph),
             })
             .unwrap_or_else(|error| panic!("{name}: {error}"));
+        if all_pairs {
+            let graph = kind.iter().fold(graph, |graph, kind| apsp::converted(graph, kind));
+            let chosen = algorithms.iter().map(|name| Some(name.as_str()));
+            chosen.chain(algorithms.is_empty().then_some(None)).for_each(|name_of| apsp::time(name, &graph, name_of));
+            continue;
+        }
         let sources = sources(&graph, together.unwrap_or(SOURCES));
         let cpu = Solver::builder(&graph).engine(Engine::Cpu).open().expect("threads can be started");
         let chosen: Vec<Option<&str>> = if algorithms.is_empty() {
@@ -122,25 +151,27 @@ fn main() {
             algorithms.iter().map(|name| Some(name.as_str())).collect()
         };
         if together.is_some() {
-            chosen.iter().for_each(|algorithm| many(problem, name, &graph, *algorithm, &sources, &cpu));
+            chosen.iter().for_each(|algorithm| many(wanted, name, &graph, *algorithm, &sources, &cpu));
             continue;
         }
         let expected: Vec<_> =
-            sources.iter().map(|&source| problem.solve(&cpu, source, None).expect("the search works")).collect();
+            sources.iter().map(|&source| wanted.solve(&cpu, source, None).expect("the search works")).collect();
         for algorithm in chosen {
             let gpu = Solver::builder(&graph).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
             let (mut on_device, mut on_host, mut downloads) = (Vec::new(), Vec::new(), Vec::new());
+            let mut derivations = Vec::new();
             let (mut prepare, mut described, mut statistics) = (0.0, String::new(), String::new());
             for (&source, expected) in sources.iter().zip(&expected) {
                 let mut times = Vec::new();
                 for run in 0..=RUNS {
                     let start = Instant::now();
-                    let tree = match problem.solve(&gpu, source, algorithm) {
+                    let tree = match wanted.solve(&gpu, source, algorithm) {
                         Ok(tree) => tree,
                         Err(error) => panic!("{name}, {algorithm:?}: {error}"),
                     };
                     let host = start.elapsed().as_secs_f64();
                     assert_eq!(tree.distances(), expected.distances(), "{name}: the distances differ from the CPU's");
+                    assert_eq!(tree.predecessors(), expected.predecessors(), "{name}: the predecessors differ");
                     let report = tree.report();
                     prepare = f64::max(prepare, report.seconds.prepare);
                     if run > 0 {
@@ -149,12 +180,16 @@ fn main() {
                         times.push(nanoseconds.map_or(report.seconds.solve, |n| n as f64 * 1e-9));
                         on_host.push(host);
                         downloads.push(report.seconds.download);
+                        derivations.push(report.seconds.predecessors);
                     }
                     described.clone_from(&report.algorithm);
                     let shown = report.statistics.iter().filter(|(name, _)| *name != "device_nanoseconds");
                     statistics = shown.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
                 }
                 on_device.push(median(&mut times));
+            }
+            if wanted.predecessors {
+                statistics = format!("predecessors {:.4} ms, {statistics}", median(&mut derivations) * 1e3);
             }
             let middle = median(&mut on_device);
             println!(
@@ -172,10 +207,10 @@ fn main() {
     }
 }
 
-/// Times searches from many sources in one call, distances only, and prints what each of them took: by the clock of the
-/// device, and by that of the host from the call to the last distances on the host. One call warms up; its answers are
-/// compared with the CPU engine's. The device's time of a batch is shared out to its searches.
-fn many(problem: Problem, name: &str, graph: &Graph, algorithm: Option<&str>, sources: &[VertexId], cpu: &Solver<'_>) {
+/// Times searches from many sources in one call, and prints what each of them took: by the clock of the device, and by
+/// that of the host from the call to the last results on the host. One call warms up; its answers are compared with the
+/// CPU engine's. The device's time of a batch is shared out to its searches.
+fn many(wanted: Wanted, name: &str, graph: &Graph, algorithm: Option<&str>, sources: &[VertexId], cpu: &Solver<'_>) {
     let gpu = Solver::builder(graph).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
     let (mut on_device, mut on_host, mut downloads) = (Vec::new(), Vec::new(), Vec::new());
     let (mut prepare, mut described, mut statistics) = (0.0, String::new(), String::new());
@@ -197,15 +232,16 @@ fn many(problem: Problem, name: &str, graph: &Graph, algorithm: Option<&str>, so
             }
             if run == 0 {
                 let start = Instant::now();
-                let expected = problem.solve(cpu, sources[index], None)?;
+                let expected = wanted.solve(cpu, sources[index], None)?;
                 assert_eq!(tree.sources(), expected.sources(), "{name}: the trees are not in order");
                 assert_eq!(tree.distances(), expected.distances(), "{name}: the distances differ from the CPU's");
+                assert_eq!(tree.predecessors(), expected.predecessors(), "{name}: the predecessors differ");
                 checking += start.elapsed().as_secs_f64();
             }
             index += 1;
             Ok(())
         };
-        if let Err(error) = problem.solve_each(&gpu, sources, algorithm, each) {
+        if let Err(error) = wanted.solve_each(&gpu, sources, algorithm, each) {
             panic!("{name}, {algorithm:?}: {error}");
         }
         assert_eq!(index, sources.len(), "{name}: some trees are missing");

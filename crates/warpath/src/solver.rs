@@ -39,6 +39,8 @@ pub struct Solver<'g> {
     limit: Option<u64>,
     /// How many bytes may be taken on the CPU.
     memory: u64,
+    /// Whether to count what takes time to count.
+    statistics: bool,
     cuda: Mutex<CudaState>,
 }
 
@@ -50,6 +52,7 @@ pub struct SolverBuilder<'g> {
     control: Control,
     engine: Engine,
     memory: Option<u64>,
+    statistics: bool,
     device: Option<Arc<dyn Device>>,
 }
 
@@ -87,6 +90,14 @@ impl<'g> SolverBuilder<'g> {
         self
     }
 
+    /// Whether shortest paths on a GPU also count what takes time to count: how many relaxations lowered a distance,
+    /// how many were in vain, and how large the frontiers were. They are in the report's
+    /// [`statistics`](crate::problems::Report::statistics) and [`frontiers`](crate::problems::Report::frontiers).
+    pub fn statistics(mut self, statistics: bool) -> Self {
+        self.statistics = statistics;
+        self
+    }
+
     /// The solver.
     ///
     /// # Errors
@@ -106,6 +117,7 @@ impl<'g> SolverBuilder<'g> {
             engine: self.engine,
             limit: self.memory,
             memory,
+            statistics: self.statistics,
             cuda,
         })
     }
@@ -129,6 +141,9 @@ pub trait Request {
 pub trait Search: Request<Answer = ShortestPathTree> + Clone + Sync {
     /// The same request from this source alone.
     fn starting_at(&self, source: VertexId) -> Self;
+
+    /// Why the searches to come go to the engine that they go to.
+    fn engine_reason(&self, solver: &Solver<'_>) -> String;
 
     /// What [`Solver::solve_each`] would take for these sources at any time, beyond the graph itself.
     ///
@@ -164,7 +179,15 @@ impl<'g> Solver<'g> {
 
     /// Options first.
     pub fn builder(graph: &'g Graph) -> SolverBuilder<'g> {
-        SolverBuilder { graph, threads: 0, control: Control::new(), engine: Engine::Auto, memory: None, device: None }
+        SolverBuilder {
+            graph,
+            threads: 0,
+            control: Control::new(),
+            engine: Engine::Auto,
+            memory: None,
+            statistics: false,
+            device: None,
+        }
     }
 
     /// The graph.
@@ -228,7 +251,7 @@ fn attach_distances<L: Lane>(
     distances: Vec<L::Distance>,
     distances_only: bool,
 ) {
-    if !distances_only {
+    if !distances_only && tree.predecessors.is_none() {
         let start = Instant::now();
         let negative = tree.problem == Problem::Sssp && solver.graph.has_negative_weights();
         tree.predecessors =
@@ -238,11 +261,16 @@ fn attach_distances<L: Lane>(
     tree.distances = L::Distance::into_distances(distances);
 }
 
-/// Unmarks every vertex beyond the cutoff or the farthest target; returns that bound, `None` if there is none.
-fn trim_to_ball<D: DistanceValue>(distances: &mut [D], targets: &[VertexId], cutoff: D) -> Option<Distance> {
+/// The cutoff or the distance of the farthest target, whichever is less.
+fn radius_of_ball<D: DistanceValue>(distances: &[D], targets: &[VertexId], cutoff: D) -> D {
     let farthest = targets.iter().map(|&target| distances[target as usize]).reduce(|a, b| if a < b { b } else { a });
     let farthest = farthest.unwrap_or(D::UNREACHABLE);
-    let bound = if farthest < cutoff { farthest } else { cutoff };
+    if farthest < cutoff { farthest } else { cutoff }
+}
+
+/// Unmarks every vertex beyond the cutoff or the farthest target; returns that bound, `None` if there is none.
+fn trim_to_ball<D: DistanceValue>(distances: &mut [D], targets: &[VertexId], cutoff: D) -> Option<Distance> {
+    let bound = radius_of_ball(distances, targets, cutoff);
     if bound != D::UNREACHABLE {
         distances.iter_mut().filter(|distance| bound < **distance).for_each(|distance| *distance = D::UNREACHABLE);
     }

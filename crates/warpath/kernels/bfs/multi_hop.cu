@@ -3,44 +3,26 @@
 //
 // registers: 64
 // no-sass: STL
-#include "../collectives.cuh"
+#include "../multi_hop.cuh"
+
+using namespace multi_hop;
 
 constexpr u32 unreached = ~0u;
-constexpr u32 none = ~0u;
 /// An entry of a neighborhood: the vertex below, and above how many arcs away it is, less one.
 constexpr u32 vertex_bits = 28;
 constexpr u32 vertex_mask = (1u << vertex_bits) - 1;
-/// Neighborhoods begin at multiples of so many entries, and are filled up with `none`.
-constexpr u32 unit = 8;
-/// The most vertices that a neighborhood can have, the one in the middle included.
-constexpr u32 most = 512;
 /// Words of shared memory that a warp takes to make one: the list of what it has found, and a table to know it by.
-constexpr u32 table_bits = 10;
-constexpr u32 build_words = most + (1u << table_bits);
-/// The most blocks, each of which has a part of the queue for what it finds.
-constexpr u32 parts = 128;
-
-/// Puts a vertex into the table; false if it is there.
-__device__ bool insert(u32* table, u32 vertex) {
-    constexpr u32 golden_ratio = 0x9e37'79b9;
-    u32 slot = vertex * golden_ratio >> (32 - table_bits);
-    for (;;) {
-        const u32 there = atomicCAS(&table[slot], none, vertex);
-        if (there == none) return true;
-        if (there == vertex) return false;
-        slot = (slot + 1) % (1u << table_bits);
-    }
-}
+constexpr u32 build_words = most + table_size;
 
 /// A warp collects all vertices within `radius` arcs of `vertex`, nearest first, and returns how many; 0 if they are too
 /// many.
 __device__ u32 collect(const u32* offsets, const u32* targets, u32 vertex, u32 radius, u32* found, u32* table) {
     const u32 lane = lane_index();
-    for (u32 slot = lane; slot < 1u << table_bits; slot += lanes_a_warp) table[slot] = none;
+    for (u32 slot = lane; slot < table_size; slot += lanes_a_warp) table[slot] = none;
     __syncwarp();
     if (lane == 0) {
         found[0] = vertex;
-        insert(table, vertex);
+        find_slot(table, vertex);
     }
     __syncwarp();
     u32 size = 1, layer = 0;
@@ -60,7 +42,7 @@ __device__ u32 collect(const u32* offsets, const u32* targets, u32 vertex, u32 r
             for (u32 begun = 0; begun < most_arcs; begun += side_by_side) {
                 const u32 arc = begun + lane % side_by_side;
                 const u32 head = arc < degree ? load_constant(&targets[begin + arc]) : none;
-                const bool fresh = head != none && insert(table, head);
+                const bool fresh = head != none && find_slot(table, head).fresh;
                 const u32 ballot = __ballot_sync(all_lanes, fresh);
                 if (size + __popc(ballot) > most) return 0;
                 if (fresh) found[size + place_in_ballot(ballot)] = head | r << vertex_bits;
@@ -86,17 +68,11 @@ extern "C" __global__ void __launch_bounds__(256)
     for (u32 vertex = blockIdx.x * warps_of_block() + warp_index(); vertex < vertices; vertex += warps) {
         if (load(failed) != 0) return;
         const u32 size = collect(offsets, targets, vertex, radius, found, table);
-        const u32 units = (size - 1 + unit - 1) / unit;
-        u32 begin = 0;
-        if (lane == 0 && size > 0) begin = atomicAdd(used, units);
-        begin = __shfl_sync(all_lanes, begin, 0);
-        if (size == 0 || begin + units > capacity || begin + units < begin) {
-            if (lane == 0) store(failed, 1);
-            return;
-        }
-        if (lane == 0) places[vertex] = make_uint2(begin, units * unit);
+        const u32 begin = take_units(size, used, capacity, failed), length = units_of(size) * unit;
+        if (begin == none) return;
+        if (lane == 0) places[vertex] = make_uint2(begin, length);
         u32* const to = entries + static_cast<u64>(begin) * unit;
-        for (u32 k = lane; k < units * unit; k += lanes_a_warp) to[k] = k + 1 < size ? found[k + 1] : none;
+        for (u32 k = lane; k < length; k += lanes_a_warp) to[k] = k + 1 < size ? found[k + 1] : none;
         __syncwarp();
     }
 }
@@ -124,17 +100,13 @@ struct Search {
 
 /// What the barrier tells every thread.
 struct Meeting {
-    u32 appended;       // what this block has appended
-    u32 seen;           // the sum of all arrivals
-    u32 start[32];      // how many items come before every fourth part
-    uint4 sizes[32];    // of four parts each
-    u32 total;
+    u32 appended;  // what this block has appended
+    u32 seen;      // the sum of all arrivals
+    PartSizes queue;
 };
 
 extern "C" __global__ void __launch_bounds__(1024, 1) bfs_multi_hop(Search search) {
     __shared__ Meeting meeting;
-    // What a block adds on its arrival: that it is there, whether it has appended anything, whether it wants an end.
-    constexpr u32 is_there = 1, appends = 1u << 8, stops = 1u << 16;
     const u32 lane = lane_index(), thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
     // Items next to each other go to different blocks.
     const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = threads / lanes_a_warp;
@@ -146,12 +118,12 @@ extern "C" __global__ void __launch_bounds__(1024, 1) bfs_multi_hop(Search searc
 
     // A barrier of the grid, after which all know how many items each block has appended to the queue of this parity.
     // A block says so with its arrival, so that nothing else has to be read to know that the search is over.
-    const auto meet = [&](u32 parity, bool publish) {
+    const auto meet_for = [&](u32 parity, bool publish) {
         __syncthreads();
         if (threadIdx.x < lanes_a_warp) {
             if (lane == 0) {
                 const u32 appended = meeting.appended;
-                u32 arrival = is_there;
+                u32 arrival = 0;
                 if (publish) {
                     store(&search.sizes[parity * parts + blockIdx.x], min(appended, search.capacity));
                     meeting.appended = 0;
@@ -162,35 +134,23 @@ extern "C" __global__ void __launch_bounds__(1024, 1) bfs_multi_hop(Search searc
                     }
                     if (blockIdx.x == 0 && is_cancelled(search.cancelled)) arrival += stops;
                 }
-                u32* const counter = &search.arrivals[round % 3 * 32];
-                device_fence();
-                atomicAdd(counter, arrival);
-                u32 seen = load(counter);
-                while (seen % appends != gridDim.x) seen = load(counter);
-                device_fence();
-                // Everybody has left the barrier before this one.
-                if (blockIdx.x == 0) store(&search.arrivals[(round + 2) % 3 * 32], 0);
-                meeting.seen = seen;
+                meeting.seen = meet(search.arrivals, round, arrival);
             }
             __syncwarp();
-            const uint4 sizes = load(reinterpret_cast<const uint4*>(search.sizes + parity * parts) + lane);
-            const u32 four = sizes.x + sizes.y + sizes.z + sizes.w, up_to = warp_inclusive_sum(four);
-            meeting.start[lane] = up_to - four;
-            meeting.sizes[lane] = sizes;
-            if (lane == lanes_a_warp - 1) meeting.total = up_to;
+            meeting.queue.gather(search.sizes + parity * parts);
         }
         round++;
         __syncthreads();
     };
 
-    meet(0, false);
+    meet_for(0, false);
     for (u32 i = thread; i < search.source_count; i += threads) {
         const u32 source = load_constant(&search.sources[i]);
         const uint2 place = load_constant(&search.places[source]);
         store(&search.levels[source], 0);
         store(&search.queue[i], make_uint4(source, place.x, place.y, 0));
     }
-    meet(0, false);
+    meet_for(0, false);
 
     const u32 outermost = search.radius - 1;
     u32 steps = 0, level = 0;  // the level of the vertices in the queue
@@ -205,27 +165,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) bfs_multi_hop(Search searc
         const u32 parity = steps % 2;
         const uint4* const queue = search.queue + static_cast<u64>(parity) * parts * search.capacity;
         uint4* const own = search.queue + (static_cast<u64>(parity ^ 1) * parts + blockIdx.x) * search.capacity;
-        const u32 start = meeting.start[lane], total = meeting.total;
-        const uint4 sizes = meeting.sizes[lane];
-        const u32 second = sizes.x + sizes.y, third = second + sizes.z;
+        const u32 total = meeting.queue.total;
+        const PartFinder finder(meeting.queue);
         for (u32 item_index = warp; item_index < total; item_index += warps) {
-            // The lane whose four parts have the item knows where it is.
-            const u32 holder = __popc(__ballot_sync(all_lanes, start <= item_index)) - 1;
-            const u32 rest = item_index - start;
-            u32 part = lane * 4, place = rest;
-            if (rest >= third) {
-                part += 3;
-                place -= third;
-            } else if (rest >= second) {
-                part += 2;
-                place -= second;
-            } else if (rest >= sizes.x) {
-                part += 1;
-                place -= sizes.x;
-            }
-            part = __shfl_sync(all_lanes, part, static_cast<int>(holder));
-            place = __shfl_sync(all_lanes, place, static_cast<int>(holder));
-            const uint4 item = load(&queue[static_cast<u64>(part) * search.capacity + place]);
+            const uint4 item = load(&queue[finder.place_of(item_index, search.capacity)]);
             const u32* const entries = search.entries + static_cast<u64>(item.y) * unit;
             const u32 length = item.z;
             // A vertex that was found nearer after it was queued has been expanded from there.
@@ -277,7 +220,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) bfs_multi_hop(Search searc
                 }
             }
         }
-        meet(parity ^ 1, true);
+        meet_for(parity ^ 1, true);
         if (meeting.seen < appends || meeting.seen >= stops) {
             steps++;
             break;

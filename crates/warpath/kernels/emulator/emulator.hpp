@@ -10,6 +10,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -284,6 +285,13 @@ inline int __viaddmin_s32(int a, int b, int c) {
     return min(static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)), c);
 }
 inline unsigned __viaddmin_u32(unsigned a, unsigned b, unsigned c) { return min(a + b, c); }
+inline int __vimin3_s32(int a, int b, int c) { return min(min(a, b), c); }
+inline unsigned __vimin3_u32(unsigned a, unsigned b, unsigned c) { return min(min(a, b), c); }
+inline unsigned __vminu2(unsigned a, unsigned b) { return min(a & 0xffff, b & 0xffff) | min(a >> 16, b >> 16) << 16; }
+inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) {
+    return __vminu2(((a + b) & 0xffff) | ((a >> 16) + (b >> 16)) << 16, c);
+}
+inline unsigned __vimin3_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(__vminu2(a, b), c); }
 
 // ---- What device.cuh promises ---------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@
 //
 // registers: 40
 // no-sass: STL
+#include "counts.cuh"
 #include "lanes.cuh"
 
 namespace bellman_ford {
@@ -24,6 +25,7 @@ struct Search {
     typename Lane::Distance* current;
     u32* changed;
     u32* out_of_range;
+    Counts* statistics;  // null if nothing is to be counted
     u64 limit;
     u32 arcs;
 };
@@ -40,7 +42,11 @@ __device__ __forceinline__ typename Lane::Distance through(
 
 template <class Lane>
 __device__ __forceinline__ void lower(const Search<Lane>& search, u32 head, typename Lane::Distance distance) {
-    atomicMin(search.current + head, distance);
+    if (search.statistics == nullptr) {
+        atomicMin(search.current + head, distance);
+    } else if (atomicMin(search.current + head, distance) > distance) {
+        atomicAdd(&search.statistics->improvements, u64(1));
+    }
     store(search.changed, 1u);
 }
 

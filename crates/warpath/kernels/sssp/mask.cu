@@ -12,6 +12,7 @@
 //
 // registers: 40
 // no-sass: STL
+#include "counts.cuh"
 #include "lanes.cuh"
 
 namespace mask {
@@ -26,6 +27,7 @@ struct Search {
     typename Lane::Distance* updating;
     u32* marked;
     u32* out_of_range;
+    Counts* statistics;  // null if nothing is to be counted
     u64 limit;
     u32 vertices;
     u32 coarsening;
@@ -41,9 +43,11 @@ __device__ __forceinline__ void for_each_vertex(const Search<Lane>& search, Work
     }
 }
 
-// Phase 1: takes a vertex out of the mask and lowers its neighbours' updating costs by `lower`.
+// Phase 1: takes a vertex out of the mask and lowers its neighbours' updating costs by `lower`, which
+// returns what they were.
 template <class Lane, class Lower>
 __device__ __forceinline__ void relax_with(const Search<Lane>& search, Lower lower) {
+    u32 relaxations = 0, improvements = 0;
     for_each_vertex(search, [&](u32 vertex) {
         if (!search.mask[vertex]) {
             return;
@@ -54,24 +58,37 @@ __device__ __forceinline__ void relax_with(const Search<Lane>& search, Lower low
             const typename Lane::Distance through =
                 length_through<Lane>(cost, search.weights[arc], search.limit, search.out_of_range);
             typename Lane::Distance* const updating = search.updating + search.targets[arc];
-            if (through < load(updating)) {
+            relaxations++;
+            if (through >= load(updating)) {
+                continue;
+            }
+            if (search.statistics == nullptr) {
                 lower(updating, through);
+            } else {
+                improvements += through < lower(updating, through);
             }
         }
     });
+    if (search.statistics != nullptr) {
+        count_relaxations(*search.statistics, relaxations, improvements);
+    }
 }
 
 template <class Lane>
 __device__ __forceinline__ void relax(const Search<Lane>& search) {
     using Distance = typename Lane::Distance;
-    relax_with(search, [](Distance* updating, Distance through) { atomicMin(updating, through); });
+    relax_with(search, [](Distance* updating, Distance through) { return atomicMin(updating, through); });
 }
 
 // Algorithm 4 as it is printed, for study: of several stores to the same place the last one stays.
 template <class Lane>
 __device__ __forceinline__ void relax_unsynchronized(const Search<Lane>& search) {
     using Distance = typename Lane::Distance;
-    relax_with(search, [](Distance* updating, Distance through) { store(updating, through); });
+    relax_with(search, [](Distance* updating, Distance through) {
+        const Distance before = load(updating);
+        store(updating, through);
+        return before;
+    });
 }
 
 // Phase 2: makes updating costs that fell the costs, and puts their vertices in the mask.

@@ -3,26 +3,17 @@
 //
 // registers: 64
 // no-sass: STL
-#include "../collectives.cuh"
+#include "../multi_hop.cuh"
+#include "counts.cuh"
 #include "lanes.cuh"
 
 namespace multi_hop {
 
-constexpr u32 none = ~0u;
-/// Neighborhoods begin at multiples of so many entries, and are filled up with `none`.
-constexpr u32 unit = 8;
-/// The most vertices that a neighborhood can have, the one in the middle included.
-constexpr u32 most = 512;
-/// The most blocks, each of which has a part of every queue.
-constexpr u32 parts = 128;
 /// Queues, which take turns: one for the bucket that is being settled, and those for the buckets after it. What is
 /// farther waits in the last one.
 constexpr u32 queues = 8;
 
 // ---- Making the neighborhoods ---------------------------------------------------------------------------------------
-
-constexpr u32 table_bits = 10;
-constexpr u32 table_size = 1u << table_bits;
 
 /// What a warp has in shared memory while it makes one: what it has found, and a table to know it by.
 struct Neighborhood {
@@ -33,18 +24,6 @@ struct Neighborhood {
     u32 parent[most];      // the least distance that an arc of a shortest path comes from
     u32 changed[most / 32];  // bits: the distance fell since the arcs were relaxed
 };
-
-/// The slot of a vertex, which is put there if it was not.
-__device__ __forceinline__ u32 find(u32* keys, u32 vertex, bool* fresh) {
-    constexpr u32 golden_ratio = 0x9e37'79b9;
-    u32 slot = vertex * golden_ratio >> (32 - table_bits);
-    for (;;) {
-        const u32 there = atomicCAS(&keys[slot], none, vertex);
-        *fresh = there == none;
-        if (there == none || there == vertex) return slot;
-        slot = (slot + 1) % table_size;
-    }
-}
 
 struct Build {
     const u32* offsets;
@@ -85,9 +64,8 @@ __device__ u32 collect(const Build& build, u32 vertex, Neighborhood& found) {
     for (u32 slot = lane; slot < table_size; slot += lanes_a_warp) found.keys[slot] = none;
     for (u32 word = lane; word < most / 32; word += lanes_a_warp) found.changed[word] = word == 0;
     __syncwarp();
-    bool fresh;
     if (lane == 0) {
-        found.indices[find(found.keys, vertex, &fresh)] = 0;
+        found.indices[find_slot(found.keys, vertex).index] = 0;
         found.vertex[0] = vertex;
         found.distance[0] = 0;
     }
@@ -108,21 +86,20 @@ __device__ u32 collect(const Build& build, u32 vertex, Neighborhood& found) {
             bool too_many = false;
             for_each_arc(build, inside ? found.vertex[first + lane] : 0, inside, [&](bool has, u32 head, u32 weight) {
                 if (too_many) return;
-                bool fresh = false;
-                const u32 slot = has ? find(found.keys, head, &fresh) : 0;
-                const u32 ballot = __ballot_sync(all_lanes, fresh);
+                const Slot slot = has ? find_slot(found.keys, head) : Slot{0, false};
+                const u32 ballot = __ballot_sync(all_lanes, slot.fresh);
                 too_many = size + __popc(ballot) > most;
                 if (too_many) return;
-                if (fresh) {
+                if (slot.fresh) {
                     const u32 index = size + place_in_ballot(ballot);
-                    found.indices[slot] = static_cast<u16>(index);
+                    found.indices[slot.index] = static_cast<u16>(index);
                     found.vertex[index] = head;
                     found.distance[index] = none;
                 }
                 size += __popc(ballot);
                 __syncwarp();
                 if (has) {
-                    const u32 index = found.indices[slot], through = from + weight;
+                    const u32 index = found.indices[slot.index], through = from + weight;
                     if (atomicMin(&found.distance[index], through) > through) {
                         atomicOr(&found.changed[index / 32], 1u << index % 32);
                     }
@@ -138,9 +115,8 @@ __device__ u32 collect(const Build& build, u32 vertex, Neighborhood& found) {
         const u32 from = first + lane < size ? found.distance[first + lane] : none;
         const bool inside = from < build.delta;
         for_each_arc(build, inside ? found.vertex[first + lane] : 0, inside, [&](bool has, u32 head, u32 weight) {
-            bool fresh;
             if (!has) return;
-            const u32 index = found.indices[find(found.keys, head, &fresh)];
+            const u32 index = found.indices[find_slot(found.keys, head).index];
             if (from + weight == found.distance[index]) atomicMin(&found.parent[index], from);
         });
     }
@@ -155,17 +131,11 @@ extern "C" __global__ void __launch_bounds__(256) sssp_multi_hop_build(Build bui
     const u32 lane = lane_index(), warps = gridDim.x * warps_of_block();
     for (u32 vertex = blockIdx.x * warps_of_block() + warp_index(); vertex < build.vertices; vertex += warps) {
         const u32 size = collect(build, vertex, found);
-        const u32 units = (size - 1 + unit - 1) / unit;
-        u32 begin = 0;
-        if (lane == 0 && size > 0) begin = atomicAdd(build.used, units);
-        begin = __shfl_sync(all_lanes, begin, 0);
-        if (size == 0 || begin + units > build.capacity || begin + units < begin) {
-            if (lane == 0) store(build.failed, 1);
-            return;
-        }
-        if (lane == 0) build.places[vertex] = make_uint2(begin, units * unit);
+        const u32 begin = take_units(size, build.used, build.capacity, build.failed), length = units_of(size) * unit;
+        if (begin == none) return;
+        if (lane == 0) build.places[vertex] = make_uint2(begin, length);
         const u64 to = static_cast<u64>(begin) * unit;
-        for (u32 k = lane; k < units * unit; k += lanes_a_warp) {
+        for (u32 k = lane; k < length; k += lanes_a_warp) {
             const bool has = k + 1 < size;
             build.entries[to + k] = has ? make_uint2(found.vertex[k + 1], found.distance[k + 1]) : make_uint2(none, none);
             build.parents[to + k] = has ? static_cast<u8>(found.parent[k + 1] / build.quantum) : 0;
@@ -191,6 +161,7 @@ struct Search {
     const u32* sources;
     const u32* targets_wanted;
     const u32* cancelled;
+    Counts* statistics;  // null if nothing is to be counted
     u64 limit;
     u32 source_count;
     u32 target_count;
@@ -203,19 +174,15 @@ struct Search {
 /// What the barrier tells every thread.
 struct Meeting {
     u32 appended[queues];  // what this block has appended to each queue
-    u32 stops;
-    u32 ahead;           // how many buckets farther the next one is that is not empty; `queues` if there is none
-    u32 start[32];       // how many items come before every fourth part
-    uint4 sizes[32];     // of four parts each
-    u32 total;
+    bool ends;             // somebody wants an end
+    u32 ahead;             // how many buckets farther the next one is that is not empty; `queues` if there is none
+    PartSizes queue;       // of that bucket
 };
 
 template <class Lane>
 __device__ __forceinline__ void run(const Search<Lane>& search) {
     using Distance = typename Lane::Distance;
     __shared__ Meeting meeting;
-    // What a block adds on its arrival: that it is there, whether it wants an end.
-    constexpr u32 is_there = 1, stops = 1u << 16;
     const u32 lane = lane_index(), thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
     // Items next to each other go to different blocks.
     const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = threads / lanes_a_warp;
@@ -229,7 +196,7 @@ __device__ __forceinline__ void run(const Search<Lane>& search) {
 
     // A barrier of the grid, after which all know the next bucket, from `least` on, that is not empty, and how many items
     // each block has appended to it.
-    const auto meet = [&](bool publish, u32 least) {
+    const auto meet_for = [&](bool publish, u32 least) {
         __syncthreads();
         if (threadIdx.x < lanes_a_warp) {
             u32* const sizes = search.sizes + round % 2 * queues * parts;
@@ -243,54 +210,35 @@ __device__ __forceinline__ void run(const Search<Lane>& search) {
             }
             overfull = __any_sync(all_lanes, overfull);
             if (lane == 0) {
-                u32 arrival = is_there;
+                u32 arrival = 0;
                 if (overfull) {
                     store(&search.report[1], 1);
                     arrival += stops;
                 }
                 if (blockIdx.x == 0 && is_cancelled(search.cancelled)) arrival += stops;
-                u32* const counter = &search.arrivals[round % 3 * 32];
-                device_fence();
-                atomicAdd(counter, arrival);
-                u32 seen = load(counter);
-                while (seen % stops != gridDim.x) seen = load(counter);
-                device_fence();
-                // Everybody has left the barrier before this one.
-                if (blockIdx.x == 0) store(&search.arrivals[(round + 2) % 3 * 32], 0);
-                meeting.stops = seen / stops;
+                meeting.ends = meet(search.arrivals, round, arrival) >= stops;
             }
             __syncwarp();
-            u32 ahead = least, total = 0;
-            for (; ahead < queues; ahead++) {
-                const u32 queue = (bucket + ahead) % queues;
-                const uint4 four = load(reinterpret_cast<const uint4*>(sizes + queue * parts) + lane);
-                const u32 sum = four.x + four.y + four.z + four.w, up_to = warp_inclusive_sum(sum);
-                meeting.start[lane] = up_to - sum;
-                meeting.sizes[lane] = four;
-                total = __shfl_sync(all_lanes, up_to, lanes_a_warp - 1);
-                if (total > 0) break;
-            }
-            if (lane == 0) {
-                meeting.ahead = ahead;
-                meeting.total = total;
-            }
+            u32 ahead = least;
+            while (ahead < queues && meeting.queue.gather(sizes + (bucket + ahead) % queues * parts) == 0) ahead++;
+            if (lane == 0) meeting.ahead = ahead;
         }
         round++;
         __syncthreads();
     };
 
-    meet(false, queues);
+    meet_for(false, queues);
     for (u32 i = thread; i < search.source_count; i += threads) {
         const u32 source = load_constant(&search.sources[i]);
         const uint2 place = load_constant(&search.places[source]);
         store(&search.distances[source], 0);
         store(&search.queue[i], make_uint4(source, place.x, place.y, 0));
     }
-    meet(false, 0);
+    meet_for(false, 0);
 
     u64 start = 0;  // of the bucket
-    u32 steps = 0, expanded = 0, relaxations = 0;
-    while (meeting.ahead < queues && meeting.stops == 0) {
+    u32 steps = 0, expanded = 0, relaxations = 0, improvements = 0;
+    while (meeting.ahead < queues && !meeting.ends) {
         bucket += meeting.ahead;
         start += static_cast<u64>(meeting.ahead) * search.delta;
         if (start > search.limit) break;
@@ -319,27 +267,11 @@ __device__ __forceinline__ void run(const Search<Lane>& search) {
             const u64 beyond = static_cast<u64>(distance) - start;
             return static_cast<u32>(min(beyond, static_cast<u64>(none))) / search.delta;
         };
-        const u32 first_of_four = meeting.start[lane], total = meeting.total;
-        const uint4 sizes = meeting.sizes[lane];
-        const u32 second = sizes.x + sizes.y, third = second + sizes.z;
+        const u32 total = meeting.queue.total;
+        const PartFinder finder(meeting.queue);
+        if (search.statistics != nullptr && thread == 0) count_frontier(*search.statistics, total);
         for (u32 item_index = warp; item_index < total; item_index += warps) {
-            // The lane whose four parts have the item knows where it is.
-            const u32 holder = __popc(__ballot_sync(all_lanes, first_of_four <= item_index)) - 1;
-            const u32 rest = item_index - first_of_four;
-            u32 part = lane * 4, place = rest;
-            if (rest >= third) {
-                part += 3;
-                place -= third;
-            } else if (rest >= second) {
-                part += 2;
-                place -= second;
-            } else if (rest >= sizes.x) {
-                part += 1;
-                place -= sizes.x;
-            }
-            part = __shfl_sync(all_lanes, part, static_cast<int>(holder));
-            place = __shfl_sync(all_lanes, place, static_cast<int>(holder));
-            const uint4 item = load(&queue[static_cast<u64>(part) * search.capacity + place]);
+            const uint4 item = load(&queue[finder.place_of(item_index, search.capacity)]);
             const Distance distance = load(&search.distances[item.x]);
             // It was found nearer after it was queued, and settled before.
             if (distance < start) continue;
@@ -371,7 +303,9 @@ __device__ __forceinline__ void run(const Search<Lane>& search) {
                     if (through == Lane::unreachable) continue;
                     relaxations++;
                     const Distance old = atomicMin(&search.distances[vertex], through);
-                    if (through >= old || through < end) continue;
+                    if (through >= old) continue;
+                    improvements++;
+                    if (through < end) continue;
                     // In this bucket it was queued before.
                     const u32 ahead = buckets_ahead(through);
                     if (old != Lane::unreachable && buckets_ahead(old) == ahead) continue;
@@ -379,13 +313,14 @@ __device__ __forceinline__ void run(const Search<Lane>& search) {
                 }
             }
         }
-        meet(true, 1);
+        meet_for(true, 1);
     }
     const u64 all_relaxations = warp_sum(static_cast<u64>(relaxations));
     if (lane == 0) {
         atomicAdd(&search.report[2], static_cast<u64>(expanded));
         atomicAdd(&search.report[3], all_relaxations);
     }
+    if (search.statistics != nullptr) count_relaxations(*search.statistics, 0, improvements);
     if (thread == 0) store(&search.report[0], static_cast<u64>(steps));
 }
 

@@ -7,6 +7,7 @@
 // registers: 64
 // no-sass: STL
 #include "../collectives.cuh"
+#include "counts.cuh"
 #include "lanes.cuh"
 
 namespace near_far {
@@ -58,6 +59,7 @@ struct Search {
     const u32* sources;
     const u32* targets_wanted;
     const u32* cancelled;
+    Counts* statistics;  // null if nothing is to be counted
     u64 limit;
     double delta;
     u32 source_count;
@@ -69,6 +71,7 @@ struct Search {
 
 /// What the warps of a block sum up before one thread tells the grid.
 struct Sums {
+    u64 improvements;  // if they are counted
     u32 items;
     u32 entered;
     u64 arcs;
@@ -121,6 +124,7 @@ struct Collection {
         u32 begin = 0;
         if (lane_index() == 0 && size > 0) begin = atomicAdd(counter, size);
         begin = start + __shfl_sync(all_lanes, begin, 0);
+#pragma unroll 1
         for (u32 k = lane_index(); k < size; k += lanes_a_warp) {
             if (begin + k < capacity) store(&queue[begin + k], vertices[k]);
         }
@@ -140,23 +144,30 @@ struct Appender {
     bool far_open;  // whether the far list still takes vertices
     Collection near_rows;
     Collection far_rows;
+    Sums& sums;
     u32 items = 0;
     u32 entered = 0;
     u32 arcs = 0;
     Distance least = ~static_cast<Distance>(0);
 
-    __device__ Appender(const Search<Lane, Offset>& search, u32* shared, const State<Distance>& state)
+    __device__ Appender(const Search<Lane, Offset>& search, u32* shared, const State<Distance>& state, Sums& sums)
         : search(search),
           state(state),
           far_open(state.far_open),
           near_rows(shared + warp_index() * 2 * collected),
-          far_rows(shared + (warp_index() * 2 + 1) * collected) {}
+          far_rows(shared + (warp_index() * 2 + 1) * collected),
+          sums(sums) {}
 
     /// Which of the queues are those of the next round.
     __device__ u32 parity() const { return state.round % 2; }
 
     /// What this round tells the next.
     __device__ Turn* turn() const { return &search.turns[state.round % 3]; }
+
+    /// Counts as many improvements as the ballot has.
+    __device__ void count(u32 ballot) const {
+        if (lane_index() == 0) atomicAdd(&sums.improvements, static_cast<u64>(__popc(ballot)));
+    }
 
     /// Marks a vertex as queued for the next round; whether it was not.
     __device__ bool mark(u32 vertex) const {
@@ -186,6 +197,7 @@ struct Appender {
             if (lane_index() == 0) begin = atomicAdd(&turn()->pieces, pieces);
             begin = __shfl_sync(all_lanes, begin, 0);
             uint2* const queue = search.long_rows[parity()];
+#pragma unroll 1
             for (u32 k = lane_index(); k < pieces; k += lanes_a_warp) store(&queue[begin + k], make_uint2(tail, k));
         }
     }
@@ -208,7 +220,7 @@ struct Appender {
     }
 
     /// Empties the collections and adds up what was appended.
-    __device__ void finish(Sums& sums) {
+    __device__ void finish() {
         flush_near();
         if (far_rows.size > 0) flush_far();
         const u32 all_items = warp_sum(items), all_entered = warp_sum(entered);
@@ -230,38 +242,56 @@ struct Appender {
                 atomicAdd(&turn()->arcs, sums.arcs);
             }
             if (sums.least != nothing) atomicMin(&turn()->least, sums.least);
-            sums = Sums{0, 0, 0, nothing};
+            if (search.statistics != nullptr) atomicAdd(&search.statistics->improvements, sums.improvements);
+            sums = Sums{0, 0, 0, 0, nothing};
         }
     }
 };
 
-/// Relaxes so many arcs a lane at once: those whose length is not `unreachable`.
+/// The second of these values comes to the front, and so on.
+template <class T, u32 count>
+__device__ __forceinline__ void advance(T (&values)[count]) {
+#pragma unroll
+    for (u32 k = 1; k < count; k++) values[k - 1] = values[k];
+}
+
+/// Relaxes so many arcs a lane at once: those whose length is not `unreachable`. What happens to heads whose distance
+/// fell is compiled once, not once for each arc of a lane: it is most of the kernel.
 template <class Lane, class Offset, u32 count>
 __device__ __forceinline__ void relax(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next,
-                                      typename Lane::Distance threshold, const u32 (&head)[count],
-                                      const typename Lane::Distance (&through)[count]) {
+                                      typename Lane::Distance threshold, u32 (&head)[count],
+                                      typename Lane::Distance (&through)[count]) {
     using Distance = typename Lane::Distance;
     Distance old[count];
 #pragma unroll
     for (u32 k = 0; k < count; k++) {
         old[k] = through[k] != Lane::unreachable ? load(&search.distances[head[k]]) : 0;
     }
+    bool any_fell = false;
 #pragma unroll
     for (u32 k = 0; k < count; k++) {
         // Most arcs lead to what is known to be as near.
         if (through[k] < old[k]) old[k] = atomicMin(&search.distances[head[k]], through[k]);
+        any_fell = any_fell || through[k] < old[k];
     }
-#pragma unroll
+    if (!__any_sync(all_lanes, any_fell)) return;
+#pragma unroll 1
     for (u32 k = 0; k < count; k++) {
-        const bool fell = through[k] < old[k], below = through[k] < threshold;
-        if (!__any_sync(all_lanes, fell)) continue;
-        bool near = fell && below;
-        if (near) near = next.mark(head[k]);
-        next.entered += near && old[k] >= threshold;
-        if (fell && !below) next.least = min(next.least, through[k]);
-        if (__any_sync(all_lanes, near)) next.near(near, head[k]);
-        // What was reached before is listed, or has been nearer than the threshold, and then all are looked at.
-        next.far(fell && !below && old[k] == Lane::unreachable, head[k]);
+        const bool fell = through[0] < old[0], below = through[0] < threshold;
+        const u32 falls = __ballot_sync(all_lanes, fell);
+        if (falls != 0) {
+            if (search.statistics != nullptr) next.count(falls);
+            bool near = fell && below;
+            if (near) near = next.mark(head[0]);
+            next.entered += near && old[0] >= threshold;
+            if (fell && !below) next.least = min(next.least, through[0]);
+            if (__any_sync(all_lanes, near)) next.near(near, head[0]);
+            // What was reached before is listed, or has been nearer than the threshold, and then all are looked at.
+            next.far(fell && !below && old[0] == Lane::unreachable, head[0]);
+        }
+        advance(head);
+        advance(through);
+        advance(old);
     }
 }
 
@@ -291,19 +321,21 @@ __device__ void expand(const Search<Lane, Offset>& search, Appender<Lane, Offset
             continue;
         }
         for (Offset first = begin; first < end; first += at_once * lanes_a_warp) {
+            // Lanes beyond the end look at the last arc, or the loads would wait for each other behind branches.
+            ArcOfLane arc[at_once];
             u32 head[at_once];
             Distance through[at_once];
 #pragma unroll
             for (u32 k = 0; k < at_once; k++) {
-                const Offset arc = first + k * lanes_a_warp + lane;
-                head[k] = 0;
-                through[k] = Lane::unreachable;
-                if (arc < end) {
-                    const ArcOfLane read = load_once(&search.arcs[arc]);
-                    head[k] = read.head;
-                    through[k] = length_through<Lane>(distance, read.weight, search.limit, search.out_of_range);
-                    relaxations++;
-                }
+                arc[k] = load_once(&search.arcs[min(first + k * lanes_a_warp + lane, end - 1)]);
+            }
+#pragma unroll
+            for (u32 k = 0; k < at_once; k++) {
+                const bool has = first + k * lanes_a_warp + lane < end;
+                const Distance length = length_through<Lane>(distance, arc[k].weight, search.limit, search.out_of_range);
+                head[k] = arc[k].head;
+                through[k] = has ? length : Lane::unreachable;
+                relaxations += has;
             }
             relax(search, next, threshold, head, through);
         }
@@ -335,83 +367,75 @@ __device__ void expand(const Search<Lane, Offset>& search, Appender<Lane, Offset
         const u32 up_to = warp_inclusive_sum(degree), start = up_to - degree;
         const u32 total = __shfl_sync(all_lanes, up_to, lanes_a_warp - 1);
         for (u32 base = 0; base < total; base += packed_at_once * lanes_a_warp) {
+            ArcOfLane arc[packed_at_once];
             u32 head[packed_at_once];
-            Distance through[packed_at_once];
+            Distance from[packed_at_once], through[packed_at_once];
 #pragma unroll
             for (u32 k = 0; k < packed_at_once; k++) {
-                const u32 arc = base + k * lanes_a_warp + lane;
+                const u32 index = min(base + k * lanes_a_warp + lane, total - 1);
                 // The last row that starts at or before this arc: it is not empty.
                 u32 row = 0;
 #pragma unroll
                 for (u32 step = lanes_a_warp / 2; step > 0; step /= 2) {
-                    if (__shfl_sync(all_lanes, start, static_cast<int>(row + step)) <= arc) row += step;
+                    if (__shfl_sync(all_lanes, start, static_cast<int>(row + step)) <= index) row += step;
                 }
                 const Offset row_begin = __shfl_sync(all_lanes, begin, static_cast<int>(row));
                 const u32 row_start = __shfl_sync(all_lanes, start, static_cast<int>(row));
-                const Distance from = __shfl_sync(all_lanes, distance, static_cast<int>(row));
-                head[k] = 0;
-                through[k] = Lane::unreachable;
-                if (arc < total) {
-                    const ArcOfLane read = load_once(&search.arcs[row_begin + (arc - row_start)]);
-                    head[k] = read.head;
-                    through[k] = length_through<Lane>(from, read.weight, search.limit, search.out_of_range);
-                    relaxations++;
-                }
+                from[k] = __shfl_sync(all_lanes, distance, static_cast<int>(row));
+                arc[k] = load_once(&search.arcs[row_begin + (index - row_start)]);
+            }
+#pragma unroll
+            for (u32 k = 0; k < packed_at_once; k++) {
+                const bool has = base + k * lanes_a_warp + lane < total;
+                const Distance length = length_through<Lane>(from[k], arc[k].weight, search.limit, search.out_of_range);
+                head[k] = arc[k].head;
+                through[k] = has ? length : Lane::unreachable;
+                relaxations += has;
             }
             relax(search, next, threshold, head, through);
         }
     }
 }
 
-/// Queues what is listed as far and is below the new threshold, and lists the rest anew, but for what has long been
-/// settled.
+/// Queues what is listed and is below the new threshold, and lists the rest anew, but for what has long been settled.
+/// Without a list, looks at all vertices.
 template <class Lane, class Offset>
-__device__ void split(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next, const u32* list, u32 size,
-                      typename Lane::Distance settled, typename Lane::Distance threshold) {
-    using Distance = typename Lane::Distance;
-    const u32 threads = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;
-    for (u32 first = thread - lane_index(); first < size; first += threads) {
-        const bool has = first + lane_index() < size;
-        const u32 vertex = has ? load(&list[first + lane_index()]) : 0;
-        const Distance distance = has ? load(&search.distances[vertex]) : 0;
-        bool near = has && distance >= settled && distance < threshold;
-        const bool far = has && distance >= threshold;
-        if (near) near = next.mark(vertex);
-        next.entered += near;
-        if (far) next.least = min(next.least, distance);
-        if (__any_sync(all_lanes, near)) next.near(near, vertex);
-        next.far(far, vertex);
-    }
-}
-
-/// The same, for all vertices: if the list is not whole.
-template <class Lane, class Offset>
-__device__ void scan(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next, typename Lane::Distance settled,
-                     typename Lane::Distance threshold) {
+__device__ __forceinline__ void split(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next, const u32* list,
+                                      u32 size, typename Lane::Distance settled, typename Lane::Distance threshold) {
     using Distance = typename Lane::Distance;
     constexpr u32 at_once = 4;
     const u64 threads = static_cast<u64>(gridDim.x) * blockDim.x;
     const u64 warp_begin = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x - lane_index();
-    for (u64 first = warp_begin * at_once; first < search.vertices; first += threads * at_once) {
+    // A list may be short, and is spread over as many warps as can be. All vertices are read in long pieces.
+    const u64 apart = list != nullptr ? threads : lanes_a_warp;
+    for (u64 first = list != nullptr ? warp_begin : warp_begin * at_once; first < size; first += threads * at_once) {
+        u32 vertex[at_once];
         Distance distance[at_once];
 #pragma unroll
         for (u32 k = 0; k < at_once; k++) {
-            const u64 vertex = first + k * lanes_a_warp + lane_index();
-            distance[k] = vertex < search.vertices ? load(&search.distances[vertex]) : Lane::unreachable;
+            const u64 index = first + k * apart + lane_index();
+            vertex[k] = static_cast<u32>(index);
+            if (list != nullptr && index < size) vertex[k] = load(&list[index]);
+            distance[k] = index < size ? load(&search.distances[vertex[k]]) : Lane::unreachable;
         }
-#pragma unroll
+#pragma unroll 1
         for (u32 k = 0; k < at_once; k++) {
-            const u32 vertex = static_cast<u32>(first) + k * lanes_a_warp + lane_index();
-            const bool near = distance[k] >= settled && distance[k] < threshold;
-            const bool far = distance[k] >= threshold && distance[k] != Lane::unreachable;
+            bool near = distance[0] >= settled && distance[0] < threshold;
+            const bool far = distance[0] >= threshold && distance[0] != Lane::unreachable;
+            if (far) next.least = min(next.least, distance[0]);
             const u32 ballot = __ballot_sync(all_lanes, near);
-            next.entered += near;
-            if (far) next.least = min(next.least, distance[k]);
             if (ballot != 0) {
-                if (lane_index() == 0) store(&search.queued[next.parity()][vertex / 32], ballot);
-                next.near(near, vertex);
+                if (list != nullptr) {
+                    if (near) near = next.mark(vertex[0]);
+                } else if (lane_index() == 0) {
+                    store(&search.queued[next.parity()][vertex[0] / 32], ballot);
+                }
+                next.entered += near;
+                next.near(near, vertex[0]);
             }
-            next.far(far, vertex);
+            next.far(far, vertex[0]);
+            advance(vertex);
+            advance(distance);
         }
     }
 }
@@ -439,6 +463,7 @@ __device__ void decide(const Search<Lane, Offset>& search, State<typename Lane::
         return;
     }
     if (short_rows + pieces > 0) {
+        if (search.statistics != nullptr && blockIdx.x == 0) count_frontier(*search.statistics, items);
         if (batch > 0 && arcs > batch * too_many && state.delta > 2 * search.delta) {
             // The window was widened while there was little to do. What goes back is not listed.
             state.delta = search.delta;
@@ -493,31 +518,45 @@ __device__ __forceinline__ void run(const Search<Lane, Offset>& search) {
     }
     if (thread < 3) search.turns[thread] = Turn{0, 0, 0, 0, 0, 0, 0, nothing};
     if (threadIdx.x == 0) {
-        sums = Sums{0, 0, 0, nothing};
-        state = State<Distance>{search.delta, 0, 0, Lane::further(0, search.delta), nothing, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, true, true, false, true};
+        sums = Sums{0, 0, 0, 0, nothing};
+        state = State<Distance>{};
+        state.delta = search.delta;
+        state.threshold = Lane::further(0, search.delta);
+        state.least = nothing;
+        state.thresholds = 1;
+        state.far_open = state.far_whole = state.splits = state.goes_on = true;
     }
     grid_barrier();
-
-    {
-        Appender<Lane, Offset> next(search, shared, state);
-        for (u32 first = thread - lane_index(); first < search.source_count; first += threads) {
-            bool has = first + lane_index() < search.source_count;
-            const u32 source = has ? load_constant(&search.sources[first + lane_index()]) : 0;
-            if (has) {
-                store(&search.distances[source], 0);
-                has = next.mark(source);
-            }
-            next.entered += has;
-            next.near(has, source);
-        }
-        next.finish(sums);
+    // The first round splits the sources, none of which is far. It is this thread that looks up what it stores here.
+#pragma unroll 1
+    for (u32 i = thread; i < search.source_count; i += threads) {
+        store(&search.distances[load_constant(&search.sources[i])], 0);
     }
-    grid_barrier();
-
     u32 relaxations = 0;
     for (;;) {
-        bool done = true;
         __syncthreads();
+        if (!state.goes_on) break;
+        Appender<Lane, Offset> next(search, shared, state, sums);
+        if (!state.splits) {
+            expand(search, next, state, relaxations);
+        } else {
+            const Distance settled = state.settled, threshold = state.threshold;
+            const bool begins = state.round == 0;
+            if (search.target_count > 0 && !begins) {
+                bool done = true;
+#pragma unroll 1
+                for (u32 i = threadIdx.x; i < search.target_count; i += blockDim.x) {
+                    done = done && load(&search.distances[load_constant(&search.targets_wanted[i])]) < settled;
+                }
+                if (__syncthreads_and(done)) break;
+            }
+            const u32* const listed = begins ? search.sources : search.far[state.far_now ^ 1];
+            const u32 size = begins ? search.source_count : state.far_before;
+            split(search, next, state.far_whole ? listed : nullptr, state.far_whole ? size : search.vertices, settled,
+                  threshold);
+        }
+        next.finish();
+        grid_barrier();
         if (threadIdx.x == 0) {
             decide(search, state);
             if (blockIdx.x == 0) {
@@ -525,27 +564,6 @@ __device__ __forceinline__ void run(const Search<Lane, Offset>& search) {
                 if (is_cancelled(search.cancelled)) store(&search.turns[state.round % 3].cancelled, 1);
             }
         }
-        __syncthreads();
-        if (!state.goes_on) break;
-        Appender<Lane, Offset> next(search, shared, state);
-        if (!state.splits) {
-            expand(search, next, state, relaxations);
-        } else {
-            const Distance settled = state.settled, threshold = state.threshold;
-            if (search.target_count > 0) {
-                for (u32 i = threadIdx.x; i < search.target_count; i += blockDim.x) {
-                    done = done && load(&search.distances[load_constant(&search.targets_wanted[i])]) < settled;
-                }
-                if (__syncthreads_and(done)) break;
-            }
-            if (state.far_whole) {
-                split(search, next, search.far[state.far_now ^ 1], state.far_before, settled, threshold);
-            } else {
-                scan(search, next, settled, threshold);
-            }
-        }
-        next.finish(sums);
-        grid_barrier();
     }
     const u64 all_relaxations = block_sum(static_cast<u64>(relaxations));
     if (threadIdx.x == 0) atomicAdd(&search.report[4], all_relaxations);

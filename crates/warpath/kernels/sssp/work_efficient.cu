@@ -13,6 +13,7 @@
 // registers: 40
 // no-sass: STL
 #include "../collectives.cuh"
+#include "counts.cuh"
 #include "lanes.cuh"
 
 namespace work_efficient {
@@ -33,6 +34,7 @@ struct Search {
     u32* counts;
     u32* places;
     u32* out_of_range;
+    Counts* statistics;  // null if nothing is to be counted
     u64 limit;
     u32 arcs;
 };
@@ -80,6 +82,15 @@ __device__ __forceinline__ void mark_incore(const Search<Lane>& search) {
     mark_with(search, [&](u32 tail) { return search.fell[tail] != 0; });
 }
 
+template <class Lane>
+__device__ __forceinline__ void lower(const Search<Lane>& search, u32 head, typename Lane::Distance distance) {
+    if (search.statistics == nullptr) {
+        atomicMin(search.current + head, distance);
+    } else if (atomicMin(search.current + head, distance) > distance) {
+        atomicAdd(&search.statistics->improvements, u64(1));
+    }
+}
+
 // Compute, from the distances of the round before.
 template <class Lane>
 __device__ __forceinline__ void compute_outcore(const Search<Lane>& search) {
@@ -89,7 +100,7 @@ __device__ __forceinline__ void compute_outcore(const Search<Lane>& search) {
         const auto through = length_through<Lane>(
             search.previous[search.tails[arc]], search.weights[arc], search.limit, search.out_of_range);
         if (through < search.previous[head]) {
-            atomicMin(search.current + head, through);
+            lower(search, head, through);
         }
     }
 }
@@ -103,7 +114,7 @@ __device__ __forceinline__ void compute_incore(const Search<Lane>& search) {
         const auto through = length_through<Lane>(
             load(search.current + search.tails[arc]), search.weights[arc], search.limit, search.out_of_range);
         if (through < load(search.current + head)) {
-            atomicMin(search.current + head, through);
+            lower(search, head, through);
             store(search.falls + head, u8(1));
         }
     }

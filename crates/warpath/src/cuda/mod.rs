@@ -8,7 +8,9 @@ use std::sync::Arc;
 use crate::algorithms::AlgorithmInfo;
 use crate::{Error, Result};
 
+pub(crate) mod apsp;
 pub(crate) mod bfs;
+pub(crate) mod closure;
 #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "without the driver there is no device"))]
 pub(crate) mod device;
 pub(crate) mod graph;
@@ -21,7 +23,10 @@ use device::{driver, images};
 
 /// What is known of every algorithm of this engine, by problem.
 pub fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
-    bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain(sssp::ALGORITHMS.iter().map(|entry| &entry.info))
+    let searches =
+        bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain(sssp::ALGORITHMS.iter().map(|entry| &entry.info));
+    let matrices = apsp::ALGORITHMS.iter().map(|entry| &entry.info);
+    searches.chain(matrices).chain(closure::ALGORITHMS.iter().map(|entry| &entry.info))
 }
 
 /// A GPU of this machine.

@@ -1,14 +1,14 @@
 //! The certificate of a search: what `verify` checks in O(V + E), knowing nothing of how the result was made.
 //!
-//! Sources are at 0; no arc can be relaxed; every reached vertex can be reached from a source through tight arcs (so
-//! its distance is the length of a walk); predecessors, if there are any, are tails of tight arcs and form a tree. With
-//! a bound (a cutoff, or the distance of the farthest target) this holds for the vertices within it, and every arc
+//! Sources are at 0, or nearer where negative weights lead there from other sources; no arc can be relaxed; every reached
+//! vertex can be reached from a source at 0 through tight arcs (so its distance is the length of a walk); predecessors, if
+//! there are any, are tails of tight arcs and form a tree. With a bound (a cutoff, or the distance of the farthest target) this holds for the vertices within it, and every arc
 //! that leaves them arrives beyond it. Equal means equal, bit by bit, except where float weights are negative: see
 //! `problems/slack.rs`.
 
 use rayon::prelude::*;
 
-use super::Slack;
+use super::{Slack, starts};
 use crate::graph::{Adjacency, DistanceValue, Lane, NO_VERTEX, VertexId};
 use crate::{Error, Result};
 
@@ -25,9 +25,11 @@ pub(crate) fn verify_search<L: Lane>(
     if distances.len() != graph.vertices() || predecessors.is_some_and(|p| p.len() != graph.vertices()) {
         return fail("the result is for a graph with another number of vertices".into());
     }
-    if let Some(&source) = sources.iter().find(|&&s| distances.get(s as usize) != Some(&L::Distance::ZERO)) {
+    let is_near = |&source: &VertexId| distances.get(source as usize).is_some_and(|&d| d <= L::Distance::ZERO);
+    if let Some(source) = sources.iter().find(|source| !is_near(source)) {
         return fail(format!("source {source} is not at distance 0"));
     }
+    let sources = &starts::<L>(sources, distances);
     let slack = Slack::of::<L>(graph, distances);
     let relaxable = (0..graph.vertices() as VertexId).into_par_iter().with_min_len(1024).find_map_any(|u| {
         let from = distances[u as usize];
@@ -144,6 +146,25 @@ mod tests {
         };
         change(distances, predecessors);
         tree.verify(&graph)
+    }
+
+    /// Of three sources one is nearer from another: it has a predecessor, and is no start.
+    #[test]
+    fn a_source_may_be_nearer_from_another() {
+        let edges = [(0, 1, -4_i32), (1, 2, 3), (3, 0, 7), (1, 4, 1), (2, 4, -9)];
+        let graph = Graph::from_edges(edges).unwrap();
+        let solver = Solver::builder(&graph).threads(1).open().unwrap();
+        let tree = solver.solve(Sssp::from([0, 1, 3])).unwrap();
+        tree.verify(&graph).unwrap();
+        let distances: Vec<_> = (0..5).map(|v| tree.distance(v).unwrap().to_f64()).collect();
+        assert_eq!(distances, [0.0, -4.0, -1.0, 0.0, -10.0]);
+        assert_eq!(tree.predecessors().unwrap(), [NO_VERTEX, 0, 1, NO_VERTEX, 2]);
+        let mut wrong = tree.clone();
+        wrong.predecessors = Some(vec![NO_VERTEX, NO_VERTEX, 1, NO_VERTEX, 2]);
+        assert!(wrong.verify(&graph).is_err());
+        let Distances::I64(distances) = &mut wrong.distances else { panic!("another type") };
+        distances.iter_mut().for_each(|distance| *distance -= 1);
+        assert!(wrong.verify(&graph).is_err());
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Predecessors from final distances: the same tree on every engine, whatever order the distances were found in.
 //!
 //! An arc `(u, v)` is *tight* if `d(u) + w = d(v)`. The predecessor of `v` is the smallest tight `u` with
-//! `(d(u), h(u)) < (d(v), h(v))`, where `h(v)` is 0 for sources and for vertices with a tight arc from a smaller
+//! `(d(u), h(u)) < (d(v), h(v))`, where `h(v)` is 0 for sources at 0 and for vertices with a tight arc from a smaller
 //! distance, and else one more than the least `h` over tight arcs, which then all come from the same distance (their
 //! weight is 0, or rounding absorbs it). `(d, h)` falls along every predecessor, so they form a tree.
 //!
 //! Where weights are negative, distances may fall along tight arcs. Then `h` alone decides: the least number of tight
-//! arcs from a source. Float arcs are then tight within a tolerance: see `problems/slack.rs`.
+//! arcs from a source at 0. Float arcs are then tight within a tolerance: see `problems/slack.rs`.
 //!
 //! Work O(V + E), no transpose needed: arcs are pushed, and the smallest tail wins by an atomic minimum.
 
@@ -55,7 +55,12 @@ fn first_neighbors_above<T: Copy + PartialEq + Sync>(
     (0..levels.len()).into_par_iter().with_min_len(4096).map(predecessor).collect()
 }
 
-/// The predecessor of every vertex, [`NO_VERTEX`] for sources and vertices not reached.
+/// The sources that no other is a shorter way to: all of them, unless weights are negative.
+pub(crate) fn starts<L: Lane>(sources: &[VertexId], distances: &[L::Distance]) -> Vec<VertexId> {
+    sources.iter().copied().filter(|&source| distances[source as usize] == L::Distance::ZERO).collect()
+}
+
+/// The predecessor of every vertex, [`NO_VERTEX`] for [`starts`] and vertices not reached.
 pub(crate) fn derive_predecessors<L: Lane>(
     graph: Adjacency<'_, L::Weight>,
     sources: &[VertexId],
@@ -63,8 +68,8 @@ pub(crate) fn derive_predecessors<L: Lane>(
     negative_weights: bool,
 ) -> Vec<VertexId> {
     let predecessors: Vec<AtomicU32> = (0..distances.len()).map(|_| AtomicU32::new(NO_VERTEX)).collect();
-    let mut is_source = vec![false; distances.len()];
-    sources.iter().for_each(|&source| is_source[source as usize] = true);
+    let mut is_start = vec![false; distances.len()];
+    starts::<L>(sources, distances).iter().for_each(|&start| is_start[start as usize] = true);
     if !negative_weights {
         (0..distances.len() as VertexId).into_par_iter().with_min_len(1024).for_each(|u| {
             let from = distances[u as usize];
@@ -83,10 +88,10 @@ pub(crate) fn derive_predecessors<L: Lane>(
     }
     let mut predecessors: Vec<VertexId> = predecessors.into_iter().map(AtomicU32::into_inner).collect();
     let unexplained = (0..distances.len())
-        .any(|v| predecessors[v] == NO_VERTEX && !is_source[v] && distances[v] != L::Distance::UNREACHABLE);
+        .any(|v| predecessors[v] == NO_VERTEX && !is_start[v] && distances[v] != L::Distance::UNREACHABLE);
     if unexplained {
         let slack = Slack::of::<L>(graph, distances);
-        descend_plateaus::<L>(graph, &is_source, distances, &mut predecessors, slack);
+        descend_plateaus::<L>(graph, &is_start, distances, &mut predecessors, slack);
     }
     predecessors
 }
@@ -95,13 +100,13 @@ pub(crate) fn derive_predecessors<L: Lane>(
 /// `h + 1` begins, and of several tails in the same level the smallest wins.
 fn descend_plateaus<L: Lane>(
     graph: Adjacency<'_, L::Weight>,
-    is_source: &[bool],
+    is_start: &[bool],
     distances: &[L::Distance],
     predecessors: &mut [VertexId],
     slack: Slack,
 ) {
     let mut settled: Vec<bool> =
-        (predecessors.iter().zip(is_source)).map(|(&p, &source)| p != NO_VERTEX || source).collect();
+        (predecessors.iter().zip(is_start)).map(|(&p, &start)| p != NO_VERTEX || start).collect();
     let mut level: Vec<VertexId> = (0..distances.len() as VertexId).filter(|&v| settled[v as usize]).collect();
     let mut next = Vec::new();
     while !level.is_empty() {

@@ -21,6 +21,9 @@ pub struct Report {
     pub device_bytes: u64,
     /// Counters that the algorithm keeps, such as rounds or relaxations.
     pub statistics: Vec<(&'static str, u64)>,
+    /// How many vertices each of the first 1,024 rounds began with, where the algorithm tells; only if statistics were
+    /// asked for (see [`SolverBuilder::statistics`](crate::SolverBuilder::statistics)).
+    pub frontiers: Vec<u32>,
 }
 
 /// Where the time went, in seconds.

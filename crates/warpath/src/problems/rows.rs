@@ -1,7 +1,8 @@
 //! Rows of distances on their way from an algorithm to whoever wants them.
 
-use super::{DistanceSum, Report};
-use crate::graph::{Distance, DistanceValue, Distances, Graph, VertexId, with_distances};
+use super::Report;
+use super::facts::{DistanceSum, Facts, RowFacts};
+use crate::graph::{Distance, Distances, Graph, VertexId, with_distances};
 use crate::plan::Plan;
 use crate::{Error, Result};
 
@@ -144,14 +145,6 @@ pub(crate) struct TableFacts {
     max_distance: Option<Distance>,
 }
 
-/// What is known of one row.
-struct RowFacts {
-    finite: u64,
-    integer_sum: i128,
-    float_sum: f64,
-    max_distance: Option<Distance>,
-}
-
 impl TableFacts {
     pub(crate) fn new(rows: usize) -> Self {
         TableFacts { rows: rows as u64, ..Default::default() }
@@ -164,13 +157,15 @@ impl TableFacts {
         }
         let by_row: Vec<RowFacts> = with_distances!(block.values, values => facts_by_row(values, block.columns));
         for (&row, facts) in block.rows.iter().zip(by_row) {
-            self.finite_pairs += facts.finite;
-            self.integer_sum += facts.integer_sum;
-            if !matches!(block.values, Distances::U32(_) | Distances::U64(_) | Distances::I64(_)) {
-                self.float_sums.resize(self.rows as usize, 0.0);
-                self.float_sums[row] = facts.float_sum;
+            self.finite_pairs += facts.reached;
+            match facts.sum {
+                DistanceSum::Integer(sum) => self.integer_sum += sum,
+                DistanceSum::Float(sum) => {
+                    self.float_sums.resize(self.rows as usize, 0.0);
+                    self.float_sums[row] = sum;
+                }
             }
-            self.max_distance = greater(self.max_distance, facts.max_distance);
+            self.max_distance = greater(self.max_distance, facts.greatest);
         }
     }
 
@@ -190,52 +185,10 @@ fn greater(a: Option<Distance>, b: Option<Distance>) -> Option<Distance> {
     }
 }
 
-fn facts_by_row<D: DistanceValue + RowSum>(values: &[D], columns: usize) -> Vec<RowFacts> {
+fn facts_by_row<D: Facts>(values: &[D], columns: usize) -> Vec<RowFacts> {
     use rayon::prelude::*;
-    values
-        .par_chunks_exact(columns)
-        .with_min_len((1 << 14) / columns.min(1 << 14) + 1)
-        .map(|row| {
-            let mut finite = 0;
-            let mut greatest = None;
-            for &distance in row {
-                let reached = distance != D::UNREACHABLE;
-                finite += u64::from(reached);
-                if reached && greatest.is_none_or(|greatest| greatest < distance) {
-                    greatest = Some(distance);
-                }
-            }
-            let (integer_sum, float_sum) = D::row_sum(row);
-            RowFacts { finite, integer_sum, float_sum, max_distance: greatest.and_then(DistanceValue::distance) }
-        })
-        .collect()
+    values.par_chunks_exact(columns).with_min_len((1 << 14) / columns.min(1 << 14) + 1).map(D::facts).collect()
 }
-
-/// The sum of a row's finite distances, as an exact integer or a float.
-trait RowSum: Sized {
-    fn row_sum(row: &[Self]) -> (i128, f64);
-}
-impl RowSum for u32 {
-    fn row_sum(row: &[Self]) -> (i128, f64) {
-        // A row has fewer than 2^32 cells: 64 bits suffice.
-        (row.iter().map(|&d| if d == u32::MAX { 0 } else { u64::from(d) }).sum::<u64>().into(), 0.0)
-    }
-}
-macro_rules! row_sum {
-    ($($integer:ty),*; $($float:ty),*) => {
-        $(impl RowSum for $integer {
-            fn row_sum(row: &[Self]) -> (i128, f64) {
-                (row.iter().filter(|&&d| d != Self::UNREACHABLE).map(|&d| i128::from(d)).sum(), 0.0)
-            }
-        })*
-        $(impl RowSum for $float {
-            fn row_sum(row: &[Self]) -> (i128, f64) {
-                (0, row.iter().filter(|d| d.is_finite()).map(|&d| f64::from(d)).sum())
-            }
-        })*
-    };
-}
-row_sum!(u64, i64; f32, f64);
 
 /// A sink for [`Apsp`](super::Apsp) requests of which only the facts matter.
 impl RowSink for () {

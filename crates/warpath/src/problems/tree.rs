@@ -1,5 +1,8 @@
 //! The result of a search: distances, predecessors, paths.
 
+use std::sync::OnceLock;
+
+use super::facts::{DistanceSum, Facts, RowFacts};
 use super::{Path, Problem, Report, verify_path_counts, verify_search};
 use crate::graph::{
     Adjacency, Distance, DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, NO_VERTEX, U32Narrow,
@@ -18,6 +21,8 @@ pub struct ShortestPathTree {
     /// The greatest distance reported; `None` where everything reachable is.
     pub(crate) bound: Option<Distance>,
     pub(crate) report: Report,
+    /// What there is to say of the distances, once somebody asked.
+    pub(crate) facts: OnceLock<RowFacts>,
 }
 
 /// The number of shortest paths to each vertex.
@@ -54,7 +59,8 @@ impl ShortestPathTree {
         &self.distances
     }
 
-    /// The predecessor of `v` on its path; `None` for sources, vertices not reached, or if predecessors were left out.
+    /// The predecessor of `v` on its path; `None` for sources (but those that negative weights make nearer
+    /// from another), for vertices not reached, or if predecessors were left out.
     ///
     /// # Panics
     ///
@@ -97,36 +103,24 @@ impl ShortestPathTree {
         Some(Path::new(vertices, length))
     }
 
-    /// How many vertices were reached, sources included.
+    /// How many vertices were reached, sources included. The first call for this or the two below takes O(V).
     pub fn reached(&self) -> u64 {
-        with_distances!(&self.distances, values => values.iter().filter(|d| d.distance().is_some()).count() as u64)
+        self.facts().reached
     }
 
     /// The greatest finite distance; `None` if nothing was reached.
     pub fn max_distance(&self) -> Option<Distance> {
-        with_distances!(&self.distances, values => {
-            let finite = values.iter().copied().filter(|d| d.distance().is_some());
-            finite.reduce(|a, b| if a < b { b } else { a }).and_then(DistanceValue::distance)
-        })
+        self.facts().greatest
     }
 
-    /// The sum of all finite distances: exact for integers, for floats added up by vertex.
+    /// The sum of all finite distances: exact for integers, for floats added up in an order that only the number of
+    /// vertices decides.
     pub fn distance_sum(&self) -> DistanceSum {
-        match &self.distances {
-            Distances::U32(values) => {
-                DistanceSum::Integer(values.iter().filter(|&&d| d != u32::MAX).map(|&d| i128::from(d)).sum())
-            }
-            Distances::U64(values) => {
-                DistanceSum::Integer(values.iter().filter(|&&d| d != u64::MAX).map(|&d| i128::from(d)).sum())
-            }
-            Distances::I64(values) => {
-                DistanceSum::Integer(values.iter().filter(|&&d| d != i64::MAX).map(|&d| i128::from(d)).sum())
-            }
-            Distances::F32(values) => {
-                DistanceSum::Float(values.iter().filter(|d| d.is_finite()).map(|&d| f64::from(d)).sum())
-            }
-            Distances::F64(values) => DistanceSum::Float(values.iter().filter(|d| d.is_finite()).sum()),
-        }
+        self.facts().sum
+    }
+
+    fn facts(&self) -> &RowFacts {
+        self.facts.get_or_init(|| with_distances!(&self.distances, values => Facts::facts(values)))
     }
 
     /// Checks the certificate of this result against the graph, in O(V + E), whatever made it: sources at 0, no arc
@@ -179,23 +173,5 @@ impl ShortestPathTree {
             Some(Distance::Double(value)) => L::Distance::at_most_float(value),
         };
         verify_search::<L>(graph, &self.sources, distances, self.predecessors.as_deref(), bound)
-    }
-}
-
-/// A sum of distances.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum DistanceSum {
-    /// Of integers: exact.
-    Integer(i128),
-    /// Of floats: rounded at each step.
-    Float(f64),
-}
-
-impl std::fmt::Display for DistanceSum {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            DistanceSum::Integer(value) => write!(out, "{value}"),
-            DistanceSum::Float(value) => write!(out, "{value}"),
-        }
     }
 }

@@ -1,12 +1,17 @@
-//! All-pairs shortest paths: choosing lane and algorithm, planning memory, running, making the result.
+//! All-pairs shortest paths: choosing engine, lane and algorithm, planning memory, running, making the result.
 
+mod on_cuda;
+
+use std::cell::Cell;
 use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::place::{Place, Placed};
 use super::{Request, Solver};
-use crate::algorithms::{Parameters, parse_algorithm};
+use crate::algorithms::{AlgorithmInfo, Parameters, Statistics, parse_algorithm};
 use crate::cpu::apsp::{ALGORITHMS, ApspAlgorithm, ApspLane, ApspOutput, ApspTask, RowConsumer};
+use crate::cuda::apsp as cuda;
 use crate::graph::{
     DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId,
     WeightKind, Weights,
@@ -14,8 +19,8 @@ use crate::graph::{
 use crate::huge_pages::on_huge_pages;
 use crate::plan::Plan;
 use crate::problems::{
-    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, Problem, Report, RowBlock, RowSink, Seconds, TableFacts,
-    TableShape, Tolerance, verify_rows,
+    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, Report, RowBlock, RowSink, Seconds, TableFacts, TableShape,
+    Tolerance, verify_rows,
 };
 use crate::{Error, Result};
 
@@ -128,15 +133,29 @@ impl Table {
     /// What the algorithm takes beyond the result.
     fn plan_algorithm(&self, request: &Apsp, solver: &Solver<'_>, plan: &mut Plan, in_place: bool) -> Result<()> {
         let choice = choose(request, solver, self)?;
+        match choice.algorithm {
+            Chosen::Cuda(algorithm) => return on_cuda::plan(algorithm, &choice.parameters, solver, plan),
+            Chosen::Cpu(algorithm) => self.plan_on_cpu(algorithm, request, solver, plan, in_place),
+        }
+        Ok(())
+    }
+
+    fn plan_on_cpu(
+        &self,
+        algorithm: &ApspAlgorithm,
+        request: &Apsp,
+        solver: &Solver<'_>,
+        plan: &mut Plan,
+        in_place: bool,
+    ) {
         let (vertices, arcs) = (solver.graph.vertices() as u64, solver.graph.arcs() as u64);
         let square = in_place && request.sources.is_none() && request.targets.is_none();
-        if choice.algorithm.needs_matrix && !square {
+        if algorithm.needs_matrix && !square {
             plan.memory("square matrix", vertices.saturating_mul(vertices).saturating_mul(self.distance_bytes));
         }
         let threads = solver.team.threads() as u64;
-        let workspace = (choice.algorithm.workspace_bytes)(vertices, arcs, threads, self.distance_bytes);
-        plan.memory(format!("workspace of `{}`", choice.algorithm.info.name), workspace);
-        Ok(())
+        let workspace = (algorithm.workspace_bytes)(vertices, arcs, threads, self.distance_bytes);
+        plan.memory(format!("workspace of `{}`", algorithm.info.name), workspace);
     }
 }
 
@@ -154,11 +173,37 @@ fn block_bytes(solver: &Solver<'_>) -> u64 {
 
 /// The algorithm, its parameters, and why it was chosen.
 struct Choice {
-    algorithm: &'static ApspAlgorithm,
+    algorithm: Chosen,
     parameters: Parameters,
     name: String,
     reason: String,
     engine_reason: String,
+    /// Whether the CPU would do, too, if the device does not.
+    optional: bool,
+}
+
+/// An algorithm of one of the engines.
+#[derive(Clone, Copy)]
+enum Chosen {
+    Cpu(&'static ApspAlgorithm),
+    Cuda(&'static cuda::ApspAlgorithm),
+}
+
+impl Chosen {
+    fn info(&self) -> &'static AlgorithmInfo {
+        match self {
+            Chosen::Cpu(algorithm) => &algorithm.info,
+            Chosen::Cuda(algorithm) => &algorithm.info,
+        }
+    }
+
+    /// Whether it works on the square matrix of all vertices.
+    fn needs_matrix(&self) -> bool {
+        match self {
+            Chosen::Cpu(algorithm) => algorithm.needs_matrix,
+            Chosen::Cuda(_) => true,
+        }
+    }
 }
 
 /// Nanoseconds of one thread for a relaxation of a whole matrix, and for an arc and source of `batched`, both measured on
@@ -167,10 +212,38 @@ const DENSE_NANOSECONDS: f64 = 0.04;
 const SPARSE_NANOSECONDS: f64 = 0.8;
 
 fn choose(request: &Apsp, solver: &Solver<'_>, table: &Table) -> Result<Choice> {
-    let engine_reason = solver.only_on_cpu(Problem::Apsp)?;
+    let only_on_cuda = || {
+        request.algorithm.as_deref().is_some_and(|name| {
+            parse_algorithm(ALGORITHMS, |entry| &entry.info, name).is_err()
+                && parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name).is_ok()
+        })
+    };
+    let placed = Placed::of(&solver.engine, only_on_cuda, || on_cuda::pays(request, solver, table));
+    match placed.engine {
+        Place::Cpu => choose_on_cpu(request, solver, table, placed.reason),
+        Place::Cuda => {
+            let (name, reason) = match &request.algorithm {
+                Some(name) => (name.as_str(), "asked for"),
+                None => (cuda::ALGORITHMS[0].info.name, "a GPU works on the whole matrix"),
+            };
+            let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name)?;
+            Ok(Choice {
+                algorithm: Chosen::Cuda(algorithm),
+                parameters,
+                name: name.to_owned(),
+                reason: reason.to_owned(),
+                engine_reason: placed.reason,
+                optional: placed.optional,
+            })
+        }
+    }
+}
+
+fn choose_on_cpu(request: &Apsp, solver: &Solver<'_>, table: &Table, engine_reason: String) -> Result<Choice> {
     let find = |text: &str, reason: String| -> Result<Choice> {
         let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, text)?;
-        Ok(Choice { algorithm, parameters, name: text.to_owned(), reason, engine_reason: engine_reason.clone() })
+        let (algorithm, name) = (Chosen::Cpu(algorithm), text.to_owned());
+        Ok(Choice { algorithm, parameters, name, reason, engine_reason: engine_reason.clone(), optional: false })
     };
     if let Some(name) = &request.algorithm {
         return find(name, String::from("asked for"));
@@ -181,7 +254,7 @@ fn choose(request: &Apsp, solver: &Solver<'_>, table: &Table) -> Result<Choice> 
     let dense = vertices.powi(3) * DENSE_NANOSECONDS;
     let sparse = table.sources.len() as f64 * (graph.arcs() as f64 + vertices) * SPARSE_NANOSECONDS;
     let fits = vertices * vertices * table.distance_bytes as f64 <= solver.memory as f64 / 2.0;
-    let exact_floats = negative && matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
+    let exact_floats = has_exact_floats(graph);
     let unit = graph.weight_kind() == WeightKind::Unit;
     if dense < sparse && fits && !exact_floats && !unit {
         let density = graph.arcs() as f64 / (vertices * vertices) * 100.0;
@@ -196,40 +269,54 @@ fn choose(request: &Apsp, solver: &Solver<'_>, table: &Table) -> Result<Choice> 
     }
 }
 
-fn report<L: Lane>(choice: Choice, wide: bool, seconds: Seconds, statistics: Vec<(&'static str, u64)>) -> Report {
+/// Whether some weights are floats below 0: cycles of them are exact only where lengths are added up along paths.
+fn has_exact_floats(graph: &Graph) -> bool {
+    graph.has_negative_weights() && matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64)
+}
+
+/// What an engine tells of its work.
+struct Ran {
+    engine: String,
+    device_bytes: u64,
+    seconds: Seconds,
+    statistics: Statistics,
+}
+
+fn report<L: Lane>(choice: Choice, wide: bool, ran: Ran) -> Report {
     Report {
-        engine: "cpu".into(),
+        engine: ran.engine,
         engine_reason: choice.engine_reason,
         algorithm: choice.name,
         reason: choice.reason,
         lane: L::NAME,
         repeated_wide: wide,
-        seconds,
-        statistics,
+        seconds: ran.seconds,
+        statistics: ran.statistics,
+        device_bytes: ran.device_bytes,
         ..Default::default()
     }
 }
 
 /// Whether this algorithm adds floats up in another order than along the path.
 fn reassociates<L: Lane>(choice: &Choice) -> bool {
-    choice.algorithm.needs_matrix
+    choice.algorithm.needs_matrix()
         && matches!(L::Distance::into_distances(Vec::new()), Distances::F32(_) | Distances::F64(_))
 }
 
 /// Runs the chosen algorithm into `output`.
-fn run<L: ApspLane>(
+fn run<L: ApspLane + cuda::DenseLane>(
     solver: &Solver<'_>,
     request: &Apsp,
     table: &Table,
     choice: &Choice,
     output: ApspOutput<'_, L::Distance>,
-) -> Result<Vec<(&'static str, u64)>> {
+) -> Result<Ran> {
     let graph = solver.graph;
     let Some(adjacency) = graph.csr().adjacency::<L::Weight>() else {
         return Err(Error::invalid("the graph has weights of another type"));
     };
-    if graph.has_negative_weights() && !choice.algorithm.info.negative_weights {
-        return Err(Error::invalid(format!("`{}` needs weights of 0 or more", choice.algorithm.info.name)));
+    if graph.has_negative_weights() && !choice.algorithm.info().negative_weights {
+        return Err(Error::invalid(format!("`{}` needs weights of 0 or more", choice.algorithm.info().name)));
     }
     let task = ApspTask {
         adjacency,
@@ -241,25 +328,72 @@ fn run<L: ApspLane>(
         team: &solver.team,
         control: &solver.control,
     };
-    L::pick(&choice.algorithm.solve)(&task, output)
+    let start = Instant::now();
+    match choice.algorithm {
+        Chosen::Cuda(algorithm) => on_cuda::run(solver, algorithm, &task, output),
+        Chosen::Cpu(algorithm) => {
+            let statistics = L::pick(&algorithm.solve)(&task, output)?;
+            let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
+            Ok(Ran { engine: "cpu".into(), device_bytes: 0, seconds, statistics })
+        }
+    }
 }
 
-fn solve_matrix<L: ApspLane>(solver: &Solver<'_>, request: &Apsp, wide: bool) -> Result<DistanceMatrix> {
-    let table = Table::new(request, solver)?;
-    let choice = choose(request, solver, &table)?;
-    let start = Instant::now();
-    let mut distances = on_huge_pages(vec![L::Distance::ZERO; table.cells() as usize]);
-    let statistics = run::<L>(solver, request, &table, &choice, ApspOutput::Matrix(&mut distances))?;
-    let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
-    let mut matrix = DistanceMatrix {
-        sources: table.sources,
-        targets: request.targets.clone(),
-        columns: table.columns as usize,
-        distances: L::Distance::into_distances(distances),
-        reassociated: reassociates::<L>(&choice),
-        verified: false,
-        report: report::<L>(choice, wide, seconds, statistics),
+/// Runs `solve` with what is chosen, and, if that is a device that was only predicted to do and does not, with what the
+/// CPU has, unless rows were `begun` to be handed out: another algorithm has them in another order. `in_place` says
+/// whether the result is a matrix.
+fn with_choice<T>(
+    solver: &Solver<'_>,
+    request: &Apsp,
+    table: &Table,
+    in_place: bool,
+    begun: &Cell<bool>,
+    mut solve: impl FnMut(Choice) -> Result<T>,
+) -> Result<T> {
+    let choice = choose(request, solver, table)?;
+    let optional = choice.optional;
+    let error = match solve(choice) {
+        Err(error) if optional && !begun.get() => error,
+        other => return other,
     };
+    // Floats added up in another order may leave their range, or make a cycle negative, where those along paths do not.
+    let floats = matches!(solver.graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
+    match error {
+        Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. } => {}
+        Error::DistanceOverflow { .. } | Error::InvalidRequest(_) if floats => {}
+        other => return Err(other),
+    }
+    let choice = choose_on_cpu(request, solver, table, error.to_string())?;
+    if let Chosen::Cpu(algorithm) = choice.algorithm {
+        let mut plan = Plan::new();
+        if in_place {
+            plan.memory("matrix of distances", table.cells().saturating_mul(table.distance_bytes));
+        }
+        table.plan_on_cpu(algorithm, request, solver, &mut plan, in_place);
+        plan.check(solver.memory)?;
+    }
+    solve(choice)
+}
+
+fn solve_matrix<L: ApspLane + cuda::DenseLane>(
+    solver: &Solver<'_>,
+    request: &Apsp,
+    wide: bool,
+) -> Result<DistanceMatrix> {
+    let table = Table::new(request, solver)?;
+    let mut matrix = with_choice(solver, request, &table, true, &Cell::new(false), |choice| {
+        let mut distances = on_huge_pages(vec![L::Distance::ZERO; table.cells() as usize]);
+        let ran = run::<L>(solver, request, &table, &choice, ApspOutput::Matrix(&mut distances))?;
+        Ok(DistanceMatrix {
+            sources: table.sources.clone(),
+            targets: request.targets.clone(),
+            columns: table.columns as usize,
+            distances: L::Distance::into_distances(distances),
+            reassociated: reassociates::<L>(&choice),
+            verified: false,
+            report: report::<L>(choice, wide, ran),
+        })
+    })?;
     if request.verified {
         solver.team.install(|| matrix.verify(solver.graph))?;
         matrix.verified = true;
@@ -267,35 +401,37 @@ fn solve_matrix<L: ApspLane>(solver: &Solver<'_>, request: &Apsp, wide: bool) ->
     Ok(matrix)
 }
 
-fn solve_into<L: ApspLane>(
+fn solve_into<L: ApspLane + cuda::DenseLane>(
     solver: &Solver<'_>,
     request: &Apsp,
     sink: &mut dyn RowSink,
     wide: bool,
 ) -> Result<ApspSummary> {
     let table = Table::new(request, solver)?;
-    let choice = choose(request, solver, &table)?;
-    let start = Instant::now();
-    let mut rows = SinkRows::<L> {
-        solver,
-        table: &table,
-        targets: request.targets.as_deref(),
-        algorithm: choice.algorithm.info.name,
-        verified: request.verified,
-        reassociated: reassociates::<L>(&choice),
-        facts: TableFacts::new(table.sources.len()),
-        sink,
-        lane: std::marker::PhantomData,
-    };
-    let statistics = run::<L>(solver, request, &table, &choice, ApspOutput::Blocks(&mut rows))?;
-    rows.sink.finish()?;
-    let facts = rows.facts;
-    let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
-    Ok(ApspSummary { facts, verified: request.verified, report: report::<L>(choice, wide, seconds, statistics) })
+    let begun = Cell::new(false);
+    with_choice(solver, request, &table, false, &begun, |choice| {
+        let mut rows = SinkRows::<L> {
+            begun: &begun,
+            solver,
+            table: &table,
+            targets: request.targets.as_deref(),
+            algorithm: choice.algorithm.info().name,
+            verified: request.verified,
+            reassociated: reassociates::<L>(&choice),
+            facts: TableFacts::new(table.sources.len()),
+            sink: &mut *sink,
+            lane: std::marker::PhantomData,
+        };
+        let ran = run::<L>(solver, request, &table, &choice, ApspOutput::Blocks(&mut rows))?;
+        rows.sink.finish()?;
+        Ok(ApspSummary { facts: rows.facts, verified: request.verified, report: report::<L>(choice, wide, ran) })
+    })
 }
 
 /// Takes the rows of an algorithm: verifies them if asked to, gathers facts, hands them on to the sink.
 struct SinkRows<'a, 'g, L> {
+    /// Whether the sink was told that rows come.
+    begun: &'a Cell<bool>,
     solver: &'a Solver<'g>,
     table: &'a Table,
     targets: Option<&'a [VertexId]>,
@@ -327,6 +463,7 @@ impl<L: ApspLane> SinkRows<'_, '_, L> {
 
 impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, '_, L> {
     fn start(&mut self, order: &[usize]) -> Result<usize> {
+        self.begun.set(true);
         let graph = self.solver.graph;
         let (table, targets, verified, reassociated) = (self.table, self.targets, self.verified, self.reassociated);
         let shape = TableShape {

@@ -1,9 +1,9 @@
 //! Breadth-first search: choosing the algorithm, running it, making the result.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
-use super::place::{COPYING, OPENING, Place, Placed, Predicted};
+use super::place::{COPYING, HANDING_OVER, OPENING, Place, Placed, Predicted};
 use super::{Request, Search, Solver, plan_search, trim_to_ball};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, BfsTask, UNREACHED, batch_width, choose, levels_of_many, sequential};
@@ -14,7 +14,7 @@ use crate::plan::{Plan, available_memory};
 use crate::problems::{
     Bfs, Problem, Report, Seconds, ShortestPathTree, count_shortest_paths, derive_bfs_predecessors, derive_predecessors,
 };
-use crate::{Engine, Error, Result};
+use crate::{Error, Result};
 
 impl Request for Bfs {
     type Answer = ShortestPathTree;
@@ -119,8 +119,10 @@ impl Bfs {
         const MANY_WIDE: f64 = 200e9;
         const MANY_ARCS: f64 = 100e9;
         const MANY_PASSES: f64 = 3.0;
-        /// Arcs and vertices a second of one thread of the CPU.
+        /// Arcs and vertices a second of one thread of the CPU, and arcs of one that searches beside others, where hubs let
+        /// it skip most.
         const CPU_ARCS: f64 = 1.3e9;
+        const CPU_ARCS_ALONE: f64 = 4e9;
         const CPU_VERTICES: f64 = 65e6;
         if let Some(reason) = crate::cuda::plainly_absent() {
             return Err(reason);
@@ -134,8 +136,15 @@ impl Bfs {
         let on_gpu = if is_thin { vertices / VERTICES } else { arcs / ARCS };
         // Where levels are short a search is no quicker on several threads of the CPU.
         let takes_one = is_thin || choose(graph).0 == sequential::ALGORITHM.info.name;
-        let on_cpu = if takes_one { vertices / CPU_VERTICES } else { arcs / CPU_ARCS / solver.team.threads() as f64 };
         let searches = solver.cuda().searches_to_come();
+        let threads = solver.team.threads() as f64;
+        // Many searches run side by side and are handed over meanwhile, unless they share their reads of the graph.
+        let side_by_side = searches > 1 && (takes_one || has_hubs(graph));
+        let on_cpu = match (takes_one, side_by_side) {
+            (true, _) => vertices / CPU_VERTICES,
+            (false, true) => arcs / CPU_ARCS_ALONE / threads,
+            (false, false) => arcs / CPU_ARCS / threads,
+        };
         let together =
             self.goes_together(searches).then(|| self.many_on_cuda(solver, many_sources::WIDEST).ok()).flatten();
         let state = solver.cuda();
@@ -156,9 +165,11 @@ impl Bfs {
         } else {
             searches as f64 * (on_gpu + SEARCH)
         };
-        let gpu = ready + searching + searches as f64 * 4.0 * vertices / COPYING;
+        let handing_over = vertices / HANDING_OVER;
+        let gpu = ready + searching + searches as f64 * (4.0 * vertices / COPYING + handing_over);
         let at_once = if takes_one { solver.team.threads().min(searches).min(FED) } else { 1 };
-        let cpu = searches as f64 * on_cpu / at_once as f64;
+        let one = on_cpu / at_once as f64;
+        let cpu = searches as f64 * if side_by_side { one.max(handing_over) } else { one + handing_over };
         let bytes = chosen.plan.device_bytes();
         drop(state);
         Predicted { gpu, cpu }.gpu_pays(solver, bytes)
@@ -217,26 +228,6 @@ impl Bfs {
         Ok(None)
     }
 
-    /// What goes on after a device failed: the rest of the searches, on the CPU.
-    fn rest_on_cpu(
-        &self,
-        solver: &Solver<'_>,
-        sources: &[VertexId],
-        failure: &Error,
-        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
-    ) -> Result<()> {
-        let cpu = Solver::builder(solver.graph)
-            .threads(solver.team.threads())
-            .control(solver.control.clone())
-            .engine(Engine::Cpu)
-            .memory(solver.memory)
-            .open()?;
-        cpu.solve_each(self.clone(), sources, |mut tree| {
-            tree.report.engine_reason = failure.to_string();
-            each(tree)
-        })
-    }
-
     /// Searches from many sources, batch after batch on a device.
     fn solve_together_on_cuda(
         &self,
@@ -257,7 +248,7 @@ impl Bfs {
             Ok(Some(many)) => many,
             Ok(None) => return Ok(false),
             Err(error) if is_forgiven(&error) => {
-                self.rest_on_cpu(solver, sources, &error, each)?;
+                solver.rest_on_cpu(self, sources, &error, each)?;
                 return Ok(true);
             }
             Err(error) => return Err(error),
@@ -278,7 +269,7 @@ impl Bfs {
                         return Err(error);
                     }
                     drop(batches);
-                    self.rest_on_cpu(solver, &sources[index..], &error, each)?;
+                    solver.rest_on_cpu(self, &sources[index..], &error, each)?;
                     return Ok(true);
                 }
             };
@@ -442,7 +433,16 @@ impl Bfs {
             report.seconds.solve += start.elapsed().as_secs_f64();
         }
         let distances = Distances::U32(levels);
-        ShortestPathTree { problem: Problem::Bfs, sources, distances, predecessors, path_counts, bound, report }
+        ShortestPathTree {
+            problem: Problem::Bfs,
+            sources,
+            distances,
+            predecessors,
+            path_counts,
+            bound,
+            report,
+            facts: OnceLock::new(),
+        }
     }
 }
 
@@ -543,6 +543,10 @@ fn has_hubs(graph: &Graph) -> bool {
 impl Search for Bfs {
     fn starting_at(&self, source: VertexId) -> Self {
         Bfs { sources: vec![source], ..self.clone() }
+    }
+
+    fn engine_reason(&self, solver: &Solver<'_>) -> String {
+        self.place(solver).reason
     }
 
     fn plan_together(&self, solver: &Solver<'_>, sources: &[VertexId]) -> Result<Plan> {

@@ -2,57 +2,124 @@
 
 use std::time::Instant;
 
+use super::place::{Place, Placed};
 use super::{Request, Solver};
-use crate::Result;
-use crate::algorithms::{Parameters, Statistics, parse_algorithm};
+use crate::algorithms::{AlgorithmInfo, Parameters, Statistics, parse_algorithm};
 use crate::cpu::closure::{ALGORITHMS, ClosureAlgorithm, ClosureBits, ClosureTask, condensation};
+use crate::cuda::closure as cuda;
 use crate::plan::Plan;
 use crate::problems::{
-    Closure, ClosureCounts, Problem, Reachability, ReachabilityBits, ReachableCounts, Report, Seconds,
+    BitMatrix, Closure, ClosureCounts, Reachability, ReachabilityBits, ReachableCounts, Report, Seconds,
 };
+use crate::{Error, Result};
 
 /// The algorithm for a request, its parameters, and why.
 struct Choice {
-    algorithm: &'static ClosureAlgorithm,
+    algorithm: Chosen,
     parameters: Parameters,
     name: String,
     reason: String,
     engine_reason: String,
 }
 
-fn choose(closure: &Closure, solver: &Solver<'_>) -> Result<Choice> {
-    let engine_reason = solver.only_on_cpu(Problem::Closure)?;
-    let parse = |name: &str| parse_algorithm(ALGORITHMS, |entry| &entry.info, name);
-    if let Some(name) = closure.algorithm.as_deref().filter(|&name| name != "auto") {
-        let (algorithm, parameters) = parse(name)?;
-        return Ok(Choice {
-            algorithm,
-            parameters,
-            name: name.to_owned(),
-            reason: "as asked for".into(),
-            engine_reason,
-        });
-    }
-    let reason = if solver.graph.is_directed() {
-        "one row of bits for each strongly connected component, and none of their arcs twice"
-    } else {
-        "in an undirected graph, components are all there is to find"
-    };
-    let (algorithm, parameters) = parse(condensation::ALGORITHM.info.name)?;
-    Ok(Choice { algorithm, parameters, name: algorithm.info.name.to_owned(), reason: reason.into(), engine_reason })
+/// An algorithm of one of the engines.
+#[derive(Clone, Copy)]
+enum Chosen {
+    Cpu(&'static ClosureAlgorithm),
+    Cuda(&'static cuda::ClosureAlgorithm),
 }
 
-fn report(choice: Choice, solve: f64, statistics: Statistics) -> Report {
+impl Chosen {
+    fn info(&self) -> &'static AlgorithmInfo {
+        match self {
+            Chosen::Cpu(algorithm) => &algorithm.info,
+            Chosen::Cuda(algorithm) => &algorithm.info,
+        }
+    }
+
+    /// Whether it is `condensation`, which has counts without a matrix.
+    fn condenses(&self) -> bool {
+        self.info().name == condensation::ALGORITHM.info.name
+    }
+}
+
+fn choose(closure: &Closure, solver: &Solver<'_>) -> Result<Choice> {
+    let asked = closure.algorithm.as_deref().filter(|&name| name != "auto");
+    let on_cpu = |name: &str| parse_algorithm(ALGORITHMS, |entry| &entry.info, name);
+    let on_cuda = |name: &str| parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name);
+    let only_on_cuda = || asked.is_some_and(|name| on_cpu(name).is_err() && on_cuda(name).is_ok());
+    let placed = Placed::of(&solver.engine, only_on_cuda, || {
+        Err(crate::cuda::plainly_absent().unwrap_or_else(|| "components are found on the CPU".into()))
+    });
+    let (name, reason) = match (asked, placed.engine) {
+        (Some(name), _) => (name, "as asked for"),
+        (None, Place::Cuda) => (cuda::ALGORITHMS[0].info.name, "a GPU works on the whole matrix"),
+        (None, Place::Cpu) if solver.graph.is_directed() => (
+            condensation::ALGORITHM.info.name,
+            "one row of bits for each strongly connected component, and none of their arcs twice",
+        ),
+        (None, Place::Cpu) => {
+            (condensation::ALGORITHM.info.name, "in an undirected graph, components are all there is to find")
+        }
+    };
+    let (algorithm, parameters) = match placed.engine {
+        Place::Cpu => on_cpu(name).map(|(algorithm, parameters)| (Chosen::Cpu(algorithm), parameters))?,
+        Place::Cuda => on_cuda(name).map(|(algorithm, parameters)| (Chosen::Cuda(algorithm), parameters))?,
+    };
+    let (name, reason) = (name.to_owned(), reason.to_owned());
+    Ok(Choice { algorithm, parameters, name, reason, engine_reason: placed.reason })
+}
+
+fn report(choice: Choice, seconds: Seconds, statistics: Statistics) -> Report {
     Report {
         engine: "cpu".into(),
         engine_reason: choice.engine_reason,
         algorithm: choice.name,
         reason: choice.reason,
         lane: "bits",
-        seconds: Seconds { solve, ..Seconds::default() },
+        seconds,
         statistics,
         ..Default::default()
     }
+}
+
+/// Works on a device.
+fn solve_on_cuda(
+    closure: &Closure,
+    solver: &Solver<'_>,
+    algorithm: &cuda::ClosureAlgorithm,
+    choice: Choice,
+) -> Result<(BitMatrix, Report)> {
+    let graph = solver.graph;
+    if graph.vertices() == 0 {
+        let report = report(choice, Seconds::default(), Vec::new());
+        return Ok((BitMatrix::new(0, 0), Report { engine: "cuda".into(), ..report }));
+    }
+    let mut state = solver.cuda();
+    let device = state.device(&solver.engine)?;
+    state.give_up_prepared();
+    let task = cuda::ClosureTask {
+        graph,
+        irreflexive: closure.irreflexive,
+        parameters: &choice.parameters,
+        control: &solver.control,
+    };
+    let closed = match solver.team.install(|| algorithm.solve(&device, &task)) {
+        Ok(closed) => closed,
+        Err(error) => {
+            // A device may be lost after an error: the next request opens it again.
+            if matches!(error, Error::Device(_)) {
+                state.close();
+            }
+            return Err(error);
+        }
+    };
+    let [prepare, solve, download] = closed.seconds;
+    let seconds = Seconds { prepare, solve, download, ..Default::default() };
+    let report = report(choice, seconds, closed.statistics);
+    let (engine, device_bytes) =
+        (format!("cuda:{}", device.properties().ordinal), algorithm.plan(graph).device_bytes());
+    Ok((closed.bits, Report { engine, device_bytes, ..report }))
 }
 
 impl Request for Closure {
@@ -60,26 +127,37 @@ impl Request for Closure {
 
     /// An upper bound if that fits in the memory allowed; otherwise the components are counted, in O(V + E).
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan> {
-        let choice = choose(self, solver)?;
-        Ok((choice.algorithm.plan)(solver.graph, &solver.team, solver.memory))
+        Ok(match choose(self, solver)?.algorithm {
+            Chosen::Cpu(algorithm) => (algorithm.plan)(solver.graph, &solver.team, solver.memory),
+            Chosen::Cuda(algorithm) => algorithm.plan(solver.graph),
+        })
     }
 
     fn solve_on(self, solver: &Solver<'_>) -> Result<Reachability> {
         let choice = choose(&self, solver)?;
+        let (vertices, irreflexive) = (solver.graph.vertices(), self.irreflexive);
+        let algorithm = match choice.algorithm {
+            Chosen::Cpu(algorithm) => algorithm,
+            Chosen::Cuda(algorithm) => {
+                let (bits, report) = solve_on_cuda(&self, solver, algorithm, choice)?;
+                return Ok(Reachability { vertices, irreflexive, bits: ReachabilityBits::Matrix(bits), report });
+            }
+        };
         let start = Instant::now();
-        let outcome = (choice.algorithm.solve)(&ClosureTask {
+        let outcome = (algorithm.solve)(&ClosureTask {
             graph: solver.graph,
-            irreflexive: self.irreflexive,
+            irreflexive,
             parameters: &choice.parameters,
             team: &solver.team,
             control: &solver.control,
         })?;
-        let report = report(choice, start.elapsed().as_secs_f64(), outcome.statistics);
+        let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
+        let report = report(choice, seconds, outcome.statistics);
         let bits = match outcome.bits {
             ClosureBits::Matrix(bits) => ReachabilityBits::Matrix(bits),
             ClosureBits::Condensed(condensed) => ReachabilityBits::Condensed(condensed),
         };
-        Ok(Reachability { vertices: solver.graph.vertices(), irreflexive: self.irreflexive, bits, report })
+        Ok(Reachability { vertices, irreflexive, bits, report })
     }
 }
 
@@ -88,7 +166,7 @@ impl Request for ClosureCounts {
 
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan> {
         let choice = choose(&self.closure, solver)?;
-        if choice.algorithm.info.name != condensation::ALGORITHM.info.name {
+        if !choice.algorithm.condenses() {
             let mut plan = self.closure.plan(solver)?;
             plan.memory("counts", solver.graph.vertices() as u64 * 8);
             return Ok(plan);
@@ -99,7 +177,7 @@ impl Request for ClosureCounts {
     fn solve_on(self, solver: &Solver<'_>) -> Result<ReachableCounts> {
         let irreflexive = self.closure.irreflexive;
         let choice = choose(&self.closure, solver)?;
-        if choice.algorithm.info.name != condensation::ALGORITHM.info.name {
+        if !choice.algorithm.condenses() {
             let reachability = self.closure.solve_on(solver)?;
             let counts = solver.team.install(|| reachability.reachable_counts());
             return Ok(ReachableCounts { counts, irreflexive, report: reachability.report });
@@ -112,7 +190,8 @@ impl Request for ClosureCounts {
             team: &solver.team,
             control: &solver.control,
         })?;
-        let report = report(choice, start.elapsed().as_secs_f64(), statistics);
+        let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
+        let report = report(choice, seconds, statistics);
         Ok(ReachableCounts { counts, irreflexive, report })
     }
 }
@@ -120,7 +199,7 @@ impl Request for ClosureCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Control, Error, Graph};
+    use crate::{Control, Graph};
 
     #[test]
     fn memory_is_what_the_components_ask_for() {

@@ -8,7 +8,6 @@ use super::Solver;
 use super::{bfs, sssp};
 use crate::cuda::device::Device;
 use crate::plan::{Plan, available_memory};
-use crate::problems::Problem;
 use crate::{Engine, Error, Result, cuda};
 
 /// A device and what is on it; nothing until a request needs it.
@@ -124,6 +123,11 @@ impl CudaState {
         self.prepared = Some(Prepared { algorithm: algorithm.to_owned(), bytes, search: Box::new(search) });
     }
 
+    /// Gives up the graph, if one is prepared: its memory is needed.
+    pub(super) fn give_up_prepared(&mut self) {
+        self.prepared = None;
+    }
+
     /// Gives up device and graph, so that the next request opens it afresh.
     pub(super) fn close(&mut self) {
         *self = CudaState::on(None, self.threads);
@@ -133,25 +137,6 @@ impl CudaState {
 impl Solver<'_> {
     pub(super) fn cuda(&self) -> MutexGuard<'_, CudaState> {
         self.cuda.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Why a problem that only the CPU has algorithms for is solved there.
-    ///
-    /// # Errors
-    ///
-    /// If a GPU was asked for.
-    pub(super) fn only_on_cpu(&self, problem: Problem) -> Result<String> {
-        match &self.engine {
-            Engine::Cpu => Ok("asked for".into()),
-            Engine::Auto => Ok(match cuda::plainly_absent() {
-                Some(reason) => reason,
-                None => format!("{} has no CUDA algorithm in this version", problem.name()),
-            }),
-            Engine::Cuda(_) => Err(Error::invalid(format!(
-                "{} has no CUDA algorithm in this version; engine auto or cpu solves it",
-                problem.name()
-            ))),
-        }
     }
 
     /// An error if a plan exceeds what its engine may take.

@@ -73,6 +73,7 @@ impl<'g> Solver<'g> {
         plan.memory(format!("{in_flight} searches at once"), one.saturating_mul(in_flight as u64));
         plan.check(self.memory)?;
 
+        let reason = search.engine_reason(self);
         let queue = Queue {
             count: sources.len(),
             ahead: threads * AHEAD,
@@ -88,6 +89,7 @@ impl<'g> Solver<'g> {
                 engine: Engine::Cpu,
                 limit: self.limit,
                 memory: self.memory,
+                statistics: self.statistics,
                 cuda: Mutex::default(),
             };
             while let Some(index) = queue.take() {
@@ -97,9 +99,33 @@ impl<'g> Solver<'g> {
             }
         };
         self.team.run_beside(work, || {
-            let delivered = (0..sources.len()).try_for_each(|index| each(queue.wait_for(index)?));
+            let delivered = (0..sources.len()).try_for_each(|index| {
+                let mut tree = queue.wait_for(index)?;
+                tree.report.engine_reason.clone_from(&reason);
+                each(tree)
+            });
             queue.stop();
             delivered
+        })
+    }
+
+    /// What goes on after a device failed: the rest of the searches, on the CPU.
+    pub(super) fn rest_on_cpu<S: Search>(
+        &self,
+        search: &S,
+        sources: &[VertexId],
+        failure: &Error,
+        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
+    ) -> Result<()> {
+        let cpu = Solver::builder(self.graph)
+            .threads(self.team.threads())
+            .control(self.control.clone())
+            .engine(Engine::Cpu)
+            .memory(self.memory)
+            .open()?;
+        cpu.solve_each(search.clone(), sources, |mut tree| {
+            tree.report.engine_reason = failure.to_string();
+            each(tree)
         })
     }
 }
@@ -212,6 +238,7 @@ mod tests {
                     let single = single.unwrap();
                     assert_eq!(tree.distances(), single.distances(), "{name}");
                     assert_eq!(tree.predecessors(), single.predecessors(), "{name}");
+                    assert_ne!(tree.report().engine_reason, "asked for");
                 }
             }
         }

@@ -29,6 +29,8 @@ pub(super) struct Predicted {
 pub(super) const OPENING: f64 = 0.3;
 /// Bytes a second, to the device and back, from ordinary memory.
 pub(super) const COPYING: f64 = 8e9;
+/// Vertices a second of a tree that is handed over, in new memory, and summed up.
+pub(super) const HANDING_OVER: f64 = 1e9;
 
 impl Placed {
     /// Where a search goes. `only_on_cuda` says that the algorithm asked for is nowhere else, `gpu_pays` why or why not a

@@ -1,11 +1,14 @@
 //! Single-source shortest paths: choosing engine, lane and algorithm, running it, making the result.
 
-use std::sync::Arc;
+mod together;
+
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use self::together::{seconds_alone, seconds_together};
 use super::bfs::transpose_bytes;
 use super::place::{COPYING, OPENING, Place, Placed, Predicted};
-use super::{Request, Search, Solver, attach_distances, plan_search, trim_to_ball};
+use super::{Request, Search, Solver, attach_distances, plan_search, radius_of_ball, trim_to_ball};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::sssp::{ALGORITHMS, SsspLane, SsspTask};
 use crate::cuda::sssp::{self as cuda, LaneOnDevice};
@@ -14,12 +17,52 @@ use crate::graph::{
     VertexId, WeightKind,
 };
 use crate::plan::Plan;
-use crate::problems::{Bfs, Problem, Report, ShortestPathTree, Sssp};
+use crate::problems::{Bfs, Problem, Report, ShortestPathTree, Sssp, starts};
 use crate::{Error, Result};
 
 impl Search for Sssp {
     fn starting_at(&self, source: VertexId) -> Self {
         Sssp { sources: vec![source], ..self.clone() }
+    }
+
+    fn engine_reason(&self, solver: &Solver<'_>) -> String {
+        match self.as_bfs(solver.graph) {
+            Ok(Some(bfs)) => bfs.engine_reason(solver),
+            _ => self.place(solver).reason,
+        }
+    }
+
+    fn plan_together(&self, solver: &Solver<'_>, sources: &[VertexId]) -> Result<Plan> {
+        if let Some(bfs) = self.as_bfs(solver.graph)? {
+            return bfs.plan_together(solver, sources);
+        }
+        if self.place(solver).engine == Place::Cuda && self.goes_together(solver, sources.len())? {
+            let available = match solver.device_memory() {
+                // Without a device there is no telling how much fits.
+                Err(Error::NoDevice(_)) => u64::MAX,
+                available => available?,
+            };
+            if let Some(many) = self.most_on_cuda(solver, sources.len(), available)? {
+                return Ok(self.with_tree(solver, many.plan.clone()));
+            }
+        }
+        sources.first().map_or_else(|| Ok(Plan::new()), |&first| self.starting_at(first).plan(solver))
+    }
+
+    fn solve_together(
+        &self,
+        solver: &Solver<'_>,
+        sources: &[VertexId],
+        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
+    ) -> Result<bool> {
+        if let Some(bfs) = self.as_bfs(solver.graph)? {
+            return bfs.solve_together(solver, sources, &mut |tree| each(as_sssp(tree)));
+        }
+        let place = self.place(solver);
+        if place.engine == Place::Cpu || !self.goes_together(solver, sources.len())? {
+            return Ok(false);
+        }
+        self.solve_together_on_cuda(solver, sources, &place, each)
     }
 }
 
@@ -79,6 +122,8 @@ struct Checked<L: Lane> {
 struct Found<L: Lane> {
     /// Right within the cutoff and the farthest target.
     distances: Vec<L::Distance>,
+    /// Of what is within them, if they are wanted and were derived beside the search.
+    predecessors: Option<Vec<VertexId>>,
     /// Whether a walk can have been longer than the lane's distances go.
     out_of_range: bool,
     report: Report,
@@ -113,12 +158,6 @@ impl Sssp {
     /// Whether the searches to come are predicted to be done sooner on a GPU, what has to be made ready there included;
     /// and why, or why not. The device is opened only if it pays.
     fn gpu_pays(&self, solver: &Solver<'_>) -> std::result::Result<String, String> {
-        /// What one search takes at least, with its launch and its report.
-        const SEARCH: f64 = 200e-6;
-        /// Arcs a second of `near-far`, vertices a second of `multi-hop`, and arcs a second of all others.
-        const ARCS: f64 = 25e9;
-        const VERTICES: f64 = 400e6;
-        const OTHERS: f64 = 1e9;
         /// Arcs a second of one thread of the CPU.
         const CPU_ARCS: f64 = 60e6;
         if let Some(reason) = crate::cuda::plainly_absent() {
@@ -127,21 +166,24 @@ impl Sssp {
         let graph = solver.graph;
         let chosen = self.on_cuda(solver).map_err(|error| error.to_string())?;
         let (vertices, arcs) = (graph.vertices() as f64, graph.arcs() as f64);
-        let on_gpu = match chosen.algorithm.info.name {
-            "near-far" => arcs / ARCS,
-            "multi-hop" => vertices / VERTICES,
-            _ => arcs / OTHERS,
-        };
+        let count = solver.cuda().searches_to_come();
+        let searches = count as f64;
+        let together = self.goes_together(solver, count).unwrap_or(false);
+        let searching =
+            if together { seconds_together(graph, count) } else { searches * seconds_alone(chosen.algorithm, graph) };
+        let many = together.then(|| self.most_on_cuda(solver, count, u64::MAX).ok()).flatten().flatten();
+        let prepared_for = many.as_ref().map_or(&chosen.name, |many| &many.name);
         let state = solver.cuda();
-        let searches = state.searches_to_come() as f64;
         let bytes = chosen.plan.device_bytes();
-        let ready = if state.has_prepared(&chosen.name) {
+        let ready = if state.has_prepared(prepared_for) {
             0.0
         } else {
-            bytes as f64 / COPYING + if state.is_open() { 0.0 } else { OPENING }
+            // Room for distances is not copied.
+            let bytes = if together { 4.0 * vertices + 8.0 * arcs } else { bytes as f64 };
+            bytes / COPYING + if state.is_open() { 0.0 } else { OPENING }
         };
         let distance_bytes = if graph.weight_kind() == WeightKind::F64 { 8.0 } else { 4.0 };
-        let gpu = ready + searches * (on_gpu + SEARCH + distance_bytes * vertices / COPYING);
+        let gpu = ready + searching + searches * distance_bytes * vertices / COPYING;
         let cpu = searches * (vertices + arcs) / CPU_ARCS / solver.team.threads() as f64;
         drop(state);
         Predicted { gpu, cpu }.gpu_pays(solver, bytes)
@@ -172,15 +214,20 @@ impl Sssp {
         let graph = solver.graph;
         let chosen = self.on_cuda(solver)?;
         let mut plan = chosen.plan.clone();
-        let vertices = graph.vertices() as u64;
         if (chosen.algorithm.needs_transpose)(&chosen.parameters) && !graph.has_transpose() {
             plan.memory("the arcs by head", transpose_bytes(graph));
         }
+        Ok(self.with_tree(solver, plan))
+    }
+
+    /// A plan with a tree on the host.
+    fn with_tree(&self, solver: &Solver<'_>, mut plan: Plan) -> Plan {
+        let vertices = solver.graph.vertices() as u64;
         plan.memory("distances", 8 * vertices);
         if !self.distances_only {
             plan.memory("predecessors", 4 * vertices);
         }
-        Ok(plan)
+        plan
     }
 
     /// Solves in the lane of the graph's weights; on the CPU if nothing is chosen on the CUDA engine.
@@ -219,10 +266,22 @@ impl Sssp {
         let checked = self.check::<L>(solver)?;
         let report = Report { engine_reason: place.reason.clone(), lane: L::NAME, ..Default::default() };
         let found = match on_cuda {
-            Some(chosen) => run_on_cuda(solver, chosen, &checked, report)?,
+            Some(chosen) => run_on_cuda(solver, chosen, &checked, self.distances_only, report)?,
             None => self.run_on_cpu(solver, adjacency, &checked, report)?,
         };
-        let Found { mut distances, out_of_range, report } = found;
+        self.tree(solver, adjacency, checked, found)
+    }
+
+    /// The result, if the lane's range was wide enough for it.
+    fn tree<L: Lane>(
+        &self,
+        solver: &Solver<'_>,
+        adjacency: Adjacency<'_, L::Weight>,
+        checked: Checked<L>,
+        found: Found<L>,
+    ) -> Result<ShortestPathTree> {
+        let graph = solver.graph;
+        let Found { mut distances, predecessors, out_of_range, report } = found;
         let bound = trim_to_ball(&mut distances, &checked.targets, checked.cutoff);
         if out_of_range && !narrow_suffices::<L>(graph, adjacency, &distances, bound.is_some()) {
             return Err(Error::DistanceOverflow { lane: L::NAME });
@@ -231,10 +290,11 @@ impl Sssp {
             problem: Problem::Sssp,
             sources: checked.sources,
             distances: Distances::U32(Vec::new()),
-            predecessors: None,
+            predecessors,
             path_counts: None,
             bound,
             report,
+            facts: OnceLock::new(),
         };
         attach_distances::<L>(solver, adjacency, &mut tree, distances, self.distances_only);
         Ok(tree)
@@ -290,7 +350,7 @@ impl Sssp {
         report.algorithm = name.into();
         report.reason = reason.into();
         report.statistics = outcome.statistics;
-        Ok(Found { distances: outcome.distances, out_of_range: true, report })
+        Ok(Found { distances: outcome.distances, predecessors: None, out_of_range: true, report })
     }
 }
 
@@ -298,6 +358,7 @@ fn run_on_cuda<L: LaneOnDevice>(
     solver: &Solver<'_>,
     chosen: &OnCuda,
     checked: &Checked<L>,
+    distances_only: bool,
     mut report: Report,
 ) -> Result<Found<L>> {
     let OnCuda { name, reason, algorithm, parameters, plan } = chosen;
@@ -324,16 +385,33 @@ fn run_on_cuda<L: LaneOnDevice>(
             targets: &checked.targets,
             cutoff: L::on_device(checked.cutoff),
             control: &solver.control,
+            statistics: solver.statistics,
         })?;
         report.seconds.solve = start.elapsed().as_secs_f64();
         report.statistics = outcome.statistics;
+        report.frontiers = outcome.frontiers;
         let start = Instant::now();
         let distances = L::distances(&search.found())?;
         report.seconds.download = start.elapsed().as_secs_f64();
-        Ok((distances, outcome.out_of_range))
+        if solver.statistics {
+            let (sources, stops) = (checked.sources.len(), !checked.targets.is_empty());
+            cuda::counts::add_waste(&mut report.statistics, graph, sources, stops, &distances);
+        }
+        let mut predecessors = None;
+        if let Some(derivation) = search.derivation().filter(|_| !distances_only) {
+            let start = Instant::now();
+            let radius = L::on_device(radius_of_ball(&distances, &checked.targets, checked.cutoff));
+            let starts = starts::<L>(&checked.sources, &distances);
+            derivation.derive(&starts, radius, graph.has_negative_weights(), &solver.control)?;
+            report.seconds.predecessors = start.elapsed().as_secs_f64();
+            let start = Instant::now();
+            predecessors = Some(derivation.predecessors(&starts)?);
+            report.seconds.download += start.elapsed().as_secs_f64();
+        }
+        Ok((distances, predecessors, outcome.out_of_range))
     };
     match run() {
-        Ok((distances, out_of_range)) => Ok(Found { distances, out_of_range, report }),
+        Ok((distances, predecessors, out_of_range)) => Ok(Found { distances, predecessors, out_of_range, report }),
         Err(error) => {
             // A device may be lost after an error: the next request opens it again.
             if matches!(error, Error::Device(_)) {
@@ -345,12 +423,16 @@ fn run_on_cuda<L: LaneOnDevice>(
 }
 
 fn solve_by_bfs(solver: &Solver<'_>, bfs: Bfs) -> Result<ShortestPathTree> {
-    let mut tree = bfs.solve_on(solver)?;
+    Ok(as_sssp(bfs.solve_on(solver)?))
+}
+
+/// The result of a breadth-first search as one of shortest paths.
+fn as_sssp(mut tree: ShortestPathTree) -> ShortestPathTree {
     tree.problem = Problem::Sssp;
     tree.report.reason = format!("breadth-first search, since every edge counts 1; {}", tree.report.reason)
         .trim_end_matches("; ")
         .to_owned();
-    Ok(tree)
+    tree
 }
 
 /// The algorithm of the CPU engine predicted fastest, and why.

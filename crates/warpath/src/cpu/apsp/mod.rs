@@ -7,7 +7,7 @@
 pub mod batched;
 pub mod floyd_warshall;
 pub mod johnson;
-mod potentials;
+pub(crate) mod potentials;
 pub mod tiled_floyd_warshall;
 
 use super::Team;

@@ -138,6 +138,9 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
 /// Tries cells of half the width first where distances will probably fit, then those of the distance itself.
 fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance>) -> Result<Statistics> {
     let (low, high) = task.graph.weight_range();
+    if high >= L::Distance::INFINITE_FROM {
+        return Err(Error::DistanceOverflow { lane: L::NAME });
+    }
     let mut halved = low.abs().max(high.abs()) <= L::Distance::HALF_GREATEST / 8.0;
     with_square_matrix(task, output, |matrix, vertices| {
         let mut cancelled = false;
@@ -171,6 +174,8 @@ fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance
 
 /// A distance as a cell, in place or in half the width.
 pub trait Dense: DistanceValue {
+    /// Weights from here on are infinite as cells.
+    const INFINITE_FROM: f64;
     /// The greatest value of the cell of half the width; 0 where there is none.
     const HALF_GREATEST: f64;
     /// Eliminates a matrix of distances in place.
@@ -186,6 +191,7 @@ pub trait Dense: DistanceValue {
 macro_rules! dense {
     ($distance:ty) => {
         impl Dense for $distance {
+            const INFINITE_FROM: f64 = <$distance as Cell>::INFINITY as f64;
             const HALF_GREATEST: f64 = 0.0;
             dense!(eliminate $distance);
             fn eliminate_halved(
@@ -199,6 +205,7 @@ macro_rules! dense {
     };
     ($distance:ty, $half:ty) => {
         impl Dense for $distance {
+            const INFINITE_FROM: f64 = <$distance as Cell>::INFINITY as f64;
             const HALF_GREATEST: f64 = <$half>::MAX as f64;
             dense!(eliminate $distance);
             fn eliminate_halved(

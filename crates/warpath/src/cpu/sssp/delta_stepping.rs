@@ -20,7 +20,7 @@
 //!   random load. Once the buckets below the limit are empty, the limit moves on, and the arcs between the old one and the new
 //!   are caught up on, until four fifths of the arcs belong to settled vertices. Then each of the other vertices looks
 //!   at its own few arcs (*pulls*), and the limit is dropped; a vertex that finds all its neighbours settled need not be
-//!   visited at all. Limits grow fourfold where less than twice the arcs were settled since the last one, so that there
+//!   visited at all. Limits grow fourfold where no more than twice the arcs were settled since the last one, so that there
 //!   are few of them, whatever the graph.
 //! - **Few buckets, whatever the weights.** The nearest 1,024 buckets are kept apart, all farther ones together, and
 //!   sorted when their time comes. Beyond 2^20 widths from the source, buckets widen with the distance.
@@ -181,7 +181,8 @@ impl<D: DistanceValue> Scope<D> {
 
     /// The scope after this one, when vertices with this many arcs are settled.
     fn next(self, settled_arcs: u64, greatest_weight: f64) -> Self {
-        let width = if settled_arcs < 2 * self.settled_arcs { 4.0 * self.width } else { self.width };
+        // Nothing at all may have been settled: the sources may have no arcs.
+        let width = if settled_arcs <= 2 * self.settled_arcs { 4.0 * self.width } else { self.width };
         let limit = D::at_most_float(self.limit.to_f64() + width);
         let everything = width > greatest_weight || limit <= self.limit;
         Scope { limit: if everything { D::UNREACHABLE } else { limit }, width, settled_arcs }

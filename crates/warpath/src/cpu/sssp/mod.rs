@@ -187,7 +187,7 @@ mod tests {
             let cutoff = (random.below(3000)) as f64 / 2.0;
             let expected = expected::<W>(&graph, source);
             let mut first: Option<[ShortestPathTree; 4]> = None;
-            for threads in [1, 2, 3] {
+            for threads in [1, 3] {
                 let solver = Solver::builder(&graph).threads(threads).open().unwrap();
                 // Only delta-stepping uses more than one thread.
                 let algorithms = if threads == 1 { &ALGORITHMS[..] } else { &ALGORITHMS[2..6] };
@@ -283,7 +283,8 @@ mod tests {
         }
     }
 
-    /// Undirected, so dense that delta-stepping limits its scope, with a tail and a component of its own.
+    /// Undirected, so dense that delta-stepping limits its scope, with a tail, a component of its own, and vertices without
+    /// edges.
     #[test]
     fn dense_undirected_graphs_agree() {
         let mut random = Random(78);
@@ -297,7 +298,7 @@ mod tests {
             edges.extend((0..100).map(|step| (last + 50 + step, last + 51 + step * 7 % 100, 1)));
             let builder = GraphBuilder::new().direction(Direction::Undirected);
             let graph = builder.build_from(edges).unwrap();
-            for source in [0, last + 20, last + 60] {
+            for source in [0, last + 20, last + 45, last + 60] {
                 let expected = expected::<u32>(&graph, source);
                 for threads in [1, 2, 4] {
                     let solver = Solver::builder(&graph).threads(threads).open().unwrap();

@@ -58,6 +58,14 @@ macro_rules! image {
     };
 }
 
+/// `kernels/apsp/blocked_floyd_warshall.cu`.
+pub(crate) static APSP_BLOCKED_FLOYD_WARSHALL: Image = image!("apsp_blocked_floyd_warshall");
+/// `kernels/apsp/floyd_warshall.cu`.
+pub(crate) static APSP_FLOYD_WARSHALL: Image = image!("apsp_floyd_warshall");
+/// `kernels/apsp/matrix.cu`.
+pub(crate) static APSP_MATRIX: Image = image!("apsp_matrix");
+/// `kernels/apsp/tiled_floyd_warshall.cu`.
+pub(crate) static APSP_TILED_FLOYD_WARSHALL: Image = image!("apsp_tiled_floyd_warshall");
 /// `kernels/bfs/direction_optimizing.cu`.
 pub(crate) static BFS_DIRECTION_OPTIMIZING: Image = image!("bfs_direction_optimizing");
 /// `kernels/bfs/multi_hop.cu`.
@@ -74,14 +82,22 @@ pub(crate) static BFS_PREDECESSORS: Image = image!("bfs_predecessors");
 pub(crate) static BFS_QUEUE: Image = image!("bfs_queue");
 /// `kernels/bfs/scan.cu`.
 pub(crate) static BFS_SCAN: Image = image!("bfs_scan");
+/// `kernels/closure/bit_warshall.cu`.
+pub(crate) static CLOSURE_BIT_WARSHALL: Image = image!("closure_bit_warshall");
+/// `kernels/closure/warshall.cu`.
+pub(crate) static CLOSURE_WARSHALL: Image = image!("closure_warshall");
 /// `kernels/sssp/multi_hop.cu`.
 pub(crate) static SSSP_MULTI_HOP: Image = image!("sssp_multi_hop");
 /// `kernels/sssp/near_far.cu`.
 pub(crate) static SSSP_NEAR_FAR: Image = image!("sssp_near_far");
+/// `kernels/sssp/many_sources.cu`.
+pub(crate) static SSSP_MANY_SOURCES: Image = image!("sssp_many_sources");
 /// `kernels/sssp/mask.cu`.
 pub(crate) static SSSP_MASK: Image = image!("sssp_mask");
 /// `kernels/sssp/bellman_ford.cu`.
 pub(crate) static SSSP_BELLMAN_FORD: Image = image!("sssp_bellman_ford");
+/// `kernels/sssp/predecessors.cu`.
+pub(crate) static SSSP_PREDECESSORS: Image = image!("sssp_predecessors");
 /// `kernels/sssp/work_efficient.cu`.
 pub(crate) static SSSP_WORK_EFFICIENT: Image = image!("sssp_work_efficient");
 /// `kernels/transpose.cu`.
@@ -110,6 +126,10 @@ mod tests {
     #[test]
     fn images_are_fat_binaries() {
         for image in [
+            &APSP_BLOCKED_FLOYD_WARSHALL,
+            &APSP_FLOYD_WARSHALL,
+            &APSP_MATRIX,
+            &APSP_TILED_FLOYD_WARSHALL,
             &BFS_DIRECTION_OPTIMIZING,
             &BFS_MULTI_HOP,
             &BFS_MANY_SOURCES,
@@ -119,10 +139,14 @@ mod tests {
             &BFS_SCAN,
             &BFS_MANY_SOURCES,
             &BFS_PREDECESSORS,
+            &CLOSURE_BIT_WARSHALL,
+            &CLOSURE_WARSHALL,
             &SSSP_MULTI_HOP,
             &SSSP_NEAR_FAR,
+            &SSSP_MANY_SOURCES,
             &SSSP_MASK,
             &SSSP_BELLMAN_FORD,
+            &SSSP_PREDECESSORS,
             &SSSP_WORK_EFFICIENT,
             &TRANSPOSE,
         ] {

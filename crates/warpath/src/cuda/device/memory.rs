@@ -167,6 +167,20 @@ impl Pool {
         Ok(values)
     }
 
+    /// Copies an array to `to`, which is as long, once the device has come here.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub(crate) fn read_into<T: Pod + Send>(&self, slice: DeviceSlice<T>, to: &mut [T]) -> Result<()> {
+        self.check(slice, to.len());
+        assert_eq!(slice.length, to.len() as u64, "the array has another length");
+        // SAFETY: any bytes are values of a `Pod` type, so it does not matter which of them have been written.
+        let to = unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast::<MaybeUninit<T>>(), to.len()) };
+        // SAFETY: the array is in this pool and has that many values.
+        unsafe { self.device.staging().download(&*self.device, to, slice.address) }
+    }
+
     /// The first few values of an array, once the device has come here.
     pub(crate) fn read_array<T: Pod + Send, const N: usize>(&self, slice: DeviceSlice<T>) -> Result<[T; N]> {
         self.check(slice, N);

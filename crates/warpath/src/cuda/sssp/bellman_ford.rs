@@ -20,8 +20,10 @@
 
 use std::sync::Arc;
 
+use super::counts::{Counts, Frontiers};
 use super::edges::{DeviceEdges, ORDER, by_destination, plan_edges};
 use super::negative_cycles::{Looks, find, look};
+use super::predecessors::Derivation;
 use super::{
     DeviceLane, Found, LAUNCH, LaneOnDevice, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask,
     distance_words, lanes_of, launch_shape, start,
@@ -87,6 +89,7 @@ fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
         plan_array::<u32>(&mut plan, "distances of the round before", distance_words(graph));
     }
     plan_array::<u32>(&mut plan, "flags", 2);
+    Counts::plan(&mut plan);
     plan
 }
 
@@ -108,7 +111,8 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let current = edges.pool.take(words)?;
     let previous = if sync == Sync::Incore { current } else { edges.pool.take(words)? };
     let flags = edges.pool.take(2)?;
-    Ok(Box::new(BellmanFord { edges, sync, kernels, current, previous, flags, lane: lanes_of(graph)[0] }))
+    let counts = Counts::take(&mut edges.pool)?;
+    Ok(Box::new(BellmanFord { edges, sync, kernels, current, previous, flags, counts, lane: lanes_of(graph)[0] }))
 }
 
 #[derive(Debug)]
@@ -120,6 +124,7 @@ struct BellmanFord {
     previous: DeviceSlice<u32>,
     /// Whether a distance fell; whether one would have left its range.
     flags: DeviceSlice<u32>,
+    counts: Counts,
     /// That of the last search.
     lane: DeviceLane,
 }
@@ -135,6 +140,7 @@ struct Search {
     current: u64,
     changed: u64,
     out_of_range: u64,
+    statistics: u64,
     limit: u64,
     arcs: u32,
 }
@@ -146,7 +152,7 @@ impl PreparedSssp for BellmanFord {
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
         self.lane = task.lane;
         let BellmanFord { edges, sync, flags, .. } = &*self;
-        let DeviceEdges { pool, tails, heads, weights, arcs, vertices } = edges;
+        let DeviceEdges { pool, tails, heads, weights, arcs, vertices, .. } = edges;
         let (kernel, shape) = self.kernels.get(task.lane)?;
         let (current, previous) = (task.lane.part(self.current, *vertices), task.lane.part(self.previous, *vertices));
         let (changed, out_of_range) = (flags.part(0, 1), flags.part(1, 1));
@@ -158,6 +164,7 @@ impl PreparedSssp for BellmanFord {
             current: current.address(),
             changed: changed.address(),
             out_of_range: out_of_range.address(),
+            statistics: self.counts.start(pool, task)?,
             limit: task.cutoff,
             arcs: *arcs,
         };
@@ -187,11 +194,18 @@ impl PreparedSssp for BellmanFord {
         }
         let relaxations = rounds * u64::from(*arcs);
         let statistics = vec![("rounds", rounds), ("relaxations", relaxations), ("kernel_launches", rounds)];
-        Ok(SsspOutcome { statistics, out_of_range })
+        let mut outcome = SsspOutcome { statistics, frontiers: Vec::new(), out_of_range };
+        // Every round has all arcs.
+        self.counts.finish(pool, task, Frontiers::default(), &mut outcome)?;
+        Ok(outcome)
     }
 
     fn found(&self) -> Found<'_> {
         Found { pool: &self.edges.pool, distances: self.lane.part(self.current, self.edges.vertices) }
+    }
+
+    fn derivation(&self) -> Option<Derivation<'_>> {
+        Some(self.edges.derivation(self.lane, self.found().distances, self.flags.part(0, 1)))
     }
 }
 

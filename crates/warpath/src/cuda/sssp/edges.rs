@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{plan_weights, upload_weights};
+use super::predecessors::{Arcs, Derivation};
+use super::{DeviceLane, plan_weights, upload_weights};
 use crate::algorithms::{Parameter, Parameters, Values};
 use crate::cuda::device::Device;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
@@ -33,6 +34,10 @@ pub(super) struct DeviceEdges {
     pub(super) weights: DeviceSlice<u32>,
     pub(super) arcs: u32,
     pub(super) vertices: u32,
+    /// Room for the predecessor of each vertex,
+    predecessors: DeviceSlice<VertexId>,
+    /// and for when it was found.
+    levels: DeviceSlice<u32>,
 }
 
 /// Adds what [`DeviceEdges::upload`] takes.
@@ -40,6 +45,8 @@ pub(super) fn plan_edges(graph: &Graph, plan: &mut Plan) {
     plan_array::<VertexId>(plan, "tails of the arcs", graph.arcs() as u64);
     plan_array::<VertexId>(plan, "heads of the arcs", graph.arcs() as u64);
     plan_weights(graph, plan);
+    plan_array::<VertexId>(plan, "predecessors", graph.vertices() as u64);
+    plan_array::<u32>(plan, "rounds of the predecessors", graph.vertices() as u64);
 }
 
 impl DeviceEdges {
@@ -61,7 +68,21 @@ impl DeviceEdges {
         let others = pool.take_filled(csr.targets())?;
         let (tails, heads) = if by_destination { (others, rows) } else { (rows, others) };
         let weights = upload_weights(&mut pool, csr)?;
-        Ok(DeviceEdges { pool, tails, heads, weights, arcs: graph.arcs() as u32, vertices: graph.vertices() as u32 })
+        let (arcs, vertices) = (graph.arcs() as u32, graph.vertices() as u32);
+        let (predecessors, levels) = (pool.take(vertices.into())?, pool.take(vertices.into())?);
+        Ok(DeviceEdges { pool, tails, heads, weights, arcs, vertices, predecessors, levels })
+    }
+
+    /// What predecessors are derived from, with room for one word.
+    pub(super) fn derivation(
+        &self,
+        lane: DeviceLane,
+        distances: DeviceSlice<u32>,
+        progress: DeviceSlice<u32>,
+    ) -> Derivation<'_> {
+        let DeviceEdges { pool, predecessors, levels, .. } = self;
+        let (predecessors, levels) = (*predecessors, *levels);
+        Derivation { pool, lane, arcs: Arcs::of_list(self), distances, predecessors, levels, progress }
     }
 }
 

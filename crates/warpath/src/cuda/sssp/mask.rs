@@ -16,6 +16,8 @@
 
 use std::sync::Arc;
 
+use super::counts::{Counts, Frontiers};
+use super::predecessors::{Arcs, Derivation};
 use super::{
     DeviceLane, Found, NON_NEGATIVE_LANES, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words,
     flags_of, plan_weights, start, start_flags, upload_weights,
@@ -64,8 +66,10 @@ fn plan(graph: &Graph, _: &Parameters) -> Plan {
     plan_array::<u8>(&mut plan, "mask", flags_of(graph.vertices() as u64));
     plan_array::<u32>(&mut plan, "costs", distance_words(graph));
     plan_array::<u32>(&mut plan, "updating costs", distance_words(graph));
+    plan_array::<u32>(&mut plan, "rounds of the predecessors", graph.vertices() as u64);
     plan_array::<u32>(&mut plan, "number of the marked", 1);
     plan_array::<u32>(&mut plan, "flag", 1);
+    Counts::plan(&mut plan);
     plan
 }
 
@@ -80,7 +84,8 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters, pla
     let weights = upload_weights(pool, csr)?;
     let mask = pool.take(flags_of(u64::from(graph.vertices)))?;
     let (cost, updating) = (pool.take(words)?, pool.take(words)?);
-    let (marked, out_of_range) = (pool.take(1)?, pool.take(1)?);
+    let levels = pool.take(graph.vertices.into())?;
+    let (marked, out_of_range, counts) = (pool.take(1)?, pool.take(1)?, Counts::take(pool)?);
     let arrays = Arrays {
         offsets: graph.offsets,
         targets: graph.targets,
@@ -90,9 +95,10 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters, pla
         updating,
         marked,
         out_of_range,
+        counts,
         vertices: graph.vertices,
     };
-    Ok(Mask { graph, threads, coarsening, kernels, arrays, lane: DeviceLane::Narrow })
+    Ok(Mask { graph, threads, coarsening, kernels, arrays, levels, lane: DeviceLane::Narrow })
 }
 
 /// The kernels of one lane.
@@ -121,6 +127,7 @@ struct Mask {
     coarsening: u32,
     kernels: OfLane<Kernels>,
     arrays: Arrays,
+    levels: DeviceSlice<u32>,
     /// That of the last search.
     lane: DeviceLane,
 }
@@ -136,6 +143,7 @@ pub(super) struct Arrays {
     pub(super) updating: DeviceSlice<u32>,
     pub(super) marked: DeviceSlice<u32>,
     pub(super) out_of_range: DeviceSlice<u32>,
+    pub(super) counts: Counts,
     pub(super) vertices: u32,
 }
 
@@ -151,6 +159,7 @@ struct Search {
     updating: u64,
     marked: u64,
     out_of_range: u64,
+    statistics: u64,
     limit: u64,
     vertices: u32,
     coarsening: u32,
@@ -169,6 +178,19 @@ impl PreparedSssp for Mask {
     fn found(&self) -> Found<'_> {
         Found { pool: &self.graph.pool, distances: self.lane.part(self.arrays.cost, self.graph.vertices) }
     }
+
+    fn derivation(&self) -> Option<Derivation<'_>> {
+        let Found { pool, distances } = self.found();
+        Some(Derivation {
+            pool,
+            lane: self.lane,
+            arcs: Arcs::of_graph(&self.graph, self.arrays.weights),
+            distances,
+            predecessors: self.arrays.updating.part(0, self.graph.vertices.into()),
+            levels: self.levels,
+            progress: self.arrays.marked,
+        })
+    }
 }
 
 /// The search itself: two launches a round. The distances are the costs at the end.
@@ -180,7 +202,7 @@ pub(super) fn search(
     arrays: Arrays,
     task: &SsspTask<'_>,
 ) -> Result<SsspOutcome> {
-    let Arrays { mask, marked, out_of_range, vertices, .. } = arrays;
+    let Arrays { mask, marked, out_of_range, counts, vertices, .. } = arrays;
     let device = pool.device();
     let (cost, updating) = (task.lane.part(arrays.cost, vertices), task.lane.part(arrays.updating, vertices));
     let search = Search {
@@ -192,6 +214,7 @@ pub(super) fn search(
         updating: updating.address(),
         marked: marked.address(),
         out_of_range: out_of_range.address(),
+        statistics: counts.start(pool, task)?,
         limit: task.cutoff,
         vertices,
         coarsening,
@@ -202,10 +225,12 @@ pub(super) fn search(
     start_flags(pool, mask, task.sources)?;
     pool.fill(out_of_range, 0)?;
     let (mut rounds, mut relaxed, mut now) = (0, 0, task.sources.len() as u64);
+    let mut frontiers = Frontiers::default();
     while now > 0 {
         task.control.check()?;
         rounds += 1;
         relaxed += now;
+        frontiers.add(now);
         pool.fill(marked, 0)?;
         // SAFETY: the argument is the kernels', and all arrays have the lengths that they expect.
         unsafe {
@@ -215,7 +240,10 @@ pub(super) fn search(
         [now] = pool.read_array::<u32, 1>(marked)?.map(u64::from);
     }
     let statistics = vec![("rounds", rounds), ("relaxed_vertices", relaxed), ("kernel_launches", 2 * rounds)];
-    Ok(SsspOutcome { statistics, out_of_range: pool.read_array(out_of_range)? != [0] })
+    let out_of_range = pool.read_array(out_of_range)? != [0];
+    let mut outcome = SsspOutcome { statistics, frontiers: Vec::new(), out_of_range };
+    counts.finish(pool, task, frontiers, &mut outcome)?;
+    Ok(outcome)
 }
 
 #[cfg(feature = "lab")]
@@ -281,6 +309,10 @@ mod unsynchronized {
 
         fn found(&self) -> Found<'_> {
             self.printed.found()
+        }
+
+        fn derivation(&self) -> Option<Derivation<'_>> {
+            self.printed.derivation()
         }
     }
 }

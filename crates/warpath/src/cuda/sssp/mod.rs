@@ -10,16 +10,20 @@
 //! the same graph and memory.
 
 pub(crate) mod bellman_ford;
+pub(crate) mod counts;
 mod edges;
+pub(crate) mod many_sources;
 pub(crate) mod mask;
 pub(crate) mod multi_hop;
 pub(crate) mod near_far;
 mod negative_cycles;
+pub(crate) mod predecessors;
 pub(crate) mod work_efficient;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use self::predecessors::Derivation;
 use super::device::memory::{DeviceSlice, Pool};
 use super::device::{Device, Function, Image, LaunchShape};
 use super::graph::plan_array;
@@ -47,6 +51,8 @@ pub(crate) struct SsspTask<'a> {
     pub(crate) cutoff: u64,
     /// Who may cancel.
     pub(crate) control: &'a Control,
+    /// Whether to count what takes time to count.
+    pub(crate) statistics: bool,
 }
 
 /// What a search tells when it is done.
@@ -54,6 +60,8 @@ pub(crate) struct SsspTask<'a> {
 pub(crate) struct SsspOutcome {
     /// What it counted.
     pub(crate) statistics: Statistics,
+    /// The sizes of the first frontiers, if they were asked for.
+    pub(crate) frontiers: Vec<u32>,
     /// Whether some walk was longer than the lane's distances go.
     pub(crate) out_of_range: bool,
 }
@@ -66,6 +74,17 @@ pub(crate) trait PreparedSssp: Debug + Send {
 
     /// Where the distances are that the last search found.
     fn found(&self) -> Found<'_>;
+
+    /// The same as the one algorithm that takes many searches at once, if it is that one.
+    fn many_sources(&mut self) -> Option<&mut many_sources::ManySources> {
+        None
+    }
+
+    /// What predecessors are derived from on the device, after a search; `None` if what is there does not do, and the host
+    /// derives them.
+    fn derivation(&self) -> Option<Derivation<'_>> {
+        None
+    }
 }
 
 /// Distances on the device, as it has them.
@@ -99,6 +118,7 @@ pub(crate) struct SsspAlgorithm {
 pub(crate) static ALGORITHMS: &[SsspAlgorithm] = &[
     multi_hop::ALGORITHM,
     near_far::ALGORITHM,
+    many_sources::ALGORITHM,
     mask::ALGORITHM,
     bellman_ford::ALGORITHM,
     work_efficient::ALGORITHM,
@@ -265,13 +285,14 @@ impl LaneOnDevice for I32Lane {
 impl LaneOnDevice for F32Lane {
     const ON_DEVICE: DeviceLane = DeviceLane::Single;
     fn on_device(distance: f32) -> u64 {
-        distance.to_bits().into()
+        // A cutoff may be -0.
+        (distance + 0.0).to_bits().into()
     }
 }
 impl LaneOnDevice for F64Lane {
     const ON_DEVICE: DeviceLane = DeviceLane::Double;
     fn on_device(distance: f64) -> u64 {
-        distance.to_bits()
+        (distance + 0.0).to_bits()
     }
 }
 

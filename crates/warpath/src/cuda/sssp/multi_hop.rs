@@ -28,6 +28,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
+use super::counts::{Counts, Frontiers};
+use super::predecessors::{Arcs, Derivation};
 use super::{
     DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words, flags_of, mask,
     plan_weights, upload_weights,
@@ -218,6 +220,7 @@ fn plan(graph: &Graph, shape: &Shape) -> Plan {
     plan_array::<u32>(&mut plan, "arrivals", 96);
     plan_array::<u64>(&mut plan, "report", 4);
     plan_array::<u32>(&mut plan, "flag", 1);
+    Counts::plan(&mut plan);
     plan
 }
 
@@ -258,6 +261,7 @@ struct Search {
     sources: u64,
     targets_wanted: u64,
     cancelled: u64,
+    statistics: u64,
     limit: u64,
     source_count: u32,
     target_count: u32,
@@ -301,6 +305,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let arrivals = pool.take(96)?;
     let report: DeviceSlice<u64> = pool.take(4)?;
     let out_of_range = pool.take(1)?;
+    let counts = Counts::take(pool)?;
     let waiting = Waiting::new(device)?;
 
     let warps = (device.properties().shared_bytes_per_block / WARP_BYTES).clamp(1, 8);
@@ -350,6 +355,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         sources: sources.address(),
         targets_wanted: targets_wanted.address(),
         cancelled: waiting.flag(),
+        statistics: 0,
         limit: 0,
         source_count: 0,
         target_count: 0,
@@ -372,6 +378,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         arrivals,
         report,
         out_of_range,
+        counts,
         waiting,
         lane,
     }))
@@ -391,6 +398,7 @@ struct MultiHop {
     arrivals: DeviceSlice<u32>,
     report: DeviceSlice<u64>,
     out_of_range: DeviceSlice<u32>,
+    counts: Counts,
     waiting: Waiting,
     /// That of the last search.
     lane: DeviceLane,
@@ -412,6 +420,7 @@ impl MultiHop {
             updating: room.part(flags / 4, self.distances.length()),
             marked: self.arrivals.part(0, 1),
             out_of_range: self.out_of_range,
+            counts: self.counts,
             vertices,
         };
         mask::search(&self.graph.pool, *self.by_mask.get(task.lane)?, THREADS, 1, arrays, task)
@@ -434,6 +443,7 @@ impl PreparedSssp for MultiHop {
         pool.fill(self.out_of_range, 0)?;
         let search = Search {
             distances: self.distances.address(),
+            statistics: self.counts.start(pool, task)?,
             limit: task.cutoff,
             source_count: task.sources.len() as u32,
             target_count: watched.len() as u32,
@@ -457,10 +467,27 @@ impl PreparedSssp for MultiHop {
             ("kernel_launches", 1),
             ("device_nanoseconds", (seconds * 1e9) as u64),
         ];
-        Ok(SsspOutcome { statistics, out_of_range: pool.read_array(self.out_of_range)? != [0] })
+        let out_of_range = pool.read_array(self.out_of_range)? != [0];
+        let mut outcome = SsspOutcome { statistics, frontiers: Vec::new(), out_of_range };
+        self.counts.finish(pool, task, Frontiers::default(), &mut outcome)?;
+        Ok(outcome)
     }
 
     fn found(&self) -> Found<'_> {
         Found { pool: &self.graph.pool, distances: self.lane.part(self.distances, self.graph.vertices) }
+    }
+
+    fn derivation(&self) -> Option<Derivation<'_>> {
+        let (vertices, room) = (u64::from(self.graph.vertices), self.queue.words());
+        let Found { pool, distances } = self.found();
+        Some(Derivation {
+            pool,
+            lane: self.lane,
+            arcs: Arcs::of_graph(&self.graph, self.weights),
+            distances,
+            predecessors: room.part(0, vertices),
+            levels: room.part(vertices, vertices),
+            progress: self.out_of_range,
+        })
     }
 }

@@ -1,24 +1,10 @@
 //! The algorithms on the emulator, and on the GPU if there is one, against the CPU engine.
 
 use super::*;
-#[cfg(feature = "cuda")]
-use crate::cuda::device::driver::Driver;
-#[cfg(emulator)]
-use crate::cuda::device::emulator::Emulator;
+use crate::cuda::bfs::tests::devices;
 use crate::graph::{Direction, GraphBuilder, Unit};
 use crate::testing::{Random, TestWeight, graphs_of_every_shape};
 use crate::{Engine, ErrorKind, ShortestPathTree, Solver, Sssp};
-
-/// The emulator under this seed, and the GPU if there is one.
-fn devices(seed: u64) -> Vec<Arc<dyn Device>> {
-    let mut devices: Vec<Arc<dyn Device>> = Vec::new();
-    #[cfg(emulator)]
-    devices.push(Arc::new(Emulator::new(seed)));
-    #[cfg(feature = "cuda")]
-    devices.extend(Driver::open(0).ok().map(|device| Arc::new(device) as Arc<dyn Device>));
-    let _ = seed;
-    devices
-}
 
 const BELLMAN_FORD: [&str; 6] = [
     "bellman-ford:launch=64x2",
@@ -45,6 +31,14 @@ const NEAR_FAR: [&str; 6] = [
     "near-far:threads=256,blocks=1,delta=5,batch=10",
 ];
 
+const MANY_SOURCES: [&str; 5] = [
+    "many-sources:threads=64,width=3",
+    "many-sources:threads=32,delta=1,near=1,queue=4,width=2",
+    "many-sources:threads=96,delta=200,near=20,distances=global,width=2",
+    "many-sources:threads=32,near=8,queue=12,delta=30,distances=global,width=1",
+    "many-sources:threads=128,delta=5,queue=100,width=1",
+];
+
 const OTHERS: [&str; 7] = [
     "mask:threads=32",
     "mask:coarsening=4,threads=64",
@@ -68,7 +62,7 @@ fn agrees_with_the_cpu<W: TestWeight>(algorithms: &[&str], seed: u64, every: usi
         let requests = [
             Sssp::from(source),
             Sssp::from(sources),
-            Sssp::from(source).to(targets).distances_only(),
+            Sssp::from(source).to(targets),
             Sssp::from(source).within(cutoff).distances_only(),
         ];
         let cpu = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap();
@@ -119,6 +113,16 @@ fn near_and_far_agree_with_the_cpu_in_every_lane() {
     agrees_with_the_cpu::<f32>(&NEAR_FAR, 4, 3);
     agrees_with_the_cpu::<f64>(&NEAR_FAR, 5, 3);
     agrees_with_the_cpu::<Unit>(&NEAR_FAR, 6, 9);
+}
+
+#[test]
+fn searches_by_one_block_agree_with_the_cpu_in_every_lane() {
+    for seed in [1, 2, 3] {
+        agrees_with_the_cpu::<u32>(&MANY_SOURCES, seed, 3);
+    }
+    agrees_with_the_cpu::<f32>(&MANY_SOURCES, 4, 3);
+    agrees_with_the_cpu::<f64>(&MANY_SOURCES, 5, 3);
+    agrees_with_the_cpu::<Unit>(&MANY_SOURCES, 6, 9);
 }
 
 /// Hubs, whose rows are cut into pieces; a far list that is whole, too small, or not there; windows that are widened
@@ -184,7 +188,9 @@ fn defaults_fill_the_device() {
     let expected = Solver::builder(&graph).engine(Engine::Cpu).open().unwrap().sssp(5).unwrap();
     for device in devices(8) {
         let gpu = Solver::builder(&graph).device(device).open().unwrap();
-        for algorithm in ["mask", "bellman-ford", "bellman-ford:sync=shared", "work-efficient", "near-far", ""] {
+        for algorithm in
+            ["mask", "bellman-ford", "bellman-ford:sync=shared", "work-efficient", "near-far", "many-sources", ""]
+        {
             let request = if algorithm.is_empty() { Sssp::from(5) } else { Sssp::from(5).algorithm(algorithm) };
             let tree = gpu.solve(request).unwrap();
             assert_eq!(tree.distances(), expected.distances(), "{algorithm}");
@@ -208,7 +214,7 @@ fn distances_beyond_32_bits_move_to_the_wide_lane() {
     let graph = Graph::from_edges(edges).unwrap();
     for device in devices(9) {
         let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
-        for algorithm in BELLMAN_FORD.iter().chain(&OTHERS).chain(&NEAR_FAR) {
+        for algorithm in BELLMAN_FORD.iter().chain(&OTHERS).chain(&NEAR_FAR).chain(&MANY_SOURCES) {
             let solve = |source, wide| {
                 let tree = solver.solve(Sssp::from(source).algorithm(*algorithm)).unwrap();
                 tree.verify(&graph).unwrap();
@@ -228,7 +234,7 @@ fn floats_beyond_their_range_are_told() {
     let graph = Graph::from_edges([(0, 1, 3e38_f32), (1, 2, 3e38), (3, 1, 1.0)]).unwrap();
     for device in devices(10) {
         let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
-        for algorithm in ["mask", "bellman-ford", "work-efficient", "near-far"] {
+        for algorithm in ["mask", "bellman-ford", "work-efficient", "near-far", "many-sources"] {
             let refused = solver.solve(Sssp::from(0).algorithm(algorithm));
             assert!(matches!(refused, Err(Error::DistanceOverflow { lane: "f32->f32" })), "{refused:?}");
             solver.solve(Sssp::from(3).algorithm(algorithm)).unwrap().verify(&graph).unwrap();
@@ -308,7 +314,8 @@ fn memory_is_planned_and_refused_with_the_numbers() {
     let graph = Graph::from_edges((0..100_u32).map(|v| (v, v + 1, 7_u32))).unwrap();
     for device in devices(1) {
         let solver = Solver::builder(&graph).threads(1).memory(1000).device(device).open().unwrap();
-        for algorithm in ["mask", "bellman-ford:sync=shared", "work-efficient", "near-far", "multi-hop"] {
+        for algorithm in ["mask", "bellman-ford:sync=shared", "work-efficient", "near-far", "many-sources", "multi-hop"]
+        {
             let request = Sssp::from(0).algorithm(algorithm);
             let needed = solver.plan(&request).unwrap().device_bytes();
             let refused = solver.solve(request);
@@ -339,6 +346,12 @@ fn what_makes_no_sense_is_refused() {
             (&positive, "work-efficient:sync=shared", "one of outcore, incore"),
             (&positive, "near-far:threads=48", "not a multiple of 32"),
             (&positive, "near-far:delta=0", "above 0"),
+            (&positive, "many-sources:threads=48", "not a multiple of 32"),
+            (&positive, "many-sources:width=65537", "not a whole number up to 65536"),
+            (&positive, "many-sources:blocks=1.5", "not a whole number"),
+            (&positive, "many-sources:queue=3", "a number of 4 or more"),
+            (&signed, "many-sources", "does not have the lane i32->i64"),
+            (&single, "many-sources", "weights of 0 or more"),
             (&positive, "dijkstra", "there are multi-hop"),
             (&signed, "mask", "does not have the lane i32->i64"),
             (&signed, "work-efficient", "does not have the lane i32->i64"),
@@ -352,7 +365,7 @@ fn what_makes_no_sense_is_refused() {
         }
         assert!(solver(&signed).unwrap().solve(Sssp::from(0).within(3_u32)).is_err());
         control.cancel();
-        for algorithm in ["mask", "bellman-ford", "work-efficient", "multi-hop", "near-far"] {
+        for algorithm in ["mask", "bellman-ford", "work-efficient", "multi-hop", "near-far", "many-sources"] {
             let refused = solver(&positive).unwrap().solve(Sssp::from(0).algorithm(algorithm));
             assert!(matches!(refused, Err(Error::Interrupted)), "{refused:?}");
         }

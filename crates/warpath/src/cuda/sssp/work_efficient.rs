@@ -17,7 +17,9 @@
 
 use std::sync::Arc;
 
+use super::counts::{Counts, Frontiers};
 use super::edges::{DeviceEdges, ORDER, by_destination, plan_edges};
+use super::predecessors::Derivation;
 use super::{
     DeviceLane, Found, LAUNCH, MOST_WARPS, NON_NEGATIVE_LANES, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome,
     SsspTask, distance_words, flags_of, lanes_of, launch_shape, start, start_flags,
@@ -72,6 +74,7 @@ fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
     plan_array::<u32>(&mut plan, "counts of the warps", MOST_WARPS.into());
     plan_array::<u32>(&mut plan, "places of the warps", u64::from(MOST_WARPS) + 1);
     plan_array::<u32>(&mut plan, "flag", 1);
+    Counts::plan(&mut plan);
     plan
 }
 
@@ -103,6 +106,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let (marked, to_process) = (pool.take(arcs)?, pool.take(arcs)?);
     let (counts, places) = (pool.take(MOST_WARPS.into())?, pool.take(u64::from(MOST_WARPS) + 1)?);
     let out_of_range = pool.take(1)?;
+    let statistics = Counts::take(pool)?;
     Ok(Box::new(WorkEfficient {
         edges,
         scan,
@@ -115,6 +119,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         counts,
         places,
         out_of_range,
+        statistics,
         started: device.event()?,
         done: device.event()?,
         lane,
@@ -150,6 +155,7 @@ struct WorkEfficient {
     counts: DeviceSlice<u32>,
     places: DeviceSlice<u32>,
     out_of_range: DeviceSlice<u32>,
+    statistics: Counts,
     started: Event,
     done: Event,
     /// That of the last search.
@@ -172,6 +178,7 @@ struct Search {
     counts: u64,
     places: u64,
     out_of_range: u64,
+    statistics: u64,
     limit: u64,
     arcs: u32,
 }
@@ -186,7 +193,7 @@ impl PreparedSssp for WorkEfficient {
             LaunchShape { grid: [1, 1, 1], block: [256, 1, 1], shared_bytes: 0, cluster: 1, cooperative: false };
         self.lane = task.lane;
         let WorkEfficient { edges, marked, to_process, counts, places, out_of_range, .. } = &*self;
-        let DeviceEdges { pool, tails, heads, weights, arcs, vertices } = edges;
+        let DeviceEdges { pool, tails, heads, weights, arcs, vertices, .. } = edges;
         let device = pool.device();
         let Kernels { mark, compute, shape } = self.kernels.get(task.lane)?;
         let warps = shape.grid[0] * (shape.block[0] / 32);
@@ -205,6 +212,7 @@ impl PreparedSssp for WorkEfficient {
             counts: counts.address(),
             places: places.address(),
             out_of_range: out_of_range.address(),
+            statistics: self.statistics.start(pool, task)?,
             limit: task.cutoff,
             arcs: *arcs,
         };
@@ -221,7 +229,7 @@ impl PreparedSssp for WorkEfficient {
                 start_flags(pool, falls, &[])?;
             }
         }
-        let (mut rounds, mut relaxations) = (0, 0);
+        let (mut rounds, mut relaxations, mut frontiers) = (0, 0, Frontiers::default());
         let (mut filtering, mut computing) = (0.0, 0.0);
         loop {
             task.control.check()?;
@@ -249,6 +257,7 @@ impl PreparedSssp for WorkEfficient {
             filtering += device.seconds_between(&self.started, &self.done)?;
             rounds += 1;
             relaxations += u64::from(now);
+            frontiers.add(now.into());
             if now == 0 {
                 break;
             }
@@ -266,10 +275,17 @@ impl PreparedSssp for WorkEfficient {
             ("filter_nanoseconds", nanoseconds(filtering)),
             ("compute_nanoseconds", nanoseconds(computing)),
         ];
-        Ok(SsspOutcome { statistics, out_of_range: pool.read_array(*out_of_range)? != [0] })
+        let out_of_range = pool.read_array(*out_of_range)? != [0];
+        let mut outcome = SsspOutcome { statistics, frontiers: Vec::new(), out_of_range };
+        self.statistics.finish(pool, task, frontiers, &mut outcome)?;
+        Ok(outcome)
     }
 
     fn found(&self) -> Found<'_> {
         Found { pool: &self.edges.pool, distances: self.lane.part(self.current, self.edges.vertices) }
+    }
+
+    fn derivation(&self) -> Option<Derivation<'_>> {
+        Some(self.edges.derivation(self.lane, self.found().distances, self.out_of_range))
     }
 }

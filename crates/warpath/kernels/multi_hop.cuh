@@ -1,0 +1,129 @@
+// What the searches by neighborhoods, `bfs/multi_hop.cu` and `sssp/multi_hop.cu`, have in common: the table and the places
+// of the neighborhoods while they are made, queues of which every block has a part, and the barrier that the grid meets at.
+#pragma once
+
+#include "collectives.cuh"
+
+namespace multi_hop {
+
+constexpr u32 none = ~0u;
+/// Neighborhoods begin at multiples of so many entries, and are filled up with `none`.
+constexpr u32 unit = 8;
+/// The most vertices that a neighborhood can have, the one in the middle included.
+constexpr u32 most = 512;
+/// The most blocks, each of which has a part of every queue.
+constexpr u32 parts = 128;
+
+// ---- Making neighborhoods -------------------------------------------------------------------------------------------
+
+constexpr u32 table_bits = 10;
+/// Twice as many slots as there can be vertices. They start as `none`.
+constexpr u32 table_size = 1u << table_bits;
+
+/// The slot of a vertex in a warp's table, and whether it was put there now.
+struct Slot {
+    u32 index;
+    bool fresh;
+};
+__device__ __forceinline__ Slot find_slot(u32* table, u32 vertex) {
+    constexpr u32 golden_ratio = 0x9e37'79b9;
+    u32 slot = vertex * golden_ratio >> (32 - table_bits);
+    for (;;) {
+        const u32 there = atomicCAS(&table[slot], none, vertex);
+        if (there == none || there == vertex) return {slot, there == none};
+        slot = (slot + 1) % table_size;
+    }
+}
+
+/// How many units a neighborhood of so many vertices takes: the one in the middle is left out.
+__device__ __forceinline__ u32 units_of(u32 size) { return (size - 1 + unit - 1) / unit; }
+
+/// A warp takes the units for a neighborhood of `size` vertices; where they begin. If there is none, as it has too many
+/// vertices, or too few units are left, it raises the flag, and returns `none`.
+__device__ __forceinline__ u32 take_units(u32 size, u32* used, u32 capacity, u32* failed) {
+    const u32 units = units_of(size);
+    u32 begin = 0;
+    if (lane_index() == 0 && size > 0) begin = atomicAdd(used, units);
+    begin = __shfl_sync(all_lanes, begin, 0);
+    if (size > 0 && begin + units <= capacity && begin + units >= begin) return begin;
+    if (lane_index() == 0) store(failed, 1);
+    return none;
+}
+
+// ---- Searching ------------------------------------------------------------------------------------------------------
+
+/// How many items the parts of a queue have, in shared memory.
+struct PartSizes {
+    u32 start[32];    // how many items come before every fourth part
+    uint4 sizes[32];  // of four parts each
+    u32 total;
+
+    /// One warp reads the sizes of all parts; returns the sum.
+    __device__ __forceinline__ u32 gather(const u32* of_parts) {
+        const uint4 four = load(reinterpret_cast<const uint4*>(of_parts) + lane_index());
+        const u32 sum = four.x + four.y + four.z + four.w, up_to = warp_inclusive_sum(sum);
+        start[lane_index()] = up_to - sum;
+        sizes[lane_index()] = four;
+        const u32 all = __shfl_sync(all_lanes, up_to, lanes_a_warp - 1);
+        if (lane_index() == 0) total = all;
+        return all;
+    }
+};
+
+/// Finds items in the parts of a queue. All lanes of a warp ask for the same one; each of them knows four parts.
+struct PartFinder {
+    u32 start;
+    u32 first, second, third;  // where the parts after the first of the four begin
+
+    __device__ __forceinline__ explicit PartFinder(const PartSizes& parts) : start(parts.start[lane_index()]) {
+        const uint4 sizes = parts.sizes[lane_index()];
+        first = sizes.x;
+        second = first + sizes.y;
+        third = second + sizes.z;
+    }
+
+    /// Where an item is, if parts have room for `capacity` items each.
+    __device__ __forceinline__ u64 place_of(u32 item, u32 capacity) const {
+        // The lane whose four parts have the item knows where it is.
+        const u32 holder = __popc(__ballot_sync(all_lanes, start <= item)) - 1;
+        const u32 rest = item - start;
+        u32 part = lane_index() * 4, place = rest;
+        if (rest >= third) {
+            part += 3;
+            place -= third;
+        } else if (rest >= second) {
+            part += 2;
+            place -= second;
+        } else if (rest >= first) {
+            part += 1;
+            place -= first;
+        }
+        part = __shfl_sync(all_lanes, part, static_cast<int>(holder));
+        place = __shfl_sync(all_lanes, place, static_cast<int>(holder));
+        return static_cast<u64>(part) * capacity + place;
+    }
+};
+
+/// What a block adds on its arrival: that it is there,
+constexpr u32 is_there = 1;
+/// that it has appended something,
+constexpr u32 appends = 1u << 8;
+/// that it wants an end; twice, at most.
+constexpr u32 stops = 1u << 16;
+static_assert(parts < appends && parts * appends < stops, "");
+
+/// A barrier of the grid, for one thread of every block, with all that the others of the block have written before.
+/// Returns the sum of all arrivals. `arrivals` is three words, 32 apart, which start as zero and take turns.
+__device__ __forceinline__ u32 meet(u32* arrivals, u32 round, u32 arrival) {
+    u32* const counter = &arrivals[round % 3 * 32];
+    device_fence();
+    atomicAdd(counter, is_there + arrival);
+    u32 seen = load(counter);
+    while (seen % appends != gridDim.x) seen = load(counter);
+    device_fence();
+    // Everybody has left the barrier before this one.
+    if (blockIdx.x == 0) store(&arrivals[(round + 2) % 3 * 32], 0);
+    return seen;
+}
+
+}  // namespace multi_hop

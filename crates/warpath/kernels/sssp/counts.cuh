@@ -1,0 +1,33 @@
+// What a search counts if it is asked to. A kernel's argument has a pointer to it, which is null if not: asking is one
+// branch that all threads take alike, outside the innermost loop, and takes no registers there.
+#pragma once
+
+#include "../device.cuh"
+
+/// Must be equal in `src/cuda/sssp/counts.rs`.
+constexpr u32 recorded_frontiers = 1024;
+
+struct Counts {
+    u64 relaxations;   // arcs looked at, where the search does not know it anyway
+    u64 improvements;  // those that lowered a distance
+    u64 frontiers;     // rounds that had something to expand
+    u64 expanded;      // how much that was in all of them,
+    u64 largest;       // and at most in one
+    u32 sizes[recorded_frontiers];  // of the first frontiers
+};
+
+/// One thread of the grid says how much a round begins with.
+__device__ __forceinline__ void count_frontier(Counts& counts, u32 size) {
+    if (size == 0) return;
+    const u64 before = counts.frontiers;
+    if (before < recorded_frontiers) counts.sizes[before] = size;
+    counts.frontiers = before + 1;
+    counts.expanded += size;
+    counts.largest = max(counts.largest, static_cast<u64>(size));
+}
+
+/// A thread adds what it has counted.
+__device__ __forceinline__ void count_relaxations(Counts& counts, u32 relaxations, u32 improvements) {
+    if (relaxations > 0) atomicAdd(&counts.relaxations, static_cast<u64>(relaxations));
+    if (improvements > 0) atomicAdd(&counts.improvements, static_cast<u64>(improvements));
+}

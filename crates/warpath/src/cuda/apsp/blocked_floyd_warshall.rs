@@ -1,0 +1,121 @@
+//! Floyd and Warshall's algorithm on a GPU in blocks, as Katz and Kider print it: three launches a stage.
+//!
+//! A stage admits a block of vertices: its diagonal block by itself, then the blocks beside, above and below it, then all
+//! others. Each block of the matrix is one block of threads, with a thread for each cell; the two blocks that it reads come
+//! to shared memory first. So a word of global memory is used `block` times, and what sets the pace is shared memory: two
+//! loads for every relaxation. Work V^3, span 3 V / `block` launches, of which the first keeps one multiprocessor busy.
+//!
+//! It is there to be compared with; `tiled-floyd-warshall` keeps its three phases, and mends all this.
+//!
+//! Source: Katz and Kider 2008, "All-pairs shortest-paths for large graphs on the GPU", sect. 4.1-4.2.
+
+use super::matrix::Matrix;
+use super::{ApspAlgorithm, CELL_BITS, Cell, DenseTask, Ended};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use crate::cuda::device::memory::Pool;
+use crate::cuda::device::{Argument, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::plan_array;
+use crate::problems::Problem;
+use crate::{Control, Result};
+
+/// This algorithm's line in the table.
+pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Apsp,
+        name: "blocked-floyd-warshall",
+        summary: "three launches a block of vertices, one thread a cell, blocks in shared memory",
+        source: "Katz & Kider 2008, sect. 4.1-4.2",
+        parameters: &[BLOCK, CELL_BITS],
+        negative_weights: true,
+    },
+    has: |cell, _| cell != Cell::U16,
+    multiples: |_| (WIDEST, WIDEST),
+    plan: |_, _, plan| plan_array::<u32>(plan, "flag", 1),
+    eliminate,
+};
+
+/// How large the blocks are.
+pub(in crate::cuda) const BLOCK: Parameter = Parameter {
+    name: "block",
+    summary: "rows and columns of a block: 16 or 32; 16",
+    values: Values::OneOf(&["16", "32"]),
+};
+/// The widest block.
+pub(in crate::cuda) const WIDEST: u64 = 32;
+
+/// The kernels' argument.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Search {
+    matrix: u64,
+    pitch: u64,
+    stopped: u64,
+    stage: u32,
+}
+
+// SAFETY: it is laid out as in the kernels.
+unsafe impl Argument for Search {}
+
+fn eliminate(matrix: &mut Matrix, task: &DenseTask<'_>) -> Result<(Ended, Statistics)> {
+    let name = matrix.cell.name();
+    let image = &images::APSP_BLOCKED_FLOYD_WARSHALL;
+    let function = |phase: &str| matrix.device().function(image, &format!("apsp_blocked_{phase}_{name}"));
+    let functions = [function("diagonal")?, function("panels")?, function("rest")?];
+    let (address, bytes) = (matrix.cells.address(), matrix.cell.bytes() as u32);
+    in_blocks(&mut matrix.pool, (address, matrix.pitch), bytes, functions, task.parameters, task.control)
+}
+
+/// Three launches for each block of vertices, on the square matrix at this address and of this pitch, with cells of so
+/// many bytes.
+pub(in crate::cuda) fn in_blocks(
+    pool: &mut Pool,
+    (matrix, pitch): (u64, u64),
+    bytes: u32,
+    functions: [Function; 3],
+    parameters: &Parameters,
+    control: &Control,
+) -> Result<(Ended, Statistics)> {
+    /// So many stages, the host looks whether it is to go on.
+    const STAGES: u32 = 64;
+    let side: u32 = parameters.word(BLOCK.name).and_then(|word| word.parse().ok()).unwrap_or(16);
+    let blocks = (pitch / u64::from(side)) as u32;
+    let stopped = pool.take::<u32>(1)?;
+    let device = pool.device().clone();
+    let others = blocks - 1;
+    let grids = [[1, 1, 1], [others, 2, 1], [others, others, 1]];
+    let shared_bytes = 2 * side * side * bytes;
+    let launches: Vec<_> = functions
+        .into_iter()
+        .zip(grids)
+        .filter(|(_, grid)| grid[0] > 0)
+        .map(|(function, grid)| {
+            (function, LaunchShape { grid, block: [side, side, 1], shared_bytes, ..LaunchShape::line(1, 1) })
+        })
+        .collect();
+    let (before, after) = (device.event()?, device.event()?);
+    device.record(&before)?;
+    pool.fill(stopped, 0)?;
+    for stage in 0..blocks {
+        let search = Search { matrix, pitch, stopped: stopped.address(), stage };
+        for (function, shape) in &launches {
+            // SAFETY: the argument is the kernels', and the matrix has that many blocks.
+            unsafe { device.launch(*function, shape, arguments![search])? };
+        }
+        if stage % STAGES == STAGES - 1 {
+            if Ended::by(pool, stopped)? == Ended::NegativeCycle {
+                break;
+            }
+            control.progress("solve", stage.into(), blocks.into())?;
+        }
+    }
+    device.record(&after)?;
+    let ended = Ended::by(pool, stopped)?;
+    let seconds = device.seconds_between(&before, &after)?;
+    control.check()?;
+    let statistics = vec![
+        ("device_nanoseconds", (seconds * 1e9) as u64),
+        ("stages", blocks.into()),
+        ("kernel_launches", u64::from(blocks) * launches.len() as u64),
+    ];
+    Ok((ended, statistics))
+}

@@ -1,0 +1,120 @@
+//! Floyd and Warshall's algorithm on a GPU as it is written down: a launch for each vertex.
+//!
+//! `floyd-warshall` has a thread for each pair. Every launch reads and writes the whole matrix, so the memory sets the
+//! pace: 3 words a relaxation where the arithmetic could do with hardly any. Work V^3, span V launches.
+//!
+//! `floyd-warshall-rows` has a thread for each row, which goes along it. There are few threads, and those beside each
+//! other read words that are rows apart, each a transaction of its own: this is what Harish and Narayanan compare with.
+//!
+//! Both win where nothing else does: they are there to be compared with. See `tiled-floyd-warshall`.
+//!
+//! Source: Harish and Narayanan 2007, algorithm 6 and sect. 3.4; Pathak et al. 2022, algorithm 14.
+
+use super::matrix::Matrix;
+use super::{ApspAlgorithm, CELL_BITS, Cell, DenseTask, Ended};
+use crate::algorithms::{AlgorithmInfo, Statistics};
+use crate::cuda::device::memory::Pool;
+use crate::cuda::device::{Argument, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::plan_array;
+use crate::problems::Problem;
+use crate::{Control, Result};
+
+/// The line of `floyd-warshall` in the table.
+pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Apsp,
+        name: "floyd-warshall",
+        summary: "one launch a vertex, one thread a pair",
+        source: "Harish & Narayanan 2007, alg. 6; Pathak et al. 2022, alg. 14",
+        parameters: &[CELL_BITS],
+        negative_weights: true,
+    },
+    has: |cell, _| cell != Cell::U16,
+    multiples: |_| (1, 1),
+    plan: |_, _, plan| plan_array::<u32>(plan, "flag", 1),
+    eliminate: |matrix, task| {
+        /// Threads of a block across and down.
+        const SIDE: u32 = 16;
+        let blocks = matrix.rows.div_ceil(SIDE.into()) as u32;
+        let shape = LaunchShape { grid: [blocks, blocks, 1], block: [SIDE, SIDE, 1], ..LaunchShape::line(1, 1) };
+        eliminate(matrix, task, "apsp_floyd_warshall", &shape)
+    },
+};
+
+/// The line of `floyd-warshall-rows` in the table.
+pub(crate) const ROWS: ApspAlgorithm = ApspAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Apsp,
+        name: "floyd-warshall-rows",
+        summary: "one launch a vertex, one thread a row",
+        source: "Harish & Narayanan 2007, sect. 3.4",
+        ..ALGORITHM.info
+    },
+    eliminate: |matrix, task| {
+        const THREADS: u32 = 256;
+        let shape = LaunchShape::covering(matrix.rows, THREADS);
+        eliminate(matrix, task, "apsp_floyd_warshall_rows", &shape)
+    },
+    ..ALGORITHM
+};
+
+/// The kernels' argument.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Search {
+    matrix: u64,
+    pitch: u64,
+    stopped: u64,
+    vertices: u32,
+    through: u32,
+}
+
+// SAFETY: it is laid out as in the kernels.
+unsafe impl Argument for Search {}
+
+fn eliminate(
+    matrix: &mut Matrix,
+    task: &DenseTask<'_>,
+    kernel: &str,
+    shape: &LaunchShape,
+) -> Result<(Ended, Statistics)> {
+    let name = format!("{kernel}_{}", matrix.cell.name());
+    let function = matrix.device().function(&images::APSP_FLOYD_WARSHALL, &name)?;
+    let (address, vertices) = (matrix.cells.address(), task.graph.vertices() as u32);
+    by_vertex(&mut matrix.pool, (address, matrix.pitch), vertices, function, shape, task.control)
+}
+
+/// A launch for each vertex, on the matrix at this address and of this pitch.
+pub(in crate::cuda) fn by_vertex(
+    pool: &mut Pool,
+    (matrix, pitch): (u64, u64),
+    vertices: u32,
+    function: Function,
+    shape: &LaunchShape,
+    control: &Control,
+) -> Result<(Ended, Statistics)> {
+    /// So many launches, the host looks whether it is to go on.
+    const LAUNCHES: u32 = 256;
+    let stopped = pool.take::<u32>(1)?;
+    let device = pool.device().clone();
+    let (before, after) = (device.event()?, device.event()?);
+    device.record(&before)?;
+    pool.fill(stopped, 0)?;
+    for through in 0..vertices {
+        let search = Search { matrix, pitch, stopped: stopped.address(), vertices, through };
+        // SAFETY: the argument is the kernels', and the matrix has that many rows and columns.
+        unsafe { device.launch(function, shape, arguments![search])? };
+        if through % LAUNCHES == LAUNCHES - 1 {
+            if Ended::by(pool, stopped)? == Ended::NegativeCycle {
+                break;
+            }
+            control.progress("solve", through.into(), vertices.into())?;
+        }
+    }
+    device.record(&after)?;
+    let ended = Ended::by(pool, stopped)?;
+    let seconds = device.seconds_between(&before, &after)?;
+    control.check()?;
+    let launches = ("kernel_launches", vertices.into());
+    Ok((ended, vec![("device_nanoseconds", (seconds * 1e9) as u64), launches]))
+}

@@ -1,0 +1,313 @@
+//! A matrix of distances on a device: made from the arcs of a graph, worked on by an algorithm, read by rows.
+//!
+//! It is row-major, with rows and columns beyond the vertices as the algorithm wants them, which have no arcs. Rows are
+//! made by several threads of the host in the pinned pieces that they are sent from, and come back through a buffer on
+//! the device, in which they have the type of the lane and no gaps.
+
+use std::sync::Arc;
+
+use bytemuck::Pod;
+use rayon::prelude::*;
+
+use super::{Cell, DenseLane, DenseTask};
+use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::device::{Argument, Device, LaunchShape, arguments, images};
+use crate::cuda::graph::plan_array;
+use crate::graph::{Graph, VertexId, Weight, with_weights};
+use crate::plan::Plan;
+use crate::{Error, Result};
+
+/// How many bytes the buffer has that rows come back through, unless one row is more.
+const BUFFER_BYTES: u64 = 32 << 20;
+
+/// Threads of a block that reads the matrix.
+const THREADS: u32 = 256;
+
+/// A matrix of distances on a device.
+#[derive(Debug)]
+pub(crate) struct Matrix {
+    pub(super) pool: Pool,
+    /// The cells.
+    pub(super) cells: DeviceSlice<u8>,
+    /// What they are.
+    pub(super) cell: Cell,
+    /// Rows, with those beyond the vertices.
+    pub(super) rows: u64,
+    /// Cells in a row, with those beyond the vertices.
+    pub(super) pitch: u64,
+    vertices: u64,
+    range: Range,
+    buffer: DeviceSlice<u8>,
+    /// One value for the survey.
+    greatest: DeviceSlice<u64>,
+    /// What turns cells into distances.
+    to_rows: String,
+    unreachable: u64,
+}
+
+/// What has to be known of the weights to judge a result: see [`super`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Range {
+    /// Integers from here on are no distances.
+    threshold: i64,
+    /// The greatest weight, at least 0.
+    heaviest: f64,
+}
+
+impl Range {
+    /// Of the arcs that take part; `None` if the cells are too narrow from the start.
+    pub(super) fn of(task: &DenseTask<'_>, cell: Cell) -> Option<Self> {
+        let heaviest = task.graph.weight_range().1.max(0.0);
+        if cell.is_float() {
+            return Some(Range { threshold: 0, heaviest });
+        }
+        let below_zero = if task.graph.has_negative_weights() {
+            with_weights!(task.graph.weights(), w => below_zero(task, w))
+        } else {
+            0
+        };
+        let threshold = i128::from(cell.infinity()) - below_zero;
+        (threshold > 0 && heaviest < threshold as f64).then_some(Range { threshold: threshold as i64, heaviest })
+    }
+}
+
+/// The sum over all rows of what their least weights are below 0.
+fn below_zero<W: Weight>(task: &DenseTask<'_>, weights: &[W]) -> i128 {
+    let csr = task.graph.csr();
+    let of_row = |u: VertexId| {
+        let least = weights[csr.row(u)].iter().fold(0.0, |least, weight| f64::min(least, weight.to_f64()));
+        -(least as i128)
+    };
+    let takes_part = |u: &VertexId| task.takes_part.is_none_or(|takes_part| takes_part[*u as usize]);
+    (0..task.graph.vertices() as VertexId).into_par_iter().with_min_len(1024).filter(takes_part).map(of_row).sum()
+}
+
+/// A number that is a cell.
+trait Number: Pod + PartialOrd + Send + Sync {
+    /// No path.
+    const INFINITY: Self;
+    /// The length of an arc: exact, or infinity.
+    fn of(weight: f64) -> Self;
+}
+macro_rules! integer {
+    ($($type:ty),*) => {$(
+        impl Number for $type {
+            const INFINITY: Self = <$type>::MAX / 2;
+            fn of(weight: f64) -> Self {
+                // Casts saturate.
+                (weight as $type).min(Self::INFINITY)
+            }
+        }
+    )*};
+}
+integer!(u16, u32, i32, i64);
+macro_rules! float {
+    ($($type:ty),*) => {$(
+        impl Number for $type {
+            const INFINITY: Self = <$type>::INFINITY;
+            fn of(weight: f64) -> Self {
+                weight as $type
+            }
+        }
+    )*};
+}
+float!(f32, f64);
+
+/// The kernels' first argument, within another.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct MatrixArgument {
+    cells: u64,
+    pitch: u64,
+    vertices: u64,
+    threshold: i64,
+}
+
+/// The argument of the kernels that look for the greatest distance.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Survey {
+    matrix: MatrixArgument,
+    greatest: u64,
+}
+// SAFETY: it is laid out as in the kernels.
+unsafe impl Argument for Survey {}
+
+/// The argument of the kernels that make rows.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Rows {
+    matrix: MatrixArgument,
+    first: u64,
+    count: u64,
+    unreachable: u64,
+    to: u64,
+}
+// SAFETY: it is laid out as in the kernels.
+unsafe impl Argument for Rows {}
+
+/// Rows and cells of a row, for so many vertices.
+pub(super) fn sides(vertices: u64, (rows, columns): (u64, u64)) -> (u64, u64) {
+    (vertices.max(1).next_multiple_of(rows), vertices.max(1).next_multiple_of(columns))
+}
+
+fn buffer_bytes<L: DenseLane>(vertices: u64) -> u64 {
+    let row = vertices.saturating_mul(size_of::<L::Distance>() as u64);
+    BUFFER_BYTES.min(row.saturating_mul(vertices)).max(row)
+}
+
+impl Matrix {
+    /// Adds what it takes.
+    pub(super) fn plan<L: DenseLane>(cell: Cell, vertices: u64, multiples: (u64, u64), plan: &mut Plan) {
+        let (rows, pitch) = sides(vertices, multiples);
+        plan_array::<u8>(plan, "matrix", rows.saturating_mul(pitch).saturating_mul(cell.bytes()));
+        plan_array::<u8>(plan, "rows on their way", buffer_bytes::<L>(vertices));
+        plan_array::<u64>(plan, "the greatest distance", 1);
+    }
+
+    /// Takes all that was planned, and fills the matrix with the weights of arcs.
+    pub(super) fn upload<L: DenseLane>(
+        device: &Arc<dyn Device>,
+        task: &DenseTask<'_>,
+        cell: Cell,
+        range: Range,
+        multiples: (u64, u64),
+        plan: &Plan,
+    ) -> Result<Self> {
+        let vertices = task.graph.vertices() as u64;
+        let (rows, pitch) = sides(vertices, multiples);
+        let mut pool = Pool::new(device, plan.device_bytes())?;
+        let cells = pool.take(rows * pitch * cell.bytes())?;
+        let buffer = pool.take(buffer_bytes::<L>(vertices))?;
+        let greatest = pool.take(1)?;
+        let matrix = Matrix {
+            pool,
+            cells,
+            cell,
+            rows,
+            pitch,
+            vertices,
+            range,
+            buffer,
+            greatest,
+            to_rows: format!("apsp_matrix_rows_{}_{}", cell.name(), L::DISTANCES),
+            unreachable: L::unreachable_bits(),
+        };
+        match cell {
+            Cell::U16 => matrix.fill::<u16>(task)?,
+            Cell::U32 => matrix.fill::<u32>(task)?,
+            Cell::I32 => matrix.fill::<i32>(task)?,
+            Cell::I64 => matrix.fill::<i64>(task)?,
+            Cell::F32 => matrix.fill::<f32>(task)?,
+            Cell::F64 => matrix.fill::<f64>(task)?,
+        }
+        device.synchronize()?;
+        Ok(matrix)
+    }
+
+    fn fill<T: Number>(&self, task: &DenseTask<'_>) -> Result<()> {
+        let pitch = self.pitch as usize;
+        self.pool.upload_with(self.cells.cast::<T>(), self.rows as usize * pitch, |range, piece| {
+            piece.fill(T::INFINITY);
+            for row in range.start / pitch..range.end.div_ceil(pitch) {
+                // The part of the row that is in the piece.
+                let (start, end) = ((row * pitch).max(range.start), ((row + 1) * pitch).min(range.end));
+                let part = &mut piece[start - range.start..end - range.start];
+                write_row(task, row, start - row * pitch, part);
+            }
+        })
+    }
+
+    /// What the device's memory is.
+    pub(super) fn device(&self) -> &Arc<dyn Device> {
+        self.pool.device()
+    }
+
+    fn argument(&self) -> MatrixArgument {
+        let Matrix { cells, pitch, vertices, range, .. } = self;
+        let threshold = if self.cell.is_float() { 0 } else { range.threshold };
+        MatrixArgument { cells: cells.address(), pitch: *pitch, vertices: *vertices, threshold }
+    }
+
+    /// Blocks for so many rows.
+    fn shape(&self, rows: u64) -> LaunchShape {
+        let most = u64::from(self.device().properties().multiprocessors) * 16;
+        LaunchShape::line(rows.clamp(1, most) as u32, THREADS)
+    }
+
+    /// Whether the cells were wide enough: see [`super`].
+    pub(super) fn is_in_range(&self) -> Result<bool> {
+        let device = self.device();
+        let function = device.function(&images::APSP_MATRIX, &format!("apsp_matrix_survey_{}", self.cell.name()))?;
+        self.pool.fill(self.greatest, 0)?;
+        let argument = Survey { matrix: self.argument(), greatest: self.greatest.address() };
+        // SAFETY: the argument is the kernel's, and the matrix has as many cells as it says.
+        unsafe { device.launch(function, &self.shape(self.vertices), arguments![argument])? };
+        let [key] = self.pool.read_array::<u64, 1>(self.greatest)?;
+        let Range { threshold, heaviest } = self.range;
+        Ok(match self.cell {
+            // Both terms are exact: distances are below 2^62, weights below 2^32.
+            _ if !self.cell.is_float() => {
+                i128::from((key ^ (1 << 63)) as i64) + (heaviest as i128) < i128::from(threshold)
+            }
+            Cell::F32 => (float_of(key) as f32 + heaviest as f32).is_finite(),
+            _ => (float_of(key) + heaviest).is_finite(),
+        })
+    }
+
+    /// Rows from `first` on, as many as `to` has room for, as distances of the lane that the matrix was made for.
+    pub(crate) fn read_rows<D: Pod + Send>(&self, first: u64, to: &mut [D]) -> Result<()> {
+        if to.is_empty() {
+            return Ok(());
+        }
+        let device = self.device();
+        let function = device.function(&images::APSP_MATRIX, &self.to_rows)?;
+        let row = self.vertices as usize;
+        let at_once = (self.buffer.length() / (row * size_of::<D>()) as u64) as usize;
+        let mut first = first;
+        for rows in to.chunks_mut(at_once * row) {
+            let count = (rows.len() / row) as u64;
+            if first + count > self.vertices {
+                return Err(Error::invalid("rows beyond the end of a matrix"));
+            }
+            let (unreachable, to) = (self.unreachable, self.buffer.address());
+            let argument = Rows { matrix: self.argument(), first, count, unreachable, to };
+            // SAFETY: the argument is the kernel's, and the buffer has room for that many rows.
+            unsafe { device.launch(function, &self.shape(count), arguments![argument])? };
+            self.pool.read_into(self.buffer.cast::<D>().part(0, rows.len() as u64), rows)?;
+            first += count;
+        }
+        Ok(())
+    }
+}
+
+/// The double that a key stands for, at least 0.
+fn float_of(key: u64) -> f64 {
+    if key >> 63 != 0 { f64::from_bits(key ^ (1 << 63)) } else { 0.0 }
+}
+
+/// Writes the arcs of a row to the part of it that begins at a column.
+fn write_row<T: Number>(task: &DenseTask<'_>, row: usize, first: usize, part: &mut [T]) {
+    let graph: &Graph = task.graph;
+    if row >= graph.vertices() {
+        return;
+    }
+    if let Some(cell) = row.checked_sub(first).and_then(|column| part.get_mut(column)) {
+        *cell = T::of(0.0);
+    }
+    if task.takes_part.is_some_and(|takes_part| !takes_part[row]) {
+        return;
+    }
+    let arcs = graph.csr().row(row as VertexId);
+    let heads = &graph.csr().targets()[arcs.clone()];
+    with_weights!(graph.weights(), weights => {
+        for (&head, &weight) in heads.iter().zip(&weights[arcs]) {
+            if let Some(cell) = (head as usize).checked_sub(first).and_then(|column| part.get_mut(column)) {
+                let length = T::of(weight.to_f64());
+                if length < *cell {
+                    *cell = length;
+                }
+            }
+        }
+    });
+}

@@ -1,0 +1,289 @@
+//! All-pairs shortest paths on a GPU: the square matrix of all distances in the memory of one device.
+//!
+//! The host makes the matrix from the arcs and sends it there ([`matrix`]); an algorithm admits vertex after vertex, or
+//! block after block; the rows that are wanted come back as numbers of the lane's type. A matrix serves one request: it
+//! is what the memory is for.
+//!
+//! # Cells, infinity and range
+//!
+//! Cells are as narrow as they may be ([`Cell`]), and sums of them are not checked. Why the result is exact is the same
+//! argument as in the CPU's `tiled-floyd-warshall`. A missing arc is an arc of length *infinity*, half the greatest value
+//! of the type: two of them add up without wrapping. Shortest paths leave every vertex at most once, so weights below
+//! zero take away no more than `P`, the sum over all rows of what the least weight of the row is below zero: no pair
+//! without a path ever falls below `threshold = infinity - P`. (If that is not above zero, the type is too narrow from
+//! the start.) A true distance at or above the threshold would look like none. But then some vertex on its path has a
+//! distance between `threshold - W` and the threshold, where `W` is the greatest weight: so if the greatest distance
+//! found is below `threshold - W`, every cell is exact. Otherwise the type is too narrow, and the matrix is computed
+//! again in the next wider one. Floats have their own infinity, and the same comparison.
+//!
+//! # Negative cycles
+//!
+//! Let `k` be the vertex of a cycle of negative length that is admitted last. Right before that, the cell `(k, k)` is
+//! below zero. Every algorithm looks there before it admits a vertex, and stops: so lengths never fall without end. That
+//! there is a cycle is all it tells; the solver then has the host find one. Rows of vertices that no source reaches are
+//! left empty, so that a cycle among those doesn't matter.
+
+pub(crate) mod blocked_floyd_warshall;
+pub(crate) mod floyd_warshall;
+pub(crate) mod matrix;
+pub(crate) mod tiled_floyd_warshall;
+pub(super) mod tiles;
+
+use std::sync::Arc;
+
+use matrix::Matrix;
+
+use super::device::Device;
+use super::device::memory::{DeviceSlice, Pool};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane};
+use crate::plan::Plan;
+use crate::{Control, Error, Result};
+
+/// What the cells of a matrix are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cell {
+    /// 16-bit integers of 0 or more.
+    U16,
+    /// 32-bit integers of 0 or more.
+    U32,
+    /// 32-bit integers.
+    I32,
+    /// 64-bit integers.
+    I64,
+    /// 32-bit floats.
+    F32,
+    /// 64-bit floats.
+    F64,
+}
+
+impl Cell {
+    /// Its name, as kernels have it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Cell::U16 => "u16",
+            Cell::U32 => "u32",
+            Cell::I32 => "i32",
+            Cell::I64 => "i64",
+            Cell::F32 => "f32",
+            Cell::F64 => "f64",
+        }
+    }
+
+    /// Bytes of a cell.
+    pub(crate) fn bytes(self) -> u64 {
+        match self {
+            Cell::U16 => 2,
+            Cell::U32 | Cell::I32 | Cell::F32 => 4,
+            Cell::I64 | Cell::F64 => 8,
+        }
+    }
+
+    /// What integers count as infinite from; 0 for floats.
+    fn infinity(self) -> i64 {
+        match self {
+            Cell::U16 => (u16::MAX / 2).into(),
+            Cell::U32 => (u32::MAX / 2).into(),
+            Cell::I32 => (i32::MAX / 2).into(),
+            Cell::I64 => i64::MAX / 2,
+            Cell::F32 | Cell::F64 => 0,
+        }
+    }
+
+    /// Whether a matrix of these is made of floats.
+    fn is_float(self) -> bool {
+        matches!(self, Cell::F32 | Cell::F64)
+    }
+}
+
+/// A lane whose distances a matrix on a device can give.
+pub(crate) trait DenseLane: Lane {
+    /// The name of the type of its distances, as kernels have it.
+    const DISTANCES: &'static str;
+    /// The cells that do, from narrow to wide. Those before the last are tried only if weights are small for them.
+    const CELLS: &'static [Cell];
+    /// The cells that do where some weights are below zero.
+    const SIGNED_CELLS: &'static [Cell] = Self::CELLS;
+    /// The bits of the mark of what has no distance.
+    fn unreachable_bits() -> u64;
+}
+
+macro_rules! dense_lane {
+    ($lane:ident, $distances:literal, $cells:expr, $signed:expr, $unreachable:expr) => {
+        impl DenseLane for $lane {
+            const DISTANCES: &'static str = $distances;
+            const CELLS: &'static [Cell] = &$cells;
+            const SIGNED_CELLS: &'static [Cell] = &$signed;
+            fn unreachable_bits() -> u64 {
+                $unreachable
+            }
+        }
+    };
+}
+dense_lane!(UnitLane, "u32", [Cell::U16, Cell::U32], [], u32::MAX.into());
+dense_lane!(U32Narrow, "u32", [Cell::U16, Cell::U32], [], u32::MAX.into());
+dense_lane!(U32Wide, "u64", [Cell::I64], [], u64::MAX);
+dense_lane!(I32Lane, "i64", [Cell::U16, Cell::I32, Cell::I64], [Cell::I32, Cell::I64], i64::MAX as u64);
+dense_lane!(F32Lane, "f32", [Cell::F32], [Cell::F32], f32::INFINITY.to_bits().into());
+dense_lane!(F64Lane, "f64", [Cell::F64], [Cell::F64], f64::INFINITY.to_bits());
+
+/// How wide the cells are at first.
+const CELL_BITS: Parameter = Parameter {
+    name: "cell-bits",
+    summary: "bits of a cell at first, repeated in wider ones where they don't do: 16, 32 or 64; as narrow as will do",
+    values: Values::OneOf(&["16", "32", "64"]),
+};
+
+/// A matrix to be computed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DenseTask<'a> {
+    /// The graph.
+    pub(crate) graph: &'a Graph,
+    /// Which vertices have arcs here; all if it does not say.
+    pub(crate) takes_part: Option<&'a [bool]>,
+    /// What was set by the caller.
+    pub(crate) parameters: &'a Parameters,
+    /// Who watches and may cancel.
+    pub(crate) control: &'a Control,
+}
+
+/// How the work on a matrix ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// All vertices have been admitted.
+    Complete,
+    /// Some vertices that take part are on a cycle of negative length.
+    NegativeCycle,
+}
+
+impl Ended {
+    /// What the flag says that kernels raise, once the device has come here.
+    pub(super) fn by(pool: &Pool, stopped: DeviceSlice<u32>) -> Result<Self> {
+        Ok(if pool.read_array(stopped)? == [0] { Ended::Complete } else { Ended::NegativeCycle })
+    }
+}
+
+/// What came of a task.
+#[derive(Debug)]
+pub(crate) enum Solved {
+    /// All distances.
+    Matrix(Box<Computed>),
+    /// Some vertices that take part are on a cycle of negative length.
+    NegativeCycle,
+    /// The distances don't fit the widest cells.
+    TooNarrow,
+}
+
+/// A complete matrix.
+#[derive(Debug)]
+pub(crate) struct Computed {
+    /// All distances.
+    pub(crate) matrix: Matrix,
+    /// What was counted.
+    pub(crate) statistics: Statistics,
+    /// How long it took to make the matrix of weights, and to work on it, in seconds.
+    pub(crate) seconds: [f64; 2],
+}
+
+/// An all-pairs algorithm on a matrix.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ApspAlgorithm {
+    /// What is known of it before it runs.
+    pub(crate) info: AlgorithmInfo,
+    /// Whether it has these cells, on a device with this compute capability.
+    pub(crate) has: fn(Cell, (u32, u32)) -> bool,
+    /// Rows and columns of the matrix are multiples of these.
+    pub(crate) multiples: fn(Cell) -> (u64, u64),
+    /// Adds what it takes beside the matrix.
+    pub(crate) plan: fn(Cell, vertices: u64, &mut Plan),
+    /// Does the work; statistics start with the time that the device took.
+    pub(crate) eliminate: fn(&mut Matrix, &DenseTask<'_>) -> Result<(Ended, Statistics)>,
+}
+
+/// Every all-pairs algorithm of this engine.
+pub(crate) static ALGORITHMS: &[ApspAlgorithm] = &[
+    tiled_floyd_warshall::ALGORITHM,
+    blocked_floyd_warshall::ALGORITHM,
+    floyd_warshall::ALGORITHM,
+    floyd_warshall::ROWS,
+];
+
+impl ApspAlgorithm {
+    /// The cells to try for a graph, in this order, on a device with this compute capability; the newest if it is not
+    /// known.
+    pub(crate) fn cells<L: DenseLane>(
+        &self,
+        graph: &Graph,
+        parameters: &Parameters,
+        capability: Option<(u32, u32)>,
+    ) -> Vec<Cell> {
+        let room = likely_arcs(graph);
+        let (low, high) = graph.weight_range();
+        let greatest = low.abs().max(high.abs());
+        let capability = capability.unwrap_or((u32::MAX, 0));
+        let least_bits = parameters.word(CELL_BITS.name).and_then(|bits| bits.parse().ok()).unwrap_or(0);
+        let all = if graph.has_negative_weights() { L::SIGNED_CELLS } else { L::CELLS };
+        let there: Vec<Cell> = all.iter().copied().filter(|&cell| (self.has)(cell, capability)).collect();
+        let last = there.last().copied();
+        let suits = |cell: Cell| {
+            let has_room = least_bits == 8 * cell.bytes() || cell.infinity() as f64 >= room * greatest;
+            Some(cell) == last || (8 * cell.bytes() >= least_bits && has_room)
+        };
+        there.into_iter().filter(|&cell| suits(cell)).collect()
+    }
+
+    /// What a matrix of such cells takes on the device.
+    pub(crate) fn plan_matrix<L: DenseLane>(&self, cell: Cell, vertices: u64) -> Plan {
+        let mut plan = Plan::new();
+        Matrix::plan::<L>(cell, vertices, (self.multiples)(cell), &mut plan);
+        (self.plan)(cell, vertices, &mut plan);
+        plan
+    }
+
+    /// Computes the matrix, in wider cells where narrow ones don't do.
+    pub(crate) fn solve<L: DenseLane>(&self, device: &Arc<dyn Device>, task: &DenseTask<'_>) -> Result<Solved> {
+        let vertices = task.graph.vertices() as u64;
+        let capability = device.properties().compute_capability;
+        let cells = self.cells::<L>(task.graph, task.parameters, Some(capability));
+        if cells.is_empty() {
+            let name = self.info.name;
+            return Err(Error::invalid(format!("`{name}` does not have the lane {} on a GPU", L::NAME)));
+        }
+        let mut repeated = 0;
+        for cell in cells {
+            let Some(range) = matrix::Range::of(task, cell) else {
+                repeated += 1;
+                continue;
+            };
+            let start = std::time::Instant::now();
+            let plan = self.plan_matrix::<L>(cell, vertices);
+            let mut matrix = Matrix::upload::<L>(device, task, cell, range, (self.multiples)(cell), &plan)?;
+            let uploaded = start.elapsed().as_secs_f64();
+            let start = std::time::Instant::now();
+            let (ended, mut statistics) = (self.eliminate)(&mut matrix, task)?;
+            if ended == Ended::NegativeCycle {
+                return Ok(Solved::NegativeCycle);
+            }
+            if matrix.is_in_range()? {
+                statistics.push(("cell_bits", 8 * cell.bytes()));
+                statistics.push(("repeated_in_wider_cells", repeated));
+                let seconds = [uploaded, start.elapsed().as_secs_f64()];
+                return Ok(Solved::Matrix(Box::new(Computed { matrix, statistics, seconds })));
+            }
+            repeated += 1;
+        }
+        Ok(Solved::TooNarrow)
+    }
+}
+
+/// How many of the heaviest arcs are likely as long as the longest of all shortest paths: cells that do not hold so many
+/// are not tried. Where vertices have many arcs, few; else as many as it is across a grid.
+fn likely_arcs(graph: &Graph) -> f64 {
+    const MANY_ARCS: usize = 16;
+    const FEW: f64 = 8.0;
+    let vertices = graph.vertices();
+    if graph.arcs() / vertices.max(1) >= MANY_ARCS { FEW } else { FEW.max((vertices as f64).sqrt()) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! The host's side of `kernels/apsp/tiles.cuh`: tiles in registers, all phases of many stages in one launch. The essay is in
+//! [`tiled_floyd_warshall`](super::tiled_floyd_warshall).
+
+use std::sync::Arc;
+
+use super::Ended;
+use crate::algorithms::{Parameter, Parameters, Statistics, Values};
+use crate::cuda::device::memory::Pool;
+use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments};
+use crate::cuda::graph::plan_array;
+use crate::plan::Plan;
+use crate::{Control, Result};
+
+/// How far a stage runs ahead of what needs it.
+pub(in crate::cuda) const HEAD_START: Parameter = Parameter {
+    name: "head-start",
+    summary: "tiles worked on between the diagonal of the next stage and what needs it; twice as many as at once",
+    values: Values::AtLeast(0.0),
+};
+/// How long a launch is.
+pub(in crate::cuda) const STAGES: Parameter = Parameter {
+    name: "stages",
+    summary: "blocks of vertices in a launch; as many as take some tens of milliseconds",
+    values: Values::AtLeast(1.0),
+};
+
+/// As in the kernel: threads of a block, bytes of a row of a tile, and of shared memory.
+const THREADS: u32 = 256;
+const ROW_BYTES: u64 = 512;
+const SHARED_BYTES: u32 = 3 * 2 * 16 * ROW_BYTES as u32;
+
+/// Relaxations of words in a launch.
+const WORK_OF_LAUNCH: u64 = 1 << 40;
+
+/// A matrix in tiles.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cuda) struct Tiles {
+    /// Bytes of a word.
+    word: u64,
+    down: u64,
+    across: u64,
+}
+
+impl Tiles {
+    /// Rows and words of a tile, for words of so many bytes.
+    pub(in crate::cuda) fn side(word: u64) -> u64 {
+        ROW_BYTES / word
+    }
+
+    /// A matrix of so many rows of so many words of so many bytes, multiples of a tile's.
+    pub(in crate::cuda) fn new(rows: u64, words: u64, word: u64) -> Self {
+        Tiles { word, down: rows / Self::side(word), across: words / Self::side(word) }
+    }
+
+    fn tile_bytes(self) -> u64 {
+        ROW_BYTES * Self::side(self.word)
+    }
+
+    /// Adds what the work takes beside the matrix.
+    pub(in crate::cuda) fn plan(self, plan: &mut Plan) {
+        plan_array::<u8>(plan, "columns of two stages", 2 * self.down * self.tile_bytes());
+        plan_array::<u8>(plan, "diagonals of two stages", 2 * self.tile_bytes());
+        plan_array::<u32>(plan, "stages done of each tile", self.down * self.across);
+        plan_array::<u32>(plan, "tasks done of each stage", self.down);
+        plan_array::<u64>(plan, "tasks taken", 1);
+        plan_array::<u32>(plan, "flag", 1);
+    }
+
+    /// Does the work on the matrix at this address, which is in the pool; that has room for what was planned.
+    pub(in crate::cuda) fn eliminate(
+        self,
+        pool: &mut Pool,
+        matrix: u64,
+        function: Function,
+        parameters: &Parameters,
+        control: &Control,
+    ) -> Result<(Ended, Statistics)> {
+        let Tiles { down, across, .. } = self;
+        let columns = pool.take::<u8>(2 * down * self.tile_bytes())?;
+        let diagonal = pool.take::<u8>(2 * self.tile_bytes())?;
+        let stages_done = pool.take::<u32>(down * across)?;
+        let tasks_done = pool.take::<u32>(down)?;
+        let tickets = pool.take::<u64>(1)?;
+        let stopped = pool.take::<u32>(1)?;
+        let device: Arc<dyn Device> = pool.device().clone();
+        let at_once = device.blocks_at_once(function, THREADS, SHARED_BYTES)?;
+        // Where there are few tiles they wait for each other most of the time: a block that has a multiprocessor to
+        // itself is done sooner.
+        let few = down * across < 2 * u64::from(at_once);
+        let at_once = if few { at_once.min(device.properties().multiprocessors) } else { at_once };
+        let blocks = u64::from(at_once).min(down * across) as u32;
+        let head_start = parameters.get(HEAD_START.name).unwrap_or(2.0 * f64::from(blocks));
+        let of_stage = down * across * Self::side(self.word).pow(3);
+        let stages = parameters.get(STAGES.name).map_or(WORK_OF_LAUNCH / of_stage, |stages| stages as u64).max(1);
+
+        let (before, after) = (device.event()?, device.event()?);
+        device.record(&before)?;
+        pool.fill(stages_done, 0)?;
+        pool.fill(tasks_done, 0)?;
+        pool.fill(stopped, 0)?;
+        // The panels of the first stage, then for each stage as many tasks as tiles: its rest, and the next one's panels.
+        let panels = down + across - 1;
+        let (mut first_task, mut stage, mut launches) = (0, 0, 0);
+        let mut ended = Ended::Complete;
+        while stage < down && ended == Ended::Complete {
+            stage = (stage + stages).min(down);
+            let end_task = if stage == down { down * down * across } else { panels + stage * down * across };
+            pool.fill(tickets, 0)?;
+            let search = Search {
+                matrix,
+                columns: columns.address(),
+                diagonal: diagonal.address(),
+                stages_done: stages_done.address(),
+                tasks_done: tasks_done.address(),
+                tickets: tickets.address(),
+                stopped: stopped.address(),
+                first_task,
+                end_task,
+                tiles_down: down as u32,
+                tiles_across: across as u32,
+                head_start: head_start as u32,
+                one: 1,
+            };
+            let launch = LaunchShape { shared_bytes: SHARED_BYTES, ..LaunchShape::line(blocks, THREADS) };
+            // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
+            unsafe { device.launch(function, &launch, arguments![search])? };
+            device.record(&after)?;
+            launches += 1;
+            first_task = end_task;
+            if stage < down {
+                ended = Ended::by(pool, stopped)?;
+                control.progress("solve", stage, down)?;
+            }
+        }
+        let seconds = device.seconds_between(&before, &after)?;
+        if ended == Ended::Complete {
+            ended = Ended::by(pool, stopped)?;
+        }
+        let nanoseconds = ("device_nanoseconds", (seconds * 1e9) as u64);
+        Ok((ended, vec![nanoseconds, ("stages", stage), ("kernel_launches", launches)]))
+    }
+}
+
+/// The kernel's argument.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Search {
+    matrix: u64,
+    columns: u64,
+    diagonal: u64,
+    stages_done: u64,
+    tasks_done: u64,
+    tickets: u64,
+    stopped: u64,
+    first_task: u64,
+    end_task: u64,
+    tiles_down: u32,
+    tiles_across: u32,
+    head_start: u32,
+    one: u32,
+}
+
+// SAFETY: it is laid out as in the kernels.
+unsafe impl Argument for Search {}

@@ -1,0 +1,110 @@
+//! Transitive closure on a GPU with a word for each pair, as its paper has it.
+//!
+//! `warshall` has a launch for each vertex and a thread for each pair, `blocked-warshall` three launches for each block of
+//! vertices and a thread for each pair of a block: [`floyd_warshall`](crate::cuda::apsp::floyd_warshall) and
+//! [`blocked_floyd_warshall`](crate::cuda::apsp::blocked_floyd_warshall) with `or` and `and` for minimum and sum. The bits are
+//! made words before, and packed again at the end. Work V^3, memory 4 V^2 bytes. They are there to be compared with
+//! `bit-warshall`, which has 32 pairs in a word.
+//!
+//! Source: Katz and Kider 2008, "All-pairs shortest-paths for large graphs on the GPU", sect. 3.2 (algorithm 1) and 4.3.
+
+use super::{Bits, ClosureAlgorithm, ClosureTask};
+use crate::Result;
+use crate::algorithms::{AlgorithmInfo, Statistics};
+use crate::cuda::apsp::blocked_floyd_warshall::{BLOCK, WIDEST, in_blocks};
+use crate::cuda::apsp::floyd_warshall::by_vertex;
+use crate::cuda::device::memory::DeviceSlice;
+use crate::cuda::device::{Argument, LaunchShape, arguments, images};
+use crate::cuda::graph::plan_array;
+use crate::problems::Problem;
+
+/// The line of `warshall` in the table.
+pub(super) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Closure,
+        name: "warshall",
+        summary: "one launch a vertex, one thread a pair; for comparison",
+        source: "Katz & Kider 2008, sect. 3.2",
+        parameters: &[],
+        negative_weights: true,
+    },
+    multiples: (1, 1),
+    plan: |vertices, plan| {
+        let side = vertices.next_multiple_of(WIDEST);
+        plan_array::<u32>(plan, "a word for each pair", side.saturating_mul(side));
+        plan_array::<u32>(plan, "flag", 1);
+    },
+    close: |bits, task| {
+        with_flags(bits, task, |bits, flags, side| {
+            /// Threads of a block across and down.
+            const SIDE: u32 = 16;
+            let function = bits.pool.device().function(&images::CLOSURE_WARSHALL, "closure_warshall")?;
+            let vertices = task.graph.vertices() as u32;
+            let blocks = vertices.div_ceil(SIDE);
+            let shape = LaunchShape { grid: [blocks, blocks, 1], block: [SIDE, SIDE, 1], ..LaunchShape::line(1, 1) };
+            let matrix = (flags.address(), side);
+            Ok(by_vertex(&mut bits.pool, matrix, vertices, function, &shape, task.control)?.1)
+        })
+    },
+};
+
+/// The line of `blocked-warshall` in the table.
+pub(super) const BLOCKED: ClosureAlgorithm = ClosureAlgorithm {
+    info: AlgorithmInfo {
+        name: "blocked-warshall",
+        summary: "three launches a block of vertices, one thread a pair, blocks in shared memory; for comparison",
+        source: "Katz & Kider 2008, sect. 4.3",
+        parameters: &[BLOCK],
+        ..ALGORITHM.info
+    },
+    close: |bits, task| {
+        with_flags(bits, task, |bits, flags, side| {
+            let device = bits.pool.device().clone();
+            let function =
+                |phase: &str| device.function(&images::CLOSURE_WARSHALL, &format!("closure_blocked_{phase}"));
+            let functions = [function("diagonal")?, function("panels")?, function("rest")?];
+            let matrix = (flags.address(), side);
+            Ok(in_blocks(&mut bits.pool, matrix, 4, functions, task.parameters, task.control)?.1)
+        })
+    },
+    ..ALGORITHM
+};
+
+/// The kernels' argument.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Packing {
+    flags: u64,
+    pitch: u64,
+    bits: u64,
+    bits_pitch: u64,
+    vertices: u32,
+}
+
+// SAFETY: it is laid out as in the kernels.
+unsafe impl Argument for Packing {}
+
+/// Makes bits words, has them worked on, and makes them bits again.
+fn with_flags(
+    bits: &mut Bits,
+    task: &ClosureTask<'_>,
+    work: impl FnOnce(&mut Bits, DeviceSlice<u32>, u64) -> Result<Statistics>,
+) -> Result<Statistics> {
+    const THREADS: u32 = 256;
+    let vertices = task.graph.vertices() as u32;
+    let side = u64::from(vertices).next_multiple_of(WIDEST);
+    let flags = bits.pool.take::<u32>(side * side)?;
+    let device = bits.pool.device().clone();
+    let packing =
+        Packing { flags: flags.address(), pitch: side, bits: bits.words.address(), bits_pitch: bits.pitch, vertices };
+    let shape = LaunchShape::line(side.min(u64::from(device.properties().multiprocessors) * 8) as u32, THREADS);
+    let (unpack, pack) = ("closure_unpack", "closure_pack");
+    let [unpack, pack] =
+        [device.function(&images::CLOSURE_WARSHALL, unpack)?, device.function(&images::CLOSURE_WARSHALL, pack)?];
+    // SAFETY: the arguments are the kernel's, and there is a word for each pair.
+    unsafe { device.launch(unpack, &shape, arguments![packing, flags])? };
+    let statistics = work(bits, flags, side)?;
+    // SAFETY: the argument is the kernel's.
+    unsafe { device.launch(pack, &shape, arguments![packing])? };
+    Ok(statistics)
+}
