@@ -17,7 +17,9 @@
 //! shared memory, and time proportional to the neighborhoods.
 //!
 //! It wins where levels are many and neighborhoods grow like those of a plane. Where they grow by a factor a level, as in
-//! social networks, it is not for use. Vertices with hundreds of arcs can't be prepared at all.
+//! social networks, it is not for use. A neighborhood has at most 511 other vertices: where a vertex has more arcs than
+//! that, there are none, and all searches go level by level, as `queue` does; so does a search of which a step does not fit
+//! its queue. Statistics of such a search are those of `queue`: they have levels and no steps.
 
 use std::sync::Arc;
 
@@ -277,8 +279,9 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let blocks = device.blocks_at_once(build, warps * 32, warp_bytes * warps)?.max(1);
     // The sample may have missed large neighborhoods, of which there are a few on most roads: then a smaller radius will
     // do. Whoever finds one has all others stop.
-    let mut radius = room.radius;
-    loop {
+    let can_have_neighborhoods = graph.csr().offsets().windows(2).all(|ends| ends[1] - ends[0] < MOST as u64);
+    let mut radius = if can_have_neighborhoods { room.radius } else { 0 };
+    while radius > 0 {
         pool.fill(report, 0)?;
         let count = graph.vertices() as u32;
         let capacity = room.capacity as u32;
@@ -293,9 +296,6 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
             break;
         }
         radius -= 1;
-        if radius == 0 {
-            return Err(Error::invalid("multi-hop takes graphs of which no vertex has more than 511 arcs"));
-        }
     }
     let arguments = Search {
         places: places.address(),
@@ -352,7 +352,8 @@ struct MultiHop {
 }
 
 impl MultiHop {
-    /// Level by level, with the queues' memory: for frontiers that do not fit the parts of the queues.
+    /// Level by level, with the queues' memory: for frontiers that do not fit the parts of the queues, and graphs of which
+    /// some vertex has no neighborhood.
     fn search_by_queue(&self, task: &BfsTask<'_>) -> Result<Statistics> {
         const THREADS: u32 = 128;
         // Hardly ever needed: it is loaded now, and not when a graph is prepared.
@@ -370,7 +371,8 @@ impl MultiHop {
 
 impl PreparedBfs for MultiHop {
     fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics> {
-        if task.sources.len() as u64 > u64::from(PARTS) * u64::from(self.arguments.capacity) {
+        let has_neighborhoods = self.arguments.radius > 0;
+        if !has_neighborhoods || task.sources.len() as u64 > u64::from(PARTS) * u64::from(self.arguments.capacity) {
             return self.search_by_queue(task);
         }
         let watched = if task.targets.len() as u64 <= self.targets_wanted.length() { task.targets } else { &[] };

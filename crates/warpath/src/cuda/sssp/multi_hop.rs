@@ -21,6 +21,10 @@
 //! vertex. Preparing takes a warp a vertex, which relaxes in shared memory until nothing changes. Integer weights only:
 //! sums of floats depend on the order, and neighborhoods add them in another one.
 //!
+//! A neighborhood has at most 511 other vertices. Where a vertex has more arcs than that, or more vertices at distance 0, or
+//! weights are 2^31 or more, there are none, and all searches go round by round, as `mask` does; so does a search of which
+//! a bucket does not fit its queue. Statistics of such a search are those of `mask`: they have rounds and no steps.
+//!
 //! Work O(V x neighborhood / 10), span O(greatest distance / delta) barriers of the grid, about 6 microseconds each with
 //! what comes with them. It wins where neighborhoods grow like those of a plane; elsewhere `near-far` does.
 
@@ -200,6 +204,12 @@ pub(super) fn suits(graph: &Graph) -> Option<String> {
     bfs_multi_hop::suits(graph)
 }
 
+/// Whether arcs alone leave a neighborhood to every vertex.
+fn can_have_neighborhoods(graph: &Graph) -> bool {
+    let fits = |ends: &[u64]| ends[1] - ends[0] < MOST as u64;
+    graph.weight_range().1 < GREATEST_WEIGHT && graph.csr().offsets().windows(2).all(fits)
+}
+
 fn delta(parameters: &Parameters) -> Option<u32> {
     parameters.get("delta").map(|delta| delta as u32)
 }
@@ -275,9 +285,6 @@ struct Search {
 unsafe impl Argument for Search {}
 
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedSssp>> {
-    if graph.weight_range().1 >= GREATEST_WEIGHT {
-        return Err(Error::invalid("multi-hop takes weights below 2^31"));
-    }
     let wanted = delta(parameters);
     if wanted.is_some_and(|delta| delta > WIDEST) {
         return Err(Error::invalid(format!("delta is at most {WIDEST}")));
@@ -311,10 +318,10 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let warps = (device.properties().shared_bytes_per_block / WARP_BYTES).clamp(1, 8);
     let blocks = device.blocks_at_once(build, warps * 32, WARP_BYTES * warps)?.max(1);
     let shape = LaunchShape { shared_bytes: WARP_BYTES * warps, ..LaunchShape::line(blocks, warps * 32) };
-    // The sample may have missed large neighborhoods: then smaller ones will do.
-    let mut delta = room.delta;
+    // The sample may have missed large neighborhoods: then smaller ones will do, as far as there are any.
+    let mut delta = if can_have_neighborhoods(graph) { room.delta } else { 0 };
     let counters = report.words();
-    loop {
+    while delta > 0 {
         pool.fill(report, 0)?;
         let arguments = Build {
             offsets: on_device.offsets.address(),
@@ -334,11 +341,6 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         unsafe { device.launch(build, &shape, arguments![arguments])? };
         if pool.read_array::<_, 2>(counters)?[1] == 0 {
             break;
-        }
-        if delta == 1 {
-            return Err(Error::invalid(
-                "multi-hop takes graphs of which no vertex has more than 511 arcs or other vertices at distance 0",
-            ));
         }
         delta /= 2;
     }
@@ -405,19 +407,21 @@ struct MultiHop {
 }
 
 impl MultiHop {
-    /// Round by round, with the queues' memory: for buckets that do not fit the parts of the queues.
+    /// Round by round, with the queues' memory: for buckets that do not fit the parts of the queues, and graphs of which some
+    /// vertex has no neighborhood.
     fn search_by_mask(&self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
         const THREADS: u32 = 128;
         let vertices = self.graph.vertices;
         let room = self.queue.words();
-        let flags = flags_of(vertices.into());
+        // Distances come first: those of 64 bits begin at multiples of eight bytes.
+        let updating = room.part(0, self.distances.length());
         let arrays = mask::Arrays {
             offsets: self.graph.offsets,
             targets: self.graph.targets,
             weights: self.weights,
-            mask: room.part(0, flags / 4).cast(),
+            mask: room.part(updating.length(), flags_of(vertices.into()) / 4).cast(),
             cost: self.distances,
-            updating: room.part(flags / 4, self.distances.length()),
+            updating,
             marked: self.arrivals.part(0, 1),
             out_of_range: self.out_of_range,
             counts: self.counts,
@@ -430,7 +434,8 @@ impl MultiHop {
 impl PreparedSssp for MultiHop {
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
         self.lane = task.lane;
-        if task.sources.len() as u64 > u64::from(PARTS) * u64::from(self.arguments.capacity) {
+        let has_neighborhoods = self.arguments.delta > 0;
+        if !has_neighborhoods || task.sources.len() as u64 > u64::from(PARTS) * u64::from(self.arguments.capacity) {
             return self.search_by_mask(task);
         }
         let pool: &Pool = &self.graph.pool;
