@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
+use super::cuda::{Loan, OnCuda};
 use super::place::{COPYING, HANDING_OVER, OPENING, Place, Placed, Predicted};
 use super::{Request, Search, Solver, plan_search, trim_to_ball};
-use crate::algorithms::{Parameters, parse_algorithm};
+use crate::algorithms::parse_algorithm;
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, BfsTask, UNREACHED, batch_width, choose, levels_of_many, sequential};
 use crate::cuda::bfs::{self as cuda, many_sources};
 use crate::graph::{Distances, Graph, Lane, NO_VERTEX, UnitLane, VertexId};
@@ -77,19 +78,6 @@ impl Request for Bfs {
         };
         Ok(self.tree(solver, sources, &targets, outcome.levels, None, report))
     }
-}
-
-/// What a search is on the CUDA engine.
-#[derive(Debug)]
-pub(super) struct OnCuda {
-    /// The algorithm, with parameters, as text.
-    name: String,
-    /// Why this one.
-    reason: String,
-    algorithm: &'static cuda::BfsAlgorithm,
-    parameters: Parameters,
-    /// What it takes.
-    plan: Plan,
 }
 
 impl Bfs {
@@ -176,7 +164,7 @@ impl Bfs {
     }
 
     /// The algorithm of the CUDA engine for this search and what it takes there; worked out once for a graph.
-    fn on_cuda(&self, solver: &Solver<'_>) -> Result<Arc<OnCuda>> {
+    fn on_cuda(&self, solver: &Solver<'_>) -> Result<Arc<OnCuda<cuda::BfsAlgorithm>>> {
         let graph = solver.graph;
         if let Some(known) = solver.cuda().searches_known(&self.algorithm) {
             return Ok(known);
@@ -208,13 +196,13 @@ impl Bfs {
     }
 
     /// What so many searches at once are on the CUDA engine, unless the algorithm asked for says how many.
-    fn many_on_cuda(&self, solver: &Solver<'_>, width: usize) -> Result<Arc<OnCuda>> {
+    fn many_on_cuda(&self, solver: &Solver<'_>, width: usize) -> Result<Arc<OnCuda<cuda::BfsAlgorithm>>> {
         let named = || format!("{}:width={width}", many_sources::ALGORITHM.info.name);
         Bfs { algorithm: self.algorithm.clone().or_else(|| Some(named())), ..self.clone() }.on_cuda(solver)
     }
 
     /// The same for as many at once as fit into the device's memory; `None` if those are too few to pay.
-    fn most_on_cuda(&self, solver: &Solver<'_>) -> Result<Option<Arc<OnCuda>>> {
+    fn most_on_cuda(&self, solver: &Solver<'_>) -> Result<Option<Arc<OnCuda<cuda::BfsAlgorithm>>>> {
         if self.algorithm.is_some() {
             return Ok(Some(self.many_on_cuda(solver, many_sources::WIDEST)?));
         }
@@ -243,7 +231,7 @@ impl Bfs {
         let is_forgiven = |error: &Error| {
             place.optional && matches!(error, Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. })
         };
-        let checked = |many: Arc<OnCuda>| solver.check_plan(&many.plan).map(|()| many);
+        let checked = |many: Arc<OnCuda<cuda::BfsAlgorithm>>| solver.check_plan(&many.plan).map(|()| many);
         let many = match self.most_on_cuda(solver).and_then(|many| many.map(checked).transpose()) {
             Ok(Some(many)) => many,
             Ok(None) => return Ok(false),
@@ -450,29 +438,42 @@ impl Bfs {
 struct Batches<'s, 'g> {
     request: &'s Bfs,
     solver: &'s Solver<'g>,
-    many: &'s OnCuda,
+    many: &'s OnCuda<cuda::BfsAlgorithm>,
     sources: &'s [VertexId],
     /// The graph on the device, once the first levels were asked for, and how the present batch went.
-    state: Option<BatchState>,
+    state: Option<BatchState<'s, 'g>>,
 }
 
 /// A graph on a device, taken from the solver, and how a batch went.
-struct BatchState {
-    key: String,
-    search: Box<dyn cuda::PreparedBfs>,
+struct BatchState<'s, 'g> {
+    graph: Loan<'s, 'g, Box<dyn cuda::PreparedBfs>>,
     report: Report,
 }
 
-impl Batches<'_, '_> {
+impl<'s, 'g> Batches<'s, 'g> {
+    fn begin(&self) -> Result<BatchState<'s, 'g>> {
+        let OnCuda { algorithm, parameters, .. } = self.many;
+        let (graph, report) =
+            Loan::take(self.solver, self.many, |device| (algorithm.prepare)(device, self.solver.graph, parameters))?;
+        let report = Report {
+            algorithm: algorithm.info.name.into(),
+            reason: format!("{} sources share their reads of the graph", self.sources.len()),
+            lane: UnitLane::NAME,
+            ..report
+        };
+        Ok(BatchState { graph, report })
+    }
+
     /// The levels from the source at this index, which comes after the last one that was asked for, predecessors if
     /// they are wanted, and how they were found.
     fn found_from(&mut self, index: usize) -> Result<(Vec<u32>, Option<Vec<VertexId>>, Report)> {
-        let state = match &mut self.state {
+        let state = match self.state.take() {
             Some(state) => state,
-            empty => empty.insert(BatchState::take(self.solver, self.many, self.sources.len())?),
+            None => self.begin()?,
         };
+        let state = self.state.insert(state);
         let gone = || Error::Device("what was prepared is no search from many sources".into());
-        let search = state.search.many_sources().ok_or_else(gone)?;
+        let search = state.graph.search()?.many_sources().ok_or_else(gone)?;
         let place = index % search.width();
         if place == 0 {
             self.solver.control.check()?;
@@ -487,37 +488,6 @@ impl Batches<'_, '_> {
         // Only the first had to wait for that.
         state.report.seconds.prepare = 0.0;
         Ok((levels, predecessors, report))
-    }
-}
-
-impl Drop for Batches<'_, '_> {
-    fn drop(&mut self) {
-        if let Some(BatchState { key, search, report }) = self.state.take() {
-            self.solver.cuda().give_back(&key, report.device_bytes, search);
-        }
-    }
-}
-
-impl BatchState {
-    fn take(solver: &Solver<'_>, many: &OnCuda, sources: usize) -> Result<Self> {
-        let start = Instant::now();
-        let graph = solver.graph;
-        let key = many.name.clone();
-        let device_bytes = many.plan.device_bytes();
-        let mut state = solver.cuda();
-        let device = state.device(&solver.engine)?;
-        let prepare = || (many.algorithm.prepare)(&device, graph, &many.parameters);
-        let search = state.take_prepared(&key, device_bytes, prepare)?;
-        let report = Report {
-            engine: format!("cuda:{}", device.properties().ordinal),
-            algorithm: many.algorithm.info.name.into(),
-            reason: format!("{sources} sources share their reads of the graph"),
-            lane: UnitLane::NAME,
-            device_bytes,
-            seconds: Seconds { prepare: start.elapsed().as_secs_f64(), ..Default::default() },
-            ..Default::default()
-        };
-        Ok(BatchState { key, search, report })
     }
 }
 

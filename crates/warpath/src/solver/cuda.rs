@@ -4,10 +4,15 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
+use std::time::Instant;
+
 use super::Solver;
-use super::{bfs, sssp};
+use crate::algorithms::Parameters;
+use crate::cuda::bfs::BfsAlgorithm;
 use crate::cuda::device::Device;
+use crate::cuda::sssp::SsspAlgorithm;
 use crate::plan::{Plan, available_memory};
+use crate::problems::{Report, Seconds};
 use crate::{Engine, Error, Result, cuda};
 
 /// A device and what is on it; nothing until a request needs it.
@@ -20,9 +25,32 @@ pub(super) struct CudaState {
     /// How many searches are known to come, the next one included; 0 for one.
     searches: usize,
     /// What breadth-first searches are here, by the algorithm that was asked for, if one was.
-    known: HashMap<Option<String>, Arc<bfs::OnCuda>>,
+    known: HashMap<Option<String>, Arc<OnCuda<BfsAlgorithm>>>,
     /// What shortest-path searches are here, likewise.
-    known_by_weight: HashMap<Option<String>, Arc<sssp::OnCuda>>,
+    known_by_weight: HashMap<Option<String>, Arc<OnCuda<SsspAlgorithm>>>,
+}
+
+/// What a search is on the CUDA engine, by an algorithm of type `A`.
+#[derive(Debug)]
+pub(super) struct OnCuda<A: 'static> {
+    /// The algorithm, with parameters, as text.
+    pub(super) name: String,
+    /// Why this one.
+    pub(super) reason: String,
+    pub(super) algorithm: &'static A,
+    pub(super) parameters: Parameters,
+    /// What it takes.
+    pub(super) plan: Plan,
+}
+
+/// A graph ready for one algorithm that the solver does without while results are taken from it one by one. It goes back
+/// when this is dropped.
+#[derive(Debug)]
+pub(super) struct Loan<'s, 'g, S: Any + Send> {
+    solver: &'s Solver<'g>,
+    algorithm: String,
+    bytes: u64,
+    search: Option<S>,
 }
 
 /// A graph on the device, ready for one algorithm.
@@ -61,22 +89,22 @@ impl CudaState {
     }
 
     /// What such a search is, if that is known.
-    pub(super) fn searches_known(&self, algorithm: &Option<String>) -> Option<Arc<bfs::OnCuda>> {
+    pub(super) fn searches_known(&self, algorithm: &Option<String>) -> Option<Arc<OnCuda<BfsAlgorithm>>> {
         self.known.get(algorithm).cloned()
     }
 
     /// Remembers what such a search is.
-    pub(super) fn remember(&mut self, algorithm: Option<String>, search: Arc<bfs::OnCuda>) {
+    pub(super) fn remember(&mut self, algorithm: Option<String>, search: Arc<OnCuda<BfsAlgorithm>>) {
         self.known.insert(algorithm, search);
     }
 
     /// What such a search by weights is, if that is known.
-    pub(super) fn known_by_weight(&self, algorithm: &Option<String>) -> Option<Arc<sssp::OnCuda>> {
+    pub(super) fn known_by_weight(&self, algorithm: &Option<String>) -> Option<Arc<OnCuda<SsspAlgorithm>>> {
         self.known_by_weight.get(algorithm).cloned()
     }
 
     /// Remembers what such a search by weights is.
-    pub(super) fn remember_by_weight(&mut self, algorithm: Option<String>, search: Arc<sssp::OnCuda>) {
+    pub(super) fn remember_by_weight(&mut self, algorithm: Option<String>, search: Arc<OnCuda<SsspAlgorithm>>) {
         self.known_by_weight.insert(algorithm, search);
     }
 
@@ -106,8 +134,8 @@ impl CudaState {
         prepared.ok_or_else(|| Error::Device("nothing is prepared".into()))
     }
 
-    /// Hands out what [`CudaState::prepared`] would, to be given back by [`CudaState::give_back`].
-    pub(super) fn take_prepared<S: Any + Send>(
+    /// Hands out what [`CudaState::prepared`] would.
+    fn take_prepared<S: Any + Send>(
         &mut self,
         algorithm: &str,
         bytes: u64,
@@ -118,11 +146,6 @@ impl CudaState {
         taken.map(|search| *search).ok_or_else(|| Error::Device("nothing is prepared".into()))
     }
 
-    /// Keeps what was handed out for the next request.
-    pub(super) fn give_back(&mut self, algorithm: &str, bytes: u64, search: impl Any + Send) {
-        self.prepared = Some(Prepared { algorithm: algorithm.to_owned(), bytes, search: Box::new(search) });
-    }
-
     /// Gives up the graph, if one is prepared: its memory is needed.
     pub(super) fn give_up_prepared(&mut self) {
         self.prepared = None;
@@ -131,6 +154,43 @@ impl CudaState {
     /// Gives up device and graph, so that the next request opens it afresh.
     pub(super) fn close(&mut self) {
         *self = CudaState::on(None, self.threads);
+    }
+}
+
+impl<'s, 'g, S: Any + Send> Loan<'s, 'g, S> {
+    /// The graph as it is chosen, made ready by `prepare` if it was not, and what there is to report of that.
+    pub(super) fn take<A>(
+        solver: &'s Solver<'g>,
+        chosen: &OnCuda<A>,
+        prepare: impl FnOnce(&Arc<dyn Device>) -> Result<S>,
+    ) -> Result<(Self, Report)> {
+        let start = Instant::now();
+        let bytes = chosen.plan.device_bytes();
+        let mut state = solver.cuda();
+        let device = state.device(&solver.engine)?;
+        let search = state.take_prepared(&chosen.name, bytes, || prepare(&device))?;
+        let report = Report {
+            engine: format!("cuda:{}", device.properties().ordinal),
+            device_bytes: bytes,
+            seconds: Seconds { prepare: start.elapsed().as_secs_f64(), ..Default::default() },
+            ..Default::default()
+        };
+        Ok((Loan { solver, algorithm: chosen.name.clone(), bytes, search: Some(search) }, report))
+    }
+
+    /// What was prepared.
+    pub(super) fn search(&mut self) -> Result<&mut S> {
+        self.search.as_mut().ok_or_else(|| Error::Device("nothing is prepared".into()))
+    }
+}
+
+impl<S: Any + Send> Drop for Loan<'_, '_, S> {
+    fn drop(&mut self) {
+        if let Some(search) = self.search.take() {
+            let algorithm = std::mem::take(&mut self.algorithm);
+            let prepared = Prepared { algorithm, bytes: self.bytes, search: Box::new(search) };
+            self.solver.cuda().prepared = Some(prepared);
+        }
     }
 }
 

@@ -7,9 +7,10 @@ use std::time::Instant;
 
 use self::together::{seconds_alone, seconds_together};
 use super::bfs::transpose_bytes;
+use super::cuda::OnCuda;
 use super::place::{COPYING, OPENING, Place, Placed, Predicted};
 use super::{Request, Search, Solver, attach_distances, plan_search, radius_of_ball, trim_to_ball};
-use crate::algorithms::{Parameters, parse_algorithm};
+use crate::algorithms::parse_algorithm;
 use crate::cpu::sssp::{ALGORITHMS, SsspLane, SsspTask};
 use crate::cuda::sssp::{self as cuda, LaneOnDevice};
 use crate::graph::{
@@ -98,19 +99,6 @@ impl Request for Sssp {
     }
 }
 
-/// What a search is on the CUDA engine.
-#[derive(Debug)]
-pub(super) struct OnCuda {
-    /// The algorithm, with parameters, as text.
-    name: String,
-    /// Why this one.
-    reason: String,
-    algorithm: &'static cuda::SsspAlgorithm,
-    parameters: Parameters,
-    /// What it takes.
-    plan: Plan,
-}
-
 /// The request, checked and in a lane.
 struct Checked<L: Lane> {
     sources: Vec<VertexId>,
@@ -190,7 +178,7 @@ impl Sssp {
     }
 
     /// The algorithm of the CUDA engine for this search and what it takes there; worked out once for a graph.
-    fn on_cuda(&self, solver: &Solver<'_>) -> Result<Arc<OnCuda>> {
+    fn on_cuda(&self, solver: &Solver<'_>) -> Result<Arc<OnCuda<cuda::SsspAlgorithm>>> {
         let graph = solver.graph;
         if let Some(known) = solver.cuda().known_by_weight(&self.algorithm) {
             return Ok(known);
@@ -235,7 +223,7 @@ impl Sssp {
         &self,
         solver: &Solver<'_>,
         place: &Placed,
-        on_cuda: Option<&OnCuda>,
+        on_cuda: Option<&OnCuda<cuda::SsspAlgorithm>>,
     ) -> Result<ShortestPathTree> {
         match solver.graph.weight_kind() {
             WeightKind::Unit => self.solve_in::<UnitLane>(solver, place, on_cuda),
@@ -257,7 +245,7 @@ impl Sssp {
         &self,
         solver: &Solver<'_>,
         place: &Placed,
-        on_cuda: Option<&OnCuda>,
+        on_cuda: Option<&OnCuda<cuda::SsspAlgorithm>>,
     ) -> Result<ShortestPathTree> {
         let graph = solver.graph;
         let Some(adjacency) = graph.csr().adjacency::<L::Weight>() else {
@@ -356,7 +344,7 @@ impl Sssp {
 
 fn run_on_cuda<L: LaneOnDevice>(
     solver: &Solver<'_>,
-    chosen: &OnCuda,
+    chosen: &OnCuda<cuda::SsspAlgorithm>,
     checked: &Checked<L>,
     distances_only: bool,
     mut report: Report,

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Found, OnCuda};
+use super::Found;
 use crate::cpu::sssp::SsspLane;
 use crate::cuda::sssp::many_sources::{self, ALGORITHM, MOST_VERTICES, widest};
 use crate::cuda::sssp::{self as cuda, LaneOnDevice};
@@ -12,6 +12,7 @@ use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, U32Narrow, U32Wide, UnitLan
 use crate::plan::{Plan, available_memory};
 use crate::problems::{Report, Seconds, ShortestPathTree, Sssp};
 use crate::solver::Solver;
+use crate::solver::cuda::{Loan, OnCuda};
 use crate::solver::place::Placed;
 use crate::{Error, Result};
 
@@ -101,7 +102,7 @@ impl Sssp {
     }
 
     /// What so many searches at once are on the CUDA engine, unless the algorithm asked for says how many.
-    pub(super) fn many_on_cuda(&self, solver: &Solver<'_>, width: usize) -> Result<Arc<OnCuda>> {
+    pub(super) fn many_on_cuda(&self, solver: &Solver<'_>, width: usize) -> Result<Arc<OnCuda<cuda::SsspAlgorithm>>> {
         let named = || format!("{}:width={width}", ALGORITHM.info.name);
         Sssp { algorithm: self.algorithm.clone().or_else(|| Some(named())), ..self.clone() }.on_cuda(solver)
     }
@@ -113,7 +114,7 @@ impl Sssp {
         solver: &Solver<'_>,
         searches: usize,
         available: u64,
-    ) -> Result<Option<Arc<OnCuda>>> {
+    ) -> Result<Option<Arc<OnCuda<cuda::SsspAlgorithm>>>> {
         let mut width = width(solver.graph, searches);
         loop {
             let many = self.many_on_cuda(solver, width)?;
@@ -139,7 +140,7 @@ impl Sssp {
         let is_forgiven = |error: &Error| {
             place.optional && matches!(error, Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. })
         };
-        let checked = |many: Arc<OnCuda>| solver.check_plan(&many.plan).map(|()| many);
+        let checked = |many: Arc<OnCuda<cuda::SsspAlgorithm>>| solver.check_plan(&many.plan).map(|()| many);
         let most = solver.device_memory().and_then(|available| self.most_on_cuda(solver, sources.len(), available));
         let many = match most.and_then(|many| many.map(checked).transpose()) {
             Ok(Some(many)) => many,
@@ -178,17 +179,16 @@ impl Sssp {
 struct Batches<'s, 'g> {
     request: &'s Sssp,
     solver: &'s Solver<'g>,
-    many: &'s OnCuda,
+    many: &'s OnCuda<cuda::SsspAlgorithm>,
     sources: &'s [VertexId],
     place: &'s Placed,
     /// The graph on the device, once the first distances were asked for, and how the present batch went.
-    state: Option<BatchState>,
+    state: Option<BatchState<'s, 'g>>,
 }
 
 /// A graph on a device, taken from the solver, and how a batch went.
-struct BatchState {
-    key: String,
-    search: Box<dyn cuda::PreparedSssp>,
+struct BatchState<'s, 'g> {
+    graph: Loan<'s, 'g, Box<dyn cuda::PreparedSssp>>,
     report: Report,
     /// Those of the graph's lane.
     batch: Done,
@@ -206,7 +206,19 @@ struct Done {
     report: Report,
 }
 
-impl Batches<'_, '_> {
+impl<'s, 'g> Batches<'s, 'g> {
+    fn begin(&self) -> Result<BatchState<'s, 'g>> {
+        let OnCuda { algorithm, parameters, .. } = self.many;
+        let (graph, report) =
+            Loan::take(self.solver, self.many, |device| (algorithm.prepare)(device, self.solver.graph, parameters))?;
+        let report = Report {
+            algorithm: algorithm.info.name.into(),
+            reason: format!("{} searches hide each other's waiting", self.sources.len()),
+            ..report
+        };
+        Ok(BatchState { graph, report, batch: Done::default(), repeated: Done::default() })
+    }
+
     /// The result for the source at this index, which comes after the last one that was asked for.
     fn tree(&mut self, index: usize) -> Result<ShortestPathTree> {
         match self.solver.graph.weight_kind() {
@@ -239,11 +251,12 @@ impl Batches<'_, '_> {
 
     /// The distances from the source at this index, and how they were found.
     fn found_from<L: LaneOnDevice>(&mut self, index: usize, cutoff: L::Distance) -> Result<Found<L>> {
-        let state = match &mut self.state {
+        let state = match self.state.take() {
             Some(state) => state,
-            empty => empty.insert(BatchState::take(self.solver, self.many, self.sources.len())?),
+            None => self.begin()?,
         };
-        let search = state.search.many_sources().ok_or_else(gone)?;
+        let state = self.state.insert(state);
+        let search = state.graph.search()?.many_sources().ok_or_else(gone)?;
         let is_repeated = cuda::lanes_of(self.solver.graph)[0] != L::ON_DEVICE;
         let width = search.width(L::ON_DEVICE)?;
         let next: Vec<usize> = if is_repeated {
@@ -301,36 +314,6 @@ fn share(rest: Range<usize>, width: usize) -> Range<usize> {
 
 fn gone() -> Error {
     Error::Device("what was prepared is no search from many sources".into())
-}
-
-impl Drop for Batches<'_, '_> {
-    fn drop(&mut self) {
-        if let Some(BatchState { key, search, report, .. }) = self.state.take() {
-            self.solver.cuda().give_back(&key, report.device_bytes, search);
-        }
-    }
-}
-
-impl BatchState {
-    fn take(solver: &Solver<'_>, many: &OnCuda, sources: usize) -> Result<Self> {
-        let start = Instant::now();
-        let graph = solver.graph;
-        let key = many.name.clone();
-        let device_bytes = many.plan.device_bytes();
-        let mut state = solver.cuda();
-        let device = state.device(&solver.engine)?;
-        let prepare = || (many.algorithm.prepare)(&device, graph, &many.parameters);
-        let search = state.take_prepared(&key, device_bytes, prepare)?;
-        let report = Report {
-            engine: format!("cuda:{}", device.properties().ordinal),
-            algorithm: many.algorithm.info.name.into(),
-            reason: format!("{sources} searches hide each other's waiting"),
-            device_bytes,
-            seconds: Seconds { prepare: start.elapsed().as_secs_f64(), ..Default::default() },
-            ..Default::default()
-        };
-        Ok(BatchState { key, search, report, batch: Done::default(), repeated: Done::default() })
-    }
 }
 
 #[cfg(test)]
