@@ -147,6 +147,9 @@ struct alignas(rows * sizeof(Number)) Distances {
     Number from[rows];
 };
 
+/// Two numbers as a word.
+__device__ __forceinline__ u32 word_of(const u16* numbers) { return numbers[0] | static_cast<u32>(numbers[1]) << 16; }
+
 /// The least tails of tight arcs that climb, for the vertices of a slice and several sources: what `search.arcs` has of
 /// them, or what the matrix has.
 template <class Cell, u32 rows, class Read, class Distance>
@@ -167,10 +170,20 @@ __device__ __forceinline__ void least_tails(
             const auto distances = distances_of(arc.tail);
             // An arc of weight 0 does not climb.
             const auto weight = arc.weight != 0 ? static_cast<Number>(arc.weight) : Cell::infinity;
+            if constexpr (sizeof(Number) == 2 && rows > 1) {
+                // Two in a word: nothing is carried from one to the other.
 #pragma unroll
-            for (u32 row = 0; row < rows; row++) {
-                const auto sum = static_cast<Number>(distances.from[row] + weight);
-                if (sum == targets[row]) found[row] = arc.tail;
+                for (u32 row = 0; row < rows; row += 2) {
+                    const u32 differs = (word_of(distances.from + row) + Cell::everywhere(weight)) ^ word_of(targets + row);
+                    if (differs << 16 == 0) found[row] = arc.tail;
+                    if (differs >> 16 == 0) found[row + 1] = arc.tail;
+                }
+            } else {
+#pragma unroll
+                for (u32 row = 0; row < rows; row++) {
+                    const auto sum = static_cast<Number>(distances.from[row] + weight);
+                    if (sum == targets[row]) found[row] = arc.tail;
+                }
             }
         }
         bool is_open = false;
@@ -340,7 +353,7 @@ __device__ __forceinline__ void shorten(const Search& search) {
 }  // namespace successors
 
 #define WARPATH_SUCCESSORS_FIND(cell, Cell, rows, is_shared, name)                                      \
-    extern "C" __global__ void __launch_bounds__(1024) apsp_successors_find_##cell##_##name(            \
+    extern "C" __global__ void __launch_bounds__(1024, 1) apsp_successors_find_##cell##_##name(         \
         successors::Search search) {                                                                    \
         successors::find<cells::Cell, rows, is_shared>(search);                                         \
     }                                                                                                   \

@@ -172,7 +172,8 @@ impl DistanceMatrix {
     /// distance or weight there is.
     ///
     /// Where not every vertex is a column, a row says too little to be checked by itself: each is completed by a
-    /// search, which is checked by the certificate, and then compared.
+    /// search, which is checked by the certificate, and then compared. Successors, if there are any, are compared with
+    /// those derived from the distances.
     ///
     /// # Errors
     ///
@@ -188,8 +189,14 @@ impl DistanceMatrix {
         with_lane_of!(&self.distances, graph, L, adjacency => {
             let Some(values) = <<L as Lane>::Distance as DistanceValue>::of(&self.distances) else { return Err(wrong_lane()) };
             let tolerance = Tolerance::new::<L>(graph, values, self.reassociated);
-            verify_rows::<L>(adjacency, &self.sources, self.targets.as_deref(), values, self.columns, tolerance)
-        })
+            verify_rows::<L>(adjacency, &self.sources, self.targets.as_deref(), values, self.columns, tolerance)?;
+        });
+        let Some(found) = &self.successors else { return Ok(()) };
+        let derived = self.derived_successors(graph)?;
+        match (0..self.rows()).find(|&i| found.row(i) != derived.row(i)) {
+            None => Ok(()),
+            Some(i) => Err(Error::NotVerified(format!("in the row of vertex {}: wrong successors", self.sources[i]))),
+        }
     }
 
     /// The path from the `i`-th source to a vertex: the one that a search from that source gives, whatever algorithm
@@ -252,10 +259,14 @@ impl DistanceMatrix {
     ///
     /// If the matrix is not of this graph.
     pub fn successors(&self, graph: &Graph) -> Result<Successors> {
-        let columns = graph.vertices();
-        if let Some(successors) = self.successors.as_ref().filter(|found| found.columns == columns) {
-            return Ok(successors.clone());
+        match &self.successors {
+            Some(found) if found.columns == graph.vertices() => Ok(found.clone()),
+            _ => self.derived_successors(graph),
         }
+    }
+
+    fn derived_successors(&self, graph: &Graph) -> Result<Successors> {
+        let columns = graph.vertices();
         let mut hops = vec![NO_VERTEX; self.rows() * columns];
         with_lane_of!(&self.distances, graph, L, adjacency => {
             hops.par_chunks_mut(columns.max(1)).enumerate().try_for_each(|(i, hops)| {

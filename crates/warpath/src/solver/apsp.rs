@@ -146,7 +146,9 @@ impl Table {
     fn plan_algorithm(&self, request: &Apsp, solver: &Solver<'_>, plan: &mut Plan, in_place: bool) -> Result<()> {
         let choice = choose(request, solver, self)?;
         match choice.algorithm {
-            Chosen::Cuda(algorithm) => return on_cuda::plan(request, self, algorithm, &choice.parameters, solver, plan),
+            Chosen::Cuda(algorithm) => {
+                return on_cuda::plan(request, self, algorithm, &choice.parameters, solver, plan);
+            }
             Chosen::Cpu(algorithm) => self.plan_on_cpu(algorithm, request, solver, plan, in_place),
         }
         Ok(())

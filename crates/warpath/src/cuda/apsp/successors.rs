@@ -278,3 +278,207 @@ impl Matrix {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::parse_algorithm;
+    use crate::cuda::apsp::{ALGORITHMS, DenseLane, Solved};
+    use crate::cuda::bfs::tests::devices;
+    use crate::graph::{Graph, GraphBuilder, I32Lane, U32Narrow, U32Wide, UnitLane};
+    use crate::testing::{Random, TestWeight, graphs_of_every_shape};
+    use crate::{Apsp, Control, Engine, Solver};
+
+    /// How large a graph the device is made to believe it has: room for all, arcs that are not written down, rows two of
+    /// which, one of which and none of which fit shared memory.
+    const ALL: Way = Way { arcs: u64::MAX, rows: u64::MAX };
+    const WAYS: [Way; 6] = [
+        ALL,
+        Way { arcs: 0, ..ALL },
+        Way { rows: 2, ..ALL },
+        Way { rows: 1, arcs: 0 },
+        Way { rows: 0, ..ALL },
+        Way { rows: 0, arcs: 0 },
+    ];
+
+    #[derive(Debug, Clone, Copy)]
+    struct Way {
+        arcs: u64,
+        rows: u64,
+    }
+
+    /// The successors of these sources are those that the CPU derives. Returns whether arcs were written down; `None` if the
+    /// lane is too narrow.
+    fn agrees_with_the_cpu<L: DenseLane>(
+        name: &str,
+        graph: &Graph,
+        sources: &[VertexId],
+        algorithm: &str,
+        way: Way,
+    ) -> Option<bool> {
+        let mut written = false;
+        let cpu = Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap();
+        let expected = cpu.solve(Apsp::all().from(sources).algorithm("batched")).unwrap().successors(graph).unwrap();
+        let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, algorithm).unwrap();
+        for device in devices(sources.len() as u64) {
+            let task = DenseTask {
+                graph,
+                takes_part: None,
+                successors_of: Some(sources),
+                parameters: &parameters,
+                control: &Control::new(),
+            };
+            MOST_ARCS.set(way.arcs);
+            let cells = algorithm.cells::<L>(graph, &parameters, Some(device.properties().compute_capability));
+            MOST_SHARED.set(way.rows.saturating_mul(graph.vertices() as u64 * cells[0].bytes()));
+            let solved = algorithm.solve::<L>(&device, &task).unwrap();
+            (MOST_ARCS.set(u64::MAX), MOST_SHARED.set(u64::MAX));
+            let computed = match solved {
+                Solved::Matrix(computed) => computed,
+                Solved::TooNarrow => return None,
+                Solved::NegativeCycle => panic!("{name}"),
+            };
+            let counted = |name| computed.statistics.iter().find(|(counter, _)| *counter == name).unwrap().1;
+            written = counted("arcs_on_paths_written_down") == 1;
+            if way.arcs == 0 {
+                assert_eq!(written, counted("arcs_on_paths_padded") == 0, "{name}");
+            }
+            let mut found = vec![7; sources.len() * graph.vertices()];
+            assert!(computed.matrix.read_successors(&mut found).unwrap());
+            for (row, found) in found.chunks(graph.vertices()).enumerate() {
+                assert_eq!(found, expected.row(row), "{name}, {way:?}, from {}", sources[row]);
+            }
+        }
+        Some(written)
+    }
+
+    fn agrees_on_every_shape<W: TestWeight, L: DenseLane>(seed: u64, every: usize, algorithm: &str) {
+        let graphs = graphs_of_every_shape::<W>(seed).into_iter().skip(seed as usize % every).step_by(every);
+        for (turn, (name, graph)) in graphs.enumerate() {
+            let all: Vec<VertexId> = (0..graph.vertices() as VertexId).collect();
+            // On the emulator, all rows of the larger ones would take long.
+            let sources: Vec<_> = all.iter().rev().copied().step_by(1 + graph.vertices() / 60).collect();
+            let way = WAYS[(turn + seed as usize) % WAYS.len()];
+            if agrees_with_the_cpu::<L>(&name, &graph, &sources, algorithm, way).is_none() {
+                assert_eq!(L::NAME, "u32->u32", "{name}");
+                agrees_with_the_cpu::<U32Wide>(&name, &graph, &sources, algorithm, way).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn every_shape_in_every_way() {
+        for seed in 0..6 {
+            agrees_on_every_shape::<u32, U32Narrow>(seed, 7, "tiled-floyd-warshall");
+        }
+        agrees_on_every_shape::<crate::graph::Unit, UnitLane>(1, 9, "tiled-floyd-warshall");
+        agrees_on_every_shape::<u32, U32Narrow>(3, 9, "tiled-floyd-warshall:cell-bits=32");
+        for seed in 0..3 {
+            agrees_on_every_shape::<i32, I32Lane>(seed, 9, "tiled-floyd-warshall");
+        }
+    }
+
+    fn random_arcs(seed: u64, vertices: u64, arcs: usize, weights: &[i32]) -> Vec<(VertexId, VertexId, i32)> {
+        let mut random = Random(seed);
+        let mut vertex = || random.below(vertices) as VertexId;
+        let ends: Vec<_> = (0..arcs).map(|_| (vertex(), vertex())).collect();
+        ends.into_iter().map(|(u, v)| (u, v, weights[random.below(weights.len() as u64) as usize])).collect()
+    }
+
+    fn graph_of(vertices: u64, arcs: Vec<(VertexId, VertexId, i32)>, signed: bool) -> Graph {
+        let builder = GraphBuilder::new().vertices(vertices);
+        if signed {
+            return builder.build_from(arcs).unwrap();
+        }
+        builder.build_from(arcs.into_iter().map(|(u, v, weight)| (u, v, weight as u32)).collect::<Vec<_>>()).unwrap()
+    }
+
+    /// Circles of weight 0, chains of them, ties everywhere.
+    #[test]
+    fn plateaus_become_trees() {
+        for (turn, way) in WAYS.into_iter().enumerate() {
+            let zeros = random_arcs(turn as u64, 150, 500, &[0, 0, 0, 1, 2]);
+            agrees_with_the_cpu::<U32Narrow>(
+                "zeros",
+                &graph_of(150, zeros, false),
+                &[0, 149, 75, 3, 3],
+                "floyd-warshall",
+                way,
+            );
+            let chain = (0..99_u32).flat_map(|v| [(v, v + 1, 0), (v + 1, v, 0)]).chain([(50, 7, 1), (120, 0, 3)]);
+            let chain = graph_of(121, chain.collect(), false);
+            agrees_with_the_cpu::<U32Narrow>("chain", &chain, &[99, 0, 120, 110], "floyd-warshall", way);
+        }
+    }
+
+    /// Differences of heights, here and there a little more: no circle is negative, many are 0.
+    #[test]
+    fn negative_weights() {
+        let mut random = Random(11);
+        let heights: Vec<i32> = (0..140).map(|_| random.below(40) as i32).collect();
+        for (turn, way) in WAYS.into_iter().enumerate() {
+            let arcs = random_arcs(20 + turn as u64, 140, 700, &[0, 0, 0, 1, 9]).into_iter();
+            let arcs = arcs.map(|(u, v, more)| (u, v, heights[v as usize] - heights[u as usize] + more)).collect();
+            let graph = graph_of(140, arcs, true);
+            assert!(graph.has_negative_weights());
+            let algorithm = ["floyd-warshall", "floyd-warshall:cell-bits=64"][turn % 2];
+            agrees_with_the_cpu::<I32Lane>("heights", &graph, &[139, 0, 66, 67, 68], algorithm, way);
+        }
+    }
+
+    /// Every arc is a shortest path, so more than there is room for; and a line, on which all vertices between are on the
+    /// way.
+    #[test]
+    fn tables_of_distances() {
+        let pairs = |n: u32| (0..n).flat_map(move |u| (0..n).filter(move |&v| v != u).map(move |v| (u, v)));
+        for n in [33_u32, 97] {
+            let mut random = Random(n.into());
+            let near = pairs(n).map(|(u, v)| (u, v, 1000 + random.below(1000) as i32)).collect();
+            let line = pairs(n).map(|(u, v)| (u, v, u.abs_diff(v) as i32)).collect();
+            let all: Vec<VertexId> = (0..n).collect();
+            for (name, arcs) in [("near", near), ("line", line)] {
+                let graph = graph_of(n.into(), arcs, false);
+                let written = |way| agrees_with_the_cpu::<U32Narrow>(name, &graph, &all, "tiled-floyd-warshall", way);
+                assert_eq!(written(ALL), Some(false), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn requests_for_successors_are_answered_alike() {
+        let arcs = random_arcs(31, 90, 2000, &[1, 2, 3, 50]);
+        let positive = graph_of(90, arcs.clone(), false);
+        let zeros = graph_of(90, random_arcs(32, 90, 300, &[0, 1, 5]), false);
+        let floats = Graph::from_edges(arcs.iter().map(|&(u, v, weight)| (u, v, weight as f32 / 7.0))).unwrap();
+        for graph in [&positive, &zeros, &floats] {
+            let cpu = Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap();
+            let requests =
+                [Apsp::all(), Apsp::all().from([89, 3, 3, 12]), Apsp::all().from([4]).to([2]), Apsp::all().from([])];
+            for device in devices(41) {
+                let gpu = Solver::builder(graph).threads(1).device(device).open().unwrap();
+                for request in &requests {
+                    let expected = cpu.solve(request.clone().with_successors()).unwrap();
+                    let found = gpu.solve(request.clone().with_successors().verified()).unwrap();
+                    assert!(found.report().engine.starts_with("cuda"));
+                    assert_eq!(found.found_successors(), expected.found_successors(), "{request:?}");
+                    assert_eq!(found.found_successors(), Some(&found.successors(graph).unwrap()));
+                    assert_eq!(gpu.solve(request.clone()).unwrap().found_successors(), None);
+                }
+                let mut found = gpu.solve(Apsp::all().with_successors()).unwrap();
+                let plain = cpu.solve(Apsp::all().algorithm("batched")).unwrap();
+                for (from, to) in (0..90).flat_map(|from| [(from, (from * 7 + 1) as VertexId % 90), (from, 0)]) {
+                    let (found, plain) = (found.path(graph, from, to).unwrap(), plain.path(graph, from, to).unwrap());
+                    assert_eq!(found.as_ref().map(|path| path.vertices()), plain.as_ref().map(|path| path.vertices()));
+                }
+                found.verify(graph).unwrap();
+                found.successors = Some(crate::problems::Successors::new(vec![NO_VERTEX; 90 * 90], 90));
+                assert!(found.verify(graph).unwrap_err().to_string().contains("wrong successors"));
+                assert!(gpu.solve(Apsp::all().with_successors().into_sink(&mut ())).is_err());
+                let plan = |request: &Apsp| gpu.plan(request).unwrap().device_bytes();
+                let floats = matches!(graph.weights(), crate::graph::Weights::F32(_));
+                let more = plan(&Apsp::all().with_successors()) - plan(&Apsp::all());
+                assert!(if floats { more == 0 } else { more > 2 * 90 * 90 * 4 }, "{more}");
+            }
+        }
+    }
+}

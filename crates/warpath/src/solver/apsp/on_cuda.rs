@@ -27,12 +27,7 @@ const CPU_ARC: f64 = 0.8e-9;
 const CPU_UNIT_ARC: f64 = 0.1e-9;
 
 /// What the algorithm takes on the device, with the successors of so many sources, if they are wanted.
-fn device_plan(
-    algorithm: &ApspAlgorithm,
-    parameters: &Parameters,
-    graph: &Graph,
-    successors_of: Option<u64>,
-) -> Plan {
+fn device_plan(algorithm: &ApspAlgorithm, parameters: &Parameters, graph: &Graph, successors_of: Option<u64>) -> Plan {
     fn of<L: DenseLane>(
         algorithm: &ApspAlgorithm,
         parameters: &Parameters,
