@@ -257,6 +257,9 @@ pub struct ApspArguments {
     /// Go on with an .npy that was interrupted
     #[arg(long, requires = "output", conflicts_with = "reduce")]
     pub resume: bool,
+    /// Write the first vertex after the source on the way to each target to the .csv, too
+    #[arg(long, requires = "output", conflicts_with = "reduce")]
+    pub successors: bool,
     /// Check the certificate of every row
     #[arg(long)]
     pub verify: bool,

@@ -25,6 +25,9 @@ fn a_table_has_the_rows_and_columns_asked_for() {
     let cells: Vec<u32> =
         bytes[bytes.len() - 16..].chunks(4).map(|cell| u32::from_ne_bytes(cell.try_into().unwrap())).collect();
     assert_eq!(cells, [3, 1, 1, u32::MAX]);
+    let text = folder.run("apsp g.txt --sources sources.txt --targets targets.txt --successors --output -").ok();
+    assert_eq!(text, "source,target,distance,successor\n1,4,3,2\n1,2,1,2\n3,4,1,4\n3,2,,\n");
+    folder.run("apsp g.txt --successors --output x.npy").fails(2, "written to a .csv");
     let found = folder.run("apsp g.txt --json --verify").json();
     assert_eq!((&found["sources"], &found["finite_pairs"]), (&json!(4), &json!(10)));
     assert_eq!((&found["distance_sum"], &found["max_distance"]), (&json!(10), &json!(3)));

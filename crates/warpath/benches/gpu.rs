@@ -9,6 +9,7 @@
 //! cargo bench -p warpath --bench gpu -- --problem sssp roads.gr --sources 1024   # in one call
 //! cargo bench -p warpath --bench gpu -- --predecessors kron:20      # and predecessors, compared with the CPU's, too
 //! cargo bench -p warpath --bench gpu -- --problem apsp dense:4096 --type f32     # all pairs, with weights as floats
+//! cargo bench -p warpath --bench gpu -- --problem apsp dense:4096 --successors   # and with successors of all pairs
 //! ```
 //!
 //! For each of eight sources in the largest component, five searches after one to warm up: from a prepared graph on the
@@ -83,6 +84,7 @@ impl Wanted {
 fn main() {
     let mut wanted = Wanted { problem: Problem::Bfs, predecessors: false };
     let mut all_pairs = false;
+    let mut successors = false;
     let mut kind = None;
     let mut weights = None;
     let mut graphs = Vec::new();
@@ -105,6 +107,7 @@ fn main() {
             }
             "--weights" => weights = arguments.next().map(|range| parse_range(&range)),
             "--type" => kind = arguments.next(),
+            "--successors" => successors = true,
             "--predecessors" => wanted.predecessors = true,
             "--bench" => {}
             _ => graphs.push(argument),
@@ -140,7 +143,9 @@ fn main() {
         if all_pairs {
             let graph = kind.iter().fold(graph, |graph, kind| apsp::converted(graph, kind));
             let chosen = algorithms.iter().map(|name| Some(name.as_str()));
-            chosen.chain(algorithms.is_empty().then_some(None)).for_each(|name_of| apsp::time(name, &graph, name_of));
+            chosen
+                .chain(algorithms.is_empty().then_some(None))
+                .for_each(|algorithm| apsp::time(name, &graph, algorithm, successors));
             continue;
         }
         let sources = sources(&graph, together.unwrap_or(SOURCES));

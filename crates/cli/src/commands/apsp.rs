@@ -65,6 +65,9 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
     if arguments.verify {
         request = request.verified();
     }
+    if arguments.successors {
+        request = request.with_successors();
+    }
     if common.plan {
         setup.print_plan(&solver, destination.plan(&solver, request)?)?;
         return Ok(ExitCode::SUCCESS);
@@ -85,7 +88,14 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
         max_distance: summary.max_distance().map(print::number),
         reduction: reduction.as_deref().filter(|_| common.json).map(rows_as_json),
         verified: arguments.verify.then_some(true),
-        seconds: Times { load, prepare: opening + times.prepare, solve: times.solve, write, ..Default::default() },
+        seconds: Times {
+            load,
+            prepare: opening + times.prepare,
+            solve: times.solve,
+            predecessors: times.predecessors,
+            write,
+            ..Default::default()
+        },
         peak_bytes: PeakBytes::now(),
     };
     if common.json {
@@ -118,6 +128,9 @@ fn destination(arguments: &ApspArguments) -> Result<Destination, Failure> {
     let kind = output.map(OutputKind::of).transpose()?;
     if arguments.resume && kind != Some(OutputKind::Npy) {
         return Err(Failure::usage("`--resume` goes on with a .npy; other outputs are begun anew"));
+    }
+    if arguments.successors && kind != Some(OutputKind::Csv) {
+        return Err(Failure::usage("`--successors` are written to a .csv"));
     }
     if let Some(how) = arguments.reduce {
         if kind == Some(OutputKind::Npy) {
@@ -205,15 +218,21 @@ fn write_matrix(
     matrix: &DistanceMatrix,
     targets: Option<&[VertexId]>,
 ) -> std::io::Result<()> {
-    writeln!(out, "source,target,distance")?;
+    let successors = matrix.found_successors();
+    writeln!(out, "source,target,distance{}", if successors.is_some() { ",successor" } else { "" })?;
     for (i, &source) in matrix.sources().iter().enumerate() {
         for j in 0..matrix.columns() {
             let target = targets.map_or(j as VertexId, |targets| targets[j]);
             write!(out, "{},{},", csv_field(&graph.name(source)), csv_field(&graph.name(target)))?;
-            match matrix.distance(i, j) {
-                Some(distance) => writeln!(out, "{distance}")?,
-                None => writeln!(out)?,
+            if let Some(distance) = matrix.distance(i, j) {
+                write!(out, "{distance}")?;
             }
+            if let Some(successors) = successors {
+                let target = targets.map_or(j, |targets| targets[j] as usize);
+                let name = successors.get(i, target).map(|vertex| graph.name(vertex));
+                write!(out, ",{}", name.as_deref().map(csv_field).unwrap_or_default())?;
+            }
+            writeln!(out)?;
         }
     }
     Ok(())

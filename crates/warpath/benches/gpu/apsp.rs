@@ -1,5 +1,6 @@
 //! All-pairs shortest paths on a GPU, timed by its own clock: from the matrix of weights on the device to that of
-//! distances. Some rows are compared with searches of the CPU engine; of small graphs all rows.
+//! distances. Some rows are compared with searches of the CPU engine; of small graphs all rows. With successors, those of
+//! all pairs are derived, and the time for that is printed beside.
 
 use std::time::Instant;
 
@@ -34,7 +35,7 @@ pub(super) fn heading() {
 }
 
 /// Times one algorithm and prints a line.
-pub(super) fn time(name: &str, graph: &Graph, algorithm: Option<&str>) {
+pub(super) fn time(name: &str, graph: &Graph, algorithm: Option<&str>, successors: bool) {
     let n = graph.vertices();
     let sample: Vec<VertexId> = if n <= SMALL {
         (0..n as VertexId).collect()
@@ -42,11 +43,12 @@ pub(super) fn time(name: &str, graph: &Graph, algorithm: Option<&str>) {
         (0..ROWS).map(|index| (index * (n - 1) / (ROWS - 1)) as VertexId).collect()
     };
     let request = || {
-        let request = Apsp::all().from(sample.clone());
+        let request = if successors { Apsp::all().with_successors() } else { Apsp::all().from(sample.clone()) };
         algorithm.into_iter().fold(request, |request, algorithm| request.algorithm(algorithm))
     };
     let gpu = Solver::builder(graph).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
     let (mut on_device, mut on_host, mut prepare, mut download) = (Vec::new(), Vec::new(), 0.0, 0.0);
+    let mut deriving = Vec::new();
     let (mut found, mut described, mut statistics) = (None, String::new(), String::new());
     for run in 0..=RUNS {
         let start = Instant::now();
@@ -54,26 +56,38 @@ pub(super) fn time(name: &str, graph: &Graph, algorithm: Option<&str>) {
         let host = start.elapsed().as_secs_f64();
         let report = matrix.report();
         if run > 0 {
-            let counted = report.statistics.iter().find(|(counter, _)| *counter == "device_nanoseconds");
-            on_device.push(counted.map_or(report.seconds.solve, |(_, nanoseconds)| *nanoseconds as f64 * 1e-9));
+            let seconds = |of: &str, otherwise: f64| {
+                let counted = report.statistics.iter().find(|(counter, _)| *counter == of);
+                counted.map_or(otherwise, |(_, nanoseconds)| *nanoseconds as f64 * 1e-9)
+            };
+            on_device.push(seconds("device_nanoseconds", report.seconds.solve));
+            deriving.push(seconds("successor_nanoseconds", report.seconds.predecessors));
             on_host.push(host);
             (prepare, download) = (report.seconds.prepare, report.seconds.download);
         }
         described.clone_from(&report.algorithm);
         let shown = report.statistics.iter().filter(|(name, _)| *name != "device_nanoseconds");
         statistics = shown.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
-        found = Some(matrix.into_distances());
+        found = Some(matrix);
     }
     let cpu = Solver::builder(graph).engine(Engine::Cpu).open().expect("threads can be started");
     let expected = cpu.solve(Apsp::all().from(sample.clone()).algorithm("batched")).expect("the searches work");
-    compare(name, &found.unwrap_or(Distances::U32(Vec::new())), expected.distances());
+    let found = found.expect("there was a run");
+    if successors {
+        let expected = expected.successors(graph).expect("it is the same graph");
+        let found = found.found_successors().expect("they were asked for");
+        for (row, &source) in sample.iter().enumerate() {
+            assert_eq!(found.row(source as usize), expected.row(row), "{name}: the successors from {source} differ");
+        }
+        println!("{:<16} successors: {:>10.4} ms", name, median(&mut deriving) * 1e3);
+    } else {
+        compare(name, found.distances(), expected.distances());
+    }
     let kind = match graph.weight_kind() {
         WeightKind::Unit => "unit",
         kind => kind.name(),
     };
-    on_device.sort_by(f64::total_cmp);
-    on_host.sort_by(f64::total_cmp);
-    let middle = on_device[RUNS / 2];
+    let (middle, on_host) = (median(&mut on_device), median(&mut on_host));
     println!(
         "{:<16} {:<5} {:<44} {:>10.4} {:>10.4} {:>8.2} {:>9.1} {:>9.1} {:>9.2}  {statistics}",
         name,
@@ -82,10 +96,16 @@ pub(super) fn time(name: &str, graph: &Graph, algorithm: Option<&str>) {
         middle * 1e3,
         on_device[0] * 1e3,
         (n as f64).powi(3) / middle * 1e-12,
-        on_host[RUNS / 2] * 1e3,
+        on_host * 1e3,
         prepare * 1e3,
         download * 1e3
     );
+}
+
+/// Sorts them.
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
 }
 
 /// That they are equal; floats but for the order in which they were added up.

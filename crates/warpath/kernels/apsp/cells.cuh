@@ -153,10 +153,7 @@ struct F64 {
 struct Bits {
     using Number = bool;
     using Word = u32;
-    static constexpr bool is_signed = false;
-    static constexpr u32 in_pairs = 0;
     static __device__ __forceinline__ Word everywhere(bool bit) { return bit ? ~0u : 0; }
-    static __device__ __forceinline__ Word relax(Word a, Word b, Word best) { return best | (a & b); }
 };
 
 /// Whether a path exists, in a word, which is 0 or 1.

@@ -259,27 +259,16 @@ __device__ __forceinline__ void fetch(const Operands<Cell>& operands, u32 first,
     if (operands.left_is_turned) {
         // Threads beside each other take rows below each other, whose numbers end up beside each other.
         constexpr u32 cells_of_vector = S::vector * S::pack;
-        constexpr u32 cells_at_once = cells_of_vector < slab / 2 ? cells_of_vector : slab / 2;
-        for (u32 at = threadIdx.x; at < S::side * slab / cells_at_once; at += threads) {
+        for (u32 at = threadIdx.x; at < S::side * slab / cells_of_vector; at += threads) {
             const u32 row = at % S::side, part = at / S::side;
             const Word* const from = operands.left + row * operands.pitch;
-            Word* const to = left + part * cells_at_once * S::side + row;
-            if constexpr (cells_of_vector == cells_at_once) {
-                const Word* const there = from + first / S::pack + part * S::vector;
-                const auto vector = load(reinterpret_cast<const Vector<Word>*>(there));
+            Word* const to = left + part * cells_of_vector * S::side + row;
+            const Word* const there = from + first / S::pack + part * S::vector;
+            const auto vector = load(reinterpret_cast<const Vector<Word>*>(there));
 #pragma unroll
-                for (u32 index = 0; index < cells_at_once; index++) {
-                    const auto number = cells::cell_of<Cell>(vector.word[index / S::pack], index % S::pack);
-                    to[index * S::side] = Cell::everywhere(number);
-                }
-            } else {
-                // So many cells are part of a word.
-                const u32 cell = first + part * cells_at_once;
-                const Word word = load(from + cell / S::pack);
-#pragma unroll
-                for (u32 index = 0; index < cells_at_once; index++) {
-                    to[index * S::side] = Cell::everywhere(cells::cell_of<Cell>(word, cell % S::pack + index));
-                }
+            for (u32 index = 0; index < cells_of_vector; index++) {
+                const auto number = cells::cell_of<Cell>(vector.word[index / S::pack], index % S::pack);
+                to[index * S::side] = Cell::everywhere(number);
             }
         }
     }
@@ -297,7 +286,7 @@ __device__ __forceinline__ void relax_slab(
     // Vertices that are relaxed together.
     constexpr u32 step = Cell::in_pairs > 0 ? 2 : 1;
     // As far as registers last.
-#pragma unroll(S::pack > 2 ? 2 : Cell::in_pairs == 12 ? 1 : 4 / step)
+#pragma unroll(Cell::in_pairs == 12 ? 1 : 4 / step)
     for (u32 vertex = 0; vertex < slab; vertex += step) {
         Word a[step][S::own], b[step][S::own];
 #pragma unroll
@@ -341,7 +330,7 @@ __device__ __forceinline__ void write_columns(
 #pragma unroll
     for (u32 word = 0; word < S::vector; word++) {
         Word* column = to + (first_column + word * S::pack) * S::side + y * S::vector;
-#pragma unroll(S::pack > 2 ? 1 : S::pack)
+#pragma unroll
         for (u32 cell = 0; cell < S::pack; cell++) {
 #pragma unroll
             for (u32 half = 0; half < 2; half++) {
@@ -528,7 +517,29 @@ __device__ __forceinline__ bool close_diagonal(const Operands<Cell>& operands, t
     return true;
 }
 
-/// The same for bits, 32 in a word: a thread has a row of the block, in one vector.
+// ---- Bits -----------------------------------------------------------------------------------------------------------
+
+// With 32 cells in a word, the columns of a stage are one vector of each row, and are kept as that. Rows are not joined one
+// by one but in groups: of the rows of four vertices a table has every union, 16 in all, and what a row of the tile takes
+// from it is one look-up, instead of four selections. A warp has whole rows of the tile, so its lanes look up the same
+// entry, each its own vector of it, and shared memory gives all it can.
+
+/// Vertices of a group, and unions of their rows.
+constexpr u32 group = 4, unions = 1 << group;
+/// So many groups have tables at a time; two of these take turns.
+constexpr u32 groups = 4;
+/// Words of their tables.
+template <class Cell>
+constexpr u32 table_words = groups * unions * Shape<Cell>::side;
+
+__device__ __forceinline__ Vector<u32> joined(const Vector<u32>& a, const Vector<u32>& b) {
+    Vector<u32> both;
+#pragma unroll
+    for (u32 index = 0; index < 4; index++) both.word[index] = a.word[index] | b.word[index];
+    return both;
+}
+
+/// Closes a diagonal block: a thread has a row of it, in one vector.
 template <class Cell>
 __device__ __forceinline__ void close_diagonal_of_bits(const Operands<Cell>& operands, u32* shared) {
     using S = Shape<Cell>;
@@ -544,19 +555,99 @@ __device__ __forceinline__ void close_diagonal_of_bits(const Operands<Cell>& ope
             u32* const through = shared + bit % 2 * S::vector;
             if (thread == word * S::pack + bit) write_vector(through, best);
             __syncthreads();
-            const auto joined = read_vector(through);
+            const auto other = read_vector(through);
             const u32 mask = Cell::everywhere(best.word[word] >> bit & 1);
 #pragma unroll
-            for (u32 index = 0; index < S::vector; index++) best.word[index] |= joined.word[index] & mask;
+            for (u32 index = 0; index < S::vector; index++) best.word[index] |= other.word[index] & mask;
         }
     }
-    if (thread < S::side) store(reinterpret_cast<Vector<u32>*>(block), best);
+    if (thread < S::side) {
+        store(reinterpret_cast<Vector<u32>*>(block), best);
+        store(reinterpret_cast<Vector<u32>*>(operands.columns + row * S::vector), best);
+    }
+}
+
+/// A task other than closing the diagonal.
+template <class Cell>
+__device__ __forceinline__ void relax_tile_of_bits(const Operands<Cell>& operands, u32* shared) {
+    using S = Shape<Cell>;
+    constexpr u32 warps = threads / 32, rows = S::side / warps, steps = S::side / (groups * group);
+    static_assert(S::side == 32 * S::vector && warps == 2 * groups && S::pack == 2 * groups * group, "");
+    const u32 warp = threadIdx.x / 32, word = threadIdx.x % 32 * S::vector;
+    u32* const columns = shared + 2 * table_words<Cell>;
+    // A group's tables are made by two warps: one has the unions with its last row, one those without.
+    const u32 of_group = warp / 2;
+    const bool has_last = warp % 2 != 0;
+    Vector<u32> of_vertex[group];
+    // Looked up again where it is needed again: registers are for the tile.
+    const auto fetch_rows = [&](u32 step) {
+        const u32 pitch = load_shared(&operands.pitch);
+        const u32* from = load_shared(&operands.above) + (step * groups + of_group) * group * pitch + word;
 #pragma unroll
-    for (u32 word = 0; word < S::vector; word++) {
+        for (u32 index = 0; index < group; index++) {
+            of_vertex[index] = load(reinterpret_cast<const Vector<u32>*>(from + index * pitch));
+        }
+    };
+    const auto find_tile = [&](u32& pitch) {
+        pitch = load_shared(&operands.pitch);
+        return load_shared(&operands.tile) + warp * rows * pitch + word;
+    };
+    const auto make_tables = [&](u32* tables) {
+        u32* const to = tables + (of_group * unions + (has_last ? unions / 2 : 0)) * S::side + word;
+        Vector<u32> of_union[unions / 2];
+#pragma unroll
+        for (u32 index = 0; index < S::vector; index++) {
+            of_union[0].word[index] = has_last ? of_vertex[group - 1].word[index] : 0;
+        }
+#pragma unroll
+        for (u32 which = 0; which < unions / 2; which++) {
+            if (which > 0) {
+                const u32 first = which % 2 != 0 ? 0 : which % 4 != 0 ? 1 : 2;
+                of_union[which] = joined(of_union[which & (which - 1)], of_vertex[first]);
+            }
+            write_vector(to + which * S::side, of_union[which]);
+        }
+    };
+    fetch_rows(0);
+    if (threadIdx.x < S::side) {
+        const u32 apart = operands.left_is_turned ? operands.pitch : S::vector;
+        write_vector(columns + threadIdx.x * S::vector,
+                     load(reinterpret_cast<const Vector<u32>*>(operands.left + threadIdx.x * apart)));
+    }
+    Vector<u32> best[rows];
+    u32 pitch;
+    u32* tile = find_tile(pitch);
+#pragma unroll
+    for (u32 row = 0; row < rows; row++) best[row] = load(reinterpret_cast<const Vector<u32>*>(tile + row * pitch));
+    make_tables(shared);
+    fetch_rows(1);
 #pragma unroll 1
-        for (u32 bit = thread / S::side; bit < S::pack; bit += threads / S::side) {
-            store(operands.columns + (word * S::pack + bit) * S::side + row,
-                  Cell::everywhere(best.word[word] >> bit & 1));
+    for (u32 step = 0; step < steps; step++) {
+        // These tables are complete, and everyone is done with those before.
+        __syncthreads();
+        const u32* const tables = shared + step % 2 * table_words<Cell> + word;
+        if (step + 1 < steps) make_tables(shared + (step + 1) % 2 * table_words<Cell>);
+        if (step + 2 < steps) fetch_rows(step + 2);
+        const u32* const bits_of = columns + warp * rows * S::vector + step / 2;
+#pragma unroll
+        for (u32 row = 0; row < rows; row++) {
+            const u32 bits = bits_of[row * S::vector] >> (step % 2 * groups * group);
+#pragma unroll
+            for (u32 first = 0; first < groups; first += 2) {
+                const u32 one = bits >> (first * group) & (unions - 1);
+                const u32 other = bits >> ((first + 1) * group) & (unions - 1);
+                best[row] = joined(best[row], joined(read_vector(tables + (first * unions + one) * S::side),
+                                                     read_vector(tables + ((first + 1) * unions + other) * S::side)));
+            }
+        }
+    }
+    tile = find_tile(pitch);
+#pragma unroll
+    for (u32 row = 0; row < rows; row++) store(reinterpret_cast<Vector<u32>*>(tile + row * pitch), best[row]);
+    if (operands.columns != nullptr && word == operands.part_of_stage * S::vector) {
+#pragma unroll
+        for (u32 row = 0; row < rows; row++) {
+            store(reinterpret_cast<Vector<u32>*>(operands.columns + (warp * rows + row) * S::vector), best[row]);
         }
     }
 }
@@ -620,7 +711,11 @@ __device__ __forceinline__ void run(const Search<Cell>& search) {
                 if (threadIdx.x == 0) operands.columns = nullptr;
             }
         }
-        if (task.kind != Kind::diagonal || S::pack > 1) relax_tile<Cell>(operands, search.one, shared);
+        if constexpr (S::pack > 2) {
+            relax_tile_of_bits<Cell>(operands, shared);
+        } else if (task.kind != Kind::diagonal || S::pack > 1) {
+            relax_tile<Cell>(operands, search.one, shared);
+        }
         tell(search, task);
     }
 }

@@ -4,7 +4,7 @@
 // registers: 128
 // no-sass: STL
 // sass: LOP3
-// sass: LDGSTS
+// sass: LDS.128
 #include "../apsp/tiles.cuh"
 
 extern "C" __global__ void __launch_bounds__(tiles::threads, 2) closure_bits(tiles::Search<cells::Bits> search) {

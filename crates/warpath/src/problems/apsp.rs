@@ -25,6 +25,7 @@ pub struct Apsp {
     pub(crate) targets: Option<Vec<VertexId>>,
     pub(crate) algorithm: Option<String>,
     pub(crate) verified: bool,
+    pub(crate) successors: bool,
 }
 
 impl Apsp {
@@ -55,6 +56,23 @@ impl Apsp {
     /// rows that are not kept get verified. A matrix can also be verified afterwards.
     pub fn verified(mut self) -> Self {
         self.verified = true;
+        self
+    }
+
+    /// Also find the first vertex after each source on the way to every vertex:
+    /// [`DistanceMatrix::found_successors`](super::DistanceMatrix::found_successors) has them. They are derived from final
+    /// distances where those are, on the GPU if that made them, which is much less than the work on the distances; floats
+    /// that a Floyd-Warshall matrix has added up take a search for each row. Rows that go into a sink have none.
+    ///
+    /// ```
+    /// use warpath::{Apsp, Graph, Solver};
+    /// let graph = Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)])?;
+    /// let matrix = Solver::new(&graph)?.solve(Apsp::all().with_successors())?;
+    /// assert_eq!(matrix.found_successors().unwrap().get(0, 2), Some(1));
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    pub fn with_successors(mut self) -> Self {
+        self.successors = true;
         self
     }
 

@@ -40,6 +40,8 @@ pub struct DistanceMatrix {
     pub(crate) targets: Option<Vec<VertexId>>,
     pub(crate) columns: usize,
     pub(crate) distances: Distances,
+    /// If they were asked for.
+    pub(crate) successors: Option<Successors>,
     /// Whether floats were added up in another order than along the path.
     pub(crate) reassociated: bool,
     pub(crate) verified: bool,
@@ -54,6 +56,11 @@ pub struct Successors {
 }
 
 impl Successors {
+    /// Of a table with so many columns, which are all vertices.
+    pub(crate) fn new(hops: Vec<VertexId>, columns: usize) -> Self {
+        Successors { hops, columns }
+    }
+
     /// The vertex after the source of row `i` on its path to vertex `j`; `None` if `j` is that source or not reached.
     ///
     /// # Panics
@@ -123,6 +130,11 @@ impl DistanceMatrix {
         D::of(&self.distances).map(|values| &values[i * self.columns..(i + 1) * self.columns])
     }
 
+    /// The first hops, if the request asked for them ([`Apsp::with_successors`](super::Apsp::with_successors)).
+    pub fn found_successors(&self) -> Option<&Successors> {
+        self.successors.as_ref()
+    }
+
     /// How the result was made.
     pub fn report(&self) -> &Report {
         &self.report
@@ -160,7 +172,8 @@ impl DistanceMatrix {
     /// distance or weight there is.
     ///
     /// Where not every vertex is a column, a row says too little to be checked by itself: each is completed by a
-    /// search, which is checked by the certificate, and then compared.
+    /// search, which is checked by the certificate, and then compared. Successors, if there are any, are compared with
+    /// those derived from the distances.
     ///
     /// # Errors
     ///
@@ -176,13 +189,19 @@ impl DistanceMatrix {
         with_lane_of!(&self.distances, graph, L, adjacency => {
             let Some(values) = <<L as Lane>::Distance as DistanceValue>::of(&self.distances) else { return Err(wrong_lane()) };
             let tolerance = Tolerance::new::<L>(graph, values, self.reassociated);
-            verify_rows::<L>(adjacency, &self.sources, self.targets.as_deref(), values, self.columns, tolerance)
-        })
+            verify_rows::<L>(adjacency, &self.sources, self.targets.as_deref(), values, self.columns, tolerance)?;
+        });
+        let Some(found) = &self.successors else { return Ok(()) };
+        let derived = self.derived_successors(graph)?;
+        match (0..self.rows()).find(|&i| found.row(i) != derived.row(i)) {
+            None => Ok(()),
+            Some(i) => Err(Error::NotVerified(format!("in the row of vertex {}: wrong successors", self.sources[i]))),
+        }
     }
 
     /// The path from the `i`-th source to a vertex: the one that a search from that source gives, whatever algorithm
     /// made the matrix. `None` where there is none. O(V + E) if every vertex is a column and distances were added up
-    /// along paths, else one search.
+    /// along paths, else one search. O(length) if the matrix has all pairs with their successors and no weight is 0 or less.
     ///
     /// # Errors
     ///
@@ -193,6 +212,9 @@ impl DistanceMatrix {
     /// If there is no such row or vertex.
     pub fn path(&self, graph: &Graph, i: usize, to: VertexId) -> Result<Option<Path>> {
         with_lane_of!(&self.distances, graph, L, adjacency => {
+            if let Some(found) = self.walk(graph, i, to)? {
+                return Ok(found);
+            }
             let (row, predecessors) = self.predecessors::<L>(graph, adjacency, i)?;
             let Some(length) = row[to as usize].distance() else { return Ok(None) };
             let mut vertices = vec![to];
@@ -206,13 +228,44 @@ impl DistanceMatrix {
         })
     }
 
+    /// The path from successor to successor; `None` if that may be another one than a search gives, or none.
+    ///
+    /// With weights above 0 it is the same: let `s` follow the source `i` on the path to `j`. An arc that is tight on a way
+    /// from `s` to `j` is tight from `i`, too, and the last arc of the path, whose tail is the least of all, is among them:
+    /// so `s` has the same predecessor of `j`, and so on.
+    fn walk(&self, graph: &Graph, i: usize, to: VertexId) -> Result<Option<Option<Path>>> {
+        let all_pairs = self.targets.is_none() && (0..graph.vertices() as VertexId).eq(self.sources.iter().copied());
+        let Some(successors) = &self.successors else { return Ok(None) };
+        if self.reassociated || !all_pairs || graph.weight_range().0 <= 0.0 || self.columns != graph.vertices() {
+            return Ok(None);
+        }
+        let Some(length) = self.distance(i, to as usize) else { return Ok(Some(None)) };
+        let mut vertices = vec![i as VertexId];
+        let mut at = i;
+        while let Some(next) = successors.get(at, to as usize) {
+            if vertices.len() == graph.vertices() {
+                return Err(Error::NotVerified(format!("the successors from {i} to {to} run in circles")));
+            }
+            vertices.push(next);
+            at = next as usize;
+        }
+        Ok(Some(Some(Path::new(vertices, length))))
+    }
+
     /// The first hop of every path, for every vertex as a target: those of the paths that searches give, whatever
-    /// algorithm made the matrix. For each row the cost of [`DistanceMatrix::path`].
+    /// algorithm made the matrix. For each row the cost of [`DistanceMatrix::path`], unless they were asked for with it.
     ///
     /// # Errors
     ///
     /// If the matrix is not of this graph.
     pub fn successors(&self, graph: &Graph) -> Result<Successors> {
+        match &self.successors {
+            Some(found) if found.columns == graph.vertices() => Ok(found.clone()),
+            _ => self.derived_successors(graph),
+        }
+    }
+
+    fn derived_successors(&self, graph: &Graph) -> Result<Successors> {
         let columns = graph.vertices();
         let mut hops = vec![NO_VERTEX; self.rows() * columns];
         with_lane_of!(&self.distances, graph, L, adjacency => {

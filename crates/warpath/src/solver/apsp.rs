@@ -13,14 +13,14 @@ use crate::algorithms::{AlgorithmInfo, Parameters, Statistics, parse_algorithm};
 use crate::cpu::apsp::{ALGORITHMS, ApspAlgorithm, ApspLane, ApspOutput, ApspTask, RowConsumer};
 use crate::cuda::apsp as cuda;
 use crate::graph::{
-    DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId,
-    WeightKind, Weights,
+    DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, NO_VERTEX, U32Narrow, U32Wide, UnitLane,
+    VertexId, WeightKind, Weights,
 };
 use crate::huge_pages::on_huge_pages;
 use crate::plan::Plan;
 use crate::problems::{
-    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, Report, RowBlock, RowSink, Seconds, TableFacts, TableShape,
-    Tolerance, verify_rows,
+    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, Report, RowBlock, RowSink, Seconds, Successors, TableFacts,
+    TableShape, Tolerance, verify_rows,
 };
 use crate::{Error, Result};
 
@@ -70,7 +70,7 @@ impl Request for Apsp {
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan> {
         let table = Table::new(self, solver)?;
         let mut plan = Plan::new();
-        plan.memory("matrix of distances", table.cells().saturating_mul(table.distance_bytes));
+        table.plan_result(self, solver, &mut plan);
         table.plan_algorithm(self, solver, &mut plan, true)?;
         Ok(plan)
     }
@@ -85,6 +85,9 @@ impl Request for ApspIntoSink<'_> {
 
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan> {
         let table = Table::new(&self.request, solver)?;
+        if self.request.successors {
+            return Err(Error::invalid("rows that go into a sink have no successors: ask for a matrix"));
+        }
         let mut plan = Plan::new();
         plan.memory("blocks of rows", block_bytes(solver).min(table.cells().saturating_mul(table.distance_bytes)));
         table.plan_algorithm(&self.request, solver, &mut plan, false)?;
@@ -130,11 +133,22 @@ impl Table {
         (self.sources.len() as u64).saturating_mul(self.columns)
     }
 
+    /// What the matrix takes that is handed back.
+    fn plan_result(&self, request: &Apsp, solver: &Solver<'_>, plan: &mut Plan) {
+        plan.memory("matrix of distances", self.cells().saturating_mul(self.distance_bytes));
+        if request.successors {
+            let hops = (self.sources.len() as u64).saturating_mul(solver.graph.vertices() as u64);
+            plan.memory("successors", hops.saturating_mul(size_of::<VertexId>() as u64));
+        }
+    }
+
     /// What the algorithm takes beyond the result.
     fn plan_algorithm(&self, request: &Apsp, solver: &Solver<'_>, plan: &mut Plan, in_place: bool) -> Result<()> {
         let choice = choose(request, solver, self)?;
         match choice.algorithm {
-            Chosen::Cuda(algorithm) => return on_cuda::plan(algorithm, &choice.parameters, solver, plan),
+            Chosen::Cuda(algorithm) => {
+                return on_cuda::plan(request, self, algorithm, &choice.parameters, solver, plan);
+            }
             Chosen::Cpu(algorithm) => self.plan_on_cpu(algorithm, request, solver, plan, in_place),
         }
         Ok(())
@@ -280,6 +294,8 @@ struct Ran {
     device_bytes: u64,
     seconds: Seconds,
     statistics: Statistics,
+    /// Whether it has found the successors that were asked for.
+    has_successors: bool,
 }
 
 fn report<L: Lane>(choice: Choice, wide: bool, ran: Ran) -> Report {
@@ -303,13 +319,14 @@ fn reassociates<L: Lane>(choice: &Choice) -> bool {
         && matches!(L::Distance::into_distances(Vec::new()), Distances::F32(_) | Distances::F64(_))
 }
 
-/// Runs the chosen algorithm into `output`.
+/// Runs the chosen algorithm into `output`, and what it finds of successors, if they are wanted, into `successors`.
 fn run<L: ApspLane + cuda::DenseLane>(
     solver: &Solver<'_>,
     request: &Apsp,
     table: &Table,
     choice: &Choice,
     output: ApspOutput<'_, L::Distance>,
+    successors: Option<&mut [VertexId]>,
 ) -> Result<Ran> {
     let graph = solver.graph;
     let Some(adjacency) = graph.csr().adjacency::<L::Weight>() else {
@@ -330,11 +347,11 @@ fn run<L: ApspLane + cuda::DenseLane>(
     };
     let start = Instant::now();
     match choice.algorithm {
-        Chosen::Cuda(algorithm) => on_cuda::run(solver, algorithm, &task, output),
+        Chosen::Cuda(algorithm) => on_cuda::run(solver, algorithm, &task, output, successors),
         Chosen::Cpu(algorithm) => {
             let statistics = L::pick(&algorithm.solve)(&task, output)?;
             let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
-            Ok(Ran { engine: "cpu".into(), device_bytes: 0, seconds, statistics })
+            Ok(Ran { engine: "cpu".into(), device_bytes: 0, seconds, statistics, has_successors: false })
         }
     }
 }
@@ -367,7 +384,7 @@ fn with_choice<T>(
     if let Chosen::Cpu(algorithm) = choice.algorithm {
         let mut plan = Plan::new();
         if in_place {
-            plan.memory("matrix of distances", table.cells().saturating_mul(table.distance_bytes));
+            table.plan_result(request, solver, &mut plan);
         }
         table.plan_on_cpu(algorithm, request, solver, &mut plan, in_place);
         plan.check(solver.memory)?;
@@ -383,12 +400,17 @@ fn solve_matrix<L: ApspLane + cuda::DenseLane>(
     let table = Table::new(request, solver)?;
     let mut matrix = with_choice(solver, request, &table, true, &Cell::new(false), |choice| {
         let mut distances = on_huge_pages(vec![L::Distance::ZERO; table.cells() as usize]);
-        let ran = run::<L>(solver, request, &table, &choice, ApspOutput::Matrix(&mut distances))?;
+        let vertices = solver.graph.vertices();
+        let mut hops = request.successors.then(|| on_huge_pages(vec![NO_VERTEX; table.sources.len() * vertices]));
+        let output = ApspOutput::Matrix(&mut distances);
+        let ran = run::<L>(solver, request, &table, &choice, output, hops.as_deref_mut())?;
+        let hops = hops.filter(|_| ran.has_successors);
         Ok(DistanceMatrix {
             sources: table.sources.clone(),
             targets: request.targets.clone(),
             columns: table.columns as usize,
             distances: L::Distance::into_distances(distances),
+            successors: hops.map(|hops| Successors::new(hops, vertices)),
             reassociated: reassociates::<L>(&choice),
             verified: false,
             report: report::<L>(choice, wide, ran),
@@ -397,6 +419,11 @@ fn solve_matrix<L: ApspLane + cuda::DenseLane>(
     if request.verified {
         solver.team.install(|| matrix.verify(solver.graph))?;
         matrix.verified = true;
+    }
+    if request.successors && matrix.successors.is_none() {
+        let start = Instant::now();
+        matrix.successors = Some(solver.team.install(|| matrix.successors(solver.graph))?);
+        matrix.report.seconds.predecessors = start.elapsed().as_secs_f64();
     }
     Ok(matrix)
 }
@@ -422,7 +449,7 @@ fn solve_into<L: ApspLane + cuda::DenseLane>(
             sink: &mut *sink,
             lane: std::marker::PhantomData,
         };
-        let ran = run::<L>(solver, request, &table, &choice, ApspOutput::Blocks(&mut rows))?;
+        let ran = run::<L>(solver, request, &table, &choice, ApspOutput::Blocks(&mut rows), None)?;
         rows.sink.finish()?;
         Ok(ApspSummary { facts: rows.facts, verified: request.verified, report: report::<L>(choice, wide, ran) })
     })

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use rayon::prelude::*;
 
+use super::successors::Room;
 use super::{Cell, DenseLane, DenseTask};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Argument, Device, LaunchShape, arguments, images};
@@ -35,8 +36,10 @@ pub(crate) struct Matrix {
     pub(super) rows: u64,
     /// Cells in a row, with those beyond the vertices.
     pub(super) pitch: u64,
-    vertices: u64,
-    range: Range,
+    pub(super) vertices: u64,
+    pub(super) range: Range,
+    /// What successors are derived from, if they are wanted.
+    pub(super) room: Option<Room>,
     buffer: DeviceSlice<u8>,
     /// One value for the survey.
     greatest: DeviceSlice<u64>,
@@ -49,7 +52,7 @@ pub(crate) struct Matrix {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Range {
     /// Integers from here on are no distances.
-    threshold: i64,
+    pub(super) threshold: i64,
     /// The greatest weight, at least 0.
     heaviest: f64,
 }
@@ -180,6 +183,8 @@ impl Matrix {
         let cells = pool.take(rows * pitch * cell.bytes())?;
         let buffer = pool.take(buffer_bytes::<L>(vertices))?;
         let greatest = pool.take(1)?;
+        let room = task.successors_of.filter(|_| !cell.is_float());
+        let room = room.map(|sources| Room::take(&mut pool, cell, vertices, cells.length(), sources)).transpose()?;
         let matrix = Matrix {
             pool,
             cells,
@@ -188,6 +193,7 @@ impl Matrix {
             pitch,
             vertices,
             range,
+            room,
             buffer,
             greatest,
             to_rows: format!("apsp_matrix_rows_{}_{}", cell.name(), L::DISTANCES),
@@ -200,6 +206,9 @@ impl Matrix {
             Cell::I64 => matrix.fill::<i64>(task)?,
             Cell::F32 => matrix.fill::<f32>(task)?,
             Cell::F64 => matrix.fill::<f64>(task)?,
+        }
+        if let Some(room) = &matrix.room {
+            matrix.pool.copy(room.weights, matrix.cells)?;
         }
         device.synchronize()?;
         Ok(matrix)

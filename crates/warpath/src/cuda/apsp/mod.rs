@@ -26,6 +26,7 @@
 pub(crate) mod blocked_floyd_warshall;
 pub(crate) mod floyd_warshall;
 pub(crate) mod matrix;
+mod successors;
 pub(crate) mod tiled_floyd_warshall;
 pub(super) mod tiles;
 
@@ -36,7 +37,7 @@ use matrix::Matrix;
 use super::device::Device;
 use super::device::memory::{DeviceSlice, Pool};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
-use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane};
+use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId};
 use crate::plan::Plan;
 use crate::{Control, Error, Result};
 
@@ -141,6 +142,8 @@ pub(crate) struct DenseTask<'a> {
     pub(crate) graph: &'a Graph,
     /// Which vertices have arcs here; all if it does not say.
     pub(crate) takes_part: Option<&'a [bool]>,
+    /// The sources from which the first vertex after them is wanted, on the way to every other.
+    pub(crate) successors_of: Option<&'a [VertexId]>,
     /// What was set by the caller.
     pub(crate) parameters: &'a Parameters,
     /// Who watches and may cancel.
@@ -181,8 +184,8 @@ pub(crate) struct Computed {
     pub(crate) matrix: Matrix,
     /// What was counted.
     pub(crate) statistics: Statistics,
-    /// How long it took to make the matrix of weights, and to work on it, in seconds.
-    pub(crate) seconds: [f64; 2],
+    /// How long it took to make the matrix of weights, to work on it, and to derive successors, in seconds.
+    pub(crate) seconds: [f64; 3],
 }
 
 /// An all-pairs algorithm on a matrix.
@@ -232,10 +235,16 @@ impl ApspAlgorithm {
         there.into_iter().filter(|&cell| suits(cell)).collect()
     }
 
-    /// What a matrix of such cells takes on the device.
-    pub(crate) fn plan_matrix<L: DenseLane>(&self, cell: Cell, vertices: u64) -> Plan {
+    /// What a matrix of such cells takes on the device, and, if they are wanted, the successors of so many sources.
+    pub(crate) fn plan_matrix<L: DenseLane>(&self, cell: Cell, vertices: u64, successors_of: Option<u64>) -> Plan {
         let mut plan = Plan::new();
-        Matrix::plan::<L>(cell, vertices, (self.multiples)(cell), &mut plan);
+        let multiples = (self.multiples)(cell);
+        Matrix::plan::<L>(cell, vertices, multiples, &mut plan);
+        if let Some(sources) = successors_of.filter(|_| !cell.is_float()) {
+            let (rows, pitch) = matrix::sides(vertices, multiples);
+            let bytes = rows.saturating_mul(pitch).saturating_mul(cell.bytes());
+            successors::plan(cell, vertices, bytes, sources, &mut plan);
+        }
         (self.plan)(cell, vertices, &mut plan);
         plan
     }
@@ -256,7 +265,8 @@ impl ApspAlgorithm {
                 continue;
             };
             let start = std::time::Instant::now();
-            let plan = self.plan_matrix::<L>(cell, vertices);
+            let wanted = task.successors_of.map(|sources| sources.len() as u64);
+            let plan = self.plan_matrix::<L>(cell, vertices, wanted);
             let mut matrix = Matrix::upload::<L>(device, task, cell, range, (self.multiples)(cell), &plan)?;
             let uploaded = start.elapsed().as_secs_f64();
             let start = std::time::Instant::now();
@@ -267,7 +277,10 @@ impl ApspAlgorithm {
             if matrix.is_in_range()? {
                 statistics.push(("cell_bits", 8 * cell.bytes()));
                 statistics.push(("repeated_in_wider_cells", repeated));
-                let seconds = [uploaded, start.elapsed().as_secs_f64()];
+                let worked = start.elapsed().as_secs_f64();
+                let start = std::time::Instant::now();
+                statistics.extend(matrix.derive_successors(task)?);
+                let seconds = [uploaded, worked, start.elapsed().as_secs_f64()];
                 return Ok(Solved::Matrix(Box::new(Computed { matrix, statistics, seconds })));
             }
             repeated += 1;

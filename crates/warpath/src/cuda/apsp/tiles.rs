@@ -28,6 +28,8 @@ pub(in crate::cuda) const STAGES: Parameter = Parameter {
 const THREADS: u32 = 256;
 const ROW_BYTES: u64 = 512;
 const SHARED_BYTES: u32 = 3 * 2 * 16 * ROW_BYTES as u32;
+/// That for bits: twice the tables of 4 groups of 4 rows, and the columns.
+const SHARED_BYTES_OF_BITS: u32 = 2 * 4 * 16 * ROW_BYTES as u32 + 128 * 16;
 
 /// Relaxations of words in a launch.
 const WORK_OF_LAUNCH: u64 = 1 << 40;
@@ -39,6 +41,7 @@ pub(in crate::cuda) struct Tiles {
     word: u64,
     down: u64,
     across: u64,
+    shared_bytes: u32,
 }
 
 impl Tiles {
@@ -49,7 +52,13 @@ impl Tiles {
 
     /// A matrix of so many rows of so many words of so many bytes, multiples of a tile's.
     pub(in crate::cuda) fn new(rows: u64, words: u64, word: u64) -> Self {
-        Tiles { word, down: rows / Self::side(word), across: words / Self::side(word) }
+        let (down, across) = (rows / Self::side(word), words / Self::side(word));
+        Tiles { word, down, across, shared_bytes: SHARED_BYTES }
+    }
+
+    /// A matrix of bits, of so many rows of so many words of 32 bits, multiples of a tile's.
+    pub(in crate::cuda) fn of_bits(rows: u64, words: u64) -> Self {
+        Tiles { shared_bytes: SHARED_BYTES_OF_BITS, ..Tiles::new(rows, words, 4) }
     }
 
     fn tile_bytes(self) -> u64 {
@@ -75,7 +84,7 @@ impl Tiles {
         parameters: &Parameters,
         control: &Control,
     ) -> Result<(Ended, Statistics)> {
-        let Tiles { down, across, .. } = self;
+        let Tiles { down, across, shared_bytes, .. } = self;
         let columns = pool.take::<u8>(2 * down * self.tile_bytes())?;
         let diagonal = pool.take::<u8>(2 * self.tile_bytes())?;
         let stages_done = pool.take::<u32>(down * across)?;
@@ -83,7 +92,7 @@ impl Tiles {
         let tickets = pool.take::<u64>(1)?;
         let stopped = pool.take::<u32>(1)?;
         let device: Arc<dyn Device> = pool.device().clone();
-        let at_once = device.blocks_at_once(function, THREADS, SHARED_BYTES)?;
+        let at_once = device.blocks_at_once(function, THREADS, shared_bytes)?;
         // Where there are few tiles they wait for each other most of the time: a block that has a multiprocessor to
         // itself is done sooner.
         let few = down * across < 2 * u64::from(at_once);
@@ -121,7 +130,7 @@ impl Tiles {
                 head_start: head_start as u32,
                 one: 1,
             };
-            let launch = LaunchShape { shared_bytes: SHARED_BYTES, ..LaunchShape::line(blocks, THREADS) };
+            let launch = LaunchShape { shared_bytes, ..LaunchShape::line(blocks, THREADS) };
             // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
             unsafe { device.launch(function, &launch, arguments![search])? };
             device.record(&after)?;

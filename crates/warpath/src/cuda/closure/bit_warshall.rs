@@ -19,8 +19,6 @@ use crate::cuda::apsp::tiles::{HEAD_START, STAGES, Tiles};
 use crate::cuda::device::images;
 use crate::problems::Problem;
 
-/// Bytes of a word.
-const WORD: u64 = 4;
 /// Rows of a tile, and words in a row.
 const SIDE: u64 = 128;
 
@@ -37,14 +35,14 @@ pub(super) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
     multiples: (SIDE, SIDE),
     plan: |vertices, plan| {
         let (rows, words) = ALGORITHM.sides(vertices);
-        Tiles::new(rows, words, WORD).plan(plan);
+        Tiles::of_bits(rows, words).plan(plan);
     },
     close,
 };
 
 fn close(bits: &mut Bits, task: &ClosureTask<'_>) -> Result<Statistics> {
     let function = bits.pool.device().function(&images::CLOSURE_BIT_WARSHALL, "closure_bits")?;
-    let (tiles, address) = (Tiles::new(bits.rows, bits.pitch, WORD), bits.words.address());
+    let (tiles, address) = (Tiles::of_bits(bits.rows, bits.pitch), bits.words.address());
     let (_, statistics) = tiles.eliminate(&mut bits.pool, address, function, task.parameters, task.control)?;
     Ok(statistics)
 }

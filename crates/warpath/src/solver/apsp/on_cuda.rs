@@ -26,35 +26,48 @@ const CPU_RELAXATION: f64 = 0.02e-9;
 const CPU_ARC: f64 = 0.8e-9;
 const CPU_UNIT_ARC: f64 = 0.1e-9;
 
-/// What the algorithm takes on the device.
-fn device_plan(algorithm: &ApspAlgorithm, parameters: &Parameters, graph: &Graph) -> Plan {
-    fn of<L: DenseLane>(algorithm: &ApspAlgorithm, parameters: &Parameters, graph: &Graph) -> Plan {
+/// What the algorithm takes on the device, with the successors of so many sources, if they are wanted.
+fn device_plan(algorithm: &ApspAlgorithm, parameters: &Parameters, graph: &Graph, successors_of: Option<u64>) -> Plan {
+    fn of<L: DenseLane>(
+        algorithm: &ApspAlgorithm,
+        parameters: &Parameters,
+        graph: &Graph,
+        successors_of: Option<u64>,
+    ) -> Plan {
         /// Narrower cells may have to be repeated in these; wider ones hardly ever.
         const USUAL_BYTES: u64 = 4;
         let cells = algorithm.cells::<L>(graph, parameters, None);
         let usual = cells.iter().find(|cell| cell.bytes() >= USUAL_BYTES).or(cells.last());
-        usual.map_or_else(Plan::new, |&cell| algorithm.plan_matrix::<L>(cell, graph.vertices() as u64))
+        usual.map_or_else(Plan::new, |&cell| algorithm.plan_matrix::<L>(cell, graph.vertices() as u64, successors_of))
     }
     if graph.vertices() == 0 {
         return Plan::new();
     }
     match graph.weight_kind() {
-        WeightKind::Unit => of::<UnitLane>(algorithm, parameters, graph),
-        WeightKind::U32 => of::<U32Narrow>(algorithm, parameters, graph),
-        WeightKind::I32 => of::<I32Lane>(algorithm, parameters, graph),
-        WeightKind::F32 => of::<F32Lane>(algorithm, parameters, graph),
-        WeightKind::F64 => of::<F64Lane>(algorithm, parameters, graph),
+        WeightKind::Unit => of::<UnitLane>(algorithm, parameters, graph, successors_of),
+        WeightKind::U32 => of::<U32Narrow>(algorithm, parameters, graph, successors_of),
+        WeightKind::I32 => of::<I32Lane>(algorithm, parameters, graph, successors_of),
+        WeightKind::F32 => of::<F32Lane>(algorithm, parameters, graph, successors_of),
+        WeightKind::F64 => of::<F64Lane>(algorithm, parameters, graph, successors_of),
     }
+}
+
+/// How many sources have successors to be found.
+fn successors_of(request: &Apsp, table: &Table) -> Option<u64> {
+    request.successors.then_some(table.sources.len() as u64)
 }
 
 /// Adds what the algorithm takes.
 pub(super) fn plan(
+    request: &Apsp,
+    table: &Table,
     algorithm: &ApspAlgorithm,
     parameters: &Parameters,
     solver: &Solver<'_>,
     plan: &mut Plan,
 ) -> Result<()> {
-    for item in device_plan(algorithm, parameters, solver.graph).device_items() {
+    let wanted = successors_of(request, table);
+    for item in device_plan(algorithm, parameters, solver.graph, wanted).device_items() {
         plan.device(item.what.clone(), item.bytes);
     }
     Ok(())
@@ -91,22 +104,27 @@ pub(super) fn pays(request: &Apsp, solver: &Solver<'_>, table: &Table) -> std::r
     let back = table.cells() as f64 * table.distance_bytes as f64;
     let work = vertices.powi(3) / RELAXATIONS + vertices / STAGE_VERTICES * STAGE_SECONDS;
     let gpu = opening + (there + back) / COPYING + work;
-    Predicted { gpu, cpu }.gpu_pays(solver, device_plan(algorithm, &parameters, graph).device_bytes())
+    let plan = device_plan(algorithm, &parameters, graph, successors_of(request, table));
+    Predicted { gpu, cpu }.gpu_pays(solver, plan.device_bytes())
 }
 
-/// Runs an algorithm into `output`.
+/// Runs an algorithm into `output`, and what it finds of successors, if they are wanted, into `successors`.
 pub(super) fn run<L: ApspLane + DenseLane>(
     solver: &Solver<'_>,
     algorithm: &ApspAlgorithm,
     task: &ApspTask<'_, L>,
     output: ApspOutput<'_, L::Distance>,
+    successors: Option<&mut [VertexId]>,
 ) -> Result<Ran> {
     let graph = task.graph;
+    let successors_of = successors.is_some().then_some(task.sources);
+    let wanted = successors_of.map(|sources| sources.len() as u64);
     let mut ran = Ran {
         engine: "cuda".into(),
-        device_bytes: device_plan(algorithm, task.parameters, graph).device_bytes(),
+        device_bytes: device_plan(algorithm, task.parameters, graph, wanted).device_bytes(),
         seconds: Seconds::default(),
         statistics: Vec::new(),
+        has_successors: false,
     };
     if graph.vertices() == 0 || task.sources.is_empty() {
         return hand_out(task, output, &mut ran, |_, _| Ok(()));
@@ -117,7 +135,13 @@ pub(super) fn run<L: ApspLane + DenseLane>(
         potentials::<L>(task.adjacency, graph, task.sources, task.control)?;
     }
     let reached = (negative && !task.is_square()).then(|| reached_from(graph, task.sources));
-    let dense = DenseTask { graph, takes_part: reached.as_deref(), parameters: task.parameters, control: task.control };
+    let dense = DenseTask {
+        graph,
+        takes_part: reached.as_deref(),
+        successors_of,
+        parameters: task.parameters,
+        control: task.control,
+    };
     let mut state = solver.cuda();
     let device = state.device(&solver.engine)?;
     ran.engine = format!("cuda:{}", device.properties().ordinal);
@@ -125,7 +149,7 @@ pub(super) fn run<L: ApspLane + DenseLane>(
     let mut solve = || match task.team.install(|| algorithm.solve::<L>(&device, &dense))? {
         Solved::Matrix(computed) => {
             ran.statistics = computed.statistics;
-            [ran.seconds.prepare, ran.seconds.solve] = computed.seconds;
+            [ran.seconds.prepare, ran.seconds.solve, ran.seconds.predecessors] = computed.seconds;
             Ok(computed.matrix)
         }
         Solved::TooNarrow => Err(Error::DistanceOverflow { lane: L::NAME }),
@@ -137,6 +161,11 @@ pub(super) fn run<L: ApspLane + DenseLane>(
     let result = solve();
     let result = result.and_then(|matrix| {
         let rows = |sources: &[VertexId], to: &mut [L::Distance]| read_rows(task, &matrix, sources, to);
+        if let Some(successors) = successors {
+            let start = Instant::now();
+            ran.has_successors = matrix.read_successors(successors)?;
+            ran.seconds.download = start.elapsed().as_secs_f64();
+        }
         hand_out(task, output, &mut ran, rows)
     });
     // A device may be lost after an error: the next request opens it again.
@@ -235,7 +264,8 @@ fn hand_out<L: ApspLane>(
     Ok(Ran {
         engine: std::mem::take(&mut ran.engine),
         device_bytes: ran.device_bytes,
-        seconds: Seconds { download, ..std::mem::take(&mut ran.seconds) },
+        seconds: Seconds { download: ran.seconds.download + download, ..std::mem::take(&mut ran.seconds) },
         statistics: std::mem::take(&mut ran.statistics),
+        has_successors: ran.has_successors,
     })
 }

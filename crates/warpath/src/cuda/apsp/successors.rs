@@ -1,0 +1,484 @@
+//! The first vertex after the source on every shortest path, from final distances.
+//!
+//! # What it finds
+//!
+//! What a search from each source would: the predecessor of `v` is the smallest `u` with an arc that is tight,
+//! `d(i, u) + w(u, v) = d(i, v)`, from a smaller distance, and, where there is none, what [`crate::problems`] says of
+//! predecessors; the successor is the first vertex on that way. So the answer is the CPU's, whatever was admitted when,
+//! and always a tree, with weights of 0 and below 0, too. Floats are left to the host: here they were added up in another
+//! order.
+//!
+//! # How, and why like this
+//!
+//! To record, in the work on the matrix, by which vertex a cell was last lowered, would take what the inner loop has
+//! least of: registers, and instructions beside the one for a relaxation. And what it gives is another vertex than the
+//! smallest. To look, afterwards, at all arcs for all cells would be as many sums as the work itself, each compared, not
+//! just the least kept. But an arc can be tight for any source only if it is a shortest path itself: from
+//! `d(i, v) = d(i, u) + w(u, v)` and `d(i, v) <= d(i, u) + d(u, v)` follows `w(u, v) = d(u, v)`. One look at the matrix of
+//! weights, kept from before the work, beside that of distances tells which arcs are. In a dense graph there are few: with
+//! random weights the logarithm of the number of vertices for each, or, if many weights are equal, some percents.
+//!
+//! **Arcs on paths** are written down by head, tails ascending, 32 columns side by side, so that a warp reads the next arc
+//! of 32 vertices at once. A block has the distances from up to four sources in shared memory, side by side, and a warp
+//! goes through the arcs of 32 vertices until all have found one for each of these sources: one read of the arc, one of
+//! shared memory at random, and four comparisons. Where rows are too long for four there are two, or one; where one is too
+//! long, the distances come from the caches.
+//!
+//! **Where many arcs are shortest paths**, more than one cell in 16, as in a table of distances that are already shortest,
+//! writing them down would take more room than the matrix. Then the columns of the matrix of weights itself are read,
+//! with tails ascending all the same. Where an arc from the source is a path, as it is there for all vertices, the
+//! smallest predecessor is the source or less: so on average half of the column is read.
+//!
+//! **Weights of 0** make arcs from one distance to the same. Vertices with no other tight arc take rounds, as on the host:
+//! each round looks for tight arcs from vertices that had a predecessor before it. With weights below 0 all vertices do.
+//!
+//! **From predecessors to successors:** every vertex goes up its chain until that ends at a vertex whose predecessor is the
+//! source, and writes down, at every step, how far it has come: all together take a logarithm of the length.
+//!
+//! # Work, memory
+//!
+//! For `T` arcs on paths: `V * T` tests at most, fewer where many arcs are tight, `V^2` for the rest, and `V^2` times a
+//! logarithm for the chains. Memory: the matrix once more, half a byte for each cell for the arcs (a quarter in 16 bits), and
+//! a word for each cell of the result.
+
+use super::matrix::Matrix;
+use super::{Cell, DenseTask};
+use crate::Result;
+use crate::algorithms::Statistics;
+use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::device::{Argument, LaunchShape, arguments, images};
+use crate::cuda::graph::plan_array;
+use crate::graph::{NO_VERTEX, VertexId};
+use crate::plan::Plan;
+
+/// As in the kernels: tails of a chunk, and columns of a slice.
+const CHUNK: u64 = 128;
+const SLICE: u64 = 32;
+/// Arcs are written down if they are at most one in so many cells.
+const CELLS_OF_ARC: u64 = 16;
+/// Threads of a block that goes through a matrix.
+const THREADS: u32 = 256;
+/// The most that may be tested in a launch.
+const TESTS_OF_LAUNCH: u64 = 1 << 40;
+
+#[cfg(test)]
+thread_local! {
+    /// The most room for arcs, and the most shared memory, that tests allow, so that small graphs are treated as large.
+    pub(super) static MOST_ARCS: std::cell::Cell<u64> = const { std::cell::Cell::new(u64::MAX) };
+    pub(super) static MOST_SHARED: std::cell::Cell<u64> = const { std::cell::Cell::new(u64::MAX) };
+}
+
+/// What is kept from before the work on a matrix, and room for all that is derived.
+#[derive(Debug)]
+pub(super) struct Room {
+    /// The matrix as it was before.
+    pub(super) weights: DeviceSlice<u8>,
+    counts: DeviceSlice<u32>,
+    degrees: DeviceSlice<u32>,
+    starts: DeviceSlice<u64>,
+    arcs: DeviceSlice<u8>,
+    sources: DeviceSlice<VertexId>,
+    successors: DeviceSlice<VertexId>,
+    unexplained: DeviceSlice<u32>,
+}
+
+/// How many arcs there is room for, and the bytes of one; none if they don't fit the words that they are in.
+fn arcs_room(cell: Cell, vertices: u64) -> (u64, u64) {
+    /// In words of 32 bits, a tail has 17.
+    const MOST_TAILS: u64 = 1 << 17;
+    let is_narrow = cell == Cell::U16;
+    // Slices are padded to four arcs in each column.
+    let arcs = vertices.saturating_mul(vertices) / CELLS_OF_ARC + 4 * vertices.next_multiple_of(SLICE);
+    (if is_narrow && vertices > MOST_TAILS { 0 } else { arcs }, 2 * cell.bytes())
+}
+
+/// The numbers of chunks, columns and slices.
+fn parts(vertices: u64) -> [u64; 3] {
+    let columns = vertices.next_multiple_of(SLICE);
+    [vertices.div_ceil(CHUNK), columns, columns / SLICE]
+}
+
+/// Adds what it takes for a matrix of so many bytes.
+pub(super) fn plan(cell: Cell, vertices: u64, matrix_bytes: u64, sources: u64, plan: &mut Plan) {
+    let [chunks, columns, slices] = parts(vertices);
+    let (arcs, arc_bytes) = arcs_room(cell, vertices);
+    plan_array::<u8>(plan, "matrix of weights", matrix_bytes);
+    plan_array::<u32>(plan, "arcs on paths of each chunk", chunks.saturating_mul(columns));
+    plan_array::<u32>(plan, "arcs on paths of each vertex", columns);
+    plan_array::<u64>(plan, "where they begin", slices + 1);
+    plan_array::<u8>(plan, "arcs on paths", arcs.saturating_mul(arc_bytes));
+    plan_array::<VertexId>(plan, "sources", sources);
+    plan_array::<VertexId>(plan, "successors", sources.saturating_mul(vertices));
+    plan_array::<u32>(plan, "flag of successors", 1);
+}
+
+impl Room {
+    /// Takes what was planned.
+    pub(super) fn take(
+        pool: &mut Pool,
+        cell: Cell,
+        vertices: u64,
+        matrix_bytes: u64,
+        sources: &[VertexId],
+    ) -> Result<Self> {
+        let [chunks, columns, slices] = parts(vertices);
+        let (arcs, arc_bytes) = arcs_room(cell, vertices);
+        Ok(Room {
+            weights: pool.take(matrix_bytes)?,
+            counts: pool.take(chunks * columns)?,
+            degrees: pool.take(columns)?,
+            starts: pool.take(slices + 1)?,
+            arcs: pool.take(arcs * arc_bytes)?,
+            sources: pool.take_filled(sources)?,
+            successors: pool.take(sources.len() as u64 * vertices)?,
+            unexplained: pool.take(1)?,
+        })
+    }
+}
+
+/// The kernels' argument.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Search {
+    distances: u64,
+    weights: u64,
+    pitch: u64,
+    vertices: u32,
+    columns: u32,
+    threshold: i64,
+    counts: u64,
+    degrees: u64,
+    starts: u64,
+    arcs: u64,
+    sources: u64,
+    successors: u64,
+    unexplained: u64,
+    first_row: u32,
+    end_row: u32,
+}
+
+// SAFETY: it is laid out as in the kernels.
+unsafe impl Argument for Search {}
+
+impl Matrix {
+    /// Derives the successors, if they are wanted and there is room for them, from the distances that the matrix has now.
+    pub(super) fn derive_successors(&self, task: &DenseTask<'_>) -> Result<Statistics> {
+        let Some(room) = &self.room else { return Ok(Vec::new()) };
+        let (vertices, rows) = (self.vertices, room.sources.length() as u32);
+        let [_, columns, slices] = parts(vertices);
+        let device = self.device();
+        let mut search = Search {
+            distances: self.cells.address(),
+            weights: room.weights.address(),
+            pitch: self.pitch,
+            vertices: vertices as u32,
+            columns: columns as u32,
+            threshold: self.range.threshold,
+            counts: room.counts.address(),
+            degrees: room.degrees.address(),
+            starts: room.starts.address(),
+            arcs: room.arcs.address(),
+            sources: room.sources.address(),
+            successors: room.successors.address(),
+            unexplained: room.unexplained.address(),
+            first_row: 0,
+            end_row: rows,
+        };
+        let cell = self.cell.name();
+        let launch = |name: &str, shape: &LaunchShape, search: Search| -> Result<()> {
+            let function = device.function(&images::APSP_SUCCESSORS, &format!("apsp_successors_{name}"))?;
+            // SAFETY: the argument is the kernels', and all arrays have the lengths that they expect.
+            unsafe { device.launch(function, shape, arguments![search]) }
+        };
+        let lines = |items: u64| {
+            let most = u64::from(device.properties().multiprocessors) * 16;
+            LaunchShape::line(items.clamp(1, most) as u32, THREADS)
+        };
+        let (before, after) = (device.event()?, device.event()?);
+        device.record(&before)?;
+
+        // The arcs that are shortest paths.
+        let passes = lines(parts(vertices)[0] * columns.div_ceil(THREADS.into()));
+        launch(&format!("count_{cell}"), &passes, search)?;
+        launch("columns", &lines(columns.div_ceil(THREADS.into())), search)?;
+        launch("slices", &LaunchShape::line(1, THREADS), search)?;
+        let [padded] = self.pool.read_array::<u64, 1>(room.starts.part(slices, 1))?;
+        let (capacity, _) = arcs_room(self.cell, vertices);
+        #[cfg(test)]
+        let capacity = capacity.min(MOST_ARCS.get());
+        if padded <= capacity {
+            launch(&format!("fill_{cell}"), &passes, search)?;
+        } else {
+            search.arcs = 0;
+        }
+
+        // Predecessors at smaller distances.
+        self.pool.fill(room.unexplained, 0)?;
+        let negative_weights = task.graph.has_negative_weights();
+        if negative_weights {
+            self.pool.fill(room.successors, NO_VERTEX)?;
+        } else {
+            let (together, kernel, shared_bytes) = self.find_kernel();
+            let function = device.function(&images::APSP_SUCCESSORS, &kernel)?;
+            let threads = columns.min(1024) as u32;
+            let at_once = device.blocks_at_once(function, threads, shared_bytes)?.max(1);
+            let wave = at_once * together;
+            let waves = TESTS_OF_LAUNCH / (vertices * vertices * u64::from(wave)).max(1);
+            let of_launch = wave.saturating_mul(waves.clamp(1, u32::MAX.into()) as u32);
+            while search.first_row < rows {
+                search.end_row = rows.min(search.first_row.saturating_add(of_launch));
+                let blocks = (search.end_row - search.first_row).div_ceil(together).min(at_once);
+                let shape = LaunchShape { shared_bytes, ..LaunchShape::line(blocks, threads) };
+                // SAFETY: as above.
+                unsafe { device.launch(function, &shape, arguments![search])? };
+                search.first_row = search.end_row;
+                if search.first_row < rows {
+                    device.synchronize()?;
+                    task.control.check()?;
+                }
+            }
+            search.first_row = 0;
+        }
+
+        // The others.
+        let unexplained = negative_weights || self.pool.read_array(room.unexplained)? != [0];
+        let of_rows = lines(rows.into());
+        if unexplained {
+            let threads = columns.min(1024) as u32;
+            launch(&format!("descend_{cell}"), &LaunchShape::line(of_rows.grid[0], threads), search)?;
+        }
+        launch("shorten", &of_rows, search)?;
+        device.record(&after)?;
+        let seconds = device.seconds_between(&before, &after)?;
+        Ok(vec![
+            ("successor_nanoseconds", (seconds * 1e9) as u64),
+            ("arcs_on_paths_padded", padded),
+            ("arcs_on_paths_written_down", (search.arcs != 0).into()),
+        ])
+    }
+
+    /// How many sources a block takes together, the kernel for that, and its shared memory.
+    fn find_kernel(&self) -> (u32, String, u32) {
+        let most = u64::from(self.device().properties().shared_bytes_per_block);
+        #[cfg(test)]
+        let most = most.min(MOST_SHARED.get());
+        let row = self.vertices * self.cell.bytes();
+        // Vectors have 16 bytes at most.
+        let together = [4, 2, 1].into_iter().find(|rows| rows * self.cell.bytes() <= 16 && rows * row <= most);
+        let name = together.map_or_else(|| String::from("far"), |rows| rows.to_string());
+        let kernel = format!("apsp_successors_find_{}_{name}", self.cell.name());
+        (together.unwrap_or(1) as u32, kernel, together.map_or(0, |rows| (rows * row) as u32))
+    }
+
+    /// The successors, row by row, as many as `to` has; false if they are not derived here.
+    pub(crate) fn read_successors(&self, to: &mut [VertexId]) -> Result<bool> {
+        match &self.room {
+            Some(room) if !to.is_empty() => self.pool.read_into(room.successors, to).map(|()| true),
+            _ => Ok(false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::parse_algorithm;
+    use crate::cuda::apsp::{ALGORITHMS, DenseLane, Solved};
+    use crate::cuda::bfs::tests::devices;
+    use crate::graph::{Graph, GraphBuilder, I32Lane, U32Narrow, U32Wide, UnitLane};
+    use crate::testing::{Random, TestWeight, graphs_of_every_shape};
+    use crate::{Apsp, Control, Engine, Solver};
+
+    /// How large a graph the device is made to believe it has: room for all, arcs that are not written down, rows two of
+    /// which, one of which and none of which fit shared memory.
+    const ALL: Way = Way { arcs: u64::MAX, rows: u64::MAX };
+    const WAYS: [Way; 6] = [
+        ALL,
+        Way { arcs: 0, ..ALL },
+        Way { rows: 2, ..ALL },
+        Way { rows: 1, arcs: 0 },
+        Way { rows: 0, ..ALL },
+        Way { rows: 0, arcs: 0 },
+    ];
+
+    #[derive(Debug, Clone, Copy)]
+    struct Way {
+        arcs: u64,
+        rows: u64,
+    }
+
+    /// The successors of these sources are those that the CPU derives. Returns whether arcs were written down; `None` if the
+    /// lane is too narrow.
+    fn agrees_with_the_cpu<L: DenseLane>(
+        name: &str,
+        graph: &Graph,
+        sources: &[VertexId],
+        algorithm: &str,
+        way: Way,
+    ) -> Option<bool> {
+        let mut written = false;
+        let cpu = Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap();
+        let expected = cpu.solve(Apsp::all().from(sources).algorithm("batched")).unwrap().successors(graph).unwrap();
+        let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, algorithm).unwrap();
+        for device in devices(sources.len() as u64) {
+            let task = DenseTask {
+                graph,
+                takes_part: None,
+                successors_of: Some(sources),
+                parameters: &parameters,
+                control: &Control::new(),
+            };
+            MOST_ARCS.set(way.arcs);
+            let cells = algorithm.cells::<L>(graph, &parameters, Some(device.properties().compute_capability));
+            MOST_SHARED.set(way.rows.saturating_mul(graph.vertices() as u64 * cells[0].bytes()));
+            let solved = algorithm.solve::<L>(&device, &task).unwrap();
+            (MOST_ARCS.set(u64::MAX), MOST_SHARED.set(u64::MAX));
+            let computed = match solved {
+                Solved::Matrix(computed) => computed,
+                Solved::TooNarrow => return None,
+                Solved::NegativeCycle => panic!("{name}"),
+            };
+            let counted = |name| computed.statistics.iter().find(|(counter, _)| *counter == name).unwrap().1;
+            written = counted("arcs_on_paths_written_down") == 1;
+            if way.arcs == 0 {
+                assert_eq!(written, counted("arcs_on_paths_padded") == 0, "{name}");
+            }
+            let mut found = vec![7; sources.len() * graph.vertices()];
+            assert!(computed.matrix.read_successors(&mut found).unwrap());
+            for (row, found) in found.chunks(graph.vertices()).enumerate() {
+                assert_eq!(found, expected.row(row), "{name}, {way:?}, from {}", sources[row]);
+            }
+        }
+        Some(written)
+    }
+
+    fn agrees_on_every_shape<W: TestWeight, L: DenseLane>(seed: u64, every: usize, algorithm: &str) {
+        let graphs = graphs_of_every_shape::<W>(seed).into_iter().skip(seed as usize % every).step_by(every);
+        for (turn, (name, graph)) in graphs.enumerate() {
+            let all: Vec<VertexId> = (0..graph.vertices() as VertexId).collect();
+            // On the emulator, all rows of the larger ones would take long.
+            let sources: Vec<_> = all.iter().rev().copied().step_by(1 + graph.vertices() / 60).collect();
+            let way = WAYS[(turn + seed as usize) % WAYS.len()];
+            if agrees_with_the_cpu::<L>(&name, &graph, &sources, algorithm, way).is_none() {
+                assert_eq!(L::NAME, "u32->u32", "{name}");
+                agrees_with_the_cpu::<U32Wide>(&name, &graph, &sources, algorithm, way).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn every_shape_in_every_way() {
+        for seed in 0..6 {
+            agrees_on_every_shape::<u32, U32Narrow>(seed, 7, "tiled-floyd-warshall");
+        }
+        agrees_on_every_shape::<crate::graph::Unit, UnitLane>(1, 9, "tiled-floyd-warshall");
+        agrees_on_every_shape::<u32, U32Narrow>(3, 9, "tiled-floyd-warshall:cell-bits=32");
+        for seed in 0..3 {
+            agrees_on_every_shape::<i32, I32Lane>(seed, 9, "tiled-floyd-warshall");
+        }
+    }
+
+    fn random_arcs(seed: u64, vertices: u64, arcs: usize, weights: &[i32]) -> Vec<(VertexId, VertexId, i32)> {
+        let mut random = Random(seed);
+        let mut vertex = || random.below(vertices) as VertexId;
+        let ends: Vec<_> = (0..arcs).map(|_| (vertex(), vertex())).collect();
+        ends.into_iter().map(|(u, v)| (u, v, weights[random.below(weights.len() as u64) as usize])).collect()
+    }
+
+    fn graph_of(vertices: u64, arcs: Vec<(VertexId, VertexId, i32)>, signed: bool) -> Graph {
+        let builder = GraphBuilder::new().vertices(vertices);
+        if signed {
+            return builder.build_from(arcs).unwrap();
+        }
+        builder.build_from(arcs.into_iter().map(|(u, v, weight)| (u, v, weight as u32)).collect::<Vec<_>>()).unwrap()
+    }
+
+    /// Circles of weight 0, chains of them, ties everywhere.
+    #[test]
+    fn plateaus_become_trees() {
+        for (turn, way) in WAYS.into_iter().enumerate() {
+            let zeros = random_arcs(turn as u64, 150, 500, &[0, 0, 0, 1, 2]);
+            agrees_with_the_cpu::<U32Narrow>(
+                "zeros",
+                &graph_of(150, zeros, false),
+                &[0, 149, 75, 3, 3],
+                "floyd-warshall",
+                way,
+            );
+            let chain = (0..99_u32).flat_map(|v| [(v, v + 1, 0), (v + 1, v, 0)]).chain([(50, 7, 1), (120, 0, 3)]);
+            let chain = graph_of(121, chain.collect(), false);
+            agrees_with_the_cpu::<U32Narrow>("chain", &chain, &[99, 0, 120, 110], "floyd-warshall", way);
+        }
+    }
+
+    /// Differences of heights, here and there a little more: no circle is negative, many are 0.
+    #[test]
+    fn negative_weights() {
+        let mut random = Random(11);
+        let heights: Vec<i32> = (0..140).map(|_| random.below(40) as i32).collect();
+        for (turn, way) in WAYS.into_iter().enumerate() {
+            let arcs = random_arcs(20 + turn as u64, 140, 700, &[0, 0, 0, 1, 9]).into_iter();
+            let arcs = arcs.map(|(u, v, more)| (u, v, heights[v as usize] - heights[u as usize] + more)).collect();
+            let graph = graph_of(140, arcs, true);
+            assert!(graph.has_negative_weights());
+            let algorithm = ["floyd-warshall", "floyd-warshall:cell-bits=64"][turn % 2];
+            agrees_with_the_cpu::<I32Lane>("heights", &graph, &[139, 0, 66, 67, 68], algorithm, way);
+        }
+    }
+
+    /// Every arc is a shortest path, so more than there is room for; and a line, on which all vertices between are on the
+    /// way.
+    #[test]
+    fn tables_of_distances() {
+        let pairs = |n: u32| (0..n).flat_map(move |u| (0..n).filter(move |&v| v != u).map(move |v| (u, v)));
+        for n in [33_u32, 97] {
+            let mut random = Random(n.into());
+            let near = pairs(n).map(|(u, v)| (u, v, 1000 + random.below(1000) as i32)).collect();
+            let line = pairs(n).map(|(u, v)| (u, v, u.abs_diff(v) as i32)).collect();
+            let all: Vec<VertexId> = (0..n).collect();
+            for (name, arcs) in [("near", near), ("line", line)] {
+                let graph = graph_of(n.into(), arcs, false);
+                let written = |way| agrees_with_the_cpu::<U32Narrow>(name, &graph, &all, "tiled-floyd-warshall", way);
+                assert_eq!(written(ALL), Some(false), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn requests_for_successors_are_answered_alike() {
+        let arcs = random_arcs(31, 90, 2000, &[1, 2, 3, 50]);
+        let positive = graph_of(90, arcs.clone(), false);
+        let zeros = graph_of(90, random_arcs(32, 90, 300, &[0, 1, 5]), false);
+        let floats = Graph::from_edges(arcs.iter().map(|&(u, v, weight)| (u, v, weight as f32 / 7.0))).unwrap();
+        for graph in [&positive, &zeros, &floats] {
+            let cpu = Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap();
+            let requests =
+                [Apsp::all(), Apsp::all().from([89, 3, 3, 12]), Apsp::all().from([4]).to([2]), Apsp::all().from([])];
+            for device in devices(41) {
+                let gpu = Solver::builder(graph).threads(1).device(device).open().unwrap();
+                for request in &requests {
+                    let expected = cpu.solve(request.clone().with_successors()).unwrap();
+                    let found = gpu.solve(request.clone().with_successors().verified()).unwrap();
+                    assert!(found.report().engine.starts_with("cuda"));
+                    assert_eq!(found.found_successors(), expected.found_successors(), "{request:?}");
+                    assert_eq!(found.found_successors(), Some(&found.successors(graph).unwrap()));
+                    assert_eq!(gpu.solve(request.clone()).unwrap().found_successors(), None);
+                }
+                let mut found = gpu.solve(Apsp::all().with_successors()).unwrap();
+                let plain = cpu.solve(Apsp::all().algorithm("batched")).unwrap();
+                for (from, to) in (0..90).flat_map(|from| [(from, (from * 7 + 1) as VertexId % 90), (from, 0)]) {
+                    let (found, plain) = (found.path(graph, from, to).unwrap(), plain.path(graph, from, to).unwrap());
+                    assert_eq!(found.as_ref().map(|path| path.vertices()), plain.as_ref().map(|path| path.vertices()));
+                }
+                found.verify(graph).unwrap();
+                found.successors = Some(crate::problems::Successors::new(vec![NO_VERTEX; 90 * 90], 90));
+                assert!(found.verify(graph).unwrap_err().to_string().contains("wrong successors"));
+                assert!(gpu.solve(Apsp::all().with_successors().into_sink(&mut ())).is_err());
+                let plan = |request: &Apsp| gpu.plan(request).unwrap().device_bytes();
+                let floats = matches!(graph.weights(), crate::graph::Weights::F32(_));
+                let more = plan(&Apsp::all().with_successors()) - plan(&Apsp::all());
+                assert!(if floats { more == 0 } else { more > 2 * 90 * 90 * 4 }, "{more}");
+            }
+        }
+    }
+}
