@@ -5,7 +5,8 @@ mod together;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use self::together::{seconds_alone, seconds_together};
+use self::together::seconds_alone;
+pub(super) use self::together::seconds_together;
 use super::bfs::transpose_bytes;
 use super::place::{COPYING, OPENING, Place, Placed, Predicted};
 use super::{Request, Search, Solver, attach_distances, plan_search, radius_of_ball, trim_to_ball};
