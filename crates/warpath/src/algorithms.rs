@@ -6,6 +6,17 @@ use crate::{Error, Result};
 /// The counters an algorithm keeps: name and value.
 pub type Statistics = Vec<(&'static str, u64)>;
 
+/// Adds counters to those of the same name.
+#[cfg_attr(not(any(test, feature = "cuda")), allow(dead_code))]
+pub(crate) fn add_counters(to: &mut Statistics, of: Statistics) {
+    for (name, value) in of {
+        match to.iter_mut().find(|(there, _)| *there == name) {
+            Some((_, sum)) => *sum += value,
+            None => to.push((name, value)),
+        }
+    }
+}
+
 /// What is known of an algorithm before it runs.
 #[derive(Debug, Clone, Copy)]
 pub struct AlgorithmInfo {

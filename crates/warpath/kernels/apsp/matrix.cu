@@ -53,7 +53,17 @@ __device__ __forceinline__ u64 key_of(double number) {
 }
 __device__ __forceinline__ u64 key_of(float number) { return key_of(static_cast<double>(number)); }
 
-/// The greatest distance of all.
+// Whether this is less than all numbers: what floats below 0 come to that leave their range.
+__device__ __forceinline__ bool is_below_all(float number) { return __float_as_uint(number) == 0xff80'0000; }
+__device__ __forceinline__ bool is_below_all(double number) {
+    return static_cast<u64>(__double_as_longlong(number)) == 0xfff0'0000'0000'0000;
+}
+template <class Integer>
+__device__ __forceinline__ bool is_below_all(Integer) {
+    return false;
+}
+
+/// The greatest distance of all; the greatest key there is where one is below all numbers.
 template <class Number>
 __device__ __forceinline__ void survey(const Survey& survey) {
     const Matrix& matrix = survey.matrix;
@@ -62,7 +72,9 @@ __device__ __forceinline__ void survey(const Survey& survey) {
         const Number* const cells = static_cast<const Number*>(matrix.cells) + row * matrix.pitch;
         for (u64 column = threadIdx.x; column < matrix.vertices; column += blockDim.x) {
             const Number number = load_once(cells + column);
-            if (is_distance(number, matrix.threshold)) greatest = max(greatest, key_of(number));
+            if (is_distance(number, matrix.threshold)) {
+                greatest = max(greatest, is_below_all(number) ? ~u64{0} : key_of(number));
+            }
         }
     }
     // The greatest of a block: the least of the complements.

@@ -25,8 +25,8 @@ use device::{driver, images};
 pub fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
     let searches =
         bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain(sssp::ALGORITHMS.iter().map(|entry| &entry.info));
-    let matrices = apsp::ALGORITHMS.iter().map(|entry| &entry.info);
-    searches.chain(matrices).chain(closure::ALGORITHMS.iter().map(|entry| &entry.info))
+    let all_pairs = apsp::ALGORITHMS.iter().map(apsp::ApspAlgorithm::info);
+    searches.chain(all_pairs).chain(closure::ALGORITHMS.iter().map(|entry| &entry.info))
 }
 
 /// A GPU of this machine.

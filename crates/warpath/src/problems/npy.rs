@@ -76,7 +76,9 @@ impl NpyWriter {
     /// What the journal of an interrupted run holds; `None` if there is none worth continuing.
     fn left_over(&self, fingerprint: u64, kind: u64) -> Result<Option<Vec<(u64, u64)>>> {
         let (partial, path) = (self.partial_path(), self.journal_path());
-        if !self.resume || !partial.exists() || !path.exists() {
+        // What was just begun, and has no rows yet, is not left over.
+        let is_own = self.open.as_ref().is_some_and(|open| open.rows_done == 0);
+        if !self.resume || is_own || !partial.exists() || !path.exists() {
             return Ok(None);
         }
         let journal = std::fs::read(&path).map_err(|error| Error::io(&path, error))?;

@@ -59,8 +59,8 @@ impl TableShape<'_> {
 
 /// Takes the rows of a table in blocks.
 ///
-/// The rows come in an order that depends on graph and request alone, which is not always ascending: searches from
-/// sources near each other share their work.
+/// The rows come in an order that depends on graph, request and algorithm alone. From algorithms that work on the whole
+/// matrix, and from a GPU, it is ascending; from others not always: searches from sources near each other share their work.
 pub trait RowSink: Send {
     /// What the sink will take, beyond the blocks it is handed, for a table of this size.
     fn plan(&self, rows: u64, columns: u64, distance_bytes: u64, plan: &mut Plan);
@@ -69,7 +69,7 @@ pub trait RowSink: Send {
     /// with each of them, so that facts about the whole table include them.
     ///
     /// If the narrow lane turns out too narrow on the way, it is called again, for the wide lane; then nothing of what
-    /// came before counts.
+    /// came before counts. It is called again, too, if the engine fails before there was any row, and another goes on.
     ///
     /// # Errors
     ///
@@ -83,6 +83,12 @@ pub trait RowSink: Send {
     ///
     /// Whatever keeps the sink from taking it.
     fn rows(&mut self, block: &RowBlock<'_>) -> Result<()>;
+
+    /// Whether it has a use for the rows. One that has none may never be handed any: what it is told in the end is all
+    /// there is, and may come about without them.
+    fn wants_rows(&self) -> bool {
+        true
+    }
 
     /// Called after the last row.
     ///
@@ -156,7 +162,12 @@ impl TableFacts {
             return;
         }
         let by_row: Vec<RowFacts> = with_distances!(block.values, values => facts_by_row(values, block.columns));
-        for (&row, facts) in block.rows.iter().zip(by_row) {
+        self.add_rows(block.rows, &by_row);
+    }
+
+    /// Takes rows into account of which facts are known.
+    pub(crate) fn add_rows(&mut self, rows: &[usize], by_row: &[RowFacts]) {
+        for (&row, facts) in rows.iter().zip(by_row) {
             self.finite_pairs += facts.reached;
             match facts.sum {
                 DistanceSum::Integer(sum) => self.integer_sum += sum,
@@ -200,6 +211,10 @@ impl RowSink for () {
 
     fn rows(&mut self, _: &RowBlock<'_>) -> Result<()> {
         Ok(())
+    }
+
+    fn wants_rows(&self) -> bool {
+        false
     }
 }
 

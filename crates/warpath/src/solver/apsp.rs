@@ -1,6 +1,8 @@
 //! All-pairs shortest paths: choosing engine, lane and algorithm, planning memory, running, making the result.
 
+mod by_searches;
 mod on_cuda;
+mod predicted;
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -12,6 +14,7 @@ use super::{Request, Solver};
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics, parse_algorithm};
 use crate::cpu::apsp::{ALGORITHMS, ApspAlgorithm, ApspLane, ApspOutput, ApspTask, RowConsumer};
 use crate::cuda::apsp as cuda;
+use crate::cuda::apsp::{MatrixAlgorithm, searches::SearchesAlgorithm};
 use crate::graph::{
     DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, NO_VERTEX, U32Narrow, U32Wide, UnitLane,
     VertexId, WeightKind, Weights,
@@ -19,7 +22,7 @@ use crate::graph::{
 use crate::huge_pages::on_huge_pages;
 use crate::plan::Plan;
 use crate::problems::{
-    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, Report, RowBlock, RowSink, Seconds, Successors, TableFacts,
+    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, Report, RowBlock, RowFacts, RowSink, Seconds, Successors, TableFacts,
     TableShape, Tolerance, verify_rows,
 };
 use crate::{Error, Result};
@@ -68,7 +71,7 @@ impl Request for Apsp {
     type Answer = DistanceMatrix;
 
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan> {
-        let table = Table::new(self, solver)?;
+        let table = Table::new(self, solver, false)?;
         let mut plan = Plan::new();
         table.plan_result(self, solver, &mut plan);
         table.plan_algorithm(self, solver, &mut plan, true)?;
@@ -84,10 +87,10 @@ impl Request for ApspIntoSink<'_> {
     type Answer = ApspSummary;
 
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan> {
-        let table = Table::new(&self.request, solver)?;
         if self.request.successors {
             return Err(Error::invalid("rows that go into a sink have no successors: ask for a matrix"));
         }
+        let table = Table::new(&self.request, solver, !self.sink.wants_rows())?;
         let mut plan = Plan::new();
         plan.memory("blocks of rows", block_bytes(solver).min(table.cells().saturating_mul(table.distance_bytes)));
         table.plan_algorithm(&self.request, solver, &mut plan, false)?;
@@ -103,13 +106,19 @@ impl Request for ApspIntoSink<'_> {
 /// What a request asks for, checked.
 struct Table {
     sources: Vec<VertexId>,
+    targets: Option<Vec<VertexId>>,
     columns: u64,
+    /// Whether facts about rows are all that is wanted, and are the same wherever they are gathered: sums of integers.
+    facts: bool,
+    /// Whether successors are wanted, too.
+    successors: bool,
     /// Bytes of a distance, in the widest lane that may become necessary.
     distance_bytes: u64,
 }
 
 impl Table {
-    fn new(request: &Apsp, solver: &Solver<'_>) -> Result<Self> {
+    /// `facts` says that nobody wants the rows themselves.
+    fn new(request: &Apsp, solver: &Solver<'_>, facts: bool) -> Result<Self> {
         let graph = solver.graph;
         for (vertices, role) in [(&request.sources, "source"), (&request.targets, "target")] {
             if let Some(vertices) = vertices {
@@ -124,13 +133,21 @@ impl Table {
         };
         Ok(Table {
             sources: request.sources.clone().unwrap_or_else(all),
+            targets: request.targets.clone(),
             columns: request.targets.as_ref().map_or(graph.vertices(), Vec::len) as u64,
+            successors: request.successors,
+            facts: facts && !request.verified && !matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64),
             distance_bytes,
         })
     }
 
     fn cells(&self) -> u64 {
         (self.sources.len() as u64).saturating_mul(self.columns)
+    }
+
+    /// How many sources have successors to be found; `None` if none are wanted.
+    fn successors_of(&self) -> Option<u64> {
+        self.successors.then_some(self.sources.len() as u64)
     }
 
     /// What the matrix takes that is handed back.
@@ -146,9 +163,8 @@ impl Table {
     fn plan_algorithm(&self, request: &Apsp, solver: &Solver<'_>, plan: &mut Plan, in_place: bool) -> Result<()> {
         let choice = choose(request, solver, self)?;
         match choice.algorithm {
-            Chosen::Cuda(algorithm) => {
-                return on_cuda::plan(request, self, algorithm, &choice.parameters, solver, plan);
-            }
+            Chosen::OnMatrix(algorithm) => on_cuda::plan(algorithm, &choice.parameters, solver, self, plan),
+            Chosen::BySearches(algorithm) => by_searches::plan(algorithm, &choice.parameters, solver, self, plan),
             Chosen::Cpu(algorithm) => self.plan_on_cpu(algorithm, request, solver, plan, in_place),
         }
         Ok(())
@@ -200,14 +216,25 @@ struct Choice {
 #[derive(Clone, Copy)]
 enum Chosen {
     Cpu(&'static ApspAlgorithm),
-    Cuda(&'static cuda::ApspAlgorithm),
+    /// On a GPU, on the matrix of all pairs.
+    OnMatrix(&'static MatrixAlgorithm),
+    /// On a GPU, by searches.
+    BySearches(&'static SearchesAlgorithm),
 }
 
 impl Chosen {
+    fn on_cuda(algorithm: &'static cuda::ApspAlgorithm) -> Self {
+        match algorithm {
+            cuda::ApspAlgorithm::OnMatrix(algorithm) => Chosen::OnMatrix(algorithm),
+            cuda::ApspAlgorithm::BySearches(algorithm) => Chosen::BySearches(algorithm),
+        }
+    }
+
     fn info(&self) -> &'static AlgorithmInfo {
         match self {
             Chosen::Cpu(algorithm) => &algorithm.info,
-            Chosen::Cuda(algorithm) => &algorithm.info,
+            Chosen::OnMatrix(algorithm) => &algorithm.info,
+            Chosen::BySearches(algorithm) => &algorithm.info,
         }
     }
 
@@ -215,7 +242,8 @@ impl Chosen {
     fn needs_matrix(&self) -> bool {
         match self {
             Chosen::Cpu(algorithm) => algorithm.needs_matrix,
-            Chosen::Cuda(_) => true,
+            Chosen::OnMatrix(_) => true,
+            Chosen::BySearches(_) => false,
         }
     }
 }
@@ -229,7 +257,7 @@ fn choose(request: &Apsp, solver: &Solver<'_>, table: &Table) -> Result<Choice> 
     let only_on_cuda = || {
         request.algorithm.as_deref().is_some_and(|name| {
             parse_algorithm(ALGORITHMS, |entry| &entry.info, name).is_err()
-                && parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name).is_ok()
+                && parse_algorithm(cuda::ALGORITHMS, cuda::ApspAlgorithm::info, name).is_ok()
         })
     };
     let placed = Placed::of(&solver.engine, only_on_cuda, || on_cuda::pays(request, solver, table));
@@ -237,15 +265,15 @@ fn choose(request: &Apsp, solver: &Solver<'_>, table: &Table) -> Result<Choice> 
         Place::Cpu => choose_on_cpu(request, solver, table, placed.reason),
         Place::Cuda => {
             let (name, reason) = match &request.algorithm {
-                Some(name) => (name.as_str(), "asked for"),
-                None => (cuda::ALGORITHMS[0].info.name, "a GPU works on the whole matrix"),
+                Some(name) => (name.clone(), "asked for".to_owned()),
+                None => on_cuda::choose(solver, table),
             };
-            let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name)?;
+            let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, cuda::ApspAlgorithm::info, &name)?;
             Ok(Choice {
-                algorithm: Chosen::Cuda(algorithm),
+                algorithm: Chosen::on_cuda(algorithm),
                 parameters,
-                name: name.to_owned(),
-                reason: reason.to_owned(),
+                name,
+                reason,
                 engine_reason: placed.reason,
                 optional: placed.optional,
             })
@@ -298,6 +326,50 @@ struct Ran {
     has_successors: bool,
 }
 
+impl Ran {
+    /// Nothing yet, on this engine.
+    fn on(engine: &str) -> Self {
+        Ran {
+            engine: engine.into(),
+            device_bytes: 0,
+            seconds: Seconds::default(),
+            statistics: Vec::new(),
+            has_successors: false,
+        }
+    }
+}
+
+/// Where the rows of a table go.
+enum Output<'o, D> {
+    /// Into a matrix.
+    Matrix(&'o mut [D]),
+    /// To a sink, or facts about them to its table.
+    Sink(&'o mut dyn TakesFacts<D>),
+}
+
+/// Takes rows, or facts about rows that nobody wants.
+trait TakesFacts<D>: RowConsumer<D> {
+    fn facts(&mut self, rows: &[usize], facts: &[RowFacts]);
+}
+
+impl<'o, D> Output<'o, D> {
+    /// Tells in which order rows come; how many of them are there already.
+    fn start(&mut self, order: &[usize]) -> Result<usize> {
+        match self {
+            Output::Matrix(_) => Ok(0),
+            Output::Sink(sink) => sink.start(order),
+        }
+    }
+
+    /// For whoever has rows to give.
+    fn of_rows(self) -> ApspOutput<'o, D> {
+        match self {
+            Output::Matrix(matrix) => ApspOutput::Matrix(matrix),
+            Output::Sink(sink) => ApspOutput::Blocks(sink),
+        }
+    }
+}
+
 fn report<L: Lane>(choice: Choice, wide: bool, ran: Ran) -> Report {
     Report {
         engine: ran.engine,
@@ -325,7 +397,7 @@ fn run<L: ApspLane + cuda::DenseLane>(
     request: &Apsp,
     table: &Table,
     choice: &Choice,
-    output: ApspOutput<'_, L::Distance>,
+    output: Output<'_, L::Distance>,
     successors: Option<&mut [VertexId]>,
 ) -> Result<Ran> {
     let graph = solver.graph;
@@ -346,10 +418,18 @@ fn run<L: ApspLane + cuda::DenseLane>(
         control: &solver.control,
     };
     let start = Instant::now();
+    let on_device = |mut ran: Ran, algorithm| {
+        let seconds = predicted::on_device(&algorithm, &choice.parameters, graph, table.sources.len());
+        ran.statistics.push(("predicted_nanoseconds", (seconds * 1e9) as u64));
+        ran
+    };
     match choice.algorithm {
-        Chosen::Cuda(algorithm) => on_cuda::run(solver, algorithm, &task, output, successors),
+        Chosen::OnMatrix(algorithm) => on_cuda::run(solver, algorithm, &task, output.of_rows(), successors)
+            .map(|ran| on_device(ran, cuda::ApspAlgorithm::OnMatrix(*algorithm))),
+        Chosen::BySearches(algorithm) => by_searches::run(solver, algorithm, &task, table, output)
+            .map(|ran| on_device(ran, cuda::ApspAlgorithm::BySearches(*algorithm))),
         Chosen::Cpu(algorithm) => {
-            let statistics = L::pick(&algorithm.solve)(&task, output)?;
+            let statistics = L::pick(&algorithm.solve)(&task, output.of_rows())?;
             let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
             Ok(Ran { engine: "cpu".into(), device_bytes: 0, seconds, statistics, has_successors: false })
         }
@@ -373,8 +453,10 @@ fn with_choice<T>(
         Err(error) if optional && !begun.get() => error,
         other => return other,
     };
-    // Floats added up in another order may leave their range, or make a cycle negative, where those along paths do not.
+    // Floats added up in another order may leave their range, or make a cycle negative, where those along paths do not; and
+    // weights made 0 or more may be too great for a device.
     let floats = matches!(solver.graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
+    let floats = floats || solver.graph.has_negative_weights();
     match error {
         Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. } => {}
         Error::DistanceOverflow { .. } | Error::InvalidRequest(_) if floats => {}
@@ -397,12 +479,12 @@ fn solve_matrix<L: ApspLane + cuda::DenseLane>(
     request: &Apsp,
     wide: bool,
 ) -> Result<DistanceMatrix> {
-    let table = Table::new(request, solver)?;
+    let table = Table::new(request, solver, false)?;
     let mut matrix = with_choice(solver, request, &table, true, &Cell::new(false), |choice| {
         let mut distances = on_huge_pages(vec![L::Distance::ZERO; table.cells() as usize]);
         let vertices = solver.graph.vertices();
         let mut hops = request.successors.then(|| on_huge_pages(vec![NO_VERTEX; table.sources.len() * vertices]));
-        let output = ApspOutput::Matrix(&mut distances);
+        let output = Output::Matrix(&mut distances);
         let ran = run::<L>(solver, request, &table, &choice, output, hops.as_deref_mut())?;
         let hops = hops.filter(|_| ran.has_successors);
         Ok(DistanceMatrix {
@@ -434,7 +516,7 @@ fn solve_into<L: ApspLane + cuda::DenseLane>(
     sink: &mut dyn RowSink,
     wide: bool,
 ) -> Result<ApspSummary> {
-    let table = Table::new(request, solver)?;
+    let table = Table::new(request, solver, !sink.wants_rows())?;
     let begun = Cell::new(false);
     with_choice(solver, request, &table, false, &begun, |choice| {
         let mut rows = SinkRows::<L> {
@@ -449,7 +531,7 @@ fn solve_into<L: ApspLane + cuda::DenseLane>(
             sink: &mut *sink,
             lane: std::marker::PhantomData,
         };
-        let ran = run::<L>(solver, request, &table, &choice, ApspOutput::Blocks(&mut rows), None)?;
+        let ran = run::<L>(solver, request, &table, &choice, Output::Sink(&mut rows), None)?;
         rows.sink.finish()?;
         Ok(ApspSummary { facts: rows.facts, verified: request.verified, report: report::<L>(choice, wide, ran) })
     })
@@ -457,7 +539,7 @@ fn solve_into<L: ApspLane + cuda::DenseLane>(
 
 /// Takes the rows of an algorithm: verifies them if asked to, gathers facts, hands them on to the sink.
 struct SinkRows<'a, 'g, L> {
-    /// Whether the sink was told that rows come.
+    /// Whether the sink has rows.
     begun: &'a Cell<bool>,
     solver: &'a Solver<'g>,
     table: &'a Table,
@@ -490,8 +572,9 @@ impl<L: ApspLane> SinkRows<'_, '_, L> {
 
 impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, '_, L> {
     fn start(&mut self, order: &[usize]) -> Result<usize> {
-        self.begun.set(true);
         let graph = self.solver.graph;
+        // Of an engine that failed before there was any row, the sink may have been begun already.
+        self.facts = TableFacts::new(self.table.sources.len());
         let (table, targets, verified, reassociated) = (self.table, self.targets, self.verified, self.reassociated);
         let shape = TableShape {
             graph,
@@ -503,7 +586,7 @@ impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, '_, L> {
             algorithm: self.algorithm,
         };
         let (facts, sink) = (&mut self.facts, &mut self.sink);
-        self.solver.team.install(|| {
+        let have = self.solver.team.install(|| {
             sink.begin(&shape, &mut |block| {
                 if verified {
                     Self::verify(graph, table, targets, reassociated, block)?;
@@ -511,10 +594,13 @@ impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, '_, L> {
                 facts.add(block);
                 Ok(())
             })
-        })
+        })?;
+        self.begun.set(have > 0);
+        Ok(have)
     }
 
     fn rows(&mut self, rows: &[usize], values: Vec<L::Distance>) -> Result<Vec<L::Distance>> {
+        self.begun.set(true);
         let values = L::Distance::into_distances(values);
         let block = RowBlock { rows, columns: self.table.columns as usize, values: &values };
         let graph = self.solver.graph;
@@ -528,6 +614,13 @@ impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, '_, L> {
             sink.rows(&block)
         })?;
         Ok(L::Distance::into_vec(values).unwrap_or_default())
+    }
+}
+
+impl<L: ApspLane> TakesFacts<L::Distance> for SinkRows<'_, '_, L> {
+    fn facts(&mut self, rows: &[usize], facts: &[RowFacts]) {
+        self.begun.set(true);
+        self.facts.add_rows(rows, facts);
     }
 }
 

@@ -101,12 +101,6 @@ impl Bfs {
         const VERTICES: f64 = 1e9;
         /// So many threads the memory of a CPU feeds, each with a search of its own.
         const FED: usize = 6;
-        /// Levels a second of many searches at once, where levels are short and where they are wide; there all arcs are gone
-        /// through a few times, so many a second.
-        const MANY_NARROW: f64 = 4.5e9;
-        const MANY_WIDE: f64 = 200e9;
-        const MANY_ARCS: f64 = 100e9;
-        const MANY_PASSES: f64 = 3.0;
         /// Arcs and vertices a second of one thread of the CPU, and arcs of one that searches beside others, where hubs let
         /// it skip most.
         const CPU_ARCS: f64 = 1.3e9;
@@ -145,11 +139,7 @@ impl Bfs {
             bytes as f64 / COPYING + if state.is_open() { 0.0 } else { OPENING }
         };
         let searching = if together.is_some() {
-            let width = many_sources::WIDEST;
-            let levels = width as f64 * vertices;
-            let batch =
-                if is_thin { levels / MANY_NARROW } else { levels / MANY_WIDE + MANY_PASSES * arcs / MANY_ARCS };
-            searches.div_ceil(width) as f64 * (batch + SEARCH)
+            searches.div_ceil(many_sources::WIDEST) as f64 * (seconds_of_batch(graph, is_thin) + SEARCH)
         } else {
             searches as f64 * (on_gpu + SEARCH)
         };
@@ -489,6 +479,27 @@ impl<'s, 'g> Batches<'s, 'g> {
         state.report.seconds.prepare = 0.0;
         Ok((levels, predecessors, report))
     }
+}
+
+/// What as many searches at once as there can be are predicted to take.
+fn seconds_of_batch(graph: &Graph, is_thin: bool) -> f64 {
+    /// Levels a second, where levels are short and where they are wide; there all arcs are gone through a few times, so many
+    /// a second.
+    const NARROW: f64 = 4.5e9;
+    const WIDE: f64 = 200e9;
+    const ARCS: f64 = 100e9;
+    const PASSES: f64 = 3.0;
+    let levels = many_sources::WIDEST as f64 * graph.vertices() as f64;
+    if is_thin { levels / NARROW } else { levels / WIDE + PASSES * graph.arcs() as f64 / ARCS }
+}
+
+/// What so many searches, as many at once as there can be, are predicted to keep a device busy for if the host waits for none
+/// of them.
+pub(super) fn seconds_on_device(graph: &Graph, searches: usize) -> f64 {
+    /// What the barriers of some ten levels take, and a launch.
+    const BATCH: f64 = 30e-6;
+    let is_thin = cuda::choose(graph).0 == "multi-hop";
+    searches.div_ceil(many_sources::WIDEST) as f64 * (seconds_of_batch(graph, is_thin) + BATCH)
 }
 
 /// What the arcs of a graph take on a device.

@@ -69,6 +69,6 @@ impl Predicted {
 }
 
 /// A time as a person says it.
-fn in_words(seconds: f64) -> String {
+pub(super) fn in_words(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
 }

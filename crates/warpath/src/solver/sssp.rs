@@ -5,7 +5,8 @@ mod together;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use self::together::{seconds_alone, seconds_together};
+use self::together::seconds_alone;
+pub(super) use self::together::seconds_together;
 use super::bfs::transpose_bytes;
 use super::cuda::OnCuda;
 use super::place::{COPYING, OPENING, Place, Placed, Predicted};

@@ -368,6 +368,10 @@ pub trait Label: Copy + PartialOrd + Send + Sync + 'static {
     fn weight(weight: impl ArcWeight) -> Self;
     /// For comparisons with [`Label::LIMIT`].
     fn to_f64(self) -> f64;
+    /// Whether it is less than all numbers: what floats below 0 come to that leave their range.
+    fn is_below_all(self) -> bool {
+        self.to_f64() == f64::NEG_INFINITY
+    }
 }
 
 macro_rules! label {
@@ -660,7 +664,7 @@ impl<T: Label, const B: usize> BatchSearch<'_, T, B> {
     }
 
     /// Whether no label was lost to saturation: nearly always because the greatest one plus the greatest weight is in
-    /// range, else because no arc leads from a reached vertex to an unreached one.
+    /// range, else because no arc leads from a reached vertex to an unreached one. None may be below all numbers.
     #[inline(always)]
     fn labels_suffice_anywhere(&self) -> bool {
         let labels = &self.workspace.labels;
@@ -670,6 +674,9 @@ impl<T: Label, const B: usize> BatchSearch<'_, T, B> {
                 let reached = label[lane] < T::UNREACHED;
                 greatest[lane] = if reached && greatest[lane] < label[lane] { label[lane] } else { greatest[lane] };
             }
+        }
+        if labels.iter().any(|label| label.iter().any(|label| label.is_below_all())) {
+            return false;
         }
         let greatest = greatest.iter().map(|label| label.to_f64()).fold(0.0, f64::max);
         if greatest + self.graph.greatest_weight < T::LIMIT {

@@ -169,7 +169,8 @@ fn select<L: Lane>(task: &ApspTask<'_, L>, row: &[L::Distance], cells: &mut [L::
 }
 
 /// Whether no distance was lost to saturation: nearly always because the greatest one plus the greatest weight is in
-/// range, else because in no row an arc leads from a reached vertex to an unreached one.
+/// range, else because in no row an arc leads from a reached vertex to an unreached one. Floats below 0 must not have
+/// become infinite, either.
 fn is_in_range<L: Lane>(task: &ApspTask<'_, L>, matrix: &[L::Distance]) -> bool {
     let unreachable = L::Distance::UNREACHABLE;
     let greatest =
@@ -181,6 +182,9 @@ fn is_in_range<L: Lane>(task: &ApspTask<'_, L>, matrix: &[L::Distance]) -> bool 
                 })
             })
             .reduce(|| L::Distance::ZERO, |a, b| if a < b { b } else { a });
+    if matrix.par_iter().with_min_len(1 << 16).any(|cell| cell.to_f64() == f64::NEG_INFINITY) {
+        return false;
+    }
     if greatest.to_f64() + task.graph.weight_range().1 < L::Distance::LIMIT {
         return true;
     }

@@ -10,7 +10,7 @@
 //! Source: Katz and Kider 2008, "All-pairs shortest-paths for large graphs on the GPU", sect. 4.1-4.2.
 
 use super::matrix::Matrix;
-use super::{ApspAlgorithm, CELL_BITS, Cell, DenseTask, Ended};
+use super::{CELL_BITS, Cell, DenseTask, Ended, MatrixAlgorithm};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::cuda::device::memory::Pool;
 use crate::cuda::device::{Argument, Function, LaunchShape, arguments, images};
@@ -19,7 +19,7 @@ use crate::problems::Problem;
 use crate::{Control, Result};
 
 /// This algorithm's line in the table.
-pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
+pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Apsp,
         name: "blocked-floyd-warshall",
@@ -105,13 +105,13 @@ pub(in crate::cuda) fn in_blocks(
             if Ended::by(pool, stopped)? == Ended::NegativeCycle {
                 break;
             }
-            control.progress("solve", stage.into(), blocks.into())?;
+            control.progress("solve", u64::from(stage) + 1, blocks.into())?;
         }
     }
     device.record(&after)?;
     let ended = Ended::by(pool, stopped)?;
     let seconds = device.seconds_between(&before, &after)?;
-    control.check()?;
+    control.progress("solve", blocks.into(), blocks.into())?;
     let statistics = vec![
         ("device_nanoseconds", (seconds * 1e9) as u64),
         ("stages", blocks.into()),

@@ -11,7 +11,7 @@
 //! Source: Harish and Narayanan 2007, algorithm 6 and sect. 3.4; Pathak et al. 2022, algorithm 14.
 
 use super::matrix::Matrix;
-use super::{ApspAlgorithm, CELL_BITS, Cell, DenseTask, Ended};
+use super::{CELL_BITS, Cell, DenseTask, Ended, MatrixAlgorithm};
 use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::cuda::device::memory::Pool;
 use crate::cuda::device::{Argument, Function, LaunchShape, arguments, images};
@@ -20,7 +20,7 @@ use crate::problems::Problem;
 use crate::{Control, Result};
 
 /// The line of `floyd-warshall` in the table.
-pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
+pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Apsp,
         name: "floyd-warshall",
@@ -42,7 +42,7 @@ pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
 };
 
 /// The line of `floyd-warshall-rows` in the table.
-pub(crate) const ROWS: ApspAlgorithm = ApspAlgorithm {
+pub(crate) const ROWS: MatrixAlgorithm = MatrixAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Apsp,
         name: "floyd-warshall-rows",
@@ -108,13 +108,13 @@ pub(in crate::cuda) fn by_vertex(
             if Ended::by(pool, stopped)? == Ended::NegativeCycle {
                 break;
             }
-            control.progress("solve", through.into(), vertices.into())?;
+            control.progress("solve", u64::from(through) + 1, vertices.into())?;
         }
     }
     device.record(&after)?;
     let ended = Ended::by(pool, stopped)?;
     let seconds = device.seconds_between(&before, &after)?;
-    control.check()?;
+    control.progress("solve", vertices.into(), vertices.into())?;
     let launches = ("kernel_launches", vertices.into());
     Ok((ended, vec![("device_nanoseconds", (seconds * 1e9) as u64), launches]))
 }

@@ -1,4 +1,7 @@
-//! All-pairs shortest paths on a GPU: the square matrix of all distances in the memory of one device.
+//! All-pairs shortest paths on a GPU: on the square matrix of all distances in the memory of one device, or by searches
+//! ([`searches`]), from one source after another or from many at once.
+//!
+//! # On a matrix
 //!
 //! The host makes the matrix from the arcs and sends it there ([`matrix`]); an algorithm admits vertex after vertex, or
 //! block after block; the rows that are wanted come back as numbers of the lane's type. A matrix serves one request: it
@@ -23,9 +26,13 @@
 //! there is a cycle is all it tells; the solver then has the host find one. Rows of vertices that no source reaches are
 //! left empty, so that a cycle among those doesn't matter.
 
+pub(crate) mod batched;
 pub(crate) mod blocked_floyd_warshall;
 pub(crate) mod floyd_warshall;
 pub(crate) mod matrix;
+pub(crate) mod outgoing;
+pub(crate) mod repeated_sssp;
+pub(crate) mod searches;
 mod successors;
 pub(crate) mod tiled_floyd_warshall;
 pub(super) mod tiles;
@@ -33,11 +40,13 @@ pub(super) mod tiles;
 use std::sync::Arc;
 
 use matrix::Matrix;
+use searches::SearchesAlgorithm;
 
 use super::device::Device;
 use super::device::memory::{DeviceSlice, Pool};
+use super::sssp::LaneOnDevice;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
-use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId};
+use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, U32Narrow, U32Wide, UnitLane, VertexId};
 use crate::plan::Plan;
 use crate::{Control, Error, Result};
 
@@ -98,23 +107,26 @@ impl Cell {
 }
 
 /// A lane whose distances a matrix on a device can give.
-pub(crate) trait DenseLane: Lane {
+pub(crate) trait DenseLane: LaneOnDevice {
     /// The name of the type of its distances, as kernels have it.
     const DISTANCES: &'static str;
     /// The cells that do, from narrow to wide. Those before the last are tried only if weights are small for them.
     const CELLS: &'static [Cell];
     /// The cells that do where some weights are below zero.
     const SIGNED_CELLS: &'static [Cell] = Self::CELLS;
+    /// Whether it is for what a narrower lane has turned out too narrow for.
+    const REPEATS: bool = false;
     /// The bits of the mark of what has no distance.
     fn unreachable_bits() -> u64;
 }
 
 macro_rules! dense_lane {
-    ($lane:ident, $distances:literal, $cells:expr, $signed:expr, $unreachable:expr) => {
+    ($lane:ident, $distances:literal, $cells:expr, $signed:expr, $unreachable:expr $(, $repeats:expr)?) => {
         impl DenseLane for $lane {
             const DISTANCES: &'static str = $distances;
             const CELLS: &'static [Cell] = &$cells;
             const SIGNED_CELLS: &'static [Cell] = &$signed;
+            $(const REPEATS: bool = $repeats;)?
             fn unreachable_bits() -> u64 {
                 $unreachable
             }
@@ -123,7 +135,7 @@ macro_rules! dense_lane {
 }
 dense_lane!(UnitLane, "u32", [Cell::U16, Cell::U32], [], u32::MAX.into());
 dense_lane!(U32Narrow, "u32", [Cell::U16, Cell::U32], [], u32::MAX.into());
-dense_lane!(U32Wide, "u64", [Cell::I64], [], u64::MAX);
+dense_lane!(U32Wide, "u64", [Cell::I64], [], u64::MAX, true);
 dense_lane!(I32Lane, "i64", [Cell::U16, Cell::I32, Cell::I64], [Cell::I32, Cell::I64], i64::MAX as u64);
 dense_lane!(F32Lane, "f32", [Cell::F32], [Cell::F32], f32::INFINITY.to_bits().into());
 dense_lane!(F64Lane, "f64", [Cell::F64], [Cell::F64], f64::INFINITY.to_bits());
@@ -131,7 +143,8 @@ dense_lane!(F64Lane, "f64", [Cell::F64], [Cell::F64], f64::INFINITY.to_bits());
 /// How wide the cells are at first.
 const CELL_BITS: Parameter = Parameter {
     name: "cell-bits",
-    summary: "bits of a cell at first, repeated in wider ones where they don't do: 16, 32 or 64; as narrow as will do",
+    summary: "bits of a cell at first, repeated in wider ones where they don't do: 16, 32 or 64, if the weights have such; \
+              as narrow as will do",
     values: Values::OneOf(&["16", "32", "64"]),
 };
 
@@ -186,11 +199,32 @@ pub(crate) struct Computed {
     pub(crate) statistics: Statistics,
     /// How long it took to make the matrix of weights, to work on it, and to derive successors, in seconds.
     pub(crate) seconds: [f64; 3],
+    /// The most that was taken on the device at any time.
+    pub(crate) device_bytes: u64,
+}
+
+/// An all-pairs algorithm.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ApspAlgorithm {
+    /// On the matrix of all pairs.
+    OnMatrix(MatrixAlgorithm),
+    /// By searches: row by row.
+    BySearches(SearchesAlgorithm),
+}
+
+impl ApspAlgorithm {
+    /// What is known of it before it runs.
+    pub(crate) fn info(&self) -> &AlgorithmInfo {
+        match self {
+            ApspAlgorithm::OnMatrix(algorithm) => &algorithm.info,
+            ApspAlgorithm::BySearches(algorithm) => &algorithm.info,
+        }
+    }
 }
 
 /// An all-pairs algorithm on a matrix.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ApspAlgorithm {
+pub(crate) struct MatrixAlgorithm {
     /// What is known of it before it runs.
     pub(crate) info: AlgorithmInfo,
     /// Whether it has these cells, on a device with this compute capability.
@@ -205,21 +239,28 @@ pub(crate) struct ApspAlgorithm {
 
 /// Every all-pairs algorithm of this engine.
 pub(crate) static ALGORITHMS: &[ApspAlgorithm] = &[
-    tiled_floyd_warshall::ALGORITHM,
-    blocked_floyd_warshall::ALGORITHM,
-    floyd_warshall::ALGORITHM,
-    floyd_warshall::ROWS,
+    ApspAlgorithm::OnMatrix(tiled_floyd_warshall::ALGORITHM),
+    ApspAlgorithm::BySearches(batched::ALGORITHM),
+    ApspAlgorithm::BySearches(batched::JOHNSON),
+    ApspAlgorithm::OnMatrix(blocked_floyd_warshall::ALGORITHM),
+    ApspAlgorithm::OnMatrix(floyd_warshall::ALGORITHM),
+    ApspAlgorithm::OnMatrix(floyd_warshall::ROWS),
+    ApspAlgorithm::BySearches(repeated_sssp::ALGORITHM),
 ];
 
-impl ApspAlgorithm {
+impl MatrixAlgorithm {
     /// The cells to try for a graph, in this order, on a device with this compute capability; the newest if it is not
     /// known.
+    ///
+    /// # Errors
+    ///
+    /// If the width asked for is none that the lane has here.
     pub(crate) fn cells<L: DenseLane>(
         &self,
         graph: &Graph,
         parameters: &Parameters,
         capability: Option<(u32, u32)>,
-    ) -> Vec<Cell> {
+    ) -> Result<Vec<Cell>> {
         let room = likely_arcs(graph);
         let (low, high) = graph.weight_range();
         let greatest = low.abs().max(high.abs());
@@ -228,11 +269,21 @@ impl ApspAlgorithm {
         let all = if graph.has_negative_weights() { L::SIGNED_CELLS } else { L::CELLS };
         let there: Vec<Cell> = all.iter().copied().filter(|&cell| (self.has)(cell, capability)).collect();
         let last = there.last().copied();
+        // What has been repeated in the wide lane began with narrower cells.
+        if least_bits > 0 && !L::REPEATS && !there.iter().any(|cell| 8 * cell.bytes() == least_bits) {
+            let widths: Vec<String> = there.iter().map(|cell| (8 * cell.bytes()).to_string()).collect();
+            return Err(Error::invalid(format!(
+                "`{}` has no cells of {least_bits} bits for {} here; it has {}",
+                self.info.name,
+                L::NAME,
+                if widths.is_empty() { "none at all".to_owned() } else { widths.join(", ") }
+            )));
+        }
         let suits = |cell: Cell| {
             let has_room = least_bits == 8 * cell.bytes() || cell.infinity() as f64 >= room * greatest;
             Some(cell) == last || (8 * cell.bytes() >= least_bits && has_room)
         };
-        there.into_iter().filter(|&cell| suits(cell)).collect()
+        Ok(there.into_iter().filter(|&cell| suits(cell)).collect())
     }
 
     /// What a matrix of such cells takes on the device, and, if they are wanted, the successors of so many sources.
@@ -249,16 +300,21 @@ impl ApspAlgorithm {
         plan
     }
 
-    /// Computes the matrix, in wider cells where narrow ones don't do.
-    pub(crate) fn solve<L: DenseLane>(&self, device: &Arc<dyn Device>, task: &DenseTask<'_>) -> Result<Solved> {
+    /// Computes the matrix, in wider cells where narrow ones don't do, in so many bytes of the device's memory.
+    pub(crate) fn solve<L: DenseLane>(
+        &self,
+        device: &Arc<dyn Device>,
+        task: &DenseTask<'_>,
+        available: u64,
+    ) -> Result<Solved> {
         let vertices = task.graph.vertices() as u64;
         let capability = device.properties().compute_capability;
-        let cells = self.cells::<L>(task.graph, task.parameters, Some(capability));
+        let cells = self.cells::<L>(task.graph, task.parameters, Some(capability))?;
         if cells.is_empty() {
             let name = self.info.name;
             return Err(Error::invalid(format!("`{name}` does not have the lane {} on a GPU", L::NAME)));
         }
-        let mut repeated = 0;
+        let (mut repeated, mut device_bytes) = (0, 0);
         for cell in cells {
             let Some(range) = matrix::Range::of(task, cell) else {
                 repeated += 1;
@@ -267,6 +323,9 @@ impl ApspAlgorithm {
             let start = std::time::Instant::now();
             let wanted = task.successors_of.map(|sources| sources.len() as u64);
             let plan = self.plan_matrix::<L>(cell, vertices, wanted);
+            // What narrower cells were planned to take says nothing of these.
+            plan.check_device(available)?;
+            device_bytes = device_bytes.max(plan.device_bytes());
             let mut matrix = Matrix::upload::<L>(device, task, cell, range, (self.multiples)(cell), &plan)?;
             let uploaded = start.elapsed().as_secs_f64();
             let start = std::time::Instant::now();
@@ -281,7 +340,7 @@ impl ApspAlgorithm {
                 let start = std::time::Instant::now();
                 statistics.extend(matrix.derive_successors(task)?);
                 let seconds = [uploaded, worked, start.elapsed().as_secs_f64()];
-                return Ok(Solved::Matrix(Box::new(Computed { matrix, statistics, seconds })));
+                return Ok(Solved::Matrix(Box::new(Computed { matrix, statistics, seconds, device_bytes })));
             }
             repeated += 1;
         }

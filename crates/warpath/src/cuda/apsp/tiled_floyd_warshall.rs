@@ -50,14 +50,14 @@
 
 use super::matrix::{Matrix, sides};
 use super::tiles::{HEAD_START, STAGES, Tiles};
-use super::{ApspAlgorithm, CELL_BITS, Cell, DenseTask, Ended};
+use super::{CELL_BITS, Cell, DenseTask, Ended, MatrixAlgorithm};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::cuda::device::images;
 use crate::problems::Problem;
 
 /// This algorithm's line in the table.
-pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
+pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Apsp,
         name: "tiled-floyd-warshall",

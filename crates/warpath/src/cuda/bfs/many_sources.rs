@@ -88,8 +88,8 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         ],
         negative_weights: true,
     },
-    plan: |graph, parameters| plan(graph, width(parameters)),
-    prepare,
+    plan: |graph, parameters| plan(graph, width(parameters) as u64),
+    prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, width(parameters) as u64)?)),
 };
 
 /// The most searches in a batch: there are as many bits in a word.
@@ -107,7 +107,7 @@ fn width(parameters: &Parameters) -> usize {
 }
 
 /// From row to row of the levels: each begins at a cache line.
-fn stride(graph: &Graph) -> u64 {
+pub(crate) fn stride(graph: &Graph) -> u64 {
     (graph.vertices() as u64).next_multiple_of(32)
 }
 
@@ -116,7 +116,8 @@ fn queue_items(graph: &Graph) -> u64 {
     (2 * graph.vertices() as u64).clamp(1 << 14, 1 << 22)
 }
 
-fn plan(graph: &Graph, width: usize) -> Plan {
+/// What it takes with room for the levels of so many searches.
+pub(crate) fn plan(graph: &Graph, rows: u64) -> Plan {
     let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
     let mut plan = Plan::new();
     Offsets::plan(&mut plan, "offsets of the vertices", vertices + 1, has_wide_offsets(graph));
@@ -124,15 +125,15 @@ fn plan(graph: &Graph, width: usize) -> Plan {
     if graph.is_directed() {
         plan_transpose(graph, has_wide_offsets(graph), &mut plan);
     }
-    plan_array::<u32>(&mut plan, &format!("levels of {width} searches"), stride(graph) * width as u64);
+    plan_array::<u32>(&mut plan, &format!("levels of {rows} searches"), stride(graph).saturating_mul(rows));
     for what in ["seen", "seen next"] {
         plan_array::<u64>(&mut plan, what, vertices);
     }
     plan_array::<[u32; 4]>(&mut plan, "queues", 2 * queue_items(graph));
     plan_array::<[u32; 4]>(&mut plan, "parts of the queues", 2 * u64::from(MOST_BLOCKS));
-    plan_array::<VertexId>(&mut plan, "sources", vertices.max(WIDEST as u64));
+    plan_array::<VertexId>(&mut plan, "sources", vertices.max(rows));
     plan_array::<u32>(&mut plan, "arrivals", ARRIVALS);
-    plan_array::<u32>(&mut plan, "report", 2);
+    plan_array::<[u32; 2]>(&mut plan, "reports", rows);
     plan
 }
 
@@ -166,32 +167,38 @@ struct Batch {
 // SAFETY: it is the kernel's `Batch`, field by field, whichever the type of the offsets: pointers have one size.
 unsafe impl Argument for Batch {}
 
-fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
+/// Takes what is planned for the levels of so many searches, at least as many as a batch has, and makes everything ready.
+pub(crate) fn prepare(
+    device: &Arc<dyn Device>,
+    graph: &Graph,
+    parameters: &Parameters,
+    rows: u64,
+) -> Result<ManySources> {
     if graph.vertices() > MOST_VERTICES {
         return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
     }
     if let Some(width) = parameters.get("width").filter(|width| *width > WIDEST as f64 || width.fract() != 0.0) {
         return Err(Error::invalid(format!("`width={width}` is not a number from 1 to {WIDEST}")));
     }
-    let width = width(parameters);
+    let width = width(parameters).min(rows as usize);
     let wide = has_wide_offsets(graph);
     let name = if wide { "bfs_many_sources_64" } else { "bfs_many_sources_32" };
     let search = device.function(&images::BFS_MANY_SOURCES, name)?;
     let shape = super::whole_device(&**device, search, parameters, 1024, MOST_BLOCKS)?;
 
     let vertices = graph.vertices() as u64;
-    let mut pool = Pool::new(device, plan(graph, width).device_bytes())?;
+    let mut pool = Pool::new(device, plan(graph, rows).device_bytes())?;
     let offsets = Offsets::upload(&mut pool, graph.csr(), wide)?;
     let targets = pool.take_filled(graph.csr().targets())?;
     let (by_head, tails) =
         if graph.is_directed() { transpose(&mut pool, offsets, targets)? } else { (offsets, targets) };
-    let levels: DeviceSlice<u32> = pool.take(stride(graph) * width as u64)?;
+    let levels: DeviceSlice<u32> = pool.take(stride(graph) * rows)?;
     let seen: [DeviceSlice<u64>; 2] = [pool.take(vertices)?, pool.take(vertices)?];
     let queues: DeviceSlice<[u32; 4]> = pool.take(2 * queue_items(graph))?;
     let parts: DeviceSlice<[u32; 4]> = pool.take(2 * u64::from(MOST_BLOCKS))?;
-    let sources: DeviceSlice<VertexId> = pool.take(vertices.max(WIDEST as u64))?;
+    let sources: DeviceSlice<VertexId> = pool.take(vertices.max(rows))?;
     let arrivals: DeviceSlice<u32> = pool.take(ARRIVALS)?;
-    let report: DeviceSlice<u32> = pool.take(2)?;
+    let reports: DeviceSlice<[u32; 2]> = pool.take(rows)?;
     let waiting = Waiting::new(device)?;
     let capacity = (queue_items(graph) / u64::from(shape.grid[0])) as u32;
     let arguments = Batch {
@@ -204,7 +211,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         queue: queues.address(),
         parts: parts.address(),
         arrivals: arrivals.address(),
-        report: report.address(),
+        report: reports.address(),
         sources: sources.address(),
         cancelled: waiting.flag(),
         arcs: graph.arcs() as u64,
@@ -217,7 +224,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         alpha: parameters.get("bottom-up").unwrap_or(0.1) as f32,
         beta: parameters.get("top-down").unwrap_or(0.02) as f32,
     };
-    Ok(Box::new(ManySources {
+    Ok(ManySources {
         pool,
         search,
         shape,
@@ -228,9 +235,10 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         levels,
         sources,
         arrivals,
-        report,
+        reports,
         waiting,
-    }))
+        launches: 0,
+    })
 }
 
 /// A graph on a device, and room for a batch of searches.
@@ -246,8 +254,11 @@ pub(crate) struct ManySources {
     levels: DeviceSlice<u32>,
     sources: DeviceSlice<VertexId>,
     arrivals: DeviceSlice<u32>,
-    report: DeviceSlice<u32>,
+    /// For each launch its levels, and those of them that were bottom-up.
+    reports: DeviceSlice<[u32; 2]>,
     waiting: Waiting,
+    /// How many there were at the last start.
+    launches: usize,
 }
 
 impl ManySources {
@@ -266,6 +277,61 @@ impl ManySources {
         self.run(sources, sources.len() as u32, cutoff, control)
     }
 
+    /// Begins a search from each of these sources, which may be equal, with a launch for every batch of them, one after
+    /// another. The levels of the first go to the first row, and so on.
+    ///
+    /// # Panics
+    ///
+    /// If they are more than there are rows.
+    pub(crate) fn start_each(&mut self, sources: &[VertexId], control: &Control) -> Result<()> {
+        let rows = self.levels.length() / self.arguments.stride.max(1);
+        assert!(sources.len() as u64 <= rows, "more sources than there are rows");
+        self.pool.upload(self.sources, sources)?;
+        self.waiting.start(self.pool.device(), control, || {
+            for (index, batch) in sources.chunks(self.width).enumerate() {
+                let first = (index * self.width) as u64;
+                self.pool.fill(self.arrivals, 0)?;
+                self.launch(Batch {
+                    levels: self.levels.part(first * self.arguments.stride, 0).address(),
+                    sources: self.sources.part(first, 0).address(),
+                    report: self.reports.part(index as u64, 1).address(),
+                    source_count: batch.len() as u32,
+                    searches: batch.len() as u32,
+                    cutoff: u32::MAX,
+                    ..self.arguments
+                })?;
+            }
+            Ok(())
+        })?;
+        self.launches = sources.len().div_ceil(self.width);
+        Ok(())
+    }
+
+    /// Waits until the searches that were begun are done.
+    pub(crate) fn finish(&mut self, control: &Control) -> Result<Statistics> {
+        let seconds = self.waiting.finish(self.pool.device(), control)?;
+        let reports = self.pool.read(self.reports.part(0, self.launches as u64))?;
+        let sum = |of: usize| reports.iter().map(|report| u64::from(report[of])).sum();
+        Ok(vec![
+            ("levels", sum(0)),
+            ("bottom_up_levels", sum(1)),
+            ("kernel_launches", self.launches as u64),
+            ("device_nanoseconds", (seconds * 1e9) as u64),
+        ])
+    }
+
+    /// Where the levels are, row by row, and the memory that they are in.
+    pub(crate) fn rows(&self) -> (&Pool, DeviceSlice<u32>) {
+        (&self.pool, self.levels)
+    }
+
+    /// Launches a batch.
+    fn launch(&self, batch: Batch) -> Result<()> {
+        // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects; all blocks of the shape
+        // run at once.
+        unsafe { self.pool.device().launch(self.search, &self.shape, arguments![batch]) }
+    }
+
     /// What the last batch found from the source of this number.
     pub(crate) fn found_from(&self, index: usize) -> Found<'_> {
         Found {
@@ -281,17 +347,12 @@ impl ManySources {
         self.pool.upload(self.sources, sources)?;
         self.pool.fill(self.arrivals, 0)?;
         let batch = Batch { source_count: sources.len() as u32, searches, cutoff, ..self.arguments };
-        let device = self.pool.device();
-        let seconds = self.waiting.run(device, control, || {
-            // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects; all blocks of the
-            // shape run at once.
-            unsafe { device.launch(self.search, &self.shape, arguments![batch]) }
-        })?;
-        let report = self.pool.read(self.report)?;
+        let seconds = self.waiting.run(self.pool.device(), control, || self.launch(batch))?;
+        let [[levels, bottom_up_levels]] = self.pool.read_array(self.reports)?;
         Ok(vec![
             ("searches_in_a_batch", searches.into()),
-            ("levels", report[0].into()),
-            ("bottom_up_levels", report[1].into()),
+            ("levels", levels.into()),
+            ("bottom_up_levels", bottom_up_levels.into()),
             ("kernel_launches", 1),
             ("device_nanoseconds", (seconds * 1e9) as u64),
         ])
@@ -401,8 +462,7 @@ mod tests {
                 // A block that runs ahead may fill its part of the queue; one block has the whole of it.
                 for (blocks, alpha, capacity) in [(3, 0.0, 1 << 20), (1, 1e9, 1 << 20), (3, 0.3, 1 << 20), (3, 1e9, 4)]
                 {
-                    let mut prepared = prepare(&device, &graph, &parameters).unwrap();
-                    let many = prepared.many_sources().unwrap();
+                    let many = &mut prepare(&device, &graph, &parameters, WIDEST as u64).unwrap();
                     many.shape = LaunchShape { cooperative: true, ..LaunchShape::line(blocks, 64) };
                     many.arguments.alpha = alpha;
                     many.arguments.capacity = capacity.min((queue_items(&graph) / u64::from(blocks)) as u32);

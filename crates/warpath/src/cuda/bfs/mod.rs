@@ -138,13 +138,28 @@ impl Waiting {
         control: &Control,
         launch: impl FnOnce() -> Result<()>,
     ) -> Result<f64> {
-        /// Up to now waiting is done without sleeping.
-        const SPINNING: Duration = Duration::from_millis(2);
-        const SLEEP: Duration = Duration::from_micros(100);
+        self.start(device, control, launch)?;
+        self.finish(device, control)
+    }
+
+    /// Launches.
+    pub(super) fn start(
+        &self,
+        device: &Arc<dyn Device>,
+        control: &Control,
+        launch: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
         self.flag.set(0, u32::from(control.is_cancelled()));
         device.record(&self.before)?;
         launch()?;
-        device.record(&self.after)?;
+        device.record(&self.after)
+    }
+
+    /// Waits for what was launched; returns how many seconds that took on the device.
+    pub(super) fn finish(&self, device: &Arc<dyn Device>, control: &Control) -> Result<f64> {
+        /// Up to now waiting is done without sleeping.
+        const SPINNING: Duration = Duration::from_millis(2);
+        const SLEEP: Duration = Duration::from_micros(100);
         let start = Instant::now();
         while !device.has_passed(&self.after)? {
             if control.is_cancelled() {
@@ -161,7 +176,7 @@ impl Waiting {
 const LEAST_THREADS: f64 = 32.0;
 
 /// The parameter that every algorithm with one thread an item has.
-pub(super) const THREADS: Parameter = Parameter {
+pub(in crate::cuda) const THREADS: Parameter = Parameter {
     name: "threads",
     summary: "threads in a block, a power of two; 256",
     values: Values::AtLeast(LEAST_THREADS),

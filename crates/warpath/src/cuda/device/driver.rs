@@ -149,12 +149,13 @@ struct Loaded {
     functions: HashMap<(&'static str, String), Function>,
 }
 
-/// A context with its stream. Handles are kept as numbers: the driver lets any thread use them.
+/// A context with its stream, and another one for copies beside it. Handles are kept as numbers: the driver lets any thread use them.
 #[derive(Debug)]
 struct Context {
     ordinal: u32,
     handle: usize,
     stream: usize,
+    beside: usize,
     /// What ruined it, if something did.
     lost: OnceLock<String>,
 }
@@ -197,14 +198,18 @@ impl Driver {
         // SAFETY: no parameters are given, which is allowed, and the device exists. The context becomes current.
         let made = unsafe { sys::cuCtxCreate_v4(&raw mut handle, std::ptr::null_mut(), flags, device) };
         checked(&format!("opening cuda:{ordinal}"), made)?;
-        let mut context = Context { ordinal, handle: handle as usize, stream: 0, lost: OnceLock::new() };
+        let mut context = Context { ordinal, handle: handle as usize, stream: 0, beside: 0, lost: OnceLock::new() };
         let entered = Entered { stays_here: PhantomData };
-        let mut stream = std::ptr::null_mut();
-        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
-        // SAFETY: the context is current, and the pointer is to a live handle.
-        context.check("making a stream", unsafe { sys::cuStreamCreate(&raw mut stream, flags) })?;
+        let stream = || {
+            let mut stream = std::ptr::null_mut();
+            let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+            // SAFETY: the context is current, and the pointer is to a live handle.
+            context.check("making a stream", unsafe { sys::cuStreamCreate(&raw mut stream, flags) })?;
+            Ok::<usize, Error>(stream as usize)
+        };
+        let streams = [stream()?, stream()?];
         drop(entered);
-        context.stream = stream as usize;
+        [context.stream, context.beside] = streams;
         let (context, loaded) = (Arc::new(context), Mutex::default());
         let mut driver = Driver { properties, context, loaded, staging: Staging::default() };
         driver.staging = Staging::new(&driver, LANES.0, LANES.1)?;
@@ -264,7 +269,9 @@ impl Context {
     fn synchronize(&self) -> Result<()> {
         let _entered = self.enter()?;
         // SAFETY: the stream is of this context, which is current.
-        self.check("waiting for the device", unsafe { sys::cuStreamSynchronize(self.stream()) })
+        self.check("waiting for the device", unsafe { sys::cuStreamSynchronize(self.stream()) })?;
+        // SAFETY: as above.
+        self.check("waiting for copies", unsafe { sys::cuStreamSynchronize(self.beside as sys::CUstream) })
     }
 }
 
@@ -365,6 +372,17 @@ impl Device for Driver {
         let _entered = self.context.enter()?;
         // SAFETY: the caller's promise, which holds until the stream has come here.
         let result = unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, self.context.stream()) };
+        self.context.check("copying from the device", result)
+    }
+
+    unsafe fn download_beside(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let _entered = self.context.enter()?;
+        let stream = self.context.beside as sys::CUstream;
+        // SAFETY: the caller's promise, which holds until the stream has come here.
+        let result = unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, stream) };
         self.context.check("copying from the device", result)
     }
 
@@ -504,6 +522,14 @@ impl Device for Driver {
         let handle = event.get::<DriverEvent>()?.handle as sys::CUevent;
         // SAFETY: the event is alive, and the stream is of this context; the driver refuses an event of another one.
         self.context.check("recording an event", unsafe { sys::cuEventRecord(handle, self.context.stream()) })
+    }
+
+    fn record_beside(&self, event: &Event) -> Result<()> {
+        let _entered = self.context.enter()?;
+        let handle = event.get::<DriverEvent>()?.handle as sys::CUevent;
+        let stream = self.context.beside as sys::CUstream;
+        // SAFETY: the event is alive, and the stream is of this context; the driver refuses an event of another one.
+        self.context.check("recording an event", unsafe { sys::cuEventRecord(handle, stream) })
     }
 
     fn has_passed(&self, event: &Event) -> Result<bool> {

@@ -244,6 +244,11 @@ impl Device for Emulator {
         Ok(())
     }
 
+    unsafe fn download_beside(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
+        // SAFETY: the caller vouches for both.
+        unsafe { self.download(to, from, bytes) }
+    }
+
     unsafe fn fill(&self, to: u64, value: u32, words: usize) -> Result<()> {
         drop(self.in_order()?);
         // SAFETY: the caller vouches for the memory and that it is aligned.
@@ -333,6 +338,10 @@ impl Device for Emulator {
         let mark = Some((self.working()?.copies_ever, Instant::now()));
         *event.get::<Mark>()?.lock().unwrap_or_else(PoisonError::into_inner) = mark;
         Ok(())
+    }
+
+    fn record_beside(&self, event: &Event) -> Result<()> {
+        self.record(event)
     }
 
     fn has_passed(&self, event: &Event) -> Result<bool> {

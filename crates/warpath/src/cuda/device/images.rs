@@ -64,6 +64,8 @@ pub(crate) static APSP_BLOCKED_FLOYD_WARSHALL: Image = image!("apsp_blocked_floy
 pub(crate) static APSP_FLOYD_WARSHALL: Image = image!("apsp_floyd_warshall");
 /// `kernels/apsp/matrix.cu`.
 pub(crate) static APSP_MATRIX: Image = image!("apsp_matrix");
+/// `kernels/apsp/search_rows.cu`.
+pub(crate) static APSP_SEARCH_ROWS: Image = image!("apsp_search_rows");
 /// `kernels/apsp/successors.cu`.
 pub(crate) static APSP_SUCCESSORS: Image = image!("apsp_successors");
 /// `kernels/apsp/tiled_floyd_warshall.cu`.
@@ -131,6 +133,7 @@ mod tests {
             &APSP_BLOCKED_FLOYD_WARSHALL,
             &APSP_FLOYD_WARSHALL,
             &APSP_MATRIX,
+            &APSP_SEARCH_ROWS,
             &APSP_SUCCESSORS,
             &APSP_TILED_FLOYD_WARSHALL,
             &BFS_DIRECTION_OPTIMIZING,

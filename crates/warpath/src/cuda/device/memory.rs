@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 
+use super::staging::Order;
 use super::{Argument, Device};
 use crate::huge_pages::on_huge_pages;
 use crate::{Error, Result};
@@ -161,7 +162,7 @@ impl Pool {
         let mut values = on_huge_pages(Vec::with_capacity(length));
         let room = &mut values.spare_capacity_mut()[..length];
         // SAFETY: the array is in this pool and has that many values.
-        unsafe { self.device.staging().download(&*self.device, room, slice.address)? };
+        unsafe { self.device.staging().download(&*self.device, room, slice.address, Order::Stream)? };
         // SAFETY: all of them have been written.
         unsafe { values.set_len(length) };
         Ok(values)
@@ -173,12 +174,34 @@ impl Pool {
     ///
     /// If the lengths differ.
     pub(crate) fn read_into<T: Pod + Send>(&self, slice: DeviceSlice<T>, to: &mut [T]) -> Result<()> {
+        // SAFETY: the copy comes in stream order.
+        unsafe { self.read_in_order(slice, to, Order::Stream) }
+    }
+
+    /// Copies an array to `to`, which is as long, at once, whatever the device is at.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    ///
+    /// # Safety
+    ///
+    /// The device has written the array, and does not write to it before this returns.
+    pub(crate) unsafe fn read_beside<T: Pod + Send>(&self, slice: DeviceSlice<T>, to: &mut [T]) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.read_in_order(slice, to, Order::Beside) }
+    }
+
+    /// # Safety
+    ///
+    /// Beside the stream, the array is not written to.
+    unsafe fn read_in_order<T: Pod + Send>(&self, slice: DeviceSlice<T>, to: &mut [T], order: Order) -> Result<()> {
         self.check(slice, to.len());
         assert_eq!(slice.length, to.len() as u64, "the array has another length");
         // SAFETY: any bytes are values of a `Pod` type, so it does not matter which of them have been written.
         let to = unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast::<MaybeUninit<T>>(), to.len()) };
-        // SAFETY: the array is in this pool and has that many values.
-        unsafe { self.device.staging().download(&*self.device, to, slice.address) }
+        // SAFETY: the array is in this pool and has that many values; the rest is the caller's promise.
+        unsafe { self.device.staging().download(&*self.device, to, slice.address, order) }
     }
 
     /// The first few values of an array, once the device has come here.
@@ -186,7 +209,7 @@ impl Pool {
         self.check(slice, N);
         let mut values = [MaybeUninit::<T>::uninit(); N];
         // SAFETY: the array is in this pool and has that many values.
-        unsafe { self.device.staging().download(&*self.device, &mut values, slice.address)? };
+        unsafe { self.device.staging().download(&*self.device, &mut values, slice.address, Order::Stream)? };
         // SAFETY: it has been written.
         Ok(values.map(|value| unsafe { value.assume_init() }))
     }

@@ -2,7 +2,7 @@
 //!
 //! Host loops are written against [`Device`] and nothing else, so the same loop runs on a GPU and, in tests, on the CPU.
 //! A device has one stream: everything that is "in stream order" happens one after another, and the host waits only
-//! where it says so. Addresses are plain numbers here; [`memory`] gives them types and owners.
+//! where it says so. Results may be brought back *beside* it, while a kernel runs that has nothing to do with them. Addresses are plain numbers here; [`memory`] gives them types and owners.
 //!
 //! Everything can fail, and failures are values. Some failures of a kernel (a bad address, a trap) take the whole
 //! context with them: then the device is lost, every later call says so, and it has to be opened again.
@@ -152,6 +152,15 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// `to` is pinned memory, which nobody uses until it is done, and `from` is device memory, for that many bytes.
     unsafe fn download(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()>;
 
+    /// Copies to the host beside the stream: after other copies beside it, whatever the stream is at. It returns before
+    /// that is done.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Device::download`]; and what is copied has been written already, and nobody writes to it until the copy is
+    /// done.
+    unsafe fn download_beside(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()>;
+
     /// Writes one value to so many 32-bit words, in stream order.
     ///
     /// # Safety
@@ -185,6 +194,9 @@ pub(crate) trait Device: Send + Sync + Debug {
 
     /// Has an event mark this point of the stream, and no other any more.
     fn record(&self, event: &Event) -> Result<()>;
+
+    /// Has an event mark the end of the copies beside the stream, and nothing else any more.
+    fn record_beside(&self, event: &Event) -> Result<()>;
 
     /// Whether everything before an event is done.
     fn has_passed(&self, event: &Event) -> Result<bool>;

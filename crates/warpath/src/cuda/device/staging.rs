@@ -23,6 +23,15 @@ use bytemuck::Pod;
 use super::{Device, Event};
 use crate::Result;
 
+/// When values are brought back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// In stream order.
+    Stream,
+    /// Beside the stream, at once.
+    Beside,
+}
+
 /// The lanes of a device. Their pieces go when the device does.
 #[derive(Debug, Default)]
 pub(crate) struct Staging {
@@ -88,16 +97,18 @@ impl Staging {
         })
     }
 
-    /// Copies from device memory, in stream order; returns when all values are there.
+    /// Copies from device memory; returns when all values are there.
     ///
     /// # Safety
     ///
-    /// `from` is device memory for that many values.
+    /// `from` is device memory for that many values. Beside the stream they have been written already, and nobody writes
+    /// to them meanwhile.
     pub(crate) unsafe fn download<T: Pod + Send>(
         &self,
         device: &dyn Device,
         to: &mut [MaybeUninit<T>],
         from: u64,
+        order: Order,
     ) -> Result<()> {
         let mut lanes = self.lock();
         let length = self.part::<T>(to.len());
@@ -107,8 +118,16 @@ impl Staging {
             device.wait(&lane.done)?;
             // SAFETY: the piece has room for a part, and nobody uses it until the event passes; the rest is the caller's
             // promise.
-            unsafe { device.download(lane.piece, from, size_of_val(part))? };
-            device.record(&lane.done)?;
+            unsafe {
+                match order {
+                    Order::Stream => device.download(lane.piece, from, size_of_val(part))?,
+                    Order::Beside => device.download_beside(lane.piece, from, size_of_val(part))?,
+                }
+            }
+            match order {
+                Order::Stream => device.record(&lane.done)?,
+                Order::Beside => device.record_beside(&lane.done)?,
+            }
             device.wait(&lane.done)?;
             // SAFETY: both have that many bytes, and any bytes are values of a `Pod` type.
             unsafe { part.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(lane.piece, size_of_val(part)) };

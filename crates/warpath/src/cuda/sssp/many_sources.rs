@@ -110,7 +110,10 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     lanes: &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Single, DeviceLane::Double],
     needs_transpose: |_| false,
     plan: |graph, parameters| plan(graph, &Sizes::of(graph, parameters)),
-    prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters)?)),
+    prepare: |device, graph, parameters| {
+        let sizes = Sizes::of(graph, parameters);
+        Ok(Box::new(prepare(device, graph, parameters, &sizes)?))
+    },
 };
 
 /// Pieces of work are counted in 32 bits, with much to spare.
@@ -130,13 +133,15 @@ pub(crate) fn widest(graph: &Graph) -> usize {
 }
 
 /// From row to row of the distances: each begins at a cache line.
-fn stride(graph: &Graph) -> u64 {
+pub(crate) fn stride(graph: &Graph) -> u64 {
     (graph.vertices() as u64).next_multiple_of(32)
 }
 
 /// How much there is of everything.
 #[derive(Debug, Clone, Copy)]
-struct Sizes {
+pub(crate) struct Sizes {
+    /// The lanes there are.
+    lanes: &'static [DeviceLane],
     /// Searches in a batch.
     width: u64,
     /// Searches in flight.
@@ -149,24 +154,30 @@ struct Sizes {
 
 impl Sizes {
     fn of(graph: &Graph, parameters: &Parameters) -> Self {
-        let vertices = graph.vertices() as u64;
         let width = parameters.get("width").map_or(widest(graph) as u64, |width| width as u64).min(WIDEST);
+        Self::in_lanes(graph, parameters, lanes_of(graph), width)
+    }
+
+    /// For so many searches in a batch, the first of these lanes in mind.
+    pub(crate) fn in_lanes(graph: &Graph, parameters: &Parameters, lanes: &'static [DeviceLane], width: u64) -> Self {
+        let vertices = graph.vertices() as u64;
         let in_flight = parameters.get("blocks").map_or(IN_FLIGHT, |blocks| blocks as u64).min(width);
         let capacity = vertices.max((2 * vertices).min(1 << 18)).max(1);
         let piles = |(index, lane): (usize, &DeviceLane)| {
             capacity * (1 + lane.words()) * if index == 0 { in_flight } else { 1 }
         };
-        let far_words = lanes_of(graph).iter().enumerate().map(piles).max().unwrap_or(0);
-        Sizes { width, in_flight, capacity, far_words }
+        let far_words = lanes.iter().enumerate().map(piles).max().unwrap_or(0);
+        Sizes { lanes, width, in_flight, capacity, far_words }
     }
 
     /// How many searches of this lane can be in a batch: few need the second lane.
-    fn rows(&self, graph: &Graph, lane: DeviceLane) -> u64 {
-        if lanes_of(graph)[0] == lane { self.width } else { (self.width / 16).max(1) }
+    fn rows(&self, lane: DeviceLane) -> u64 {
+        if self.lanes[0] == lane { self.width } else { (self.width / 16).max(1) }
     }
 }
 
-fn plan(graph: &Graph, sizes: &Sizes) -> Plan {
+/// What it takes.
+pub(crate) fn plan(graph: &Graph, sizes: &Sizes) -> Plan {
     let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
     let mut plan = Plan::new();
     Offsets::plan(&mut plan, "offsets of the vertices", vertices + 1, has_wide_offsets(graph));
@@ -175,8 +186,8 @@ fn plan(graph: &Graph, sizes: &Sizes) -> Plan {
     } else {
         plan_array::<[u32; 2]>(&mut plan, "heads and weights of the arcs", arcs);
     }
-    for &lane in lanes_of(graph) {
-        let rows = sizes.rows(graph, lane);
+    for &lane in sizes.lanes {
+        let rows = sizes.rows(lane);
         let words = stride(graph).saturating_mul(rows).saturating_mul(lane.words());
         plan_array::<u32>(&mut plan, &format!("distances {} of {rows} searches", lane.name()), words);
     }
@@ -292,7 +303,13 @@ fn check_whole(parameters: &Parameters, name: &str, most: u64) -> Result<()> {
     }
 }
 
-fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<ManySources> {
+/// Takes what is planned, and makes everything ready.
+pub(crate) fn prepare(
+    device: &Arc<dyn Device>,
+    graph: &Graph,
+    parameters: &Parameters,
+    sizes: &Sizes,
+) -> Result<ManySources> {
     const MOST_ROOM: u64 = 4096;
     if graph.vertices() > MOST_VERTICES {
         return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
@@ -300,21 +317,20 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     for (name, most) in [("width", WIDEST), ("blocks", WIDEST), ("queue", MOST_ROOM), ("near", MOST_ROOM)] {
         check_whole(parameters, name, most)?;
     }
-    let sizes = Sizes::of(graph, parameters);
     let wide = has_wide_offsets(graph);
     let vertices = graph.vertices() as u64;
     let room = parameters.get("queue").unwrap_or(1024.0) as u32;
 
-    let mut pool = Pool::new(device, plan(graph, &sizes).device_bytes())?;
+    let mut pool = Pool::new(device, plan(graph, sizes).device_bytes())?;
     let offsets = Offsets::upload(&mut pool, graph.csr(), wide)?;
     let arcs = upload_arcs(&mut pool, graph.csr())?;
-    let lanes = OfLane::new(graph, |lane| {
+    let lanes = OfLane::of(sizes.lanes, |lane| {
         let name = if wide { "sssp_many_sources_64" } else { "sssp_many_sources_32" };
         let kernel = lane.function(&**device, &images::SSSP_MANY_SOURCES, name)?;
         let (mut shape, in_shared) = shape(&**device, kernel, lane, graph, parameters, room)?;
         let piles = sizes.far_words / (sizes.capacity * (1 + lane.words()));
         shape.grid[0] = u64::from(shape.grid[0]).min(piles).max(1) as u32;
-        let rows = sizes.rows(graph, lane);
+        let rows = sizes.rows(lane);
         let distances = pool.take(stride(graph) * rows * lane.words())?;
         let wanted = parameters.get("near").map_or(shape.block[0].max(256), |near| near as u32);
         Ok(InLane { kernel, shape, distances, rows, wanted: wanted.min(room - room / 4), in_shared })
@@ -348,8 +364,8 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         wanted: 0,
         in_shared: 0,
     };
-    let lane = lanes_of(graph)[0];
-    Ok(ManySources { pool, lanes, arguments, far, sources, out_of_range, report, next, waiting, lane })
+    let lane = sizes.lanes[0];
+    Ok(ManySources { pool, lanes, arguments, far, sources, out_of_range, report, next, waiting, lane, begun: [0; 2] })
 }
 
 /// A graph on a device, and room for a batch of searches.
@@ -366,6 +382,8 @@ pub(crate) struct ManySources {
     waiting: Waiting,
     /// That of the last search alone.
     lane: DeviceLane,
+    /// How many searches were begun last, and how many of them are in flight.
+    begun: [u32; 2],
 }
 
 /// What a batch of searches tells when it is done.
@@ -407,6 +425,16 @@ impl ManySources {
         Ok(Found { pool: &self.pool, distances: lane.part(row, self.arguments.vertices) })
     }
 
+    /// Where the distances of this lane are, row by row.
+    pub(crate) fn rows(&self, lane: DeviceLane) -> Result<DeviceSlice<u32>> {
+        Ok(self.lanes.get(lane)?.distances)
+    }
+
+    /// The memory of everything.
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
     /// Runs so many searches: one from each source, or one from all.
     fn run(
         &mut self,
@@ -416,6 +444,19 @@ impl ManySources {
         cutoff: u64,
         control: &Control,
     ) -> Result<BatchOutcome> {
+        self.start(lane, sources, searches, cutoff, control)?;
+        self.finish(control)
+    }
+
+    /// Begins so many searches: one from each source, or one from all.
+    pub(crate) fn start(
+        &mut self,
+        lane: DeviceLane,
+        sources: &[VertexId],
+        searches: u32,
+        cutoff: u64,
+        control: &Control,
+    ) -> Result<()> {
         let InLane { kernel, shape, distances, wanted, in_shared, .. } = self.lanes.get(lane)?;
         let pool = &self.pool;
         pool.upload(self.sources, sources)?;
@@ -437,15 +478,24 @@ impl ManySources {
             ..self.arguments
         };
         let device = pool.device();
-        let seconds = self.waiting.run(device, control, || {
+        self.waiting.start(device, control, || {
             // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
             unsafe { device.launch(*kernel, &shape, arguments![batch]) }
         })?;
+        self.begun = [searches, shape.grid[0]];
+        Ok(())
+    }
+
+    /// Waits until the searches that were begun are done.
+    pub(crate) fn finish(&mut self, control: &Control) -> Result<BatchOutcome> {
+        let pool = &self.pool;
+        let seconds = self.waiting.finish(pool.device(), control)?;
+        let [searches, in_flight] = self.begun;
         let [steps, thresholds, scans, expanded, relaxations] = pool.read_array(self.report)?;
         let out_of_range = pool.read(self.out_of_range.part(0, searches.into()))?;
         let statistics = vec![
             ("searches_in_a_batch", searches.into()),
-            ("searches_in_flight", shape.grid[0].into()),
+            ("searches_in_flight", in_flight.into()),
             ("steps", steps),
             ("thresholds", thresholds),
             ("scans", scans),

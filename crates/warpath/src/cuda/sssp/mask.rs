@@ -53,7 +53,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
 /// The kernel that relaxes, atomically.
 const RELAX: &str = "sssp_mask_relax";
 
-const COARSENING: Parameter = Parameter {
+pub(in crate::cuda) const COARSENING: Parameter = Parameter {
     name: "coarsening",
     summary: "how many vertices a thread has: 1, 2, 4, 8 or 16; 1",
     values: Values::OneOf(&["1", "2", "4", "8", "16"]),

@@ -176,7 +176,8 @@ pub(crate) enum DeviceLane {
 }
 
 /// The lanes of the papers' algorithms.
-const NON_NEGATIVE_LANES: &[DeviceLane] = &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Single];
+pub(in crate::cuda) const NON_NEGATIVE_LANES: &[DeviceLane] =
+    &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Single];
 
 impl DeviceLane {
     /// Its name, such as `u32->u64`.
@@ -191,7 +192,7 @@ impl DeviceLane {
     }
 
     /// How many 32-bit words a distance is.
-    fn words(self) -> u64 {
+    pub(crate) fn words(self) -> u64 {
         match self {
             DeviceLane::Narrow | DeviceLane::Single => 1,
             DeviceLane::Wide | DeviceLane::Signed | DeviceLane::Double => 2,
@@ -199,7 +200,7 @@ impl DeviceLane {
     }
 
     /// What a vertex without a distance has.
-    fn unreachable(self) -> u64 {
+    pub(in crate::cuda) fn unreachable(self) -> u64 {
         match self {
             DeviceLane::Narrow => UnitLane::on_device(u32::UNREACHABLE),
             DeviceLane::Wide => U32Wide::on_device(u64::UNREACHABLE),
@@ -301,8 +302,12 @@ impl LaneOnDevice for F64Lane {
 struct OfLane<T>(Vec<(DeviceLane, T)>);
 
 impl<T> OfLane<T> {
-    fn new(graph: &Graph, mut make: impl FnMut(DeviceLane) -> Result<T>) -> Result<Self> {
-        Ok(OfLane(lanes_of(graph).iter().map(|&lane| Ok((lane, make(lane)?))).collect::<Result<_>>()?))
+    fn new(graph: &Graph, make: impl FnMut(DeviceLane) -> Result<T>) -> Result<Self> {
+        Self::of(lanes_of(graph), make)
+    }
+
+    fn of(lanes: &[DeviceLane], mut make: impl FnMut(DeviceLane) -> Result<T>) -> Result<Self> {
+        Ok(OfLane(lanes.iter().map(|&lane| Ok((lane, make(lane)?))).collect::<Result<_>>()?))
     }
 
     fn get(&self, lane: DeviceLane) -> Result<&T> {

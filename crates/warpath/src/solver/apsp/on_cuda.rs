@@ -2,41 +2,38 @@
 
 use std::time::Instant;
 
-use super::{Ran, Table, has_exact_floats};
+use super::predicted::{self, Candidate};
+use super::{Ran, Table, block_bytes, has_exact_floats};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::apsp::potentials::potentials;
 use crate::cpu::apsp::{ALGORITHMS, ApspLane, ApspOutput, ApspTask};
 use crate::cuda::apsp::matrix::Matrix;
-use crate::cuda::apsp::{self as cuda, ApspAlgorithm, DenseLane, DenseTask, Solved};
+use crate::cuda::apsp::{self as cuda, Cell, DenseLane, DenseTask, MatrixAlgorithm, Solved};
 use crate::graph::{DistanceValue, F32Lane, F64Lane, Graph, I32Lane, U32Narrow, UnitLane, VertexId, WeightKind};
 use crate::plan::Plan;
-use crate::problems::{Apsp, Seconds};
+use crate::problems::Apsp;
 use crate::solver::Solver;
-use crate::solver::place::{COPYING, OPENING, Predicted};
+use crate::solver::place::{Predicted, in_words as seconds_in_words};
 use crate::{Error, Result};
 
-/// Relaxations a second on a device.
-const RELAXATIONS: f64 = 12e12;
-/// What a stage takes at least, and how many vertices it admits.
-const STAGE_SECONDS: f64 = 60e-6;
-const STAGE_VERTICES: f64 = 128.0;
-/// Seconds of one thread of the CPU for a relaxation, for an arc and a source of a weighted graph, and of one without
-/// weights.
-const CPU_RELAXATION: f64 = 0.02e-9;
-const CPU_ARC: f64 = 0.8e-9;
-const CPU_UNIT_ARC: f64 = 0.1e-9;
-
-/// What the algorithm takes on the device, with the successors of so many sources, if they are wanted.
-fn device_plan(algorithm: &ApspAlgorithm, parameters: &Parameters, graph: &Graph, successors_of: Option<u64>) -> Plan {
+/// What the algorithm takes on the device, with the successors of so many sources, if they are wanted. Should cells that are
+/// expected to do turn out too narrow, the wider ones take more: then they are planned once more, and refused if they have
+/// no room.
+pub(super) fn device_plan(
+    algorithm: &MatrixAlgorithm,
+    parameters: &Parameters,
+    graph: &Graph,
+    successors_of: Option<u64>,
+) -> Plan {
     fn of<L: DenseLane>(
-        algorithm: &ApspAlgorithm,
+        algorithm: &MatrixAlgorithm,
         parameters: &Parameters,
         graph: &Graph,
         successors_of: Option<u64>,
     ) -> Plan {
         /// Narrower cells may have to be repeated in these; wider ones hardly ever.
         const USUAL_BYTES: u64 = 4;
-        let cells = algorithm.cells::<L>(graph, parameters, None);
+        let cells = algorithm.cells::<L>(graph, parameters, None).unwrap_or_default();
         let usual = cells.iter().find(|cell| cell.bytes() >= USUAL_BYTES).or(cells.last());
         usual.map_or_else(Plan::new, |&cell| algorithm.plan_matrix::<L>(cell, graph.vertices() as u64, successors_of))
     }
@@ -52,25 +49,50 @@ fn device_plan(algorithm: &ApspAlgorithm, parameters: &Parameters, graph: &Graph
     }
 }
 
-/// How many sources have successors to be found.
-fn successors_of(request: &Apsp, table: &Table) -> Option<u64> {
-    request.successors.then_some(table.sources.len() as u64)
+/// The cells that are tried first.
+pub(super) fn first_cell(algorithm: &MatrixAlgorithm, parameters: &Parameters, graph: &Graph) -> Cell {
+    let cells = match graph.weight_kind() {
+        WeightKind::Unit => algorithm.cells::<UnitLane>(graph, parameters, None),
+        WeightKind::U32 => algorithm.cells::<U32Narrow>(graph, parameters, None),
+        WeightKind::I32 => algorithm.cells::<I32Lane>(graph, parameters, None),
+        WeightKind::F32 => algorithm.cells::<F32Lane>(graph, parameters, None),
+        WeightKind::F64 => algorithm.cells::<F64Lane>(graph, parameters, None),
+    };
+    cells.ok().and_then(|cells| cells.first().copied()).unwrap_or(Cell::I64)
 }
 
 /// Adds what the algorithm takes.
 pub(super) fn plan(
-    request: &Apsp,
-    table: &Table,
-    algorithm: &ApspAlgorithm,
+    algorithm: &MatrixAlgorithm,
     parameters: &Parameters,
     solver: &Solver<'_>,
+    table: &Table,
     plan: &mut Plan,
-) -> Result<()> {
-    let wanted = successors_of(request, table);
-    for item in device_plan(algorithm, parameters, solver.graph, wanted).device_items() {
+) {
+    for item in device_plan(algorithm, parameters, solver.graph, table.successors_of()).device_items() {
         plan.device(item.what.clone(), item.bytes);
     }
-    Ok(())
+    if table.targets.is_some() && solver.graph.vertices() > 0 {
+        let row_bytes = (solver.graph.vertices() as u64).saturating_mul(table.distance_bytes);
+        let most = (block_bytes(solver) / row_bytes).max(1).min(table.sources.len() as u64);
+        plan.memory("whole rows, of which some columns are wanted", most.saturating_mul(row_bytes));
+    }
+}
+
+/// The algorithm to run on a GPU if none was asked for, and why: the quickest of those that fit its memory.
+pub(super) fn choose(solver: &Solver<'_>, table: &Table) -> (String, String) {
+    let available = solver.device_memory().unwrap_or(u64::MAX);
+    let candidates = predicted::candidates(solver, table, available);
+    let in_words: Vec<String> = candidates
+        .iter()
+        .map(|candidate| {
+            let fits = if candidate.bytes > available { ", but no room" } else { "" };
+            format!("{} predicted for `{}`{fits}", seconds_in_words(candidate.seconds), candidate.algorithm.info().name)
+        })
+        .collect();
+    let fitting = candidates.iter().find(|candidate| candidate.bytes <= available);
+    let best = fitting.or(candidates.first()).map_or(&cuda::ALGORITHMS[0], |candidate| candidate.algorithm);
+    (best.info().name.to_owned(), in_words.join(", "))
 }
 
 /// Whether a GPU is predicted to be quicker, all copies and its opening included; and why, or why not.
@@ -79,55 +101,63 @@ pub(super) fn pays(request: &Apsp, solver: &Solver<'_>, table: &Table) -> std::r
         return Err(reason);
     }
     let graph = solver.graph;
-    if has_exact_floats(graph) {
-        return Err("some weights are negative floats, which a matrix would round".into());
-    }
-    let (vertices, sources) = (graph.vertices() as f64, table.sources.len() as f64);
-    let threads = solver.team.threads() as f64;
-    let dense = vertices.powi(3) * CPU_RELAXATION / threads;
-    let of_arc = if graph.weight_kind() == WeightKind::Unit { CPU_UNIT_ARC } else { CPU_ARC };
-    let sparse = sources * (graph.arcs() as f64 + vertices) * of_arc / threads;
-    let (name, cpu) = match request.algorithm.as_deref() {
-        None => (cuda::ALGORITHMS[0].info.name, dense.min(sparse)),
+    let [dense, sparse] = predicted::on_cpu(solver, table);
+    let best = |available: u64| match request.algorithm.as_deref() {
+        None => {
+            let best = predicted::quickest(solver, table, available);
+            best.ok_or_else(|| "no algorithm of a GPU takes this graph in its memory".to_owned())
+        }
         Some(name) => {
-            let on_cpu = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?.0;
-            if parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name).is_err() {
+            if parse_algorithm(cuda::ALGORITHMS, cuda::ApspAlgorithm::info, name).is_err() {
                 return Err(format!("`{name}` is only there"));
             }
-            (name, if on_cpu.needs_matrix { dense } else { sparse })
+            let found = parse_algorithm(cuda::ALGORITHMS, cuda::ApspAlgorithm::info, name);
+            let (algorithm, parameters) = found.map_err(|error| error.to_string())?;
+            let info = algorithm.info();
+            if has_exact_floats(graph) || (graph.has_negative_weights() && !info.negative_weights) {
+                return Err(format!("on a GPU, `{}` is not for weights below 0, or would round them", info.name));
+            }
+            Ok(predicted::candidate(algorithm, &parameters, solver, table, available))
         }
     };
-    let (algorithm, parameters) =
-        parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?;
-    let opening = if solver.cuda().is_open() { 0.0 } else { OPENING };
-    let there = vertices * vertices * 4.0;
-    let back = table.cells() as f64 * table.distance_bytes as f64;
-    let work = vertices.powi(3) / RELAXATIONS + vertices / STAGE_VERTICES * STAGE_SECONDS;
-    let gpu = opening + (there + back) / COPYING + work;
-    let plan = device_plan(algorithm, &parameters, graph, successors_of(request, table));
-    Predicted { gpu, cpu }.gpu_pays(solver, plan.device_bytes())
+    let cpu = match request.algorithm.as_deref() {
+        None => dense.min(sparse),
+        Some(name) => {
+            let on_cpu = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?.0;
+            if on_cpu.needs_matrix { dense } else { sparse }
+        }
+    };
+    let opening = predicted::opening(solver);
+    let gpu = best(u64::MAX)?.seconds + opening;
+    if gpu < cpu {
+        // Now it is worth opening the device, to see what it has room for.
+        let available = solver.device_memory().map_err(|error| error.to_string())?;
+        let Candidate { seconds, bytes, .. } = best(available)?;
+        return Predicted { gpu: seconds + opening, cpu }.gpu_pays(solver, bytes);
+    }
+    Predicted { gpu, cpu }.gpu_pays(solver, 0)
 }
 
 /// Runs an algorithm into `output`, and what it finds of successors, if they are wanted, into `successors`.
 pub(super) fn run<L: ApspLane + DenseLane>(
     solver: &Solver<'_>,
-    algorithm: &ApspAlgorithm,
+    algorithm: &MatrixAlgorithm,
     task: &ApspTask<'_, L>,
     output: ApspOutput<'_, L::Distance>,
     successors: Option<&mut [VertexId]>,
 ) -> Result<Ran> {
     let graph = task.graph;
     let successors_of = successors.is_some().then_some(task.sources);
-    let wanted = successors_of.map(|sources| sources.len() as u64);
-    let mut ran = Ran {
-        engine: "cuda".into(),
-        device_bytes: device_plan(algorithm, task.parameters, graph, wanted).device_bytes(),
-        seconds: Seconds::default(),
-        statistics: Vec::new(),
-        has_successors: false,
+    let mut ran = Ran::on("cuda");
+    let mut output = output;
+    let order: Vec<usize> = (0..task.sources.len()).collect();
+    // Rows that are there already need no work.
+    let have = match &mut output {
+        ApspOutput::Matrix(_) => 0,
+        ApspOutput::Blocks(consumer) => consumer.start(&order)?,
     };
-    if graph.vertices() == 0 || task.sources.is_empty() {
-        return hand_out(task, output, &mut ran, |_, _| Ok(()));
+    if graph.vertices() == 0 || have == order.len() {
+        return Ok(ran);
     }
     // Floats are added up in another order here: whether a cycle is negative, the exact sum decides.
     let negative = graph.has_negative_weights();
@@ -142,13 +172,18 @@ pub(super) fn run<L: ApspLane + DenseLane>(
         parameters: task.parameters,
         control: task.control,
     };
-    let mut state = solver.cuda();
-    let device = state.device(&solver.engine)?;
+    let available = solver.device_memory()?;
+    // The engine is free for others, such as whoever takes the rows, once the device is known.
+    let device = {
+        let mut state = solver.cuda();
+        state.give_up_prepared();
+        state.device(&solver.engine)?
+    };
     ran.engine = format!("cuda:{}", device.properties().ordinal);
-    state.give_up_prepared();
-    let mut solve = || match task.team.install(|| algorithm.solve::<L>(&device, &dense))? {
+    let mut solve = || match task.team.install(|| algorithm.solve::<L>(&device, &dense, available))? {
         Solved::Matrix(computed) => {
             ran.statistics = computed.statistics;
+            ran.device_bytes = computed.device_bytes;
             [ran.seconds.prepare, ran.seconds.solve, ran.seconds.predecessors] = computed.seconds;
             Ok(computed.matrix)
         }
@@ -158,21 +193,20 @@ pub(super) fn run<L: ApspLane + DenseLane>(
             Err(Error::invalid("rounding makes a cycle negative that is not; `batched` solves this graph on the CPU"))
         }
     };
-    let result = solve();
-    let result = result.and_then(|matrix| {
+    let result = solve().and_then(|matrix| {
         let rows = |sources: &[VertexId], to: &mut [L::Distance]| read_rows(task, &matrix, sources, to);
         if let Some(successors) = successors {
             let start = Instant::now();
             ran.has_successors = matrix.read_successors(successors)?;
             ran.seconds.download = start.elapsed().as_secs_f64();
         }
-        hand_out(task, output, &mut ran, rows)
+        hand_out(task, output, &order[have..], &mut ran.seconds.download, rows)
     });
     // A device may be lost after an error: the next request opens it again.
     if matches!(result, Err(Error::Device(_))) {
-        state.close();
+        solver.cuda().close();
     }
-    result
+    result.map(|()| ran)
 }
 
 /// Which vertices can be reached.
@@ -231,29 +265,27 @@ fn read_rows<L: ApspLane>(
     Ok(())
 }
 
-/// Hands out rows, which `rows` reads.
+/// Hands out rows, of which these are left, and which `rows` reads.
 fn hand_out<L: ApspLane>(
     task: &ApspTask<'_, L>,
     output: ApspOutput<'_, L::Distance>,
-    ran: &mut Ran,
+    left: &[usize],
+    seconds: &mut f64,
     mut rows: impl FnMut(&[VertexId], &mut [L::Distance]) -> Result<()>,
-) -> Result<Ran> {
-    let mut download = 0.0;
+) -> Result<()> {
     let mut timed = |sources: &[VertexId], to: &mut [L::Distance]| {
         let start = Instant::now();
         let result = rows(sources, to);
-        download += start.elapsed().as_secs_f64();
+        *seconds += start.elapsed().as_secs_f64();
         result
     };
     match output {
         ApspOutput::Matrix(matrix) => timed(task.sources, matrix)?,
         ApspOutput::Blocks(consumer) => {
-            let order: Vec<usize> = (0..task.sources.len()).collect();
-            let have = consumer.start(&order)?;
             let row_bytes = (task.columns() * size_of::<L::Distance>()).max(1) as u64;
-            let block = (task.block_bytes / row_bytes).clamp(1, order.len().max(1) as u64) as usize;
+            let block = (task.block_bytes / row_bytes).clamp(1, left.len().max(1) as u64) as usize;
             let mut values = Vec::new();
-            for rows in order[have..].chunks(block) {
+            for rows in left.chunks(block) {
                 values.resize(rows.len() * task.columns(), L::Distance::UNREACHABLE);
                 timed(&task.sources[rows[0]..=rows[rows.len() - 1]], &mut values)?;
                 values = consumer.rows(rows, values)?;
@@ -261,11 +293,5 @@ fn hand_out<L: ApspLane>(
             }
         }
     }
-    Ok(Ran {
-        engine: std::mem::take(&mut ran.engine),
-        device_bytes: ran.device_bytes,
-        seconds: Seconds { download: ran.seconds.download + download, ..std::mem::take(&mut ran.seconds) },
-        statistics: std::mem::take(&mut ran.statistics),
-        has_successors: ran.has_successors,
-    })
+    Ok(())
 }

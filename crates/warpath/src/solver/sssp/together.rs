@@ -38,7 +38,7 @@ pub(super) fn seconds_alone(algorithm: &cuda::SsspAlgorithm, graph: &Graph) -> f
 }
 
 /// What so many searches together are predicted to take, in seconds.
-pub(super) fn seconds_together(graph: &Graph, searches: usize) -> f64 {
+pub(in crate::solver) fn seconds_together(graph: &Graph, searches: usize) -> f64 {
     let width = width(graph, searches).min(searches);
     let Rates { of_a_block, of_all } = Rates::on(graph);
     let in_flight = of_all.min(of_a_block * width as f64);

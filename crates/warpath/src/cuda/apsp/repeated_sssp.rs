@@ -1,0 +1,123 @@
+//! One source after another: V single-source searches, whose rows make the table.
+//!
+//! The searches are those of `mask`, as the papers have it: two launches a round, and a word to the host after each. A
+//! search has only the parallelism of its own frontier, and every round of each costs a trip to the host: what many searches
+//! at once ([`batched`](super::batched)) would share or hide. Work V times that of `mask`, span V times its rounds. On a graph of
+//! 10,000 vertices and 20 rounds that is some 20 x 20 microseconds a source, 4 s in all.
+//!
+//! It wins nowhere; it is there to be compared with.
+//!
+//! Source: Harish and Narayanan 2007, algorithm 7; Pathak et al. 2022, algorithm 13.
+
+use super::searches::{Finished, RowsOnDevice, Searches, SearchesAlgorithm, SearchesTask};
+use crate::algorithms::{AlgorithmInfo, Statistics, add_counters};
+use crate::cuda::bfs::THREADS;
+use crate::cuda::device::Event;
+use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::graph::plan_array;
+use crate::cuda::sssp::mask::{self, COARSENING};
+use crate::cuda::sssp::{DeviceLane, NON_NEGATIVE_LANES, PreparedSssp, SsspTask, many_sources};
+use crate::graph::{Graph, VertexId};
+use crate::plan::Plan;
+use crate::problems::Problem;
+use crate::{Control, Result};
+
+/// This algorithm's line in the table.
+pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Apsp,
+        name: "repeated-sssp",
+        summary: "one source after another, each by `mask`",
+        source: "Harish & Narayanan 2007, alg. 7; Pathak et al. 2022, alg. 13",
+        parameters: &[super::batched::ROWS, COARSENING, THREADS],
+        negative_weights: false,
+    },
+    lanes: NON_NEGATIVE_LANES,
+    plan: |task| {
+        let mut plan = (mask::ALGORITHM.plan)(task.graph, task.parameters);
+        plan_rows(task, &mut plan);
+        plan
+    },
+    prepare: |device, task| {
+        let mut plan = Plan::new();
+        plan_rows(task, &mut plan);
+        let mut pool = Pool::new(device, plan.device_bytes())?;
+        let rows = pool.take(words(task))?;
+        Ok(Box::new(RepeatedSssp {
+            graph: task.graph,
+            lane: task.lane,
+            search: (mask::ALGORITHM.prepare)(device, task.graph, task.parameters)?,
+            pool,
+            rows,
+            marks: [device.event()?, device.event()?],
+            statistics: Vec::new(),
+            out_of_range: Vec::new(),
+        }))
+    },
+};
+
+fn words(task: &SearchesTask<'_>) -> u64 {
+    many_sources::stride(task.graph).saturating_mul(task.lane.words()).saturating_mul(task.rows)
+}
+
+fn plan_rows(task: &SearchesTask<'_>, plan: &mut Plan) {
+    plan_array::<u32>(plan, &format!("distances of {} searches", task.rows), words(task));
+}
+
+/// A graph on a device, and room for rows.
+#[derive(Debug)]
+struct RepeatedSssp<'g> {
+    graph: &'g Graph,
+    lane: DeviceLane,
+    search: Box<dyn PreparedSssp>,
+    pool: Pool,
+    rows: DeviceSlice<u32>,
+    /// Before the searches and after them.
+    marks: [Event; 2],
+    statistics: Statistics,
+    /// Rows in which walks were too long.
+    out_of_range: Vec<usize>,
+}
+
+impl Searches for RepeatedSssp<'_> {
+    fn start(&mut self, sources: &[VertexId], control: &Control) -> Result<()> {
+        self.statistics.clear();
+        self.out_of_range.clear();
+        let device = self.pool.device().clone();
+        device.record(&self.marks[0])?;
+        let stride = self.rows().stride;
+        for (row, source) in sources.iter().enumerate() {
+            let task = SsspTask {
+                graph: self.graph,
+                lane: self.lane,
+                sources: std::slice::from_ref(source),
+                targets: &[],
+                cutoff: self.lane.unreachable(),
+                control,
+                statistics: false,
+            };
+            let outcome = self.search.solve(&task)?;
+            if outcome.out_of_range {
+                self.out_of_range.push(row);
+            }
+            add_counters(&mut self.statistics, outcome.statistics);
+            let from = self.search.found().distances;
+            let to = self.rows.part(row as u64 * stride * self.lane.words(), from.length());
+            // SAFETY: both arrays are of this device and in use only here, and have that many words.
+            unsafe { device.copy(to.address(), from.address(), 4 * from.length() as usize)? };
+        }
+        device.record(&self.marks[1])
+    }
+
+    fn finish(&mut self, _: &Control) -> Result<Finished> {
+        let [before, after] = &self.marks;
+        let seconds = self.pool.device().seconds_between(before, after)?;
+        let mut statistics = std::mem::take(&mut self.statistics);
+        statistics.push(("device_nanoseconds", (seconds * 1e9) as u64));
+        Ok(Finished { statistics, out_of_range: std::mem::take(&mut self.out_of_range) })
+    }
+
+    fn rows(&self) -> RowsOnDevice<'_> {
+        RowsOnDevice { pool: &self.pool, words: self.rows, stride: many_sources::stride(self.graph) }
+    }
+}

@@ -1,0 +1,108 @@
+//! All-pairs shortest paths by searches, seen from outside: rows of distances on the device, a batch at a time.
+//!
+//! What is prepared holds the graph and room for the rows of a batch. A batch is begun and, later, waited for: in between
+//! the host has time to bring home what became of the batch before ([`outgoing`](super::outgoing)). Rows begin at cache
+//! lines. Whoever wants wider distances than a lane has prepares again in another one.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
+use crate::cuda::device::Device;
+use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::sssp::DeviceLane;
+use crate::graph::{Graph, VertexId};
+use crate::plan::Plan;
+use crate::{Control, Error, Result};
+
+/// What is to be prepared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SearchesTask<'a> {
+    /// The graph; weights are 0 or more.
+    pub(crate) graph: &'a Graph,
+    /// What distances are.
+    pub(crate) lane: DeviceLane,
+    /// What was set by the caller.
+    pub(crate) parameters: &'a Parameters,
+    /// How many rows a batch has at most.
+    pub(crate) rows: u64,
+}
+
+/// An all-pairs algorithm that searches.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SearchesAlgorithm {
+    /// What is known of it before it runs.
+    pub(crate) info: AlgorithmInfo,
+    /// The lanes that it has, once weights are 0 or more.
+    pub(crate) lanes: &'static [DeviceLane],
+    /// What it takes, the graph included.
+    pub(crate) plan: fn(&SearchesTask<'_>) -> Plan,
+    /// Takes what was planned, and makes everything ready.
+    pub(crate) prepare: for<'g> fn(&Arc<dyn Device>, &SearchesTask<'g>) -> Result<Box<dyn Searches + 'g>>,
+}
+
+/// A graph on a device, ready to be searched from batches of sources.
+pub(crate) trait Searches: Debug + Send {
+    /// Begins a search from each of these sources: no more than there are rows.
+    fn start(&mut self, sources: &[VertexId], control: &Control) -> Result<()>;
+
+    /// Waits until the searches that were begun are done.
+    fn finish(&mut self, control: &Control) -> Result<Finished>;
+
+    /// Where the distances are that the last batch found, as the device has them, row by row.
+    fn rows(&self) -> RowsOnDevice<'_>;
+}
+
+/// What a batch of searches tells when it is done.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// What they counted together.
+    pub(crate) statistics: Statistics,
+    /// The rows in which some walk was longer than the lane's distances go.
+    pub(crate) out_of_range: Vec<usize>,
+}
+
+/// Rows of distances on a device.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowsOnDevice<'a> {
+    /// The memory they are in.
+    pub(crate) pool: &'a Pool,
+    /// All of them.
+    pub(crate) words: DeviceSlice<u32>,
+    /// Distances from row to row.
+    pub(crate) stride: u64,
+}
+
+impl RowsOnDevice<'_> {
+    /// Whether a distance in this row left the range of its lane: some arc leads from a vertex that has one to a vertex that
+    /// has none. That a walk left it says little, since there may be a shorter one.
+    pub(crate) fn leaves_range(&self, row: usize, lane: DeviceLane, graph: &Graph) -> Result<bool> {
+        let (words, vertices) = (lane.words(), graph.vertices() as u64);
+        let words = self.pool.read(self.words.part(row as u64 * self.stride * words, vertices * words))?;
+        let lost = |is_reached: &(dyn Fn(usize) -> bool + Sync)| {
+            (0..graph.vertices())
+                .into_par_iter()
+                .with_min_len(1024)
+                .any(|u| is_reached(u) && graph.neighbors(u as VertexId).iter().any(|&v| !is_reached(v as usize)))
+        };
+        Ok(if lane.words() == 1 {
+            lost(&|v| u64::from(words[v]) != lane.unreachable())
+        } else {
+            lost(&|v| u64::from(words[2 * v]) | u64::from(words[2 * v + 1]) << 32 != lane.unreachable())
+        })
+    }
+}
+
+impl SearchesAlgorithm {
+    /// An error unless it has this lane.
+    pub(crate) fn check(&self, lane: DeviceLane) -> Result<()> {
+        if self.lanes.contains(&lane) {
+            return Ok(());
+        }
+        let lanes: Vec<_> = self.lanes.iter().map(|lane| lane.name()).collect();
+        let (name, missing) = (self.info.name, lane.name());
+        Err(Error::invalid(format!("`{name}` does not have the lane {missing} on a GPU; it has {}", lanes.join(", "))))
+    }
+}

@@ -1,0 +1,341 @@
+//! All-pairs shortest paths by searches on a GPU: how many rows a batch has, batch after batch, and what becomes of the rows
+//! while the next batch is searched.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{Output, Ran, Table};
+use crate::algorithms::{Parameters, Statistics, add_counters};
+use crate::cpu::apsp::potentials::potentials;
+use crate::cpu::apsp::{ApspLane, ApspTask};
+use crate::cuda::apsp::DenseLane;
+use crate::cuda::apsp::batched::ROWS;
+use crate::cuda::apsp::outgoing::{Outgoing, RawFacts, Wanted};
+use crate::cuda::apsp::searches::{Searches, SearchesAlgorithm, SearchesTask};
+use crate::cuda::device::Device;
+use crate::cuda::sssp::DeviceLane;
+use crate::graph::{Csr, Distance, DistanceValue, Graph, I32Lane, Labels, VertexId, WeightKind, Weights};
+use crate::plan::Plan;
+use crate::problems::{DistanceSum, RowFacts};
+use crate::solver::Solver;
+use crate::{Error, Result};
+
+/// How many bytes of distances a batch has, unless it is less than as many rows as are worth one.
+const BATCH_BYTES: u64 = 1 << 30;
+const WORTH_A_BATCH: u64 = 64;
+
+/// How many rows a batch has, and what everything takes then.
+struct Batch {
+    rows: u64,
+    plan: Plan,
+}
+
+impl Batch {
+    /// As many rows as are wanted, or fit this memory; one if none do.
+    fn of(
+        algorithm: &SearchesAlgorithm,
+        parameters: &Parameters,
+        graph: &Graph,
+        table: &Table,
+        lane: DeviceLane,
+        available: u64,
+    ) -> Self {
+        let row_bytes = (graph.vertices() as u64 * 4 * lane.words()).max(1);
+        let asked = parameters.get(ROWS.name).map(|rows| rows as u64);
+        let most = (table.sources.len() as u64).max(1);
+        let mut rows = asked.unwrap_or((BATCH_BYTES / row_bytes).max(WORTH_A_BATCH)).clamp(1, most);
+        loop {
+            // Searches that share their reads are best when there are as many as have room in a word.
+            if asked.is_none() && rows > WORTH_A_BATCH && rows < most {
+                rows -= rows % WORTH_A_BATCH;
+            }
+            let mut plan = (algorithm.plan)(&SearchesTask { graph, lane, parameters, rows });
+            table.wanted(graph, lane, rows).plan(&mut plan);
+            if plan.device_bytes() <= available || asked.is_some() || rows == 1 {
+                return Batch { rows, plan };
+            }
+            rows /= 2;
+        }
+    }
+}
+
+impl Table {
+    fn wanted(&self, graph: &Graph, lane: DeviceLane, rows: u64) -> Wanted<'_> {
+        Wanted {
+            lane,
+            rows,
+            columns: self.columns,
+            targets: self.targets.as_deref(),
+            potentials: (graph.weight_kind() == WeightKind::I32).then_some(graph.vertices() as u64),
+            facts: self.facts,
+        }
+    }
+
+    /// The lanes that the searches may be in, one after another, if weights are of this type.
+    fn lanes_of_searches(&self, kind: WeightKind) -> &'static [DeviceLane] {
+        match kind {
+            WeightKind::Unit => &[DeviceLane::Narrow],
+            // Where distances cannot leave the narrow lane, they are of four bytes.
+            WeightKind::U32 if self.distance_bytes == 4 => &[DeviceLane::Narrow],
+            WeightKind::U32 | WeightKind::I32 => &[DeviceLane::Narrow, DeviceLane::Wide],
+            WeightKind::F32 => &[DeviceLane::Single],
+            WeightKind::F64 => &[DeviceLane::Double],
+        }
+    }
+}
+
+/// What the algorithm takes on the device, in the widest lane that may become necessary.
+pub(super) fn device_plan(
+    algorithm: &SearchesAlgorithm,
+    parameters: &Parameters,
+    graph: &Graph,
+    table: &Table,
+    available: u64,
+) -> Plan {
+    let lanes = table.lanes_of_searches(graph.weight_kind()).iter();
+    let plans = lanes.map(|&lane| Batch::of(algorithm, parameters, graph, table, lane, available).plan);
+    plans.max_by_key(Plan::device_bytes).unwrap_or_default()
+}
+
+/// Adds what the algorithm takes.
+pub(super) fn plan(
+    algorithm: &SearchesAlgorithm,
+    parameters: &Parameters,
+    solver: &Solver<'_>,
+    table: &Table,
+    plan: &mut Plan,
+) {
+    let graph = solver.graph;
+    if graph.vertices() == 0 {
+        return;
+    }
+    // Without a device there is no telling how much fits.
+    let available = solver.device_memory().unwrap_or(u64::MAX);
+    for item in device_plan(algorithm, parameters, graph, table, available).device_items() {
+        plan.device(item.what.clone(), item.bytes);
+    }
+    if graph.weight_kind() == WeightKind::I32 {
+        let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
+        plan.memory("potentials, and weights that they have changed", 16 * vertices + 8 * arcs);
+    }
+}
+
+/// Runs an algorithm into `output`.
+pub(super) fn run<L: ApspLane + DenseLane>(
+    solver: &Solver<'_>,
+    algorithm: &SearchesAlgorithm,
+    task: &ApspTask<'_, L>,
+    table: &Table,
+    mut output: Output<'_, L::Distance>,
+) -> Result<Ran> {
+    let mut ran = Ran::on("cuda");
+    let order: Vec<usize> = (0..task.sources.len()).collect();
+    let have = output.start(&order)?;
+    if have == order.len() {
+        return Ok(ran);
+    }
+    let available = solver.device_memory()?;
+    let device = {
+        let mut state = solver.cuda();
+        state.give_up_prepared();
+        state.device(&solver.engine)?
+    };
+    ran.engine = format!("cuda:{}", device.properties().ordinal);
+    let mut work = Work { algorithm, task, table, device, available, order: &order, done: have, ran, output };
+    let result = work.in_lanes();
+    // A device may be lost after an error: the next request opens it again.
+    if matches!(result, Err(Error::Device(_))) {
+        solver.cuda().close();
+    }
+    result.map(|()| work.ran)
+}
+
+/// A table in the making.
+struct Work<'a, 'o, L: ApspLane> {
+    algorithm: &'a SearchesAlgorithm,
+    task: &'a ApspTask<'a, L>,
+    table: &'a Table,
+    device: Arc<dyn Device>,
+    /// Bytes of the device's memory.
+    available: u64,
+    order: &'a [usize],
+    /// Rows that have been handed out.
+    done: usize,
+    ran: Ran,
+    output: Output<'o, L::Distance>,
+}
+
+/// How a pass over the sources ended.
+#[derive(PartialEq)]
+enum Ended {
+    Complete,
+    /// The rows of the next batch don't fit the lane.
+    OutOfRange,
+}
+
+impl<L: ApspLane + DenseLane> Work<'_, '_, L> {
+    /// In one lane; where distances are signed those of the searches are not, and begin in 32 bits.
+    fn in_lanes(&mut self) -> Result<()> {
+        let start = Instant::now();
+        let changed = match L::ON_DEVICE {
+            DeviceLane::Signed => Some(Changed::of(self.task)?),
+            _ => None,
+        };
+        self.ran.seconds.prepare += start.elapsed().as_secs_f64();
+        let lanes = if changed.is_some() { &[DeviceLane::Narrow, DeviceLane::Wide][..] } else { &[L::ON_DEVICE] };
+        for &lane in lanes {
+            if self.in_lane(lane, changed.as_ref())? == Ended::Complete {
+                return Ok(());
+            }
+            self.ran.statistics.retain(|(name, _)| *name != "repeated_in_wider_lane");
+            self.ran.statistics.push(("repeated_in_wider_lane", 1));
+        }
+        Err(Error::DistanceOverflow { lane: L::NAME })
+    }
+
+    fn in_lane(&mut self, lane: DeviceLane, changed: Option<&Changed>) -> Result<Ended> {
+        let start = Instant::now();
+        self.algorithm.check(lane)?;
+        let task = self.task;
+        let graph = changed.map_or(task.graph, |changed| &changed.graph);
+        let Batch { rows, plan } =
+            Batch::of(self.algorithm, task.parameters, task.graph, self.table, lane, self.available);
+        plan.check_device(self.available)?;
+        self.ran.device_bytes = self.ran.device_bytes.max(plan.device_bytes());
+        let to_prepare = SearchesTask { graph, lane, parameters: task.parameters, rows };
+        let mut searches = task.team.install(|| (self.algorithm.prepare)(&self.device, &to_prepare))?;
+        let wanted = self.table.wanted(task.graph, lane, rows);
+        let outgoing = Outgoing::new(&self.device, &wanted, changed.map_or(&[], |changed| &changed.potentials))?;
+        self.ran.seconds.prepare += start.elapsed().as_secs_f64();
+        self.batches(&mut *searches, &outgoing, rows as usize, lane, graph)
+    }
+
+    /// Batch after batch. While the device searches from the sources of one, the rows of the one before are handed out.
+    fn batches(
+        &mut self,
+        searches: &mut dyn Searches,
+        outgoing: &Outgoing,
+        rows: usize,
+        lane: DeviceLane,
+        graph: &Graph,
+    ) -> Result<Ended> {
+        let task = self.task;
+        let batch_from = |first: usize| first..task.sources.len().min(first + rows);
+        let mut start = Instant::now();
+        let mut now = batch_from(self.done);
+        searches.start(&task.sources[now.clone()], task.control)?;
+        while !now.is_empty() {
+            let finished = searches.finish(task.control)?;
+            self.count(finished.statistics, now.len());
+            self.ran.seconds.solve += start.elapsed().as_secs_f64();
+            let found = searches.rows();
+            for &row in &finished.out_of_range {
+                if task.team.install(|| found.leaves_range(row, lane, graph))? {
+                    return Ok(Ended::OutOfRange);
+                }
+            }
+            outgoing.pack(searches.rows(), &task.sources[now.clone()])?;
+            let next = batch_from(now.end);
+            if !next.is_empty() {
+                searches.start(&task.sources[next.clone()], task.control)?;
+            }
+            self.hand_out(outgoing, now)?;
+            self.done = next.start;
+            task.control.progress("solve", self.done as u64, task.sources.len() as u64)?;
+            now = next;
+            start = Instant::now();
+        }
+        Ok(Ended::Complete)
+    }
+
+    /// Adds what a batch of so many rows counted.
+    fn count(&mut self, mut statistics: Statistics, rows: usize) {
+        // How many at once is not to be added up.
+        statistics.retain(|(name, _)| !matches!(*name, "searches_in_a_batch" | "searches_in_flight"));
+        add_counters(&mut self.ran.statistics, statistics);
+        add_counters(&mut self.ran.statistics, vec![("batches", 1), ("searches", rows as u64)]);
+    }
+
+    /// Brings home the rows of a batch, or facts about them.
+    fn hand_out(&mut self, outgoing: &Outgoing, batch: Range<usize>) -> Result<()> {
+        let columns = self.task.columns();
+        let start = Instant::now();
+        match &mut self.output {
+            Output::Matrix(matrix) => {
+                outgoing.read(0, &mut matrix[batch.start * columns..batch.end * columns])?;
+                self.ran.seconds.download += start.elapsed().as_secs_f64();
+            }
+            Output::Sink(sink) if self.table.facts => {
+                let facts: Vec<RowFacts> = outgoing.facts(batch.len())?.iter().map(facts::<L>).collect();
+                self.ran.seconds.download += start.elapsed().as_secs_f64();
+                sink.facts(&self.order[batch], &facts);
+            }
+            Output::Sink(sink) => {
+                let row_bytes = (columns * size_of::<L::Distance>()).max(1) as u64;
+                let block = (self.task.block_bytes / row_bytes).clamp(1, batch.len() as u64) as usize;
+                let mut values = Vec::new();
+                for rows in self.order[batch.clone()].chunks(block) {
+                    let start = Instant::now();
+                    values.resize(rows.len() * columns, L::Distance::UNREACHABLE);
+                    outgoing.read((rows[0] - batch.start) as u64, &mut values)?;
+                    self.ran.seconds.download += start.elapsed().as_secs_f64();
+                    values = sink.rows(rows, values)?;
+                    self.task.control.check()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Facts about a row of integers.
+fn facts<L: DenseLane>(raw: &RawFacts) -> RowFacts {
+    let greatest = match L::ON_DEVICE {
+        DeviceLane::Signed => Distance::Signed((raw.greatest ^ 1 << 63) as i64),
+        _ => Distance::Unsigned(raw.greatest),
+    };
+    let greatest = (raw.reached > 0).then_some(greatest);
+    RowFacts { reached: raw.reached, greatest, sum: DistanceSum::Integer(raw.sum()) }
+}
+
+/// A graph with signed weights, as one with weights of 0 or more that has the same shortest paths.
+struct Changed {
+    graph: Graph,
+    /// What the length of a path has lost by that: the difference of those of its ends.
+    potentials: Vec<i64>,
+}
+
+impl Changed {
+    fn of<L: ApspLane>(task: &ApspTask<'_, L>) -> Result<Self> {
+        let csr = task.graph.csr();
+        let Some(adjacency) = csr.adjacency::<i32>() else {
+            return Err(Error::invalid("the graph has weights of another type"));
+        };
+        let mut weights = vec![0_u32; csr.arcs()];
+        let potentials = if task.graph.has_negative_weights() {
+            potentials::<I32Lane>(adjacency, task.graph, task.sources, task.control)?
+        } else {
+            vec![0; csr.vertices()]
+        };
+        for u in 0..csr.vertices() as VertexId {
+            let from = potentials[u as usize];
+            // An arc whose tail no source reaches is never taken.
+            if from == i64::UNREACHABLE {
+                continue;
+            }
+            for arc in csr.row(u) {
+                let to = potentials[csr.targets()[arc] as usize];
+                let weight = i128::from(adjacency.weights[arc]) + i128::from(from) - i128::from(to);
+                weights[arc] = weight.try_into().map_err(|_| {
+                    Error::invalid(
+                        "weights of 0 or more in place of those below 0 exceed 32 bits; engine cpu takes them",
+                    )
+                })?;
+            }
+        }
+        let csr = Csr::trusted(csr.offsets().to_vec(), csr.targets().to_vec(), Weights::U32(weights.into()));
+        let labels = Labels::range(0, csr.vertices() as u64);
+        Ok(Changed { graph: Graph::from_parts(csr, true, labels, Default::default()), potentials })
+    }
+}
