@@ -26,12 +26,14 @@
 pub(crate) mod blocked_floyd_warshall;
 pub(crate) mod floyd_warshall;
 pub(crate) mod matrix;
+pub(crate) mod strips;
 pub(crate) mod tiled_floyd_warshall;
 pub(super) mod tiles;
 
 use std::sync::Arc;
 
 use matrix::Matrix;
+use strips::{Cut, Room, Strips};
 
 use super::device::Device;
 use super::device::memory::{DeviceSlice, Pool};
@@ -106,6 +108,10 @@ pub(crate) trait DenseLane: Lane {
     const SIGNED_CELLS: &'static [Cell] = Self::CELLS;
     /// The bits of the mark of what has no distance.
     fn unreachable_bits() -> u64;
+    /// A distance from a cell, which is in range.
+    fn of_integer(cell: i64) -> Self::Distance;
+    /// Likewise.
+    fn of_float(cell: f64) -> Self::Distance;
 }
 
 macro_rules! dense_lane {
@@ -116,6 +122,12 @@ macro_rules! dense_lane {
             const SIGNED_CELLS: &'static [Cell] = &$signed;
             fn unreachable_bits() -> u64 {
                 $unreachable
+            }
+            fn of_integer(cell: i64) -> Self::Distance {
+                cell as Self::Distance
+            }
+            fn of_float(cell: f64) -> Self::Distance {
+                cell as Self::Distance
             }
         }
     };
@@ -178,11 +190,30 @@ pub(crate) enum Solved {
 #[derive(Debug)]
 pub(crate) struct Computed {
     /// All distances.
-    pub(crate) matrix: Matrix,
+    pub(crate) matrix: Finished,
     /// What was counted.
     pub(crate) statistics: Statistics,
     /// How long it took to make the matrix of weights, and to work on it, in seconds.
     pub(crate) seconds: [f64; 2],
+}
+
+/// A complete matrix, wherever it is.
+#[derive(Debug)]
+pub(crate) enum Finished {
+    /// In one piece on one device.
+    Whole(Matrix),
+    /// In strips.
+    Strips(Strips),
+}
+
+impl Finished {
+    /// Rows from `first` on, as many as `to` has room for, as distances of the lane that the matrix was made for.
+    pub(crate) fn read_rows<L: DenseLane>(&self, first: u64, to: &mut [L::Distance]) -> Result<()> {
+        match self {
+            Finished::Whole(matrix) => matrix.read_rows(first, to),
+            Finished::Strips(strips) => strips.read_rows::<L>(first, to),
+        }
+    }
 }
 
 /// An all-pairs algorithm on a matrix.
@@ -196,6 +227,8 @@ pub(crate) struct ApspAlgorithm {
     pub(crate) multiples: fn(Cell) -> (u64, u64),
     /// Adds what it takes beside the matrix.
     pub(crate) plan: fn(Cell, vertices: u64, &mut Plan),
+    /// Whether it works on strips of the matrix, too.
+    pub(crate) strips: bool,
     /// Does the work; statistics start with the time that the device took.
     pub(crate) eliminate: fn(&mut Matrix, &DenseTask<'_>) -> Result<(Ended, Statistics)>,
 }
@@ -232,19 +265,42 @@ impl ApspAlgorithm {
         there.into_iter().filter(|&cell| suits(cell)).collect()
     }
 
-    /// What a matrix of such cells takes on the device.
-    pub(crate) fn plan_matrix<L: DenseLane>(&self, cell: Cell, vertices: u64) -> Plan {
+    /// How a matrix of such cells is cut into strips; `None` if it is not.
+    fn cut<L: DenseLane>(&self, cell: Cell, vertices: u64, parameters: &Parameters, room: &Room) -> Option<Cut> {
+        let whole = self.plan_whole::<L>(cell, vertices).device_bytes();
+        self.strips.then(|| Cut::choose(cell, vertices, strips::asked_rows(parameters), room, whole))?
+    }
+
+    /// What a matrix of such cells takes in one piece.
+    fn plan_whole<L: DenseLane>(&self, cell: Cell, vertices: u64) -> Plan {
         let mut plan = Plan::new();
         Matrix::plan::<L>(cell, vertices, (self.multiples)(cell), &mut plan);
         (self.plan)(cell, vertices, &mut plan);
         plan
     }
 
+    /// What a matrix of such cells takes of each device, and of the host.
+    pub(crate) fn plan_matrix<L: DenseLane>(
+        &self,
+        cell: Cell,
+        vertices: u64,
+        parameters: &Parameters,
+        room: &Room,
+    ) -> Plan {
+        let cut = self.cut::<L>(cell, vertices, parameters, room);
+        cut.map_or_else(|| self.plan_whole::<L>(cell, vertices), |cut| cut.plan())
+    }
+
     /// Computes the matrix, in wider cells where narrow ones don't do.
-    pub(crate) fn solve<L: DenseLane>(&self, device: &Arc<dyn Device>, task: &DenseTask<'_>) -> Result<Solved> {
+    pub(crate) fn solve<L: DenseLane>(
+        &self,
+        devices: &[Arc<dyn Device>],
+        room: &Room,
+        task: &DenseTask<'_>,
+    ) -> Result<Solved> {
         let vertices = task.graph.vertices() as u64;
-        let capability = device.properties().compute_capability;
-        let cells = self.cells::<L>(task.graph, task.parameters, Some(capability));
+        let capability = devices.iter().map(|device| device.properties().compute_capability).min();
+        let cells = self.cells::<L>(task.graph, task.parameters, capability);
         if cells.is_empty() {
             let name = self.info.name;
             return Err(Error::invalid(format!("`{name}` does not have the lane {} on a GPU", L::NAME)));
@@ -256,15 +312,28 @@ impl ApspAlgorithm {
                 continue;
             };
             let start = std::time::Instant::now();
-            let plan = self.plan_matrix::<L>(cell, vertices);
-            let mut matrix = Matrix::upload::<L>(device, task, cell, range, (self.multiples)(cell), &plan)?;
+            let plan = self.plan_matrix::<L>(cell, vertices, task.parameters, room);
+            let mut matrix = match self.cut::<L>(cell, vertices, task.parameters, room) {
+                Some(cut) => Finished::Strips(Strips::new(devices, task, cut, range, &plan)?),
+                None => {
+                    let multiples = (self.multiples)(cell);
+                    Finished::Whole(Matrix::upload::<L>(&devices[0], task, cell, range, multiples, &plan)?)
+                }
+            };
             let uploaded = start.elapsed().as_secs_f64();
             let start = std::time::Instant::now();
-            let (ended, mut statistics) = (self.eliminate)(&mut matrix, task)?;
+            let (ended, mut statistics) = match &mut matrix {
+                Finished::Strips(strips) => strips.solve(task)?,
+                Finished::Whole(matrix) => (self.eliminate)(matrix, task)?,
+            };
             if ended == Ended::NegativeCycle {
                 return Ok(Solved::NegativeCycle);
             }
-            if matrix.is_in_range()? {
+            let is_in_range = match &matrix {
+                Finished::Strips(strips) => strips.is_in_range()?,
+                Finished::Whole(matrix) => matrix.is_in_range()?,
+            };
+            if is_in_range {
                 statistics.push(("cell_bits", 8 * cell.bytes()));
                 statistics.push(("repeated_in_wider_cells", repeated));
                 let seconds = [uploaded, start.elapsed().as_secs_f64()];
@@ -286,4 +355,4 @@ fn likely_arcs(graph: &Graph) -> f64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

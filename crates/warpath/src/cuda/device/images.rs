@@ -64,6 +64,8 @@ pub(crate) static APSP_BLOCKED_FLOYD_WARSHALL: Image = image!("apsp_blocked_floy
 pub(crate) static APSP_FLOYD_WARSHALL: Image = image!("apsp_floyd_warshall");
 /// `kernels/apsp/matrix.cu`.
 pub(crate) static APSP_MATRIX: Image = image!("apsp_matrix");
+/// `kernels/apsp/strips.cu`.
+pub(crate) static APSP_STRIPS: Image = image!("apsp_strips");
 /// `kernels/apsp/tiled_floyd_warshall.cu`.
 pub(crate) static APSP_TILED_FLOYD_WARSHALL: Image = image!("apsp_tiled_floyd_warshall");
 /// `kernels/bfs/direction_optimizing.cu`.
@@ -129,6 +131,7 @@ mod tests {
             &APSP_BLOCKED_FLOYD_WARSHALL,
             &APSP_FLOYD_WARSHALL,
             &APSP_MATRIX,
+            &APSP_STRIPS,
             &APSP_TILED_FLOYD_WARSHALL,
             &BFS_DIRECTION_OPTIMIZING,
             &BFS_MULTI_HOP,

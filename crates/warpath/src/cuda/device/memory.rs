@@ -261,6 +261,17 @@ impl<T: Pod> Pinned<T> {
         self.memory as u64
     }
 
+    /// The value at an index, which no device is writing to.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such index.
+    pub(crate) fn get(&self, index: usize) -> T {
+        assert!(index < self.length, "index beyond the end of a pinned array");
+        // SAFETY: the index is within the allocation, which was filled when it was made.
+        unsafe { self.memory.add(index).read_volatile() }
+    }
+
     /// Sets the value at an index; a kernel that reads it sees it soon.
     ///
     /// # Panics

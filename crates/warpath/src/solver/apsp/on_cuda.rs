@@ -1,19 +1,21 @@
-//! All-pairs shortest paths on a GPU: what a matrix takes there and how long, the work, and its rows brought back.
+//! All-pairs shortest paths on GPUs: what a matrix takes there and how long, the work, and its rows brought back.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Ran, Table, has_exact_floats};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::apsp::potentials::potentials;
 use crate::cpu::apsp::{ALGORITHMS, ApspLane, ApspOutput, ApspTask};
-use crate::cuda::apsp::matrix::Matrix;
-use crate::cuda::apsp::{self as cuda, ApspAlgorithm, DenseLane, DenseTask, Solved};
+use crate::cuda::apsp::strips::Room;
+use crate::cuda::apsp::{self as cuda, ApspAlgorithm, DenseLane, DenseTask, Finished, Solved};
+use crate::cuda::device::Device;
 use crate::graph::{DistanceValue, F32Lane, F64Lane, Graph, I32Lane, U32Narrow, UnitLane, VertexId, WeightKind};
 use crate::plan::Plan;
 use crate::problems::{Apsp, Seconds};
 use crate::solver::Solver;
 use crate::solver::place::{COPYING, OPENING, Predicted};
-use crate::{Error, Result};
+use crate::{Engine, Error, Result};
 
 /// Relaxations a second on a device.
 const RELAXATIONS: f64 = 12e12;
@@ -26,24 +28,38 @@ const CPU_RELAXATION: f64 = 0.02e-9;
 const CPU_ARC: f64 = 0.8e-9;
 const CPU_UNIT_ARC: f64 = 0.1e-9;
 
-/// What the algorithm takes on the device.
-fn device_plan(algorithm: &ApspAlgorithm, parameters: &Parameters, graph: &Graph) -> Plan {
-    fn of<L: DenseLane>(algorithm: &ApspAlgorithm, parameters: &Parameters, graph: &Graph) -> Plan {
+/// What there is for a matrix; one device without other limits than those set, where none can be opened.
+fn room(solver: &Solver<'_>) -> Room {
+    match solver.devices_and_memory() {
+        Ok((devices, bytes)) => room_of(&devices, bytes),
+        Err(_) => Room { devices: 1, device_bytes: solver.limit.unwrap_or(u64::MAX), multiprocessors: 1 },
+    }
+}
+
+fn room_of(devices: &[Arc<dyn Device>], device_bytes: u64) -> Room {
+    let multiprocessors = devices.iter().map(|device| device.properties().multiprocessors).min().unwrap_or(1);
+    Room { devices: devices.len() as u64, device_bytes, multiprocessors }
+}
+
+/// What the algorithm takes of each device, and of the host.
+fn plan_matrix(algorithm: &ApspAlgorithm, parameters: &Parameters, graph: &Graph, room: &Room) -> Plan {
+    fn of<L: DenseLane>(algorithm: &ApspAlgorithm, parameters: &Parameters, graph: &Graph, room: &Room) -> Plan {
         /// Narrower cells may have to be repeated in these; wider ones hardly ever.
         const USUAL_BYTES: u64 = 4;
         let cells = algorithm.cells::<L>(graph, parameters, None);
         let usual = cells.iter().find(|cell| cell.bytes() >= USUAL_BYTES).or(cells.last());
-        usual.map_or_else(Plan::new, |&cell| algorithm.plan_matrix::<L>(cell, graph.vertices() as u64))
+        let vertices = graph.vertices() as u64;
+        usual.map_or_else(Plan::new, |&cell| algorithm.plan_matrix::<L>(cell, vertices, parameters, room))
     }
     if graph.vertices() == 0 {
         return Plan::new();
     }
     match graph.weight_kind() {
-        WeightKind::Unit => of::<UnitLane>(algorithm, parameters, graph),
-        WeightKind::U32 => of::<U32Narrow>(algorithm, parameters, graph),
-        WeightKind::I32 => of::<I32Lane>(algorithm, parameters, graph),
-        WeightKind::F32 => of::<F32Lane>(algorithm, parameters, graph),
-        WeightKind::F64 => of::<F64Lane>(algorithm, parameters, graph),
+        WeightKind::Unit => of::<UnitLane>(algorithm, parameters, graph, room),
+        WeightKind::U32 => of::<U32Narrow>(algorithm, parameters, graph, room),
+        WeightKind::I32 => of::<I32Lane>(algorithm, parameters, graph, room),
+        WeightKind::F32 => of::<F32Lane>(algorithm, parameters, graph, room),
+        WeightKind::F64 => of::<F64Lane>(algorithm, parameters, graph, room),
     }
 }
 
@@ -54,7 +70,11 @@ pub(super) fn plan(
     solver: &Solver<'_>,
     plan: &mut Plan,
 ) -> Result<()> {
-    for item in device_plan(algorithm, parameters, solver.graph).device_items() {
+    let matrix = plan_matrix(algorithm, parameters, solver.graph, &room(solver));
+    for item in matrix.memory_items() {
+        plan.memory(item.what.clone(), item.bytes);
+    }
+    for item in matrix.device_items() {
         plan.device(item.what.clone(), item.bytes);
     }
     Ok(())
@@ -91,7 +111,9 @@ pub(super) fn pays(request: &Apsp, solver: &Solver<'_>, table: &Table) -> std::r
     let back = table.cells() as f64 * table.distance_bytes as f64;
     let work = vertices.powi(3) / RELAXATIONS + vertices / STAGE_VERTICES * STAGE_SECONDS;
     let gpu = opening + (there + back) / COPYING + work;
-    Predicted { gpu, cpu }.gpu_pays(solver, device_plan(algorithm, &parameters, graph).device_bytes())
+    // A matrix that is not in one piece on one device is worked on only where that is asked for.
+    let room = Room { devices: 1, device_bytes: u64::MAX, multiprocessors: 1 };
+    Predicted { gpu, cpu }.gpu_pays(solver, plan_matrix(algorithm, &parameters, graph, &room).device_bytes())
 }
 
 /// Runs an algorithm into `output`.
@@ -104,7 +126,7 @@ pub(super) fn run<L: ApspLane + DenseLane>(
     let graph = task.graph;
     let mut ran = Ran {
         engine: "cuda".into(),
-        device_bytes: device_plan(algorithm, task.parameters, graph).device_bytes(),
+        device_bytes: 0,
         seconds: Seconds::default(),
         statistics: Vec::new(),
     };
@@ -118,11 +140,13 @@ pub(super) fn run<L: ApspLane + DenseLane>(
     }
     let reached = (negative && !task.is_square()).then(|| reached_from(graph, task.sources));
     let dense = DenseTask { graph, takes_part: reached.as_deref(), parameters: task.parameters, control: task.control };
+    let (devices, available) = solver.devices_and_memory()?;
+    let room = room_of(&devices, available);
+    ran.device_bytes = plan_matrix(algorithm, task.parameters, graph, &room).device_bytes();
     let mut state = solver.cuda();
-    let device = state.device(&solver.engine)?;
-    ran.engine = format!("cuda:{}", device.properties().ordinal);
+    ran.engine = Engine::Cuda(devices.iter().map(|device| device.properties().ordinal).collect()).to_string();
     state.give_up_prepared();
-    let mut solve = || match task.team.install(|| algorithm.solve::<L>(&device, &dense))? {
+    let mut solve = || match task.team.install(|| algorithm.solve::<L>(&devices, &room, &dense))? {
         Solved::Matrix(computed) => {
             ran.statistics = computed.statistics;
             [ran.seconds.prepare, ran.seconds.solve] = computed.seconds;
@@ -166,9 +190,9 @@ fn reached_from(graph: &Graph, sources: &[VertexId]) -> Vec<bool> {
 }
 
 /// The rows of some sources, with the columns asked for.
-fn read_rows<L: ApspLane>(
+fn read_rows<L: ApspLane + DenseLane>(
     task: &ApspTask<'_, L>,
-    matrix: &Matrix,
+    matrix: &Finished,
     sources: &[VertexId],
     to: &mut [L::Distance],
 ) -> Result<()> {
@@ -188,10 +212,10 @@ fn read_rows<L: ApspLane>(
         let (part, rest) = std::mem::take(&mut to).split_at_mut(count * columns);
         let first = u64::from(sources[0]);
         match task.targets {
-            None => matrix.read_rows(first, part)?,
+            None => matrix.read_rows::<L>(first, part)?,
             Some(targets) => {
                 let mut whole = vec![L::Distance::UNREACHABLE; count * vertices];
-                matrix.read_rows(first, &mut whole)?;
+                matrix.read_rows::<L>(first, &mut whole)?;
                 for (cells, row) in part.chunks_exact_mut(columns).zip(whole.chunks_exact(vertices)) {
                     cells.iter_mut().zip(targets).for_each(|(cell, &target)| *cell = row[target as usize]);
                 }
