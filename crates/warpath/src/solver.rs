@@ -53,7 +53,7 @@ pub struct SolverBuilder<'g> {
     engine: Engine,
     memory: Option<u64>,
     statistics: bool,
-    device: Option<Arc<dyn Device>>,
+    devices: Vec<Arc<dyn Device>>,
 }
 
 impl<'g> SolverBuilder<'g> {
@@ -77,14 +77,20 @@ impl<'g> SolverBuilder<'g> {
 
     /// Solves on this device.
     #[cfg(test)]
-    pub(crate) fn device(mut self, device: Arc<dyn Device>) -> Self {
-        self.engine = Engine::Cuda(vec![0]);
-        self.device = Some(device);
+    pub(crate) fn device(self, device: Arc<dyn Device>) -> Self {
+        self.devices(vec![device])
+    }
+
+    /// Solves on these devices.
+    #[cfg(test)]
+    pub(crate) fn devices(mut self, devices: Vec<Arc<dyn Device>>) -> Self {
+        self.engine = Engine::Cuda((0..devices.len() as u32).collect());
+        self.devices = devices;
         self
     }
 
-    /// How many bytes of memory the engine may take: on the CPU beyond the graph, on a GPU with it. By default what
-    /// the machine, or the device, has available.
+    /// How many bytes of memory the engine may take: on the CPU beyond the graph, on a GPU with it, on each of several. By
+    /// default what the machine, or the device, has available.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self
@@ -109,7 +115,7 @@ impl<'g> SolverBuilder<'g> {
             _ => self.memory.unwrap_or_else(available_memory),
         };
         let team = Team::new(self.threads)?;
-        let cuda = Mutex::new(CudaState::on(self.device, team.threads()));
+        let cuda = Mutex::new(CudaState::on(self.devices, team.threads()));
         Ok(Solver {
             graph: self.graph,
             team,
@@ -186,7 +192,7 @@ impl<'g> Solver<'g> {
             engine: Engine::Auto,
             memory: None,
             statistics: false,
-            device: None,
+            devices: Vec::new(),
         }
     }
 

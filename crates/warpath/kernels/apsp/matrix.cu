@@ -21,6 +21,7 @@ struct Matrix {
 
 struct Survey {
     Matrix matrix;
+    u64 rows;       // so many of its rows are surveyed
     u64* greatest;  // as `key_of` has it
 };
 
@@ -68,7 +69,7 @@ template <class Number>
 __device__ __forceinline__ void survey(const Survey& survey) {
     const Matrix& matrix = survey.matrix;
     u64 greatest = 0;
-    for (u64 row = blockIdx.x; row < matrix.vertices; row += gridDim.x) {
+    for (u64 row = blockIdx.x; row < survey.rows; row += gridDim.x) {
         const Number* const cells = static_cast<const Number*>(matrix.cells) + row * matrix.pitch;
         for (u64 column = threadIdx.x; column < matrix.vertices; column += blockDim.x) {
             const Number number = load_once(cells + column);

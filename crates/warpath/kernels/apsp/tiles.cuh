@@ -240,8 +240,9 @@ struct Operands {
     u32 part_of_stage;                 // which part of the tile they are, where they are one of several
 };
 
-/// Has the vertices of a slab, from `first` on, brought to shared memory.
-template <class Cell>
+/// Has the vertices of a slab, from `first` on, brought to shared memory. What is on the left is never turned where not
+/// `may_be_turned`.
+template <class Cell, bool may_be_turned = true>
 __device__ __forceinline__ void fetch(const Operands<Cell>& operands, u32 first, typename Cell::Word* slot) {
     using S = Shape<Cell>;
     using Word = typename Cell::Word;
@@ -252,11 +253,11 @@ __device__ __forceinline__ void fetch(const Operands<Cell>& operands, u32 first,
     for (u32 at = threadIdx.x; at < slab * vectors; at += threads) {
         const u32 vertex = at / vectors, word = at % vectors * S::vector;
         copy_to_shared(above + vertex * S::side + word, operands.above + (first + vertex) * operands.pitch + word);
-        if (!operands.left_is_turned) {
+        if (!may_be_turned || !operands.left_is_turned) {
             copy_to_shared(left + vertex * S::side + word, operands.left + (first + vertex) * S::side + word);
         }
     }
-    if (operands.left_is_turned) {
+    if (may_be_turned && operands.left_is_turned) {
         // Threads beside each other take rows below each other, whose numbers end up beside each other.
         constexpr u32 cells_of_vector = S::vector * S::pack;
         for (u32 at = threadIdx.x; at < S::side * slab / cells_of_vector; at += threads) {
@@ -347,20 +348,12 @@ __device__ __forceinline__ void write_columns(
     }
 }
 
-/// A task other than closing the diagonal.
+/// The words of a tile that a thread has, from a matrix with rows so many words apart.
 template <class Cell>
-__device__ __forceinline__ void relax_tile(const Operands<Cell>& operands, u32 one, typename Cell::Word* shared) {
+__device__ __forceinline__ void read_tile(
+    typename Cell::Word (&best)[Shape<Cell>::own][Shape<Cell>::own], const Operands<Cell>& operands, Place place) {
     using S = Shape<Cell>;
     using Word = typename Cell::Word;
-    constexpr u32 slabs = S::side / slab;
-    constexpr u32 slot_words = slab_bytes / sizeof(Word);
-    const Place place = place_of_thread();
-    Word best[S::own][S::own];
-#pragma unroll
-    for (u32 index = 0; index < slabs_there - 1; index++) {
-        fetch(operands, index * slab, shared + index * slot_words);
-        commit_copies();
-    }
 #pragma unroll
     for (u32 y = 0; y < S::own; y++) {
 #pragma unroll
@@ -372,6 +365,44 @@ __device__ __forceinline__ void relax_tile(const Operands<Cell>& operands, u32 o
             for (u32 index = 0; index < S::vector; index++) best[y][half * S::vector + index] = vector.word[index];
         }
     }
+}
+
+/// The same, written.
+template <class Cell>
+__device__ __forceinline__ void write_tile(
+    const typename Cell::Word (&best)[Shape<Cell>::own][Shape<Cell>::own], typename Cell::Word* const& tile,
+    const u32& pitch, Place place) {
+    using S = Shape<Cell>;
+    using Word = typename Cell::Word;
+#pragma unroll
+    for (u32 y = 0; y < S::own; y++) {
+#pragma unroll
+        for (u32 half = 0; half < 2; half++) {
+            Word* const to = tile + own_line<Cell>(place.y, y) * pitch + own_line<Cell>(place.x, half * S::vector);
+            Vector<Word> vector;
+#pragma unroll
+            for (u32 index = 0; index < S::vector; index++) vector.word[index] = best[y][half * S::vector + index];
+            store(reinterpret_cast<Vector<Word>*>(to), vector);
+        }
+    }
+}
+
+/// Has the first slabs of a product brought.
+template <class Cell, bool may_be_turned = true>
+__device__ __forceinline__ void fetch_first(const Operands<Cell>& operands, typename Cell::Word* shared) {
+#pragma unroll
+    for (u32 index = 0; index < slabs_there - 1; index++) {
+        fetch<Cell, may_be_turned>(operands, index * slab, shared + index * (slab_bytes / sizeof(typename Cell::Word)));
+        commit_copies();
+    }
+}
+
+/// The product of so many slabs, of which the first are on their way, accumulated.
+template <class Cell, bool may_be_turned = true>
+__device__ __forceinline__ void relax_slabs(
+    typename Cell::Word (&best)[Shape<Cell>::own][Shape<Cell>::own], const Operands<Cell>& operands, const u32& slabs,
+    u32 one, typename Cell::Word* shared, Place place) {
+    constexpr u32 slot_words = slab_bytes / sizeof(typename Cell::Word);
     u32 here = 0;
 #pragma unroll 1
     for (u32 index = 0; index < slabs; index++) {
@@ -380,24 +411,25 @@ __device__ __forceinline__ void relax_tile(const Operands<Cell>& operands, u32 o
         // Everyone is done with the slab before this one.
         const u32 free_slot = here == 0 ? slabs_there - 1 : here - 1;
         if (index + slabs_there - 1 < slabs) {
-            fetch(operands, (index + slabs_there - 1) * slab, shared + free_slot * slot_words);
+            fetch<Cell, may_be_turned>(operands, (index + slabs_there - 1) * slab, shared + free_slot * slot_words);
         }
         commit_copies();
         relax_slab<Cell>(best, shared + here * slot_words, place, one);
         here = here == slabs_there - 1 ? 0 : here + 1;
     }
-#pragma unroll
-    for (u32 y = 0; y < S::own; y++) {
-#pragma unroll
-        for (u32 half = 0; half < 2; half++) {
-            Word* const to = operands.tile + own_line<Cell>(place.y, y) * operands.pitch +
-                             own_line<Cell>(place.x, half * S::vector);
-            Vector<Word> vector;
-#pragma unroll
-            for (u32 index = 0; index < S::vector; index++) vector.word[index] = best[y][half * S::vector + index];
-            store(reinterpret_cast<Vector<Word>*>(to), vector);
-        }
-    }
+}
+
+/// A task other than closing the diagonal.
+template <class Cell>
+__device__ __forceinline__ void relax_tile(const Operands<Cell>& operands, u32 one, typename Cell::Word* shared) {
+    using S = Shape<Cell>;
+    using Word = typename Cell::Word;
+    const Place place = place_of_thread();
+    Word best[S::own][S::own];
+    fetch_first<Cell>(operands, shared);
+    read_tile<Cell>(best, operands, place);
+    relax_slabs<Cell>(best, operands, S::side / slab, one, shared, place);
+    write_tile<Cell>(best, operands.tile, operands.pitch, place);
     if (operands.columns != nullptr) {
 #pragma unroll
         for (u32 half = 0; half < 2; half++) {

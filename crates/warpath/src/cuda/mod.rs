@@ -77,13 +77,13 @@ pub(crate) fn plainly_absent() -> Option<String> {
     Some(not_built().to_string())
 }
 
-/// Opens the first of these GPUs; no number means all. Up to so many threads of the host copy at once.
-pub(crate) fn open(ordinals: &[u32], threads: usize) -> Result<Arc<dyn Device>> {
+/// Opens a GPU. Up to so many threads of the host copy at once.
+pub(crate) fn open(ordinal: u32, threads: usize) -> Result<Arc<dyn Device>> {
     #[cfg(feature = "cuda")]
-    return Ok(Arc::new(driver::Driver::open(ordinals.first().copied().unwrap_or(0))?.with_threads(threads)));
+    return Ok(Arc::new(driver::Driver::open(ordinal)?.with_threads(threads)));
     #[cfg(not(feature = "cuda"))]
     {
-        let _ = (ordinals, threads);
+        let _ = (ordinal, threads);
         Err(not_built())
     }
 }

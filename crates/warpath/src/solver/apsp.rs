@@ -22,8 +22,8 @@ use crate::graph::{
 use crate::huge_pages::on_huge_pages;
 use crate::plan::Plan;
 use crate::problems::{
-    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, Report, RowBlock, RowFacts, RowSink, Seconds, Successors, TableFacts,
-    TableShape, Tolerance, verify_rows,
+    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, Report, RowBlock, RowFacts, RowSink, Seconds, Successors,
+    TableFacts, TableShape, Tolerance, verify_rows,
 };
 use crate::{Error, Result};
 

@@ -18,7 +18,8 @@ use crate::{Engine, Error, Result, cuda};
 /// A device and what is on it; nothing until a request needs it.
 #[derive(Debug, Default)]
 pub(super) struct CudaState {
-    device: Option<Arc<dyn Device>>,
+    /// All that are open; requests that run on one run on the first.
+    devices: Vec<Arc<dyn Device>>,
     /// How many threads of the host there are for it.
     threads: usize,
     prepared: Option<Prepared>,
@@ -64,18 +65,27 @@ struct Prepared {
 }
 
 impl CudaState {
-    /// On this device, if it is open already; with so many threads of the host.
-    pub(super) fn on(device: Option<Arc<dyn Device>>, threads: usize) -> Self {
-        CudaState { device, threads, ..Default::default() }
+    /// On these devices, if they are open already; with so many threads of the host.
+    pub(super) fn on(devices: Vec<Arc<dyn Device>>, threads: usize) -> Self {
+        CudaState { devices, threads, ..Default::default() }
     }
 
-    /// The device, opened if it was not.
+    /// The first device, opened if it was not.
     pub(super) fn device(&mut self, engine: &Engine) -> Result<Arc<dyn Device>> {
-        if self.device.is_none() {
-            let ordinals = if let Engine::Cuda(ordinals) = engine { ordinals.as_slice() } else { &[] };
-            self.device = Some(cuda::open(ordinals, self.threads)?);
+        if self.devices.is_empty() {
+            let first = ordinals(engine)?.first().copied().unwrap_or(0);
+            self.devices.push(cuda::open(first, self.threads)?);
         }
-        self.device.clone().ok_or_else(|| Error::NoDevice("no device is open".into()))
+        Ok(self.devices[0].clone())
+    }
+
+    /// All devices, opened if they were not.
+    pub(super) fn devices(&mut self, engine: &Engine) -> Result<Vec<Arc<dyn Device>>> {
+        self.device(engine)?;
+        for &ordinal in ordinals(engine)?.iter().skip(self.devices.len()) {
+            self.devices.push(cuda::open(ordinal, self.threads)?);
+        }
+        Ok(self.devices.clone())
     }
 
     /// Tells how many searches are to come.
@@ -110,7 +120,7 @@ impl CudaState {
 
     /// Whether the device is open.
     pub(super) fn is_open(&self) -> bool {
-        self.device.is_some()
+        !self.devices.is_empty()
     }
 
     /// Whether the graph is ready for this algorithm.
@@ -153,7 +163,16 @@ impl CudaState {
 
     /// Gives up device and graph, so that the next request opens it afresh.
     pub(super) fn close(&mut self) {
-        *self = CudaState::on(None, self.threads);
+        *self = CudaState::on(Vec::new(), self.threads);
+    }
+}
+
+/// The numbers of the devices that are asked for.
+fn ordinals(engine: &Engine) -> Result<Vec<u32>> {
+    match engine {
+        Engine::Cuda(ordinals) if ordinals.is_empty() => Ok((0..cuda::devices()?.len() as u32).collect()),
+        Engine::Cuda(ordinals) => Ok(ordinals.clone()),
+        _ => Ok(vec![0]),
     }
 }
 
@@ -208,7 +227,25 @@ impl Solver<'_> {
         plan.check_device(self.device_memory()?)
     }
 
-    /// How many bytes of the device's memory a request may take. The device is opened if it was not.
+    /// All devices, and how many bytes of the memory of each a request may take. They are opened if they were not.
+    pub(super) fn devices_and_memory(&self) -> Result<(Vec<Arc<dyn Device>>, u64)> {
+        let mut available = self.device_memory()?;
+        let mut state = self.cuda();
+        let devices = state.devices(&self.engine)?;
+        for other in &devices[1..] {
+            match other.free_bytes() {
+                Err(error @ Error::Device(_)) => {
+                    state.close();
+                    return Err(error);
+                }
+                free => available = available.min(free?),
+            }
+        }
+        Ok((devices, available))
+    }
+
+    /// How many bytes of the device's memory a request may take. The device is opened if it was not. Of several, it is the
+    /// first one's.
     ///
     /// # Errors
     ///

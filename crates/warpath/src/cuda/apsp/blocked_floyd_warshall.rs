@@ -31,6 +31,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     has: |cell, _| cell != Cell::U16,
     multiples: |_| (WIDEST, WIDEST),
     plan: |_, _, plan| plan_array::<u32>(plan, "flag", 1),
+    strips: false,
     eliminate,
 };
 

@@ -32,6 +32,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     has: |cell, _| cell != Cell::U16,
     multiples: |_| (1, 1),
     plan: |_, _, plan| plan_array::<u32>(plan, "flag", 1),
+    strips: false,
     eliminate: |matrix, task| {
         /// Threads of a block across and down.
         const SIDE: u32 = 16;
@@ -50,6 +51,7 @@ pub(crate) const ROWS: MatrixAlgorithm = MatrixAlgorithm {
         source: "Harish & Narayanan 2007, sect. 3.4",
         ..ALGORITHM.info
     },
+    strips: false,
     eliminate: |matrix, task| {
         const THREADS: u32 = 256;
         let shape = LaunchShape::covering(matrix.rows, THREADS);

@@ -22,7 +22,7 @@ use crate::{Error, Result};
 const BUFFER_BYTES: u64 = 32 << 20;
 
 /// Threads of a block that reads the matrix.
-const THREADS: u32 = 256;
+pub(super) const THREADS: u32 = 256;
 
 /// A matrix of distances on a device.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub(crate) struct Matrix {
 /// What has to be known of the weights to judge a result: see [`super`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Range {
-    /// Integers from here on are no distances.
+    /// Integers from here on are no distances; 0 for floats.
     pub(super) threshold: i64,
     /// The greatest weight, at least 0.
     heaviest: f64,
@@ -72,6 +72,17 @@ impl Range {
         let threshold = i128::from(cell.infinity()) - below_zero;
         (threshold > 0 && heaviest < threshold as f64).then_some(Range { threshold: threshold as i64, heaviest })
     }
+
+    /// Whether cells were wide enough, if this is the key that a survey has found: see [`super`].
+    pub(super) fn has_room(self, cell: Cell, key: u64) -> bool {
+        let Range { threshold, heaviest } = self;
+        match cell {
+            // Both terms are exact: distances are below 2^62, weights below 2^32.
+            _ if !cell.is_float() => i128::from((key ^ (1 << 63)) as i64) + (heaviest as i128) < i128::from(threshold),
+            Cell::F32 => (float_of(key) as f32 + heaviest as f32).is_finite(),
+            _ => (float_of(key) + heaviest).is_finite(),
+        }
+    }
 }
 
 /// The sum over all rows of what their least weights are below 0.
@@ -86,11 +97,13 @@ fn below_zero<W: Weight>(task: &DenseTask<'_>, weights: &[W]) -> i128 {
 }
 
 /// A number that is a cell.
-trait Number: Pod + PartialOrd + Send + Sync {
+pub(super) trait Number: Pod + PartialOrd + Send + Sync {
     /// No path.
     const INFINITY: Self;
     /// The length of an arc: exact, or infinity.
     fn of(weight: f64) -> Self;
+    /// The distance that it is; `None` if it is none.
+    fn distance<L: DenseLane>(self, threshold: i64) -> Option<L::Distance>;
 }
 macro_rules! integer {
     ($($type:ty),*) => {$(
@@ -99,6 +112,9 @@ macro_rules! integer {
             fn of(weight: f64) -> Self {
                 // Casts saturate.
                 (weight as $type).min(Self::INFINITY)
+            }
+            fn distance<L: DenseLane>(self, threshold: i64) -> Option<L::Distance> {
+                (i64::from(self) < threshold).then(|| L::of_integer(self.into()))
             }
         }
     )*};
@@ -111,6 +127,9 @@ macro_rules! float {
             fn of(weight: f64) -> Self {
                 weight as $type
             }
+            fn distance<L: DenseLane>(self, _: i64) -> Option<L::Distance> {
+                (self < Self::INFINITY).then(|| L::of_float(self.into()))
+            }
         }
     )*};
 }
@@ -119,19 +138,20 @@ float!(f32, f64);
 /// The kernels' first argument, within another.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-struct MatrixArgument {
-    cells: u64,
-    pitch: u64,
-    vertices: u64,
-    threshold: i64,
+pub(super) struct MatrixArgument {
+    pub(super) cells: u64,
+    pub(super) pitch: u64,
+    pub(super) vertices: u64,
+    pub(super) threshold: i64,
 }
 
 /// The argument of the kernels that look for the greatest distance.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-struct Survey {
-    matrix: MatrixArgument,
-    greatest: u64,
+pub(super) struct Survey {
+    pub(super) matrix: MatrixArgument,
+    pub(super) rows: u64,
+    pub(super) greatest: u64,
 }
 // SAFETY: it is laid out as in the kernels.
 unsafe impl Argument for Survey {}
@@ -216,15 +236,8 @@ impl Matrix {
 
     fn fill<T: Number>(&self, task: &DenseTask<'_>) -> Result<()> {
         let pitch = self.pitch as usize;
-        self.pool.upload_with(self.cells.cast::<T>(), self.rows as usize * pitch, |range, piece| {
-            piece.fill(T::INFINITY);
-            for row in range.start / pitch..range.end.div_ceil(pitch) {
-                // The part of the row that is in the piece.
-                let (start, end) = ((row * pitch).max(range.start), ((row + 1) * pitch).min(range.end));
-                let part = &mut piece[start - range.start..end - range.start];
-                write_row(task, row, start - row * pitch, part);
-            }
-        })
+        let count = self.rows as usize * pitch;
+        self.pool.upload_with(self.cells.cast::<T>(), count, |range, piece| write_cells(task, pitch, range, piece))
     }
 
     /// What the device's memory is.
@@ -234,8 +247,7 @@ impl Matrix {
 
     fn argument(&self) -> MatrixArgument {
         let Matrix { cells, pitch, vertices, range, .. } = self;
-        let threshold = if self.cell.is_float() { 0 } else { range.threshold };
-        MatrixArgument { cells: cells.address(), pitch: *pitch, vertices: *vertices, threshold }
+        MatrixArgument { cells: cells.address(), pitch: *pitch, vertices: *vertices, threshold: range.threshold }
     }
 
     /// Blocks for so many rows.
@@ -249,19 +261,11 @@ impl Matrix {
         let device = self.device();
         let function = device.function(&images::APSP_MATRIX, &format!("apsp_matrix_survey_{}", self.cell.name()))?;
         self.pool.fill(self.greatest, 0)?;
-        let argument = Survey { matrix: self.argument(), greatest: self.greatest.address() };
+        let argument = Survey { matrix: self.argument(), rows: self.vertices, greatest: self.greatest.address() };
         // SAFETY: the argument is the kernel's, and the matrix has as many cells as it says.
         unsafe { device.launch(function, &self.shape(self.vertices), arguments![argument])? };
         let [key] = self.pool.read_array::<u64, 1>(self.greatest)?;
-        let Range { threshold, heaviest } = self.range;
-        Ok(match self.cell {
-            // Both terms are exact: distances are below 2^62, weights below 2^32.
-            _ if !self.cell.is_float() => {
-                i128::from((key ^ (1 << 63)) as i64) + (heaviest as i128) < i128::from(threshold)
-            }
-            Cell::F32 => (float_of(key) as f32 + heaviest as f32).is_finite(),
-            _ => (float_of(key) + heaviest).is_finite(),
-        })
+        Ok(self.range.has_room(self.cell, key))
     }
 
     /// Rows from `first` on, as many as `to` has room for, as distances of the lane that the matrix was made for.
@@ -293,6 +297,22 @@ impl Matrix {
 /// The double that a key stands for, at least 0.
 fn float_of(key: u64) -> f64 {
     if key >> 63 != 0 { f64::from_bits(key ^ (1 << 63)) } else { 0.0 }
+}
+
+/// Writes the lengths of arcs to a piece of a matrix, which has these of its cells.
+pub(super) fn write_cells<T: Number>(
+    task: &DenseTask<'_>,
+    pitch: usize,
+    range: std::ops::Range<usize>,
+    piece: &mut [T],
+) {
+    piece.fill(T::INFINITY);
+    for row in range.start / pitch..range.end.div_ceil(pitch) {
+        // The part of the row that is in the piece.
+        let (start, end) = ((row * pitch).max(range.start), ((row + 1) * pitch).min(range.end));
+        let part = &mut piece[start - range.start..end - range.start];
+        write_row(task, row, start - row * pitch, part);
+    }
 }
 
 /// Writes the arcs of a row to the part of it that begins at a column.

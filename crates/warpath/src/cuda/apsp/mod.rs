@@ -33,6 +33,7 @@ pub(crate) mod matrix;
 pub(crate) mod outgoing;
 pub(crate) mod repeated_sssp;
 pub(crate) mod searches;
+pub(crate) mod strips;
 mod successors;
 pub(crate) mod tiled_floyd_warshall;
 pub(super) mod tiles;
@@ -41,6 +42,7 @@ use std::sync::Arc;
 
 use matrix::Matrix;
 use searches::SearchesAlgorithm;
+use strips::{Cut, Room, Strips};
 
 use super::device::Device;
 use super::device::memory::{DeviceSlice, Pool};
@@ -118,6 +120,10 @@ pub(crate) trait DenseLane: LaneOnDevice {
     const REPEATS: bool = false;
     /// The bits of the mark of what has no distance.
     fn unreachable_bits() -> u64;
+    /// A distance from a cell, which is in range.
+    fn of_integer(cell: i64) -> Self::Distance;
+    /// Likewise.
+    fn of_float(cell: f64) -> Self::Distance;
 }
 
 macro_rules! dense_lane {
@@ -129,6 +135,12 @@ macro_rules! dense_lane {
             $(const REPEATS: bool = $repeats;)?
             fn unreachable_bits() -> u64 {
                 $unreachable
+            }
+            fn of_integer(cell: i64) -> Self::Distance {
+                cell as Self::Distance
+            }
+            fn of_float(cell: f64) -> Self::Distance {
+                cell as Self::Distance
             }
         }
     };
@@ -194,7 +206,7 @@ pub(crate) enum Solved {
 #[derive(Debug)]
 pub(crate) struct Computed {
     /// All distances.
-    pub(crate) matrix: Matrix,
+    pub(crate) matrix: Finished,
     /// What was counted.
     pub(crate) statistics: Statistics,
     /// How long it took to make the matrix of weights, to work on it, and to derive successors, in seconds.
@@ -222,6 +234,33 @@ impl ApspAlgorithm {
     }
 }
 
+/// A complete matrix, wherever it is.
+#[derive(Debug)]
+pub(crate) enum Finished {
+    /// In one piece on one device.
+    Whole(Matrix),
+    /// In strips.
+    Strips(Strips),
+}
+
+impl Finished {
+    /// Rows from `first` on, as many as `to` has room for, as distances of the lane that the matrix was made for.
+    pub(crate) fn read_rows<L: DenseLane>(&self, first: u64, to: &mut [L::Distance]) -> Result<()> {
+        match self {
+            Finished::Whole(matrix) => matrix.read_rows(first, to),
+            Finished::Strips(strips) => strips.read_rows::<L>(first, to),
+        }
+    }
+
+    /// The successors, if a device has found them; whether it has.
+    pub(crate) fn read_successors(&self, to: &mut [VertexId]) -> Result<bool> {
+        match self {
+            Finished::Whole(matrix) => matrix.read_successors(to),
+            Finished::Strips(_) => Ok(false),
+        }
+    }
+}
+
 /// An all-pairs algorithm on a matrix.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MatrixAlgorithm {
@@ -233,6 +272,8 @@ pub(crate) struct MatrixAlgorithm {
     pub(crate) multiples: fn(Cell) -> (u64, u64),
     /// Adds what it takes beside the matrix.
     pub(crate) plan: fn(Cell, vertices: u64, &mut Plan),
+    /// Whether it works on strips of the matrix, too.
+    pub(crate) strips: bool,
     /// Does the work; statistics start with the time that the device took.
     pub(crate) eliminate: fn(&mut Matrix, &DenseTask<'_>) -> Result<(Ended, Statistics)>,
 }
@@ -286,8 +327,14 @@ impl MatrixAlgorithm {
         Ok(there.into_iter().filter(|&cell| suits(cell)).collect())
     }
 
-    /// What a matrix of such cells takes on the device, and, if they are wanted, the successors of so many sources.
-    pub(crate) fn plan_matrix<L: DenseLane>(&self, cell: Cell, vertices: u64, successors_of: Option<u64>) -> Plan {
+    /// How a matrix of such cells is cut into strips; `None` if it is not.
+    fn cut<L: DenseLane>(&self, cell: Cell, vertices: u64, parameters: &Parameters, room: &Room) -> Option<Cut> {
+        let whole = self.plan_whole::<L>(cell, vertices, None).device_bytes();
+        self.strips.then(|| Cut::choose(cell, vertices, strips::asked_rows(parameters), room, whole))?
+    }
+
+    /// What a matrix of such cells takes in one piece, and, if they are wanted, the successors of so many sources.
+    fn plan_whole<L: DenseLane>(&self, cell: Cell, vertices: u64, successors_of: Option<u64>) -> Plan {
         let mut plan = Plan::new();
         let multiples = (self.multiples)(cell);
         Matrix::plan::<L>(cell, vertices, multiples, &mut plan);
@@ -300,16 +347,46 @@ impl MatrixAlgorithm {
         plan
     }
 
-    /// Computes the matrix, in wider cells where narrow ones don't do, in so many bytes of the device's memory.
+    /// Whether a device can find the successors of so many sources, too; else the host does.
+    fn has_room_for_successors<L: DenseLane>(
+        &self,
+        cell: Cell,
+        vertices: u64,
+        room: &Room,
+        successors_of: Option<u64>,
+    ) -> bool {
+        self.plan_whole::<L>(cell, vertices, successors_of).device_bytes() <= room.device_bytes
+    }
+
+    /// What a matrix of such cells takes of each device, and of the host, and, if they are wanted, the successors of so many
+    /// sources, where there is room for them.
+    pub(crate) fn plan_matrix<L: DenseLane>(
+        &self,
+        cell: Cell,
+        vertices: u64,
+        parameters: &Parameters,
+        room: &Room,
+        successors_of: Option<u64>,
+    ) -> Plan {
+        match self.cut::<L>(cell, vertices, parameters, room) {
+            Some(cut) => cut.plan(),
+            None => {
+                let fits = self.has_room_for_successors::<L>(cell, vertices, room, successors_of);
+                self.plan_whole::<L>(cell, vertices, successors_of.filter(|_| fits))
+            }
+        }
+    }
+
+    /// Computes the matrix, in wider cells where narrow ones don't do.
     pub(crate) fn solve<L: DenseLane>(
         &self,
-        device: &Arc<dyn Device>,
+        devices: &[Arc<dyn Device>],
+        room: &Room,
         task: &DenseTask<'_>,
-        available: u64,
     ) -> Result<Solved> {
         let vertices = task.graph.vertices() as u64;
-        let capability = device.properties().compute_capability;
-        let cells = self.cells::<L>(task.graph, task.parameters, Some(capability))?;
+        let capability = devices.iter().map(|device| device.properties().compute_capability).min();
+        let cells = self.cells::<L>(task.graph, task.parameters, capability)?;
         if cells.is_empty() {
             let name = self.info.name;
             return Err(Error::invalid(format!("`{name}` does not have the lane {} on a GPU", L::NAME)));
@@ -322,23 +399,40 @@ impl MatrixAlgorithm {
             };
             let start = std::time::Instant::now();
             let wanted = task.successors_of.map(|sources| sources.len() as u64);
-            let plan = self.plan_matrix::<L>(cell, vertices, wanted);
+            let plan = self.plan_matrix::<L>(cell, vertices, task.parameters, room, wanted);
             // What narrower cells were planned to take says nothing of these.
-            plan.check_device(available)?;
+            plan.check_device(room.device_bytes)?;
             device_bytes = device_bytes.max(plan.device_bytes());
-            let mut matrix = Matrix::upload::<L>(device, task, cell, range, (self.multiples)(cell), &plan)?;
+            let mut matrix = match self.cut::<L>(cell, vertices, task.parameters, room) {
+                Some(cut) => Finished::Strips(Strips::new(devices, task, cut, range, &plan)?),
+                None => {
+                    let multiples = (self.multiples)(cell);
+                    let fits = self.has_room_for_successors::<L>(cell, vertices, room, wanted);
+                    let task = &DenseTask { successors_of: task.successors_of.filter(|_| fits), ..*task };
+                    Finished::Whole(Matrix::upload::<L>(&devices[0], task, cell, range, multiples, &plan)?)
+                }
+            };
             let uploaded = start.elapsed().as_secs_f64();
             let start = std::time::Instant::now();
-            let (ended, mut statistics) = (self.eliminate)(&mut matrix, task)?;
+            let (ended, mut statistics) = match &mut matrix {
+                Finished::Strips(strips) => strips.solve(task)?,
+                Finished::Whole(matrix) => (self.eliminate)(matrix, task)?,
+            };
             if ended == Ended::NegativeCycle {
                 return Ok(Solved::NegativeCycle);
             }
-            if matrix.is_in_range()? {
+            let is_in_range = match &matrix {
+                Finished::Strips(strips) => strips.is_in_range()?,
+                Finished::Whole(matrix) => matrix.is_in_range()?,
+            };
+            if is_in_range {
                 statistics.push(("cell_bits", 8 * cell.bytes()));
                 statistics.push(("repeated_in_wider_cells", repeated));
                 let worked = start.elapsed().as_secs_f64();
                 let start = std::time::Instant::now();
-                statistics.extend(matrix.derive_successors(task)?);
+                if let Finished::Whole(matrix) = &matrix {
+                    statistics.extend(matrix.derive_successors(task)?);
+                }
                 let seconds = [uploaded, worked, start.elapsed().as_secs_f64()];
                 return Ok(Solved::Matrix(Box::new(Computed { matrix, statistics, seconds, device_bytes })));
             }
@@ -358,4 +452,4 @@ fn likely_arcs(graph: &Graph) -> f64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

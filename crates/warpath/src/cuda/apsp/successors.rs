@@ -283,7 +283,8 @@ impl Matrix {
 mod tests {
     use super::*;
     use crate::algorithms::parse_algorithm;
-    use crate::cuda::apsp::{ALGORITHMS, DenseLane, Solved};
+    use crate::cuda::apsp::strips::Room;
+    use crate::cuda::apsp::{ALGORITHMS, ApspAlgorithm, DenseLane, Solved};
     use crate::cuda::bfs::tests::devices;
     use crate::graph::{Graph, GraphBuilder, I32Lane, U32Narrow, U32Wide, UnitLane};
     use crate::testing::{Random, TestWeight, graphs_of_every_shape};
@@ -319,7 +320,9 @@ mod tests {
         let mut written = false;
         let cpu = Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap();
         let expected = cpu.solve(Apsp::all().from(sources).algorithm("batched")).unwrap().successors(graph).unwrap();
-        let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, algorithm).unwrap();
+        let (algorithm, parameters) = parse_algorithm(ALGORITHMS, ApspAlgorithm::info, algorithm).unwrap();
+        let ApspAlgorithm::OnMatrix(algorithm) = algorithm else { panic!("no algorithm on a matrix") };
+        let room = Room { devices: 1, device_bytes: u64::MAX, multiprocessors: 1 };
         for device in devices(sources.len() as u64) {
             let task = DenseTask {
                 graph,
@@ -329,9 +332,9 @@ mod tests {
                 control: &Control::new(),
             };
             MOST_ARCS.set(way.arcs);
-            let cells = algorithm.cells::<L>(graph, &parameters, Some(device.properties().compute_capability));
+            let cells = algorithm.cells::<L>(graph, &parameters, Some(device.properties().compute_capability)).unwrap();
             MOST_SHARED.set(way.rows.saturating_mul(graph.vertices() as u64 * cells[0].bytes()));
-            let solved = algorithm.solve::<L>(&device, &task).unwrap();
+            let solved = algorithm.solve::<L>(&[device], &room, &task).unwrap();
             (MOST_ARCS.set(u64::MAX), MOST_SHARED.set(u64::MAX));
             let computed = match solved {
                 Solved::Matrix(computed) => computed,

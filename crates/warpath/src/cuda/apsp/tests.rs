@@ -18,7 +18,7 @@ const PAPERS: [&str; 4] =
 /// With an operating system thread for each block of threads, an emulated launch of many blocks is slow.
 const MOST_VERTICES_OF_PAPERS: usize = 70;
 
-fn on_cpu(graph: &Graph) -> Solver<'_> {
+pub(super) fn on_cpu(graph: &Graph) -> Solver<'_> {
     Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap()
 }
 
@@ -27,7 +27,7 @@ fn on(device: Arc<dyn Device>, graph: &Graph) -> Solver<'_> {
 }
 
 /// Equal, but for the order in which floats were added up.
-fn assert_equal(found: &DistanceMatrix, expected: &DistanceMatrix, context: &str) {
+pub(super) fn assert_equal(found: &DistanceMatrix, expected: &DistanceMatrix, context: &str) {
     let is_float = matches!(expected.distances(), Distances::F32(_) | Distances::F64(_));
     assert_eq!(found.distances().len(), expected.distances().len(), "{context}");
     for cell in 0..expected.distances().len() {
@@ -69,7 +69,7 @@ fn every_algorithm_agrees_with_the_cpu() {
 }
 
 /// About `degree` arcs a vertex, whose weights potentials make negative, but no cycle.
-fn random_graph<W: Weight>(seed: u64, n: u64, degree: u64, potential: u64, weight: fn(i64) -> W) -> Graph {
+pub(super) fn random_graph<W: Weight>(seed: u64, n: u64, degree: u64, potential: u64, weight: fn(i64) -> W) -> Graph {
     let mut random = Random(seed);
     let potentials: Vec<i64> = (0..n).map(|_| random.below(potential + 1) as i64).collect();
     let mut arcs = Vec::new();

@@ -43,12 +43,13 @@
 //! # Where it wins and loses
 //!
 //! It wins on dense graphs, and on any of up to a few thousand vertices: it takes the same time for every graph. It loses
-//! where there are few arcs, and beyond the memory of the device.
+//! where there are few arcs. Beyond the memory of the device, and on several devices, it works on [`strips`](super::strips).
 //!
 //! Sources: Katz and Kider 2008, "All-pairs shortest-paths for large graphs on the GPU", sect. 4.1-4.2; Venkataraman, Sahni
 //! and Mukhopadhyaya 2003. That a stage runs ahead of another is what LU decompositions call look-ahead.
 
 use super::matrix::{Matrix, sides};
+use super::strips::STRIP;
 use super::tiles::{HEAD_START, STAGES, Tiles};
 use super::{CELL_BITS, Cell, DenseTask, Ended, MatrixAlgorithm};
 use crate::Result;
@@ -63,7 +64,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
         name: "tiled-floyd-warshall",
         summary: "a matrix in tiles that live in registers, all phases overlapped; for dense graphs",
         source: "Katz & Kider 2008, sect. 4.1-4.2",
-        parameters: &[CELL_BITS, HEAD_START, STAGES],
+        parameters: &[CELL_BITS, HEAD_START, STAGES, STRIP],
         negative_weights: true,
     },
     // Pairs of 16 bits need the instructions of compute capability 9.0.
@@ -73,6 +74,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
         let (rows, pitch) = sides(vertices, multiples(cell));
         tiles(cell, rows, pitch).plan(plan);
     },
+    strips: true,
     eliminate,
 };
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Ended;
 use crate::algorithms::{Parameter, Parameters, Statistics, Values};
-use crate::cuda::device::memory::Pool;
+use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments};
 use crate::cuda::graph::plan_array;
 use crate::plan::Plan;
@@ -25,9 +25,9 @@ pub(in crate::cuda) const STAGES: Parameter = Parameter {
 };
 
 /// As in the kernel: threads of a block, bytes of a row of a tile, and of shared memory.
-const THREADS: u32 = 256;
+pub(super) const THREADS: u32 = 256;
 const ROW_BYTES: u64 = 512;
-const SHARED_BYTES: u32 = 3 * 2 * 16 * ROW_BYTES as u32;
+pub(super) const SHARED_BYTES: u32 = 3 * 2 * 16 * ROW_BYTES as u32;
 /// That for bits: twice the tables of 4 groups of 4 rows, and the columns.
 const SHARED_BYTES_OF_BITS: u32 = 2 * 4 * 16 * ROW_BYTES as u32 + 128 * 16;
 
@@ -75,6 +75,18 @@ impl Tiles {
         plan_array::<u32>(plan, "flag", 1);
     }
 
+    /// Takes what was planned.
+    pub(in crate::cuda) fn take(self, pool: &mut Pool) -> Result<Workspace> {
+        Ok(Workspace {
+            columns: pool.take(2 * self.down * self.tile_bytes())?,
+            diagonal: pool.take(2 * self.tile_bytes())?,
+            stages_done: pool.take(self.down * self.across)?,
+            tasks_done: pool.take(self.down)?,
+            tickets: pool.take(1)?,
+            stopped: pool.take(1)?,
+        })
+    }
+
     /// Does the work on the matrix at this address, which is in the pool; that has room for what was planned.
     pub(in crate::cuda) fn eliminate(
         self,
@@ -84,14 +96,83 @@ impl Tiles {
         parameters: &Parameters,
         control: &Control,
     ) -> Result<(Ended, Statistics)> {
-        let Tiles { down, across, shared_bytes, .. } = self;
-        let columns = pool.take::<u8>(2 * down * self.tile_bytes())?;
-        let diagonal = pool.take::<u8>(2 * self.tile_bytes())?;
-        let stages_done = pool.take::<u32>(down * across)?;
-        let tasks_done = pool.take::<u32>(down)?;
-        let tickets = pool.take::<u64>(1)?;
-        let stopped = pool.take::<u32>(1)?;
+        let Tiles { down, across, .. } = self;
+        let workspace = self.take(pool)?;
         let device: Arc<dyn Device> = pool.device().clone();
+        let of_stage = down * across * Self::side(self.word).pow(3);
+        let stages = parameters.get(STAGES.name).map_or(WORK_OF_LAUNCH / of_stage, |stages| stages as u64).max(1);
+
+        let (before, after) = (device.event()?, device.event()?);
+        device.record(&before)?;
+        let mut launches = Launches::new(self, pool, matrix, function, workspace, parameters)?;
+        let (mut stage, mut count) = (0, 0);
+        let mut ended = Ended::Complete;
+        while stage < down && ended == Ended::Complete {
+            stage = (stage + stages).min(down);
+            launches.up_to(pool, stage)?;
+            device.record(&after)?;
+            count += 1;
+            if stage < down {
+                ended = Ended::by(pool, workspace.stopped)?;
+                control.progress("solve", stage, down)?;
+            }
+        }
+        let seconds = device.seconds_between(&before, &after)?;
+        if ended == Ended::Complete {
+            ended = Ended::by(pool, workspace.stopped)?;
+        }
+        let nanoseconds = ("device_nanoseconds", (seconds * 1e9) as u64);
+        Ok((ended, vec![nanoseconds, ("stages", stage), ("kernel_launches", count)]))
+    }
+
+    /// Has the device do all the work in one launch, in stream order. The matrix may be smaller than the one that the
+    /// workspace was taken for.
+    pub(super) fn enqueue(
+        self,
+        pool: &Pool,
+        matrix: u64,
+        function: Function,
+        workspace: Workspace,
+        parameters: &Parameters,
+    ) -> Result<()> {
+        Launches::new(self, pool, matrix, function, workspace, parameters)?.up_to(pool, self.down)
+    }
+}
+
+/// What the work takes beside the matrix.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cuda) struct Workspace {
+    columns: DeviceSlice<u8>,
+    diagonal: DeviceSlice<u8>,
+    stages_done: DeviceSlice<u32>,
+    tasks_done: DeviceSlice<u32>,
+    tickets: DeviceSlice<u64>,
+    /// 1 where the search has stopped before its end.
+    pub(super) stopped: DeviceSlice<u32>,
+}
+
+/// Launches that each go on where the one before has ended.
+struct Launches {
+    tiles: Tiles,
+    function: Function,
+    launch: LaunchShape,
+    tickets: DeviceSlice<u64>,
+    search: Search,
+}
+
+impl Launches {
+    /// The first begins with stage 0.
+    fn new(
+        tiles: Tiles,
+        pool: &Pool,
+        matrix: u64,
+        function: Function,
+        workspace: Workspace,
+        parameters: &Parameters,
+    ) -> Result<Self> {
+        let Tiles { down, across, shared_bytes, .. } = tiles;
+        let Workspace { columns, diagonal, stages_done, tasks_done, tickets, stopped } = workspace;
+        let device = pool.device();
         let at_once = device.blocks_at_once(function, THREADS, shared_bytes)?;
         // Where there are few tiles they wait for each other most of the time: a block that has a multiprocessor to
         // itself is done sooner.
@@ -99,54 +180,39 @@ impl Tiles {
         let at_once = if few { at_once.min(device.properties().multiprocessors) } else { at_once };
         let blocks = u64::from(at_once).min(down * across) as u32;
         let head_start = parameters.get(HEAD_START.name).unwrap_or(2.0 * f64::from(blocks));
-        let of_stage = down * across * Self::side(self.word).pow(3);
-        let stages = parameters.get(STAGES.name).map_or(WORK_OF_LAUNCH / of_stage, |stages| stages as u64).max(1);
-
-        let (before, after) = (device.event()?, device.event()?);
-        device.record(&before)?;
         pool.fill(stages_done, 0)?;
         pool.fill(tasks_done, 0)?;
         pool.fill(stopped, 0)?;
+        let search = Search {
+            matrix,
+            columns: columns.address(),
+            diagonal: diagonal.address(),
+            stages_done: stages_done.address(),
+            tasks_done: tasks_done.address(),
+            tickets: tickets.address(),
+            stopped: stopped.address(),
+            first_task: 0,
+            end_task: 0,
+            tiles_down: down as u32,
+            tiles_across: across as u32,
+            head_start: head_start as u32,
+            one: 1,
+        };
+        let launch = LaunchShape { shared_bytes, ..LaunchShape::line(blocks, THREADS) };
+        Ok(Launches { tiles, function, launch, tickets, search })
+    }
+
+    /// Launches all stages up to this one that have not been launched.
+    fn up_to(&mut self, pool: &Pool, stage: u64) -> Result<()> {
+        let Tiles { down, across, .. } = self.tiles;
         // The panels of the first stage, then for each stage as many tasks as tiles: its rest, and the next one's panels.
         let panels = down + across - 1;
-        let (mut first_task, mut stage, mut launches) = (0, 0, 0);
-        let mut ended = Ended::Complete;
-        while stage < down && ended == Ended::Complete {
-            stage = (stage + stages).min(down);
-            let end_task = if stage == down { down * down * across } else { panels + stage * down * across };
-            pool.fill(tickets, 0)?;
-            let search = Search {
-                matrix,
-                columns: columns.address(),
-                diagonal: diagonal.address(),
-                stages_done: stages_done.address(),
-                tasks_done: tasks_done.address(),
-                tickets: tickets.address(),
-                stopped: stopped.address(),
-                first_task,
-                end_task,
-                tiles_down: down as u32,
-                tiles_across: across as u32,
-                head_start: head_start as u32,
-                one: 1,
-            };
-            let launch = LaunchShape { shared_bytes, ..LaunchShape::line(blocks, THREADS) };
-            // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
-            unsafe { device.launch(function, &launch, arguments![search])? };
-            device.record(&after)?;
-            launches += 1;
-            first_task = end_task;
-            if stage < down {
-                ended = Ended::by(pool, stopped)?;
-                control.progress("solve", stage, down)?;
-            }
-        }
-        let seconds = device.seconds_between(&before, &after)?;
-        if ended == Ended::Complete {
-            ended = Ended::by(pool, stopped)?;
-        }
-        let nanoseconds = ("device_nanoseconds", (seconds * 1e9) as u64);
-        Ok((ended, vec![nanoseconds, ("stages", stage), ("kernel_launches", launches)]))
+        let end = if stage == down { down * down * across } else { panels + stage * down * across };
+        self.search.first_task = std::mem::replace(&mut self.search.end_task, end);
+        pool.fill(self.tickets, 0)?;
+        let search = self.search;
+        // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
+        unsafe { pool.device().launch(self.function, &self.launch, arguments![search]) }
     }
 }
 

@@ -6,6 +6,7 @@
 //! caller's own one again when it returns: it is a matter of nanoseconds, the device may then be used from any thread, and
 //! a program that uses CUDA itself notices nothing.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::marker::PhantomData;
@@ -15,7 +16,7 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUfunction_attr
 
 use super::images::{self, Kind};
 use super::staging::Staging;
-use super::{Device, Event, Function, Image, LaunchShape, Properties};
+use super::{Device, Event, Function, Image, LaunchShape, Properties, STREAMS, Stream};
 use crate::{Error, Result};
 
 /// The oldest driver that loads the images, as CUDA counts: 1000 x major + 10 x minor.
@@ -139,6 +140,8 @@ pub(crate) struct Driver {
     context: Arc<Context>,
     loaded: Mutex<Loaded>,
     staging: Staging,
+    /// The contexts that copies to them are ready for.
+    peers: Mutex<Vec<usize>>,
 }
 
 /// The images and kernels that have been asked for.
@@ -149,13 +152,12 @@ struct Loaded {
     functions: HashMap<(&'static str, String), Function>,
 }
 
-/// A context with its stream, and another one for copies beside it. Handles are kept as numbers: the driver lets any thread use them.
+/// A context with its streams. Handles are kept as numbers: the driver lets any thread use them.
 #[derive(Debug)]
 struct Context {
     ordinal: u32,
     handle: usize,
-    stream: usize,
-    beside: usize,
+    streams: [usize; STREAMS],
     /// What ruined it, if something did.
     lost: OnceLock<String>,
 }
@@ -198,20 +200,18 @@ impl Driver {
         // SAFETY: no parameters are given, which is allowed, and the device exists. The context becomes current.
         let made = unsafe { sys::cuCtxCreate_v4(&raw mut handle, std::ptr::null_mut(), flags, device) };
         checked(&format!("opening cuda:{ordinal}"), made)?;
-        let mut context = Context { ordinal, handle: handle as usize, stream: 0, beside: 0, lost: OnceLock::new() };
+        let mut context = Context { ordinal, handle: handle as usize, streams: [0; STREAMS], lost: OnceLock::new() };
         let entered = Entered { stays_here: PhantomData };
-        let stream = || {
+        for place in 0..STREAMS {
             let mut stream = std::ptr::null_mut();
             let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
             // SAFETY: the context is current, and the pointer is to a live handle.
             context.check("making a stream", unsafe { sys::cuStreamCreate(&raw mut stream, flags) })?;
-            Ok::<usize, Error>(stream as usize)
-        };
-        let streams = [stream()?, stream()?];
+            context.streams[place] = stream as usize;
+        }
         drop(entered);
-        [context.stream, context.beside] = streams;
-        let (context, loaded) = (Arc::new(context), Mutex::default());
-        let mut driver = Driver { properties, context, loaded, staging: Staging::default() };
+        let (context, loaded, peers) = (Arc::new(context), Mutex::default(), Mutex::default());
+        let mut driver = Driver { properties, context, loaded, staging: Staging::default(), peers };
         driver.staging = Staging::new(&driver, LANES.0, LANES.1)?;
         Ok(driver)
     }
@@ -220,6 +220,16 @@ impl Driver {
     pub(crate) fn with_threads(mut self, threads: usize) -> Self {
         self.staging.limit_threads(threads);
         self
+    }
+
+    /// Has copies to another device, from now on, take the shortest way. The context is current.
+    fn meet(&self, peer: &Driver) {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !peers.contains(&peer.context.handle) {
+            // SAFETY: both contexts are alive, and this one is current. Where it fails, copies go through the host.
+            let _ = unsafe { sys::cuCtxEnablePeerAccess(peer.context.handle as sys::CUcontext, 0) };
+            peers.push(peer.context.handle);
+        }
     }
 }
 
@@ -249,8 +259,8 @@ impl Context {
         Ok(Entered { stays_here: PhantomData })
     }
 
-    fn stream(&self) -> sys::CUstream {
-        self.stream as sys::CUstream
+    fn stream(&self, stream: Stream) -> sys::CUstream {
+        self.streams[stream as usize] as sys::CUstream
     }
 
     /// The error in a result, with what was being done; after some errors the context is lost.
@@ -268,17 +278,19 @@ impl Context {
 
     fn synchronize(&self) -> Result<()> {
         let _entered = self.enter()?;
-        // SAFETY: the stream is of this context, which is current.
-        self.check("waiting for the device", unsafe { sys::cuStreamSynchronize(self.stream()) })?;
-        // SAFETY: as above.
-        self.check("waiting for copies", unsafe { sys::cuStreamSynchronize(self.beside as sys::CUstream) })
+        for stream in self.streams {
+            // SAFETY: the stream is of this context, which is current.
+            let result = unsafe { sys::cuStreamSynchronize(stream as sys::CUstream) };
+            self.check("waiting for the device", result)?;
+        }
+        Ok(())
     }
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: nothing that belongs to the context is used after it: events hold it, and so does the device, which
-        // memory holds. It is current on no thread, and takes its stream, modules and pinned pieces along. An error means
+        // memory holds. It is current on no thread, and takes its streams, modules and pinned pieces along. An error means
         // that there is nothing left to destroy.
         let _ = unsafe { sys::cuCtxDestroy_v2(self.handle as sys::CUcontext) };
     }
@@ -351,38 +363,42 @@ impl Device for Driver {
         }
     }
 
+    unsafe fn pin(&self, memory: *mut u8, bytes: usize) -> Result<()> {
+        let _entered = self.context.enter()?;
+        // SAFETY: the caller's promise.
+        let result = unsafe { sys::cuMemHostRegister_v2(memory.cast(), bytes, sys::CU_MEMHOSTREGISTER_PORTABLE) };
+        self.context.check("pinning memory", result)
+    }
+
+    unsafe fn unpin(&self, memory: *mut u8) {
+        // A lost context lets go of it when it is destroyed.
+        if let Ok(_entered) = self.context.enter() {
+            // SAFETY: the caller's promise.
+            let _ = unsafe { sys::cuMemHostUnregister(memory.cast()) };
+        }
+    }
+
     fn staging(&self) -> &Staging {
         &self.staging
     }
 
-    unsafe fn upload(&self, to: u64, from: *const u8, bytes: usize) -> Result<()> {
+    unsafe fn upload_in(&self, stream: Stream, to: u64, from: *const u8, bytes: usize) -> Result<()> {
         if bytes == 0 {
             return Ok(());
         }
         let _entered = self.context.enter()?;
         // SAFETY: the caller's promise, which holds until the stream has come here.
-        let result = unsafe { sys::cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, self.context.stream()) };
+        let result = unsafe { sys::cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, self.context.stream(stream)) };
         self.context.check("copying to the device", result)
     }
 
-    unsafe fn download(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
+    unsafe fn download_in(&self, stream: Stream, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
         if bytes == 0 {
             return Ok(());
         }
         let _entered = self.context.enter()?;
         // SAFETY: the caller's promise, which holds until the stream has come here.
-        let result = unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, self.context.stream()) };
-        self.context.check("copying from the device", result)
-    }
-
-    unsafe fn download_beside(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
-        if bytes == 0 {
-            return Ok(());
-        }
-        let _entered = self.context.enter()?;
-        let stream = self.context.beside as sys::CUstream;
-        // SAFETY: the caller's promise, which holds until the stream has come here.
-        let result = unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, stream) };
+        let result = unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, self.context.stream(stream)) };
         self.context.check("copying from the device", result)
     }
 
@@ -392,7 +408,7 @@ impl Device for Driver {
         }
         let _entered = self.context.enter()?;
         // SAFETY: the caller's promise.
-        let result = unsafe { sys::cuMemsetD32Async(to, value, words, self.context.stream()) };
+        let result = unsafe { sys::cuMemsetD32Async(to, value, words, self.context.stream(Stream::Work)) };
         self.context.check("filling memory", result)
     }
 
@@ -402,8 +418,24 @@ impl Device for Driver {
         }
         let _entered = self.context.enter()?;
         // SAFETY: the caller's promise.
-        let result = unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, self.context.stream()) };
+        let result = unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, self.context.stream(Stream::Work)) };
         self.context.check("copying on the device", result)
+    }
+
+    unsafe fn send(&self, device: &dyn Device, to: u64, from: u64, bytes: usize) -> Result<()> {
+        let Some(peer) = device.as_any().downcast_ref::<Driver>() else {
+            return Err(Error::Device("a device of another kind".into()));
+        };
+        let _entered = self.context.enter()?;
+        self.meet(peer);
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (mine, theirs) = (self.context.handle as sys::CUcontext, peer.context.handle as sys::CUcontext);
+        // SAFETY: the contexts are alive; the rest is the caller's promise.
+        let result =
+            unsafe { sys::cuMemcpyPeerAsync(to, theirs, from, mine, bytes, self.context.stream(Stream::Across)) };
+        self.context.check("copying to another device", result)
     }
 
     fn function(&self, image: &'static Image, name: &str) -> Result<Function> {
@@ -491,7 +523,7 @@ impl Device for Driver {
             blockDimY: shape.block[1],
             blockDimZ: shape.block[2],
             sharedMemBytes: shape.shared_bytes,
-            hStream: self.context.stream(),
+            hStream: self.context.stream(Stream::Work),
             attrs: attributes.as_mut_ptr(),
             numAttrs: count,
         };
@@ -517,19 +549,20 @@ impl Device for Driver {
         Ok(Event(Box::new(DriverEvent { handle: handle as usize, context: self.context.clone() })))
     }
 
-    fn record(&self, event: &Event) -> Result<()> {
+    fn record_in(&self, stream: Stream, event: &Event) -> Result<()> {
         let _entered = self.context.enter()?;
         let handle = event.get::<DriverEvent>()?.handle as sys::CUevent;
         // SAFETY: the event is alive, and the stream is of this context; the driver refuses an event of another one.
-        self.context.check("recording an event", unsafe { sys::cuEventRecord(handle, self.context.stream()) })
+        self.context.check("recording an event", unsafe { sys::cuEventRecord(handle, self.context.stream(stream)) })
     }
 
-    fn record_beside(&self, event: &Event) -> Result<()> {
+    fn follow(&self, stream: Stream, event: &Event) -> Result<()> {
         let _entered = self.context.enter()?;
         let handle = event.get::<DriverEvent>()?.handle as sys::CUevent;
-        let stream = self.context.beside as sys::CUstream;
-        // SAFETY: the event is alive, and the stream is of this context; the driver refuses an event of another one.
-        self.context.check("recording an event", unsafe { sys::cuEventRecord(handle, stream) })
+        // SAFETY: the event is alive, of whatever context, and the stream is of this one. The driver keeps what it needs
+        // of the event.
+        let result = unsafe { sys::cuStreamWaitEvent(self.context.stream(stream), handle, 0) };
+        self.context.check("waiting for an event", result)
     }
 
     fn has_passed(&self, event: &Event) -> Result<bool> {
@@ -563,6 +596,10 @@ impl Device for Driver {
 
     fn synchronize(&self) -> Result<()> {
         self.context.synchronize()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 

@@ -1,18 +1,19 @@
 //! A device that is none: the kernels run on the CPU, under the emulator of `kernels/emulator`.
 //!
 //! It is for tests. Everything but copies is done when the call returns, so stream order is the order of calls. Copies
-//! between host and device are done as late as they may be: who doesn't wait for them is found out. Device memory is the
-//! heap's, which makes bad accesses visible to sanitizers, and holds a pattern until it is written. Every launch has a
+//! between host and device, and between devices, are done as late as they may be: who doesn't wait for them, or doesn't
+//! have another stream wait for them, is found out. Device memory is the heap's, which makes bad accesses visible to sanitizers, and holds a pattern until it is written. Every launch has a
 //! seed of its own, counted up from the device's: the same program sees the same schedules again.
 
 use std::alloc::{Layout, alloc, dealloc};
+use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::staging::Staging;
-use super::{Device, Event, Function, Image, LaunchShape, Properties};
+use super::{Device, Event, Function, Image, LaunchShape, Properties, STREAMS, Stream};
 use crate::{Error, Result};
 
 unsafe extern "C" {
@@ -48,6 +49,7 @@ const LANES: (usize, usize) = (3, 1024);
 pub(crate) struct Emulator {
     properties: Properties,
     state: Mutex<State>,
+    queues: [Arc<Mutex<Queue>>; STREAMS],
     staging: Staging,
 }
 
@@ -60,24 +62,69 @@ struct State {
     used_bytes: u64,
     /// The kernels that were asked for; a [`Function`] is a place in this list.
     kernels: Vec<CString>,
-    /// Copies that have not been done yet.
-    copies: VecDeque<Copy>,
-    /// How many copies were ever asked for.
-    copies_ever: u64,
     /// Why no call succeeds any more.
     lost: Option<String>,
 }
 
-/// A copy between host and device.
-#[derive(Debug)]
-struct Copy {
-    to: usize,
-    from: usize,
-    bytes: usize,
+/// A stream.
+#[derive(Debug, Default)]
+struct Queue {
+    /// What has not been done yet.
+    steps: VecDeque<Step>,
+    /// How many steps there ever were.
+    ever: u64,
 }
 
-/// What an event marks: how many copies were asked for before, and when that was.
-type Mark = Mutex<Option<(u64, Instant)>>;
+#[derive(Debug)]
+enum Step {
+    /// A copy between host and device, or two devices.
+    Copy { to: usize, from: usize, bytes: usize },
+    /// It goes on when another stream has come to a mark.
+    Follow(Mark),
+}
+
+/// A point of a stream, and when it was marked.
+#[derive(Debug, Clone)]
+struct Mark {
+    queue: Arc<Mutex<Queue>>,
+    steps: u64,
+    time: Instant,
+}
+
+/// What an event holds.
+type Marked = Mutex<Option<Mark>>;
+
+/// Whoever does steps, of whatever device, does them alone.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+impl Queue {
+    /// Does all steps but those after so many; before that, those of other streams that they wait for.
+    fn come_to(queue: &Mutex<Queue>, steps: u64) {
+        let _alone = lock(&ONE_AT_A_TIME);
+        Self::come_to_alone(queue, steps);
+    }
+
+    fn come_to_alone(queue: &Mutex<Queue>, steps: u64) {
+        loop {
+            let step = {
+                let mut queue = lock(queue);
+                if queue.ever - queue.steps.len() as u64 >= steps { None } else { queue.steps.pop_front() }
+            };
+            match step {
+                None => return,
+                Some(Step::Follow(mark)) => Self::come_to_alone(&mark.queue, mark.steps),
+                // SAFETY: whoever asked for the copy vouched for both, until the copy is done.
+                Some(Step::Copy { to, from, bytes }) => unsafe {
+                    host(to as u64).copy_from_nonoverlapping(host(from as u64), bytes);
+                },
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Emulator {
     /// A device with 4 multiprocessors, whose first launch has this seed.
@@ -98,22 +145,16 @@ impl Emulator {
             l2_bytes: 1 << 20,
             clusters: 16,
         };
-        let state = State {
-            next_seed: seed,
-            allocated: HashMap::new(),
-            used_bytes: 0,
-            kernels: Vec::new(),
-            copies: VecDeque::new(),
-            copies_ever: 0,
-            lost: None,
-        };
-        let mut emulator = Emulator { properties, state: Mutex::new(state), staging: Staging::default() };
+        let state =
+            State { next_seed: seed, allocated: HashMap::new(), used_bytes: 0, kernels: Vec::new(), lost: None };
+        let (state, queues) = (Mutex::new(state), Default::default());
+        let mut emulator = Emulator { properties, state, queues, staging: Staging::default() };
         emulator.staging = Staging::new(&emulator, LANES.0, LANES.1).expect("there is memory for a few pieces");
         emulator
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// The state, unless the device is lost.
@@ -125,22 +166,29 @@ impl Emulator {
         }
     }
 
-    /// The state, with all copies done.
+    /// The state, with everything done that the stream for work was given.
     fn in_order(&self) -> Result<MutexGuard<'_, State>> {
-        let mut state = self.working()?;
-        let all = state.copies_ever;
-        state.do_copies(all);
-        Ok(state)
+        drop(self.working()?);
+        Queue::come_to(&self.queues[Stream::Work as usize], u64::MAX);
+        self.working()
     }
 
-    /// What the event marks, with all copies done that were asked for before.
+    /// When the event was recorded, with everything done that was asked for before.
     fn come_to(&self, event: &Event) -> Result<Option<Instant>> {
-        let mut state = self.working()?;
-        let mark = *event.get::<Mark>()?.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(mark.map(|(copies, time)| {
-            state.do_copies(copies);
-            time
+        drop(self.working()?);
+        let mark = lock(event.get::<Marked>()?).clone();
+        Ok(mark.map(|mark| {
+            Queue::come_to(&mark.queue, mark.steps);
+            mark.time
         }))
+    }
+
+    fn ask_for(&self, stream: Stream, step: Step) -> Result<()> {
+        drop(self.working()?);
+        let mut queue = lock(&self.queues[stream as usize]);
+        queue.steps.push_back(step);
+        queue.ever += 1;
+        Ok(())
     }
 }
 
@@ -158,20 +206,6 @@ impl State {
         unsafe { memory.write_bytes(UNWRITTEN, layout.size()) };
         self.allocated.insert(memory.addr(), layout);
         Ok(memory)
-    }
-
-    fn ask_for_copy(&mut self, to: usize, from: usize, bytes: usize) {
-        self.copies.push_back(Copy { to, from, bytes });
-        self.copies_ever += 1;
-    }
-
-    /// Does all copies but those that were asked for after so many.
-    fn do_copies(&mut self, up_to: u64) {
-        while self.copies_ever - (self.copies.len() as u64) < up_to {
-            let Some(Copy { to, from, bytes }) = self.copies.pop_front() else { return };
-            // SAFETY: whoever asked for the copy vouched for both, until the copy is done.
-            unsafe { host(to as u64).copy_from_nonoverlapping(host(from as u64), bytes) };
-        }
     }
 
     /// How many bytes were freed.
@@ -234,19 +268,26 @@ impl Device for Emulator {
         &self.staging
     }
 
-    unsafe fn upload(&self, to: u64, from: *const u8, bytes: usize) -> Result<()> {
-        self.working()?.ask_for_copy(to as usize, from.expose_provenance(), bytes);
-        Ok(())
+    unsafe fn pin(&self, memory: *mut u8, _: usize) -> Result<()> {
+        memory.expose_provenance();
+        self.working().map(drop)
     }
 
-    unsafe fn download(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
-        self.working()?.ask_for_copy(to.expose_provenance(), from as usize, bytes);
-        Ok(())
+    unsafe fn unpin(&self, _: *mut u8) {}
+
+    unsafe fn upload_in(&self, stream: Stream, to: u64, from: *const u8, bytes: usize) -> Result<()> {
+        self.ask_for(stream, Step::Copy { to: to as usize, from: from.expose_provenance(), bytes })
     }
 
-    unsafe fn download_beside(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
-        // SAFETY: the caller vouches for both.
-        unsafe { self.download(to, from, bytes) }
+    unsafe fn download_in(&self, stream: Stream, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
+        self.ask_for(stream, Step::Copy { to: to.expose_provenance(), from: from as usize, bytes })
+    }
+
+    unsafe fn send(&self, device: &dyn Device, to: u64, from: u64, bytes: usize) -> Result<()> {
+        if !device.as_any().is::<Emulator>() {
+            return Err(Error::Device("a device of another kind".into()));
+        }
+        self.ask_for(Stream::Across, Step::Copy { to: to as usize, from: from as usize, bytes })
     }
 
     unsafe fn fill(&self, to: u64, value: u32, words: usize) -> Result<()> {
@@ -331,17 +372,20 @@ impl Device for Emulator {
 
     fn event(&self) -> Result<Event> {
         drop(self.working()?);
-        Ok(Event(Box::new(Mark::default())))
+        Ok(Event(Box::new(Marked::default())))
     }
 
-    fn record(&self, event: &Event) -> Result<()> {
-        let mark = Some((self.working()?.copies_ever, Instant::now()));
-        *event.get::<Mark>()?.lock().unwrap_or_else(PoisonError::into_inner) = mark;
+    fn record_in(&self, stream: Stream, event: &Event) -> Result<()> {
+        drop(self.working()?);
+        let queue = self.queues[stream as usize].clone();
+        let steps = lock(&queue).ever;
+        *lock(event.get::<Marked>()?) = Some(Mark { queue, steps, time: Instant::now() });
         Ok(())
     }
 
-    fn record_beside(&self, event: &Event) -> Result<()> {
-        self.record(event)
+    fn follow(&self, stream: Stream, event: &Event) -> Result<()> {
+        let mark = lock(event.get::<Marked>()?).clone();
+        mark.map_or(Ok(()), |mark| self.ask_for(stream, Step::Follow(mark)))
     }
 
     fn has_passed(&self, event: &Event) -> Result<bool> {
@@ -360,8 +404,13 @@ impl Device for Emulator {
     }
 
     fn synchronize(&self) -> Result<()> {
-        drop(self.in_order()?);
+        drop(self.working()?);
+        self.queues.iter().for_each(|queue| Queue::come_to(queue, u64::MAX));
         Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 
@@ -428,6 +477,43 @@ mod tests {
             assert_eq!(back.read(), u32::from_ne_bytes([UNWRITTEN; 4]));
             device.wait(&event)?;
             assert_eq!(back.read(), 6, "the first was overwritten before it had gone");
+        }
+        Ok(())
+    }
+
+    /// Streams run apart, those of two devices, too, and wait only for events.
+    #[test]
+    fn streams_wait_where_they_are_told_to() -> Result<()> {
+        let (here, there) = (Emulator::new(1), Emulator::new(2));
+        let (ours, theirs) = (here.allocate(4)?, there.allocate(4)?);
+        let (from, back) = (here.allocate_pinned(4)?.cast::<u32>(), there.allocate_pinned(4)?.cast::<u32>());
+        let (arrived, sent) = (here.event()?, here.event()?);
+        // SAFETY: all four are of four bytes, aligned, and in use only here.
+        unsafe {
+            from.write(5);
+            here.upload_in(Stream::There, ours, from.cast(), 4)?;
+            here.synchronize()?;
+            here.send(&there, theirs, ours, 4)?;
+            here.synchronize()?;
+            there.download(back.cast(), theirs, 4)?;
+            there.synchronize()?;
+            assert_eq!(back.read(), 5);
+            from.write(6);
+            here.upload_in(Stream::There, ours, from.cast(), 4)?;
+            here.send(&there, theirs, ours, 4)?;
+            here.record_in(Stream::Across, &sent)?;
+            there.follow(Stream::Back, &sent)?;
+            there.download_in(Stream::Back, back.cast(), theirs, 4)?;
+            there.synchronize()?;
+            assert_eq!(back.read(), 5, "nothing had the copy wait for the upload");
+            here.record_in(Stream::There, &arrived)?;
+            here.follow(Stream::Across, &arrived)?;
+            here.send(&there, theirs, ours, 4)?;
+            here.record_in(Stream::Across, &sent)?;
+            there.follow(Stream::Back, &sent)?;
+            there.download_in(Stream::Back, back.cast(), theirs, 4)?;
+            there.synchronize()?;
+            assert_eq!(back.read(), 6);
         }
         Ok(())
     }

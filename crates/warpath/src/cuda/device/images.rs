@@ -66,6 +66,8 @@ pub(crate) static APSP_FLOYD_WARSHALL: Image = image!("apsp_floyd_warshall");
 pub(crate) static APSP_MATRIX: Image = image!("apsp_matrix");
 /// `kernels/apsp/search_rows.cu`.
 pub(crate) static APSP_SEARCH_ROWS: Image = image!("apsp_search_rows");
+/// `kernels/apsp/strips.cu`.
+pub(crate) static APSP_STRIPS: Image = image!("apsp_strips");
 /// `kernels/apsp/successors.cu`.
 pub(crate) static APSP_SUCCESSORS: Image = image!("apsp_successors");
 /// `kernels/apsp/tiled_floyd_warshall.cu`.
@@ -134,6 +136,7 @@ mod tests {
             &APSP_FLOYD_WARSHALL,
             &APSP_MATRIX,
             &APSP_SEARCH_ROWS,
+            &APSP_STRIPS,
             &APSP_SUCCESSORS,
             &APSP_TILED_FLOYD_WARSHALL,
             &BFS_DIRECTION_OPTIMIZING,

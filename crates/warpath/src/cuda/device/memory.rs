@@ -11,8 +11,7 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 
-use super::staging::Order;
-use super::{Argument, Device};
+use super::{Argument, Device, Stream};
 use crate::huge_pages::on_huge_pages;
 use crate::{Error, Result};
 
@@ -162,7 +161,7 @@ impl Pool {
         let mut values = on_huge_pages(Vec::with_capacity(length));
         let room = &mut values.spare_capacity_mut()[..length];
         // SAFETY: the array is in this pool and has that many values.
-        unsafe { self.device.staging().download(&*self.device, room, slice.address, Order::Stream)? };
+        unsafe { self.device.staging().download(&*self.device, room, slice.address, Stream::Work)? };
         // SAFETY: all of them have been written.
         unsafe { values.set_len(length) };
         Ok(values)
@@ -175,7 +174,7 @@ impl Pool {
     /// If the lengths differ.
     pub(crate) fn read_into<T: Pod + Send>(&self, slice: DeviceSlice<T>, to: &mut [T]) -> Result<()> {
         // SAFETY: the copy comes in stream order.
-        unsafe { self.read_in_order(slice, to, Order::Stream) }
+        unsafe { self.read_in(slice, to, Stream::Work) }
     }
 
     /// Copies an array to `to`, which is as long, at once, whatever the device is at.
@@ -189,19 +188,19 @@ impl Pool {
     /// The device has written the array, and does not write to it before this returns.
     pub(crate) unsafe fn read_beside<T: Pod + Send>(&self, slice: DeviceSlice<T>, to: &mut [T]) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { self.read_in_order(slice, to, Order::Beside) }
+        unsafe { self.read_in(slice, to, Stream::Back) }
     }
 
     /// # Safety
     ///
     /// Beside the stream, the array is not written to.
-    unsafe fn read_in_order<T: Pod + Send>(&self, slice: DeviceSlice<T>, to: &mut [T], order: Order) -> Result<()> {
+    unsafe fn read_in<T: Pod + Send>(&self, slice: DeviceSlice<T>, to: &mut [T], stream: Stream) -> Result<()> {
         self.check(slice, to.len());
         assert_eq!(slice.length, to.len() as u64, "the array has another length");
         // SAFETY: any bytes are values of a `Pod` type, so it does not matter which of them have been written.
         let to = unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast::<MaybeUninit<T>>(), to.len()) };
         // SAFETY: the array is in this pool and has that many values; the rest is the caller's promise.
-        unsafe { self.device.staging().download(&*self.device, to, slice.address, order) }
+        unsafe { self.device.staging().download(&*self.device, to, slice.address, stream) }
     }
 
     /// The first few values of an array, once the device has come here.
@@ -209,7 +208,7 @@ impl Pool {
         self.check(slice, N);
         let mut values = [MaybeUninit::<T>::uninit(); N];
         // SAFETY: the array is in this pool and has that many values.
-        unsafe { self.device.staging().download(&*self.device, &mut values, slice.address, Order::Stream)? };
+        unsafe { self.device.staging().download(&*self.device, &mut values, slice.address, Stream::Work)? };
         // SAFETY: it has been written.
         Ok(values.map(|value| unsafe { value.assume_init() }))
     }
@@ -282,6 +281,17 @@ impl<T: Pod> Pinned<T> {
     /// The device's address of it.
     pub(crate) fn address(&self) -> u64 {
         self.memory as u64
+    }
+
+    /// The value at an index, which no device is writing to.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such index.
+    pub(crate) fn get(&self, index: usize) -> T {
+        assert!(index < self.length, "index beyond the end of a pinned array");
+        // SAFETY: the index is within the allocation, which was filled when it was made.
+        unsafe { self.memory.add(index).read_volatile() }
     }
 
     /// Sets the value at an index; a kernel that reads it sees it soon.

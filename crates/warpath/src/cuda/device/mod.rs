@@ -1,8 +1,9 @@
 //! What every device can do, whether the driver runs it or the emulator: memory, copies, launches, events.
 //!
 //! Host loops are written against [`Device`] and nothing else, so the same loop runs on a GPU and, in tests, on the CPU.
-//! A device has one stream: everything that is "in stream order" happens one after another, and the host waits only
-//! where it says so. Results may be brought back *beside* it, while a kernel runs that has nothing to do with them. Addresses are plain numbers here; [`memory`] gives them types and owners.
+//! Everything that is "in stream order" happens one after another, in the stream for work, and the host waits only where
+//! it says so. Copies may go on beside that in streams of their own ([`Stream`]), which wait for each other, and for those
+//! of other devices, by events. Addresses are plain numbers here; [`memory`] gives them types and owners.
 //!
 //! Everything can fail, and failures are values. Some failures of a kernel (a bad address, a trap) take the whole
 //! context with them: then the device is lost, every later call says so, and it has to be opened again.
@@ -58,6 +59,23 @@ pub(crate) struct Image {
 /// A kernel on one device, ready to launch; valid as long as the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Function(pub(crate) usize);
+
+/// The streams of a device. Each goes through what it was given in order; they wait for each other only by
+/// [`Device::follow`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// Whatever does not name a stream.
+    Work,
+    /// Copies to the device, beside the work.
+    There,
+    /// Copies to the host, likewise.
+    Back,
+    /// Copies to other devices.
+    Across,
+}
+
+/// How many streams a device has.
+pub(crate) const STREAMS: usize = 4;
 
 /// A mark for a point in a device's stream. What it holds is the device's affair.
 #[derive(Debug)]
@@ -138,28 +156,51 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// What large arrays go through, and those in ordinary memory.
     fn staging(&self) -> &Staging;
 
+    /// Makes ordinary host memory pinned, as that of [`Device::allocate_pinned`] is, for this device and all others.
+    ///
+    /// # Safety
+    ///
+    /// The memory is there until it is unpinned.
+    unsafe fn pin(&self, memory: *mut u8, bytes: usize) -> Result<()>;
+
+    /// Makes it ordinary again.
+    ///
+    /// # Safety
+    ///
+    /// The address was pinned by this device, and no device uses the memory any more.
+    unsafe fn unpin(&self, memory: *mut u8);
+
     /// Copies to the device, in stream order. It returns before that is done.
     ///
     /// # Safety
     ///
     /// `from` is pinned memory, which nobody writes to until it is done, and `to` is device memory, for that many bytes.
-    unsafe fn upload(&self, to: u64, from: *const u8, bytes: usize) -> Result<()>;
+    unsafe fn upload(&self, to: u64, from: *const u8, bytes: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.upload_in(Stream::Work, to, from, bytes) }
+    }
 
-    /// Copies to the host, in stream order. It returns before that is done.
+    /// The same, in the order of this stream.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Device::upload`].
+    unsafe fn upload_in(&self, stream: Stream, to: u64, from: *const u8, bytes: usize) -> Result<()>;
+
+    /// Copies to the host, in the order of a stream. It returns before that is done.
     ///
     /// # Safety
     ///
     /// `to` is pinned memory, which nobody uses until it is done, and `from` is device memory, for that many bytes.
-    unsafe fn download(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()>;
+    unsafe fn download_in(&self, stream: Stream, to: *mut u8, from: u64, bytes: usize) -> Result<()>;
 
-    /// Copies to the host beside the stream: after other copies beside it, whatever the stream is at. It returns before
-    /// that is done.
+    /// Copies from the memory of this device to that of another of the same kind, in [`Stream::Across`] of this one. The
+    /// first copy between two devices takes longer; it may be one of no bytes.
     ///
     /// # Safety
     ///
-    /// As for [`Device::download`]; and what is copied has been written already, and nobody writes to it until the copy is
-    /// done.
-    unsafe fn download_beside(&self, to: *mut u8, from: u64, bytes: usize) -> Result<()>;
+    /// `to` is memory of `device` and `from` of this one, for that many bytes.
+    unsafe fn send(&self, device: &dyn Device, to: u64, from: u64, bytes: usize) -> Result<()>;
 
     /// Writes one value to so many 32-bit words, in stream order.
     ///
@@ -192,11 +233,17 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// Makes an event. It has passed until it is recorded.
     fn event(&self) -> Result<Event>;
 
-    /// Has an event mark this point of the stream, and no other any more.
-    fn record(&self, event: &Event) -> Result<()>;
+    /// Has an event mark this point of the stream for work, and no other any more.
+    fn record(&self, event: &Event) -> Result<()> {
+        self.record_in(Stream::Work, event)
+    }
 
-    /// Has an event mark the end of the copies beside the stream, and nothing else any more.
-    fn record_beside(&self, event: &Event) -> Result<()>;
+    /// Has an event of this device mark this point of a stream, and no other any more.
+    fn record_in(&self, stream: Stream, event: &Event) -> Result<()>;
+
+    /// Has a stream go on only when everything is done that is before an event, of this device or another of the same
+    /// kind, as it is recorded now.
+    fn follow(&self, stream: Stream, event: &Event) -> Result<()>;
 
     /// Whether everything before an event is done.
     fn has_passed(&self, event: &Event) -> Result<bool>;
@@ -207,8 +254,11 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// Waits until the device has come to `to`, and says how long it took from `from`.
     fn seconds_between(&self, from: &Event, to: &Event) -> Result<f64>;
 
-    /// Waits until all work is done; the error, if any of it failed.
+    /// Waits until all work is done, in all streams; the error, if any of it failed.
     fn synchronize(&self) -> Result<()>;
+
+    /// What it really is.
+    fn as_any(&self) -> &dyn Any;
 }
 
 /// A value that a kernel can take as an argument.

@@ -20,17 +20,8 @@ use std::thread;
 
 use bytemuck::Pod;
 
-use super::{Device, Event};
+use super::{Device, Event, Stream};
 use crate::Result;
-
-/// When values are brought back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// In stream order.
-    Stream,
-    /// Beside the stream, at once.
-    Beside,
-}
 
 /// The lanes of a device. Their pieces go when the device does.
 #[derive(Debug, Default)]
@@ -101,14 +92,14 @@ impl Staging {
     ///
     /// # Safety
     ///
-    /// `from` is device memory for that many values. Beside the stream they have been written already, and nobody writes
-    /// to them meanwhile.
+    /// `from` is device memory for that many values. In another stream than that for work they have been written already,
+    /// and nobody writes to them meanwhile.
     pub(crate) unsafe fn download<T: Pod + Send>(
         &self,
         device: &dyn Device,
         to: &mut [MaybeUninit<T>],
         from: u64,
-        order: Order,
+        stream: Stream,
     ) -> Result<()> {
         let mut lanes = self.lock();
         let length = self.part::<T>(to.len());
@@ -118,16 +109,8 @@ impl Staging {
             device.wait(&lane.done)?;
             // SAFETY: the piece has room for a part, and nobody uses it until the event passes; the rest is the caller's
             // promise.
-            unsafe {
-                match order {
-                    Order::Stream => device.download(lane.piece, from, size_of_val(part))?,
-                    Order::Beside => device.download_beside(lane.piece, from, size_of_val(part))?,
-                }
-            }
-            match order {
-                Order::Stream => device.record(&lane.done)?,
-                Order::Beside => device.record_beside(&lane.done)?,
-            }
+            unsafe { device.download_in(stream, lane.piece, from, size_of_val(part))? };
+            device.record_in(stream, &lane.done)?;
             device.wait(&lane.done)?;
             // SAFETY: both have that many bytes, and any bytes are values of a `Pod` type.
             unsafe { part.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(lane.piece, size_of_val(part)) };

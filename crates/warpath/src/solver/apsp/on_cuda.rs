@@ -1,5 +1,6 @@
-//! All-pairs shortest paths on a GPU: what a matrix takes there and how long, the work, and its rows brought back.
+//! All-pairs shortest paths on GPUs: what a matrix takes there and how long, the work, and its rows brought back.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::predicted::{self, Candidate};
@@ -7,45 +8,63 @@ use super::{Ran, Table, block_bytes, has_exact_floats};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::apsp::potentials::potentials;
 use crate::cpu::apsp::{ALGORITHMS, ApspLane, ApspOutput, ApspTask};
-use crate::cuda::apsp::matrix::Matrix;
-use crate::cuda::apsp::{self as cuda, Cell, DenseLane, DenseTask, MatrixAlgorithm, Solved};
+use crate::cuda::apsp::strips::Room;
+use crate::cuda::apsp::{self as cuda, Cell, DenseLane, DenseTask, Finished, MatrixAlgorithm, Solved};
+use crate::cuda::device::Device;
 use crate::graph::{DistanceValue, F32Lane, F64Lane, Graph, I32Lane, U32Narrow, UnitLane, VertexId, WeightKind};
 use crate::plan::Plan;
 use crate::problems::Apsp;
 use crate::solver::Solver;
 use crate::solver::place::{Predicted, in_words as seconds_in_words};
-use crate::{Error, Result};
+use crate::{Engine, Error, Result};
 
-/// What the algorithm takes on the device, with the successors of so many sources, if they are wanted. Should cells that are
-/// expected to do turn out too narrow, the wider ones take more: then they are planned once more, and refused if they have
-/// no room.
-pub(super) fn device_plan(
+/// What there is for a matrix; one device without other limits than those set, where none can be opened.
+fn room(solver: &Solver<'_>) -> Room {
+    match solver.devices_and_memory() {
+        Ok((devices, bytes)) => room_of(&devices, bytes),
+        Err(_) => Room { devices: 1, device_bytes: solver.limit.unwrap_or(u64::MAX), multiprocessors: 1 },
+    }
+}
+
+fn room_of(devices: &[Arc<dyn Device>], device_bytes: u64) -> Room {
+    let multiprocessors = devices.iter().map(|device| device.properties().multiprocessors).min().unwrap_or(1);
+    Room { devices: devices.len() as u64, device_bytes, multiprocessors }
+}
+
+/// What the algorithm takes of each device, and of the host, with the successors of so many sources, if they are wanted.
+/// Should cells that are expected to do turn out too narrow, the wider ones take more: then they are planned once more, and
+/// refused if they have no room.
+pub(super) fn plan_matrix(
     algorithm: &MatrixAlgorithm,
     parameters: &Parameters,
     graph: &Graph,
+    room: &Room,
     successors_of: Option<u64>,
 ) -> Plan {
     fn of<L: DenseLane>(
         algorithm: &MatrixAlgorithm,
         parameters: &Parameters,
         graph: &Graph,
+        room: &Room,
         successors_of: Option<u64>,
     ) -> Plan {
         /// Narrower cells may have to be repeated in these; wider ones hardly ever.
         const USUAL_BYTES: u64 = 4;
         let cells = algorithm.cells::<L>(graph, parameters, None).unwrap_or_default();
         let usual = cells.iter().find(|cell| cell.bytes() >= USUAL_BYTES).or(cells.last());
-        usual.map_or_else(Plan::new, |&cell| algorithm.plan_matrix::<L>(cell, graph.vertices() as u64, successors_of))
+        let vertices = graph.vertices() as u64;
+        let plan = |&cell: &Cell| algorithm.plan_matrix::<L>(cell, vertices, parameters, room, successors_of);
+        usual.map_or_else(Plan::new, plan)
     }
     if graph.vertices() == 0 {
         return Plan::new();
     }
     match graph.weight_kind() {
-        WeightKind::Unit => of::<UnitLane>(algorithm, parameters, graph, successors_of),
-        WeightKind::U32 => of::<U32Narrow>(algorithm, parameters, graph, successors_of),
-        WeightKind::I32 => of::<I32Lane>(algorithm, parameters, graph, successors_of),
-        WeightKind::F32 => of::<F32Lane>(algorithm, parameters, graph, successors_of),
-        WeightKind::F64 => of::<F64Lane>(algorithm, parameters, graph, successors_of),
+        WeightKind::Unit => of::<UnitLane>(algorithm, parameters, graph, room, successors_of),
+        WeightKind::U32 => of::<U32Narrow>(algorithm, parameters, graph, room, successors_of),
+        WeightKind::I32 => of::<I32Lane>(algorithm, parameters, graph, room, successors_of),
+        WeightKind::F32 => of::<F32Lane>(algorithm, parameters, graph, room, successors_of),
+        WeightKind::F64 => of::<F64Lane>(algorithm, parameters, graph, room, successors_of),
     }
 }
 
@@ -69,7 +88,11 @@ pub(super) fn plan(
     table: &Table,
     plan: &mut Plan,
 ) {
-    for item in device_plan(algorithm, parameters, solver.graph, table.successors_of()).device_items() {
+    let matrix = plan_matrix(algorithm, parameters, solver.graph, &room(solver), table.successors_of());
+    for item in matrix.memory_items() {
+        plan.memory(item.what.clone(), item.bytes);
+    }
+    for item in matrix.device_items() {
         plan.device(item.what.clone(), item.bytes);
     }
     if table.targets.is_some() && solver.graph.vertices() > 0 {
@@ -172,15 +195,12 @@ pub(super) fn run<L: ApspLane + DenseLane>(
         parameters: task.parameters,
         control: task.control,
     };
-    let available = solver.device_memory()?;
-    // The engine is free for others, such as whoever takes the rows, once the device is known.
-    let device = {
-        let mut state = solver.cuda();
-        state.give_up_prepared();
-        state.device(&solver.engine)?
-    };
-    ran.engine = format!("cuda:{}", device.properties().ordinal);
-    let mut solve = || match task.team.install(|| algorithm.solve::<L>(&device, &dense, available))? {
+    let (devices, available) = solver.devices_and_memory()?;
+    let room = room_of(&devices, available);
+    // The engine is free for others, such as whoever takes the rows.
+    solver.cuda().give_up_prepared();
+    ran.engine = Engine::Cuda(devices.iter().map(|device| device.properties().ordinal).collect()).to_string();
+    let mut solve = || match task.team.install(|| algorithm.solve::<L>(&devices, &room, &dense))? {
         Solved::Matrix(computed) => {
             ran.statistics = computed.statistics;
             ran.device_bytes = computed.device_bytes;
@@ -229,9 +249,9 @@ fn reached_from(graph: &Graph, sources: &[VertexId]) -> Vec<bool> {
 }
 
 /// The rows of some sources, with the columns asked for.
-fn read_rows<L: ApspLane>(
+fn read_rows<L: ApspLane + DenseLane>(
     task: &ApspTask<'_, L>,
-    matrix: &Matrix,
+    matrix: &Finished,
     sources: &[VertexId],
     to: &mut [L::Distance],
 ) -> Result<()> {
@@ -251,10 +271,10 @@ fn read_rows<L: ApspLane>(
         let (part, rest) = std::mem::take(&mut to).split_at_mut(count * columns);
         let first = u64::from(sources[0]);
         match task.targets {
-            None => matrix.read_rows(first, part)?,
+            None => matrix.read_rows::<L>(first, part)?,
             Some(targets) => {
                 let mut whole = vec![L::Distance::UNREACHABLE; count * vertices];
-                matrix.read_rows(first, &mut whole)?;
+                matrix.read_rows::<L>(first, &mut whole)?;
                 for (cells, row) in part.chunks_exact_mut(columns).zip(whole.chunks_exact(vertices)) {
                     cells.iter_mut().zip(targets).for_each(|(cell, &target)| *cell = row[target as usize]);
                 }

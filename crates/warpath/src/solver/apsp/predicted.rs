@@ -2,7 +2,9 @@
 //! predicted beside what is measured.
 
 use super::{Table, by_searches, has_exact_floats, on_cuda};
+use crate::Engine;
 use crate::algorithms::Parameters;
+use crate::cuda::apsp::strips::Room;
 use crate::cuda::apsp::{self as cuda, ApspAlgorithm, Cell, MatrixAlgorithm, batched, tiled_floyd_warshall};
 use crate::graph::{Graph, WeightKind};
 use crate::solver::place::{COPYING, OPENING};
@@ -122,7 +124,11 @@ pub(super) fn candidate(
             let there = vertices * vertices * on_cuda::first_cell(algorithm, parameters, graph).bytes() as f64;
             // Facts come from rows on the host.
             let back = table.cells() as f64 * table.distance_bytes as f64 / COPYING;
-            (there / COPYING + work + back, on_cuda::device_plan(algorithm, parameters, graph, table.successors_of()))
+            // Beyond the device's memory it takes that of the host, and is worked on only where a GPU is asked for.
+            let device_bytes = if matches!(solver.engine, Engine::Cuda(_)) { available } else { u64::MAX };
+            let room = Room { devices: 1, device_bytes, multiprocessors: 1 };
+            let plan = on_cuda::plan_matrix(algorithm, parameters, graph, &room, table.successors_of());
+            (there / COPYING + work + back, plan)
         }
         // Rows come back while others are searched for.
         ApspAlgorithm::BySearches(algorithm) => {

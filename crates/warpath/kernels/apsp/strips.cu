@@ -1,0 +1,151 @@
+// What a matrix of distances in strips takes beside the tiles of `tiled_floyd_warshall.cu`: the product of a block of
+// columns and a strip of rows, accumulated, and two kernels that bring blocks into the form that others want. The essay
+// is in `src/cuda/apsp/strips.rs`.
+//
+// registers: 128
+// no-sass: STL
+// sass sm_90: VIADDMNMX
+// sass sm_90: VIMNMX3
+// sass: LDGSTS
+#include "tiles.cuh"
+
+namespace strips {
+
+using tiles::Operands;
+using tiles::Shape;
+using tiles::slab;
+using tiles::threads;
+
+/// `to = min(from, left x above)`: one block of threads works on a tile, through the whole depth.
+template <class Cell>
+struct Product {
+    using Word = typename Cell::Word;
+    Word* from;         // a strip of rows
+    Word* to;           // likewise; it may be the same one
+    const Word* left;   // for each row of tiles, columns one after another, as many as the product is deep
+    const Word* above;  // a strip of as many rows, which is not written to
+    u32 pitch;          // words from row to row in all three strips; a strip has fewer than 2^32
+    u32 tiles_down;     // of the strip
+    u32 tiles_across;
+    u32 depth;          // vertices, a multiple of a tile's
+    u32 one;
+};
+
+template <class Cell>
+__device__ __forceinline__ void product(const Product<Cell>& product) {
+    using S = Shape<Cell>;
+    using Word = typename Cell::Word;
+    DYNAMIC_SHARED(bytes);
+    Word* const shared = reinterpret_cast<Word*>(bytes);
+    __shared__ Operands<Cell> operands;
+    __shared__ Word* to;
+    const u32 tiles = product.tiles_down * product.tiles_across;
+#pragma unroll 1
+    for (u32 number = blockIdx.x; number < tiles; number += gridDim.x) {
+        // Everyone is done with the tile before this one.
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            // Tiles below each other follow each other: what is above them all is read by all at about the same time.
+            const u32 row = number % product.tiles_down, column = number / product.tiles_down;
+            const u32 place = row * S::side * product.pitch + column * S::side;
+            operands.tile = product.from + place;
+            operands.left = product.left + static_cast<u64>(row) * product.depth * S::side;
+            operands.above = product.above + column * S::side;
+            operands.pitch = product.pitch;
+            to = product.to + place;
+        }
+        __syncthreads();
+        const tiles::Place place = tiles::place_of_thread();
+        Word best[S::own][S::own];
+        tiles::fetch_first<Cell, false>(operands, shared);
+        tiles::read_tile<Cell>(best, operands, place);
+        tiles::relax_slabs<Cell, false>(best, operands, product.depth / slab, product.one, shared, place);
+        tiles::write_tile<Cell>(best, to, operands.pitch, place);
+    }
+}
+
+/// A block of columns, one after another for each row of tiles, every number everywhere in a word.
+template <class Cell>
+struct Turn {
+    const typename Cell::Number* from;  // the first number of the block
+    u64 pitch;                          // numbers from row to row
+    typename Cell::Word* to;
+    u32 rows;                           // multiples of a tile's
+    u32 columns;
+};
+
+/// Squares of so many rows and columns pass through shared memory: both sides are read and written in whole lines.
+constexpr u32 square = 32;
+
+template <class Cell>
+__device__ __forceinline__ void turn(const Turn<Cell>& turn) {
+    using S = Shape<Cell>;
+    // One more, so that numbers below each other are in different banks.
+    __shared__ typename Cell::Number numbers[square][square + 1];
+    const u32 across = turn.columns / square, squares = turn.rows / square * across;
+    const u32 x = threadIdx.x % square, y = threadIdx.x / square;
+    for (u32 number = blockIdx.x; number < squares; number += gridDim.x) {
+        const u32 first_row = number / across * square, first_column = number % across * square;
+#pragma unroll
+        for (u32 line = y; line < square; line += threads / square) {
+            numbers[line][x] = load_once(turn.from + (first_row + line) * turn.pitch + first_column + x);
+        }
+        __syncthreads();
+        const u32 row = first_row + x;
+        typename Cell::Word* const to = turn.to + static_cast<u64>(row / S::side) * turn.columns * S::side + row % S::side;
+#pragma unroll
+        for (u32 line = y; line < square; line += threads / square) {
+            to[static_cast<u64>(first_column + line) * S::side] = Cell::everywhere(numbers[x][line]);
+        }
+        __syncthreads();
+    }
+}
+
+/// A block of a strip as a matrix of its own.
+struct Cut {
+    const uint4* from;
+    u64 pitch;  // vectors from row to row
+    uint4* to;
+    u32 rows;
+    u32 width;  // vectors of a row
+};
+
+__device__ __forceinline__ void cut(const Cut& cut) {
+    for (u32 row = blockIdx.x; row < cut.rows; row += gridDim.x) {
+        for (u32 column = threadIdx.x; column < cut.width; column += blockDim.x) {
+            cut.to[static_cast<u64>(row) * cut.width + column] = load_once(cut.from + row * cut.pitch + column);
+        }
+    }
+}
+
+}  // namespace strips
+
+#define WARPATH_STRIPS(name, Cell)                                                   \
+    extern "C" __global__ void __launch_bounds__(tiles::threads, 2)                  \
+        apsp_strips_product_##name(strips::Product<cells::Cell> product) {           \
+        if constexpr (sizeof(cells::Cell::Number) > 2 || cells::has_pairs) {         \
+            strips::product(product);                                                \
+        }                                                                            \
+    }                                                                                \
+    WARPATH_KERNEL(apsp_strips_product_##name)
+#define WARPATH_TURN(name, Cell)                                                     \
+    extern "C" __global__ void apsp_strips_turn_##name(strips::Turn<cells::Cell> turn) { \
+        strips::turn(turn);                                                          \
+    }                                                                                \
+    WARPATH_KERNEL(apsp_strips_turn_##name)
+
+WARPATH_STRIPS(u16, U16)
+WARPATH_STRIPS(u32, U32)
+WARPATH_STRIPS(i32, I32)
+WARPATH_STRIPS(i64, I64)
+WARPATH_STRIPS(f32, F32)
+WARPATH_STRIPS(f32_non_negative, F32NonNegative)
+WARPATH_STRIPS(f64, F64)
+WARPATH_TURN(u16, U16)
+WARPATH_TURN(u32, U32)
+WARPATH_TURN(i32, I32)
+WARPATH_TURN(i64, I64)
+WARPATH_TURN(f32, F32)
+WARPATH_TURN(f64, F64)
+extern "C" __global__ void apsp_strips_cut(strips::Cut cut) { strips::cut(cut); }
+WARPATH_KERNEL(apsp_strips_cut)

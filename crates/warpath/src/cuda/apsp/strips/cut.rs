@@ -1,0 +1,180 @@
+//! How a matrix is cut into strips, where they are, and what that takes.
+
+use super::super::Cell;
+use super::super::tiles::Tiles;
+use crate::algorithms::Parameters;
+use crate::cuda::graph::plan_array;
+use crate::plan::Plan;
+
+/// Rows of a strip, if not as many as suit the devices and their memory.
+const MOST_ROWS: u64 = 5120;
+/// Rows of a strip that stays on its device: few, so that several devices have as much to do, but not so few that the
+/// pivots hold everyone up.
+const FEWEST_ROWS: u64 = 1024;
+/// Into so many strips is cut what stays on several devices.
+const STRIPS: u64 = 32;
+/// Strips of a device at a time: one comes, one is worked on, one goes.
+const SLOTS: u64 = 3;
+
+/// What there is to put a matrix in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    /// How many devices there are.
+    pub(crate) devices: u64,
+    /// How many bytes may be taken of each.
+    pub(crate) device_bytes: u64,
+    /// How many multiprocessors each has.
+    pub(crate) multiprocessors: u32,
+}
+
+/// A matrix in strips of full rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub(super) cell: Cell,
+    pub(super) vertices: u64,
+    /// Rows, and cells of a row, with those beyond the vertices.
+    pub(super) side: u64,
+    /// Rows of every strip but the last, which may have fewer: it is a multiple of [`multiple`] too.
+    pub(super) height: u64,
+    pub(super) devices: u64,
+    /// Whether the strips are in the host's memory, and come and go.
+    pub(super) streamed: bool,
+}
+
+/// Bytes of the word that a cell is in.
+pub(super) fn word(cell: Cell) -> u64 {
+    cell.bytes().max(4)
+}
+
+/// What the sides of a block of strips are multiples of: cells of a tile's row.
+fn multiple(cell: Cell) -> u64 {
+    Tiles::side(word(cell)) * word(cell) / cell.bytes()
+}
+
+impl Cut {
+    /// How to cut a matrix; `None` to leave it in one piece on the first device, where it takes so many bytes.
+    pub(crate) fn choose(
+        cell: Cell,
+        vertices: u64,
+        asked: Option<u64>,
+        room: &Room,
+        in_one_piece: u64,
+    ) -> Option<Self> {
+        let multiple = multiple(cell);
+        let side = vertices.max(1).next_multiple_of(multiple);
+        let fits = in_one_piece <= room.device_bytes;
+        let several = room.devices > 1 && side >= STRIPS / 2 * FEWEST_ROWS;
+        if asked.is_none() && fits && !several {
+            return None;
+        }
+        let cut = |height: u64, streamed| {
+            let devices = room.devices.min(side.div_ceil(height));
+            Cut { cell, vertices, side, height, devices, streamed }
+        };
+        let fits = |cut: &Cut| cut.device_bytes() <= room.device_bytes;
+        // Offsets within a strip have 32 bits.
+        let most = (u64::from(u32::MAX) / (side * cell.bytes() / word(cell))).min(side) / multiple * multiple;
+        if let Some(asked) = asked {
+            let height = asked.clamp(1, most).next_multiple_of(multiple);
+            return Some(Some(cut(height, false)).filter(fits).unwrap_or(cut(height, true)));
+        }
+        let wanted = (side / STRIPS).clamp(FEWEST_ROWS, MOST_ROWS);
+        let heights = (wanted * 3 / 4..=wanted * 5 / 4).filter(|height| height % multiple == 0 && *height <= most);
+        let there = heights.map(|height| cut(height, false)).filter(fits);
+        if let Some(cut) = there.max_by(|a, b| a.evenness(room).total_cmp(&b.evenness(room))) {
+            return Some(cut);
+        }
+        let heights = (1..=most.min(MOST_ROWS) / multiple).map(|count| cut(count * multiple, true));
+        let largest = heights.take_while(|cut| fits(cut)).last().unwrap_or(cut(multiple, true));
+        let heights = (largest.height / 2 + 1..=largest.height).filter(|height| height % multiple == 0);
+        let even = heights.map(|height| cut(height, true));
+        Some(even.max_by(|a, b| a.evenness(room).total_cmp(&b.evenness(room))).unwrap_or(largest))
+    }
+
+    /// What share of the multiprocessors has something to do while a strip is worked on: tiles come in whole waves.
+    fn evenness(&self, room: &Room) -> f64 {
+        let (down, across) = self.tiles_of(self.height);
+        let waves = (down * across) as f64 / (2.0 * f64::from(room.multiprocessors));
+        waves / waves.ceil()
+    }
+
+    /// How many strips there are.
+    pub(super) fn strips(&self) -> usize {
+        self.side.div_ceil(self.height) as usize
+    }
+
+    /// Rows of a strip.
+    pub(super) fn rows(&self, strip: usize) -> u64 {
+        self.height.min(self.side - strip as u64 * self.height)
+    }
+
+    /// Rows of a strip that are those of vertices.
+    pub(super) fn vertices_of(&self, strip: usize) -> u64 {
+        self.vertices.saturating_sub(strip as u64 * self.height).min(self.rows(strip))
+    }
+
+    /// Bytes from row to row.
+    pub(super) fn pitch_bytes(&self) -> u64 {
+        self.side * self.cell.bytes()
+    }
+
+    /// Bytes of so many rows.
+    pub(super) fn bytes(&self, rows: u64) -> u64 {
+        rows * self.pitch_bytes()
+    }
+
+    /// Tiles of so many rows, down and across.
+    pub(super) fn tiles_of(&self, rows: u64) -> (u64, u64) {
+        let side = Tiles::side(word(self.cell));
+        (rows / side, self.pitch_bytes() / word(self.cell) / side)
+    }
+
+    /// A diagonal block of so many rows, as a matrix of its own.
+    pub(super) fn block(&self, rows: u64) -> Tiles {
+        Tiles::new(rows, rows * self.cell.bytes() / word(self.cell), word(self.cell))
+    }
+
+    /// How many strips there is room for on a device.
+    pub(super) fn slots(&self) -> u64 {
+        let strips = self.strips() as u64;
+        if self.streamed { SLOTS.min(strips) } else { strips.div_ceil(self.devices) }
+    }
+
+    fn device_bytes(&self) -> u64 {
+        let mut plan = Plan::new();
+        self.plan_device(&mut plan);
+        plan.device_bytes()
+    }
+
+    /// Adds what it takes of each device.
+    fn plan_device(&self, plan: &mut Plan) {
+        let Cut { height, .. } = *self;
+        for _ in 0..self.slots() {
+            plan_array::<u8>(plan, "a strip of the matrix", self.bytes(height));
+        }
+        for _ in 0..2 {
+            plan_array::<u8>(plan, "a strip that others pass through", self.bytes(height));
+        }
+        plan_array::<u8>(plan, "block on the diagonal", height * height * self.cell.bytes());
+        plan_array::<u8>(plan, "columns of a strip", height * height * word(self.cell));
+        plan_array::<u64>(plan, "the greatest distance", 1);
+        self.block(height).plan(plan);
+    }
+
+    /// What it takes of each device, and of the host.
+    pub(crate) fn plan(&self) -> Plan {
+        let mut plan = Plan::new();
+        self.plan_device(&mut plan);
+        if self.streamed {
+            plan.memory("strips of the matrix", self.bytes(self.side));
+        } else {
+            plan.memory("rows on their way", super::read_bytes(self));
+        }
+        plan
+    }
+}
+
+/// How many rows a strip is to have, if that was said.
+pub(crate) fn asked_rows(parameters: &Parameters) -> Option<u64> {
+    parameters.get(super::STRIP.name).map(|rows| rows as u64)
+}

@@ -1,0 +1,469 @@
+//! Floyd and Warshall's algorithm on strips of the matrix: beyond the memory of a device, and on several devices.
+//!
+//! # What it does
+//!
+//! The matrix is cut into strips of `S` full rows: a strip is one piece of memory, and of its rows only those that are
+//! read and written together. A stage admits the `S` vertices `K` of one strip, the *pivot*:
+//!
+//! 1. the block `d[K][K]` is cut out and closed, as a matrix of its own, by `tiled-floyd-warshall`;
+//! 2. `R = min(d[K][*], d[K][K] x d[K][*])` is what becomes of the pivot itself;
+//! 3. for every other strip `i`: `d[i][*] = min(d[i][*], d[i][K] x R)`,
+//!
+//! where `x` is the matrix product with minimum for plus, and plus for times. Step 3 takes the columns `d[i][K]` as they
+//! were before the stage: the block is closed, so what paths add within it is in `R`; and the new columns come out of
+//! the same product, as `R` has these columns, too. Both products are one kernel, `kernels/apsp/strips.cu`, made of the
+//! pieces of the tile kernel: a tile stays in registers while all `S` vertices are admitted, where the matrix in one
+//! piece is read and written for every 128 of them. What the columns are multiplied with is turned first, so that it lies
+//! as the tile kernel wants it; they are also kept apart by that from what is written.
+//!
+//! # Streams
+//!
+//! A strip that does not stay on a device comes from the host's memory, and goes back there, in streams beside that of the
+//! work. A device has three places for strips: one comes, one is worked on, one goes; events tell each stream when it may
+//! go on, and the host only keeps the queues filled, two strips ahead. A strip of `S` rows of `n` cells of `b` bytes is
+//! `S n b` bytes each way for `S S n` relaxations: on an H200, at 16 T relaxations a second and 55 GB/s each way, copies
+//! are hidden from `S = 1,200` on for 32 bits. So `S` is as large as memory admits, up to some thousands.
+//!
+//! The strip that is the next pivot comes first in every stage. It stays, its block is closed, and the next `R` is made
+//! (in the other one of two places), before the rest of the stage is worked on. Thus nothing ever waits for a pivot: with
+//! several devices, strip `i` belongs to device `i mod g`; the owner of the pivot sends `R` to all others, by copies
+//! from device to device in a stream of their own, while everyone is at work on the stage before. Katz and Kider
+//! have each device ask for the page that it needs when it needs it, and name that as what their speed on several devices
+//! suffers from.
+//!
+//! In the host's memory, strips are made of the graph's arcs when they are first wanted, while the device is busy with
+//! those before.
+//!
+//! # Exactness
+//!
+//! Every cell is the least of sums that depend on graph and `S` alone, not on what runs where and when: any number of
+//! devices gives the same bits, floats included. A strip is never read while it is written to: the pivot is made in
+//! another place than the strip that it is made from.
+//!
+//! That a negative cycle is found: let `k` be the vertex of one that is admitted last, in the stage `K`. Before that
+//! stage all paths through earlier stages are in `d[K][K]`; the kernel that closes the block admits its vertices one
+//! after another, and looks at the cell `(k, k)` before it admits `k`.
+//!
+//! # Work, span, memory
+//!
+//! Work: `n^3` relaxations, and `n S^2` for closing blocks. Span: a block and a strip a stage, of which there are
+//! `n / S`, hidden by the rest of the stage before. Memory of each device: its strips, or three of them, two for pivots,
+//! and two blocks of `S x S`. Copies: the matrix to and fro once a stage, and on `g` devices `g - 1` times the matrix from
+//! device to device in all.
+//!
+//! # Where it wins and loses
+//!
+//! It is what there is beyond the memory of one device. Where that suffices, the matrix in one piece is as quick on one
+//! device, and takes less memory; from some 16,000 vertices on, several devices are quicker than one.
+//!
+//! Sources: Katz and Kider 2008, "All-pairs shortest-paths for large graphs on the GPU", sect. 4.4-4.5 (pages, and several
+//! GPUs). Running a panel ahead is what LU decompositions call look-ahead.
+
+mod cut;
+mod worker;
+
+use std::sync::Arc;
+
+use bytemuck::cast_slice_mut;
+use rayon::prelude::*;
+
+use super::matrix::{Number, Range, write_cells};
+use super::{Cell, DenseLane, DenseTask, Ended};
+use crate::algorithms::{Parameter, Statistics, Values};
+use crate::cuda::device::{Device, Event, Stream};
+use crate::graph::DistanceValue;
+use crate::huge_pages::on_huge_pages;
+use crate::plan::Plan;
+use crate::{Error, Result};
+
+pub(crate) use cut::{Cut, Room, asked_rows};
+use worker::{Slot, Worker};
+
+/// How many rows a strip has.
+pub(super) const STRIP: Parameter = Parameter {
+    name: "strip",
+    summary: "rows of a strip, and that there are strips; otherwise only beyond one device, as many as suit its memory",
+    values: Values::AtLeast(1.0),
+};
+
+/// How many bytes of strips on a device are read at once, unless one row is more.
+const READ_BYTES: u64 = 32 << 20;
+
+/// A matrix in strips, on devices or in the host's memory.
+#[derive(Debug)]
+pub(crate) struct Strips {
+    workers: Vec<Worker>,
+    /// Where each strip is when it is on no device.
+    homes: Vec<Home>,
+    cut: Cut,
+    range: Range,
+}
+
+/// What a strip has in the host's memory.
+#[derive(Debug)]
+struct Home {
+    /// Nothing if it stays on its device, or was not yet made.
+    cells: Option<HostStrip>,
+    /// It is back.
+    back: Event,
+}
+
+/// A strip in pinned memory of the host.
+#[derive(Debug)]
+struct HostStrip {
+    cells: Vec<u64>,
+    device: Arc<dyn Device>,
+}
+
+/// Runs an expression with `$number` as the type of a matrix's cells.
+macro_rules! with_number {
+    ($cell:expr, $number:ident => $body:expr) => {
+        match $cell {
+            Cell::U16 => {
+                type $number = u16;
+                $body
+            }
+            Cell::U32 => {
+                type $number = u32;
+                $body
+            }
+            Cell::I32 => {
+                type $number = i32;
+                $body
+            }
+            Cell::I64 => {
+                type $number = i64;
+                $body
+            }
+            Cell::F32 => {
+                type $number = f32;
+                $body
+            }
+            Cell::F64 => {
+                type $number = f64;
+                $body
+            }
+        }
+    };
+}
+
+impl HostStrip {
+    /// A strip of zeros.
+    fn new(device: &Arc<dyn Device>, bytes: u64) -> Result<Self> {
+        let mut cells = on_huge_pages(vec![0_u64; bytes as usize / size_of::<u64>()]);
+        // SAFETY: the memory lives as long as the strip, which unpins it.
+        unsafe { device.pin(cells.as_mut_ptr().cast(), size_of_val(&*cells))? };
+        Ok(HostStrip { cells, device: device.clone() })
+    }
+
+    /// Fills it with the lengths of arcs.
+    fn fill<T: Number>(&mut self, task: &DenseTask<'_>, cut: &Cut, strip: usize) {
+        /// Cells that a thread writes at least before it takes others.
+        const CELLS: usize = 1 << 16;
+        let pitch = cut.side as usize;
+        let first = strip * cut.height as usize * pitch;
+        let at_once = CELLS.div_ceil(pitch) * pitch;
+        let pieces = cast_slice_mut::<u64, T>(&mut self.cells).par_chunks_mut(at_once).enumerate();
+        pieces.for_each(|(index, piece)| {
+            let start = first + index * at_once;
+            write_cells(task, pitch, start..start + piece.len(), piece);
+        });
+    }
+
+    /// Its cells, which no device is writing to.
+    fn cells<T: Number>(&self) -> &[T] {
+        bytemuck::cast_slice(&self.cells)
+    }
+}
+
+impl Drop for HostStrip {
+    fn drop(&mut self) {
+        // SAFETY: it was pinned by this device. All devices are done with it: a matrix waits for them before its strips go.
+        unsafe { self.device.unpin(self.cells.as_mut_ptr().cast()) }
+    }
+}
+
+/// Bytes of the host that rows of strips on devices take on their way.
+fn read_bytes(cut: &Cut) -> u64 {
+    READ_BYTES.min(cut.bytes(cut.height)).max(cut.pitch_bytes())
+}
+
+impl Strips {
+    /// Takes all that was planned on these devices, and fills the strips that stay there.
+    pub(super) fn new(
+        devices: &[Arc<dyn Device>],
+        task: &DenseTask<'_>,
+        cut: Cut,
+        range: Range,
+        plan: &Plan,
+    ) -> Result<Self> {
+        let devices = &devices[..cut.devices as usize];
+        let workers = devices.iter().map(|device| Worker::new(device, cut, task, plan.device_bytes()));
+        let workers = workers.collect::<Result<Vec<_>>>()?;
+        let home = |strip: usize| Ok(Home { cells: None, back: devices[strip % devices.len()].event()? });
+        let homes = (0..cut.strips()).map(home).collect::<Result<_>>()?;
+        let strips = Strips { workers, homes, cut, range };
+        if !cut.streamed {
+            for strip in 0..cut.strips() {
+                with_number!(cut.cell, T => strips.fill::<T>(task, strip))?;
+            }
+        }
+        for worker in &strips.workers {
+            for other in &strips.workers {
+                if !std::ptr::eq(worker, other) {
+                    let address = other.pivots[0].cells.address();
+                    // SAFETY: it is of no bytes.
+                    unsafe { worker.device().send(&**other.device(), address, address, 0)? };
+                }
+            }
+        }
+        strips.wait()?;
+        Ok(strips)
+    }
+
+    /// Which device a strip belongs to.
+    fn owner(&self, strip: usize) -> usize {
+        strip % self.workers.len()
+    }
+
+    /// Where a strip is that stays on its device.
+    fn place(&self, strip: usize) -> usize {
+        strip / self.workers.len()
+    }
+
+    fn fill<T: Number>(&self, task: &DenseTask<'_>, strip: usize) -> Result<()> {
+        let Worker { pool, slots, .. } = &self.workers[self.owner(strip)];
+        let pitch = self.cut.side as usize;
+        let first = strip * self.cut.height as usize * pitch;
+        let count = self.cut.rows(strip) as usize * pitch;
+        pool.upload_with(slots[self.place(strip)].cells.cast::<T>(), count, |range, piece| {
+            write_cells(task, pitch, first + range.start..first + range.end, piece);
+        })
+    }
+
+    /// Waits until no device has anything to do.
+    fn wait(&self) -> Result<()> {
+        self.workers.iter().try_for_each(|worker| worker.device().synchronize())
+    }
+
+    /// Admits all vertices.
+    pub(super) fn solve(&mut self, task: &DenseTask<'_>) -> Result<(Ended, Statistics)> {
+        let strips = self.cut.strips();
+        for worker in &self.workers {
+            worker.device().record(&worker.first)?;
+        }
+        let slot = self.fetch(task, 0)?;
+        self.make_pivot(task, 0, slot)?;
+        for stage in 0..strips {
+            if task.graph.has_negative_weights() && self.workers[self.owner(stage)].has_cycles()? {
+                return Ok((Ended::NegativeCycle, Vec::new()));
+            }
+            self.stage(task, stage)?;
+        }
+        for worker in &self.workers {
+            worker.device().record(&worker.last)?;
+        }
+        self.wait()?;
+        let seconds = |worker: &Worker| worker.device().seconds_between(&worker.first, &worker.last);
+        let seconds = self.workers.iter().map(seconds).collect::<Result<Vec<_>>>()?;
+        let launches = self.workers.iter().map(|worker| worker.launches).sum();
+        let statistics = vec![
+            ("device_nanoseconds", (seconds.into_iter().fold(0.0, f64::max) * 1e9) as u64),
+            ("stages", strips as u64),
+            ("kernel_launches", launches),
+            ("devices", self.workers.len() as u64),
+            ("rows_of_a_strip", self.cut.height),
+            ("strips_in_host_memory", if self.cut.streamed { strips as u64 } else { 0 }),
+        ];
+        Ok((Ended::Complete, statistics))
+    }
+
+    /// Queues a stage, whose pivot was queued before, and the pivot of the next one.
+    fn stage(&mut self, task: &DenseTask<'_>, stage: usize) -> Result<()> {
+        let strips = self.cut.strips();
+        let is_last = stage + 1 == strips;
+        let owner = self.owner(stage);
+        let pivot = &self.workers[owner].pivots[stage % 2];
+        for (index, worker) in self.workers.iter().enumerate() {
+            if index != owner {
+                worker.device().follow(Stream::Work, &pivot.sent)?;
+            }
+        }
+        if is_last {
+            let (cells, rows) = (pivot.cells.address(), self.cut.vertices_of(stage));
+            self.workers[owner].survey(cells, rows, self.range)?;
+        }
+        for beyond in 1..strips {
+            let strip = (stage + beyond) % strips;
+            let (owner, rows) = (self.owner(strip), self.cut.rows(strip));
+            self.workers[owner].keep_pace()?;
+            let slot = self.fetch(task, strip)?;
+            self.workers[owner].update(slot, rows, stage)?;
+            if strip == stage + 1 {
+                self.make_pivot(task, strip, slot)?;
+            } else {
+                if is_last {
+                    let (cells, rows) = (self.workers[owner].slots[slot].cells.address(), self.cut.vertices_of(strip));
+                    self.workers[owner].survey(cells, rows, self.range)?;
+                }
+                self.send_home(strip, slot)?;
+            }
+            task.control.progress("solve", (stage * strips + beyond) as u64, (strips * strips) as u64)?;
+        }
+        self.workers.iter().try_for_each(|worker| worker.device().record(&worker.stage_done))
+    }
+
+    /// Has a strip be on its device before what is queued there next; returns in which slot.
+    fn fetch(&mut self, task: &DenseTask<'_>, strip: usize) -> Result<usize> {
+        let owner = self.owner(strip);
+        if !self.cut.streamed {
+            return Ok(self.place(strip));
+        }
+        let bytes = self.cut.bytes(self.cut.rows(strip));
+        let (home, worker) = (&mut self.homes[strip], &mut self.workers[owner]);
+        let cells = match &mut home.cells {
+            Some(cells) => cells,
+            none => {
+                let mut made = HostStrip::new(worker.device(), bytes)?;
+                with_number!(self.cut.cell, T => made.fill::<T>(task, &self.cut, strip));
+                none.insert(made)
+            }
+        };
+        let from = cells.cells.as_ptr().cast();
+        let place = worker.turn_of_slot();
+        let (slot, device) = (&worker.slots[place], worker.device());
+        device.follow(Stream::There, &slot.free)?;
+        device.follow(Stream::There, &home.back)?;
+        // SAFETY: both have that many bytes; nobody uses either until the events pass that are recorded for them.
+        unsafe { device.upload_in(Stream::There, slot.cells.address(), from, bytes as usize)? };
+        device.record_in(Stream::There, &slot.came)?;
+        device.follow(Stream::Work, &slot.came)?;
+        Ok(place)
+    }
+
+    /// Has a strip go back to the host, when all is done that was queued for it, if that is where it belongs.
+    fn send_home(&mut self, strip: usize, slot: usize) -> Result<()> {
+        if !self.cut.streamed {
+            return Ok(());
+        }
+        let owner = self.owner(strip);
+        let Slot { cells, done, free, .. } = &self.workers[owner].slots[slot];
+        let device = self.workers[owner].device();
+        device.record(done)?;
+        device.follow(Stream::Back, done)?;
+        self.homes[strip].bring_back(&**device, cells.address())?;
+        device.record_in(Stream::Back, free)
+    }
+
+    /// Queues the making of a stage's pivot, from the strip in a slot, and its way to where it belongs and to all other
+    /// devices.
+    fn make_pivot(&mut self, task: &DenseTask<'_>, stage: usize, slot: usize) -> Result<()> {
+        let bytes = self.cut.bytes(self.cut.rows(stage));
+        let owner = self.owner(stage);
+        let worker = &mut self.workers[owner];
+        let device = worker.device().clone();
+        // What was there two stages ago may still be on its way.
+        device.follow(Stream::Work, &worker.pivots[stage % 2].kept)?;
+        device.follow(Stream::Work, &worker.pivots[stage % 2].sent)?;
+        worker.make_pivot(slot, stage, task.parameters)?;
+        let (pivot, slot) = (&worker.pivots[stage % 2], &worker.slots[slot]);
+        device.record(&pivot.ready)?;
+        if self.cut.streamed {
+            device.record(&slot.free)?;
+            device.follow(Stream::Back, &pivot.ready)?;
+            self.homes[stage].bring_back(&*device, pivot.cells.address())?;
+            device.record_in(Stream::Back, &pivot.kept)?;
+        } else {
+            worker.pool.copy(slot.cells.part(0, bytes), pivot.cells.part(0, bytes))?;
+        }
+        if task.graph.has_negative_weights() {
+            worker.ask_for_cycles(stage)?;
+        }
+        let pivot = &self.workers[owner].pivots[stage % 2];
+        device.follow(Stream::Across, &pivot.ready)?;
+        for (index, other) in self.workers.iter().enumerate() {
+            if index != owner {
+                // It may still be at work with what is there, or sending it.
+                let there = &other.pivots[stage % 2];
+                for event in [&other.stage_done, &there.kept, &there.sent] {
+                    device.follow(Stream::Across, event)?;
+                }
+                // SAFETY: both have that many bytes; nobody uses what is there until `sent` has passed.
+                unsafe {
+                    device.send(&**other.device(), there.cells.address(), pivot.cells.address(), bytes as usize)?;
+                }
+            }
+        }
+        device.record_in(Stream::Across, &pivot.sent)
+    }
+
+    /// Whether the cells were wide enough: see [`super`].
+    pub(super) fn is_in_range(&self) -> Result<bool> {
+        let keys = self.workers.iter().map(Worker::greatest).collect::<Result<Vec<_>>>()?;
+        Ok(self.range.has_room(self.cut.cell, keys.into_iter().max().unwrap_or(0)))
+    }
+
+    /// Rows from `first` on, as many as `to` has room for, as distances of the lane that the matrix was made for.
+    pub(crate) fn read_rows<L: DenseLane>(&self, first: u64, to: &mut [L::Distance]) -> Result<()> {
+        with_number!(self.cut.cell, T => self.read_rows_of::<T, L>(first, to))
+    }
+
+    fn read_rows_of<T: Number, L: DenseLane>(&self, first: u64, mut to: &mut [L::Distance]) -> Result<()> {
+        let (row, pitch) = (self.cut.vertices as usize, self.cut.side as usize);
+        let (threshold, mut first) = (self.range.threshold, first);
+        if first * row as u64 + to.len() as u64 > self.cut.vertices * self.cut.vertices {
+            return Err(Error::invalid("rows beyond the end of a matrix"));
+        }
+        let at_once = read_bytes(&self.cut) / self.cut.pitch_bytes();
+        let mut came = Vec::new();
+        while !to.is_empty() {
+            let (strip, within) = ((first / self.cut.height) as usize, first % self.cut.height);
+            let rows = (to.len() / row).min((self.cut.rows(strip) - within) as usize);
+            let home = self.homes[strip].cells.as_ref().map(HostStrip::cells::<T>);
+            let rows = if home.is_some() { rows } else { rows.min(at_once as usize) };
+            let cells = (within as usize * pitch)..(within as usize + rows) * pitch;
+            let (part, rest) = std::mem::take(&mut to).split_at_mut(rows * row);
+            let cells = match home {
+                Some(strip) => &strip[cells],
+                None => {
+                    let Worker { pool, slots, .. } = &self.workers[self.owner(strip)];
+                    came.resize(cells.len(), T::INFINITY);
+                    let there = slots[self.place(strip)].cells.cast::<T>();
+                    pool.read_into(there.part(cells.start as u64, cells.len() as u64), &mut came)?;
+                    &came
+                }
+            };
+            part.par_chunks_exact_mut(row).zip(cells.par_chunks_exact(pitch)).for_each(|(to, from)| {
+                for (distance, &cell) in to.iter_mut().zip(from) {
+                    *distance = cell.distance::<L>(threshold).unwrap_or(L::Distance::UNREACHABLE);
+                }
+            });
+            (first, to) = (first + rows as u64, rest);
+        }
+        Ok(())
+    }
+}
+
+impl Home {
+    /// Has a strip come back from a device.
+    fn bring_back(&mut self, device: &dyn Device, from: u64) -> Result<()> {
+        let Some(strip) = &mut self.cells else { return Ok(()) };
+        let bytes = size_of_val(&*strip.cells);
+        // SAFETY: both have that many bytes; nobody uses the strip until `back` has passed.
+        unsafe { device.download_in(Stream::Back, strip.cells.as_mut_ptr().cast(), from, bytes)? };
+        device.record_in(Stream::Back, &self.back)
+    }
+}
+
+impl Drop for Strips {
+    fn drop(&mut self) {
+        // Whatever is on its way between devices, and to the host, uses the memory of both. A device that failed uses
+        // nothing any more.
+        for worker in &self.workers {
+            let _ = worker.device().synchronize();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

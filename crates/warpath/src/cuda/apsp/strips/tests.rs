@@ -1,0 +1,272 @@
+//! Strips on emulated devices, and on the GPUs if there are any, against the CPU engine and against each other.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::cuda::apsp::tests::{assert_equal, on_cpu, random_graph};
+#[cfg(feature = "cuda")]
+use crate::cuda::device::driver::Driver;
+#[cfg(emulator)]
+use crate::cuda::device::emulator::Emulator;
+use crate::graph::{Distance, Distances, Graph, GraphBuilder, Unit, VertexId, Weight};
+use crate::testing::graphs_of_every_shape;
+use crate::{Apsp, Control, DistanceMatrix, Solver};
+
+type Devices = Vec<Arc<dyn Device>>;
+
+/// So many devices of each kind that there is: if there are fewer GPUs, several contexts on the last one.
+fn devices(count: usize, seed: u64) -> Vec<Devices> {
+    let mut kinds: Vec<Devices> = Vec::new();
+    #[cfg(emulator)]
+    kinds.push((0..count as u64).map(|device| Arc::new(Emulator::new(seed + device)) as Arc<dyn Device>).collect());
+    #[cfg(feature = "cuda")]
+    if let Ok(there) = crate::cuda::devices() {
+        let ordinals = (0..count as u32).map(|ordinal| ordinal.min(there.len() as u32 - 1));
+        kinds.push(ordinals.map(|ordinal| Arc::new(Driver::open(ordinal).unwrap()) as Arc<dyn Device>).collect());
+    }
+    let _ = (count, seed);
+    kinds
+}
+
+fn counted(matrix: &DistanceMatrix, name: &str) -> u64 {
+    matrix.report().statistics.iter().find(|(counter, _)| *counter == name).map_or(0, |(_, count)| *count)
+}
+
+/// So much memory that strips of so many rows have to come and go.
+fn memory_for(graph: &Graph, cell: Cell, rows: u64) -> u64 {
+    let cut = Cut::choose(cell, graph.vertices() as u64, Some(rows), &room(1, u64::MAX), 0).unwrap();
+    Cut { streamed: true, ..cut }.plan().device_bytes()
+}
+
+fn room(devices: u64, device_bytes: u64) -> Room {
+    Room { devices, device_bytes, multiprocessors: 4 }
+}
+
+/// Every number of devices gives the same bits, in core and not, and they are those of the CPU.
+fn agrees<W: Weight>(n: u64, potential: u64, rows: u64, cell: Cell, weight: fn(i64) -> W) {
+    for degree in [n, 3] {
+        let graph = random_graph(n + degree, n, degree, potential, weight);
+        let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
+        let mut first: Option<Distances> = None;
+        for count in 1..=4 {
+            for (kind, devices) in devices(count, n + degree).into_iter().enumerate() {
+                for streamed in [false, true] {
+                    let context =
+                        format!("n = {n}, degree {degree}, {count} devices of kind {kind}, streamed: {streamed}");
+                    let mut solver = Solver::builder(&graph).threads(2).devices(devices.clone());
+                    if streamed {
+                        solver = solver.memory(memory_for(&graph, cell, rows));
+                    }
+                    let solver = solver.open().unwrap();
+                    let algorithm = format!("tiled-floyd-warshall:strip={rows},cell-bits={}", 8 * cell.bytes());
+                    let matrix = solver.solve(Apsp::all().algorithm(algorithm).verified()).unwrap();
+                    assert_equal(&matrix, &expected, &context);
+                    let first = first.get_or_insert_with(|| matrix.distances().clone());
+                    assert!(matrix.distances() == first, "{context}");
+                    let strips = n.next_multiple_of(rows) / rows;
+                    assert_eq!(counted(&matrix, "stages"), strips, "{context}");
+                    assert_eq!(counted(&matrix, "devices"), strips.min(count as u64), "{context}");
+                    // With few strips a device, as many as come and go are all.
+                    if strips > 3 * count as u64 {
+                        assert_eq!(
+                            counted(&matrix, "strips_in_host_memory"),
+                            if streamed { strips } else { 0 },
+                            "{context}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn any_number_of_devices_gives_the_same_bits() {
+    agrees::<u32>(330, 0, 128, Cell::U32, |length| length as u32);
+    agrees::<i32>(259, 40, 128, Cell::I32, |length| length as i32);
+    agrees::<f32>(530, 0, 128, Cell::F32, |length| length as f32 / 7.0);
+    agrees::<f64>(260, 40, 64, Cell::F64, |length| length as f64 / 7.0);
+}
+
+#[test]
+fn narrow_cells() {
+    // Two in a word: blocks are multiples of 256.
+    agrees::<u32>(700, 0, 256, Cell::U16, |length| length as u32);
+    agrees::<Unit>(520, 0, 256, Cell::U16, |_| Unit);
+    agrees::<i32>(200, 40, 64, Cell::I64, |length| length as i32);
+    agrees::<f32>(300, 40, 128, Cell::F32, |length| length as f32 / 7.0);
+}
+
+/// Strips so large that all is one, or so small that each has one vertex.
+#[test]
+fn few_vertices_and_one_strip() {
+    for n in [0, 1, 2, 65, 128] {
+        let graph = random_graph(n, n, 5, 0, |length| length as u32);
+        let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
+        for devices in [devices(1, n), devices(3, n)].concat() {
+            let solver = Solver::builder(&graph).threads(1).devices(devices).open().unwrap();
+            for strip in [1, 1000] {
+                let algorithm = format!("tiled-floyd-warshall:strip={strip},cell-bits=32");
+                let matrix = solver.solve(Apsp::all().algorithm(algorithm)).unwrap();
+                assert_equal(&matrix, &expected, &format!("n = {n}, strips of {strip}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn graphs_of_every_shape_out_of_core() {
+    for (turn, (name, graph)) in graphs_of_every_shape::<u32>(8).into_iter().enumerate().skip(1).step_by(6) {
+        let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
+        for devices in devices(1 + turn % 3, turn as u64) {
+            let solver = Solver::builder(&graph).threads(1).devices(devices).open().unwrap();
+            let matrix = solver.solve(Apsp::all().algorithm("tiled-floyd-warshall:strip=1").verified()).unwrap();
+            assert_equal(&matrix, &expected, &name);
+        }
+    }
+}
+
+/// Without being asked to: a matrix goes to the host if the memory it may take is too little, in strips that fit.
+#[test]
+fn what_does_not_fit_is_streamed() {
+    let graph = random_graph(1, 1100, 3, 0, |length| length as u32);
+    let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
+    let request = || Apsp::all().algorithm("tiled-floyd-warshall:cell-bits=32");
+    for devices in devices(1, 1) {
+        // 1,152 x 1,152 cells of 4 bytes are 5.3 MB, and there are panels and rows on their way.
+        for (memory, strips) in [(u64::MAX, 0), (5_500_000, 5), (4_000_000, 9)] {
+            let solver = Solver::builder(&graph).threads(2).devices(devices.clone()).memory(memory).open().unwrap();
+            let plan = solver.plan(&request()).unwrap();
+            assert!(plan.device_bytes() <= memory);
+            let matrix = solver.solve(request()).unwrap();
+            assert_eq!(matrix.report().device_bytes, plan.device_bytes());
+            assert_eq!(counted(&matrix, "strips_in_host_memory"), strips, "{memory}");
+            assert_equal(&matrix, &expected, &format!("{memory} bytes"));
+            let host = plan.memory_items().iter().find(|item| item.what.contains("strips"));
+            assert_eq!(host.map_or(0, |item| item.bytes), if strips > 0 { 1152 * 1152 * 4 } else { 0 });
+            // Rows in any order, and columns of them.
+            let some = request().from([3, 1099, 1098, 4, 0]).to([1000, 2]);
+            let found = solver.solve(some.clone()).unwrap();
+            assert_eq!(found.distances(), on_cpu(&graph).solve(some.algorithm("batched")).unwrap().distances());
+        }
+        let solver = Solver::builder(&graph).threads(2).devices(devices).memory(1 << 20).open().unwrap();
+        assert!(matches!(solver.solve(request()), Err(Error::OutOfMemory { available: 0x10_0000, .. })));
+    }
+}
+
+/// What larger devices and graphs would be cut into, and that it fits.
+#[test]
+fn plans_for_large_matrices() {
+    let h200 = |devices, device_bytes| Room { devices, device_bytes, multiprocessors: 132 };
+    let whole = |n: u64| n * n * 4 + (1 << 30);
+    let cut = |n, room: Room| Cut::choose(Cell::U32, n, None, &room, whole(n));
+    let n = 1 << 16;
+    assert_eq!(cut(n, h200(1, 139 << 30)), None);
+    let streamed = cut(n, h200(1, 8_000_000_000)).unwrap();
+    // 33 x 512 tiles are 64 waves of 264.
+    assert!(streamed.streamed && streamed.height == 33 * 128 && streamed.strips() == 16);
+    assert!(streamed.plan().device_bytes() <= 8_000_000_000);
+    assert_eq!(streamed.plan().memory_bytes(), n * n * 4);
+    for devices in [2, 3, 4] {
+        let cut = cut(n, h200(devices, 139 << 30)).unwrap();
+        assert!(!cut.streamed && cut.devices == devices && cut.height == 17 * 128, "{cut:?}");
+        assert!(cut.plan().device_bytes() <= (n * n * 4 / devices) * 6 / 5 + (2 << 30));
+    }
+    // Small ones stay together.
+    assert_eq!(cut(8192, h200(4, 139 << 30)), None);
+    // 360 GB, on one device and on two: too much for these; on four it is not.
+    let n = 300_000;
+    for devices in [1, 2, 4] {
+        let cut = cut(n, h200(devices, 139 << 30)).unwrap();
+        assert_eq!(cut.streamed, devices < 4, "{cut:?}");
+        assert!(cut.height > 1200 && cut.plan().device_bytes() <= 139 << 30);
+        assert_eq!((0..cut.strips()).map(|strip| cut.rows(strip)).sum::<u64>(), cut.side);
+        assert_eq!((0..cut.strips()).map(|strip| cut.vertices_of(strip)).sum::<u64>(), n);
+    }
+    // Offsets within a strip stay below 2^32.
+    let n = 4_000_000;
+    let cut = cut(n, h200(1, 1 << 40)).unwrap();
+    assert!(cut.height * cut.side < 1 << 32 && cut.height >= 1024, "{cut:?}");
+}
+
+#[test]
+fn negative_cycles_through_any_strip() {
+    for (n, back) in [(40, 10), (300, 10), (300, 31), (500, 10)] {
+        // From a vertex of one strip to one of another, and back.
+        for (from, to) in [(0, n - 1), (n - 1, 0), (n / 2, n / 2 + 1)] {
+            let base = random_graph(n, n, 4, 20, |length| length as i32);
+            let mut arcs: Vec<_> = base.edges().map(|(u, v, weight)| (u, v, weight as i32)).collect();
+            arcs.extend([(from as VertexId, to as VertexId, -30), (to as VertexId, from as VertexId, back)]);
+            let graph = GraphBuilder::new().vertices(n).build_from(arcs).unwrap();
+            let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall"));
+            for count in [1, 2] {
+                for devices in devices(count, n) {
+                    let solver = Solver::builder(&graph).threads(1).devices(devices);
+                    let solver = solver.memory(memory_for(&graph, Cell::I32, 128)).open().unwrap();
+                    let found = solver.solve(Apsp::all().algorithm("tiled-floyd-warshall:strip=128,cell-bits=32"));
+                    match (&expected, found) {
+                        (Err(Error::NegativeCycle(expected)), Err(Error::NegativeCycle(found))) => {
+                            assert_eq!(&found, expected, "n = {n}");
+                        }
+                        (Ok(expected), Ok(found)) => assert_equal(&found, expected, "no cycle"),
+                        (expected, found) => panic!("n = {n}, {from} to {to}: {expected:?}, {found:?}"),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Distances that do not fit are noticed in whatever strip they are.
+#[test]
+fn distances_at_the_edges_of_the_cells() {
+    // A path through all strips: 401 times the weight is to be below half of what a cell holds.
+    for (weight, bits) in [(81_u32, 16), (82, 32), (5_000_000, 32), (6_000_000, 64)] {
+        let graph = Graph::from_edges((0..400).map(|v| (v, v + 1, weight))).unwrap();
+        let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
+        for devices in [devices(1, 1), devices(2, 1)].concat() {
+            let solver = Solver::builder(&graph).threads(1).devices(devices).open().unwrap();
+            let matrix = solver.solve(Apsp::all().algorithm("tiled-floyd-warshall:strip=1,cell-bits=16")).unwrap();
+            assert_equal(&matrix, &expected, &format!("{weight}"));
+            assert_eq!(counted(&matrix, "cell_bits"), bits, "{weight}");
+        }
+    }
+    // Only the distance to a vertex of the first strip, or the last, is too long.
+    for reversed in [false, true] {
+        let arcs = [(0, 399, 30_000_u32), (399, 1, 2_000)]
+            .map(|(u, v, w)| if reversed { (399 - u, 399 - v, w) } else { (u, v, w) });
+        let graph = GraphBuilder::new().vertices(400).build_from(arcs.to_vec()).unwrap();
+        for devices in devices(2, 2) {
+            let solver = Solver::builder(&graph).threads(1).devices(devices).open().unwrap();
+            let matrix = solver.solve(Apsp::all().algorithm("tiled-floyd-warshall:strip=1,cell-bits=16")).unwrap();
+            assert_eq!(counted(&matrix, "cell_bits"), 32);
+            let (from, to) = if reversed { (399, 398) } else { (0, 1) };
+            assert_eq!(matrix.distance(from, to).map(Distance::to_f64), Some(32_000.0));
+        }
+    }
+}
+
+#[test]
+fn work_can_be_cancelled_anywhere() {
+    let graph = random_graph(6, 600, 2, 0, |length| length as u32);
+    let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
+    for devices in [devices(1, 6), devices(2, 6)].concat() {
+        for after in [1, 7] {
+            let control = Control::new();
+            let inner = control.clone();
+            let told = std::sync::atomic::AtomicU32::new(0);
+            let control = control.watched_by(move |_| {
+                if told.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == after {
+                    inner.cancel();
+                }
+            });
+            let solver = Solver::builder(&graph).threads(1).devices(devices.clone());
+            let solver = solver.memory(memory_for(&graph, Cell::U32, 128)).control(control).open().unwrap();
+            let cancelled = solver.solve(Apsp::all().algorithm("tiled-floyd-warshall:strip=128,cell-bits=32"));
+            assert!(matches!(cancelled, Err(Error::Interrupted)));
+        }
+        // The device is as good as before.
+        let solver = Solver::builder(&graph).threads(1).devices(devices).open().unwrap();
+        assert_equal(&solver.solve(Apsp::all()).unwrap(), &expected, "after it was cancelled");
+    }
+}
