@@ -12,7 +12,7 @@
 //   rest(i, j)  every other tile: what column(i) and row(j) make of it
 //
 // All but the first are one routine: the min-plus product of a matrix that lies with its columns one after another and
-// one that lies with its rows one after another, accumulated in the tile.
+// one that lies with its rows one after another, accumulated in the tile. For bits it is another one, by tables.
 //
 // With several cells in a word, a tile has so many times as many columns as a stage. Then the diagonal task does row(j)
 // for the tile that it is in, too, and column(i) does all of its tile: old column times new row is what new column times
@@ -558,8 +558,14 @@ __device__ __forceinline__ bool close_diagonal(const Operands<Cell>& operands, t
 
 /// Vertices of a group, and unions of their rows.
 constexpr u32 group = 4, unions = 1 << group;
-/// So many groups have tables at a time; two of these take turns.
+/// So many groups have tables at a time.
 constexpr u32 groups = 4;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+/// How many such sets of tables there are: here there is no room for two that take turns.
+constexpr u32 tables_there = 1;
+#else
+constexpr u32 tables_there = 2;
+#endif
 /// Words of their tables.
 template <class Cell>
 constexpr u32 table_words = groups * unions * Shape<Cell>::side;
@@ -606,7 +612,7 @@ __device__ __forceinline__ void relax_tile_of_bits(const Operands<Cell>& operand
     constexpr u32 warps = threads / 32, rows = S::side / warps, steps = S::side / (groups * group);
     static_assert(S::side == 32 * S::vector && warps == 2 * groups && S::pack == 2 * groups * group, "");
     const u32 warp = threadIdx.x / 32, word = threadIdx.x % 32 * S::vector;
-    u32* const columns = shared + 2 * table_words<Cell>;
+    u32* const columns = shared + tables_there * table_words<Cell>;
     // A group's tables are made by two warps: one has the unions with its last row, one those without.
     const u32 of_group = warp / 2;
     const bool has_last = warp % 2 != 0;
@@ -640,26 +646,34 @@ __device__ __forceinline__ void relax_tile_of_bits(const Operands<Cell>& operand
             write_vector(to + which * S::side, of_union[which]);
         }
     };
-    fetch_rows(0);
+    bool has_bits = false;
     if (threadIdx.x < S::side) {
         const u32 apart = operands.left_is_turned ? operands.pitch : S::vector;
-        write_vector(columns + threadIdx.x * S::vector,
-                     load(reinterpret_cast<const Vector<u32>*>(operands.left + threadIdx.x * apart)));
+        const auto of_row = load(reinterpret_cast<const Vector<u32>*>(operands.left + threadIdx.x * apart));
+        has_bits = (of_row.word[0] | of_row.word[1] | of_row.word[2] | of_row.word[3]) != 0;
+        write_vector(columns + threadIdx.x * S::vector, of_row);
     }
+    // Nothing is joined where no row has any of the stage's vertices. (The stage's own columns have to be written.)
+    if (!operands.left_is_turned && __syncthreads_or(has_bits) == 0) return;
+    fetch_rows(0);
     Vector<u32> best[rows];
     u32 pitch;
     u32* tile = find_tile(pitch);
 #pragma unroll
     for (u32 row = 0; row < rows; row++) best[row] = load(reinterpret_cast<const Vector<u32>*>(tile + row * pitch));
     make_tables(shared);
-    fetch_rows(1);
+    if (tables_there > 1) fetch_rows(1);
 #pragma unroll 1
     for (u32 step = 0; step < steps; step++) {
+        if (tables_there == 1 && step > 0) {
+            __syncthreads();
+            make_tables(shared);
+        }
         // These tables are complete, and everyone is done with those before.
         __syncthreads();
-        const u32* const tables = shared + step % 2 * table_words<Cell> + word;
-        if (step + 1 < steps) make_tables(shared + (step + 1) % 2 * table_words<Cell>);
-        if (step + 2 < steps) fetch_rows(step + 2);
+        const u32* const tables = shared + step % tables_there * table_words<Cell> + word;
+        if (tables_there > 1 && step + 1 < steps) make_tables(shared + (step + 1) % tables_there * table_words<Cell>);
+        if (step + tables_there < steps) fetch_rows(step + tables_there);
         const u32* const bits_of = columns + warp * rows * S::vector + step / 2;
 #pragma unroll
         for (u32 row = 0; row < rows; row++) {

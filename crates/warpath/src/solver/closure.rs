@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::place::{Place, Placed};
 use super::{Request, Solver};
-use crate::algorithms::{AlgorithmInfo, Parameters, Statistics, parse_algorithm};
+use crate::algorithms::{Parameters, Statistics, parse_algorithm};
 use crate::cpu::closure::{ALGORITHMS, ClosureAlgorithm, ClosureBits, ClosureTask, condensation};
 use crate::cuda::closure as cuda;
 use crate::plan::Plan;
@@ -30,16 +30,9 @@ enum Chosen {
 }
 
 impl Chosen {
-    fn info(&self) -> &'static AlgorithmInfo {
-        match self {
-            Chosen::Cpu(algorithm) => &algorithm.info,
-            Chosen::Cuda(algorithm) => &algorithm.info,
-        }
-    }
-
-    /// Whether it is `condensation`, which has counts without a matrix.
-    fn condenses(&self) -> bool {
-        self.info().name == condensation::ALGORITHM.info.name
+    /// Whether it is the CPU's `condensation`, which has counts without a matrix.
+    fn counts_without_matrix(&self) -> bool {
+        matches!(self, Chosen::Cpu(algorithm) if algorithm.info.name == condensation::ALGORITHM.info.name)
     }
 }
 
@@ -53,6 +46,9 @@ fn choose(closure: &Closure, solver: &Solver<'_>) -> Result<Choice> {
     });
     let (name, reason) = match (asked, placed.engine) {
         (Some(name), _) => (name, "as asked for"),
+        (None, Place::Cuda) if cuda::condensation::pays(solver.graph) => {
+            (condensation::ALGORITHM.info.name, "components are found sooner than the whole matrix is closed")
+        }
         (None, Place::Cuda) => (cuda::ALGORITHMS[0].info.name, "a GPU works on the whole matrix"),
         (None, Place::Cpu) if solver.graph.is_directed() => (
             condensation::ALGORITHM.info.name,
@@ -89,11 +85,11 @@ fn solve_on_cuda(
     solver: &Solver<'_>,
     algorithm: &cuda::ClosureAlgorithm,
     choice: Choice,
-) -> Result<(BitMatrix, Report)> {
+) -> Result<(ReachabilityBits, Report)> {
     let graph = solver.graph;
     if graph.vertices() == 0 {
         let report = report(choice, Seconds::default(), Vec::new());
-        return Ok((BitMatrix::new(0, 0), Report { engine: "cuda".into(), ..report }));
+        return Ok((ReachabilityBits::Matrix(BitMatrix::new(0, 0)), Report { engine: "cuda".into(), ..report }));
     }
     let mut state = solver.cuda();
     let device = state.device(&solver.engine)?;
@@ -117,9 +113,8 @@ fn solve_on_cuda(
     let [prepare, solve, download] = closed.seconds;
     let seconds = Seconds { prepare, solve, download, ..Default::default() };
     let report = report(choice, seconds, closed.statistics);
-    let (engine, device_bytes) =
-        (format!("cuda:{}", device.properties().ordinal), algorithm.plan(graph).device_bytes());
-    Ok((closed.bits, Report { engine, device_bytes, ..report }))
+    let engine = format!("cuda:{}", device.properties().ordinal);
+    Ok((closed.bits, Report { engine, device_bytes: closed.device_bytes, ..report }))
 }
 
 impl Request for Closure {
@@ -140,7 +135,7 @@ impl Request for Closure {
             Chosen::Cpu(algorithm) => algorithm,
             Chosen::Cuda(algorithm) => {
                 let (bits, report) = solve_on_cuda(&self, solver, algorithm, choice)?;
-                return Ok(Reachability { vertices, irreflexive, bits: ReachabilityBits::Matrix(bits), report });
+                return Ok(Reachability { vertices, irreflexive, bits, report });
             }
         };
         let start = Instant::now();
@@ -166,7 +161,7 @@ impl Request for ClosureCounts {
 
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan> {
         let choice = choose(&self.closure, solver)?;
-        if !choice.algorithm.condenses() {
+        if !choice.algorithm.counts_without_matrix() {
             let mut plan = self.closure.plan(solver)?;
             plan.memory("counts", solver.graph.vertices() as u64 * 8);
             return Ok(plan);
@@ -177,7 +172,7 @@ impl Request for ClosureCounts {
     fn solve_on(self, solver: &Solver<'_>) -> Result<ReachableCounts> {
         let irreflexive = self.closure.irreflexive;
         let choice = choose(&self.closure, solver)?;
-        if !choice.algorithm.condenses() {
+        if !choice.algorithm.counts_without_matrix() {
             let reachability = self.closure.solve_on(solver)?;
             let counts = solver.team.install(|| reachability.reachable_counts());
             return Ok(ReachableCounts { counts, irreflexive, report: reachability.report });

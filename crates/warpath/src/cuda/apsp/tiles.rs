@@ -28,8 +28,11 @@ pub(in crate::cuda) const STAGES: Parameter = Parameter {
 pub(super) const THREADS: u32 = 256;
 const ROW_BYTES: u64 = 512;
 pub(super) const SHARED_BYTES: u32 = 3 * 2 * 16 * ROW_BYTES as u32;
-/// That for bits: twice the tables of 4 groups of 4 rows, and the columns.
-const SHARED_BYTES_OF_BITS: u32 = 2 * 4 * 16 * ROW_BYTES as u32 + 128 * 16;
+/// That for bits: the columns, and the tables of 4 groups of 4 rows, twice where there is room for that.
+fn shared_bytes_of_bits(capability: (u32, u32)) -> u32 {
+    let tables = if capability < (8, 0) { 1 } else { 2 };
+    tables * 4 * 16 * ROW_BYTES as u32 + 128 * 16
+}
 
 /// Relaxations of words in a launch.
 const WORK_OF_LAUNCH: u64 = 1 << 40;
@@ -41,7 +44,7 @@ pub(in crate::cuda) struct Tiles {
     word: u64,
     down: u64,
     across: u64,
-    shared_bytes: u32,
+    has_bits: bool,
 }
 
 impl Tiles {
@@ -53,12 +56,12 @@ impl Tiles {
     /// A matrix of so many rows of so many words of so many bytes, multiples of a tile's.
     pub(in crate::cuda) fn new(rows: u64, words: u64, word: u64) -> Self {
         let (down, across) = (rows / Self::side(word), words / Self::side(word));
-        Tiles { word, down, across, shared_bytes: SHARED_BYTES }
+        Tiles { word, down, across, has_bits: false }
     }
 
     /// A matrix of bits, of so many rows of so many words of 32 bits, multiples of a tile's.
     pub(in crate::cuda) fn of_bits(rows: u64, words: u64) -> Self {
-        Tiles { shared_bytes: SHARED_BYTES_OF_BITS, ..Tiles::new(rows, words, 4) }
+        Tiles { has_bits: true, ..Tiles::new(rows, words, 4) }
     }
 
     fn tile_bytes(self) -> u64 {
@@ -170,9 +173,11 @@ impl Launches {
         workspace: Workspace,
         parameters: &Parameters,
     ) -> Result<Self> {
-        let Tiles { down, across, shared_bytes, .. } = tiles;
+        let Tiles { down, across, .. } = tiles;
         let Workspace { columns, diagonal, stages_done, tasks_done, tickets, stopped } = workspace;
         let device = pool.device();
+        let capability = device.properties().compute_capability;
+        let shared_bytes = if tiles.has_bits { shared_bytes_of_bits(capability) } else { SHARED_BYTES };
         let at_once = device.blocks_at_once(function, THREADS, shared_bytes)?;
         // Where there are few tiles they wait for each other most of the time: a block that has a multiprocessor to
         // itself is done sooner.

@@ -5,6 +5,7 @@
 //! reaches itself from the start, or, in the irreflexive closure, where it is found on a cycle.
 
 mod bit_warshall;
+pub(crate) mod condensation;
 mod warshall;
 
 use std::sync::Arc;
@@ -16,8 +17,9 @@ use super::graph::plan_array;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
-use crate::problems::BitMatrix;
+use crate::problems::{BitMatrix, ReachabilityBits};
 use crate::{Control, Result};
+use condensation::Condensation;
 
 /// A closure to be computed.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +39,8 @@ pub(crate) struct ClosureTask<'a> {
 pub(crate) struct ClosureAlgorithm {
     /// What is known of it before it runs.
     pub(crate) info: AlgorithmInfo,
+    /// Whether the matrix is one between strongly connected components.
+    pub(crate) condenses: bool,
     /// Rows of the matrix of bits, and 32-bit words of a row, are multiples of these.
     multiples: (u64, u64),
     /// Adds what it takes beside that, for so many vertices.
@@ -46,15 +50,18 @@ pub(crate) struct ClosureAlgorithm {
 }
 
 /// Every transitive closure algorithm of this engine.
-pub(crate) static ALGORITHMS: &[ClosureAlgorithm] = &[bit_warshall::ALGORITHM, warshall::BLOCKED, warshall::ALGORITHM];
+pub(crate) static ALGORITHMS: &[ClosureAlgorithm] =
+    &[bit_warshall::ALGORITHM, condensation::ALGORITHM, warshall::BLOCKED, warshall::ALGORITHM];
 
 /// What came of a task.
 #[derive(Debug)]
 pub(crate) struct Closed {
     /// Who reaches whom.
-    pub(crate) bits: BitMatrix,
+    pub(crate) bits: ReachabilityBits,
     /// What was counted.
     pub(crate) statistics: Statistics,
+    /// What it took on the device.
+    pub(crate) device_bytes: u64,
     /// How long it took to make the matrix of arcs, to work on it, and to bring it back, in seconds.
     pub(crate) seconds: [f64; 3],
 }
@@ -76,9 +83,25 @@ impl ClosureAlgorithm {
         (vertices.next_multiple_of(rows), vertices.div_ceil(32).next_multiple_of(words))
     }
 
-    /// What it takes: the matrix on both sides, and its work on the device.
+    /// What it takes: the matrix on both sides, and its work on the device. Where that could be much, components are
+    /// counted, in O(V + E).
     pub(crate) fn plan(&self, graph: &Graph) -> Plan {
+        const MUCH: u64 = 1 << 30;
         let vertices = graph.vertices();
+        if !self.condenses {
+            return self.plan_matrix(vertices);
+        }
+        let with_components = |components: usize| {
+            let mut plan = if graph.is_directed() { self.plan_matrix(components) } else { Plan::new() };
+            condensation::plan(graph, components as u64, &mut plan);
+            plan
+        };
+        let at_most = with_components(vertices);
+        if at_most.device_bytes() <= MUCH { at_most } else { with_components(condensation::count(graph)) }
+    }
+
+    /// The same for a matrix of so many rows and columns.
+    fn plan_matrix(&self, vertices: usize) -> Plan {
         let mut plan = Plan::new();
         plan.memory("matrix of bits", BitMatrix::bytes(vertices, vertices));
         if vertices > 0 {
@@ -91,40 +114,72 @@ impl ClosureAlgorithm {
 
     /// Computes the closure.
     pub(crate) fn solve(&self, device: &Arc<dyn Device>, task: &ClosureTask<'_>) -> Result<Closed> {
+        let (graph, irreflexive) = (task.graph, task.irreflexive);
+        if !self.condenses {
+            return self.close_matrix(device, task, graph.vertices(), |u, set| {
+                graph.neighbors(u as VertexId).iter().for_each(|&v| set(v as usize));
+                if !irreflexive {
+                    set(u);
+                }
+            });
+        }
         let start = Instant::now();
-        let vertices = task.graph.vertices();
+        let condensation = Condensation::of(graph);
+        task.control.check()?;
+        let components = start.elapsed().as_secs_f64();
+        let mut closed = if graph.is_directed() {
+            self.close_matrix(device, task, condensation.count(), |c, set| condensation.row(c, set))?
+        } else {
+            let bits = ReachabilityBits::Matrix(BitMatrix::new(0, 0));
+            Closed { bits, statistics: Vec::new(), device_bytes: 0, seconds: [0.0; 3] }
+        };
+        let bits = match closed.bits {
+            ReachabilityBits::Matrix(bits) if graph.is_directed() => Some(bits),
+            _ => None,
+        };
+        let (condensed, counted) = condensation.close(irreflexive, bits);
+        closed.statistics.extend(counted);
+        closed.seconds[0] += components;
+        Ok(Closed { bits: ReachabilityBits::Condensed(condensed), ..closed })
+    }
+
+    /// Closes a matrix of so many rows and columns, of which `row` calls the function it gets with the bits of a row.
+    fn close_matrix(
+        &self,
+        device: &Arc<dyn Device>,
+        task: &ClosureTask<'_>,
+        vertices: usize,
+        row: impl Fn(usize, &mut dyn FnMut(usize)) + Sync,
+    ) -> Result<Closed> {
+        let start = Instant::now();
         let (rows, pitch) = self.sides(vertices as u64);
-        let mut pool = Pool::new(device, self.plan(task.graph).device_bytes())?;
+        let device_bytes = self.plan_matrix(vertices).device_bytes();
+        let mut pool = Pool::new(device, device_bytes)?;
         let words = pool.take::<u32>(rows * pitch)?;
         let mut there = Bits { pool, words, rows, pitch };
-        there.upload(task)?;
+        there.upload(vertices, row)?;
         device.synchronize()?;
         let prepare = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let statistics = (self.close)(&mut there, task)?;
         let solve = start.elapsed().as_secs_f64();
         let start = Instant::now();
-        let bits = there.download(vertices)?;
-        Ok(Closed { bits, statistics, seconds: [prepare, solve, start.elapsed().as_secs_f64()] })
+        let bits = ReachabilityBits::Matrix(there.download(vertices)?);
+        Ok(Closed { bits, statistics, device_bytes, seconds: [prepare, solve, start.elapsed().as_secs_f64()] })
     }
 }
 
 impl Bits {
-    fn upload(&self, task: &ClosureTask<'_>) -> Result<()> {
+    fn upload(&self, vertices: usize, row: impl Fn(usize, &mut dyn FnMut(usize)) + Sync) -> Result<()> {
         let pitch = self.pitch as usize;
         self.pool.upload_with(self.words, self.rows as usize * pitch, |range, piece| {
             piece.fill(0);
-            let vertices = range.start / pitch..range.end.div_ceil(pitch).min(task.graph.vertices());
-            for u in vertices {
-                let mut set = |v: usize| {
+            for u in range.start / pitch..range.end.div_ceil(pitch).min(vertices) {
+                row(u, &mut |v| {
                     if let Some(word) = (u * pitch + v / 32).checked_sub(range.start).and_then(|at| piece.get_mut(at)) {
                         *word |= 1 << (v % 32);
                     }
-                };
-                task.graph.neighbors(u as VertexId).iter().for_each(|&v| set(v as usize));
-                if !task.irreflexive {
-                    set(u);
-                }
+                });
             }
         })
     }

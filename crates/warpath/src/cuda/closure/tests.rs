@@ -30,15 +30,20 @@ fn every_algorithm_agrees_with_the_cpu() {
     for (turn, (name, graph)) in graphs_of_every_shape::<Unit>(2).into_iter().enumerate().step_by(3) {
         let tiled = ["bit-warshall", "bit-warshall:stages=1,head-start=0"][turn % 2];
         if graph.vertices() <= MOST_VERTICES_OF_PAPERS {
-            let papers = [tiled, "warshall", "blocked-warshall", "blocked-warshall:block=32"];
+            let papers = [tiled, "condensation", "warshall", "blocked-warshall", "blocked-warshall:block=32"];
             agrees_with_the_cpu(&name, &graph, &papers, turn as u64);
         } else {
-            agrees_with_the_cpu(&name, &graph, &[tiled], turn as u64);
+            agrees_with_the_cpu(&name, &graph, &[tiled, "condensation"], turn as u64);
         }
     }
     for vertices in [0, 1, 2, 33] {
         let graph = GraphBuilder::new().vertices(vertices).build_from(Vec::<(u32, u32)>::new()).unwrap();
-        agrees_with_the_cpu("no edges", &graph, &["bit-warshall", "warshall", "blocked-warshall"], vertices);
+        agrees_with_the_cpu(
+            "no edges",
+            &graph,
+            &["bit-warshall", "condensation", "warshall", "blocked-warshall"],
+            vertices,
+        );
     }
 }
 
@@ -55,7 +60,64 @@ fn counts_and_refusals() {
         assert_eq!(counts.report().algorithm, "bit-warshall");
         let small = Solver::builder(&graph).threads(1).device(device).memory(1 << 16).open().unwrap();
         assert!(matches!(small.solve(Closure::new()), Err(Error::OutOfMemory { available: 65_536, .. })));
-        let refused = gpu.solve(Closure::new().algorithm("condensation")).unwrap_err();
+        let condensed = gpu.solve(Closure::new().algorithm("condensation").counts_only()).unwrap();
+        assert_eq!((condensed.counts(), condensed.report().algorithm.as_str()), (counts.counts(), "condensation"));
+        assert!(condensed.report().engine.starts_with("cuda"));
+        let refused = gpu.solve(Closure::new().algorithm("dijkstra")).unwrap_err();
         assert!(refused.to_string().contains("bit-warshall"), "{refused}");
+    }
+}
+
+/// What many components, few of them large, look like: numbered so that arcs lead down.
+#[test]
+fn condensed_matrices_are_triangles() {
+    let mut random = Random(5);
+    let mut arcs = Vec::new();
+    for group in 0..300_u64 {
+        // Circles of one to three vertices, some with loops, and arcs to later circles.
+        let size = 1 + group % 3;
+        arcs.extend((0..size).filter(|_| size > 1).map(|v| (3 * group + v, 3 * group + (v + 1) % size)));
+        arcs.extend((0..2).map(|_| (3 * group, 3 * (group + random.below(300 - group)))));
+    }
+    let graph = Graph::from_edges(arcs.into_iter().map(|(u, v)| (u as VertexId, v as VertexId))).unwrap();
+    agrees_with_the_cpu("circles", &graph, &["condensation", "bit-warshall"], 5);
+    for device in devices(5) {
+        let gpu = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+        let found = gpu.solve(Closure::new().algorithm("condensation")).unwrap();
+        let cpu = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap();
+        let expected = cpu.solve(Closure::new()).unwrap();
+        let counted = |name| found.report().statistics.iter().find(|(counter, _)| *counter == name).unwrap().1;
+        assert_eq!(counted("components") as usize, expected.condensed().unwrap().sizes.len());
+        assert_eq!(counted("largest_component"), 3);
+        assert_eq!(found.reachable_counts(), expected.reachable_counts());
+        // Between vertices it takes a matrix of at least so many bits.
+        let bytes = gpu.plan(&Closure::new().algorithm("bit-warshall")).unwrap().device_bytes();
+        assert!(found.report().device_bytes < bytes);
+    }
+}
+
+#[test]
+fn large_sparse_graphs_are_condensed() {
+    let sparse = |n: u32, degree: u32| (0..n).flat_map(move |u| (0..degree).map(move |d| (u, (u * 7 + d) % n)));
+    for (n, degree, condenses) in [(1000, 2, false), (20_000, 2, true), (4000, 200, false)] {
+        let graph = Graph::from_edges(sparse(n, degree)).unwrap();
+        assert_eq!(condensation::pays(&graph), condenses, "{n} vertices of degree {degree}");
+    }
+}
+
+/// More than 4,096 columns, and some tile rows without bits in some stages.
+#[test]
+fn rows_of_several_tiles() {
+    const VERTICES: u64 = 4_230;
+    let mut random = Random(8);
+    let arcs: Vec<_> =
+        (0..5_000).map(|_| (random.below(VERTICES) as VertexId, random.below(VERTICES) as VertexId)).collect();
+    let graph = GraphBuilder::new().vertices(VERTICES).build_from(arcs).unwrap();
+    let cpu = Solver::builder(&graph).engine(Engine::Cpu).threads(2).open().unwrap();
+    let expected = cpu.solve(Closure::new()).unwrap();
+    for device in devices(8) {
+        let gpu = Solver::builder(&graph).threads(2).device(device).open().unwrap();
+        let found = gpu.solve(Closure::new().algorithm("bit-warshall")).unwrap();
+        assert_eq!(found.to_matrix().unwrap(), expected.to_matrix().unwrap());
     }
 }

@@ -28,6 +28,7 @@ pub(super) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
         parameters: &[],
         negative_weights: true,
     },
+    condenses: false,
     multiples: (1, 1),
     plan: |vertices, plan| {
         let side = vertices.next_multiple_of(WIDEST);
