@@ -18,16 +18,16 @@ use crate::{Error, Result};
 
 /// What the algorithm takes on the device. Should cells that are expected to do turn out too narrow, the wider ones take
 /// more: then they are planned once more, and refused if they have no room.
-pub(super) fn device_plan(algorithm: &MatrixAlgorithm, parameters: &Parameters, graph: &Graph) -> Plan {
-    fn of<L: DenseLane>(algorithm: &MatrixAlgorithm, parameters: &Parameters, graph: &Graph) -> Plan {
+pub(super) fn device_plan(algorithm: &MatrixAlgorithm, parameters: &Parameters, graph: &Graph) -> Result<Plan> {
+    fn of<L: DenseLane>(algorithm: &MatrixAlgorithm, parameters: &Parameters, graph: &Graph) -> Result<Plan> {
         /// Narrower cells may have to be repeated in these; wider ones hardly ever.
         const USUAL_BYTES: u64 = 4;
-        let cells = algorithm.cells::<L>(graph, parameters, None).unwrap_or_default();
+        let cells = algorithm.cells::<L>(graph, parameters, None)?;
         let usual = cells.iter().find(|cell| cell.bytes() >= USUAL_BYTES).or(cells.last());
-        usual.map_or_else(Plan::new, |&cell| algorithm.plan_matrix::<L>(cell, graph.vertices() as u64))
+        Ok(usual.map_or_else(Plan::new, |&cell| algorithm.plan_matrix::<L>(cell, graph.vertices() as u64)))
     }
     if graph.vertices() == 0 {
-        return Plan::new();
+        return Ok(Plan::new());
     }
     match graph.weight_kind() {
         WeightKind::Unit => of::<UnitLane>(algorithm, parameters, graph),
@@ -57,8 +57,8 @@ pub(super) fn plan(
     solver: &Solver<'_>,
     table: &Table,
     plan: &mut Plan,
-) {
-    for item in device_plan(algorithm, parameters, solver.graph).device_items() {
+) -> Result<()> {
+    for item in device_plan(algorithm, parameters, solver.graph)?.device_items() {
         plan.device(item.what.clone(), item.bytes);
     }
     if table.targets.is_some() && solver.graph.vertices() > 0 {
@@ -66,6 +66,7 @@ pub(super) fn plan(
         let most = (block_bytes(solver) / row_bytes).max(1).min(table.sources.len() as u64);
         plan.memory("whole rows, of which some columns are wanted", most.saturating_mul(row_bytes));
     }
+    Ok(())
 }
 
 /// The algorithm to run on a GPU if none was asked for, and why: the quickest of those that fit its memory.

@@ -122,7 +122,7 @@ pub(super) fn candidate(
             let there = vertices * vertices * on_cuda::first_cell(algorithm, parameters, graph).bytes() as f64;
             // Facts come from rows on the host.
             let back = table.cells() as f64 * table.distance_bytes as f64 / COPYING;
-            (there / COPYING + work + back, on_cuda::device_plan(algorithm, parameters, graph))
+            (there / COPYING + work + back, on_cuda::device_plan(algorithm, parameters, graph).unwrap_or_default())
         }
         // Rows come back while others are searched for.
         ApspAlgorithm::BySearches(algorithm) => {
