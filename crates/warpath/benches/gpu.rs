@@ -9,7 +9,9 @@
 //! cargo bench -p warpath --bench gpu -- --problem sssp roads.gr --sources 1024   # in one call
 //! cargo bench -p warpath --bench gpu -- --predecessors kron:20      # and predecessors, compared with the CPU's, too
 //! cargo bench -p warpath --bench gpu -- --problem apsp dense:4096 --type f32     # all pairs, with weights as floats
-//! cargo bench -p warpath --bench gpu -- --problem apsp dense:4096 --successors   # and with successors of all pairs
+//! cargo bench -p warpath --bench gpu -- --problem apsp kron:13 --into matrix     # all rows, to the host
+//! cargo bench -p warpath --bench gpu -- --problem apsp kron:16 --into facts      # all rows, summed up on the device
+//! cargo bench -p warpath --bench gpu -- --problem apsp dense:4096 --into successors   # and the successors of all pairs
 //! ```
 //!
 //! For each of eight sources in the largest component, five searches after one to warm up: from a prepared graph on the
@@ -84,7 +86,7 @@ impl Wanted {
 fn main() {
     let mut wanted = Wanted { problem: Problem::Bfs, predecessors: false };
     let mut all_pairs = false;
-    let mut successors = false;
+    let mut into = apsp::Into::Sample;
     let mut kind = None;
     let mut weights = None;
     let mut graphs = Vec::new();
@@ -107,7 +109,7 @@ fn main() {
             }
             "--weights" => weights = arguments.next().map(|range| parse_range(&range)),
             "--type" => kind = arguments.next(),
-            "--successors" => successors = true,
+            "--into" => into = apsp::Into::parse(arguments.next().as_deref()),
             "--predecessors" => wanted.predecessors = true,
             "--bench" => {}
             _ => graphs.push(argument),
@@ -145,7 +147,7 @@ fn main() {
             let chosen = algorithms.iter().map(|name| Some(name.as_str()));
             chosen
                 .chain(algorithms.is_empty().then_some(None))
-                .for_each(|algorithm| apsp::time(name, &graph, algorithm, successors));
+                .for_each(|chosen| apsp::time(name, &graph, chosen, into));
             continue;
         }
         let sources = sources(&graph, together.unwrap_or(SOURCES));

@@ -1,10 +1,11 @@
-//! All-pairs shortest paths on a GPU, timed by its own clock: from the matrix of weights on the device to that of
-//! distances. Some rows are compared with searches of the CPU engine; of small graphs all rows. With successors, those of
-//! all pairs are derived, and the time for that is printed beside.
+//! All-pairs shortest paths on a GPU, timed by its own clock: from the matrix of weights, or the graph, on the device to
+//! all distances there, or to facts about all rows. Beside it is what `auto` predicts. Some rows are compared with searches of
+//! the CPU engine; of small graphs all rows.
 
 use std::time::Instant;
 
 use warpath::graph::{Distance, Distances, WeightKind, Weights, with_weights};
+use warpath::problems::{Report, Seconds};
 use warpath::{Apsp, Engine, Graph, Solver, VertexId};
 
 /// Runs after one to warm up.
@@ -12,6 +13,32 @@ const RUNS: usize = 3;
 /// Up to so many vertices, all rows are compared; else as many as the latter says.
 const SMALL: usize = 1500;
 const ROWS: usize = 4;
+
+/// What is made of the rows.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Into {
+    /// Some rows alone are asked for, and compared: for algorithms on the matrix, which makes no difference to them.
+    Sample,
+    /// A matrix of all rows on the host.
+    Matrix,
+    /// How many pairs there are, and the sum of their distances.
+    Facts,
+    /// The matrix, and the successors of all pairs, whose time is among the statistics.
+    Successors,
+}
+
+impl Into {
+    /// What the option says.
+    pub(super) fn parse(text: Option<&str>) -> Self {
+        match text {
+            Some("sample") => Into::Sample,
+            Some("matrix") => Into::Matrix,
+            Some("facts") => Into::Facts,
+            Some("successors") => Into::Successors,
+            _ => panic!("--into takes sample, matrix, facts or successors"),
+        }
+    }
+}
 
 /// The graph with weights of another type.
 pub(super) fn converted(graph: Graph, kind: &str) -> Graph {
@@ -29,93 +56,108 @@ pub(super) fn converted(graph: Graph, kind: &str) -> Graph {
 
 pub(super) fn heading() {
     println!(
-        "{:<16} {:<5} {:<44} {:>10} {:>10} {:>8} {:>9} {:>9} {:>9}  statistics",
-        "graph", "type", "algorithm", "ms", "least", "T/s", "host ms", "prepare", "download"
+        "{:<16} {:<5} {:<44} {:>10} {:>10} {:>10} {:>8} {:>9} {:>9} {:>9}  statistics",
+        "graph", "type", "algorithm", "ms", "least", "predicted", "T/s", "host ms", "prepare", "download"
     );
 }
 
 /// Times one algorithm and prints a line.
-pub(super) fn time(name: &str, graph: &Graph, algorithm: Option<&str>, successors: bool) {
+pub(super) fn time(name: &str, graph: &Graph, algorithm: Option<&str>, into: Into) {
     let n = graph.vertices();
     let sample: Vec<VertexId> = if n <= SMALL {
         (0..n as VertexId).collect()
     } else {
         (0..ROWS).map(|index| (index * (n - 1) / (ROWS - 1)) as VertexId).collect()
     };
-    let request = || {
-        let request = if successors { Apsp::all().with_successors() } else { Apsp::all().from(sample.clone()) };
-        algorithm.into_iter().fold(request, |request, algorithm| request.algorithm(algorithm))
-    };
+    let asked = |request: Apsp| algorithm.into_iter().fold(request, |request, algorithm| request.algorithm(algorithm));
+    let fail = |error: warpath::Error| -> ! { panic!("{name}, {algorithm:?}: {error}") };
     let gpu = Solver::builder(graph).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
-    let (mut on_device, mut on_host, mut prepare, mut download) = (Vec::new(), Vec::new(), 0.0, 0.0);
-    let mut deriving = Vec::new();
-    let (mut found, mut described, mut statistics) = (None, String::new(), String::new());
-    for run in 0..=RUNS {
-        let start = Instant::now();
-        let matrix = gpu.solve(request()).unwrap_or_else(|error| panic!("{name}, {algorithm:?}: {error}"));
-        let host = start.elapsed().as_secs_f64();
-        let report = matrix.report();
-        if run > 0 {
-            let seconds = |of: &str, otherwise: f64| {
-                let counted = report.statistics.iter().find(|(counter, _)| *counter == of);
-                counted.map_or(otherwise, |(_, nanoseconds)| *nanoseconds as f64 * 1e-9)
-            };
-            on_device.push(seconds("device_nanoseconds", report.seconds.solve));
-            deriving.push(seconds("successor_nanoseconds", report.seconds.predecessors));
-            on_host.push(host);
-            (prepare, download) = (report.seconds.prepare, report.seconds.download);
-        }
-        described.clone_from(&report.algorithm);
-        let shown = report.statistics.iter().filter(|(name, _)| *name != "device_nanoseconds");
-        statistics = shown.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
-        found = Some(matrix);
-    }
     let cpu = Solver::builder(graph).engine(Engine::Cpu).open().expect("threads can be started");
     let expected = cpu.solve(Apsp::all().from(sample.clone()).algorithm("batched")).expect("the searches work");
-    let found = found.expect("there was a run");
-    if successors {
-        let expected = expected.successors(graph).expect("it is the same graph");
-        let found = found.found_successors().expect("they were asked for");
-        for (row, &source) in sample.iter().enumerate() {
-            assert_eq!(found.row(source as usize), expected.row(row), "{name}: the successors from {source} differ");
+    let (mut on_device, mut on_host, mut seconds) = (Vec::new(), Vec::new(), Seconds::default());
+    let (mut predicted, mut described, mut statistics) = (0.0, String::new(), String::new());
+    for run in 0..=RUNS {
+        let start = Instant::now();
+        let mut take = |report: &Report| {
+            let host = start.elapsed().as_secs_f64();
+            let counted = |name: &str| report.statistics.iter().find(|(counter, _)| *counter == name);
+            let in_seconds = |(_, nanoseconds): &(&str, u64)| *nanoseconds as f64 * 1e-9;
+            if run > 0 {
+                on_device.push(counted("device_nanoseconds").map_or(report.seconds.solve, in_seconds));
+                on_host.push(host);
+            }
+            seconds = report.seconds;
+            predicted = counted("predicted_nanoseconds").map_or(0.0, in_seconds);
+            described.clone_from(&report.algorithm);
+            let has_column = |name: &str| matches!(name, "device_nanoseconds" | "predicted_nanoseconds");
+            let shown = report.statistics.iter().filter(|(name, _)| !has_column(name));
+            statistics = shown.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
+        };
+        match into {
+            Into::Sample => {
+                let matrix = gpu.solve(asked(Apsp::all().from(sample.clone()))).unwrap_or_else(|error| fail(error));
+                take(matrix.report());
+                compare(name, 0..matrix.distances().len(), matrix.distances(), expected.distances());
+            }
+            Into::Matrix => {
+                let matrix = gpu.solve(asked(Apsp::all())).unwrap_or_else(|error| fail(error));
+                take(matrix.report());
+                let cells = sample.iter().flat_map(|&row| row as usize * n..(row as usize + 1) * n);
+                compare(name, cells, matrix.distances(), expected.distances());
+            }
+            Into::Successors => {
+                let matrix = gpu.solve(asked(Apsp::all().with_successors())).unwrap_or_else(|error| fail(error));
+                take(matrix.report());
+                let found = matrix.found_successors().expect("they were asked for");
+                let expected = expected.successors(graph).expect("it is the same graph");
+                for (row, &source) in sample.iter().enumerate() {
+                    assert_eq!(found.row(source as usize), expected.row(row), "{name}: successors from {source}");
+                }
+            }
+            Into::Facts => {
+                let summary = gpu.solve(asked(Apsp::all()).into_sink(&mut ())).unwrap_or_else(|error| fail(error));
+                take(summary.report());
+                let mut nowhere = ();
+                let some = asked(Apsp::all().from(sample.clone())).into_sink(&mut nowhere);
+                let some = gpu.solve(some).unwrap_or_else(|error| fail(error));
+                assert_eq!(some.finite_pairs(), expected.finite_pairs(), "{name}");
+                assert_eq!(some.distance_sum(), expected.distance_sum(), "{name}");
+                statistics = format!("{} pairs, sum {}, {statistics}", summary.finite_pairs(), summary.distance_sum());
+            }
         }
-        println!("{:<16} successors: {:>10.4} ms", name, median(&mut deriving) * 1e3);
-    } else {
-        compare(name, found.distances(), expected.distances());
     }
     let kind = match graph.weight_kind() {
         WeightKind::Unit => "unit",
         kind => kind.name(),
     };
-    let (middle, on_host) = (median(&mut on_device), median(&mut on_host));
+    on_device.sort_by(f64::total_cmp);
+    on_host.sort_by(f64::total_cmp);
+    let middle = on_device[RUNS / 2];
     println!(
-        "{:<16} {:<5} {:<44} {:>10.4} {:>10.4} {:>8.2} {:>9.1} {:>9.1} {:>9.2}  {statistics}",
-        name,
+        "{:<16} {:<5} {:<44} {:>10.4} {:>10.4} {:>10.4} {:>8.2} {:>9.1} {:>9.1} {:>9.2}  {statistics}",
+        name.rsplit('/').next().unwrap_or(name),
         kind,
         algorithm.unwrap_or(&described),
         middle * 1e3,
         on_device[0] * 1e3,
+        predicted * 1e3,
         (n as f64).powi(3) / middle * 1e-12,
-        on_host * 1e3,
-        prepare * 1e3,
-        download * 1e3
+        on_host[RUNS / 2] * 1e3,
+        seconds.prepare * 1e3,
+        seconds.download * 1e3
     );
 }
 
-/// Sorts them.
-fn median(times: &mut [f64]) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
-}
-
-/// That they are equal; floats but for the order in which they were added up.
-fn compare(name: &str, found: &Distances, expected: &Distances) {
-    assert_eq!(found.len(), expected.len(), "{name}");
+/// That these cells are those that are expected; floats but for the order in which they were added up.
+fn compare(name: &str, cells: impl Iterator<Item = usize>, found: &Distances, expected: &Distances) {
+    let mut compared = 0;
     let is_float = matches!(expected, Distances::F32(_) | Distances::F64(_));
     let close = |a: Distance, b: Distance| (a.to_f64() - b.to_f64()).abs() <= 1e-4 * b.to_f64().abs().max(1e-3);
-    for cell in 0..found.len() {
-        let (a, b) = (found.get(cell), expected.get(cell));
+    for (place, cell) in cells.enumerate() {
+        let (a, b) = (found.get(cell), expected.get(place));
+        compared += 1;
         let equal = a == b || (is_float && matches!((a, b), (Some(a), Some(b)) if close(a, b)));
         assert!(equal, "{name}, cell {cell}: {a:?} is not {b:?}");
     }
+    assert_eq!(compared, expected.len(), "{name}");
 }

@@ -163,7 +163,7 @@ impl Table {
     fn plan_algorithm(&self, request: &Apsp, solver: &Solver<'_>, plan: &mut Plan, in_place: bool) -> Result<()> {
         let choice = choose(request, solver, self)?;
         match choice.algorithm {
-            Chosen::OnMatrix(algorithm) => on_cuda::plan(algorithm, &choice.parameters, solver, self, plan),
+            Chosen::OnMatrix(algorithm) => on_cuda::plan(algorithm, &choice.parameters, solver, self, plan)?,
             Chosen::BySearches(algorithm) => by_searches::plan(algorithm, &choice.parameters, solver, self, plan),
             Chosen::Cpu(algorithm) => self.plan_on_cpu(algorithm, request, solver, plan, in_place),
         }

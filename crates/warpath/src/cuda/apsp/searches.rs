@@ -30,6 +30,9 @@ pub(crate) struct SearchesTask<'a> {
     pub(crate) rows: u64,
 }
 
+/// Makes searches ready on a device.
+pub(crate) type Prepare = for<'g> fn(&Arc<dyn Device>, &SearchesTask<'g>) -> Result<Box<dyn Searches + 'g>>;
+
 /// An all-pairs algorithm that searches.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SearchesAlgorithm {
@@ -40,7 +43,7 @@ pub(crate) struct SearchesAlgorithm {
     /// What it takes, the graph included.
     pub(crate) plan: fn(&SearchesTask<'_>) -> Plan,
     /// Takes what was planned, and makes everything ready.
-    pub(crate) prepare: for<'g> fn(&Arc<dyn Device>, &SearchesTask<'g>) -> Result<Box<dyn Searches + 'g>>,
+    pub(crate) prepare: Prepare,
 }
 
 /// A graph on a device, ready to be searched from batches of sources.

@@ -222,7 +222,7 @@ fn each_level(task: &BfsTask<'_>, mut expand: impl FnMut(u32) -> Result<bool>) -
 }
 
 #[cfg(test)]
-pub(in crate::cuda) mod tests {
+pub(crate) mod tests {
     use super::*;
     #[cfg(feature = "cuda")]
     use crate::cuda::device::driver::Driver;
@@ -233,7 +233,7 @@ pub(in crate::cuda) mod tests {
     use crate::{Bfs, Engine, Solver};
 
     /// The emulator under this seed, and the GPU if there is one.
-    pub(in crate::cuda) fn devices(seed: u64) -> Vec<Arc<dyn Device>> {
+    pub(crate) fn devices(seed: u64) -> Vec<Arc<dyn Device>> {
         let mut devices: Vec<Arc<dyn Device>> = Vec::new();
         #[cfg(emulator)]
         devices.push(Arc::new(Emulator::new(seed)));

@@ -472,7 +472,7 @@ mod tests {
             there.write(5);
             device.upload(address, there.cast(), 4)?;
             there.write(6);
-            device.download(back.cast(), address, 4)?;
+            device.download_in(Stream::Work, back.cast(), address, 4)?;
             device.record(&event)?;
             assert_eq!(back.read(), u32::from_ne_bytes([UNWRITTEN; 4]));
             device.wait(&event)?;
@@ -495,7 +495,7 @@ mod tests {
             here.synchronize()?;
             here.send(&there, theirs, ours, 4)?;
             here.synchronize()?;
-            there.download(back.cast(), theirs, 4)?;
+            there.download_in(Stream::Work, back.cast(), theirs, 4)?;
             there.synchronize()?;
             assert_eq!(back.read(), 5);
             from.write(6);

@@ -40,24 +40,24 @@ pub(super) fn plan_matrix(
     graph: &Graph,
     room: &Room,
     successors_of: Option<u64>,
-) -> Plan {
+) -> Result<Plan> {
     fn of<L: DenseLane>(
         algorithm: &MatrixAlgorithm,
         parameters: &Parameters,
         graph: &Graph,
         room: &Room,
         successors_of: Option<u64>,
-    ) -> Plan {
+    ) -> Result<Plan> {
         /// Narrower cells may have to be repeated in these; wider ones hardly ever.
         const USUAL_BYTES: u64 = 4;
-        let cells = algorithm.cells::<L>(graph, parameters, None).unwrap_or_default();
+        let cells = algorithm.cells::<L>(graph, parameters, None)?;
         let usual = cells.iter().find(|cell| cell.bytes() >= USUAL_BYTES).or(cells.last());
         let vertices = graph.vertices() as u64;
         let plan = |&cell: &Cell| algorithm.plan_matrix::<L>(cell, vertices, parameters, room, successors_of);
-        usual.map_or_else(Plan::new, plan)
+        Ok(usual.map_or_else(Plan::new, plan))
     }
     if graph.vertices() == 0 {
-        return Plan::new();
+        return Ok(Plan::new());
     }
     match graph.weight_kind() {
         WeightKind::Unit => of::<UnitLane>(algorithm, parameters, graph, room, successors_of),
@@ -87,8 +87,8 @@ pub(super) fn plan(
     solver: &Solver<'_>,
     table: &Table,
     plan: &mut Plan,
-) {
-    let matrix = plan_matrix(algorithm, parameters, solver.graph, &room(solver), table.successors_of());
+) -> Result<()> {
+    let matrix = plan_matrix(algorithm, parameters, solver.graph, &room(solver), table.successors_of())?;
     for item in matrix.memory_items() {
         plan.memory(item.what.clone(), item.bytes);
     }
@@ -100,6 +100,7 @@ pub(super) fn plan(
         let most = (block_bytes(solver) / row_bytes).max(1).min(table.sources.len() as u64);
         plan.memory("whole rows, of which some columns are wanted", most.saturating_mul(row_bytes));
     }
+    Ok(())
 }
 
 /// The algorithm to run on a GPU if none was asked for, and why: the quickest of those that fit its memory.

@@ -1,0 +1,485 @@
+//! All-pairs shortest paths by searches on the emulator, and on the GPU if there is one, against the CPU engine.
+
+use std::sync::{Arc, Mutex};
+
+use super::*;
+use crate::cuda::bfs::tests::devices;
+use crate::graph::{GraphBuilder, Unit, Weight};
+use crate::problems::{NpyWriter, Reduction, RowBlock, RowReductions, RowSink, TableShape};
+use crate::testing::{Random, TestWeight, graphs_of_every_shape};
+use crate::{Apsp, Bfs, Control, Engine};
+
+/// Batches of one row, of some, of all.
+const BATCHED: [&str; 4] =
+    ["batched:threads=32,rows=7", "batched:threads=64,rows=70", "batched:threads=32", "batched:threads=32,rows=1"];
+
+/// Rows of a table that takes long: no more than these.
+const ROWS: usize = 40;
+
+fn on_cpu(graph: &Graph) -> Solver<'_> {
+    Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap()
+}
+
+fn on(device: Arc<dyn Device>, graph: &Graph) -> Solver<'_> {
+    Solver::builder(graph).threads(1).device(device).open().unwrap()
+}
+
+fn counted(statistics: &Statistics, name: &str) -> u64 {
+    statistics.iter().find(|(counter, _)| *counter == name).map_or(0, |(_, value)| *value)
+}
+
+/// Some vertices, all of a small graph.
+fn some(graph: &Graph, random: &mut Random) -> Vec<VertexId> {
+    let vertices = graph.vertices() as u64;
+    if vertices <= ROWS as u64 {
+        return (0..vertices as VertexId).collect();
+    }
+    (0..ROWS).map(|_| random.below(vertices) as VertexId).collect()
+}
+
+/// Runs an algorithm on one graph in `every`, beginning with the `seed`th, of every shape.
+fn agrees_with_the_cpu<W: TestWeight>(seed: u64, every: usize, algorithms: &[&str]) {
+    let mut random = Random(seed);
+    let graphs = graphs_of_every_shape::<W>(seed).into_iter().skip(seed as usize % every).step_by(every);
+    for (turn, (name, graph)) in graphs.enumerate() {
+        let request = Apsp::all().from(some(&graph, &mut random));
+        let expected = on_cpu(&graph).solve(request.clone().algorithm("batched")).unwrap();
+        let algorithm = algorithms[turn % algorithms.len()];
+        let context = format!("{name}, {algorithm}");
+        for device in devices(seed) {
+            let solver = on(device, &graph);
+            let request = request.clone().algorithm(algorithm);
+            let matrix = solver.solve(request.clone()).unwrap_or_else(|error| panic!("{context}: {error}"));
+            assert!(matrix.distances() == expected.distances(), "{context}");
+            assert_eq!((matrix.report().lane, matrix.reassociated), (expected.report().lane, false), "{context}");
+            matrix.verify(&graph).unwrap_or_else(|error| panic!("{context}: {error}"));
+            assert!(counted(&matrix.report().statistics, "kernel_launches") > 0);
+            assert!(counted(&matrix.report().statistics, "predicted_nanoseconds") > 0);
+            let summary = solver.solve(request.into_sink(&mut ())).unwrap();
+            assert_eq!(summary.finite_pairs(), expected.finite_pairs(), "{context}");
+            assert_eq!(summary.distance_sum(), expected.distance_sum(), "{context}");
+            assert_eq!(summary.max_distance(), expected.max_distance(), "{context}");
+        }
+    }
+}
+
+#[test]
+fn batches_agree_with_the_cpu_in_every_lane() {
+    for seed in [1, 2] {
+        agrees_with_the_cpu::<u32>(seed, 5, &BATCHED);
+        agrees_with_the_cpu::<Unit>(seed + 2, 5, &BATCHED);
+    }
+    agrees_with_the_cpu::<i32>(5, 5, &BATCHED);
+    agrees_with_the_cpu::<f32>(6, 5, &BATCHED);
+    agrees_with_the_cpu::<f64>(7, 5, &BATCHED);
+}
+
+#[test]
+fn one_search_after_another_agrees_with_the_cpu() {
+    const REPEATED: [&str; 2] = ["repeated-sssp:threads=64,rows=9", "repeated-sssp:threads=32,coarsening=4"];
+    agrees_with_the_cpu::<u32>(1, 13, &REPEATED);
+    agrees_with_the_cpu::<Unit>(2, 13, &REPEATED);
+    agrees_with_the_cpu::<f32>(3, 13, &REPEATED);
+    agrees_with_the_cpu::<i32>(4, 13, &REPEATED);
+    let doubles = Graph::from_edges([(0, 1, 2.5_f64)]).unwrap();
+    for device in devices(1) {
+        let refused = on(device, &doubles).solve(Apsp::all().algorithm("repeated-sssp")).unwrap_err();
+        assert!(refused.to_string().contains("f64->f64"), "{refused}");
+    }
+}
+
+/// About `degree` arcs a vertex, whose weights potentials make negative, but no cycle.
+fn negative_graph(seed: u64, vertices: u64, degree: u64, potential: u64) -> Graph {
+    let mut random = Random(seed);
+    let potentials: Vec<i64> = (0..vertices).map(|_| random.below(potential) as i64).collect();
+    let arcs: Vec<(VertexId, VertexId, i32)> = (0..vertices * degree)
+        .map(|_| {
+            let (from, to) = (random.below(vertices) as usize, random.below(vertices) as usize);
+            let length = random.below(60) as i64 + potentials[to] - potentials[from];
+            (from as VertexId, to as VertexId, length as i32)
+        })
+        .collect();
+    GraphBuilder::new().vertices(vertices).build_from(arcs).unwrap()
+}
+
+#[test]
+fn weights_below_zero_are_reweighted() {
+    for (vertices, degree, potential) in [(1, 1, 1), (2, 2, 9), (90, 3, 1000), (150, 2, 1 << 30)] {
+        let graph = negative_graph(vertices, vertices, degree, potential);
+        for request in [Apsp::all(), Apsp::all().from([0, 0]).to([0]), Apsp::all().to(Vec::new())] {
+            let expected = on_cpu(&graph).solve(request.clone().algorithm("floyd-warshall")).unwrap();
+            for device in devices(vertices) {
+                let solver = on(device, &graph);
+                let request = request.clone().algorithm("johnson:threads=32,rows=64");
+                let matrix = solver.solve(request.clone()).unwrap();
+                assert_eq!(matrix.distances(), expected.distances(), "{vertices}");
+                let summary = solver.solve(request.into_sink(&mut ())).unwrap();
+                assert_eq!(summary.distance_sum(), expected.distance_sum());
+                assert_eq!(summary.max_distance(), expected.max_distance());
+                assert_eq!(summary.finite_pairs(), expected.finite_pairs());
+            }
+        }
+    }
+    // Vertices 3 to 5 are on a cycle, which the others do not reach.
+    let arcs = [(0, 1, 5), (1, 2, -3), (2, 0, -1), (3, 4, 2), (4, 5, -7), (5, 3, 4), (3, 0, 1)];
+    let graph = Graph::from_edges(arcs).unwrap();
+    // All these arcs together are 2^32 - 2 lighter than nothing; what makes up for the lightest is no 32-bit number.
+    let deep = [(0, 1, i32::MIN + 1), (1, 2, i32::MIN + 1), (0, 3, i32::MAX), (3, 2, i32::MAX)];
+    let deep = Graph::from_edges(deep).unwrap();
+    for device in devices(9) {
+        let solver = on(device.clone(), &graph);
+        let matrix = solver.solve(Apsp::all().from([2, 0]).algorithm("johnson:threads=32").verified()).unwrap();
+        assert_eq!(matrix.distance(0, 1).map(Distance::to_f64), Some(4.0));
+        assert_eq!(matrix.distance(1, 3), None);
+        let cycle = solver.solve(Apsp::all().from([5]).algorithm("johnson")).unwrap_err();
+        assert!(matches!(cycle, Error::NegativeCycle(_)), "{cycle}");
+        let refused = solver.solve(Apsp::all().algorithm("batched")).unwrap_err();
+        assert!(refused.to_string().contains("weights of 0 or more"), "{refused}");
+        let refused = on(device, &deep).solve(Apsp::all().algorithm("johnson")).unwrap_err();
+        assert!(refused.to_string().contains("exceed 32 bits"), "{refused}");
+    }
+}
+
+#[test]
+fn rows_and_columns_asked_for() {
+    fn check<W: TestWeight>(seed: u64) {
+        let mut random = Random(seed);
+        let mut vertex = || random.below(140) as VertexId;
+        let arcs: Vec<_> = (0..700).map(|_| (vertex(), vertex())).collect();
+        let arcs: Vec<_> = arcs.into_iter().map(|(u, v)| (u, v, W::draw(&mut random))).collect();
+        let graph = GraphBuilder::new().vertices(140).build_from(arcs).unwrap();
+        let cpu = on_cpu(&graph);
+        let requests = [
+            Apsp::all().from([3, 4, 5, 139, 0, 0]),
+            Apsp::all().to([7, 7, 130]),
+            Apsp::all().from([9, 100, 101]).to([0, 139]),
+            Apsp::all().to(Vec::new()),
+            Apsp::all().from(Vec::new()),
+        ];
+        for device in devices(seed) {
+            let gpu = on(device, &graph);
+            for (turn, request) in requests.iter().enumerate() {
+                let expected = cpu.solve(request.clone()).unwrap();
+                let request = request.clone().algorithm(BATCHED[turn % 2]);
+                assert_eq!(gpu.solve(request.clone()).unwrap().distances(), expected.distances(), "{request:?}");
+                for request in [request.clone().verified(), request.clone()] {
+                    let summary = gpu.solve(request.clone().into_sink(&mut ())).unwrap();
+                    assert_eq!(summary.distance_sum(), expected.distance_sum(), "{request:?}");
+                    assert_eq!(summary.finite_pairs(), expected.finite_pairs(), "{request:?}");
+                    assert_eq!(summary.max_distance(), expected.max_distance(), "{request:?}");
+                }
+                let all = [Reduction::Eccentricity, Reduction::Closeness, Reduction::Histogram];
+                let (mut here, mut there) = (RowReductions::new(all), RowReductions::new(all));
+                gpu.solve(request.clone().into_sink(&mut here)).unwrap();
+                cpu.solve(Apsp { algorithm: Some("floyd-warshall".into()), ..request }.into_sink(&mut there)).unwrap();
+                assert_eq!(here.eccentricities(), there.eccentricities());
+                assert_eq!(here.closeness(), there.closeness());
+                assert_eq!(here.histogram(), there.histogram());
+            }
+        }
+    }
+    check::<u32>(5);
+    check::<Unit>(6);
+    check::<i32>(7);
+}
+
+#[test]
+fn no_vertices_and_one() {
+    let empty = GraphBuilder::new().build_from(Vec::<(u32, u32, u32)>::new()).unwrap();
+    let one = GraphBuilder::new().vertices(1).build_from(Vec::<(u32, u32)>::new()).unwrap();
+    for device in devices(1) {
+        for algorithm in ["batched", "repeated-sssp", "johnson"] {
+            let matrix = on(device.clone(), &empty).solve(Apsp::all().algorithm(algorithm)).unwrap();
+            assert_eq!((matrix.rows(), matrix.columns(), matrix.distances().len()), (0, 0, 0));
+            let summary = on(device.clone(), &empty).solve(Apsp::all().algorithm(algorithm).into_sink(&mut ()));
+            assert_eq!(summary.unwrap().max_distance(), None);
+            let matrix = on(device.clone(), &one).solve(Apsp::all().algorithm(algorithm)).unwrap();
+            assert_eq!(matrix.distance(0, 0).map(Distance::to_f64), Some(0.0), "{algorithm}");
+        }
+    }
+}
+
+/// Rows that leave 32 bits come late; where only walks do, but no distance, nothing is repeated.
+#[test]
+fn rows_beyond_the_narrow_lane() {
+    let third = u32::MAX / 3;
+    let long = (0..6_u32).map(|v| (v, v + 1, third)).chain([(6, 7, 2), (7, 8, u32::MAX - 1)]);
+    let long = GraphBuilder::new().vertices(9).build_from(long.collect::<Vec<_>>()).unwrap();
+    // From 0 on the walk over 1 is too long, but the arc to 2 is short.
+    let walks = Graph::from_edges([(0, 1, u32::MAX - 3), (1, 2, 5), (0, 2, 7), (2, 0, 1)]).unwrap();
+    let floats = Graph::from_edges([(0, 1, 3e38_f32), (1, 2, 3e38), (0, 2, 7.0), (2, 0, 1.0)]).unwrap();
+    let single = Graph::from_edges([(0, 1, 3e38_f32), (1, 2, 3e38)]).unwrap();
+    // Signed distances begin in 32 bits, and go on in 64 from where they must.
+    let signed = Graph::from_edges((0..4_u32).map(|v| (v, v + 1, i32::MAX - v as i32))).unwrap();
+    for device in devices(2) {
+        for algorithm in ["batched:rows=2,threads=32", "repeated-sssp:rows=4,threads=32"] {
+            let repeats = |graph: &Graph, request: Apsp| {
+                let found = on(device.clone(), graph).solve(request.clone().algorithm(algorithm)).unwrap();
+                let expected = on_cpu(graph).solve(request.algorithm("batched")).unwrap();
+                assert_eq!(found.distances(), expected.distances(), "{algorithm}");
+                found.report().repeated_wide || counted(&found.report().statistics, "repeated_in_wider_lane") > 0
+            };
+            assert!(repeats(&long, Apsp::all()));
+            assert!(repeats(&long, Apsp::all().from([7, 6, 6, 6, 0])));
+            assert!(!repeats(&long, Apsp::all().from([7, 8])));
+            assert!(!repeats(&walks, Apsp::all()));
+            assert!(!repeats(&floats, Apsp::all()));
+            assert!(repeats(&signed, Apsp::all()));
+            assert!(!repeats(&signed, Apsp::all().from([2, 3])));
+            let overflow = on(device.clone(), &single).solve(Apsp::all().algorithm(algorithm)).unwrap_err();
+            assert!(matches!(overflow, Error::DistanceOverflow { lane: "f32->f32" }), "{overflow}");
+            let summary = on(device.clone(), &long).solve(Apsp::all().algorithm(algorithm).into_sink(&mut ())).unwrap();
+            assert!(summary.report().repeated_wide);
+            let expected = on_cpu(&long).solve(Apsp::all()).unwrap();
+            assert_eq!(summary.distance_sum(), expected.distance_sum());
+            assert_eq!(summary.max_distance(), expected.max_distance());
+        }
+    }
+}
+
+#[test]
+fn floats_below_their_range_are_an_error() {
+    let deep = Graph::from_edges([(0, 1, -3e38_f32), (1, 2, -3e38), (2, 3, 1e38), (3, 4, 0.0)]).unwrap();
+    for algorithm in ["batched", "floyd-warshall", "tiled-floyd-warshall", "johnson"] {
+        let overflow = on_cpu(&deep).solve(Apsp::all().algorithm(algorithm)).unwrap_err();
+        assert!(matches!(overflow, Error::DistanceOverflow { lane: "f32->f32" }), "{algorithm}: {overflow}");
+    }
+    for device in devices(2) {
+        for algorithm in ["tiled-floyd-warshall", "floyd-warshall"] {
+            let overflow = on(device.clone(), &deep).solve(Apsp::all().algorithm(algorithm)).unwrap_err();
+            assert!(matches!(overflow, Error::DistanceOverflow { lane: "f32->f32" }), "{algorithm}: {overflow}");
+        }
+    }
+}
+
+/// Passes rows on, and fails after some blocks, or at the end.
+struct Stopping<'a> {
+    inner: &'a mut NpyWriter,
+    blocks: usize,
+}
+
+impl RowSink for Stopping<'_> {
+    fn plan(&self, rows: u64, columns: u64, bytes: u64, plan: &mut Plan) {
+        self.inner.plan(rows, columns, bytes, plan);
+    }
+    fn begin(&mut self, table: &TableShape<'_>, replay: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize> {
+        assert!(table.order.is_sorted());
+        self.inner.begin(table, replay)
+    }
+    fn rows(&mut self, block: &RowBlock<'_>) -> Result<()> {
+        if self.blocks == 0 {
+            return Err(Error::Interrupted);
+        }
+        self.blocks -= 1;
+        self.inner.rows(block)
+    }
+    fn finish(&mut self) -> Result<()> {
+        Err(Error::Interrupted)
+    }
+}
+
+#[test]
+fn files_continue_and_what_is_whole_takes_no_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.npy");
+    let graph = Graph::from_edges((0..60_u32).flat_map(|v| [(v, v * 7 % 61, v % 9 + 1), (v, v + 1, 4)])).unwrap();
+    let expected = on_cpu(&graph).solve(Apsp::all()).unwrap();
+    for device in devices(3) {
+        for algorithm in ["batched:threads=32,rows=8", "repeated-sssp:threads=64,rows=20", "tiled-floyd-warshall"] {
+            let solver = on(device.clone(), &graph);
+            let request = || Apsp::all().algorithm(algorithm);
+            for blocks in [3, usize::MAX] {
+                let mut writer = NpyWriter::new(&path).resume(true);
+                let stopped = solver.solve(request().into_sink(&mut Stopping { inner: &mut writer, blocks }));
+                assert!(matches!(stopped, Err(Error::Interrupted)), "{algorithm}");
+            }
+            // All rows are there: nothing is left but to call the file by its name.
+            let mut writer = NpyWriter::new(&path).resume(true);
+            let summary = solver.solve(request().verified().into_sink(&mut writer)).unwrap();
+            assert_eq!(summary.distance_sum(), expected.distance_sum());
+            assert_eq!(counted(&summary.report().statistics, "kernel_launches"), 0, "{algorithm}");
+            let bytes = std::fs::read(&path).unwrap();
+            let crate::graph::Distances::U32(cells) = expected.distances() else { panic!("narrow") };
+            assert!(bytes.ends_with(bytemuck::cast_slice(cells)), "{algorithm}");
+            std::fs::remove_file(&path).unwrap();
+        }
+    }
+}
+
+/// A sink that asks the solver whose rows it gets.
+struct Asking<'s, 'g> {
+    solver: &'s Solver<'g>,
+    asked: Mutex<usize>,
+}
+
+impl RowSink for Asking<'_, '_> {
+    fn plan(&self, _: u64, _: u64, _: u64, _: &mut Plan) {}
+    fn begin(&mut self, _: &TableShape<'_>, _: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize> {
+        Ok(0)
+    }
+    fn rows(&mut self, block: &RowBlock<'_>) -> Result<()> {
+        let tree = self.solver.solve(Bfs::from(block.rows[0] as VertexId).algorithm("queue:threads=32"))?;
+        let reached = tree.reached();
+        assert_eq!(block.values.len(), block.rows.len() * self.solver.graph.vertices());
+        assert_eq!((0..block.columns).filter(|&cell| block.values.get(cell).is_some()).count() as u64, reached);
+        *self.asked.lock().unwrap() += 1;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_sink_may_ask_the_same_solver() {
+    let graph = Graph::from_edges((0..40_u32).flat_map(|v| [(v, v * 7 % 41, v % 9 + 1), (v, v + 1, 4)])).unwrap();
+    for device in devices(4) {
+        for (algorithm, blocks) in [("batched:threads=32,rows=16", 3), ("tiled-floyd-warshall", 1)] {
+            let solver = on(device.clone(), &graph);
+            let mut sink = Asking { solver: &solver, asked: Mutex::new(0) };
+            solver.solve(Apsp::all().algorithm(algorithm).into_sink(&mut sink)).unwrap();
+            assert_eq!(*sink.asked.lock().unwrap(), blocks, "{algorithm}");
+        }
+    }
+}
+
+#[test]
+fn batches_shrink_to_the_memory_and_what_does_not_fit_is_refused() {
+    let graph = Graph::from_edges((0..2000_u32).flat_map(|v| [(v, v * 7 % 2001, 3_u32), (v, v + 1, 4)])).unwrap();
+    let unit = Graph::from_edges((0..2000_u32).flat_map(|v| [(v, v * 7 % 2001), (v, v + 1)])).unwrap();
+    let sources: Vec<VertexId> = (0..200).collect();
+    for device in devices(5) {
+        for graph in [&graph, &unit] {
+            let request = || Apsp::all().from(sources.clone()).algorithm("batched:threads=32");
+            let ample = on(device.clone(), graph);
+            let needed = ample.plan(&request()).unwrap().device_bytes();
+            let solver = |bytes| Solver::builder(graph).threads(1).device(device.clone()).memory(bytes).open().unwrap();
+            let less = solver(needed * 3 / 4);
+            let plan = less.plan(&request()).unwrap();
+            assert!(plan.device_bytes() <= needed * 3 / 4, "{} {needed}", plan.device_bytes());
+            let summary = less.solve(request().into_sink(&mut ())).unwrap();
+            let whole = ample.solve(request().into_sink(&mut ())).unwrap();
+            assert_eq!(summary.distance_sum(), whole.distance_sum());
+            // Facts take less room than rows: batches are larger.
+            assert!(summary.report().device_bytes <= needed * 3 / 4);
+            let all = less.solve(request()).unwrap();
+            assert_eq!(all.report().device_bytes, plan.device_bytes());
+            assert!(counted(&all.report().statistics, "batches") > 1);
+            match solver(10_000).solve(request()) {
+                Err(Error::OutOfMemory { needed, available: 10_000, .. }) => assert!(needed > 10_000),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+/// Cells that are expected to do are planned; where they don't, the wider ones are refused if they have no room.
+#[test]
+fn wider_cells_are_checked_against_the_memory() {
+    let heavy = u32::MAX / 3;
+    let graph = GraphBuilder::new().vertices(300).build_from((0..4).map(|v| (v, v + 1, heavy)).collect::<Vec<_>>());
+    let graph = graph.unwrap();
+    for device in devices(6) {
+        let request = || Apsp::all().algorithm("tiled-floyd-warshall");
+        let planned = on(device.clone(), &graph).plan(&request()).unwrap().device_bytes();
+        let small = Solver::builder(&graph).threads(1).device(device.clone()).memory(planned).open().unwrap();
+        match small.solve(request()) {
+            Err(Error::OutOfMemory { needed, available, .. }) => {
+                assert!(available == planned && needed > planned, "{needed} {available}");
+            }
+            other => panic!("{other:?}"),
+        }
+        let matrix = on(device, &graph).solve(request()).unwrap();
+        assert!(matrix.report().device_bytes > planned);
+    }
+}
+
+#[test]
+fn cells_that_a_lane_lacks_are_refused() {
+    let whole = Graph::from_edges([(0, 1, 3_u32), (1, 2, 4)]).unwrap();
+    let float = Graph::from_edges([(0, 1, 3_f64), (1, 2, 4.0)]).unwrap();
+    for device in devices(7) {
+        for (graph, algorithm, there) in [
+            (&whole, "tiled-floyd-warshall:cell-bits=64", "it has 16, 32"),
+            (&whole, "floyd-warshall:cell-bits=16", "it has 32"),
+            (&float, "tiled-floyd-warshall:cell-bits=32", "it has 64"),
+        ] {
+            let solver = on(device.clone(), graph);
+            let refused = solver.solve(Apsp::all().algorithm(algorithm)).unwrap_err();
+            assert!(refused.to_string().contains(there), "{refused}");
+            assert!(solver.plan(&Apsp::all().algorithm(algorithm)).is_err());
+        }
+        // The wide lane comes after the narrow one, and has what it has.
+        let wide = Graph::from_edges([(0, 1, u32::MAX), (1, 2, 5)]).unwrap();
+        let matrix = on(device, &wide).solve(Apsp::all().algorithm("tiled-floyd-warshall:cell-bits=32")).unwrap();
+        assert!(matrix.report().repeated_wide);
+    }
+}
+
+#[test]
+fn progress_comes_to_its_end_and_cancelling_ends_the_work() {
+    let graph = Graph::from_edges((0..50_u32).flat_map(|v| [(v, v * 7 % 51, 3_u32), (v, v + 1, 4)])).unwrap();
+    for device in devices(8) {
+        for algorithm in
+            ["batched:threads=32,rows=20", "repeated-sssp:threads=32", "floyd-warshall", "blocked-floyd-warshall"]
+        {
+            let last = Arc::new(Mutex::new((0, 1)));
+            let seen = last.clone();
+            let control =
+                Control::new().watched_by(move |progress| *seen.lock().unwrap() = (progress.done, progress.total));
+            let solver = Solver::builder(&graph).threads(1).device(device.clone()).control(control).open().unwrap();
+            solver.solve(Apsp::all().algorithm(algorithm)).unwrap();
+            let (done, total) = *last.lock().unwrap();
+            assert!(done == total && total > 0, "{algorithm}: {done} of {total}");
+
+            let control = Control::new();
+            let inner = control.clone();
+            let control = control.watched_by(move |_| inner.cancel());
+            let solver = Solver::builder(&graph).threads(1).device(device.clone()).control(control).open().unwrap();
+            let cancelled = solver.solve(Apsp::all().algorithm(algorithm));
+            assert!(matches!(cancelled, Err(Error::Interrupted)), "{algorithm}");
+        }
+    }
+}
+
+#[test]
+fn auto_searches_where_there_are_few_arcs_or_rows() {
+    let mut random = Random(4);
+    let arcs: Vec<_> = (0..60_000_u32).map(|arc| (arc % 10_000, random.below(10_000) as u32, 1 + arc % 100)).collect();
+    let sparse = Graph::from_edges(arcs.clone()).unwrap();
+    let unit = Graph::from_edges(arcs.iter().map(|&(u, v, _)| (u, v))).unwrap();
+    let dense =
+        Graph::from_edges((0..300_u32).flat_map(|u| (0..300_u32).map(move |v| (u, v, 1 + (u ^ v) % 9)))).unwrap();
+    let negative = negative_graph(1, 3000, 3, 50);
+    let exact = Graph::from_edges([(0, 1, -2.5_f64), (1, 2, 3.0)]).unwrap();
+    for device in devices(9) {
+        let chosen = |graph: &Graph, request: Apsp| {
+            let solver = on(device.clone(), graph);
+            let table = Table::new(&request, &solver, false).unwrap();
+            super::super::on_cuda::choose(&solver, &table)
+        };
+        assert_eq!(chosen(&sparse, Apsp::all()).0, "batched");
+        assert_eq!(chosen(&unit, Apsp::all()).0, "batched");
+        assert_eq!(chosen(&dense, Apsp::all()).0, "tiled-floyd-warshall");
+        assert_eq!(chosen(&negative, Apsp::all().from([1, 2])).0, "johnson");
+        // Nothing suits, and what is asked for in vain says why.
+        assert_eq!(chosen(&exact, Apsp::all()).0, "tiled-floyd-warshall");
+        let (_, reason) = chosen(&sparse, Apsp::all());
+        assert!(reason.contains("predicted for `batched`") && reason.contains("`tiled-floyd-warshall`"), "{reason}");
+    }
+}
+
+#[test]
+fn weights_that_count_as_one_type() {
+    // What is asked of the device has the weights of the file.
+    fn check<W: Weight>(weight: fn(u32) -> W) {
+        let graph = Graph::from_edges((0..30_u32).map(|v| (v, (v * 5 + 1) % 31, weight(v)))).unwrap();
+        let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
+        for device in devices(1) {
+            let matrix = on(device, &graph).solve(Apsp::all().algorithm("batched:threads=32")).unwrap();
+            assert_eq!(matrix.distances(), expected.distances());
+        }
+    }
+    check(|v| v);
+    check(|v| v as i32);
+    check(|v| v as f32 / 8.0);
+    check(|v| f64::from(v) / 8.0);
+    check(|_| Unit);
+}
