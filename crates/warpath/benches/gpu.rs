@@ -9,6 +9,8 @@
 //! cargo bench -p warpath --bench gpu -- --problem sssp roads.gr --sources 1024   # in one call
 //! cargo bench -p warpath --bench gpu -- --predecessors kron:20      # and predecessors, compared with the CPU's, too
 //! cargo bench -p warpath --bench gpu -- --problem apsp dense:4096 --type f32     # all pairs, with weights as floats
+//! cargo bench -p warpath --bench gpu -- --problem apsp uniform:16 --engine cuda:0,1  # on two GPUs
+//! cargo bench -p warpath --bench gpu -- --problem apsp uniform:16 --memory 8000000000  # with so much of its memory
 //! ```
 //!
 //! For each of eight sources in the largest component, five searches after one to warm up: from a prepared graph on the
@@ -84,6 +86,8 @@ fn main() {
     let mut wanted = Wanted { problem: Problem::Bfs, predecessors: false };
     let mut all_pairs = false;
     let mut kind = None;
+    let mut engine = Engine::Cuda(vec![0]);
+    let mut memory = None;
     let mut weights = None;
     let mut graphs = Vec::new();
     let mut algorithms = Vec::new();
@@ -105,6 +109,12 @@ fn main() {
             }
             "--weights" => weights = arguments.next().map(|range| parse_range(&range)),
             "--type" => kind = arguments.next(),
+            "--engine" => {
+                engine = arguments.next().map_or(engine, |name| name.parse().expect("--engine takes an engine"))
+            }
+            "--memory" => {
+                memory = arguments.next().map(|bytes| bytes.parse().expect("--memory takes a number of bytes"))
+            }
             "--predecessors" => wanted.predecessors = true,
             "--bench" => {}
             _ => graphs.push(argument),
@@ -140,7 +150,9 @@ fn main() {
         if all_pairs {
             let graph = kind.iter().fold(graph, |graph, kind| apsp::converted(graph, kind));
             let chosen = algorithms.iter().map(|name| Some(name.as_str()));
-            chosen.chain(algorithms.is_empty().then_some(None)).for_each(|name_of| apsp::time(name, &graph, name_of));
+            chosen
+                .chain(algorithms.is_empty().then_some(None))
+                .for_each(|name_of| apsp::time(name, &graph, name_of, &engine, memory));
             continue;
         }
         let sources = sources(&graph, together.unwrap_or(SOURCES));

@@ -34,7 +34,7 @@ pub(super) fn heading() {
 }
 
 /// Times one algorithm and prints a line.
-pub(super) fn time(name: &str, graph: &Graph, algorithm: Option<&str>) {
+pub(super) fn time(name: &str, graph: &Graph, algorithm: Option<&str>, engine: &Engine, memory: Option<u64>) {
     let n = graph.vertices();
     let sample: Vec<VertexId> = if n <= SMALL {
         (0..n as VertexId).collect()
@@ -45,7 +45,8 @@ pub(super) fn time(name: &str, graph: &Graph, algorithm: Option<&str>) {
         let request = Apsp::all().from(sample.clone());
         algorithm.into_iter().fold(request, |request, algorithm| request.algorithm(algorithm))
     };
-    let gpu = Solver::builder(graph).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
+    let gpu = Solver::builder(graph).engine(engine.clone());
+    let gpu = memory.into_iter().fold(gpu, |gpu, bytes| gpu.memory(bytes)).open().expect("threads can be started");
     let (mut on_device, mut on_host, mut prepare, mut download) = (Vec::new(), Vec::new(), 0.0, 0.0);
     let (mut found, mut described, mut statistics) = (None, String::new(), String::new());
     for run in 0..=RUNS {

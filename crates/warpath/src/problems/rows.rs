@@ -1,5 +1,7 @@
 //! Rows of distances on their way from an algorithm to whoever wants them.
 
+use std::path::PathBuf;
+
 use super::Report;
 use super::facts::{DistanceSum, Facts, RowFacts};
 use crate::graph::{Distance, Distances, Graph, VertexId, with_distances};
@@ -57,6 +59,15 @@ impl TableShape<'_> {
     }
 }
 
+/// A file that work on a table may keep its state in, to be continued after a kill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptState {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether to continue what is there.
+    pub resume: bool,
+}
+
 /// Takes the rows of a table in blocks.
 ///
 /// The rows come in an order that depends on graph and request alone, which is not always ascending: searches from
@@ -83,6 +94,12 @@ pub trait RowSink: Send {
     ///
     /// Whatever keeps the sink from taking it.
     fn rows(&mut self, block: &RowBlock<'_>) -> Result<()>;
+
+    /// Where an algorithm that has no row before it has all of them may keep its state; nowhere by default. It is removed
+    /// by [`finish`](RowSink::finish).
+    fn kept_state(&self) -> Option<KeptState> {
+        None
+    }
 
     /// Called after the last row.
     ///

@@ -19,8 +19,8 @@ use crate::graph::{
 use crate::huge_pages::on_huge_pages;
 use crate::plan::Plan;
 use crate::problems::{
-    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, Report, RowBlock, RowSink, Seconds, TableFacts, TableShape,
-    Tolerance, verify_rows,
+    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, KeptState, Report, RowBlock, RowSink, Seconds, TableFacts,
+    TableShape, Tolerance, verify_rows,
 };
 use crate::{Error, Result};
 
@@ -71,7 +71,7 @@ impl Request for Apsp {
         let table = Table::new(self, solver)?;
         let mut plan = Plan::new();
         plan.memory("matrix of distances", table.cells().saturating_mul(table.distance_bytes));
-        table.plan_algorithm(self, solver, &mut plan, true)?;
+        table.plan_algorithm(self, solver, &mut plan, true, false)?;
         Ok(plan)
     }
 
@@ -87,7 +87,7 @@ impl Request for ApspIntoSink<'_> {
         let table = Table::new(&self.request, solver)?;
         let mut plan = Plan::new();
         plan.memory("blocks of rows", block_bytes(solver).min(table.cells().saturating_mul(table.distance_bytes)));
-        table.plan_algorithm(&self.request, solver, &mut plan, false)?;
+        table.plan_algorithm(&self.request, solver, &mut plan, false, self.sink.kept_state().is_some())?;
         self.sink.plan(table.sources.len() as u64, table.columns, table.distance_bytes, &mut plan);
         Ok(plan)
     }
@@ -130,11 +130,18 @@ impl Table {
         (self.sources.len() as u64).saturating_mul(self.columns)
     }
 
-    /// What the algorithm takes beyond the result.
-    fn plan_algorithm(&self, request: &Apsp, solver: &Solver<'_>, plan: &mut Plan, in_place: bool) -> Result<()> {
+    /// What the algorithm takes beyond the result, and to keep its state if that is kept.
+    fn plan_algorithm(
+        &self,
+        request: &Apsp,
+        solver: &Solver<'_>,
+        plan: &mut Plan,
+        in_place: bool,
+        is_kept: bool,
+    ) -> Result<()> {
         let choice = choose(request, solver, self)?;
         match choice.algorithm {
-            Chosen::Cuda(algorithm) => return on_cuda::plan(algorithm, &choice.parameters, solver, plan),
+            Chosen::Cuda(algorithm) => return on_cuda::plan(algorithm, &choice.parameters, solver, is_kept, plan),
             Chosen::Cpu(algorithm) => self.plan_on_cpu(algorithm, request, solver, plan, in_place),
         }
         Ok(())
@@ -485,6 +492,10 @@ impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, '_, L> {
                 Ok(())
             })
         })
+    }
+
+    fn kept_state(&self) -> Option<KeptState> {
+        self.sink.kept_state()
     }
 
     fn rows(&mut self, rows: &[usize], values: Vec<L::Distance>) -> Result<Vec<L::Distance>> {

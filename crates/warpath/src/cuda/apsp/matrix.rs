@@ -291,7 +291,12 @@ fn float_of(key: u64) -> f64 {
 }
 
 /// Writes the lengths of arcs to a piece of a matrix, which has these of its cells.
-pub(super) fn write_cells<T: Number>(task: &DenseTask<'_>, pitch: usize, range: std::ops::Range<usize>, piece: &mut [T]) {
+pub(super) fn write_cells<T: Number>(
+    task: &DenseTask<'_>,
+    pitch: usize,
+    range: std::ops::Range<usize>,
+    piece: &mut [T],
+) {
     piece.fill(T::INFINITY);
     for row in range.start / pitch..range.end.div_ceil(pitch) {
         // The part of the row that is in the piece.

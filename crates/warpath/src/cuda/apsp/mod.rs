@@ -40,6 +40,7 @@ use super::device::memory::{DeviceSlice, Pool};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane};
 use crate::plan::Plan;
+use crate::problems::KeptState;
 use crate::{Control, Error, Result};
 
 /// What the cells of a matrix are.
@@ -157,6 +158,8 @@ pub(crate) struct DenseTask<'a> {
     pub(crate) parameters: &'a Parameters,
     /// Who watches and may cancel.
     pub(crate) control: &'a Control,
+    /// Where the state of work in strips is kept, if it is.
+    pub(crate) state: Option<&'a KeptState>,
 }
 
 /// How the work on a matrix ended.
@@ -207,6 +210,14 @@ pub(crate) enum Finished {
 }
 
 impl Finished {
+    /// How many devices it is on, of those that were given.
+    pub(crate) fn devices(&self) -> usize {
+        match self {
+            Finished::Whole(_) => 1,
+            Finished::Strips(strips) => strips.devices(),
+        }
+    }
+
     /// Rows from `first` on, as many as `to` has room for, as distances of the lane that the matrix was made for.
     pub(crate) fn read_rows<L: DenseLane>(&self, first: u64, to: &mut [L::Distance]) -> Result<()> {
         match self {
@@ -307,7 +318,8 @@ impl ApspAlgorithm {
         }
         let mut repeated = 0;
         for cell in cells {
-            let Some(range) = matrix::Range::of(task, cell) else {
+            let range = matrix::Range::of(task, cell).filter(|_| !strips::was_too_narrow(task, cell));
+            let Some(range) = range else {
                 repeated += 1;
                 continue;
             };

@@ -433,7 +433,8 @@ impl Device for Driver {
         }
         let (mine, theirs) = (self.context.handle as sys::CUcontext, peer.context.handle as sys::CUcontext);
         // SAFETY: the contexts are alive; the rest is the caller's promise.
-        let result = unsafe { sys::cuMemcpyPeerAsync(to, theirs, from, mine, bytes, self.context.stream(Stream::Across)) };
+        let result =
+            unsafe { sys::cuMemcpyPeerAsync(to, theirs, from, mine, bytes, self.context.stream(Stream::Across)) };
         self.context.check("copying to another device", result)
     }
 

@@ -145,13 +145,8 @@ impl Emulator {
             l2_bytes: 1 << 20,
             clusters: 16,
         };
-        let state = State {
-            next_seed: seed,
-            allocated: HashMap::new(),
-            used_bytes: 0,
-            kernels: Vec::new(),
-            lost: None,
-        };
+        let state =
+            State { next_seed: seed, allocated: HashMap::new(), used_bytes: 0, kernels: Vec::new(), lost: None };
         let (state, queues) = (Mutex::new(state), Default::default());
         let mut emulator = Emulator { properties, state, queues, staging: Staging::default() };
         emulator.staging = Staging::new(&emulator, LANES.0, LANES.1).expect("there is memory for a few pieces");

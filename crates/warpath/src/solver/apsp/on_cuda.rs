@@ -63,14 +63,18 @@ fn plan_matrix(algorithm: &ApspAlgorithm, parameters: &Parameters, graph: &Graph
     }
 }
 
-/// Adds what the algorithm takes.
+/// Adds what the algorithm takes, with the space for its state if that is kept.
 pub(super) fn plan(
     algorithm: &ApspAlgorithm,
     parameters: &Parameters,
     solver: &Solver<'_>,
+    is_kept: bool,
     plan: &mut Plan,
 ) -> Result<()> {
     let matrix = plan_matrix(algorithm, parameters, solver.graph, &room(solver));
+    for item in matrix.disk_items().iter().filter(|_| is_kept) {
+        plan.disk(item.what.clone(), item.bytes);
+    }
     for item in matrix.memory_items() {
         plan.memory(item.what.clone(), item.bytes);
     }
@@ -124,12 +128,7 @@ pub(super) fn run<L: ApspLane + DenseLane>(
     output: ApspOutput<'_, L::Distance>,
 ) -> Result<Ran> {
     let graph = task.graph;
-    let mut ran = Ran {
-        engine: "cuda".into(),
-        device_bytes: 0,
-        seconds: Seconds::default(),
-        statistics: Vec::new(),
-    };
+    let mut ran = Ran { engine: "cuda".into(), device_bytes: 0, seconds: Seconds::default(), statistics: Vec::new() };
     if graph.vertices() == 0 || task.sources.is_empty() {
         return hand_out(task, output, &mut ran, |_, _| Ok(()));
     }
@@ -139,15 +138,18 @@ pub(super) fn run<L: ApspLane + DenseLane>(
         potentials::<L>(task.adjacency, graph, task.sources, task.control)?;
     }
     let reached = (negative && !task.is_square()).then(|| reached_from(graph, task.sources));
-    let dense = DenseTask { graph, takes_part: reached.as_deref(), parameters: task.parameters, control: task.control };
+    let state = if let ApspOutput::Blocks(consumer) = &output { consumer.kept_state() } else { None };
+    let (parameters, control) = (task.parameters, task.control);
+    let dense = DenseTask { graph, takes_part: reached.as_deref(), parameters, control, state: state.as_ref() };
     let (devices, available) = solver.devices_and_memory()?;
     let room = room_of(&devices, available);
     ran.device_bytes = plan_matrix(algorithm, task.parameters, graph, &room).device_bytes();
     let mut state = solver.cuda();
-    ran.engine = Engine::Cuda(devices.iter().map(|device| device.properties().ordinal).collect()).to_string();
     state.give_up_prepared();
     let mut solve = || match task.team.install(|| algorithm.solve::<L>(&devices, &room, &dense))? {
         Solved::Matrix(computed) => {
+            let used = devices[..computed.matrix.devices()].iter();
+            ran.engine = Engine::Cuda(used.map(|device| device.properties().ordinal).collect()).to_string();
             ran.statistics = computed.statistics;
             [ran.seconds.prepare, ran.seconds.solve] = computed.seconds;
             Ok(computed.matrix)

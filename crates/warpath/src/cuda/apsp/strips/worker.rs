@@ -6,10 +6,10 @@ use super::super::matrix::{MatrixArgument, Range, Survey, THREADS as READERS};
 use super::super::tiles::{SHARED_BYTES, THREADS, Workspace};
 use super::super::{Cell, DenseTask};
 use super::cut::{Cut, word};
+use crate::Result;
 use crate::algorithms::Parameters;
 use crate::cuda::device::memory::{DeviceSlice, Pinned, Pool};
 use crate::cuda::device::{Argument, Device, Event, Function, LaunchShape, Stream, arguments, images};
-use crate::Result;
 
 /// How many strips the host has queued at a device beyond the one that is worked on.
 const AHEAD: usize = 2;
