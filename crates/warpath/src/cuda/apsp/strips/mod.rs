@@ -99,7 +99,7 @@ pub(super) const STRIP: Parameter = Parameter {
 /// How often the state is kept.
 pub(super) const KEEP: Parameter = Parameter {
     name: "keep-seconds",
-    summary: "seconds of work between two states kept beside a .npy file, from which --resume goes on; 0 for every stage",
+    summary: "seconds of work between states kept for --resume, beside a .npy; 0: every stage; as many as keeping takes",
     values: Values::AtLeast(0.0),
 };
 

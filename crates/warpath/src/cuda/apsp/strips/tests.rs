@@ -65,7 +65,7 @@ fn agrees<W: Weight>(n: u64, potential: u64, rows: u64, cell: Cell, weight: fn(i
                     assert_equal(&matrix, &expected, &context);
                     let first = first.get_or_insert_with(|| matrix.distances().clone());
                     assert!(matrix.distances() == first, "{context}");
-                    let strips = n.next_multiple_of(rows) / rows;
+                    let strips = n.div_ceil(rows);
                     assert_eq!(counted(&matrix, "stages"), strips, "{context}");
                     assert_eq!(counted(&matrix, "devices"), strips.min(count as u64), "{context}");
                     // With few strips a device, as many as come and go are all.
@@ -96,7 +96,7 @@ fn narrow_cells() {
     agrees::<u32>(700, 0, 256, Cell::U16, |length| length as u32);
     agrees::<Unit>(520, 0, 256, Cell::U16, |_| Unit);
     agrees::<i32>(200, 40, 64, Cell::I64, |length| length as i32);
-    agrees::<f32>(300, 40, 128, Cell::F32, |length| length as f32 / 7.0);
+    agrees::<f32>(300, 40, 128, Cell::F32, |length| length as f32);
 }
 
 /// Strips so large that all is one, or so small that each has one vertex.
@@ -320,7 +320,7 @@ fn what_was_interrupted_goes_on() {
                         if damaged {
                             let mut bytes = std::fs::read(&state).unwrap();
                             let (half, length) = (bytes.len() / 2, bytes.len());
-                            bytes[if strips % 2 == 0 { half - 100 } else { length - 100 }] ^= 1;
+                            bytes[if strips.is_multiple_of(2) { half - 100 } else { length - 100 }] ^= 1;
                             std::fs::write(&state, bytes).unwrap();
                         }
                         let kept = std::fs::read(&state).unwrap();
