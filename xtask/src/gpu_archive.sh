@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests, sanitizers and bench on a machine with a GPU, without Rust: `run.sh [tests|sanitizers|bench]..`, default all.
+# Tests, sanitizers and bench on a machine with a GPU, without Rust: `run.sh [tests|restart|sanitizers|bench]..`, default all.
 # Exits with 1 if anything is wrong. SANITIZER says where compute-sanitizer is, TOOLS which of its tools are wanted, GRAPHS
 # where more graphs to bench are.
 set -uo pipefail
@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 chmod +x warpath warpath-tests warpath-bench
 logs=${LOGS:-$PWD/logs}
 mkdir -p "$logs"
-parts=${*:-tests sanitizers bench}
+parts=${*:-tests restart sanitizers bench}
 failed=0
 rows=()
 
@@ -49,6 +49,26 @@ if [[ " $parts " == *" tests "* ]]; then
     attempt "no driver is no crash" env CUDA_VISIBLE_DEVICES= ./warpath bfs kron:10 --source 0 --verify
 fi
 
+if [[ " $parts " == *" restart "* ]]; then
+    # Killed when the first states have been kept, gone on with, and compared with a run that was left alone.
+    folder=$(mktemp -d -p .)
+    restarted() {
+        local apsp="./warpath apsp uniform:15 --weights random:1..50 --engine cuda --memory 1500M --quiet"
+        local strips="--algorithm tiled-floyd-warshall:cell-bits=32,keep-seconds=0"
+        $apsp $strips --output "$folder/whole.npy" || return 1
+        $apsp $strips --output "$folder/killed.npy" &
+        local victim=$!
+        until [[ -e $folder/killed.npy.partial.state ]]; do sleep 0.1; done
+        sleep "${KILL_AFTER:-6}"
+        kill -9 $victim || return 1
+        wait $victim
+        $apsp $strips --output "$folder/killed.npy" --resume --statistics --json && cmp "$folder/whole.npy" "$folder/killed.npy"
+    }
+    attempt "killed and gone on with" restarted
+    cat "$logs/killed-and-gone-on-with.log"
+    rm -r "$folder"
+fi
+
 if [[ " $parts " == *" sanitizers "* ]]; then
     sanitizer=${SANITIZER:-$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -1)}
     if [[ -z $sanitizer ]]; then
@@ -69,6 +89,12 @@ if [[ " $parts " == *" sanitizers "* ]]; then
                 attempt "$tool apsp $algorithm" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
                     ./warpath apsp uniform:8 --weights random:1..50 --verify --engine cuda --algorithm "$algorithm"
             done
+            # In strips that stay, and that come and go.
+            for memory in 100M 4500K; do
+                attempt "$tool apsp in strips, $memory" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
+                    ./warpath apsp uniform:10 --weights random:1..50 --verify --engine cuda --memory $memory \
+                    --algorithm tiled-floyd-warshall:strip=128,cell-bits=32
+            done
             for algorithm in $(algorithms closure); do
                 attempt "$tool closure $algorithm" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
                     ./warpath closure uniform:8,edges-per-vertex=1 --engine cuda --algorithm "$algorithm" --verify
@@ -83,6 +109,9 @@ if [[ " $parts " == *" bench "* ]]; then
     cat "$logs/bench.log"
     attempt "bench of all pairs" ./warpath-bench --problem apsp dense:1000 dense:4096 dense:16384
     cat "$logs/bench-of-all-pairs.log"
+    attempt "bench of all pairs in strips" ./warpath-bench --problem apsp uniform:14 --memory 400000000 \
+        --algorithm tiled-floyd-warshall:cell-bits=32
+    cat "$logs/bench-of-all-pairs-in-strips.log"
     attempt "bench of many sources" ./warpath-bench --sources 256 kron:16 uniform:18 grid:300x300
     cat "$logs/bench-of-many-sources.log"
     attempt "bench by weights" ./warpath-bench --problem sssp --predecessors --weights 1..255 kron:16 kron:20 uniform:20 grid:1000x1000

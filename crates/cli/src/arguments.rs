@@ -142,7 +142,8 @@ pub struct CommonArguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Running")]
     pub threads: Option<u32>,
-    /// How much memory the engine may take, such as 500M or 8G: on the CPU beyond the graph, on a GPU with it
+    /// How much memory the engine may take, such as 500M or 8G: on the CPU beyond the graph, on a GPU
+    /// (each of several) with it
     /// [default: what is available]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true, help_heading = "Running")]
     pub memory: Option<u64>,

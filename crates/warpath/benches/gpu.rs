@@ -12,6 +12,8 @@
 //! cargo bench -p warpath --bench gpu -- --problem apsp kron:13 --into matrix     # all rows, to the host
 //! cargo bench -p warpath --bench gpu -- --problem apsp kron:16 --into facts      # all rows, summed up on the device
 //! cargo bench -p warpath --bench gpu -- --problem apsp dense:4096 --into successors   # and the successors of all pairs
+//! cargo bench -p warpath --bench gpu -- --problem apsp uniform:16 --engine cuda:0,1  # on two GPUs
+//! cargo bench -p warpath --bench gpu -- --problem apsp uniform:16 --memory 8000000000  # with so much of its memory
 //! ```
 //!
 //! For each of eight sources in the largest component, five searches after one to warm up: from a prepared graph on the
@@ -88,6 +90,8 @@ fn main() {
     let mut all_pairs = false;
     let mut into = apsp::Into::Sample;
     let mut kind = None;
+    let mut engine = Engine::Cuda(vec![0]);
+    let mut memory = None;
     let mut weights = None;
     let mut graphs = Vec::new();
     let mut algorithms = Vec::new();
@@ -110,6 +114,12 @@ fn main() {
             "--weights" => weights = arguments.next().map(|range| parse_range(&range)),
             "--type" => kind = arguments.next(),
             "--into" => into = apsp::Into::parse(arguments.next().as_deref()),
+            "--engine" => {
+                engine = arguments.next().map_or(engine, |name| name.parse().expect("--engine takes an engine"))
+            }
+            "--memory" => {
+                memory = arguments.next().map(|bytes| bytes.parse().expect("--memory takes a number of bytes"))
+            }
             "--predecessors" => wanted.predecessors = true,
             "--bench" => {}
             _ => graphs.push(argument),
@@ -147,7 +157,7 @@ fn main() {
             let chosen = algorithms.iter().map(|name| Some(name.as_str()));
             chosen
                 .chain(algorithms.is_empty().then_some(None))
-                .for_each(|chosen| apsp::time(name, &graph, chosen, into));
+                .for_each(|chosen| apsp::time(name, &graph, chosen, into, &engine, memory));
             continue;
         }
         let sources = sources(&graph, together.unwrap_or(SOURCES));

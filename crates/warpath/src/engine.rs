@@ -21,7 +21,8 @@ pub enum Engine {
     Auto,
     /// All cores of the CPU.
     Cpu,
-    /// These GPUs, by number, counted from 0; all of them if none is named. What runs on one device runs on the first.
+    /// These GPUs, by number, counted from 0; all of them if none is named. All-pairs shortest paths of large graphs run
+    /// on all of these; what runs on one device runs on the first.
     Cuda(Vec<u32>),
 }
 

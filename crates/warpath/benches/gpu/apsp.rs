@@ -62,7 +62,14 @@ pub(super) fn heading() {
 }
 
 /// Times one algorithm and prints a line.
-pub(super) fn time(name: &str, graph: &Graph, algorithm: Option<&str>, into: Into) {
+pub(super) fn time(
+    name: &str,
+    graph: &Graph,
+    algorithm: Option<&str>,
+    into: Into,
+    engine: &Engine,
+    memory: Option<u64>,
+) {
     let n = graph.vertices();
     let sample: Vec<VertexId> = if n <= SMALL {
         (0..n as VertexId).collect()
@@ -71,7 +78,8 @@ pub(super) fn time(name: &str, graph: &Graph, algorithm: Option<&str>, into: Int
     };
     let asked = |request: Apsp| algorithm.into_iter().fold(request, |request, algorithm| request.algorithm(algorithm));
     let fail = |error: warpath::Error| -> ! { panic!("{name}, {algorithm:?}: {error}") };
-    let gpu = Solver::builder(graph).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
+    let gpu = Solver::builder(graph).engine(engine.clone());
+    let gpu = memory.into_iter().fold(gpu, |gpu, bytes| gpu.memory(bytes)).open().expect("threads can be started");
     let cpu = Solver::builder(graph).engine(Engine::Cpu).open().expect("threads can be started");
     let expected = cpu.solve(Apsp::all().from(sample.clone()).algorithm("batched")).expect("the searches work");
     let (mut on_device, mut on_host, mut seconds) = (Vec::new(), Vec::new(), Seconds::default());

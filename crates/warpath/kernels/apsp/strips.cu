@@ -39,28 +39,38 @@ __device__ __forceinline__ void product(const Product<Cell>& product) {
     Word* const shared = reinterpret_cast<Word*>(bytes);
     __shared__ Operands<Cell> operands;
     __shared__ Word* to;
-    const u32 tiles = product.tiles_down * product.tiles_across;
+    // Registers are for the tile.
+    __shared__ u32 number, nothing;
+    if (threadIdx.x == 0) {
+        number = blockIdx.x;
+        nothing = 0;
+    }
 #pragma unroll 1
-    for (u32 number = blockIdx.x; number < tiles; number += gridDim.x) {
+    while (true) {
         // Everyone is done with the tile before this one.
         __syncthreads();
         if (threadIdx.x == 0) {
             // Tiles below each other follow each other: what is above them all is read by all at about the same time.
             const u32 row = number % product.tiles_down, column = number / product.tiles_down;
             const u32 place = row * S::side * product.pitch + column * S::side;
-            operands.tile = product.from + place;
+            operands.tile = column < product.tiles_across ? product.from + place : nullptr;
             operands.left = product.left + static_cast<u64>(row) * product.depth * S::side;
             operands.above = product.above + column * S::side;
             operands.pitch = product.pitch;
+        operands.left_is_turned = false;
             to = product.to + place;
+            number += gridDim.x;
         }
         __syncthreads();
+        if (operands.tile == nullptr) return;
         const tiles::Place place = tiles::place_of_thread();
         Word best[S::own][S::own];
-        tiles::fetch_first<Cell, false>(operands, shared);
+        tiles::fetch_first<Cell>(operands, shared);
         tiles::read_tile<Cell>(best, operands, place);
-        tiles::relax_slabs<Cell, false>(best, operands, product.depth / slab, product.one, shared, place);
-        tiles::write_tile<Cell>(best, to, operands.pitch, place);
+        tiles::relax_slabs<Cell>(best, operands, product.depth / slab, product.one, shared, place);
+        // Where the tile is read and written is not kept through the product: the compiler can't know that nothing is 0.
+        const tiles::Place same_place = tiles::place_of(threadIdx.x + load_shared(&nothing));
+        tiles::write_tile<Cell>(best, load_shared(&to), load_shared(&operands.pitch), same_place);
     }
 }
 

@@ -12,7 +12,8 @@
 //   rest(i, j)  every other tile: what column(i) and row(j) make of it
 //
 // All but the first are one routine: the min-plus product of a matrix that lies with its columns one after another and
-// one that lies with its rows one after another, accumulated in the tile. For bits it is another one, by tables.
+// one that lies with its rows one after another, accumulated in the tile; `strips.cu` has that routine by itself, of any
+// depth. For bits it is another one, by tables.
 //
 // With several cells in a word, a tile has so many times as many columns as a stage. Then the diagonal task does row(j)
 // for the tile that it is in, too, and column(i) does all of its tile: old column times new row is what new column times
@@ -97,10 +98,11 @@ __device__ __forceinline__ void write_vector(Word* to, const Vector<Word>& vecto
 struct Place {
     u32 y, x;
 };
-__device__ __forceinline__ Place place_of_thread() {
-    const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+__device__ __forceinline__ Place place_of(u32 thread) {
+    const u32 warp = thread / 32, lane = thread % 32;
     return {warp / 2 * 4 + lane / 8, warp % 2 * 8 + lane % 8};
 }
+__device__ __forceinline__ Place place_of_thread() { return place_of(threadIdx.x); }
 /// The row of a tile that is a thread's `index`-th, or the word of a row, for a thread at `place` of 16.
 template <class Cell>
 __device__ __forceinline__ u32 own_line(u32 place, u32 index) {
@@ -240,9 +242,8 @@ struct Operands {
     u32 part_of_stage;                 // which part of the tile they are, where they are one of several
 };
 
-/// Has the vertices of a slab, from `first` on, brought to shared memory. What is on the left is never turned where not
-/// `may_be_turned`.
-template <class Cell, bool may_be_turned = true>
+/// Has the vertices of a slab, from `first` on, brought to shared memory.
+template <class Cell>
 __device__ __forceinline__ void fetch(const Operands<Cell>& operands, u32 first, typename Cell::Word* slot) {
     using S = Shape<Cell>;
     using Word = typename Cell::Word;
@@ -253,11 +254,11 @@ __device__ __forceinline__ void fetch(const Operands<Cell>& operands, u32 first,
     for (u32 at = threadIdx.x; at < slab * vectors; at += threads) {
         const u32 vertex = at / vectors, word = at % vectors * S::vector;
         copy_to_shared(above + vertex * S::side + word, operands.above + (first + vertex) * operands.pitch + word);
-        if (!may_be_turned || !operands.left_is_turned) {
+        if (!operands.left_is_turned) {
             copy_to_shared(left + vertex * S::side + word, operands.left + (first + vertex) * S::side + word);
         }
     }
-    if (may_be_turned && operands.left_is_turned) {
+    if (operands.left_is_turned) {
         // Threads beside each other take rows below each other, whose numbers end up beside each other.
         constexpr u32 cells_of_vector = S::vector * S::pack;
         for (u32 at = threadIdx.x; at < S::side * slab / cells_of_vector; at += threads) {
@@ -388,17 +389,17 @@ __device__ __forceinline__ void write_tile(
 }
 
 /// Has the first slabs of a product brought.
-template <class Cell, bool may_be_turned = true>
+template <class Cell>
 __device__ __forceinline__ void fetch_first(const Operands<Cell>& operands, typename Cell::Word* shared) {
 #pragma unroll
     for (u32 index = 0; index < slabs_there - 1; index++) {
-        fetch<Cell, may_be_turned>(operands, index * slab, shared + index * (slab_bytes / sizeof(typename Cell::Word)));
+        fetch(operands, index * slab, shared + index * (slab_bytes / sizeof(typename Cell::Word)));
         commit_copies();
     }
 }
 
 /// The product of so many slabs, of which the first are on their way, accumulated.
-template <class Cell, bool may_be_turned = true>
+template <class Cell>
 __device__ __forceinline__ void relax_slabs(
     typename Cell::Word (&best)[Shape<Cell>::own][Shape<Cell>::own], const Operands<Cell>& operands, const u32& slabs,
     u32 one, typename Cell::Word* shared, Place place) {
@@ -411,7 +412,7 @@ __device__ __forceinline__ void relax_slabs(
         // Everyone is done with the slab before this one.
         const u32 free_slot = here == 0 ? slabs_there - 1 : here - 1;
         if (index + slabs_there - 1 < slabs) {
-            fetch<Cell, may_be_turned>(operands, (index + slabs_there - 1) * slab, shared + free_slot * slot_words);
+            fetch(operands, (index + slabs_there - 1) * slab, shared + free_slot * slot_words);
         }
         commit_copies();
         relax_slab<Cell>(best, shared + here * slot_words, place, one);

@@ -34,7 +34,7 @@ pub use npy::NpyWriter;
 pub use path::Path;
 pub use report::{Report, Seconds};
 pub use row_reductions::{Histogram, Reduction, RowReductions};
-pub use rows::{ApspSummary, RowBlock, RowSink, TableShape};
+pub use rows::{ApspSummary, KeptState, RowBlock, RowSink, TableShape};
 pub use sssp::{Cutoff, Sssp};
 pub use tree::{PathCounts, ShortestPathTree};
 
@@ -42,6 +42,7 @@ pub(crate) use certificate::verify_search;
 pub(crate) use closure::ReachabilityBits;
 pub(crate) use distance_matrix::{Tolerance, verify_rows};
 pub(crate) use facts::RowFacts;
+pub(crate) use npy::checksum;
 pub(crate) use path_counts::{count_shortest_paths, verify_path_counts};
 pub(crate) use predecessors::{derive_bfs_predecessors, derive_predecessors, starts};
 pub(crate) use rows::TableFacts;

@@ -10,6 +10,9 @@
 //! back and compared with their checksums; the first that does not agree, and what follows, is computed again. Nothing
 //! needs to be synchronized on the way for that, not even against a power failure.
 //!
+//! An algorithm that has no row before it has all keeps its own state in `FILE.partial.state`, which goes when the file is
+//! whole.
+//!
 //! *Lanes.* Whether 32-bit distances suffice is not always known before the work. If they don't, the table is begun anew
 //! in 64 bits, and the journal says so: continuing such a file goes straight for the wide lane.
 
@@ -17,7 +20,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::rows::{RowBlock, RowSink, TableShape, wrong_type};
+use super::rows::{KeptState, RowBlock, RowSink, TableShape, wrong_type};
 use crate::graph::{DistanceValue, Distances, Graph, Weights, with_distances, with_weights};
 use crate::plan::Plan;
 use crate::tables::{npy_header, npy_type};
@@ -65,6 +68,11 @@ impl NpyWriter {
 
     fn journal_path(&self) -> PathBuf {
         with_suffix(&self.path, ".partial.journal")
+    }
+
+    /// Where work that makes no row before all are done keeps its state.
+    fn state_path(&self) -> PathBuf {
+        with_suffix(&self.path, ".partial.state")
     }
 
     fn open(&self, path: &Path, keep: bool) -> Result<File> {
@@ -188,6 +196,10 @@ impl RowSink for NpyWriter {
         Ok(open.rows_done as usize)
     }
 
+    fn kept_state(&self) -> Option<KeptState> {
+        Some(KeptState { path: self.state_path(), resume: self.resume })
+    }
+
     fn rows(&mut self, block: &RowBlock<'_>) -> Result<()> {
         let (partial, journal_path) = (self.partial_path(), self.journal_path());
         let Some(open) = &mut self.open else { return Err(wrong_type()) };
@@ -218,7 +230,11 @@ impl RowSink for NpyWriter {
         open.data.sync_all().map_err(|error| Error::io(&partial, error))?;
         drop(open);
         std::fs::rename(&partial, &self.path).map_err(|error| Error::io(&self.path, error))?;
-        std::fs::remove_file(&journal_path).map_err(|error| Error::io(&journal_path, error))
+        std::fs::remove_file(&journal_path).map_err(|error| Error::io(&journal_path, error))?;
+        match std::fs::remove_file(self.state_path()) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(self.state_path(), error)),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -279,7 +295,7 @@ fn fingerprint(table: &TableShape<'_>) -> u64 {
 
 /// A fast 64-bit hash: four lanes of multiply and rotate over 32 bytes at a time, then the rest and the length. Against
 /// accidents, not against malice.
-fn checksum(bytes: &[u8]) -> u64 {
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |state: u64, word: u64| (state ^ word.wrapping_mul(PRIME)).rotate_left(29).wrapping_mul(PRIME);
     let mut lanes = [1_u64, 2, 3, 4];

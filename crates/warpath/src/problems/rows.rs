@@ -1,5 +1,7 @@
 //! Rows of distances on their way from an algorithm to whoever wants them.
 
+use std::path::PathBuf;
+
 use super::Report;
 use super::facts::{DistanceSum, Facts, RowFacts};
 use crate::graph::{Distance, Distances, Graph, VertexId, with_distances};
@@ -57,6 +59,15 @@ impl TableShape<'_> {
     }
 }
 
+/// A file that work on a table may keep its state in, to be continued after a kill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptState {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether to continue what is there.
+    pub resume: bool,
+}
+
 /// Takes the rows of a table in blocks.
 ///
 /// The rows come in an order that depends on graph, request and algorithm alone. From algorithms that work on the whole
@@ -88,6 +99,12 @@ pub trait RowSink: Send {
     /// there is, and may come about without them.
     fn wants_rows(&self) -> bool {
         true
+    }
+
+    /// Where an algorithm that has no row before it has all of them may keep its state; nowhere by default. It is removed
+    /// by [`finish`](RowSink::finish).
+    fn kept_state(&self) -> Option<KeptState> {
+        None
     }
 
     /// Called after the last row.

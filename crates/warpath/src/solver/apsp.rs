@@ -22,8 +22,8 @@ use crate::graph::{
 use crate::huge_pages::on_huge_pages;
 use crate::plan::Plan;
 use crate::problems::{
-    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, Report, RowBlock, RowFacts, RowSink, Seconds, Successors,
-    TableFacts, TableShape, Tolerance, verify_rows,
+    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, KeptState, Report, RowBlock, RowFacts, RowSink, Seconds,
+    Successors, TableFacts, TableShape, Tolerance, verify_rows,
 };
 use crate::{Error, Result};
 
@@ -74,7 +74,7 @@ impl Request for Apsp {
         let table = Table::new(self, solver, false)?;
         let mut plan = Plan::new();
         table.plan_result(self, solver, &mut plan);
-        table.plan_algorithm(self, solver, &mut plan, true)?;
+        table.plan_algorithm(self, solver, &mut plan, true, false)?;
         Ok(plan)
     }
 
@@ -93,7 +93,7 @@ impl Request for ApspIntoSink<'_> {
         let table = Table::new(&self.request, solver, !self.sink.wants_rows())?;
         let mut plan = Plan::new();
         plan.memory("blocks of rows", block_bytes(solver).min(table.cells().saturating_mul(table.distance_bytes)));
-        table.plan_algorithm(&self.request, solver, &mut plan, false)?;
+        table.plan_algorithm(&self.request, solver, &mut plan, false, self.sink.kept_state().is_some())?;
         self.sink.plan(table.sources.len() as u64, table.columns, table.distance_bytes, &mut plan);
         Ok(plan)
     }
@@ -159,11 +159,18 @@ impl Table {
         }
     }
 
-    /// What the algorithm takes beyond the result.
-    fn plan_algorithm(&self, request: &Apsp, solver: &Solver<'_>, plan: &mut Plan, in_place: bool) -> Result<()> {
+    /// What the algorithm takes beyond the result, and to keep its state if that is kept.
+    fn plan_algorithm(
+        &self,
+        request: &Apsp,
+        solver: &Solver<'_>,
+        plan: &mut Plan,
+        in_place: bool,
+        is_kept: bool,
+    ) -> Result<()> {
         let choice = choose(request, solver, self)?;
         match choice.algorithm {
-            Chosen::OnMatrix(algorithm) => on_cuda::plan(algorithm, &choice.parameters, solver, self, plan)?,
+            Chosen::OnMatrix(algorithm) => on_cuda::plan(algorithm, &choice.parameters, solver, self, is_kept, plan)?,
             Chosen::BySearches(algorithm) => by_searches::plan(algorithm, &choice.parameters, solver, self, plan),
             Chosen::Cpu(algorithm) => self.plan_on_cpu(algorithm, request, solver, plan, in_place),
         }
@@ -597,6 +604,10 @@ impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, '_, L> {
         })?;
         self.begun.set(have > 0);
         Ok(have)
+    }
+
+    fn kept_state(&self) -> Option<KeptState> {
+        self.sink.kept_state()
     }
 
     fn rows(&mut self, rows: &[usize], values: Vec<L::Distance>) -> Result<Vec<L::Distance>> {

@@ -13,6 +13,7 @@ pub mod tiled_floyd_warshall;
 use super::Team;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::graph::{Adjacency, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId};
+use crate::problems::KeptState;
 use crate::{Control, Result};
 
 /// Everything an all-pairs search needs to know.
@@ -56,6 +57,10 @@ pub trait RowConsumer<D> {
     fn start(&mut self, order: &[usize]) -> Result<usize>;
     /// Takes a block: `values` holds the rows `rows` one after another. Gives the memory back.
     fn rows(&mut self, rows: &[usize], values: Vec<D>) -> Result<Vec<D>>;
+    /// Where an algorithm that has no row before it has all of them may keep its state.
+    fn kept_state(&self) -> Option<KeptState> {
+        None
+    }
 }
 
 /// Where rows go.

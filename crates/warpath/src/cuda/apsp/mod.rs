@@ -50,6 +50,7 @@ use super::sssp::LaneOnDevice;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, U32Narrow, U32Wide, UnitLane, VertexId};
 use crate::plan::Plan;
+use crate::problems::KeptState;
 use crate::{Control, Error, Result};
 
 /// What the cells of a matrix are.
@@ -173,6 +174,8 @@ pub(crate) struct DenseTask<'a> {
     pub(crate) parameters: &'a Parameters,
     /// Who watches and may cancel.
     pub(crate) control: &'a Control,
+    /// Where the state of work in strips is kept, if it is.
+    pub(crate) state: Option<&'a KeptState>,
 }
 
 /// How the work on a matrix ended.
@@ -244,6 +247,14 @@ pub(crate) enum Finished {
 }
 
 impl Finished {
+    /// How many devices it is on, of those that were given.
+    pub(crate) fn devices(&self) -> usize {
+        match self {
+            Finished::Whole(_) => 1,
+            Finished::Strips(strips) => strips.devices(),
+        }
+    }
+
     /// Rows from `first` on, as many as `to` has room for, as distances of the lane that the matrix was made for.
     pub(crate) fn read_rows<L: DenseLane>(&self, first: u64, to: &mut [L::Distance]) -> Result<()> {
         match self {
@@ -393,7 +404,8 @@ impl MatrixAlgorithm {
         }
         let (mut repeated, mut device_bytes) = (0, 0);
         for cell in cells {
-            let Some(range) = matrix::Range::of(task, cell) else {
+            let range = matrix::Range::of(task, cell).filter(|_| !strips::was_too_narrow(task, cell));
+            let Some(range) = range else {
                 repeated += 1;
                 continue;
             };

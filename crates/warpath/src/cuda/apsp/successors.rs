@@ -330,6 +330,7 @@ mod tests {
                 successors_of: Some(sources),
                 parameters: &parameters,
                 control: &Control::new(),
+                state: None,
             };
             MOST_ARCS.set(way.arcs);
             let cells = algorithm.cells::<L>(graph, &parameters, Some(device.properties().compute_capability)).unwrap();

@@ -49,7 +49,7 @@
 //! and Mukhopadhyaya 2003. That a stage runs ahead of another is what LU decompositions call look-ahead.
 
 use super::matrix::{Matrix, sides};
-use super::strips::STRIP;
+use super::strips::{KEEP, STRIP};
 use super::tiles::{HEAD_START, STAGES, Tiles};
 use super::{CELL_BITS, Cell, DenseTask, Ended, MatrixAlgorithm};
 use crate::Result;
@@ -64,7 +64,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
         name: "tiled-floyd-warshall",
         summary: "a matrix in tiles that live in registers, all phases overlapped; for dense graphs",
         source: "Katz & Kider 2008, sect. 4.1-4.2",
-        parameters: &[CELL_BITS, HEAD_START, STAGES, STRIP],
+        parameters: &[CELL_BITS, HEAD_START, STAGES, STRIP, KEEP],
         negative_weights: true,
     },
     // Pairs of 16 bits need the instructions of compute capability 9.0.

@@ -80,15 +80,19 @@ pub(super) fn first_cell(algorithm: &MatrixAlgorithm, parameters: &Parameters, g
     cells.ok().and_then(|cells| cells.first().copied()).unwrap_or(Cell::I64)
 }
 
-/// Adds what the algorithm takes.
+/// Adds what the algorithm takes, with the space for its state if that is kept.
 pub(super) fn plan(
     algorithm: &MatrixAlgorithm,
     parameters: &Parameters,
     solver: &Solver<'_>,
     table: &Table,
+    is_kept: bool,
     plan: &mut Plan,
 ) -> Result<()> {
     let matrix = plan_matrix(algorithm, parameters, solver.graph, &room(solver), table.successors_of())?;
+    for item in matrix.disk_items().iter().filter(|_| is_kept) {
+        plan.disk(item.what.clone(), item.bytes);
+    }
     for item in matrix.memory_items() {
         plan.memory(item.what.clone(), item.bytes);
     }
@@ -189,20 +193,23 @@ pub(super) fn run<L: ApspLane + DenseLane>(
         potentials::<L>(task.adjacency, graph, task.sources, task.control)?;
     }
     let reached = (negative && !task.is_square()).then(|| reached_from(graph, task.sources));
+    let state = if let ApspOutput::Blocks(consumer) = &output { consumer.kept_state() } else { None };
     let dense = DenseTask {
         graph,
         takes_part: reached.as_deref(),
         successors_of,
         parameters: task.parameters,
         control: task.control,
+        state: state.as_ref(),
     };
     let (devices, available) = solver.devices_and_memory()?;
     let room = room_of(&devices, available);
     // The engine is free for others, such as whoever takes the rows.
     solver.cuda().give_up_prepared();
-    ran.engine = Engine::Cuda(devices.iter().map(|device| device.properties().ordinal).collect()).to_string();
     let mut solve = || match task.team.install(|| algorithm.solve::<L>(&devices, &room, &dense))? {
         Solved::Matrix(computed) => {
+            let used = devices[..computed.matrix.devices()].iter();
+            ran.engine = Engine::Cuda(used.map(|device| device.properties().ordinal).collect()).to_string();
             ran.statistics = computed.statistics;
             ran.device_bytes = computed.device_bytes;
             [ran.seconds.prepare, ran.seconds.solve, ran.seconds.predecessors] = computed.seconds;

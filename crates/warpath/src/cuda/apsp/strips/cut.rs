@@ -13,6 +13,8 @@ const MOST_ROWS: u64 = 5120;
 const FEWEST_ROWS: u64 = 1024;
 /// Into so many strips is cut what stays on several devices.
 const STRIPS: u64 = 32;
+/// From so many rows a strip on, copies between device and host are hidden by the work.
+const HIDING_ROWS: f64 = 1500.0;
 /// Strips of a device at a time: one comes, one is worked on, one goes.
 const SLOTS: u64 = 3;
 
@@ -81,14 +83,16 @@ impl Cut {
         let wanted = (side / STRIPS).clamp(FEWEST_ROWS, MOST_ROWS);
         let heights = (wanted * 3 / 4..=wanted * 5 / 4).filter(|height| height % multiple == 0 && *height <= most);
         let there = heights.map(|height| cut(height, false)).filter(fits);
-        if let Some(cut) = there.max_by(|a, b| a.evenness(room).total_cmp(&b.evenness(room))) {
+        let evenness = |cut: &Cut| cut.evenness(room) * cut.balance();
+        if let Some(cut) = there.max_by(|a, b| evenness(a).total_cmp(&evenness(b))) {
             return Some(cut);
         }
         let heights = (1..=most.min(MOST_ROWS) / multiple).map(|count| cut(count * multiple, true));
         let largest = heights.take_while(|cut| fits(cut)).last().unwrap_or(cut(multiple, true));
         let heights = (largest.height / 2 + 1..=largest.height).filter(|height| height % multiple == 0);
-        let even = heights.map(|height| cut(height, true));
-        Some(even.max_by(|a, b| a.evenness(room).total_cmp(&b.evenness(room))).unwrap_or(largest))
+        let share = |cut: &Cut| cut.evenness(room) * (cut.height as f64 / HIDING_ROWS).min(1.0);
+        let there = heights.map(|height| cut(height, true));
+        Some(there.max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(largest))
     }
 
     /// What share of the multiprocessors has something to do while a strip is worked on: tiles come in whole waves.
@@ -96,6 +100,16 @@ impl Cut {
         let (down, across) = self.tiles_of(self.height);
         let waves = (down * across) as f64 / (2.0 * f64::from(room.multiprocessors));
         waves / waves.ceil()
+    }
+
+    /// What share of four devices has something to do: some have a strip more than others. Four whatever there are: what
+    /// floats are rounded to depends on how strips are cut.
+    fn balance(&self) -> f64 {
+        const DEVICES: usize = 4;
+        let of_device =
+            |device: usize| (device..self.strips()).step_by(DEVICES).map(|strip| self.rows(strip)).sum::<u64>();
+        let most = (0..DEVICES).map(of_device).max().unwrap_or(0);
+        self.side as f64 / (DEVICES as u64 * most) as f64
     }
 
     /// How many strips there are.
@@ -161,7 +175,7 @@ impl Cut {
         self.block(height).plan(plan);
     }
 
-    /// What it takes of each device, and of the host.
+    /// What it takes of each device, of the host, and of the disk if the state is kept.
     pub(crate) fn plan(&self) -> Plan {
         let mut plan = Plan::new();
         self.plan_device(&mut plan);
@@ -170,7 +184,13 @@ impl Cut {
         } else {
             plan.memory("rows on their way", super::read_bytes(self));
         }
+        plan.disk("state of the work", self.state_bytes());
         plan
+    }
+
+    /// What two states of the work take on disk, but for checksums.
+    pub(super) fn state_bytes(&self) -> u64 {
+        2 * self.bytes(self.side)
     }
 }
 

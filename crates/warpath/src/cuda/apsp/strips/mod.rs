@@ -44,6 +44,12 @@
 //! stage all paths through earlier stages are in `d[K][K]`; the kernel that closes the block admits its vertices one
 //! after another, and looks at the cell `(k, k)` before it admits `k`.
 //!
+//! # Restart
+//!
+//! Between two stages, all strips are what they are after so many stages, but for the next pivot, which is one further. In
+//! a run whose rows go to a file, that state is kept in a file of its own from time to time (`state.rs`); a run that was
+//! killed goes on from there.
+//!
 //! # Work, span, memory
 //!
 //! Work: `n^3` relaxations, and `n S^2` for closing blocks. Span: a block and a strip a stage, of which there are
@@ -60,11 +66,13 @@
 //! GPUs). Running a panel ahead is what LU decompositions call look-ahead.
 
 mod cut;
+mod state;
 mod worker;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use bytemuck::cast_slice_mut;
+use bytemuck::{Pod, cast_slice_mut};
 use rayon::prelude::*;
 
 use super::matrix::{Number, Range, write_cells};
@@ -77,6 +85,8 @@ use crate::plan::Plan;
 use crate::{Error, Result};
 
 pub(crate) use cut::{Cut, Room, asked_rows};
+use state::States;
+pub(super) use state::was_too_narrow;
 use worker::{Slot, Worker};
 
 /// How many rows a strip has.
@@ -84,6 +94,13 @@ pub(super) const STRIP: Parameter = Parameter {
     name: "strip",
     summary: "rows of a strip, and that there are strips; otherwise only beyond one device, as many as suit its memory",
     values: Values::AtLeast(1.0),
+};
+
+/// How often the state is kept.
+pub(super) const KEEP: Parameter = Parameter {
+    name: "keep-seconds",
+    summary: "seconds of work between states kept for --resume, beside a .npy; 0: every stage; as many as keeping takes",
+    values: Values::AtLeast(0.0),
 };
 
 /// How many bytes of strips on a device are read at once, unless one row is more.
@@ -97,6 +114,8 @@ pub(crate) struct Strips {
     homes: Vec<Home>,
     cut: Cut,
     range: Range,
+    /// How long it took to make strips in the host's memory.
+    making: Duration,
 }
 
 /// What a strip has in the host's memory.
@@ -148,30 +167,35 @@ macro_rules! with_number {
 }
 
 impl HostStrip {
-    /// A strip of zeros.
-    fn new(device: &Arc<dyn Device>, bytes: u64) -> Result<Self> {
+    /// A strip of so many bytes, with what `fill` makes of zeros. Only then is it pinned: the system hands memory over to
+    /// several threads at once more quickly than to one that pins it.
+    fn new(device: &Arc<dyn Device>, bytes: u64, fill: impl FnOnce(&mut [u64]) -> Result<()>) -> Result<Self> {
         let mut cells = on_huge_pages(vec![0_u64; bytes as usize / size_of::<u64>()]);
+        fill(&mut cells)?;
         // SAFETY: the memory lives as long as the strip, which unpins it.
         unsafe { device.pin(cells.as_mut_ptr().cast(), size_of_val(&*cells))? };
         Ok(HostStrip { cells, device: device.clone() })
     }
 
-    /// Fills it with the lengths of arcs.
-    fn fill<T: Number>(&mut self, task: &DenseTask<'_>, cut: &Cut, strip: usize) {
+    /// A strip with the lengths of arcs.
+    fn of_arcs<T: Number>(device: &Arc<dyn Device>, task: &DenseTask<'_>, cut: &Cut, strip: usize) -> Result<Self> {
         /// Cells that a thread writes at least before it takes others.
         const CELLS: usize = 1 << 16;
         let pitch = cut.side as usize;
         let first = strip * cut.height as usize * pitch;
         let at_once = CELLS.div_ceil(pitch) * pitch;
-        let pieces = cast_slice_mut::<u64, T>(&mut self.cells).par_chunks_mut(at_once).enumerate();
-        pieces.for_each(|(index, piece)| {
-            let start = first + index * at_once;
-            write_cells(task, pitch, start..start + piece.len(), piece);
-        });
+        HostStrip::new(device, cut.bytes(cut.rows(strip)), |cells| {
+            let pieces = cast_slice_mut::<u64, T>(cells).par_chunks_mut(at_once).enumerate();
+            pieces.for_each(|(index, piece)| {
+                let start = first + index * at_once;
+                write_cells(task, pitch, start..start + piece.len(), piece);
+            });
+            Ok(())
+        })
     }
 
     /// Its cells, which no device is writing to.
-    fn cells<T: Number>(&self) -> &[T] {
+    fn cells<T: Pod>(&self) -> &[T] {
         bytemuck::cast_slice(&self.cells)
     }
 }
@@ -202,7 +226,7 @@ impl Strips {
         let workers = workers.collect::<Result<Vec<_>>>()?;
         let home = |strip: usize| Ok(Home { cells: None, back: devices[strip % devices.len()].event()? });
         let homes = (0..cut.strips()).map(home).collect::<Result<_>>()?;
-        let strips = Strips { workers, homes, cut, range };
+        let strips = Strips { workers, homes, cut, range, making: Duration::ZERO };
         if !cut.streamed {
             for strip in 0..cut.strips() {
                 with_number!(cut.cell, T => strips.fill::<T>(task, strip))?;
@@ -219,6 +243,11 @@ impl Strips {
         }
         strips.wait()?;
         Ok(strips)
+    }
+
+    /// How many devices it is on.
+    pub(super) fn devices(&self) -> usize {
+        self.workers.len()
     }
 
     /// Which device a strip belongs to.
@@ -252,11 +281,24 @@ impl Strips {
         for worker in &self.workers {
             worker.device().record(&worker.first)?;
         }
-        let slot = self.fetch(task, 0)?;
-        self.make_pivot(task, 0, slot)?;
-        for stage in 0..strips {
-            if task.graph.has_negative_weights() && self.workers[self.owner(stage)].has_cycles()? {
+        let seconds = task.parameters.get(KEEP.name);
+        let mut states = task.state.map(|kept| States::open(kept, task, self.cut, seconds)).transpose()?;
+        let first = states.as_ref().map_or(0, |states| states.stages);
+        match &states {
+            Some(states) if first > 0 => self.restore(task, states)?,
+            _ => {
+                let slot = self.fetch(task, 0)?;
+                self.make_pivot(task, 0, slot)?;
+            }
+        }
+        for stage in first..strips {
+            // A pivot that was kept is known to be good.
+            let is_new = stage == 0 || stage > first;
+            if is_new && task.graph.has_negative_weights() && self.workers[self.owner(stage)].has_cycles()? {
                 return Ok((Ended::NegativeCycle, Vec::new()));
+            }
+            if let Some(states) = states.as_mut().filter(|states| stage > first && states.is_due()) {
+                self.keep(states, stage)?;
             }
             self.stage(task, stage)?;
         }
@@ -273,6 +315,8 @@ impl Strips {
             ("kernel_launches", launches),
             ("devices", self.workers.len() as u64),
             ("rows_of_a_strip", self.cut.height),
+            ("host_nanoseconds_for_strips", self.making.as_nanos() as u64),
+            ("stages_before", first as u64),
             ("strips_in_host_memory", if self.cut.streamed { strips as u64 } else { 0 }),
         ];
         Ok((Ended::Complete, statistics))
@@ -324,8 +368,10 @@ impl Strips {
         let cells = match &mut home.cells {
             Some(cells) => cells,
             none => {
-                let mut made = HostStrip::new(worker.device(), bytes)?;
-                with_number!(self.cut.cell, T => made.fill::<T>(task, &self.cut, strip));
+                let start = Instant::now();
+                let device = worker.device();
+                let made = with_number!(self.cut.cell, T => HostStrip::of_arcs::<T>(device, task, &self.cut, strip))?;
+                self.making += start.elapsed();
                 none.insert(made)
             }
         };
@@ -379,7 +425,14 @@ impl Strips {
         if task.graph.has_negative_weights() {
             worker.ask_for_cycles(stage)?;
         }
-        let pivot = &self.workers[owner].pivots[stage % 2];
+        self.send_round(stage)
+    }
+
+    /// Queues a pivot's way to all other devices.
+    fn send_round(&self, stage: usize) -> Result<()> {
+        let bytes = self.cut.bytes(self.cut.rows(stage));
+        let owner = self.owner(stage);
+        let (device, pivot) = (self.workers[owner].device(), &self.workers[owner].pivots[stage % 2]);
         device.follow(Stream::Across, &pivot.ready)?;
         for (index, other) in self.workers.iter().enumerate() {
             if index != owner {
@@ -395,6 +448,58 @@ impl Strips {
             }
         }
         device.record_in(Stream::Across, &pivot.sent)
+    }
+
+    /// Brings the last state back, which has the pivot of the next stage in it.
+    fn restore(&mut self, task: &DenseTask<'_>, states: &States) -> Result<()> {
+        for strip in 0..self.cut.strips() {
+            let (owner, bytes) = (self.owner(strip), self.cut.bytes(self.cut.rows(strip)));
+            let worker = &self.workers[owner];
+            if self.cut.streamed {
+                self.homes[strip].cells = Some(HostStrip::new(worker.device(), bytes, |cells| {
+                    let cells = cast_slice_mut::<u64, u8>(cells);
+                    states.restore(strip, |start, piece| {
+                        cells[start..start + piece.len()].copy_from_slice(piece);
+                        Ok(())
+                    })
+                })?);
+            } else {
+                let there = worker.slots[self.place(strip)].cells;
+                states.restore(strip, |start, piece| {
+                    worker.pool.upload(there.part(start as u64, piece.len() as u64), piece)
+                })?;
+            }
+            task.control.check()?;
+        }
+        let stage = states.stages;
+        let bytes = self.cut.bytes(self.cut.rows(stage));
+        let slot = self.fetch(task, stage)?;
+        let worker = &self.workers[self.owner(stage)];
+        let (slot, pivot) = (&worker.slots[slot], &worker.pivots[stage % 2]);
+        worker.pool.copy(pivot.cells.part(0, bytes), slot.cells.part(0, bytes))?;
+        worker.device().record(&pivot.ready)?;
+        worker.device().record(&slot.free)?;
+        self.send_round(stage)
+    }
+
+    /// Keeps the state after so many stages, when all devices have come there.
+    fn keep(&self, states: &mut States, stages: usize) -> Result<()> {
+        self.wait()?;
+        let home = |strip: usize| self.homes[strip].cells.as_ref().map(HostStrip::cells::<u8>);
+        let homes: Vec<_> = (0..self.cut.strips()).map(home).collect();
+        let place = |strip: usize| {
+            let Worker { pool, slots, .. } = &self.workers[self.owner(strip)];
+            slots.get(self.place(strip)).map(|slot| (pool, slot.cells))
+        };
+        let places: Vec<_> = (0..self.cut.strips()).map(place).collect();
+        states.keep(stages, |strip, start, to| match (homes[strip], places[strip]) {
+            (Some(home), _) => {
+                to.copy_from_slice(&home[start..start + to.len()]);
+                Ok(())
+            }
+            (None, Some((pool, cells))) => pool.read_into(cells.part(start as u64, to.len() as u64), to),
+            (None, None) => Err(Error::invalid("a strip that is nowhere")),
+        })
     }
 
     /// Whether the cells were wide enough: see [`super`].
