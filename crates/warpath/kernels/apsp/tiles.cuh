@@ -614,38 +614,35 @@ __device__ __forceinline__ void relax_tile_of_bits(const Operands<Cell>& operand
     static_assert(S::side == 32 * S::vector && warps == 2 * groups && S::pack == 2 * groups * group, "");
     const u32 warp = threadIdx.x / 32, word = threadIdx.x % 32 * S::vector;
     u32* const columns = shared + tables_there * table_words<Cell>;
-    // A group's tables are made by two warps: one has the unions with its last row, one those without.
-    const u32 of_group = warp / 2;
-    const bool has_last = warp % 2 != 0;
-    Vector<u32> of_vertex[group];
+    // A group's tables are made by two warps, each half of the columns, two words a lane.
+    const u32 of_group = warp / 2, words = (threadIdx.x % 64) * 2;
+    u64 of_vertex[group];
     // Looked up again where it is needed again: registers are for the tile.
     const auto fetch_rows = [&](u32 step) {
         const u32 pitch = load_shared(&operands.pitch);
-        const u32* from = load_shared(&operands.above) + (step * groups + of_group) * group * pitch + word;
+        const u32* from = load_shared(&operands.above) + (step * groups + of_group) * group * pitch + words;
 #pragma unroll
         for (u32 index = 0; index < group; index++) {
-            of_vertex[index] = load(reinterpret_cast<const Vector<u32>*>(from + index * pitch));
+            of_vertex[index] = load(reinterpret_cast<const u64*>(from + index * pitch));
+        }
+    };
+    const auto make_tables = [&](u32* tables) {
+        u32* const to = tables + of_group * unions * S::side + words;
+        u64 of_union[unions];
+        of_union[0] = 0;
+#pragma unroll
+        for (u32 which = 0; which < unions; which++) {
+            // One vertex more than a union before it.
+#pragma unroll
+            for (u32 last = 0; last < group; last++) {
+                if (which >> last == 1) of_union[which] = of_union[which - (1u << last)] | of_vertex[last];
+            }
+            *reinterpret_cast<u64*>(to + which * S::side) = of_union[which];
         }
     };
     const auto find_tile = [&](u32& pitch) {
         pitch = load_shared(&operands.pitch);
         return load_shared(&operands.tile) + warp * rows * pitch + word;
-    };
-    const auto make_tables = [&](u32* tables) {
-        u32* const to = tables + (of_group * unions + (has_last ? unions / 2 : 0)) * S::side + word;
-        Vector<u32> of_union[unions / 2];
-#pragma unroll
-        for (u32 index = 0; index < S::vector; index++) {
-            of_union[0].word[index] = has_last ? of_vertex[group - 1].word[index] : 0;
-        }
-#pragma unroll
-        for (u32 which = 0; which < unions / 2; which++) {
-            if (which > 0) {
-                const u32 first = which % 2 != 0 ? 0 : which % 4 != 0 ? 1 : 2;
-                of_union[which] = joined(of_union[which & (which - 1)], of_vertex[first]);
-            }
-            write_vector(to + which * S::side, of_union[which]);
-        }
     };
     bool has_bits = false;
     if (threadIdx.x < S::side) {

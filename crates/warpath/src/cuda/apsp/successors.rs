@@ -336,7 +336,8 @@ mod tests {
             let cells = algorithm.cells::<L>(graph, &parameters, Some(device.properties().compute_capability)).unwrap();
             MOST_SHARED.set(way.rows.saturating_mul(graph.vertices() as u64 * cells[0].bytes()));
             let solved = algorithm.solve::<L>(&[device], &room, &task).unwrap();
-            (MOST_ARCS.set(u64::MAX), MOST_SHARED.set(u64::MAX));
+            MOST_ARCS.set(u64::MAX);
+            MOST_SHARED.set(u64::MAX);
             let computed = match solved {
                 Solved::Matrix(computed) => computed,
                 Solved::TooNarrow => return None,
