@@ -112,6 +112,12 @@ if [[ " $parts " == *" bench "* ]]; then
     attempt "bench of all pairs in strips" ./warpath-bench --problem apsp uniform:14 --memory 400000000 \
         --algorithm tiled-floyd-warshall:cell-bits=32
     cat "$logs/bench-of-all-pairs-in-strips.log"
+    attempt "bench of all pairs by searches" \
+        ./warpath-bench --problem apsp --into facts --algorithm batched kron:12 kron:16 uniform:13
+    cat "$logs/bench-of-all-pairs-by-searches.log"
+    attempt "bench of all pairs by weights" \
+        ./warpath-bench --problem apsp --into matrix --weights 1..100 --algorithm batched uniform:13
+    cat "$logs/bench-of-all-pairs-by-weights.log"
     attempt "bench of many sources" ./warpath-bench --sources 256 kron:16 uniform:18 grid:300x300
     cat "$logs/bench-of-many-sources.log"
     attempt "bench by weights" ./warpath-bench --problem sssp --predecessors --weights 1..255 kron:16 kron:20 uniform:20 grid:1000x1000

@@ -7,7 +7,6 @@ use crate::{Error, Result};
 pub type Statistics = Vec<(&'static str, u64)>;
 
 /// Adds counters to those of the same name.
-#[cfg_attr(not(any(test, feature = "cuda")), allow(dead_code))]
 pub(crate) fn add_counters(to: &mut Statistics, of: Statistics) {
     for (name, value) in of {
         match to.iter_mut().find(|(there, _)| *there == name) {
