@@ -1,0 +1,124 @@
+//! Other programs on the same graph, from the same sources, with the same weights, their answers compared.
+//!
+//! [`linked`] are Rust packages, built in with the feature `peers`; [`python`] are Python packages, run by a small
+//! program that tells which of them are there; [`gap`] are the programs of the GAP benchmark suite. What is timed is the
+//! search on a graph that the peer has prepared in its own form. A peer that is not there gives a row that says so.
+
+mod gap;
+#[cfg(feature = "peers")]
+mod linked;
+mod process;
+mod python;
+
+use std::path::PathBuf;
+
+use warpath::graph::WeightKind;
+use warpath::problems::Problem;
+use warpath::{Error, Result};
+
+use crate::measure::{Outcome, References, Task, Watch};
+use crate::results::{Clock, Spread, Status, Times};
+
+/// The peers there are.
+pub(crate) const NAMES: [&str; 11] = [
+    "petgraph",
+    "rustworkx-core",
+    "graph",
+    "gap",
+    "scipy",
+    "networkx",
+    "igraph",
+    "networkit",
+    "rustworkx",
+    "python-graphblas",
+    "pylibcugraph",
+];
+
+/// Where peers are that are programs of their own.
+#[derive(Debug, Clone)]
+pub struct Tools {
+    /// The Python that has the packages.
+    pub python: PathBuf,
+    /// The folder of GAP's programs.
+    pub gap: Option<PathBuf>,
+}
+
+impl Tools {
+    /// What the environment says: `$WARPATH_PYTHON`, `python3` if it is not set, and `$GAPBS`.
+    pub fn from_environment() -> Self {
+        Tools {
+            python: std::env::var_os("WARPATH_PYTHON").map_or_else(|| "python3".into(), PathBuf::from),
+            gap: std::env::var_os("GAPBS").map(PathBuf::from),
+        }
+    }
+}
+
+/// What a peer did.
+struct Peered {
+    /// The peer, with its version.
+    name: String,
+    prepare: f64,
+    samples: Vec<Vec<f64>>,
+    answers: Vec<crate::digest::Digest>,
+    detail: Option<String>,
+}
+
+/// Carries a case out with another program.
+pub(crate) fn measure(task: &Task<'_>, tools: &Tools, references: &mut References) -> Result<Outcome> {
+    let watch = Watch::new(task.control);
+    let unavailable = |text: String| Ok(Outcome::without_times(Status::Unavailable, text));
+    if !matches!(task.problem, Problem::Bfs | Problem::Sssp) {
+        return unavailable("peers are compared in searches from a source".into());
+    }
+    if task.problem == Problem::Sssp && task.graph.weight_kind() != WeightKind::U32 {
+        return unavailable("peers are compared with weights that are whole numbers without sign".into());
+    }
+    let peer = task.case.algorithm.as_deref().unwrap_or_default();
+    let peered = match peer {
+        "petgraph" | "rustworkx-core" | "graph" => run_linked(task, peer, references, &watch),
+        "gap" => gap::run(task, tools, references, &watch),
+        _ => python::run(task, peer, tools, references, &watch),
+    };
+    match peered {
+        Ok(Some(Ok(peered))) if !peered.samples.is_empty() => Ok(Outcome {
+            status: Status::Measured,
+            detail: peered.detail,
+            algorithm: Some(peered.name),
+            seconds: Some(Times {
+                clock: Clock::Peer,
+                prepare: peered.prepare,
+                solve: Spread::of(&peered.samples),
+                host: Spread::of(&peered.samples).median,
+                download: 0.0,
+                samples: peered.samples,
+            }),
+            answers: peered.answers,
+            counters: Vec::new(),
+            device_bytes: 0,
+        }),
+        Ok(Some(Ok(_))) => Ok(Outcome::without_times(Status::Failed, "it found nothing")),
+        Ok(Some(Err(absent))) => unavailable(absent),
+        Ok(None) => {
+            Ok(Outcome::without_times(Status::Timeout, format!("a search took more than {} s", task.limits.timeout)))
+        }
+        Err(_) if task.control.is_cancelled() => Err(Error::Interrupted),
+        Err(Error::Interrupted) => {
+            Ok(Outcome::without_times(Status::Timeout, format!("it took more than {} s", task.limits.timeout)))
+        }
+        Err(error @ Error::NotVerified(_)) => Ok(Outcome::without_times(Status::Wrong, error.to_string())),
+        Err(error) => Ok(Outcome::without_times(Status::Failed, error.to_string())),
+    }
+}
+
+/// What a peer comes back with: nothing if it was too slow, why it is not there, or what it did.
+type Answer = Result<Option<std::result::Result<Peered, String>>>;
+
+fn run_linked(task: &Task<'_>, peer: &str, references: &mut References, watch: &Watch) -> Answer {
+    #[cfg(feature = "peers")]
+    return linked::run(task, peer, references, watch);
+    #[cfg(not(feature = "peers"))]
+    {
+        let _ = (task, references, watch);
+        Ok(Some(Err(format!("{peer} is not built in; build with the feature `peers`"))))
+    }
+}
