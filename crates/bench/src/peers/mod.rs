@@ -20,7 +20,7 @@ use crate::measure::{Outcome, References, Task, Watch};
 use crate::results::{Clock, Spread, Status, Times};
 
 /// The peers there are.
-pub(crate) const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 11] = [
     "petgraph",
     "rustworkx-core",
     "graph",
