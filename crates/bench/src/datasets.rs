@@ -196,12 +196,7 @@ fn download(
     partial.push(".partial");
     expect(url, sha256_text, || sha256_of_text(Path::new(&partial)))?;
     file.finish()?;
-    Ok(Downloaded {
-        path: path.to_owned(),
-        bytes,
-        sha256: found,
-        checked: sha256.is_some() || sha256_text.is_some(),
-    })
+    Ok(Downloaded { path: path.to_owned(), bytes, sha256: found, checked: sha256.is_some() || sha256_text.is_some() })
 }
 
 fn expect(url: &str, known: Option<&str>, found: impl FnOnce() -> Result<String>) -> Result<()> {

@@ -118,9 +118,8 @@ fn weighted(graph: Graph, range: &str) -> Result<Graph> {
 
 /// The arcs of this weight among the first so many vertices in the order of their numbers; their weights are dropped.
 fn among_first(graph: &Graph, first: u32, weight: i64) -> Result<Graph> {
-    let mut order: Vec<(u64, VertexId)> = (0..graph.vertices() as VertexId)
-        .map(|v| (graph.name(v).parse().unwrap_or(u64::MAX), v))
-        .collect();
+    let mut order: Vec<(u64, VertexId)> =
+        (0..graph.vertices() as VertexId).map(|v| (graph.name(v).parse().unwrap_or(u64::MAX), v)).collect();
     order.sort_unstable();
     let mut place = vec![u32::MAX; graph.vertices()];
     for (index, (_, v)) in order.iter().take(first as usize).enumerate() {

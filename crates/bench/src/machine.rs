@@ -73,10 +73,21 @@ impl Machine {
     /// One line for people.
     pub fn text(&self) -> String {
         const GIB: f64 = (1_u64 << 30) as f64;
-        let mut text =
-            format!("{}, {} threads, {:.0} GiB, {}", self.processor, self.threads, self.memory_bytes as f64 / GIB, self.system);
+        let mut text = format!(
+            "{}, {} threads, {:.0} GiB, {}",
+            self.processor,
+            self.threads,
+            self.memory_bytes as f64 / GIB,
+            self.system
+        );
         for gpu in &self.gpus {
-            text += &format!("; {}: {}, {:.0} GiB, driver {}", gpu.engine, gpu.name, gpu.memory_bytes as f64 / GIB, gpu.driver);
+            text += &format!(
+                "; {}: {}, {:.0} GiB, driver {}",
+                gpu.engine,
+                gpu.name,
+                gpu.memory_bytes as f64 / GIB,
+                gpu.driver
+            );
         }
         if self.gpus.is_empty() {
             text += "; no GPU";
@@ -178,7 +189,8 @@ fn read_bandwidth() -> f64 {
     let array = vec![1_u64; WORDS];
     let pass = || {
         let start = Instant::now();
-        let sum: u64 = array.par_chunks(1 << 16).map(|chunk| chunk.iter().fold(0, |a: u64, b| a.wrapping_add(*b))).sum();
+        let sum: u64 =
+            array.par_chunks(1 << 16).map(|chunk| chunk.iter().fold(0, |a: u64, b| a.wrapping_add(*b))).sum();
         std::hint::black_box(sum);
         (8 * WORDS) as f64 / start.elapsed().as_secs_f64()
     };

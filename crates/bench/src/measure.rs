@@ -285,10 +285,9 @@ pub(crate) fn measure(task: &Task<'_>, engine: Engine, references: &mut Referenc
     match attempt(task, engine, references, &watch) {
         Ok(outcome) => Ok(outcome),
         Err(_) if task.control.is_cancelled() => Err(Error::Interrupted),
-        Err(Error::Interrupted) if watch.is_late() => Ok(Outcome::without_times(
-            Status::Timeout,
-            format!("a search took more than {} s", task.limits.timeout),
-        )),
+        Err(Error::Interrupted) if watch.is_late() => {
+            Ok(Outcome::without_times(Status::Timeout, format!("a search took more than {} s", task.limits.timeout)))
+        }
         Err(error @ (Error::NoDevice(_) | Error::OutOfMemory { .. })) => {
             Ok(Outcome::without_times(Status::Unavailable, error.to_string()))
         }

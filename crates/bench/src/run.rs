@@ -320,12 +320,7 @@ impl Runner<'_> {
         })
     }
 
-    fn outcome(
-        &self,
-        case: &Case<'_>,
-        made: &Made,
-        references: &mut References,
-    ) -> Result<(Outcome, Vec<VertexId>)> {
+    fn outcome(&self, case: &Case<'_>, made: &Made, references: &mut References) -> Result<(Outcome, Vec<VertexId>)> {
         let unavailable = |text: String| Ok((Outcome::without_times(Status::Unavailable, text), Vec::new()));
         if case.entry.at_most.is_some_and(|most| made.graph.vertices() as u64 > most) {
             let most = case.entry.at_most.unwrap_or(0);

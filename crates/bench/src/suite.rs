@@ -251,6 +251,9 @@ pub struct Claim {
     pub slow: String,
     /// The series, or `GRAPH/SERIES`, that takes less.
     pub fast: String,
+    /// The experiment that has `fast`, if it is another one.
+    #[serde(default)]
+    pub fast_experiment: Option<String>,
 }
 
 /// One algorithm on one graph.
@@ -355,9 +358,9 @@ impl Suite {
                 return Err(Error::invalid(format!("suite {name}: {} has no graph `{missing}`", experiment.id)));
             }
         }
-        for claim in &suite.claims {
-            if !suite.experiments.iter().any(|experiment| experiment.id == claim.experiment) {
-                return Err(Error::invalid(format!("suite {name}: there is no experiment `{}`", claim.experiment)));
+        for named in suite.claims.iter().flat_map(|claim| [Some(&claim.experiment), claim.fast_experiment.as_ref()]) {
+            if let Some(id) = named.filter(|id| !suite.experiments.iter().any(|experiment| experiment.id == **id)) {
+                return Err(Error::invalid(format!("suite {name}: there is no experiment `{id}`")));
             }
         }
         Ok(suite)
@@ -368,7 +371,8 @@ impl Suite {
         let mut cases = Vec::new();
         for graph in self.graphs.iter().filter(|graph| !(quick && graph.quick.as_deref() == Some("skip"))) {
             for experiment in self.experiments.iter().filter(|experiment| experiment.graphs.contains(&graph.id)) {
-                let on_graph = |entry: &&AlgorithmEntry| entry.graphs.as_ref().is_none_or(|all| all.contains(&graph.id));
+                let on_graph =
+                    |entry: &&AlgorithmEntry| entry.graphs.as_ref().is_none_or(|all| all.contains(&graph.id));
                 for entry in experiment.algorithms.iter().filter(on_graph) {
                     for (index, (series, algorithm)) in entry.variations().into_iter().enumerate() {
                         let of_graph = |reported: &BTreeMap<String, Reported>| {
@@ -425,6 +429,10 @@ mod tests {
                 experiment.against.iter().for_each(|series| known(series));
                 for claim in suite.claims.iter().filter(|claim| claim.experiment == experiment.id) {
                     known(&claim.slow);
+                }
+                let fast =
+                    |claim: &&Claim| claim.fast_experiment.as_ref().unwrap_or(&claim.experiment) == &experiment.id;
+                for claim in suite.claims.iter().filter(fast) {
                     known(&claim.fast);
                 }
                 for entry in &experiment.algorithms {

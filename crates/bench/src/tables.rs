@@ -78,7 +78,10 @@ fn experiment_table(out: &mut String, experiment: &Experiment, results: &Results
     let against = experiment.against.as_deref();
     let speedup = against.map_or_else(String::new, |series| format!(" against {}", cell(series)));
     let counters: String = experiment.counters.iter().map(|name| format!(" {} |", name.replace('_', " "))).collect();
-    let _ = writeln!(out, "| graph | series | median | least to greatest | clock | paper |{counters} speed-up{speedup} | remark |");
+    let _ = writeln!(
+        out,
+        "| graph | series | median | least to greatest | clock | paper |{counters} speed-up{speedup} | remark |"
+    );
     let rules: String = experiment.counters.iter().map(|_| "--:|").collect();
     let _ = writeln!(out, "|---|---|--:|--:|---|--:|{rules}--:|---|");
     for row in rows {
@@ -147,14 +150,15 @@ pub(crate) fn speed_up(results: &Results, experiment: &Experiment, row: &Row) ->
 
 /// What a claim comes to today: the ratios that were measured, by graph.
 pub(crate) fn ratios(results: &Results, claim: &Claim) -> Vec<(String, f64)> {
-    let medians = |series: &str| -> Vec<(String, f64)> {
+    let medians = |series: &str, experiment: &str| -> Vec<(String, f64)> {
         let (graph, series) = series.split_once('/').map_or((None, series), |(graph, series)| (Some(graph), series));
         let wanted = |row: &&Row| {
-            row.experiment == claim.experiment && row.series == series && graph.is_none_or(|graph| row.graph == graph)
+            row.experiment == experiment && row.series == series && graph.is_none_or(|graph| row.graph == graph)
         };
         results.rows.iter().filter(wanted).filter_map(|row| Some((row.graph.clone(), row.median()?))).collect()
     };
-    let (slow, fast) = (medians(&claim.slow), medians(&claim.fast));
+    let slow = medians(&claim.slow, &claim.experiment);
+    let fast = medians(&claim.fast, claim.fast_experiment.as_ref().unwrap_or(&claim.experiment));
     if claim.slow.contains('/') || claim.fast.contains('/') {
         let pairs = slow.iter().flat_map(|slow| fast.iter().map(move |fast| (slow, fast)));
         return pairs.map(|(slow, fast)| (format!("{} / {}", slow.0, fast.0), slow.1 / fast.1)).collect();
@@ -178,14 +182,22 @@ pub(crate) fn measured(results: &Results, claim: &Claim) -> String {
     if ratios.len() == 1 {
         return text::ratio(mean);
     }
-    format!("{} to {}, geometric mean {} over {} graphs", text::ratio(least), text::ratio(greatest), text::ratio(mean), ratios.len())
+    format!(
+        "{} to {}, geometric mean {} over {} graphs",
+        text::ratio(least),
+        text::ratio(greatest),
+        text::ratio(mean),
+        ratios.len()
+    )
 }
 
 fn claims_table(out: &mut String, suite: &Suite, results: &Results) {
     if suite.claims.is_empty() {
         return;
     }
-    out.push_str("\n## What the paper says, and what was measured\n\n| claim | paper | measured | of |\n|---|--:|--:|---|\n");
+    out.push_str(
+        "\n## What the paper says, and what was measured\n\n| claim | paper | measured | of |\n|---|--:|--:|---|\n",
+    );
     for claim in &suite.claims {
         let of = format!("{}: {} by {}", claim.experiment, claim.slow, claim.fast);
         let measured = measured(results, claim);

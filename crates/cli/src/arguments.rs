@@ -72,14 +72,19 @@ pub enum Command {
     /// What this machine offers: cores, vector units, memory, GPUs
     Devices(DevicesArguments),
     /// Measure: the papers' experiments, the GAP benchmark, the peers; tables and a report with figures
-    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true,
+    #[command(
+        args_conflicts_with_subcommands = true,
+        subcommand_negates_reqs = true,
         after_help = "Examples:\n  warpath bench --list\n  warpath bench --suite singh --quick\n  \
                             warpath bench --suite peers --output peers/\n  warpath bench --suite gap --scale 22 --engine cpu --output gap/\n  \
-                            warpath bench compare before/results.jsonl after/results.jsonl")]
+                            warpath bench compare before/results.jsonl after/results.jsonl"
+    )]
     Bench(BenchArguments),
     /// The datasets that the papers used: which there are, which are here; download them
-    #[command(args_conflicts_with_subcommands = true,
-        after_help = "Examples:\n  warpath datasets --data graphs/\n  warpath datasets get road-ny --data graphs/")]
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_help = "Examples:\n  warpath datasets --data graphs/\n  warpath datasets get road-ny --data graphs/"
+    )]
     Datasets(DatasetsArguments),
     /// Print completions for a shell, or write man pages
     #[command(after_help = "Examples:\n  warpath completions bash > /etc/bash_completion.d/warpath\n  \

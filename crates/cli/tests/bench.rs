@@ -29,9 +29,13 @@ fn a_quick_run_leaves_results_tables_and_a_report() {
     assert_eq!(told, "");
     let records = records(&folder, "out/results.jsonl");
     let [run] = of_kind(&records, "run")[..] else { panic!("not one run") };
-    assert_eq!((run["suite"].as_str(), run["quick"].as_bool(), run["schema"].as_u64()), (Some("singh"), Some(true), Some(1)));
+    assert_eq!(
+        (run["suite"].as_str(), run["quick"].as_bool(), run["schema"].as_u64()),
+        (Some("singh"), Some(true), Some(1))
+    );
     let graphs = of_kind(&records, "graph");
-    let counts: Vec<_> = graphs.iter().map(|graph| (graph["vertices"].as_u64(), graph["frontiers"].as_array().unwrap().len())).collect();
+    let counts: Vec<_> =
+        graphs.iter().map(|graph| (graph["vertices"].as_u64(), graph["frontiers"].as_array().unwrap().len())).collect();
     assert_eq!(counts, [(Some(5), 3), (Some(10), 5), (Some(22), 7), (Some(64), 13)]);
     let rows = of_kind(&records, "row");
     assert_eq!(rows.len(), 9);
@@ -44,9 +48,14 @@ fn a_quick_run_leaves_results_tables_and_a_report() {
     let fourth = rows.iter().find(|row| row["experiment"] == "experiment4").unwrap();
     assert_eq!((&fourth["answers"][0]["reached"], &fourth["answers"][0]["sum"]), (&5.into(), &"6".into()));
     let tables = folder.read("out/tables.md");
-    assert!(tables.contains("2.71 ms") && tables.contains("stand") && tables.contains("9 measured, 0 wrong"), "{tables}");
+    assert!(
+        tables.contains("2.71 ms") && tables.contains("stand") && tables.contains("9 measured, 0 wrong"),
+        "{tables}"
+    );
     let report = folder.read("out/report.html");
-    assert!(report.contains("prefers-color-scheme: dark") && !report.contains("http://") && !report.contains("https://"));
+    assert!(
+        report.contains("prefers-color-scheme: dark") && !report.contains("http://") && !report.contains("https://")
+    );
 }
 
 #[test]
@@ -116,7 +125,10 @@ fn two_runs_are_compared() {
     let text: String = records(&folder, "a/results.jsonl").into_iter().map(slower).collect();
     folder.file("b.jsonl", text);
     let told = folder.run("bench compare a/results.jsonl b.jsonl").ok();
-    assert!(told.lines().any(|line| line.starts_with("slower") && line.contains("fig8/n64/CPU, sequential queue")), "{told}");
+    assert!(
+        told.lines().any(|line| line.starts_with("slower") && line.contains("fig8/n64/CPU, sequential queue")),
+        "{told}"
+    );
     assert!(told.contains("1 slower, 0 faster, 8 within"), "{told}");
     folder.file("c.jsonl", "nothing\n");
     folder.run("bench compare a/results.jsonl c.jsonl").fails(2, "c.jsonl");
@@ -178,7 +190,8 @@ fn datasets_are_downloaded_and_checked() {
     folder.run(&format!("datasets get pokec --data data --from {cut}/x")).fails(2, "cut off");
     folder.run("datasets get nothing --data data").fails(2, "no dataset `nothing`");
     folder.run("datasets get human-genes --data data").fails(2, "by hand");
-    let names: Vec<_> = std::fs::read_dir(folder.path().join("data")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let names: Vec<_> =
+        std::fs::read_dir(folder.path().join("data")).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names, ["USA-road-d.NY.gr.gz"], "nothing else was kept");
     #[cfg(target_os = "linux")]
     {

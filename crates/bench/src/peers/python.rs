@@ -6,9 +6,9 @@ use std::process::Command;
 
 use serde::Deserialize;
 use serde_json::json;
+use warpath::Error;
 use warpath::graph::Weights;
 use warpath::problems::Problem;
-use warpath::Error;
 
 use super::{Answer, Peered, Tools, process};
 use crate::digest::Digest;
@@ -23,13 +23,7 @@ enum Line {
     Search { source: usize, seconds: f64, reached: u64, sum: serde_json::Number, greatest: serde_json::Number },
 }
 
-pub(super) fn run(
-    task: &Task<'_>,
-    package: &str,
-    tools: &Tools,
-    references: &mut References,
-    watch: &Watch,
-) -> Answer {
+pub(super) fn run(task: &Task<'_>, package: &str, tools: &Tools, references: &mut References, watch: &Watch) -> Answer {
     let folder = tempfile::tempdir().map_err(|error| Error::io(std::env::temp_dir(), error))?;
     write_job(task, package, folder.path()).map_err(|error| Error::io(folder.path(), error))?;
     let mut command = Command::new(&tools.python);
@@ -56,8 +50,7 @@ pub(super) fn run(
                 }
                 let vertex = task.sources.get(source).copied();
                 let expected = watch.allow(3.0 * task.limits.timeout, || references.get(task, vertex, watch))?;
-                let digest =
-                    Digest { reached, sum: sum.to_string(), greatest: Some(greatest.to_string()), hash: None };
+                let digest = Digest { reached, sum: sum.to_string(), greatest: Some(greatest.to_string()), hash: None };
                 if !digest.agrees_with(&expected) {
                     return Err(Error::NotVerified(digest.difference(&expected)));
                 }
@@ -111,4 +104,3 @@ fn write_job(task: &Task<'_>, package: &str, folder: &Path) -> std::io::Result<(
     }
     Ok(())
 }
-

@@ -60,7 +60,11 @@ pub(super) fn legend(shown: &Shown<'_>) -> String {
     let entry = |number, hollow, text: &str| {
         let mut svg = Svg::new(14.0, 14.0, "");
         svg.mark(number, hollow, (7.0, 7.0), "");
-        format!("<li>{} {}</li>", svg.finish().replace("role=\"img\" aria-label=\"\"", "aria-hidden=\"true\""), escape(text))
+        format!(
+            "<li>{} {}</li>",
+            svg.finish().replace("role=\"img\" aria-label=\"\"", "aria-hidden=\"true\""),
+            escape(text)
+        )
     };
     for (number, series) in shown.series.iter().enumerate() {
         if measured(series) {
@@ -220,8 +224,7 @@ pub(super) fn speed_ups(shown: &Shown<'_>) -> Vec<(String, Vec<Ratio>)> {
     };
     let mut all = Vec::new();
     if shown.experiment.against_peers {
-        let is_peer =
-            |series: &&str| shown.rows.iter().any(|row| row.series == **series && row.engine == "peer");
+        let is_peer = |series: &&str| shown.rows.iter().any(|row| row.series == **series && row.engine == "peer");
         let peers: Vec<&str> = shown.series.iter().filter(|series| is_peer(series)).copied().collect();
         for ours in shown.series.iter().filter(|series| !is_peer(series)) {
             all.push((format!("{ours}: so many times as fast as"), collect(&|peer| ratios(peer, ours), &peers)));
@@ -262,8 +265,11 @@ pub(super) fn ratio_panel(shown: &Shown<'_>, headline: &str, ratios: &[Ratio]) -
         for end in [least, greatest] {
             svg.line(&format!("error s{color}"), (x.at(end), y - 3.0), (x.at(end), y + 3.0));
         }
-        let each: Vec<String> =
-            ratio.values.iter().map(|(graph, value)| format!("{}: {}", shown.title(graph), text::ratio(*value))).collect();
+        let each: Vec<String> = ratio
+            .values
+            .iter()
+            .map(|(graph, value)| format!("{}: {}", shown.title(graph), text::ratio(*value)))
+            .collect();
         svg.mark(number, false, (x.at(mean), y), &format!("{}: {}", ratio.name, each.join(", ")));
         svg.text("value", (PANEL - 2.0, y + 4.0), "end", text::ratio(mean));
     }
@@ -368,9 +374,8 @@ pub(super) fn degrees(graph: &GraphFacts) -> String {
 pub(super) fn frontiers(graph: &GraphFacts) -> String {
     const MOST: usize = 48;
     let together = graph.frontiers.len().div_ceil(MOST).max(1);
-    let largest = |(index, levels): (usize, &[u64])| {
-        ((index * together).to_string(), levels.iter().copied().max().unwrap_or(0))
-    };
+    let largest =
+        |(index, levels): (usize, &[u64])| ((index * together).to_string(), levels.iter().copied().max().unwrap_or(0));
     let bars: Vec<(String, u64)> = graph.frontiers.chunks(together).enumerate().map(largest).collect();
     columns(&format!("Frontiers of {}", graph.title), "level", &bars)
 }

@@ -34,8 +34,10 @@ pub fn html(suite: &Suite, results: &Results) -> String {
     speed_ups(&mut out, &shown);
     ceilings(&mut out, &shown);
     graphs(&mut out, results);
-    out.push_str("</main><footer><p>Made by <code>warpath bench</code> from <code>results.jsonl</code>; every time is of this \
-                  run, every answer was compared before its time counted.</p></footer>");
+    out.push_str(
+        "</main><footer><p>Made by <code>warpath bench</code> from <code>results.jsonl</code>; every time is of this \
+                  run, every answer was compared before its time counted.</p></footer>",
+    );
     let _ = write!(out, "<script>{}</script></body></html>\n", include_str!("script.js"));
     out
 }
@@ -117,7 +119,12 @@ fn experiment(out: &mut String, shown: &Shown<'_>) {
     if !something {
         out.push_str("<p class=\"soft\">Nothing was measured.</p>");
     } else if experiment.chart == Chart::Lines {
-        let _ = write!(out, "<figure class=\"lines\">{}{}{caption}</figure>", figures::lines(shown), figures::legend(shown));
+        let _ = write!(
+            out,
+            "<figure class=\"lines\">{}{}{caption}</figure>",
+            figures::lines(shown),
+            figures::legend(shown)
+        );
     } else {
         out.push_str("<figure><div class=\"panels\">");
         for graph in experiment.graphs.iter().filter(|graph| shown.rows.iter().any(|row| row.graph == **graph)) {
@@ -277,7 +284,9 @@ fn ceilings(out: &mut String, shown: &[Shown<'_>]) {
 }
 
 fn graphs(out: &mut String, results: &Results) {
-    out.push_str("<section id=\"graphs\"><h2>Graphs</h2><p class=\"soft\">† stands in for the graph that the paper used.</p>");
+    out.push_str(
+        "<section id=\"graphs\"><h2>Graphs</h2><p class=\"soft\">† stands in for the graph that the paper used.</p>",
+    );
     for graph in &results.graphs {
         graph_section(out, graph);
     }
@@ -302,11 +311,7 @@ fn graph_section(out: &mut String, graph: &GraphFacts) {
     facts.push(format!("made of {} in {}", graph.origin, text::seconds(graph.load_seconds)));
     facts.extend(graph.stand_in.clone());
     let _ = write!(out, "<p class=\"soft\">{}</p><div class=\"panels\">", escape(&facts.join("; ")));
-    let _ = write!(
-        out,
-        "<figure>{}<figcaption>Vertices by degree</figcaption></figure>",
-        figures::degrees(graph)
-    );
+    let _ = write!(out, "<figure>{}<figcaption>Vertices by degree</figcaption></figure>", figures::degrees(graph));
     if !graph.frontiers.is_empty() {
         let _ = write!(
             out,

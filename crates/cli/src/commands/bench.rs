@@ -126,13 +126,16 @@ impl Shown {
             Event::Done { row, done, cases, remaining } => {
                 let result = row.median().map_or_else(|| row.status.text().to_owned(), print::seconds);
                 let line = format!("{}: {result}", row.key());
-                let rest = if done < cases { format!("about {} to go", print::seconds(remaining)) } else { String::new() };
+                let rest =
+                    if done < cases { format!("about {} to go", print::seconds(remaining)) } else { String::new() };
                 match &self.bar {
                     Some(bar) => {
                         bar.set_position(done as u64);
                         bar.set_message(format!("{rest}; {line}"));
                     }
-                    None => eprintln!("{done}/{cases} {line}{}", if rest.is_empty() { rest } else { format!(", {rest}") }),
+                    None => {
+                        eprintln!("{done}/{cases} {line}{}", if rest.is_empty() { rest } else { format!(", {rest}") })
+                    }
                 }
             }
         }

@@ -66,10 +66,13 @@ fn list(folder: Option<PathBuf>, json: bool) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut table = Table::new();
-    table.row("folder", match &list.folder {
-        Some(folder) => folder.display().to_string(),
-        None => "none: `--data DIR` or $WARPATH_DATA says where datasets are".to_owned(),
-    });
+    table.row(
+        "folder",
+        match &list.folder {
+            Some(folder) => folder.display().to_string(),
+            None => "none: `--data DIR` or $WARPATH_DATA says where datasets are".to_owned(),
+        },
+    );
     for dataset in &list.datasets {
         table.row("", "");
         table.row(dataset.name.as_str(), format!("{} ({})", dataset.title, dataset.publisher));
