@@ -43,5 +43,5 @@ pub use digest::Digest;
 pub use machine::{Ceiling, Gpu, Machine, Work};
 pub use peers::Tools;
 pub use results::Results;
-pub use run::{Event, Options, run};
+pub use run::{Event, Options, render, run};
 pub use suite::Suite;

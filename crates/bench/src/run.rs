@@ -80,6 +80,18 @@ impl Folder<'_> {
     }
 }
 
+/// Makes `tables.md` and `report.html` anew of the `results.jsonl` in a folder.
+///
+/// # Errors
+///
+/// If there is none, or its suite is unknown, or the files can't be written.
+pub fn render(folder: &Path) -> Result<Results> {
+    let results = Results::read(&Folder(folder).results())?;
+    let suite = Suite::named(&results.run.suite)?;
+    Folder(folder).write(&suite, &results)?;
+    Ok(results)
+}
+
 /// Runs a suite; if there is a folder for the output, `results.jsonl` grows in it as the run goes on, and `tables.md` and
 /// `report.html` are made of it in the end, also of a run that was interrupted.
 ///

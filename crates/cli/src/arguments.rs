@@ -446,6 +446,12 @@ pub enum BenchCommand {
         #[arg(value_name = "AFTER", value_hint = ValueHint::FilePath)]
         after: PathBuf,
     },
+    /// Make tables.md and report.html anew of the results.jsonl in a folder
+    Report {
+        /// The folder
+        #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+        folder: PathBuf,
+    },
 }
 
 /// `warpath datasets`.

@@ -130,6 +130,10 @@ fn two_runs_are_compared() {
         "{told}"
     );
     assert!(told.contains("1 slower, 0 faster, 8 within"), "{told}");
+    std::fs::remove_file(folder.path().join("a/report.html")).unwrap();
+    folder.run("bench report a").ok();
+    assert!(folder.read("a/report.html").contains("</html>"));
+    folder.run("bench report .").fails(2, "results.jsonl");
     folder.file("c.jsonl", "nothing\n");
     folder.run("bench compare a/results.jsonl c.jsonl").fails(2, "c.jsonl");
     folder.run("bench compare a/results.jsonl missing.jsonl").fails(2, "missing.jsonl");

@@ -122,3 +122,93 @@ fn run_linked(task: &Task<'_>, peer: &str, references: &mut References, watch: &
         Ok(Some(Err(format!("{peer} is not built in; build with the feature `peers`"))))
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+
+    use warpath::{Control, Engine};
+
+    use super::*;
+    use crate::results::Results;
+    use crate::{Options, Suite, run};
+
+    fn peers(tools: Tools) -> Results {
+        let options = Options {
+            quick: true,
+            engine: Engine::Cpu,
+            scale: Some(6),
+            timeout: None,
+            data: None,
+            output: None,
+            resume: false,
+            tools,
+        };
+        run(&Suite::named("peers").unwrap(), &options, &Control::new(), &mut |_| ()).unwrap()
+    }
+
+    fn program(path: &Path, text: &str) {
+        std::fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
+    fn what_is_there_is_compared_and_what_is_not_says_so() {
+        let results = peers(Tools { python: "/nowhere/python".into(), gap: None });
+        for row in &results.rows {
+            let detail = row.detail.as_deref().unwrap_or_default();
+            let expected = match row.series.as_str() {
+                "Warpath on the CPU" => Status::Measured,
+                "petgraph" | "rustworkx-core" | "graph" if cfg!(feature = "peers") => Status::Measured,
+                _ => Status::Unavailable,
+            };
+            assert_eq!(row.status, expected, "{}: {detail}", row.key());
+            assert!(row.status == Status::Measured || !detail.is_empty());
+        }
+        assert!(results.rows.iter().any(|row| row.detail.as_deref() == Some("there is no /nowhere/python")));
+        if cfg!(feature = "peers") {
+            let named = |name: &str| results.rows.iter().any(|row| row.algorithm.starts_with(name));
+            assert!(named("petgraph 0.8") && named("rustworkx-core 0.18") && named("graph 0.3, delta"));
+        }
+    }
+
+    #[test]
+    fn a_peer_with_a_wrong_answer_has_no_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let python = folder.path().join("python");
+        program(
+            &python,
+            r#"echo '{"version": "7", "prepare": 0.1}'
+               echo chatter
+               echo '{"source": 0, "seconds": 0.1, "reached": 1, "sum": 0, "greatest": 0}'"#,
+        );
+        program(&folder.path().join("bfs"), "echo 'BFS Tree has 1 nodes and 1 edges'; echo 'Trial Time: 0.1'");
+        let results = peers(Tools { python, gap: Some(folder.path().to_owned()) });
+        for name in ["SciPy", "GAP"] {
+            let row = results.rows.iter().find(|row| row.series == name && row.problem == "bfs").unwrap();
+            assert_eq!(row.status, Status::Wrong, "{:?}", row.detail);
+            assert!(row.seconds.is_none());
+        }
+        assert!(results.wrong() > 0);
+    }
+
+    #[test]
+    fn a_peer_that_fails_says_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let python = folder.path().join("python");
+        program(&python, "echo 'Traceback' >&2; echo 'MemoryError: too much' >&2; exit 1");
+        let results = peers(Tools { python, gap: Some(folder.path().to_owned()) });
+        let row = results.rows.iter().find(|row| row.series == "NetworkX").unwrap();
+        assert_eq!(row.status, Status::Failed);
+        assert!(row.detail.as_deref().unwrap().contains("MemoryError"), "{:?}", row.detail);
+    }
+
+    #[test]
+    fn a_program_ends_when_its_time_is_up() {
+        let start = std::time::Instant::now();
+        let mut command = std::process::Command::new("sleep");
+        let ended = process::run(command.arg("60"), 0.1, &Control::new()).unwrap();
+        assert!(ended.is_none() && start.elapsed().as_secs() < 30);
+    }
+}

@@ -322,3 +322,52 @@ fn graph_section(out: &mut String, graph: &GraphFacts) {
     }
     out.push_str("</div></section>");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::tests::{empty_run, row};
+
+    fn results(suite: &str, experiment: &str, graph: &str, series: &[&str]) -> (Suite, Results) {
+        let suite = Suite::named(suite).unwrap();
+        let mut results = empty_run(&suite.name);
+        for (index, series) in series.iter().enumerate() {
+            let samples = [1e-3 * (index + 1) as f64, 2e-3 * (index + 1) as f64];
+            results.add_row(Row { experiment: experiment.into(), ..row(graph, series, &samples) });
+        }
+        (suite, results)
+    }
+
+    #[test]
+    fn a_page_stands_alone() {
+        let (suite, results) = results("singh", "fig8", "n10", &["CPU, sequential queue", "GPU, one thread a vertex"]);
+        let page = html(&suite, &results);
+        for outside in ["src=", "@import", "url(", "http:", "https:"] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+        assert!(page.contains("href=\"#fig8-numbers\"") && page.contains("id=\"fig8-numbers\""));
+        assert!(page.contains("2.00×"), "a speed-up");
+        let targets = page.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap());
+        for target in targets.filter(|target| !target.starts_with("graph-")) {
+            assert!(page.contains(&format!("id=\"{target}\"")), "{target} leads nowhere");
+        }
+    }
+
+    #[test]
+    fn names_from_outside_are_escaped() {
+        let (suite, mut results) = results("singh", "fig8", "n10", &["CPU, sequential queue"]);
+        results.rows[0].detail = Some("<script>alert(1)</script>".into());
+        results.run.machine.processor = "a & b <i>".into();
+        let page = html(&suite, &results);
+        assert!(!page.contains("<script>alert") && page.contains("a &amp; b &lt;i&gt;"));
+    }
+
+    #[test]
+    fn a_run_without_rows_is_a_page_too() {
+        for name in Suite::names() {
+            let suite = Suite::named(name).unwrap();
+            let page = html(&suite, &empty_run(name));
+            assert!(page.ends_with("</html>\n") && !page.contains("NaN") && !page.contains("inf "), "{name}");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! `warpath bench`: measuring, as the papers did and beside what people use.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -14,10 +15,17 @@ use crate::print::{self, Table};
 use crate::progress;
 
 pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
-    if let Some(BenchCommand::Compare { before, after }) = &arguments.other {
-        let (before, after) = (Results::read(before)?, Results::read(after)?);
-        print::to_stdout(&compare::text(&before, &after))?;
-        return Ok(ExitCode::SUCCESS);
+    match &arguments.other {
+        Some(BenchCommand::Compare { before, after }) => {
+            let (before, after) = (Results::read(before)?, Results::read(after)?);
+            print::to_stdout(&compare::text(&before, &after))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Some(BenchCommand::Report { folder }) => {
+            written(folder, warpath_bench::render(folder)?.wrong())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        None => {}
     }
     let suite = arguments.suite.as_deref().map(Suite::named).transpose()?;
     if arguments.list {
@@ -43,18 +51,21 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
     let results = warpath_bench::run(&suite, &options, &control, &mut |event| shown.event(event))?;
     shown.finish();
     match &options.output {
-        Some(folder) if !arguments.quiet => {
-            let mut table = Table::new();
-            for name in ["results.jsonl", "tables.md", "report.html"] {
-                table.row("written", folder.join(name).display().to_string());
-            }
-            table.row("wrong", print::count(results.wrong(), "row", "rows"));
-            table.print()?;
-        }
+        Some(folder) if !arguments.quiet => written(folder, results.wrong())?,
         Some(_) => {}
         None => print::to_stdout(&tables::markdown(&suite, &results))?,
     }
     Ok(if results.wrong() == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Says what a folder has now.
+fn written(folder: &Path, wrong: usize) -> Result<(), Failure> {
+    let mut table = Table::new();
+    for name in ["results.jsonl", "tables.md", "report.html"] {
+        table.row("written", folder.join(name).display().to_string());
+    }
+    table.row("wrong", print::count(wrong, "row", "rows"));
+    table.print()
 }
 
 fn list(suite: Option<&Suite>, quick: bool) -> Result<(), Failure> {
