@@ -123,10 +123,14 @@ impl Axis {
         self.from + share.min(1.0) * (self.to - self.from)
     }
 
-    /// Values to write beside the axis: powers of ten, and 2 and 5 times them where there is room.
+    /// Values to write beside the axis: powers of ten, and multiples of them where there are few.
     pub(super) fn ticks(&self) -> Vec<f64> {
         let decades = (self.high / self.low).log10();
-        let steps: &[f64] = if decades < 2.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let steps: &[f64] = match decades {
+            d if d < 0.7 => &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
+            d if d < 2.0 => &[1.0, 2.0, 5.0],
+            _ => &[1.0],
+        };
         let every = (decades / 7.0).ceil().max(1.0) as i32;
         let range = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
         let in_range = |value: &f64| (self.low..=self.high).contains(value);
@@ -146,7 +150,12 @@ pub(super) fn tick_of_time(value: f64) -> String {
         v if v >= 0.999e-6 => (v * 1e6, "µs"),
         v => (v * 1e9, "ns"),
     };
-    format!("{} {unit}", text::grouped(value.round() as u64))
+    let rounded = format!("{value:.1}");
+    match rounded.strip_suffix(".0") {
+        Some(whole) if whole.len() < 4 => format!("{whole} {unit}"),
+        Some(_) => format!("{} {unit}", text::grouped(value.round() as u64)),
+        None => format!("{rounded} {unit}"),
+    }
 }
 
 #[cfg(test)]
@@ -155,10 +164,10 @@ mod tests {
 
     #[test]
     fn axes_have_a_few_ticks_in_range() {
-        for (low, high) in [(1.0, 2.0), (1e-6, 1e-3), (1e-9, 1e5), (3.0, 3.0), (1e6, 1e7)] {
+        for (low, high) in [(1.0, 2.0), (1.3, 1.31), (9.3, 9.4), (1e-6, 1e-3), (1e-9, 1e5), (3.0, 3.0), (1e6, 1e7)] {
             let axis = Axis::over([low, high], 10.0, 110.0);
             let ticks = axis.ticks();
-            assert!((1..=9).contains(&ticks.len()), "{low}..{high}: {ticks:?}");
+            assert!((1..=10).contains(&ticks.len()), "{low}..{high}: {ticks:?}");
             let places: Vec<f64> = ticks.iter().map(|tick| axis.at(*tick)).collect();
             assert!(places.is_sorted() && places.iter().all(|place| (10.0..=110.0).contains(place)));
         }
@@ -178,6 +187,7 @@ mod tests {
     fn ticks_of_time_are_round() {
         assert_eq!(tick_of_time(1e-3), "1 ms");
         assert_eq!(tick_of_time(2e-5), "20 µs");
+        assert_eq!(tick_of_time(1.5e-6), "1.5 µs");
         assert_eq!(tick_of_time(1000.0), "1,000 s");
     }
 }
