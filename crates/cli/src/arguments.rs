@@ -71,6 +71,21 @@ pub enum Command {
     Generate(ConvertArguments),
     /// What this machine offers: cores, vector units, memory, GPUs
     Devices(DevicesArguments),
+    /// Measure: the papers' experiments, the GAP benchmark, the peers; tables and a report with figures
+    #[command(
+        args_conflicts_with_subcommands = true,
+        subcommand_negates_reqs = true,
+        after_help = "Examples:\n  warpath bench --list\n  warpath bench --suite singh --quick\n  \
+                            warpath bench --suite peers --output peers/\n  warpath bench --suite gap --scale 22 --engine cpu --output gap/\n  \
+                            warpath bench compare before/results.jsonl after/results.jsonl"
+    )]
+    Bench(BenchArguments),
+    /// The datasets that the papers used: which there are, which are here; download them
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_help = "Examples:\n  warpath datasets --data graphs/\n  warpath datasets get road-ny --data graphs/"
+    )]
+    Datasets(DatasetsArguments),
     /// Print completions for a shell, or write man pages
     #[command(after_help = "Examples:\n  warpath completions bash > /etc/bash_completion.d/warpath\n  \
                             warpath completions man --directory /usr/local/share/man/man1")]
@@ -375,6 +390,106 @@ pub struct CompletionsArguments {
     /// Where man pages go
     #[arg(long, value_name = "DIRECTORY", default_value = ".", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
+}
+
+/// `warpath bench`.
+#[derive(Debug, Args)]
+pub struct BenchArguments {
+    /// Something else than running a suite.
+    #[command(subcommand)]
+    pub other: Option<BenchCommand>,
+    /// The suite to run
+    #[arg(long, value_name = "NAME", required_unless_present = "list",
+          value_parser = clap::builder::PossibleValuesParser::new(warpath_bench::Suite::names()))]
+    pub suite: Option<String>,
+    /// List the suites, or with `--suite` its graphs and algorithms, and run nothing
+    #[arg(long)]
+    pub list: bool,
+    /// Small graphs, few sources and few repeats: a minute or two
+    #[arg(long)]
+    pub quick: bool,
+    /// Which rows: `auto` for all that this machine can run, `cpu`, or `cuda[:N]`
+    #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
+    pub engine: String,
+    /// The scale of generated graphs (2^N vertices), in the suites `gap` and `peers`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(4..=30), help_heading = "Running")]
+    pub scale: Option<u32>,
+    /// How many seconds one search may take [default: what the suite says]
+    #[arg(long, value_name = "SECONDS", help_heading = "Running")]
+    pub timeout: Option<f64>,
+    /// The folder with datasets
+    #[arg(long, value_name = "DIR", env = "WARPATH_DATA", value_hint = ValueHint::DirPath, help_heading = "Running")]
+    pub data: Option<PathBuf>,
+    /// The Python that has packages to compare with
+    #[arg(long, value_name = "PROGRAM", env = "WARPATH_PYTHON", default_value = "python3", value_hint = ValueHint::ExecutablePath,
+          help_heading = "Running")]
+    pub python: PathBuf,
+    /// The folder with the programs of the GAP benchmark suite
+    #[arg(long, value_name = "DIR", env = "GAPBS", value_hint = ValueHint::DirPath, help_heading = "Running")]
+    pub gap: Option<PathBuf>,
+    /// Where results.jsonl, tables.md and report.html go [default: the tables go to standard output]
+    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub output: Option<PathBuf>,
+    /// Go on with a run that was interrupted
+    #[arg(long, requires = "output")]
+    pub resume: bool,
+    /// Print nothing but errors, and the tables where there is no output folder
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// What else `warpath bench` does.
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// What became faster or slower from one run to another, beyond the noise
+    Compare {
+        /// The results.jsonl of the run before
+        #[arg(value_name = "BEFORE", value_hint = ValueHint::FilePath)]
+        before: PathBuf,
+        /// The results.jsonl of the run after
+        #[arg(value_name = "AFTER", value_hint = ValueHint::FilePath)]
+        after: PathBuf,
+    },
+    /// Make tables.md and report.html anew of the results.jsonl in a folder
+    Report {
+        /// The folder
+        #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+        folder: PathBuf,
+    },
+}
+
+/// `warpath datasets`.
+#[derive(Debug, Args)]
+pub struct DatasetsArguments {
+    /// Something else than listing them.
+    #[command(subcommand)]
+    pub other: Option<DatasetsCommand>,
+    /// The folder with datasets
+    #[arg(long, value_name = "DIR", env = "WARPATH_DATA", value_hint = ValueHint::DirPath)]
+    pub data: Option<PathBuf>,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What else `warpath datasets` does.
+#[derive(Debug, Subcommand)]
+pub enum DatasetsCommand {
+    /// Download a dataset and check it
+    Get {
+        /// Its name
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// The folder that it goes to
+        #[arg(long, value_name = "DIR", env = "WARPATH_DATA", value_hint = ValueHint::DirPath)]
+        data: Option<PathBuf>,
+        /// From this address instead of the publisher's
+        #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+        from: Option<String>,
+        /// Print nothing but errors
+        #[arg(long, short)]
+        quiet: bool,
+    },
 }
 
 /// What `warpath completions` makes.

@@ -43,6 +43,8 @@ fn run(command: Command) -> Result<ExitCode, failure::Failure> {
         Command::Convert(arguments) => commands::convert::convert(arguments),
         Command::Generate(arguments) => commands::convert::generate(arguments),
         Command::Devices(arguments) => commands::devices::run(arguments),
+        Command::Bench(arguments) => commands::bench::run(arguments),
+        Command::Datasets(arguments) => commands::datasets::run(arguments),
         Command::Completions(arguments) => commands::completions::run(arguments),
     }
 }

@@ -1,9 +1,11 @@
 //! One file a command.
 
 pub(crate) mod apsp;
+pub(crate) mod bench;
 pub(crate) mod closure;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod datasets;
 pub(crate) mod devices;
 pub(crate) mod info;
 pub(crate) mod path;

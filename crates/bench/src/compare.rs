@@ -1,0 +1,208 @@
+//! Two runs of the same suite held against each other: what became faster or slower beyond the noise.
+//!
+//! The noise of a row is half the distance between the quartiles of its repeats, as a share of the median. A change
+//! counts if it is greater than three times the noise of both runs together, and than a floor that single samples, and
+//! medians of a few, are not to be trusted below.
+
+use std::fmt::Write;
+
+use crate::results::{Results, Row, Status};
+use crate::text;
+
+/// Changes below this share are never told.
+const FLOOR: f64 = 0.05;
+/// The same where a row has a single sample for each source, so that nothing is known of its noise.
+const FLOOR_OF_SINGLE: f64 = 0.25;
+/// How many times the noise a change has to be.
+const TIMES_NOISE: f64 = 3.0;
+
+/// What became of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// What tells it from others.
+    pub key: String,
+    /// How it changed.
+    pub kind: Kind,
+    /// The medians, before and after.
+    pub medians: Option<(f64, f64)>,
+    /// How large a change has to be to count, as a share.
+    pub threshold: f64,
+    /// What there is to say.
+    pub remark: String,
+}
+
+/// How a row changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// It is wrong now.
+    Broken,
+    /// It was measured, and now is not.
+    Lost,
+    /// It takes longer, beyond the noise.
+    Slower,
+    /// It takes less, beyond the noise.
+    Faster,
+    /// It was not measured, and now is.
+    Gained,
+    /// The difference is within the noise.
+    Same,
+}
+
+impl Kind {
+    fn text(self) -> &'static str {
+        match self {
+            Kind::Broken => "wrong now",
+            Kind::Lost => "lost",
+            Kind::Slower => "slower",
+            Kind::Faster => "faster",
+            Kind::Gained => "new",
+            Kind::Same => "same",
+        }
+    }
+}
+
+/// All rows of both runs, the worst first.
+pub fn changes(before: &Results, after: &Results) -> Vec<Change> {
+    let mut all: Vec<Change> = after
+        .rows
+        .iter()
+        .filter_map(|row| change(before.rows.iter().find(|old| old.key() == row.key()), Some(row)))
+        .collect();
+    let gone = before.rows.iter().filter(|old| !after.rows.iter().any(|row| row.key() == old.key()));
+    all.extend(gone.filter_map(|old| change(Some(old), None)));
+    let size = |change: &Change| change.medians.map_or(0.0, |(before, after)| (after / before).ln().abs());
+    all.sort_by(|a, b| a.kind.cmp(&b.kind).then(size(b).total_cmp(&size(a))).then_with(|| a.key.cmp(&b.key)));
+    all
+}
+
+fn change(before: Option<&Row>, after: Option<&Row>) -> Option<Change> {
+    let key = after.or(before)?.key();
+    let made = |kind, medians, threshold, remark| Some(Change { key, kind, medians, threshold, remark });
+    if let Some(wrong) = after.filter(|row| row.status == Status::Wrong) {
+        return made(Kind::Broken, None, 0.0, wrong.detail.clone().unwrap_or_default());
+    }
+    let median = |row: Option<&Row>| row.and_then(Row::median);
+    match (median(before), median(after)) {
+        (Some(old), Some(new)) => {
+            let threshold = threshold(before?, after?);
+            let share = new / old;
+            let kind = match share {
+                share if share > 1.0 + threshold => Kind::Slower,
+                share if share < 1.0 / (1.0 + threshold) => Kind::Faster,
+                _ => Kind::Same,
+            };
+            made(kind, Some((old, new)), threshold, String::new())
+        }
+        (Some(_), None) => {
+            let why = after.map_or_else(
+                || "the row is gone".to_owned(),
+                |row| format!("{}: {}", row.status.text(), row.detail.as_deref().unwrap_or_default()),
+            );
+            made(Kind::Lost, None, 0.0, why)
+        }
+        (None, Some(_)) => made(Kind::Gained, None, 0.0, String::new()),
+        (None, None) => None,
+    }
+}
+
+/// How large a change of these rows has to be to count.
+fn threshold(before: &Row, after: &Row) -> f64 {
+    let of = |row: &Row| {
+        let times = row.seconds.as_ref();
+        let single = times.is_none_or(|times| times.samples.iter().all(|samples| samples.len() < 2));
+        let noise = times.map_or(0.0, |times| times.solve.noise);
+        (noise, if single { FLOOR_OF_SINGLE } else { FLOOR })
+    };
+    let ((old, floor), (new, other)) = (of(before), of(after));
+    (TIMES_NOISE * old.hypot(new)).max(floor).max(other)
+}
+
+/// The comparison for people: what changed, and how many rows did not.
+pub fn text(before: &Results, after: &Results) -> String {
+    let changes = changes(before, after);
+    let mut out = String::new();
+    if before.run.suite != after.run.suite {
+        let _ = writeln!(out, "note: the suites differ: {} and {}", before.run.suite, after.run.suite);
+    }
+    for (what, old, new) in [
+        ("processor", &before.run.machine.processor, &after.run.machine.processor),
+        ("build", &before.run.machine.build, &after.run.machine.build),
+    ] {
+        if old != new {
+            let _ = writeln!(out, "note: the {what}s differ: {old} and {new}");
+        }
+    }
+    let _ = writeln!(out, "before: {}\nafter:  {}", before.run.machine.program(), after.run.machine.program());
+    let told: Vec<&Change> = changes.iter().filter(|change| change.kind != Kind::Same).collect();
+    let width = told.iter().map(|change| change.key.chars().count()).max().unwrap_or(0);
+    for change in &told {
+        let _ = write!(out, "{:<9}  {:<width$}", change.kind.text(), change.key);
+        if let Some((old, new)) = change.medians {
+            let times = if new > old { new / old } else { old / new };
+            let noise = 100.0 * change.threshold;
+            let _ = write!(
+                out,
+                "  {} -> {}, {} {} (beyond {noise:.0} %)",
+                text::seconds(old),
+                text::seconds(new),
+                text::ratio(times),
+                change.kind.text()
+            );
+        }
+        let _ = writeln!(out, "  {}", change.remark);
+    }
+    let count = |kind| changes.iter().filter(|change| change.kind == kind).count();
+    let _ = writeln!(
+        out,
+        "{} slower, {} faster, {} within the noise, {} lost, {} new, {} wrong now",
+        count(Kind::Slower),
+        count(Kind::Faster),
+        count(Kind::Same),
+        count(Kind::Lost),
+        count(Kind::Gained),
+        count(Kind::Broken)
+    );
+    out.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::tests::{empty_run, row};
+
+    fn kinds(before: &[Row], after: &[Row]) -> Vec<(String, Kind)> {
+        let run = |rows: &[Row]| {
+            let mut results = empty_run("singh");
+            rows.iter().for_each(|row| results.add_row(row.clone()));
+            results
+        };
+        let (before, after) = (run(before), run(after));
+        assert!(text(&before, &after).contains("within the noise"));
+        changes(&before, &after).into_iter().map(|change| (change.key, change.kind)).collect()
+    }
+
+    fn one(before: &[f64], after: &[f64]) -> Kind {
+        kinds(&[row("g", "x", before)], &[row("g", "x", after)])[0].1
+    }
+
+    #[test]
+    fn a_change_is_told_beyond_the_noise_only() {
+        assert_eq!(one(&[1.0, 1.0, 1.0], &[1.04, 1.04, 1.04]), Kind::Same, "below the floor");
+        assert_eq!(one(&[1.0, 1.0, 1.0], &[1.1, 1.1, 1.1]), Kind::Slower);
+        assert_eq!(one(&[1.1, 1.1, 1.1], &[1.0, 1.0, 1.0]), Kind::Faster);
+        assert_eq!(one(&[0.8, 1.0, 1.2], &[0.9, 1.1, 1.3]), Kind::Same, "noisy");
+        assert_eq!(one(&[0.8, 1.0, 1.2], &[1.6, 2.0, 2.4]), Kind::Slower, "noisy, but twice as long");
+        assert_eq!(one(&[1.0], &[1.2]), Kind::Same, "single samples");
+        assert_eq!(one(&[1.0], &[1.3]), Kind::Slower);
+    }
+
+    #[test]
+    fn what_is_wrong_or_lost_comes_first() {
+        let measured = |series: &str| row("g", series, &[1.0, 1.0]);
+        let with = |series: &str, status| Row { status, seconds: None, ..measured(series) };
+        let before = [measured("a"), measured("b"), measured("c"), with("d", Status::Timeout)];
+        let after = [measured("a"), with("b", Status::Wrong), with("c", Status::Timeout), measured("d")];
+        let kinds: Vec<Kind> = kinds(&before, &after).into_iter().map(|(_, kind)| kind).collect();
+        assert_eq!(kinds, [Kind::Broken, Kind::Lost, Kind::Gained, Kind::Same]);
+    }
+}

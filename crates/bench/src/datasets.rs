@@ -1,0 +1,366 @@
+//! Datasets that the papers used and that nobody can generate: where they come from, and which are here.
+//!
+//! A dataset is a file in the data folder (`--data`, `$WARPATH_DATA`), as its publisher has it or compressed otherwise.
+//! [`Dataset::get`] downloads it: to `FILE.partial`, which gets its name when it is whole and its checksum is right, and
+//! which is removed otherwise. Where no checksum is known, the one of what came is told.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+use warpath::formats::PartialFile;
+use warpath::{Control, Error, Plan, Result};
+
+/// A dataset.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Dataset {
+    /// Its name here.
+    pub name: String,
+    /// What it is.
+    pub title: String,
+    /// Who publishes it, and under which name.
+    pub publisher: String,
+    /// Where the file is.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// Where to find it, if a program can't fetch it.
+    #[serde(default)]
+    pub page: Option<String>,
+    /// The SHA-256 of the file as it is downloaded.
+    #[serde(default)]
+    pub sha256: Option<String>,
+    /// The SHA-256 of the text in it.
+    #[serde(default)]
+    pub sha256_text: Option<String>,
+    files: Vec<FileName>,
+    /// Whether an edge goes both ways, where the format does not tell.
+    #[serde(default)]
+    pub undirected: Option<bool>,
+    /// How many vertices its publisher says.
+    pub vertices: u64,
+    /// How many lines with an edge or arc.
+    pub edges: u64,
+}
+
+/// A name to look for, and in what that file is not the published one.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum FileName {
+    Published(String),
+    Other(String, String),
+}
+
+impl FileName {
+    fn parts(&self) -> (&str, Option<&str>) {
+        match self {
+            FileName::Published(name) => (name, None),
+            FileName::Other(name, differs) => (name, Some(differs.as_str()).filter(|text| !text.is_empty())),
+        }
+    }
+}
+
+/// A dataset's file that is here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The file.
+    pub path: PathBuf,
+    /// In what it is not the published one.
+    pub differs: Option<String>,
+}
+
+/// What came of a download.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Downloaded {
+    /// The file.
+    pub path: PathBuf,
+    /// Its length.
+    pub bytes: u64,
+    /// The SHA-256 of the file.
+    pub sha256: String,
+    /// Whether that, or the one of the text in it, was known and compared.
+    pub checked: bool,
+}
+
+/// All datasets.
+pub fn all() -> Vec<Dataset> {
+    #[derive(Deserialize)]
+    struct Table {
+        dataset: Vec<Dataset>,
+    }
+    let table: std::result::Result<Table, _> = toml::from_str(include_str!("../datasets.toml"));
+    // The file is part of the program, and a test reads it.
+    table.map(|table| table.dataset).unwrap_or_default()
+}
+
+/// The dataset of this name.
+///
+/// # Errors
+///
+/// If there is none.
+pub fn named(name: &str) -> Result<Dataset> {
+    let all = all();
+    let names: Vec<String> = all.iter().map(|dataset| dataset.name.clone()).collect();
+    let found = all.into_iter().find(|dataset| dataset.name == name);
+    found.ok_or_else(|| Error::invalid(format!("there is no dataset `{name}`; there are {}", names.join(", "))))
+}
+
+impl Dataset {
+    /// Its file in a folder.
+    pub fn find(&self, folder: &Path) -> Option<Found> {
+        for (name, differs) in self.files.iter().map(FileName::parts) {
+            for extension in ["", ".gz", ".zst", ".bz2", ".xz"] {
+                let path = folder.join(format!("{name}{extension}"));
+                if path.is_file() {
+                    return Some(Found { path, differs: differs.map(str::to_owned) });
+                }
+            }
+        }
+        None
+    }
+
+    /// The name of the file that a download makes.
+    pub fn file_name(&self) -> Option<&str> {
+        self.url.as_deref()?.rsplit('/').next()
+    }
+
+    /// Downloads it into a folder, from its publisher or from another address.
+    ///
+    /// # Errors
+    ///
+    /// If there is no address, nobody answers, the connection ends too soon, the checksum is another one, or the file
+    /// can't be written.
+    pub fn get(&self, folder: &Path, from: Option<&str>, control: &Control) -> Result<Downloaded> {
+        let Some(url) = from.or(self.url.as_deref()) else {
+            let page = self.page.as_deref().unwrap_or("its publisher");
+            let (name, _) = self.files[0].parts();
+            return Err(Error::invalid(format!(
+                "{} is to be fetched by hand: {page}; the file is looked for as {name}, compressed or not",
+                self.name
+            )));
+        };
+        let name = self.file_name().or_else(|| url.rsplit('/').next()).unwrap_or(&self.name);
+        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
+        download(url, &folder.join(name), self.sha256.as_deref(), self.sha256_text.as_deref(), control)
+    }
+}
+
+/// How long a server may keep silent.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Downloads a file and checks it.
+fn download(
+    url: &str,
+    path: &Path,
+    sha256: Option<&str>,
+    sha256_text: Option<&str>,
+    control: &Control,
+) -> Result<Downloaded> {
+    let failed = |what: String| Error::io(url, std::io::Error::other(what));
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .timeout_connect(Some(PATIENCE))
+        .timeout_recv_response(Some(PATIENCE))
+        // The file as it is, whatever the server would like to unpack.
+        .accept_encoding("identity")
+        .build()
+        .into();
+    let mut response = agent.get(url).call().map_err(|error| failed(error.to_string()))?;
+    let length: Option<u64> =
+        response.headers().get("content-length").and_then(|value| value.to_str().ok()?.parse().ok());
+    let mut plan = Plan::new();
+    plan.disk("the download", length.unwrap_or(0));
+    plan.check_disk(path)?;
+    let mut file = PartialFile::create(path)?;
+    let mut body = response.body_mut().with_config().limit(u64::MAX).reader();
+    let (mut hash, mut bytes) = (Sha256::new(), 0_u64);
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        control.progress("download", bytes, length.unwrap_or(0))?;
+        let count = body.read(&mut buffer).map_err(|error| failed(format!("cut off after {bytes} bytes: {error}")))?;
+        if count == 0 {
+            break;
+        }
+        file.write_all(&buffer[..count]).map_err(|error| Error::io(path, error))?;
+        hash.update(&buffer[..count]);
+        bytes += count as u64;
+    }
+    if let Some(length) = length.filter(|length| *length != bytes) {
+        return Err(failed(format!("cut off: {bytes} of {length} bytes came")));
+    }
+    let found = hexadecimal(&hash.finalize());
+    expect(url, sha256, || Ok(found.clone()))?;
+    file.flush().map_err(|error| Error::io(path, error))?;
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    expect(url, sha256_text, || sha256_of_text(Path::new(&partial)))?;
+    file.finish()?;
+    Ok(Downloaded { path: path.to_owned(), bytes, sha256: found, checked: sha256.is_some() || sha256_text.is_some() })
+}
+
+fn expect(url: &str, known: Option<&str>, found: impl FnOnce() -> Result<String>) -> Result<()> {
+    let Some(known) = known else { return Ok(()) };
+    let found = found()?;
+    if found == known {
+        return Ok(());
+    }
+    Err(Error::NotVerified(format!("{url} has the SHA-256 {found} instead of {known}; nothing was kept")))
+}
+
+/// The SHA-256 of what is in a file, unpacked if it is a gzip.
+fn sha256_of_text(path: &Path) -> Result<String> {
+    let io = |error| Error::io(path, error);
+    let bytes = std::fs::read(path).map_err(io)?;
+    let mut hash = Sha256::new();
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let mut reader = flate2::read::MultiGzDecoder::new(bytes.as_slice());
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match reader.read(&mut buffer).map_err(io)? {
+                0 => break,
+                count => hash.update(&buffer[..count]),
+            }
+        }
+    } else {
+        hash.update(&bytes);
+    }
+    Ok(hexadecimal(&hash.finalize()))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// Answers one request with these bytes and closes the connection.
+    fn server(answer: Vec<u8>) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = [0; 4096];
+            let _ = stream.read(&mut request);
+            stream.write_all(&answer).unwrap();
+        });
+        format!("http://{address}/graph.txt")
+    }
+
+    fn answer(length: usize, body: &[u8]) -> Vec<u8> {
+        [format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n").as_bytes(), body].concat()
+    }
+
+    const TEXT: &[u8] = b"0 1\n1 2\n";
+
+    fn checksum(bytes: &[u8]) -> String {
+        hexadecimal(&Sha256::digest(bytes))
+    }
+
+    #[test]
+    fn the_table_is_in_order() {
+        let all = all();
+        assert!(all.len() > 15);
+        for dataset in &all {
+            assert!(dataset.url.is_some() || dataset.page.is_some(), "{}", dataset.name);
+            assert!(!dataset.files.is_empty() && dataset.vertices > 0 && dataset.edges > 0, "{}", dataset.name);
+            for checksum in dataset.sha256.iter().chain(&dataset.sha256_text) {
+                assert_eq!(checksum.len(), 64, "{}", dataset.name);
+            }
+            assert_eq!(all.iter().filter(|other| other.name == dataset.name).count(), 1);
+            if let Some(name) = dataset.file_name() {
+                let folder = tempfile::tempdir().unwrap();
+                std::fs::write(folder.path().join(name), "").unwrap();
+                assert!(dataset.find(folder.path()).is_some(), "{name} is not found again");
+            }
+        }
+        assert!(named("nothing").unwrap_err().to_string().contains("road-ny"));
+    }
+
+    #[test]
+    fn a_file_comes_whole_and_checked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("graph.txt");
+        let url = server(answer(TEXT.len(), TEXT));
+        let got = download(&url, &path, Some(&checksum(TEXT)), None, &Control::new()).unwrap();
+        assert_eq!((got.bytes, got.checked, got.sha256), (8, true, checksum(TEXT)));
+        assert_eq!(std::fs::read(&path).unwrap(), TEXT);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_text_in_a_gzip_is_checked() {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packed.write_all(TEXT).unwrap();
+        let packed = packed.finish().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("graph.txt.gz");
+        let url = server(answer(packed.len(), &packed));
+        assert!(download(&url, &path, None, Some(&checksum(TEXT)), &Control::new()).unwrap().checked);
+        let url = server(answer(packed.len(), &packed));
+        let error = download(&url, &path, None, Some(&checksum(b"other")), &Control::new()).unwrap_err();
+        assert!(matches!(error, Error::NotVerified(_)), "{error}");
+    }
+
+    #[test]
+    fn a_wrong_checksum_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("graph.txt");
+        let url = server(answer(TEXT.len(), TEXT));
+        let error = download(&url, &path, Some(&checksum(b"other")), None, &Control::new()).unwrap_err();
+        assert!(error.to_string().contains("SHA-256"), "{error}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_cut_connection_leaves_nothing_and_what_was_there_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("graph.txt");
+        std::fs::write(&path, "before").unwrap();
+        let url = server(answer(1000, TEXT));
+        let error = download(&url, &path, None, None, &Control::new()).unwrap_err();
+        assert!(error.to_string().contains("cut off"), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"before");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_told_as_such() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("graph.txt");
+        std::os::unix::fs::symlink("/dev/full", folder.path().join("graph.txt.partial")).unwrap();
+        let body = vec![b'x'; 1 << 18];
+        let url = server(answer(body.len(), &body));
+        let error = download(&url, &path, None, None, &Control::new()).unwrap_err();
+        assert_eq!(error.kind(), warpath::ErrorKind::Resources, "{error}");
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn nobody_there_and_not_found_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("graph.txt");
+        let control = Control::new();
+        let url = server(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec());
+        assert!(download(&url, &path, None, None, &control).unwrap_err().to_string().contains("404"));
+        let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        assert!(download(&format!("http://{closed}/x"), &path, None, None, &control).is_err());
+        let cancelled = Control::new();
+        cancelled.cancel();
+        let url = server(answer(TEXT.len(), TEXT));
+        assert!(matches!(download(&url, &path, None, None, &cancelled), Err(Error::Interrupted)));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_can_not_be_fetched_says_where_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = named("human-genes").unwrap().get(folder.path(), None, &Control::new()).unwrap_err();
+        assert!(error.to_string().contains("networkrepository.com"), "{error}");
+    }
+}

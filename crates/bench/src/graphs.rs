@@ -1,0 +1,311 @@
+//! Making the graphs of a suite: from a dataset if it is there, from a generator otherwise, or from arcs in the suite.
+//!
+//! Beside the library's generators there are two. `layers:VERTICES,levels=LEVELS` is a small directed graph of which a
+//! breadth-first search from vertex 0 takes so many levels. `random:VERTICES,edges=EDGES`, the uniform random graph on any number of
+//! vertices that the papers use: undirected, without loops. Where all pairs can be gone through, exactly so many edges
+//! are chosen, every set of them as likely as any other; else pairs are drawn one by one, and those drawn twice are one.
+
+use std::path::Path;
+use std::time::Instant;
+
+use rayon::prelude::*;
+use warpath::generate::{DEFAULT_SEED, WeightRange};
+use warpath::graph::{Components, Direction, EdgeList, SelfLoops, Unit, WeightKind, weakly_connected_components};
+use warpath::problems::Problem;
+use warpath::{Control, Error, Graph, GraphBuilder, ReadOptions, Result, VertexId};
+
+use crate::datasets;
+use crate::results::GraphFacts;
+use crate::suite::{Experiment, GraphEntry};
+
+/// A graph, and what there is to say of it.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) graph: Graph,
+    pub(crate) origin: String,
+    pub(crate) stand_in: Option<String>,
+    pub(crate) load_seconds: f64,
+    components: Components,
+}
+
+/// How graphs are to be made.
+#[derive(Debug, Clone)]
+pub(crate) struct Making<'a> {
+    pub(crate) quick: bool,
+    pub(crate) scale: Option<u32>,
+    pub(crate) data: Option<&'a Path>,
+    pub(crate) control: &'a Control,
+}
+
+impl Making<'_> {
+    /// Makes a graph.
+    pub(crate) fn make(&self, entry: &GraphEntry) -> Result<Made> {
+        let start = Instant::now();
+        let (graph, origin, stand_in) = self.source(entry)?;
+        let graph = match entry.weights.as_deref() {
+            None => graph,
+            Some("unit") => graph.without_weights(),
+            Some(range) => weighted(graph, range)?,
+        };
+        let graph = match entry.weights_if_none.as_deref() {
+            Some(range) if graph.weight_kind() == WeightKind::Unit => weighted(graph, range)?,
+            _ => graph,
+        };
+        let load_seconds = start.elapsed().as_secs_f64();
+        let components = weakly_connected_components(&graph);
+        Ok(Made { graph, origin, stand_in, load_seconds, components })
+    }
+
+    fn source(&self, entry: &GraphEntry) -> Result<(Graph, String, Option<String>)> {
+        if let Some(arcs) = &entry.arcs {
+            return Ok((Graph::from_edges(arcs.iter().copied())?, "arcs of the suite".into(), entry.stand_in.clone()));
+        }
+        if self.quick
+            && let Some(recipe) = &entry.quick
+        {
+            let recipe = self.scaled(recipe);
+            let instead = format!("a small graph for a quick run, in place of {}", entry.title);
+            return Ok((self.generate(&recipe)?, recipe, Some(instead)));
+        }
+        if let Some(name) = &entry.dataset {
+            let dataset = datasets::named(name)?;
+            if let Some(file) = self.data.and_then(|folder| dataset.find(folder)) {
+                let mut options = ReadOptions::new().control(self.control.clone()).self_loops(SelfLoops::Drop);
+                if let Some(undirected) = dataset.undirected {
+                    let direction = if undirected { Direction::Undirected } else { Direction::Directed };
+                    options = options.direction(direction);
+                }
+                let graph = options.read(&file.path)?;
+                let vertices = graph.vertices() as u64;
+                let count = format!("it has {vertices} vertices, the published one {}", dataset.vertices);
+                let differs = file.differs.or((vertices != dataset.vertices).then_some(count));
+                let graph = match entry.among_first {
+                    Some((first, weight)) => among_first(&graph, first, weight)?,
+                    None => graph,
+                };
+                let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                return Ok((graph, name, differs.or_else(|| entry.stand_in.clone())));
+            }
+        }
+        let recipe = entry.recipe.as_ref().ok_or_else(|| {
+            Error::invalid(format!("graph {}: the dataset is absent and nothing stands in for it", entry.id))
+        })?;
+        let recipe = self.scaled(recipe);
+        let stand_in = entry.dataset.as_ref().map(|name| format!("stands in for the dataset {name}, which is absent"));
+        Ok((self.generate(&recipe)?, recipe, stand_in.or_else(|| entry.stand_in.clone())))
+    }
+
+    fn scaled(&self, recipe: &str) -> String {
+        match self.scale {
+            Some(scale) => recipe.replace("{scale}", &scale.to_string()),
+            None => recipe.to_owned(),
+        }
+    }
+
+    fn generate(&self, recipe: &str) -> Result<Graph> {
+        match recipe.split_once(':') {
+            Some(("random", size)) => random(size),
+            Some(("layers", size)) => layers(size),
+            _ => recipe.parse::<warpath::generate::Recipe>()?.generate(self.control),
+        }
+    }
+}
+
+fn weighted(graph: Graph, range: &str) -> Result<Graph> {
+    let WeightRange { low, high } = range.parse()?;
+    graph.with_random_weights(low, high, DEFAULT_SEED)
+}
+
+/// The arcs of this weight among the first so many vertices in the order of their numbers; their weights are dropped.
+fn among_first(graph: &Graph, first: u32, weight: i64) -> Result<Graph> {
+    let mut order: Vec<(u64, VertexId)> =
+        (0..graph.vertices() as VertexId).map(|v| (graph.name(v).parse().unwrap_or(u64::MAX), v)).collect();
+    order.sort_unstable();
+    let mut place = vec![u32::MAX; graph.vertices()];
+    for (index, (_, v)) in order.iter().take(first as usize).enumerate() {
+        place[*v as usize] = index as u32;
+    }
+    let arcs = graph.edges().filter(|(_, _, w)| *w == weight as f64);
+    let among = arcs.map(|(u, v, _)| (place[u as usize], place[v as usize]));
+    let vertices = first.min(order.len() as u32);
+    let edges = among.filter(|(u, v)| *u != u32::MAX && *v != u32::MAX);
+    GraphBuilder::new().vertices(vertices.into()).build_from(edges)
+}
+
+/// `VERTICES,edges=EDGES`.
+fn random(size: &str) -> Result<Graph> {
+    let bad = || Error::invalid(format!("`random:{size}` is not of the form random:VERTICES,edges=EDGES"));
+    let (vertices, edges) = size.split_once(",edges=").ok_or_else(bad)?;
+    let (vertices, edges): (u32, u64) = (vertices.parse().map_err(|_| bad())?, edges.parse().map_err(|_| bad())?);
+    let pairs = u64::from(vertices) * u64::from(vertices.saturating_sub(1)) / 2;
+    if edges > pairs {
+        return Err(Error::invalid(format!("{vertices} vertices have room for {pairs} edges, not for {edges}")));
+    }
+    const GONE_THROUGH: u64 = 1 << 28;
+    let lists = if pairs <= GONE_THROUGH { vec![chosen(vertices, edges, pairs)] } else { drawn(vertices, edges) };
+    let builder = GraphBuilder::new().vertices(vertices.into()).direction(Direction::Undirected);
+    builder.self_loops(SelfLoops::Drop).build(lists)
+}
+
+/// `VERTICES,levels=LEVELS`: each vertex but the first has an arc from one of the level before, and one to itself or an
+/// earlier vertex.
+fn layers(size: &str) -> Result<Graph> {
+    let bad = || Error::invalid(format!("`layers:{size}` is not of the form layers:VERTICES,levels=LEVELS"));
+    let (vertices, levels) = size.split_once(",levels=").ok_or_else(bad)?;
+    let (vertices, levels): (u32, u32) = (vertices.parse().map_err(|_| bad())?, levels.parse().map_err(|_| bad())?);
+    if levels == 0 || vertices < levels || (levels == 1 && vertices > 1) {
+        return Err(bad());
+    }
+    // Vertex 0 alone is the first level; the others share the rest.
+    let first = |level: u32| if level == 0 { 0 } else { 1 + (vertices - 1) * (level - 1) / (levels - 1).max(1) };
+    let mut arcs = Vec::new();
+    for level in 1..levels {
+        for v in first(level)..first(level + 1) {
+            let before = first(level) - first(level - 1);
+            arcs.push((first(level - 1) + (v - first(level)) % before, v));
+            arcs.push((v, below(number(v.into()), v.into()) as u32));
+        }
+    }
+    GraphBuilder::new().vertices(vertices.into()).build_from(arcs)
+}
+
+/// Numbers that depend on their index alone (SplitMix64).
+fn number(index: u64) -> u64 {
+    let mut z = (index.wrapping_add(DEFAULT_SEED)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// A number below `limit` from one of 64 bits.
+fn below(number: u64, limit: u64) -> u64 {
+    ((u128::from(number) * u128::from(limit)) >> 64) as u64
+}
+
+/// Every pair is taken with the chance that leaves all sets of this size as likely (selection sampling, Knuth 3.4.2).
+fn chosen(vertices: u32, edges: u64, pairs: u64) -> EdgeList<Unit> {
+    let mut list = EdgeList::new();
+    let (mut left, mut wanted) = (pairs, edges);
+    for u in 0..vertices {
+        for v in u + 1..vertices {
+            if below(number(left), left) < wanted {
+                list.push(u, v, Unit);
+                wanted -= 1;
+            }
+            left -= 1;
+        }
+    }
+    list
+}
+
+fn drawn(vertices: u32, edges: u64) -> Vec<EdgeList<Unit>> {
+    const PART: u64 = 1 << 16;
+    let end = |index: u64| below(number(index), vertices.into()) as u32;
+    let part = |part: u64| {
+        let range = part * PART..edges.min((part + 1) * PART);
+        let edges: Vec<_> = range.map(|index| (end(2 * index), end(2 * index + 1))).collect();
+        EdgeList { weights: vec![Unit; edges.len()], edges }
+    };
+    (0..edges.div_ceil(PART)).into_par_iter().map(part).collect()
+}
+
+impl Made {
+    /// The sources of an experiment: those it names, or so many spread over the largest component.
+    pub(crate) fn sources(&self, experiment: &Experiment, most: usize) -> Result<Vec<VertexId>> {
+        if let Some(names) = &experiment.from {
+            let named: Vec<VertexId> = names.iter().filter_map(|name| self.graph.vertex(name).ok()).collect();
+            if !named.is_empty() {
+                return Ok(named);
+            }
+        }
+        if matches!(experiment.problem()?, Problem::Apsp | Problem::Closure) {
+            return Ok(Vec::new());
+        }
+        let largest = self.components.largest().ok_or_else(|| Error::invalid("the graph has no vertices"))?;
+        let in_largest = |v: &VertexId| self.components.of[*v as usize] == largest && self.graph.degree(*v) > 0;
+        let members: Vec<VertexId> = (0..self.graph.vertices() as VertexId).filter(in_largest).collect();
+        if members.is_empty() {
+            return Ok(vec![0]);
+        }
+        let count = experiment.sources.min(most).min(members.len());
+        Ok((0..count).map(|index| members[index * members.len() / count]).collect())
+    }
+
+    /// The first source that experiments take on this graph where they do not say.
+    pub(crate) fn first_source(&self) -> Option<VertexId> {
+        let largest = self.components.largest()?;
+        let in_largest = |v: &VertexId| self.components.of[*v as usize] == largest;
+        let vertices = || (0..self.graph.vertices() as VertexId).filter(in_largest);
+        vertices().find(|&v| self.graph.degree(v) > 0).or_else(|| vertices().next())
+    }
+
+    /// What is written of it; `frontiers` are the sizes of levels.
+    pub(crate) fn facts(&self, entry: &GraphEntry, frontiers: Vec<u64>) -> GraphFacts {
+        let graph = &self.graph;
+        let mut degrees = vec![0_u64; 65];
+        let (mut least, mut greatest) = (u64::MAX, 0);
+        for v in 0..graph.vertices() as VertexId {
+            let degree = graph.degree(v) as u64;
+            degrees[(u64::BITS - degree.leading_zeros()) as usize] += 1;
+            (least, greatest) = (least.min(degree), greatest.max(degree));
+        }
+        degrees.truncate(degrees.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1));
+        let weighted = graph.weight_kind() != WeightKind::Unit && graph.arcs() > 0;
+        let mean = graph.arcs() as f64 / graph.vertices().max(1) as f64;
+        GraphFacts {
+            id: entry.id.clone(),
+            title: entry.title.clone(),
+            origin: self.origin.clone(),
+            stand_in: self.stand_in.clone(),
+            vertices: graph.vertices() as u64,
+            arcs: graph.arcs() as u64,
+            directed: graph.is_directed(),
+            weights: graph.weight_kind().name().to_owned(),
+            weight_range: weighted.then(|| graph.weight_range()),
+            at: entry.at.unwrap_or(graph.vertices() as f64),
+            load_seconds: self.load_seconds,
+            components: (self.components.count as u64, self.components.sizes().into_iter().max().unwrap_or(0)),
+            degree: (if graph.vertices() == 0 { 0 } else { least }, mean, greatest),
+            degrees,
+            frontiers,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_graphs_have_the_edges_asked_for() {
+        let graph = random("100,edges=1234").unwrap();
+        assert_eq!((graph.vertices(), graph.arcs(), graph.input_counts().self_loops), (100, 2468, 0));
+        assert_eq!(random("50,edges=1225").unwrap().arcs(), 2450, "all pairs");
+        let sparse = random("20000,edges=60000").unwrap();
+        assert!((119_900..=120_000).contains(&sparse.arcs()), "{}", sparse.arcs());
+        assert!(random("10,edges=46").is_err() && random("10").is_err() && random("x,edges=1").is_err());
+    }
+
+    #[test]
+    fn layers_have_the_levels_asked_for() {
+        for (vertices, levels) in [(1, 1), (2, 2), (10, 5), (22, 7), (64, 13), (13, 13)] {
+            let graph = layers(&format!("{vertices},levels={levels}")).unwrap();
+            let tree = warpath::Solver::new(&graph).unwrap().bfs(0).unwrap();
+            assert_eq!((graph.vertices(), tree.reached()), (vertices, vertices as u64));
+            assert_eq!(tree.max_distance().unwrap().to_f64() as usize + 1, levels);
+        }
+        assert!(layers("3,levels=4").is_err() && layers("x").is_err());
+    }
+
+    #[test]
+    fn a_part_of_a_graph_is_that_of_the_first_numbers() {
+        let text = "5 9 1\n9 5 -1\n5 2 1\n100 5 1\n2 9 1\n";
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.txt");
+        std::fs::write(&path, text).unwrap();
+        let graph = among_first(&warpath::read(&path).unwrap(), 3, 1).unwrap();
+        // 2, 5 and 9 are 0, 1 and 2.
+        let edges: Vec<_> = graph.edges().map(|(u, v, _)| (u, v)).collect();
+        assert_eq!(edges, [(0, 2), (1, 0), (1, 2)]);
+    }
+}

@@ -1,0 +1,47 @@
+//! The papers' tables and figures, the peers, and one report that people look at.
+//!
+//! ```
+//! use warpath::{Control, Engine};
+//! use warpath_bench::{Options, Suite, Tools, run};
+//!
+//! let suite = Suite::named("singh")?;
+//! let options = Options {
+//!     quick: true,
+//!     engine: Engine::Cpu,
+//!     scale: None,
+//!     timeout: None,
+//!     data: None,
+//!     output: None,
+//!     resume: false,
+//!     tools: Tools::from_environment(),
+//! };
+//! let results = run(&suite, &options, &Control::new(), &mut |_| ())?;
+//! assert_eq!(results.wrong(), 0);
+//! println!("{}", warpath_bench::tables::markdown(&suite, &results));
+//! # Ok::<(), warpath::Error>(())
+//! ```
+//!
+//! A run goes from [`suite`] (what is to be measured) over `graphs` and `measure` (the clocks; every answer compared) to
+//! [`results`] (`results.jsonl`), of which [`tables`] and [`report`] are made, and which [`compare`] holds against those
+//! of another run. [`peers`] are other programs, [`datasets`] are graphs that nobody can generate.
+
+pub mod compare;
+pub mod datasets;
+mod digest;
+mod graphs;
+mod machine;
+mod measure;
+pub mod peers;
+pub mod report;
+pub mod results;
+mod run;
+pub mod suite;
+pub mod tables;
+mod text;
+
+pub use digest::Digest;
+pub use machine::{Ceiling, Gpu, Machine, Work};
+pub use peers::Tools;
+pub use results::Results;
+pub use run::{Event, Options, render, run};
+pub use suite::Suite;

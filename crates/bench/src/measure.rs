@@ -1,0 +1,527 @@
+//! Measuring one case: the clocks, the repeats, and the comparison of every answer before its time counts.
+//!
+//! The rules, which `docs/bench.md` explains:
+//!
+//! - A search's time is that of the solve: from a prepared graph to final distances. Loading the graph is timed once a
+//!   graph, preparing (threads, upload, transposing) once a case, downloading apart.
+//! - On a GPU the clock is the device's own, by events, where the algorithm has it and predecessors are not asked for;
+//!   otherwise the host's. The row says which.
+//! - Searches to warm up come first, from the first source, untimed; then so many repeats from each source.
+//! - Every answer is digested and compared with the reference before its time counts. One that is not right ends the
+//!   case, and the row has no time.
+//! - The reference is the CPU's textbook algorithm, and is itself checked: by its certificate, or, for tables too large
+//!   for that, by rows found by single searches.
+//! - A search that takes longer than the limit is cancelled, and the row is a timeout. Once the budget of the case is
+//!   used up, no further search begins, except that each case has one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use warpath::graph::Distances;
+use warpath::problems::{Problem, Report};
+use warpath::{Apsp, Bfs, Closure, Control, Engine, Error, Graph, Result, Solver, Sssp, VertexId};
+
+use crate::digest::{Digest, DigestSink};
+use crate::results::{Clock, Spread, Status, Times};
+use crate::suite::{Case, Limits};
+
+/// How far a case has come within its time: a handle that ends searches that take too long, and all when the user says so.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    /// What searches are given.
+    pub(crate) control: Control,
+    begun: Instant,
+    /// Milliseconds from the beginning to the end of the search that runs; `u64::MAX` if none does.
+    deadline: Arc<AtomicU64>,
+    late: Arc<AtomicBool>,
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watch {
+    /// A watch that ends what runs when `user` is cancelled.
+    pub(crate) fn new(user: &Control) -> Self {
+        const NAP: Duration = Duration::from_millis(10);
+        let (control, user, begun) = (Control::new(), user.clone(), Instant::now());
+        let deadline = Arc::new(AtomicU64::new(u64::MAX));
+        let (late, over) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let thread = {
+            let (control, deadline, late, over) = (control.clone(), deadline.clone(), late.clone(), over.clone());
+            std::thread::spawn(move || {
+                while !over.load(Ordering::Relaxed) {
+                    if user.is_cancelled() {
+                        control.cancel();
+                    } else if begun.elapsed().as_millis() as u64 > deadline.load(Ordering::Relaxed) {
+                        late.store(true, Ordering::Relaxed);
+                        control.cancel();
+                    }
+                    std::thread::park_timeout(NAP);
+                }
+            })
+        };
+        Watch { control, begun, deadline, late, over, thread: Some(thread) }
+    }
+
+    /// Runs one search, which may take so many seconds.
+    pub(crate) fn allow<T>(&self, seconds: f64, search: impl FnOnce() -> Result<T>) -> Result<T> {
+        let end = self.begun.elapsed().as_secs_f64() + seconds;
+        self.deadline.store((end * 1e3) as u64, Ordering::Relaxed);
+        let result = search();
+        self.deadline.store(u64::MAX, Ordering::Relaxed);
+        result
+    }
+
+    /// Whether a search took too long, rather than that the user ended it.
+    pub(crate) fn is_late(&self) -> bool {
+        self.late.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // It can't panic, and if it did, nothing would be lost.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A case that was carried out, or as far as that went.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) status: Status,
+    pub(crate) detail: Option<String>,
+    pub(crate) algorithm: Option<String>,
+    pub(crate) seconds: Option<Times>,
+    pub(crate) answers: Vec<Digest>,
+    pub(crate) counters: Vec<(String, u64)>,
+    pub(crate) device_bytes: u64,
+}
+
+impl Outcome {
+    /// A case that has no times.
+    pub(crate) fn without_times(status: Status, detail: impl Into<String>) -> Self {
+        Outcome {
+            status,
+            detail: Some(detail.into()),
+            algorithm: None,
+            seconds: None,
+            answers: Vec::new(),
+            counters: Vec::new(),
+            device_bytes: 0,
+        }
+    }
+}
+
+/// What a case works on.
+pub(crate) struct Task<'a> {
+    pub(crate) case: &'a Case<'a>,
+    pub(crate) problem: Problem,
+    pub(crate) graph: &'a Graph,
+    pub(crate) sources: &'a [VertexId],
+    pub(crate) repeats: usize,
+    pub(crate) limits: Limits,
+    pub(crate) control: &'a Control,
+}
+
+/// One answer and what it took.
+struct Solved {
+    digest: Digest,
+    report: Report,
+    /// Spent on the digest within what the report counts as solving.
+    digesting: f64,
+}
+
+/// The right answers on one graph, found when they are first needed.
+#[derive(Debug, Default)]
+pub(crate) struct References {
+    digests: HashMap<(Problem, Option<VertexId>), Digest>,
+    /// How many vertices each level of a breadth-first search from the first source has.
+    pub(crate) frontiers: Vec<u64>,
+}
+
+impl References {
+    /// The right answer.
+    pub(crate) fn get(&mut self, task: &Task<'_>, source: Option<VertexId>, watch: &Watch) -> Result<Digest> {
+        let key = (task.problem, source);
+        if let Some(digest) = self.digests.get(&key) {
+            return Ok(digest.clone());
+        }
+        let digest = reference(task.graph, task.problem, source, &watch.control)?;
+        self.digests.insert(key, digest.clone());
+        Ok(digest)
+    }
+
+    /// Counts the vertices of each level of a breadth-first search.
+    pub(crate) fn explore(&mut self, graph: &Graph, source: VertexId, control: &Control) -> Result<()> {
+        let solver = Solver::builder(graph).engine(Engine::Cpu).control(control.clone()).open()?;
+        let tree = solver.solve(Bfs::from(source).distances_only())?;
+        if let Distances::U32(levels) = tree.distances() {
+            for &level in levels.iter().filter(|level| **level != u32::MAX) {
+                let level = level as usize;
+                if level >= self.frontiers.len() {
+                    self.frontiers.resize(level + 1, 0);
+                }
+                self.frontiers[level] += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Finds an answer by a textbook algorithm, and checks it.
+fn reference(graph: &Graph, problem: Problem, source: Option<VertexId>, control: &Control) -> Result<Digest> {
+    let solver = Solver::builder(graph).engine(Engine::Cpu).control(control.clone()).open()?;
+    match (problem, source) {
+        (Problem::Bfs, Some(source)) => {
+            let tree = solver.solve(Bfs::from(source).distances_only().algorithm("sequential"))?;
+            tree.verify(graph)?;
+            Ok(Digest::of_tree(&tree))
+        }
+        (Problem::Sssp, Some(source)) => {
+            let tree = solver.solve(Sssp::from(source).distances_only().algorithm("dijkstra"))?;
+            tree.verify(graph)?;
+            Ok(Digest::of_tree(&tree))
+        }
+        (Problem::Closure, _) => {
+            let closure = solver.solve(Closure::new().algorithm("condensation"))?;
+            closure.verify(graph)?;
+            Ok(Digest::of_closure(&closure))
+        }
+        _ => {
+            check_rows(&solver)?;
+            let solved = all_pairs(&solver, Apsp::all())?;
+            Ok(solved.digest)
+        }
+    }
+}
+
+/// Compares some rows of what the CPU takes for all-pairs shortest paths with single searches.
+fn check_rows(solver: &Solver<'_>) -> Result<()> {
+    const ROWS: usize = 8;
+    let graph = solver.graph();
+    let vertices = graph.vertices();
+    let sources: Vec<VertexId> = (0..ROWS.min(vertices)).map(|row| (row * vertices / ROWS) as VertexId).collect();
+    let matrix = solver.solve(Apsp::all().from(sources.as_slice()))?;
+    for (row, &source) in sources.iter().enumerate() {
+        let tree = solver.solve(Sssp::from(source).distances_only().algorithm("dijkstra"))?;
+        tree.verify(graph)?;
+        if let Some(v) = (0..vertices).find(|&v| matrix.distance(row, v) != tree.distance(v as VertexId)) {
+            let message = format!("the reference's distance from {source} to {v} is not that of a single search");
+            return Err(Error::NotVerified(message));
+        }
+    }
+    Ok(())
+}
+
+/// The whole table, kept if it is not too large, else row by row.
+fn all_pairs(solver: &Solver<'_>, request: Apsp) -> Result<Solved> {
+    const KEPT: u64 = 8 << 30;
+    let cells = (solver.graph().vertices() as u64).pow(2);
+    if cells.saturating_mul(8) <= KEPT.min(warpath::available_memory() / 3) {
+        let matrix = solver.solve(request)?;
+        return Ok(Solved { digest: Digest::of_matrix(&matrix), report: matrix.report().clone(), digesting: 0.0 });
+    }
+    let mut sink = DigestSink::default();
+    let summary = solver.solve(request.into_sink(&mut sink))?;
+    Ok(Solved { digest: sink.digest(&summary), report: summary.report().clone(), digesting: sink.seconds })
+}
+
+fn solve(solver: &Solver<'_>, task: &Task<'_>, source: Option<VertexId>) -> Result<Solved> {
+    let algorithm = task.case.algorithm.as_deref();
+    let predecessors = task.case.experiment.predecessors;
+    let solved = |tree: warpath::ShortestPathTree| Solved {
+        digest: Digest::of_tree(&tree),
+        report: tree.report().clone(),
+        digesting: 0.0,
+    };
+    match (task.problem, source) {
+        (Problem::Bfs, Some(source)) => {
+            let request = algorithm.into_iter().fold(Bfs::from(source), Bfs::algorithm);
+            solver.solve(if predecessors { request } else { request.distances_only() }).map(solved)
+        }
+        (Problem::Sssp, Some(source)) => {
+            let request = algorithm.into_iter().fold(Sssp::from(source), Sssp::algorithm);
+            solver.solve(if predecessors { request } else { request.distances_only() }).map(solved)
+        }
+        (Problem::Closure, _) => {
+            let closure = solver.solve(algorithm.into_iter().fold(Closure::new(), Closure::algorithm))?;
+            let digest = Digest::of_closure(&closure);
+            Ok(Solved { digest, report: closure.report().clone(), digesting: 0.0 })
+        }
+        _ => all_pairs(solver, algorithm.into_iter().fold(Apsp::all(), Apsp::algorithm)),
+    }
+}
+
+/// What the clocks said of one search.
+struct Reading {
+    clock: Clock,
+    solve: f64,
+    host: f64,
+}
+
+fn read_clocks(solved: &Solved, task: &Task<'_>) -> Reading {
+    let seconds = solved.report.seconds;
+    let host = (seconds.solve - solved.digesting).max(0.0) + seconds.predecessors;
+    let counted = |name: &str| solved.report.statistics.iter().find(|(counter, _)| *counter == name).map(|(_, n)| *n);
+    // Rejaud's algorithm has the times of its two parts instead.
+    let parts = || Some(counted("filter_nanoseconds")? + counted("compute_nanoseconds")?);
+    match counted("device_nanoseconds").or_else(parts) {
+        Some(nanoseconds) if !task.case.experiment.predecessors => {
+            Reading { clock: Clock::Device, solve: nanoseconds as f64 * 1e-9, host }
+        }
+        _ => Reading { clock: Clock::Host, solve: host, host },
+    }
+}
+
+/// Carries a case out with one of Warpath's engines.
+pub(crate) fn measure(task: &Task<'_>, engine: Engine, references: &mut References) -> Result<Outcome> {
+    let watch = Watch::new(task.control);
+    match attempt(task, engine, references, &watch) {
+        Ok(outcome) => Ok(outcome),
+        Err(_) if task.control.is_cancelled() => Err(Error::Interrupted),
+        Err(Error::Interrupted) if watch.is_late() => {
+            Ok(Outcome::without_times(Status::Timeout, format!("a search took more than {} s", task.limits.timeout)))
+        }
+        Err(error @ (Error::NoDevice(_) | Error::OutOfMemory { .. })) => {
+            Ok(Outcome::without_times(Status::Unavailable, error.to_string()))
+        }
+        Err(error @ Error::NotVerified(_)) => Ok(Outcome::without_times(Status::Wrong, error.to_string())),
+        Err(error) => Ok(Outcome::without_times(Status::Failed, error.to_string())),
+    }
+}
+
+fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: &Watch) -> Result<Outcome> {
+    let sources: Vec<Option<VertexId>> = match task.sources {
+        [] => vec![None],
+        sources => sources.iter().copied().map(Some).collect(),
+    };
+    let opening = Instant::now();
+    let threads = task.case.entry.threads.unwrap_or(0);
+    let builder = Solver::builder(task.graph).engine(engine).control(watch.control.clone()).threads(threads);
+    let solver = builder.open()?;
+    let mut prepare = opening.elapsed().as_secs_f64();
+    let mut spent = 0.0;
+    let mut samples: Vec<Vec<f64>> = Vec::new();
+    let (mut hosts, mut downloads) = (Vec::new(), Vec::new());
+    let mut counters: Vec<(String, Vec<u64>)> = Vec::new();
+    let mut answers = Vec::new();
+    let mut last = None;
+    let mut warm_ups = task.case.experiment.warm_ups;
+    let mut used_up = false;
+    'sources: for (index, &source) in sources.iter().enumerate() {
+        // Three times as long: the textbook's algorithm may be the slowest of all.
+        let expected = watch.allow(3.0 * task.limits.timeout, || references.get(task, source, watch));
+        let expected = match expected {
+            Err(Error::Interrupted) if watch.is_late() => {
+                let detail = "the reference took too long, so that no answer could be compared";
+                return Ok(Outcome::without_times(Status::Timeout, detail));
+            }
+            expected => expected?,
+        };
+        let mut of_source = Vec::new();
+        while of_source.len() < task.repeats {
+            let first = last.is_none();
+            if !first && spent > task.limits.budget {
+                used_up = true;
+                if !of_source.is_empty() {
+                    samples.push(of_source);
+                    answers.push(expected);
+                }
+                break 'sources;
+            }
+            let start = Instant::now();
+            let solved = watch.allow(task.limits.timeout, || solve(&solver, task, source))?;
+            spent += start.elapsed().as_secs_f64();
+            if first {
+                prepare += solved.report.seconds.prepare;
+            }
+            if task.case.entry.lab {
+                return Ok(study(&solved, &expected));
+            }
+            if !solved.digest.agrees_with(&expected) {
+                let detail = format!("from {}: {}", name(task, source), solved.digest.difference(&expected));
+                let mut outcome = Outcome::without_times(Status::Wrong, detail);
+                outcome.algorithm = Some(solved.report.algorithm);
+                outcome.answers = vec![solved.digest];
+                return Ok(outcome);
+            }
+            let reading = read_clocks(&solved, task);
+            let report = solved.report;
+            last = Some((reading.clock, report.algorithm, report.device_bytes));
+            // A search that uses up the budget at once is not done again just to be warm.
+            if index == 0 && warm_ups > 0 && spent < task.limits.budget {
+                warm_ups -= 1;
+                continue;
+            }
+            of_source.push(reading.solve);
+            hosts.push(reading.host);
+            downloads.push(report.seconds.download);
+            for (counter, value) in report.statistics {
+                match counters.iter_mut().find(|(known, _)| known == counter) {
+                    Some((_, values)) => values.push(value),
+                    None => counters.push((counter.to_owned(), vec![value])),
+                }
+            }
+        }
+        samples.push(of_source);
+        answers.push(expected);
+    }
+    let Some((clock, algorithm, device_bytes)) = last.filter(|_| !samples.is_empty()) else {
+        return Ok(Outcome::without_times(Status::Failed, "there was nothing to measure"));
+    };
+    let whole = samples.iter().map(Vec::len).sum::<usize>();
+    let wanted = sources.len() * task.repeats;
+    let detail = used_up.then(|| format!("{whole} of {wanted} searches: the time for this case was used up"));
+    let times = Times {
+        clock,
+        prepare,
+        solve: Spread::of(&samples),
+        host: crate::results::quantile(&hosts, 0.5),
+        download: crate::results::quantile(&downloads, 0.5),
+        samples,
+    };
+    Ok(Outcome {
+        status: Status::Measured,
+        detail,
+        algorithm: Some(algorithm),
+        seconds: Some(times),
+        answers,
+        counters: counters.into_iter().map(|(name, values)| (name, middle(values))).collect(),
+        device_bytes,
+    })
+}
+
+/// An experiment of the lab: how wrong the answer is.
+fn study(solved: &Solved, expected: &Digest) -> Outcome {
+    let wrong = solved.report.statistics.iter().find(|(counter, _)| *counter == "wrong_vertices");
+    let detail = match wrong {
+        Some((_, 0)) => "as printed, every vertex came out right this time".to_owned(),
+        Some((_, count)) => format!("as printed, {count} vertices came out wrong"),
+        None if solved.digest.agrees_with(expected) => "as printed, the answer came out right this time".to_owned(),
+        None => "as printed, the answer came out wrong".to_owned(),
+    };
+    let mut outcome = Outcome::without_times(Status::Study, detail);
+    outcome.algorithm = Some(solved.report.algorithm.clone());
+    let counters = solved.report.statistics.iter();
+    outcome.counters = counters.map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    outcome
+}
+
+fn middle(mut values: Vec<u64>) -> u64 {
+    values.sort_unstable();
+    values[values.len() / 2]
+}
+
+/// The source's name, for people.
+pub(crate) fn name(task: &Task<'_>, source: Option<VertexId>) -> String {
+    source.map_or_else(|| "everywhere".to_owned(), |source| task.graph.name(source).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::Suite;
+
+    const SUITE: &str = "title = 't'\nsource = 's'\nabout = 'a'\n\
+        limits = { timeout = 5, budget = 5 }\nquick = { timeout = 5, budget = 5, sources = 2, repeats = 2 }\n\
+        [[graph]]\nid = 'g'\ntitle = 'g'\nrecipe = 'grid:30x20'\nweights = '1..9'\n\
+        [[experiment]]\nid = 'e'\ntitle = 'e'\nproblem = 'PROBLEM'\ngraphs = ['g']\nsources = 3\nrepeats = 4\nchart = 'bars'\n\
+        algorithm = [{ series = 'x', engine = 'cpu', algorithm = 'ALGORITHM' }]\n";
+
+    fn suite(problem: &str, algorithm: &str) -> Suite {
+        Suite::parse("test", &SUITE.replace("PROBLEM", problem).replace("ALGORITHM", algorithm)).unwrap()
+    }
+
+    fn run(suite: &Suite, references: &mut References, limits: Limits, control: &Control) -> Result<Outcome> {
+        let graph = warpath::generate("grid:30x20,weights=1..9").unwrap();
+        let cases = suite.cases(false);
+        let problem = cases[0].experiment.problem().unwrap();
+        let sources: &[VertexId] = if matches!(problem, Problem::Bfs | Problem::Sssp) { &[0, 7, 311] } else { &[] };
+        let task = Task { case: &cases[0], problem, graph: &graph, sources, repeats: 4, limits, control };
+        measure(&task, Engine::Cpu, references)
+    }
+
+    const LIMITS: Limits = Limits { timeout: 5.0, budget: 5.0 };
+
+    #[test]
+    fn every_problem_is_measured_and_compared() {
+        let all = [
+            ("bfs", "sequential"),
+            ("bfs", "direction-optimizing"),
+            ("sssp", "delta-stepping"),
+            ("apsp", "floyd-warshall"),
+            ("closure", "bit-warshall"),
+        ];
+        for (problem, algorithm) in all {
+            let outcome = run(&suite(problem, algorithm), &mut References::default(), LIMITS, &Control::new()).unwrap();
+            assert_eq!(outcome.status, Status::Measured, "{problem}: {:?}", outcome.detail);
+            let times = outcome.seconds.unwrap();
+            let sources = if matches!(problem, "bfs" | "sssp") { 3 } else { 1 };
+            assert_eq!(times.samples.iter().map(Vec::len).collect::<Vec<_>>(), vec![4; sources]);
+            assert!(times.solve.median > 0.0 && times.clock == Clock::Host);
+            assert_eq!(outcome.answers.len(), sources);
+            assert_eq!(outcome.algorithm.as_deref(), Some(algorithm));
+        }
+    }
+
+    #[test]
+    fn a_wrong_answer_has_no_time() {
+        let suite = suite("sssp", "dijkstra");
+        let mut references = References::default();
+        run(&suite, &mut references, LIMITS, &Control::new()).unwrap();
+        let third = references.digests.get_mut(&(Problem::Sssp, Some(311))).unwrap();
+        third.sum = "1".into();
+        let outcome = run(&suite, &mut references, LIMITS, &Control::new()).unwrap();
+        assert_eq!(outcome.status, Status::Wrong);
+        assert!(outcome.seconds.is_none());
+        assert!(outcome.detail.unwrap().contains("instead of 1"));
+    }
+
+    #[test]
+    fn a_search_that_takes_too_long_is_a_timeout() {
+        let suite = suite("apsp", "floyd-warshall");
+        let graph = warpath::generate("dense:900").unwrap();
+        let cases = suite.cases(false);
+        let limits = Limits { timeout: 0.02, budget: 1.0 };
+        let control = Control::new();
+        let mut references = References::default();
+        let patient = Task {
+            case: &cases[0],
+            problem: Problem::Apsp,
+            graph: &graph,
+            sources: &[],
+            repeats: 1,
+            limits: LIMITS,
+            control: &control,
+        };
+        references.get(&patient, None, &Watch::new(&control)).unwrap();
+        let task = Task { limits, ..patient };
+        let outcome = measure(&task, Engine::Cpu, &mut references).unwrap();
+        assert_eq!(outcome.status, Status::Timeout, "{:?}", outcome.detail);
+        assert!(outcome.seconds.is_none());
+    }
+
+    #[test]
+    fn a_cancelled_run_is_no_timeout() {
+        let control = Control::new();
+        control.cancel();
+        let result = run(&suite("bfs", "sequential"), &mut References::default(), LIMITS, &control);
+        // A search on a small graph may be done before anybody looks.
+        assert!(matches!(result, Err(Error::Interrupted) | Ok(Outcome { status: Status::Measured, .. })), "{result:?}");
+    }
+
+    #[test]
+    fn the_budget_ends_a_case_early_and_says_so() {
+        let limits = Limits { timeout: 5.0, budget: 0.0 };
+        let outcome = run(&suite("sssp", "dijkstra"), &mut References::default(), limits, &Control::new()).unwrap();
+        assert_eq!(outcome.status, Status::Measured);
+        assert_eq!(outcome.seconds.unwrap().samples.iter().map(Vec::len).collect::<Vec<_>>(), [1]);
+        assert!(outcome.detail.unwrap().contains("1 of 12 searches"));
+    }
+}

@@ -1,0 +1,214 @@
+//! Other programs on the same graph, from the same sources, with the same weights, their answers compared.
+//!
+//! [`linked`] are Rust packages, built in with the feature `peers`; [`python`] are Python packages, run by a small
+//! program that tells which of them are there; [`gap`] are the programs of the GAP benchmark suite. What is timed is the
+//! search on a graph that the peer has prepared in its own form. A peer that is not there gives a row that says so.
+
+mod gap;
+#[cfg(feature = "peers")]
+mod linked;
+mod process;
+mod python;
+
+use std::path::PathBuf;
+
+use warpath::graph::WeightKind;
+use warpath::problems::Problem;
+use warpath::{Error, Result};
+
+use crate::measure::{Outcome, References, Task, Watch};
+use crate::results::{Clock, Spread, Status, Times};
+
+/// The peers there are.
+pub const NAMES: [&str; 11] = [
+    "petgraph",
+    "rustworkx-core",
+    "graph",
+    "gap",
+    "scipy",
+    "networkx",
+    "igraph",
+    "networkit",
+    "rustworkx",
+    "python-graphblas",
+    "pylibcugraph",
+];
+
+/// Where peers are that are programs of their own.
+#[derive(Debug, Clone)]
+pub struct Tools {
+    /// The Python that has the packages.
+    pub python: PathBuf,
+    /// The folder of GAP's programs.
+    pub gap: Option<PathBuf>,
+}
+
+impl Tools {
+    /// What the environment says: `$WARPATH_PYTHON`, `python3` if it is not set, and `$GAPBS`.
+    pub fn from_environment() -> Self {
+        Tools {
+            python: std::env::var_os("WARPATH_PYTHON").map_or_else(|| "python3".into(), PathBuf::from),
+            gap: std::env::var_os("GAPBS").map(PathBuf::from),
+        }
+    }
+}
+
+/// What a peer did.
+struct Peered {
+    /// The peer, with its version.
+    name: String,
+    prepare: f64,
+    samples: Vec<Vec<f64>>,
+    answers: Vec<crate::digest::Digest>,
+    detail: Option<String>,
+}
+
+/// Carries a case out with another program.
+pub(crate) fn measure(task: &Task<'_>, tools: &Tools, references: &mut References) -> Result<Outcome> {
+    let watch = Watch::new(task.control);
+    let unavailable = |text: String| Ok(Outcome::without_times(Status::Unavailable, text));
+    if !matches!(task.problem, Problem::Bfs | Problem::Sssp) {
+        return unavailable("peers are compared in searches from a source".into());
+    }
+    if task.problem == Problem::Sssp && task.graph.weight_kind() != WeightKind::U32 {
+        return unavailable("peers are compared with weights that are whole numbers without sign".into());
+    }
+    let peer = task.case.algorithm.as_deref().unwrap_or_default();
+    let peered = match peer {
+        "petgraph" | "rustworkx-core" | "graph" => run_linked(task, peer, references, &watch),
+        "gap" => gap::run(task, tools, references, &watch),
+        _ => python::run(task, peer, tools, references, &watch),
+    };
+    match peered {
+        Ok(Some(Ok(peered))) if !peered.samples.is_empty() => Ok(Outcome {
+            status: Status::Measured,
+            detail: peered.detail,
+            algorithm: Some(peered.name),
+            seconds: Some(Times {
+                clock: Clock::Peer,
+                prepare: peered.prepare,
+                solve: Spread::of(&peered.samples),
+                host: Spread::of(&peered.samples).median,
+                download: 0.0,
+                samples: peered.samples,
+            }),
+            answers: peered.answers,
+            counters: Vec::new(),
+            device_bytes: 0,
+        }),
+        Ok(Some(Ok(_))) => Ok(Outcome::without_times(Status::Failed, "it found nothing")),
+        Ok(Some(Err(absent))) => unavailable(absent),
+        Ok(None) => {
+            Ok(Outcome::without_times(Status::Timeout, format!("a search took more than {} s", task.limits.timeout)))
+        }
+        Err(_) if task.control.is_cancelled() => Err(Error::Interrupted),
+        Err(Error::Interrupted) => {
+            Ok(Outcome::without_times(Status::Timeout, format!("it took more than {} s", task.limits.timeout)))
+        }
+        Err(error @ Error::NotVerified(_)) => Ok(Outcome::without_times(Status::Wrong, error.to_string())),
+        Err(error) => Ok(Outcome::without_times(Status::Failed, error.to_string())),
+    }
+}
+
+/// What a peer comes back with: nothing if it was too slow, why it is not there, or what it did.
+type Answer = Result<Option<std::result::Result<Peered, String>>>;
+
+fn run_linked(task: &Task<'_>, peer: &str, references: &mut References, watch: &Watch) -> Answer {
+    #[cfg(feature = "peers")]
+    return linked::run(task, peer, references, watch);
+    #[cfg(not(feature = "peers"))]
+    {
+        let _ = (task, references, watch);
+        Ok(Some(Err(format!("{peer} is not built in; build with the feature `peers`"))))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+
+    use warpath::{Control, Engine};
+
+    use super::*;
+    use crate::results::Results;
+    use crate::{Options, Suite, run};
+
+    fn peers(tools: Tools) -> Results {
+        let options = Options {
+            quick: true,
+            engine: Engine::Cpu,
+            scale: Some(6),
+            timeout: None,
+            data: None,
+            output: None,
+            resume: false,
+            tools,
+        };
+        run(&Suite::named("peers").unwrap(), &options, &Control::new(), &mut |_| ()).unwrap()
+    }
+
+    fn program(path: &Path, text: &str) {
+        std::fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
+    fn what_is_there_is_compared_and_what_is_not_says_so() {
+        let results = peers(Tools { python: "/nowhere/python".into(), gap: None });
+        for row in &results.rows {
+            let detail = row.detail.as_deref().unwrap_or_default();
+            let expected = match row.series.as_str() {
+                "Warpath on the CPU" => Status::Measured,
+                "petgraph" | "rustworkx-core" | "graph" if cfg!(feature = "peers") => Status::Measured,
+                _ => Status::Unavailable,
+            };
+            assert_eq!(row.status, expected, "{}: {detail}", row.key());
+            assert!(row.status == Status::Measured || !detail.is_empty());
+        }
+        assert!(results.rows.iter().any(|row| row.detail.as_deref() == Some("there is no /nowhere/python")));
+        if cfg!(feature = "peers") {
+            let named = |name: &str| results.rows.iter().any(|row| row.algorithm.starts_with(name));
+            assert!(named("petgraph 0.8") && named("rustworkx-core 0.18") && named("graph 0.3, delta"));
+        }
+    }
+
+    #[test]
+    fn a_peer_with_a_wrong_answer_has_no_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let python = folder.path().join("python");
+        program(
+            &python,
+            r#"echo '{"version": "7", "prepare": 0.1}'
+               echo chatter
+               echo '{"source": 0, "seconds": 0.1, "reached": 1, "sum": 0, "greatest": 0}'"#,
+        );
+        program(&folder.path().join("bfs"), "echo 'BFS Tree has 1 nodes and 1 edges'; echo 'Trial Time: 0.1'");
+        let results = peers(Tools { python, gap: Some(folder.path().to_owned()) });
+        for name in ["SciPy", "GAP"] {
+            let row = results.rows.iter().find(|row| row.series == name && row.problem == "bfs").unwrap();
+            assert_eq!(row.status, Status::Wrong, "{:?}", row.detail);
+            assert!(row.seconds.is_none());
+        }
+        assert!(results.wrong() > 0);
+    }
+
+    #[test]
+    fn a_peer_that_fails_says_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let python = folder.path().join("python");
+        program(&python, "echo 'Traceback' >&2; echo 'MemoryError: too much' >&2; exit 1");
+        let results = peers(Tools { python, gap: Some(folder.path().to_owned()) });
+        let row = results.rows.iter().find(|row| row.series == "NetworkX").unwrap();
+        assert_eq!(row.status, Status::Failed);
+        assert!(row.detail.as_deref().unwrap().contains("MemoryError"), "{:?}", row.detail);
+    }
+
+    #[test]
+    fn a_program_ends_when_its_time_is_up() {
+        let start = std::time::Instant::now();
+        let mut command = std::process::Command::new("sleep");
+        let ended = process::run(command.arg("60"), 0.1, &Control::new()).unwrap();
+        assert!(ended.is_none() && start.elapsed().as_secs() < 30);
+    }
+}

@@ -1,0 +1,54 @@
+//! Another program, which ends when its time is up.
+
+use std::io::{self, Read};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use warpath::{Control, Error, Result};
+
+/// What a program left behind.
+pub(super) struct Ended {
+    pub(super) status: ExitStatus,
+    pub(super) output: String,
+    pub(super) errors: String,
+}
+
+/// Runs a program; `None` if it took longer than it may and was ended.
+///
+/// # Errors
+///
+/// [`Error::Interrupted`], and whatever keeps the program from starting.
+pub(super) fn run(command: &mut Command, seconds: f64, control: &Control) -> Result<Option<Ended>> {
+    let name = command.get_program().to_os_string();
+    let failed = |error: io::Error| Error::io(&name, error);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(failed)?;
+    let reader = |pipe: Option<Box<dyn Read + Send>>| {
+        std::thread::spawn(move || {
+            let mut text = Vec::new();
+            if let Some(mut pipe) = pipe {
+                // What came before an error is what there is.
+                let _ = pipe.read_to_end(&mut text);
+            }
+            String::from_utf8_lossy(&text).into_owned()
+        })
+    };
+    let output = reader(child.stdout.take().map(|pipe| Box::new(pipe) as _));
+    let errors = reader(child.stderr.take().map(|pipe| Box::new(pipe) as _));
+    let end = Instant::now() + Duration::from_secs_f64(seconds);
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(failed)? {
+            break Some(status);
+        }
+        if control.is_cancelled() || Instant::now() > end {
+            // It may have ended by itself in between.
+            let _ = child.kill();
+            child.wait().map_err(failed)?;
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let (output, errors) = (output.join().unwrap_or_default(), errors.join().unwrap_or_default());
+    control.check()?;
+    Ok(status.map(|status| Ended { status, output, errors }))
+}

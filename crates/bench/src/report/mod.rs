@@ -1,0 +1,373 @@
+//! `report.html`: one file with the figures, the numbers behind each, and a section for each graph.
+//!
+//! It needs no network and no other file, follows the light or dark theme of whoever looks at it, and prints. Pictures
+//! are inline SVG with classes that the style sheet colours; a few lines of script sort the tables.
+
+mod figures;
+mod svg;
+
+use std::fmt::Write;
+
+use figures::Shown;
+use svg::escape;
+
+use crate::results::{GraphFacts, Results, Row, Status};
+use crate::suite::{Chart, Suite};
+use crate::tables;
+use crate::text;
+
+/// The page of a run.
+pub fn html(suite: &Suite, results: &Results) -> String {
+    let shown: Vec<Shown<'_>> = suite
+        .experiments
+        .iter()
+        .map(|experiment| Shown::new(experiment, results))
+        .filter(|shown| !shown.rows.is_empty())
+        .collect();
+    let mut out = String::new();
+    head(&mut out, suite, results, &shown);
+    out.push_str("<main>");
+    claims(&mut out, suite, results);
+    for shown in &shown {
+        experiment(&mut out, shown);
+    }
+    speed_ups(&mut out, &shown);
+    ceilings(&mut out, &shown);
+    graphs(&mut out, results);
+    out.push_str(
+        "</main><footer><p>Made by <code>warpath bench</code> from <code>results.jsonl</code>; every time is of this \
+                  run, every answer was compared before its time counted.</p></footer>",
+    );
+    let _ = write!(out, "<script>{}</script></body></html>\n", include_str!("script.js"));
+    out
+}
+
+fn head(out: &mut String, suite: &Suite, results: &Results, shown: &[Shown<'_>]) {
+    let run = &results.run;
+    let title = escape(&suite.title);
+    let _ = write!(
+        out,
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\"><link rel=\"icon\" href=\"data:,\"><title>{title}</title>\
+         <style>{}</style></head><body><header><h1>{title}</h1><p>{}</p><dl class=\"facts\">",
+        include_str!("style.css"),
+        escape(suite.about.trim())
+    );
+    let extent = if run.quick { "quick: small graphs, few repeats" } else { "whole" };
+    let scale = run.scale.map_or_else(String::new, |scale| format!(", scale {scale}"));
+    let facts = [
+        ("Source", suite.source.clone()),
+        ("Machine", run.machine.text()),
+        ("Program", run.machine.program()),
+        ("Run", format!("{extent}{scale}, engine {}, begun {}", run.engine, text::moment(run.started))),
+        ("Rows", tables::counts(results)),
+    ];
+    for (name, value) in facts {
+        let _ = write!(out, "<dt>{name}</dt><dd>{}</dd>", escape(&value));
+    }
+    out.push_str("</dl><nav aria-label=\"Contents\"><ul>");
+    if !suite.claims.is_empty() {
+        out.push_str("<li><a href=\"#claims\">Claims</a></li>");
+    }
+    for shown in shown {
+        let short = shown.experiment.title.split(':').next().unwrap_or(&shown.experiment.title);
+        let _ = write!(out, "<li><a href=\"#{}\">{}</a></li>", shown.experiment.id, escape(short));
+    }
+    out.push_str(
+        "<li><a href=\"#speed-ups\">Speed-ups</a></li><li><a href=\"#ceilings\">Ceilings</a></li>\
+         <li><a href=\"#graphs\">Graphs</a></li></ul></nav></header>",
+    );
+}
+
+fn claims(out: &mut String, suite: &Suite, results: &Results) {
+    if suite.claims.is_empty() {
+        return;
+    }
+    out.push_str(
+        "<section id=\"claims\"><h2>What the paper says, and what was measured</h2><p class=\"soft\">Ratios of medians, on \
+         the graphs where both were measured.</p><div class=\"scroll\"><table><thead><tr><th>claim</th><th>paper</th>\
+         <th>measured</th><th>of</th></tr></thead><tbody>",
+    );
+    for claim in &suite.claims {
+        let _ = write!(
+            out,
+            "<tr><td class=\"text\">{}</td><td>{}</td><td class=\"text\">{}</td>\
+             <td class=\"remark\"><a href=\"#{id}\">{id}</a>: {} by {}</td></tr>",
+            escape(&claim.text),
+            escape(&claim.says),
+            escape(&tables::measured(results, claim)),
+            escape(&claim.slow),
+            escape(&claim.fast),
+            id = claim.experiment,
+        );
+    }
+    out.push_str("</tbody></table></div></section>");
+}
+
+fn experiment(out: &mut String, shown: &Shown<'_>) {
+    let experiment = shown.experiment;
+    let id = &experiment.id;
+    let _ = write!(out, "<section id=\"{id}\"><h2>{}</h2>", escape(&experiment.title));
+    if let Some(note) = &experiment.note {
+        let _ = write!(out, "<p>{}</p>", escape(note.trim()));
+    }
+    let caption = format!(
+        "<figcaption>Medians; bars reach from the least to the greatest search; both axes are logarithmic; hollow marks are the \
+         paper’s. <a href=\"#{id}-numbers\">The numbers</a></figcaption>"
+    );
+    let something = shown.rows.iter().any(|row| row.median().is_some() || row.reported.is_some());
+    if !something {
+        out.push_str("<p class=\"soft\">Nothing was measured.</p>");
+    } else if experiment.chart == Chart::Lines {
+        let _ = write!(
+            out,
+            "<figure class=\"lines\">{}{}{caption}</figure>",
+            figures::lines(shown),
+            figures::legend(shown)
+        );
+    } else {
+        out.push_str("<figure><div class=\"panels\">");
+        for graph in experiment.graphs.iter().filter(|graph| shown.rows.iter().any(|row| row.graph == **graph)) {
+            let title = shown.results.graph(graph).map_or(graph.as_str(), |facts| facts.title.as_str());
+            let _ = write!(out, "<div><h4>{}</h4>{}</div>", escape(title), figures::panel(shown, graph));
+        }
+        let _ = write!(out, "</div>{}</figure>", caption.replace("both axes are", "the axis is"));
+    }
+    numbers(out, shown);
+    out.push_str("</section>");
+}
+
+/// A header that sorts.
+fn header(out: &mut String, name: &str, number: bool) {
+    let class = if number { " class=\"number\"" } else { "" };
+    let _ = write!(out, "<th{class}><button type=\"button\">{}</button></th>", escape(name));
+}
+
+/// A cell with a number, and the value that it is sorted by.
+fn number(out: &mut String, value: Option<f64>, text: &str) {
+    let value = value.map_or_else(String::new, |value| value.to_string());
+    let _ = write!(out, "<td class=\"number\" data-value=\"{value}\">{}</td>", escape(text));
+}
+
+fn numbers(out: &mut String, shown: &Shown<'_>) {
+    let experiment = shown.experiment;
+    let open = if shown.rows.len() <= 40 { " open" } else { "" };
+    let _ = write!(
+        out,
+        "<details id=\"{}-numbers\"{open}><summary>The numbers ({} rows)</summary><div class=\"scroll\"><table><thead><tr>",
+        experiment.id,
+        shown.rows.len()
+    );
+    let speed_ups = experiment.against.is_some();
+    for name in ["graph", "series"] {
+        header(out, name, false);
+    }
+    for name in ["median", "least", "greatest", "paper"] {
+        header(out, name, true);
+    }
+    experiment.counters.iter().for_each(|name| header(out, &name.replace('_', " "), true));
+    if speed_ups {
+        header(out, "speed-up", true);
+    }
+    for name in ["prepare", "download"] {
+        header(out, name, true);
+    }
+    header(out, "clock", false);
+    out.push_str("<th>remark</th></tr></thead><tbody>");
+    for row in &shown.rows {
+        row_of_numbers(out, shown, row, speed_ups);
+    }
+    out.push_str("</tbody></table></div></details>");
+}
+
+fn row_of_numbers(out: &mut String, shown: &Shown<'_>, row: &Row, speed_ups: bool) {
+    let wrong = if row.status == Status::Wrong { " class=\"wrong\"" } else { "" };
+    let facts = shown.results.graph(&row.graph);
+    let title = facts.map_or(row.graph.as_str(), |facts| facts.title.as_str());
+    let _ = write!(
+        out,
+        "<tr{wrong}><td><a href=\"#graph-{}\">{}</a>{}</td><td class=\"text\">{}</td>",
+        row.graph,
+        escape(title),
+        if facts.is_some_and(|facts| facts.stand_in.is_some()) { " †" } else { "" },
+        escape(&row.series)
+    );
+    match (row.median(), &row.seconds) {
+        (Some(median), Some(times)) => {
+            number(out, Some(median), &text::seconds(median));
+            number(out, Some(times.solve.least), &text::seconds(times.solve.least));
+            number(out, Some(times.solve.greatest), &text::seconds(times.solve.greatest));
+        }
+        _ => {
+            number(out, None, row.status.text());
+            number(out, None, "");
+            number(out, None, "");
+        }
+    }
+    number(out, row.reported, &row.reported.map_or_else(String::new, text::seconds));
+    for name in &shown.experiment.counters {
+        let value = row.counters.get(name).map(|value| *value as f64);
+        number(out, value, &tables::counter(row, name));
+    }
+    if speed_ups {
+        let speed_up = tables::speed_up(shown.results, shown.experiment, row);
+        number(out, speed_up, &speed_up.map_or_else(String::new, text::ratio));
+    }
+    let times = row.seconds.as_ref().filter(|_| row.status == Status::Measured);
+    for value in [times.map(|times| times.prepare), times.map(|times| times.download)] {
+        number(out, value, &value.map_or_else(String::new, text::seconds));
+    }
+    let clock = times.map_or("", |times| tables::clock(times.clock));
+    let _ = write!(out, "<td>{clock}</td><td class=\"remark\">{}</td></tr>", escape(&tables::remark(row)));
+}
+
+fn speed_ups(out: &mut String, shown: &[Shown<'_>]) {
+    out.push_str(
+        "<section id=\"speed-ups\"><h2>Speed-ups</h2><p class=\"soft\">Ratios of medians on the same graph: geometric means, \
+         and from the least to the greatest graph.</p><div class=\"panels\">",
+    );
+    let mut some = false;
+    for shown in shown {
+        for (headline, ratios) in figures::speed_ups(shown) {
+            some = true;
+            let id = &shown.experiment.id;
+            let _ = write!(
+                out,
+                "<div><h4>{}</h4><p class=\"soft\">{}. <a href=\"#{id}-numbers\">The numbers</a></p><figure>{}</figure></div>",
+                escape(&shown.experiment.title),
+                escape(&headline),
+                figures::ratio_panel(shown, &headline, &ratios)
+            );
+        }
+    }
+    out.push_str("</div>");
+    if !some {
+        out.push_str("<p>There is nothing to compare with.</p>");
+    }
+    out.push_str("</section>");
+}
+
+fn ceilings(out: &mut String, shown: &[Shown<'_>]) {
+    out.push_str(
+        "<section id=\"ceilings\"><h2>Achieved against the ceiling</h2><p class=\"soft\">The fastest row of each engine: arcs of \
+         the graph, minima of sums or pairs of bits by the time, as a share of what the chip can do at best. A search that \
+         leaves arcs out can be beyond it; one with more levels than work to fill the chip stays far below.</p>\
+         <div class=\"panels\">",
+    );
+    let mut sources: Vec<&str> = Vec::new();
+    for shown in shown {
+        let achieved = figures::achieved(shown);
+        if achieved.is_empty() {
+            continue;
+        }
+        for found in &achieved {
+            if !sources.contains(&found.ceiling.source.as_str()) {
+                sources.push(&found.ceiling.source);
+            }
+        }
+        let _ = write!(
+            out,
+            "<div><h4>{}</h4><figure>{}<figcaption><a href=\"#{}-numbers\">The numbers</a></figcaption></figure></div>",
+            escape(&shown.experiment.title),
+            figures::ceiling_panel(shown, &achieved),
+            shown.experiment.id
+        );
+    }
+    out.push_str("</div>");
+    if sources.is_empty() {
+        out.push_str("<p>No ceiling is known for what was measured.</p>");
+    }
+    for source in sources {
+        let _ = write!(out, "<p class=\"soft\">Ceiling: {}.</p>", escape(source));
+    }
+    out.push_str("</section>");
+}
+
+fn graphs(out: &mut String, results: &Results) {
+    out.push_str(
+        "<section id=\"graphs\"><h2>Graphs</h2><p class=\"soft\">† stands in for the graph that the paper used.</p>",
+    );
+    for graph in &results.graphs {
+        graph_section(out, graph);
+    }
+    out.push_str("</section>");
+}
+
+fn graph_section(out: &mut String, graph: &GraphFacts) {
+    let mark = if graph.stand_in.is_some() { " †" } else { "" };
+    let _ = write!(out, "<section id=\"graph-{}\"><h3>{}{mark}</h3>", graph.id, escape(&graph.title));
+    let mut facts = vec![format!(
+        "{} vertices, {} arcs, {}, {} weights, degree {} to {}, {} on average; {} components, {} vertices in the largest",
+        text::grouped(graph.vertices),
+        text::grouped(graph.arcs),
+        if graph.directed { "directed" } else { "undirected" },
+        tables::weights(graph),
+        text::grouped(graph.degree.0),
+        text::grouped(graph.degree.2),
+        text::digits(graph.degree.1),
+        text::grouped(graph.components.0),
+        text::grouped(graph.components.1)
+    )];
+    facts.push(format!("made of {} in {}", graph.origin, text::seconds(graph.load_seconds)));
+    facts.extend(graph.stand_in.clone());
+    let _ = write!(out, "<p class=\"soft\">{}</p><div class=\"panels\">", escape(&facts.join("; ")));
+    let _ = write!(out, "<figure>{}<figcaption>Vertices by degree</figcaption></figure>", figures::degrees(graph));
+    if !graph.frontiers.is_empty() {
+        let _ = write!(
+            out,
+            "<figure>{}<figcaption>Vertices by level of a breadth-first search, {} levels</figcaption></figure>",
+            figures::frontiers(graph),
+            graph.frontiers.len()
+        );
+    }
+    out.push_str("</div></section>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::tests::{empty_run, row};
+
+    fn results(suite: &str, experiment: &str, graph: &str, series: &[&str]) -> (Suite, Results) {
+        let suite = Suite::named(suite).unwrap();
+        let mut results = empty_run(&suite.name);
+        for (index, series) in series.iter().enumerate() {
+            let samples = [1e-3 * (index + 1) as f64, 2e-3 * (index + 1) as f64];
+            results.add_row(Row { experiment: experiment.into(), ..row(graph, series, &samples) });
+        }
+        (suite, results)
+    }
+
+    #[test]
+    fn a_page_stands_alone() {
+        let (suite, results) = results("singh", "fig8", "n10", &["CPU, sequential queue", "GPU, one thread a vertex"]);
+        let page = html(&suite, &results);
+        for outside in ["src=", "@import", "url(", "http:", "https:"] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+        assert!(page.contains("href=\"#fig8-numbers\"") && page.contains("id=\"fig8-numbers\""));
+        assert!(page.contains("2.00×"), "a speed-up");
+        let targets = page.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap());
+        for target in targets.filter(|target| !target.starts_with("graph-")) {
+            assert!(page.contains(&format!("id=\"{target}\"")), "{target} leads nowhere");
+        }
+    }
+
+    #[test]
+    fn names_from_outside_are_escaped() {
+        let (suite, mut results) = results("singh", "fig8", "n10", &["CPU, sequential queue"]);
+        results.rows[0].detail = Some("<script>alert(1)</script>".into());
+        results.run.machine.processor = "a & b <i>".into();
+        let page = html(&suite, &results);
+        assert!(!page.contains("<script>alert") && page.contains("a &amp; b &lt;i&gt;"));
+    }
+
+    #[test]
+    fn a_run_without_rows_is_a_page_too() {
+        for name in Suite::names() {
+            let suite = Suite::named(name).unwrap();
+            let page = html(&suite, &empty_run(name));
+            assert!(page.ends_with("</html>\n") && !page.contains("NaN") && !page.contains("inf "), "{name}");
+        }
+    }
+}

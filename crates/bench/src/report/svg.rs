@@ -1,0 +1,193 @@
+//! A small writer of SVG: elements, escaped text, logarithmic axes.
+//!
+//! Plotting crates write colours into every element; here elements have classes, and the page's style sheet gives them the
+//! colours of the theme, so that one picture serves light, dark and print.
+
+use std::fmt::{Display, Write};
+
+use crate::text;
+
+/// An SVG element that is being written.
+pub(super) struct Svg {
+    out: String,
+}
+
+/// A colour and a shape for each series, told apart without colour, too.
+pub(super) const COLORS: usize = 8;
+const SHAPES: usize = 5;
+
+impl Svg {
+    /// A picture of this size, with a name for those who can't see it.
+    pub(super) fn new(width: f64, height: f64, label: &str) -> Self {
+        let mut out = String::new();
+        let label = escape(label);
+        let _ = write!(out, "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">");
+        Svg { out }
+    }
+
+    pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        let ((x1, y1), (x2, y2)) = (from, to);
+        let _ =
+            write!(self.out, "<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>");
+    }
+
+    pub(super) fn rect(&mut self, class: &str, at: (f64, f64), size: (f64, f64), title: &str) {
+        let ((x, y), (width, height)) = (at, size);
+        let _ = write!(
+            self.out,
+            "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\">{}</rect>",
+            titled(title)
+        );
+    }
+
+    pub(super) fn path(&mut self, class: &str, points: &[(f64, f64)]) {
+        let mut data = String::new();
+        for (index, (x, y)) in points.iter().enumerate() {
+            let _ = write!(data, "{}{x:.1} {y:.1}", if index == 0 { "M" } else { "L" });
+        }
+        let _ = write!(self.out, "<path class=\"{class}\" d=\"{data}\"/>");
+    }
+
+    /// Text with its anchor (`start`, `middle`, `end`) at a point.
+    pub(super) fn text(&mut self, class: &str, at: (f64, f64), anchor: &str, text: impl Display) {
+        let text = escape(&text.to_string());
+        let _ = write!(
+            self.out,
+            "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{text}</text>",
+            at.0, at.1
+        );
+    }
+
+    /// The mark of a series, hollow for what a paper reported.
+    pub(super) fn mark(&mut self, series: usize, hollow: bool, at: (f64, f64), title: &str) {
+        let (x, y) = at;
+        let r = 4.0;
+        let data = match series / COLORS + series {
+            shape if shape % SHAPES == 0 => {
+                format!("M{:.1} {y:.1}a{r} {r} 0 1 0 {} 0a{r} {r} 0 1 0 {} 0z", x - r, 2.0 * r, -2.0 * r)
+            }
+            shape if shape % SHAPES == 1 => {
+                format!("M{:.1} {:.1}h{w}v{w}h-{w}z", x - 0.9 * r, y - 0.9 * r, w = 1.8 * r)
+            }
+            shape if shape % SHAPES == 2 => {
+                format!("M{x:.1} {:.1}L{:.1} {:.1}h{:.1}z", y - 1.2 * r, x - 1.15 * r, y + 0.9 * r, 2.3 * r)
+            }
+            shape if shape % SHAPES == 3 => {
+                format!("M{x:.1} {:.1}l{d} {d}l-{d} {d}l-{d} -{d}z", y - 1.3 * r, d = 1.3 * r)
+            }
+            _ => format!("M{x:.1} {:.1}L{:.1} {:.1}h{:.1}z", y + 1.2 * r, x - 1.15 * r, y - 0.9 * r, 2.3 * r),
+        };
+        let kind = if hollow { "hollow" } else { "mark" };
+        let color = series % COLORS;
+        let _ = write!(self.out, "<path class=\"{kind} s{color}\" d=\"{data}\">{}</path>", titled(title));
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        self.out.push_str("</svg>");
+        self.out
+    }
+}
+
+fn titled(title: &str) -> String {
+    if title.is_empty() { String::new() } else { format!("<title>{}</title>", escape(title)) }
+}
+
+/// Text as HTML and SVG take it.
+pub(super) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// A logarithmic axis from one place of a picture to another.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Axis {
+    low: f64,
+    high: f64,
+    from: f64,
+    to: f64,
+}
+
+impl Axis {
+    /// An axis that has room for all of these values, which are above 0.
+    pub(super) fn over(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
+        let (low, high) = values
+            .into_iter()
+            .filter(|value| *value > 0.0 && value.is_finite())
+            .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), value| (low.min(value), high.max(value)));
+        let (low, high) = if low > high { (1.0, 10.0) } else { (low / 1.25, high * 1.25) };
+        Axis { low, high, from, to }
+    }
+
+    /// Where a value is.
+    pub(super) fn at(&self, value: f64) -> f64 {
+        let share = (value.max(self.low).ln() - self.low.ln()) / (self.high.ln() - self.low.ln());
+        self.from + share.min(1.0) * (self.to - self.from)
+    }
+
+    /// Values to write beside the axis: powers of ten, and multiples of them where there are few.
+    pub(super) fn ticks(&self) -> Vec<f64> {
+        let decades = (self.high / self.low).log10();
+        let steps: &[f64] = match decades {
+            d if d < 0.7 => &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
+            d if d < 2.0 => &[1.0, 2.0, 5.0],
+            _ => &[1.0],
+        };
+        let every = (decades / 7.0).ceil().max(1.0) as i32;
+        let range = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
+        let in_range = |value: &f64| (self.low..=self.high).contains(value);
+        range
+            .filter(|power| power.rem_euclid(every) == 0)
+            .flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)))
+            .filter(in_range)
+            .collect()
+    }
+}
+
+/// A time as an axis has it: powers of ten without decimals.
+pub(super) fn tick_of_time(value: f64) -> String {
+    let (value, unit) = match value {
+        v if v >= 0.999 => (v, "s"),
+        v if v >= 0.999e-3 => (v * 1e3, "ms"),
+        v if v >= 0.999e-6 => (v * 1e6, "µs"),
+        v => (v * 1e9, "ns"),
+    };
+    let rounded = format!("{value:.1}");
+    match rounded.strip_suffix(".0") {
+        Some(whole) if whole.len() < 4 => format!("{whole} {unit}"),
+        Some(_) => format!("{} {unit}", text::grouped(value.round() as u64)),
+        None => format!("{rounded} {unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_have_a_few_ticks_in_range() {
+        for (low, high) in [(1.0, 2.0), (1.3, 1.31), (9.3, 9.4), (1e-6, 1e-3), (1e-9, 1e5), (3.0, 3.0), (1e6, 1e7)] {
+            let axis = Axis::over([low, high], 10.0, 110.0);
+            let ticks = axis.ticks();
+            assert!((1..=10).contains(&ticks.len()), "{low}..{high}: {ticks:?}");
+            let places: Vec<f64> = ticks.iter().map(|tick| axis.at(*tick)).collect();
+            assert!(places.is_sorted() && places.iter().all(|place| (10.0..=110.0).contains(place)));
+        }
+        let nothing = Axis::over([0.0, f64::INFINITY], 0.0, 1.0);
+        assert!(nothing.at(5.0).is_finite());
+    }
+
+    #[test]
+    fn text_is_escaped() {
+        let mut svg = Svg::new(10.0, 10.0, "a \"b\"");
+        svg.text("label", (0.0, 0.0), "start", "x < y & z");
+        let text = svg.finish();
+        assert!(text.contains("x &lt; y &amp; z") && text.contains("a &quot;b&quot;"), "{text}");
+    }
+
+    #[test]
+    fn ticks_of_time_are_round() {
+        assert_eq!(tick_of_time(1e-3), "1 ms");
+        assert_eq!(tick_of_time(2e-5), "20 µs");
+        assert_eq!(tick_of_time(1.5e-6), "1.5 µs");
+        assert_eq!(tick_of_time(1000.0), "1,000 s");
+    }
+}

@@ -1,0 +1,451 @@
+//! What a run found: `results.jsonl`, one JSON object a line, written as the run goes on.
+//!
+//! The first line is a [`Run`]; then, as they come, a [`GraphFacts`] for each graph and a [`Row`] for each case. The
+//! field `record` says which. `docs/bench.md` describes every field. A last line cut short, by a machine that went
+//! down, is dropped when a run is resumed.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use warpath::{Error, Result};
+
+use crate::digest::Digest;
+use crate::machine::{Ceiling, Machine};
+
+/// The version of the format.
+pub const SCHEMA: u32 = 1;
+
+/// One line of the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "kebab-case")]
+pub enum Record {
+    /// What was run, and on what.
+    Run(Run),
+    /// A graph.
+    Graph(GraphFacts),
+    /// A case.
+    Row(Box<Row>),
+}
+
+/// What was run, and on what.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The suite.
+    pub suite: String,
+    /// Whether it was a quick run.
+    pub quick: bool,
+    /// The engines that were asked for.
+    pub engine: String,
+    /// The scale of generated graphs, where the suite has one.
+    pub scale: Option<u32>,
+    /// The machine.
+    pub machine: Machine,
+    /// What its chips can do.
+    pub ceilings: Vec<Ceiling>,
+    /// When it began, in seconds since 1970.
+    pub started: u64,
+}
+
+/// A graph of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GraphFacts {
+    /// Its name in the suite.
+    pub id: String,
+    /// What people read.
+    pub title: String,
+    /// Where it came from: a file, a recipe, or the suite itself.
+    pub origin: String,
+    /// What it stands in for, if it is not the graph that the paper used.
+    pub stand_in: Option<String>,
+    /// Number of vertices.
+    pub vertices: u64,
+    /// Number of arcs; an undirected edge is two.
+    pub arcs: u64,
+    /// Whether edges have a direction.
+    pub directed: bool,
+    /// The type of its weights.
+    pub weights: String,
+    /// The least and the greatest weight.
+    pub weight_range: Option<(f64, f64)>,
+    /// Where it stands on the horizontal axis of charts.
+    pub at: f64,
+    /// Seconds that reading or generating it took.
+    pub load_seconds: f64,
+    /// Weakly connected components, and vertices of the largest.
+    pub components: (u64, u64),
+    /// The least, mean and greatest degree.
+    pub degree: (u64, f64, u64),
+    /// How many vertices have degree 0, 1, 2..3, 4..7 and so on.
+    pub degrees: Vec<u64>,
+    /// How many vertices each level of a breadth-first search from the first source has.
+    pub frontiers: Vec<u64>,
+}
+
+/// How a case ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Every answer was right; there are times.
+    Measured,
+    /// An answer was wrong; there are no times.
+    Wrong,
+    /// An algorithm of the lab: how many vertices come out wrong is counted, nothing is timed.
+    Study,
+    /// A search took longer than it may.
+    Timeout,
+    /// What it takes is not here: a GPU, a program, memory.
+    Unavailable,
+    /// It failed.
+    Failed,
+}
+
+impl Status {
+    /// For people.
+    pub fn text(self) -> &'static str {
+        match self {
+            Status::Measured => "measured",
+            Status::Wrong => "wrong",
+            Status::Study => "study",
+            Status::Timeout => "timeout",
+            Status::Unavailable => "unavailable",
+            Status::Failed => "failed",
+        }
+    }
+}
+
+/// Which clock told the time of the solve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clock {
+    /// The host's: from the request to final distances.
+    Host,
+    /// The device's, by events: from a prepared graph to final distances, both on the device.
+    Device,
+    /// Another program's own.
+    Peer,
+}
+
+/// A case and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The experiment.
+    pub experiment: String,
+    /// The graph.
+    pub graph: String,
+    /// What people read.
+    pub series: String,
+    /// The problem.
+    pub problem: String,
+    /// The engine that was asked for, or `peer`.
+    pub engine: String,
+    /// The algorithm that ran, with its parameters, or the peer with its version.
+    pub algorithm: String,
+    /// How it ended.
+    pub status: Status,
+    /// Why, where it did not end well; what is to be known of the times, where it did.
+    pub detail: Option<String>,
+    /// The times.
+    pub seconds: Option<Times>,
+    /// What the answers were, by source.
+    pub answers: Vec<Digest>,
+    /// Names of the sources.
+    pub sources: Vec<String>,
+    /// What the algorithm counted, medians over the searches.
+    pub counters: BTreeMap<String, u64>,
+    /// Bytes of the device's memory.
+    pub device_bytes: u64,
+    /// What the paper reported, in seconds.
+    pub reported: Option<f64>,
+    /// Counters that the paper reported.
+    pub reported_counters: BTreeMap<String, f64>,
+}
+
+impl Row {
+    /// What tells it from all others of its run.
+    pub fn key(&self) -> String {
+        format!("{}/{}/{}", self.experiment, self.graph, self.series)
+    }
+
+    /// The median time, if it was measured.
+    pub fn median(&self) -> Option<f64> {
+        self.seconds.as_ref().filter(|_| self.status == Status::Measured).map(|times| times.solve.median)
+    }
+}
+
+/// Where the time went.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    /// Which clock `solve` is from.
+    pub clock: Clock,
+    /// What is done once: threads, upload, transposing, choosing parameters.
+    pub prepare: f64,
+    /// The searches.
+    pub solve: Spread,
+    /// The searches by the host's clock.
+    pub host: f64,
+    /// Copying distances from the device, the median.
+    pub download: f64,
+    /// Every search, by source and repeat.
+    pub samples: Vec<Vec<f64>>,
+}
+
+/// A median and how far the samples lie about it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// The median over the sources of the medians over the repeats.
+    pub median: f64,
+    /// The mean of all samples.
+    pub mean: f64,
+    /// The least sample.
+    pub least: f64,
+    /// The greatest sample.
+    pub greatest: f64,
+    /// The quartiles of all samples.
+    pub quartiles: (f64, f64),
+    /// Half the distance between the quartiles of each source's samples, the median over the sources, as a share of the
+    /// median: the noise of a repeat, whatever the differences between sources. 0 for single samples.
+    pub noise: f64,
+}
+
+impl Spread {
+    /// Of samples by source and repeat, at least one.
+    pub fn of(samples: &[Vec<f64>]) -> Self {
+        let medians: Vec<f64> = samples.iter().map(|source| quantile(source, 0.5)).collect();
+        let median = quantile(&medians, 0.5);
+        let all: Vec<f64> = samples.iter().flatten().copied().collect();
+        let widths: Vec<f64> = samples
+            .iter()
+            .map(|source| (quantile(source, 0.75) - quantile(source, 0.25)) / 2.0 / quantile(source, 0.5).max(1e-12))
+            .collect();
+        Spread {
+            median,
+            mean: all.iter().sum::<f64>() / all.len() as f64,
+            least: all.iter().copied().fold(f64::INFINITY, f64::min),
+            greatest: all.iter().copied().fold(0.0, f64::max),
+            quartiles: (quantile(&all, 0.25), quantile(&all, 0.75)),
+            noise: quantile(&widths, 0.5),
+        }
+    }
+}
+
+/// The value below which this share of the values lies, between two of them by their distance.
+pub(crate) fn quantile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = share * (sorted.len() - 1) as f64;
+    let below = sorted[place.floor() as usize];
+    below + (sorted[place.ceil() as usize] - below) * place.fract()
+}
+
+/// A run as a file has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Results {
+    /// What was run, and on what.
+    pub run: Run,
+    /// The graphs.
+    pub graphs: Vec<GraphFacts>,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+impl Results {
+    /// Of a run that has just begun.
+    pub fn new(run: Run) -> Self {
+        Results { run, graphs: Vec::new(), rows: Vec::new() }
+    }
+
+    /// Reads a file; of two lines on the same graph or case, the later counts.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be read, or is no file of results.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
+        Self::parse(&text).map_err(|message| Error::invalid(format!("{}: {message}", path.display())))
+    }
+
+    fn parse(text: &str) -> std::result::Result<Self, String> {
+        let mut results: Option<Results> = None;
+        for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let record: Record = match serde_json::from_str(line) {
+                Ok(record) => record,
+                // The last line of a run that was cut short.
+                Err(_) if !text.ends_with('\n') && index + 1 == text.lines().count() => break,
+                Err(error) => return Err(format!("line {}: {error}", index + 1)),
+            };
+            match (record, &mut results) {
+                (Record::Run(run), None) if run.schema != SCHEMA => {
+                    return Err(format!("it is of schema {}, this program knows {SCHEMA}", run.schema));
+                }
+                (Record::Run(run), None) => results = Some(Results::new(run)),
+                (Record::Run(_), Some(_)) => return Err(format!("line {}: a second run", index + 1)),
+                (_, None) => return Err("the first line does not say what was run".to_owned()),
+                (Record::Graph(graph), Some(results)) => results.add_graph(graph),
+                (Record::Row(row), Some(results)) => results.add_row(*row),
+            }
+        }
+        results.ok_or_else(|| "there are no results in it".to_owned())
+    }
+
+    pub(crate) fn add_graph(&mut self, graph: GraphFacts) {
+        match self.graphs.iter_mut().find(|known| known.id == graph.id) {
+            Some(known) => *known = graph,
+            None => self.graphs.push(graph),
+        }
+    }
+
+    pub(crate) fn add_row(&mut self, row: Row) {
+        match self.rows.iter_mut().find(|known| known.key() == row.key()) {
+            Some(known) => *known = row,
+            None => self.rows.push(row),
+        }
+    }
+
+    /// The graph of this name.
+    pub fn graph(&self, id: &str) -> Option<&GraphFacts> {
+        self.graphs.iter().find(|graph| graph.id == id)
+    }
+
+    /// How many rows have a wrong answer.
+    pub fn wrong(&self) -> usize {
+        self.rows.iter().filter(|row| row.status == Status::Wrong).count()
+    }
+}
+
+/// A file that lines are appended to, each at once.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Journal {
+    /// Nowhere.
+    pub(crate) fn none() -> Self {
+        Journal { path: PathBuf::new(), file: None }
+    }
+
+    /// A new file.
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        let file = File::create(path).map_err(|error| Error::io(path, error))?;
+        Ok(Journal { path: path.to_owned(), file: Some(file) })
+    }
+
+    /// A file that is there, without a last line that was cut short.
+    pub(crate) fn append_to(path: &Path) -> Result<Self> {
+        let io = |error| Error::io(path, error);
+        let mut file = OpenOptions::new().read(true).append(true).open(path).map_err(io)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(io)?;
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+        file.set_len(whole as u64).map_err(io)?;
+        Ok(Journal { path: path.to_owned(), file: Some(file) })
+    }
+
+    pub(crate) fn write(&mut self, record: &Record) -> Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let line = serde_json::to_string(record).map_err(|error| Error::io(&self.path, error.into()))? + "\n";
+        file.write_all(line.as_bytes()).map_err(|error| Error::io(&self.path, error))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A run with nothing in it.
+    pub(crate) fn empty_run(suite: &str) -> Results {
+        let machine = Machine {
+            processor: "a processor".into(),
+            threads: 2,
+            memory_bytes: 1 << 30,
+            system: "a system".into(),
+            gpus: Vec::new(),
+            no_gpu: Some("none".into()),
+            version: "1".into(),
+            commit: "abc".into(),
+            build: "debug".into(),
+        };
+        Results::new(Run {
+            schema: SCHEMA,
+            suite: suite.into(),
+            quick: true,
+            engine: "cpu".into(),
+            scale: None,
+            machine,
+            ceilings: Vec::new(),
+            started: 0,
+        })
+    }
+
+    /// A row with these samples, all from one source.
+    pub(crate) fn row(graph: &str, series: &str, samples: &[f64]) -> Row {
+        let samples = vec![samples.to_vec()];
+        Row {
+            experiment: "experiment".into(),
+            graph: graph.into(),
+            series: series.into(),
+            problem: "bfs".into(),
+            engine: "cpu".into(),
+            algorithm: "sequential".into(),
+            status: Status::Measured,
+            detail: None,
+            seconds: Some(Times {
+                clock: Clock::Host,
+                prepare: 0.0,
+                solve: Spread::of(&samples),
+                host: 0.0,
+                download: 0.0,
+                samples,
+            }),
+            answers: Vec::new(),
+            sources: vec!["0".into()],
+            counters: BTreeMap::new(),
+            device_bytes: 0,
+            reported: None,
+            reported_counters: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn medians_and_quartiles() {
+        let spread = Spread::of(&[vec![3.0, 1.0, 2.0], vec![10.0, 30.0, 20.0], vec![5.0]]);
+        assert_eq!(spread.median, 5.0);
+        assert_eq!((spread.least, spread.greatest), (1.0, 30.0));
+        assert_eq!(spread.noise, 0.25);
+        assert_eq!(quantile(&[1.0, 2.0, 3.0, 4.0], 0.25), 1.75);
+        assert_eq!(Spread::of(&[vec![7.0]]).noise, 0.0);
+    }
+
+    #[test]
+    fn a_file_cut_short_is_read_up_to_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.jsonl");
+        let results = empty_run("singh");
+        let mut journal = Journal::create(&path).unwrap();
+        journal.write(&Record::Run(results.run.clone())).unwrap();
+        journal.write(&Record::Row(Box::new(row("a", "x", &[1.0])))).unwrap();
+        journal.write(&Record::Row(Box::new(row("a", "y", &[2.0])))).unwrap();
+        drop(journal);
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 20]).unwrap();
+        assert_eq!(Results::read(&path).unwrap().rows.len(), 1);
+        let mut journal = Journal::append_to(&path).unwrap();
+        journal.write(&Record::Row(Box::new(row("a", "z", &[3.0])))).unwrap();
+        journal.write(&Record::Row(Box::new(row("a", "z", &[4.0])))).unwrap();
+        let read = Results::read(&path).unwrap();
+        assert_eq!(read.rows, [row("a", "x", &[1.0]), row("a", "z", &[4.0])], "the later row counts");
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        for text in ["", "{}\n", "not json\n", "{\"record\":\"row\"}\n"] {
+            assert!(Results::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! Running a suite: graph by graph, case by case, each result written down at once.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use warpath::problems::Problem;
+use warpath::{Control, Engine, Error, Result, VertexId};
+
+use crate::graphs::{Made, Making};
+use crate::machine::{Machine, ceilings};
+use crate::measure::{self, Outcome, References, Task};
+use crate::peers::{self, Tools};
+use crate::report;
+use crate::results::{Journal, Record, Results, Row, Run, SCHEMA, Status};
+use crate::suite::{Case, Limits, Suite};
+use crate::tables;
+
+/// What is to be run, and how.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Small graphs, few sources, few repeats: minutes instead of hours.
+    pub quick: bool,
+    /// Which rows: all of them, those of the CPU, or those of GPUs.
+    pub engine: Engine,
+    /// The binary logarithm of the number of vertices, where the suite lets one choose.
+    pub scale: Option<u32>,
+    /// How long one search may take, in seconds, instead of what the suite says.
+    pub timeout: Option<f64>,
+    /// Where datasets are.
+    pub data: Option<PathBuf>,
+    /// Where results go; nowhere if nothing is said.
+    pub output: Option<PathBuf>,
+    /// Whether to go on with results that are there.
+    pub resume: bool,
+    /// Where peers are that are programs of their own.
+    pub tools: Tools,
+}
+
+/// What happens while a suite runs.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// So many cases are to come, after so many that were there already.
+    Begun {
+        /// To come.
+        cases: usize,
+        /// There already.
+        kept: usize,
+    },
+    /// A graph is being made.
+    Graph(&'a str),
+    /// A case is done.
+    Done {
+        /// What came of it.
+        row: &'a Row,
+        /// How many are done.
+        done: usize,
+        /// Of how many.
+        cases: usize,
+        /// How many seconds the rest is expected to take.
+        remaining: f64,
+    },
+}
+
+/// The files of a folder of results.
+struct Folder<'a>(&'a Path);
+
+impl Folder<'_> {
+    fn results(&self) -> PathBuf {
+        self.0.join("results.jsonl")
+    }
+
+    fn write(&self, suite: &Suite, results: &Results) -> Result<()> {
+        let write = |name: &str, text: String| {
+            let path = self.0.join(name);
+            std::fs::write(&path, text).map_err(|error| Error::io(path, error))
+        };
+        write("tables.md", tables::markdown(suite, results))?;
+        write("report.html", report::html(suite, results))
+    }
+}
+
+/// Makes `tables.md` and `report.html` anew of the `results.jsonl` in a folder.
+///
+/// # Errors
+///
+/// If there is none, or its suite is unknown, or the files can't be written.
+pub fn render(folder: &Path) -> Result<Results> {
+    let results = Results::read(&Folder(folder).results())?;
+    let suite = Suite::named(&results.run.suite)?;
+    Folder(folder).write(&suite, &results)?;
+    Ok(results)
+}
+
+/// Runs a suite; if there is a folder for the output, `results.jsonl` grows in it as the run goes on, and `tables.md` and
+/// `report.html` are made of it in the end, also of a run that was interrupted.
+///
+/// # Errors
+///
+/// [`Error::Interrupted`], and whatever is wrong with the options or the folder. That a case does not end well is no
+/// error, but part of the results.
+pub fn run(suite: &Suite, options: &Options, control: &Control, watch: &mut dyn FnMut(Event<'_>)) -> Result<Results> {
+    if options.timeout.is_some_and(|seconds| !(seconds > 0.0 && seconds < 1e7)) {
+        return Err(Error::invalid("the timeout is not a number of seconds above 0"));
+    }
+    if options.scale.is_some() && suite.scale.is_none() {
+        return Err(Error::invalid(format!("the graphs of the suite {} have no scale to choose", suite.name)));
+    }
+    options.engine.check()?;
+    let (mut results, mut journal) = open(suite, options)?;
+    let finished = Runner { suite, options, control, results: &mut results, journal: &mut journal }.run(watch);
+    if let Some(folder) = &options.output {
+        Folder(folder).write(suite, &results)?;
+    }
+    finished.map(|()| results)
+}
+
+/// The results that are there already, or none; and the file that they go to.
+fn open(suite: &Suite, options: &Options) -> Result<(Results, Journal)> {
+    let machine = Machine::here();
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let scale = options.scale.or(suite.quick.scale.filter(|_| options.quick)).or(suite.scale);
+    let mut run = Run {
+        schema: SCHEMA,
+        suite: suite.name.clone(),
+        quick: options.quick,
+        engine: options.engine.to_string(),
+        scale,
+        machine,
+        ceilings: Vec::new(),
+        started,
+    };
+    let Some(folder) = &options.output else {
+        run.ceilings = ceilings(&run.machine);
+        return Ok((Results::new(run), Journal::none()));
+    };
+    std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
+    let path = Folder(folder).results();
+    if path.exists() && !options.resume {
+        return Err(Error::invalid(format!(
+            "{} is there already; `--resume` goes on with it, another folder begins anew",
+            path.display()
+        )));
+    }
+    if path.exists() {
+        let results = Results::read(&path)?;
+        if let Some(difference) = difference(&results.run, &run) {
+            let path = path.display();
+            return Err(Error::invalid(format!("{path} is of another run: {difference}; begin anew elsewhere")));
+        }
+        return Ok((results, Journal::append_to(&path)?));
+    }
+    run.ceilings = ceilings(&run.machine);
+    let mut journal = Journal::create(&path)?;
+    journal.write(&Record::Run(run.clone()))?;
+    Ok((Results::new(run), journal))
+}
+
+/// Why results of two runs do not belong into one file.
+fn difference(old: &Run, new: &Run) -> Option<String> {
+    let quick = |run: &Run| if run.quick { "quick" } else { "whole" }.to_owned();
+    let scale = |run: &Run| run.scale.map_or_else(String::new, |scale| scale.to_string());
+    let gpus = |run: &Run| run.machine.gpus.iter().map(|gpu| gpu.name.clone()).collect::<Vec<_>>().join(", ");
+    let fields = [
+        ("suite", old.suite.clone(), new.suite.clone()),
+        ("extent", quick(old), quick(new)),
+        ("engine", old.engine.clone(), new.engine.clone()),
+        ("scale", scale(old), scale(new)),
+        ("processor", old.machine.processor.clone(), new.machine.processor.clone()),
+        ("GPUs", gpus(old), gpus(new)),
+        ("program", old.machine.program(), new.machine.program()),
+    ];
+    fields
+        .into_iter()
+        .find(|(_, old, new)| old != new)
+        .map(|(what, old, new)| format!("its {what} is `{old}`, not `{new}`"))
+}
+
+struct Runner<'a> {
+    suite: &'a Suite,
+    options: &'a Options,
+    control: &'a Control,
+    results: &'a mut Results,
+    journal: &'a mut Journal,
+}
+
+impl Runner<'_> {
+    fn run(&mut self, watch: &mut dyn FnMut(Event<'_>)) -> Result<()> {
+        let keep = |row: &&Row| !matches!(row.status, Status::Unavailable | Status::Failed);
+        let kept: BTreeSet<String> = self.results.rows.iter().filter(keep).map(Row::key).collect();
+        let cases = self.suite.cases(self.options.quick);
+        let asked: Vec<&Case<'_>> = cases.iter().filter(|case| self.is_asked_for(case)).collect();
+        let wanted: Vec<&Case<'_>> = asked.iter().filter(|case| !kept.contains(&case.key())).copied().collect();
+        watch(Event::Begun { cases: wanted.len(), kept: asked.len() - wanted.len() });
+        let (mut done, mut spent, mut spent_on) = (0, 0.0, 0);
+        let able = |case: &Case<'_>| self.obstacle(case).is_none();
+        let mut able_left = wanted.iter().filter(|case| able(case)).count();
+        for graph in &self.suite.graphs {
+            let on_graph: Vec<_> = wanted.iter().filter(|case| case.graph.id == graph.id).collect();
+            if on_graph.is_empty() {
+                continue;
+            }
+            let start = Instant::now();
+            let (mut made, mut references) = (None, References::default());
+            if on_graph.iter().any(|case| self.obstacle(case).is_none()) {
+                watch(Event::Graph(&graph.title));
+                made = Some(self.make(graph, &mut references)?);
+            }
+            spent += start.elapsed().as_secs_f64();
+            for case in on_graph {
+                self.control.check()?;
+                let start = Instant::now();
+                let possible = self.obstacle(case).is_none();
+                let row = self.row(case, made.as_ref(), &mut references)?;
+                if possible {
+                    spent += start.elapsed().as_secs_f64();
+                    (spent_on, able_left) = (spent_on + 1, able_left - 1);
+                }
+                self.journal.write(&Record::Row(Box::new(row.clone())))?;
+                self.results.add_row(row.clone());
+                done += 1;
+                let remaining = spent / f64::from(spent_on.max(1)) * able_left as f64;
+                watch(Event::Done { row: &row, done, cases: wanted.len(), remaining });
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a graph, explores it, and writes down what it is; the text of the error if it can't be made.
+    fn make(
+        &mut self,
+        graph: &crate::suite::GraphEntry,
+        references: &mut References,
+    ) -> Result<std::result::Result<Made, Error>> {
+        let making = Making {
+            quick: self.options.quick,
+            scale: self.results.run.scale,
+            data: self.options.data.as_deref(),
+            control: self.control,
+        };
+        let made = match making.make(graph) {
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(error) => return Ok(Err(error)),
+            Ok(made) => made,
+        };
+        let first = made.first_source();
+        if let Some(first) = first {
+            references.explore(&made.graph, first, self.control)?;
+        }
+        let facts = made.facts(graph, references.frontiers.clone());
+        self.journal.write(&Record::Graph(facts.clone()))?;
+        self.results.add_graph(facts);
+        Ok(Ok(made))
+    }
+
+    fn is_asked_for(&self, case: &Case<'_>) -> bool {
+        match &self.options.engine {
+            Engine::Auto => true,
+            Engine::Cpu => !case.entry.engine.starts_with("cuda"),
+            Engine::Cuda(_) => case.entry.engine.starts_with("cuda"),
+        }
+    }
+
+    /// Where a case runs.
+    fn engine(&self, case: &Case<'_>) -> Result<Engine> {
+        let engine: Engine = case.entry.engine.parse()?;
+        Ok(match (&engine, &self.options.engine) {
+            (Engine::Cuda(one), Engine::Cuda(chosen)) if one.len() == 1 && !chosen.is_empty() => {
+                Engine::Cuda(vec![chosen[0]])
+            }
+            _ => engine,
+        })
+    }
+
+    /// Why a case can't be carried out, as far as that is plain without the graph.
+    fn obstacle(&self, case: &Case<'_>) -> Option<String> {
+        if !case.entry.engine.starts_with("cuda") {
+            return None;
+        }
+        let gpus = self.results.run.machine.gpus.len();
+        let needed = case.entry.engine.matches(',').count() + 1;
+        if gpus < needed {
+            return Some(if needed == 1 { "needs a GPU".to_owned() } else { format!("needs {needed} GPUs") });
+        }
+        let name = case.algorithm.as_deref()?.split(':').next()?;
+        let problem = case.experiment.problem().ok()?;
+        let known = warpath::cuda::algorithms().any(|info| info.name == name && info.problem == problem);
+        match (known, case.entry.lab) {
+            (true, _) => None,
+            (false, true) => Some("an algorithm of the lab: build with the feature `lab`".into()),
+            (false, false) => Some(format!("this version has no `{name}` for {} on GPUs", problem.name())),
+        }
+    }
+
+    fn row(
+        &self,
+        case: &Case<'_>,
+        made: Option<&std::result::Result<Made, Error>>,
+        references: &mut References,
+    ) -> Result<Row> {
+        let mut names = Vec::new();
+        let outcome = match (self.obstacle(case), made) {
+            (Some(obstacle), _) => Outcome::without_times(Status::Unavailable, obstacle),
+            (None, Some(Ok(made))) => {
+                let (outcome, sources) = self.outcome(case, made, references)?;
+                names = sources.iter().map(|source| made.graph.name(*source).into_owned()).collect();
+                outcome
+            }
+            (None, Some(Err(error @ (Error::OutOfMemory { .. } | Error::NoDevice(_))))) => {
+                Outcome::without_times(Status::Unavailable, error.to_string())
+            }
+            (None, Some(Err(error))) => Outcome::without_times(Status::Failed, error.to_string()),
+            (None, None) => Outcome::without_times(Status::Failed, "the graph was not made"),
+        };
+        let asked = case.algorithm.clone().unwrap_or_else(|| "auto".to_owned());
+        Ok(Row {
+            experiment: case.experiment.id.clone(),
+            graph: case.graph.id.clone(),
+            series: case.series.clone(),
+            problem: case.experiment.problem.clone(),
+            engine: case.entry.engine.clone(),
+            algorithm: outcome.algorithm.unwrap_or(asked),
+            status: outcome.status,
+            detail: outcome.detail,
+            seconds: outcome.seconds,
+            answers: outcome.answers,
+            sources: names,
+            counters: outcome.counters.into_iter().collect(),
+            device_bytes: outcome.device_bytes,
+            reported: case.reported.map(|milliseconds| milliseconds / 1e3),
+            reported_counters: case.reported_counters.clone(),
+        })
+    }
+
+    fn outcome(&self, case: &Case<'_>, made: &Made, references: &mut References) -> Result<(Outcome, Vec<VertexId>)> {
+        let unavailable = |text: String| Ok((Outcome::without_times(Status::Unavailable, text), Vec::new()));
+        if case.entry.at_most.is_some_and(|most| made.graph.vertices() as u64 > most) {
+            let most = case.entry.at_most.unwrap_or(0);
+            return unavailable(format!("left out where there are more than {most} vertices"));
+        }
+        let experiment = case.experiment;
+        let quick = &self.suite.quick;
+        let (most_sources, repeats) = if self.options.quick {
+            (quick.sources, experiment.repeats.min(quick.repeats))
+        } else {
+            (usize::MAX, experiment.repeats)
+        };
+        let sources = made.sources(experiment, most_sources)?;
+        let mut limits = self.suite.limits(self.options.quick);
+        if let Some(timeout) = self.options.timeout {
+            limits = Limits { timeout, ..limits };
+        }
+        let problem = experiment.problem()?;
+        let searches = matches!(problem, Problem::Bfs | Problem::Sssp);
+        if searches && sources.is_empty() {
+            return unavailable("the graph has no vertices to search from".into());
+        }
+        let task = Task {
+            case,
+            problem,
+            graph: &made.graph,
+            sources: if searches { &sources } else { &[] },
+            repeats,
+            limits,
+            control: self.control,
+        };
+        let outcome = if case.entry.engine == "peer" {
+            peers::measure(&task, &self.options.tools, references)?
+        } else {
+            measure::measure(&task, self.engine(case)?, references)?
+        };
+        Ok((outcome, sources))
+    }
+}

@@ -1,0 +1,253 @@
+//! `tables.md`: what was measured, as Markdown tables.
+
+use std::fmt::Write;
+
+use crate::results::{Clock, GraphFacts, Results, Row, Status};
+use crate::suite::{Claim, Experiment, Suite};
+use crate::text;
+
+/// All tables of a run.
+pub fn markdown(suite: &Suite, results: &Results) -> String {
+    let run = &results.run;
+    let mut out = format!("# {}\n\n{}\n\n", suite.title, suite.about.trim());
+    let mut line = |text: String| {
+        out.push_str(&text);
+        out.push('\n');
+    };
+    line(format!("- Source: {}", suite.source));
+    line(format!("- Machine: {}", run.machine.text()));
+    line(format!("- Program: {}", run.machine.program()));
+    let extent = if run.quick { "quick run" } else { "whole run" };
+    line(format!("- {extent} with `--engine {}`, begun {}", run.engine, text::moment(run.started)));
+    line(format!("- {}", counts(results)));
+    out.push_str("\n## Graphs\n\n| graph | vertices | arcs | degree | weights | made of | load |\n|---|--:|--:|--:|---|---|--:|\n");
+    for graph in &results.graphs {
+        let _ = writeln!(
+            out,
+            "| {}{} | {} | {} | {} | {} | {} | {} |",
+            cell(&graph.title),
+            if graph.stand_in.is_some() { " †" } else { "" },
+            text::grouped(graph.vertices),
+            text::grouped(graph.arcs),
+            text::digits(graph.degree.1),
+            weights(graph),
+            cell(&graph.origin),
+            text::seconds(graph.load_seconds)
+        );
+    }
+    for graph in results.graphs.iter().filter(|graph| graph.stand_in.is_some()) {
+        let _ = writeln!(out, "\n† {}: {}", cell(&graph.title), cell(graph.stand_in.as_deref().unwrap_or_default()));
+    }
+    for experiment in &suite.experiments {
+        experiment_table(&mut out, experiment, results);
+    }
+    claims_table(&mut out, suite, results);
+    out
+}
+
+/// How many rows ended how.
+pub(crate) fn counts(results: &Results) -> String {
+    let all = [Status::Measured, Status::Wrong, Status::Study, Status::Timeout, Status::Unavailable, Status::Failed];
+    let count = |status| results.rows.iter().filter(|row| row.status == status).count();
+    let told = all.into_iter().filter(|status| count(*status) > 0 || *status == Status::Wrong);
+    let parts: Vec<String> = told.map(|status| format!("{} {}", count(status), status.text())).collect();
+    format!("{} rows: {}", results.rows.len(), parts.join(", "))
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+/// The weights of a graph, for people.
+pub(crate) fn weights(graph: &GraphFacts) -> String {
+    match graph.weight_range {
+        Some((low, high)) => format!("{} {}..{}", graph.weights, text::digits(low), text::digits(high)),
+        None => graph.weights.clone(),
+    }
+}
+
+fn experiment_table(out: &mut String, experiment: &Experiment, results: &Results) {
+    let rows: Vec<&Row> = results.rows.iter().filter(|row| row.experiment == experiment.id).collect();
+    if rows.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n## {}\n", experiment.title);
+    if let Some(note) = &experiment.note {
+        let _ = writeln!(out, "{}\n", note.trim());
+    }
+    let against = experiment.against.as_deref();
+    let speedup = against.map_or_else(String::new, |series| format!(" against {}", cell(series)));
+    let counters: String = experiment.counters.iter().map(|name| format!(" {} |", name.replace('_', " "))).collect();
+    let _ = writeln!(
+        out,
+        "| graph | series | median | least to greatest | clock | paper |{counters} speed-up{speedup} | remark |"
+    );
+    let rules: String = experiment.counters.iter().map(|_| "--:|").collect();
+    let _ = writeln!(out, "|---|---|--:|--:|---|--:|{rules}--:|---|");
+    for row in rows {
+        let title = results.graph(&row.graph).map_or(row.graph.as_str(), |graph| graph.title.as_str());
+        let counters: String = experiment.counters.iter().map(|name| format!(" {} |", counter(row, name))).collect();
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | {} | {} |{counters} {} | {} |",
+            cell(title),
+            cell(&row.series),
+            row.median().map_or_else(|| format!("*{}*", row.status.text()), text::seconds),
+            row.seconds.as_ref().map_or_else(String::new, |times| range(times.solve.least, times.solve.greatest)),
+            row.seconds.as_ref().map_or("", |times| clock(times.clock)),
+            row.reported.map_or_else(String::new, text::seconds),
+            speed_up(results, experiment, row).map_or_else(String::new, text::ratio),
+            cell(&remark(row))
+        );
+    }
+}
+
+/// Two times, for people.
+pub(crate) fn range(least: f64, greatest: f64) -> String {
+    let (least, greatest) = (text::seconds(least), text::seconds(greatest));
+    if least == greatest { least } else { format!("{least} – {greatest}") }
+}
+
+/// A clock, for people.
+pub(crate) fn clock(clock: Clock) -> &'static str {
+    match clock {
+        Clock::Host => "host",
+        Clock::Device => "device",
+        Clock::Peer => "its own",
+    }
+}
+
+/// A counter, and what the paper reported of it.
+pub(crate) fn counter(row: &Row, name: &str) -> String {
+    let show = |value: f64| match name.strip_suffix("_nanoseconds") {
+        Some(_) => text::seconds(value * 1e-9),
+        None => text::grouped(value as u64),
+    };
+    let found = row.counters.get(name).map(|value| show(*value as f64));
+    let reported = row.reported_counters.get(name).map(|value| format!("paper: {}", show(*value)));
+    match (found, reported) {
+        (Some(found), Some(reported)) => format!("{found} ({reported})"),
+        (found, reported) => found.or(reported).unwrap_or_default(),
+    }
+}
+
+/// What there is to say of a row: the algorithm where the series does not name it, and how it ended.
+pub(crate) fn remark(row: &Row) -> String {
+    let mut parts = Vec::new();
+    if row.status == Status::Measured {
+        parts.push(row.algorithm.clone());
+    }
+    parts.extend(row.detail.clone());
+    parts.join("; ")
+}
+
+/// How many times as fast a row is as the series that its experiment compares with.
+pub(crate) fn speed_up(results: &Results, experiment: &Experiment, row: &Row) -> Option<f64> {
+    let against = experiment.against.as_deref().filter(|series| *series != row.series)?;
+    let same = |other: &&Row| other.experiment == row.experiment && other.graph == row.graph && other.series == against;
+    Some(results.rows.iter().find(same)?.median()? / row.median()?)
+}
+
+/// What a claim comes to today: the ratios that were measured, by graph.
+pub(crate) fn ratios(results: &Results, claim: &Claim) -> Vec<(String, f64)> {
+    let medians = |series: &str, experiment: &str| -> Vec<(String, f64)> {
+        let (graph, series) = series.split_once('/').map_or((None, series), |(graph, series)| (Some(graph), series));
+        let wanted = |row: &&Row| {
+            row.experiment == experiment && row.series == series && graph.is_none_or(|graph| row.graph == graph)
+        };
+        results.rows.iter().filter(wanted).filter_map(|row| Some((row.graph.clone(), row.median()?))).collect()
+    };
+    let slow = medians(&claim.slow, &claim.experiment);
+    let fast = medians(&claim.fast, claim.fast_experiment.as_ref().unwrap_or(&claim.experiment));
+    if claim.slow.contains('/') || claim.fast.contains('/') {
+        let pairs = slow.iter().flat_map(|slow| fast.iter().map(move |fast| (slow, fast)));
+        return pairs.map(|(slow, fast)| (format!("{} / {}", slow.0, fast.0), slow.1 / fast.1)).collect();
+    }
+    let ratio = |(graph, slow): (String, f64)| {
+        let fast = fast.iter().find(|(other, _)| *other == graph)?.1;
+        Some((graph, slow / fast))
+    };
+    slow.into_iter().filter_map(ratio).collect()
+}
+
+/// The ratios of a claim, for people.
+pub(crate) fn measured(results: &Results, claim: &Claim) -> String {
+    let ratios = ratios(results, claim);
+    if ratios.is_empty() {
+        return "not measured".to_owned();
+    }
+    let least = ratios.iter().map(|(_, ratio)| *ratio).fold(f64::INFINITY, f64::min);
+    let greatest = ratios.iter().map(|(_, ratio)| *ratio).fold(0.0, f64::max);
+    let mean = (ratios.iter().map(|(_, ratio)| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    if ratios.len() == 1 {
+        return text::ratio(mean);
+    }
+    format!(
+        "{} to {}, geometric mean {} over {} graphs",
+        text::ratio(least),
+        text::ratio(greatest),
+        text::ratio(mean),
+        ratios.len()
+    )
+}
+
+fn claims_table(out: &mut String, suite: &Suite, results: &Results) {
+    if suite.claims.is_empty() {
+        return;
+    }
+    out.push_str(
+        "\n## What the paper says, and what was measured\n\n| claim | paper | measured | of |\n|---|--:|--:|---|\n",
+    );
+    for claim in &suite.claims {
+        let of = format!("{}: {} by {}", claim.experiment, claim.slow, claim.fast);
+        let measured = measured(results, claim);
+        let _ = writeln!(out, "| {} | {} | {measured} | {} |", cell(&claim.text), cell(&claim.says), cell(&of));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::tests::{empty_run, row};
+
+    fn results() -> (Suite, Results) {
+        let suite = Suite::named("singh").unwrap();
+        let mut results = empty_run("singh");
+        for (series, time) in [("CPU, sequential queue", 0.004), ("GPU, one thread a vertex", 0.001)] {
+            for (graph, factor) in [("n10", 1.0), ("n22", 4.0)] {
+                let factor = if series.starts_with("GPU") { 1.0 } else { factor };
+                let row = Row { experiment: "fig8".into(), ..row(graph, series, &[time * factor]) };
+                results.add_row(row);
+            }
+        }
+        (suite, results)
+    }
+
+    #[test]
+    fn tables_have_times_speed_ups_and_claims() {
+        let (suite, mut results) = results();
+        let wrong = Row {
+            experiment: "fig8".into(),
+            status: Status::Wrong,
+            seconds: None,
+            detail: Some("3 reached | instead of 5".into()),
+            ..row("n64", "GPU, one thread a vertex", &[1.0])
+        };
+        results.add_row(wrong);
+        let text = markdown(&suite, &results);
+        assert!(text.contains("| n10 | GPU, one thread a vertex | 1.00 ms |"), "{text}");
+        assert!(text.contains("4.00× | sequential"), "{text}");
+        assert!(text.contains("4.00× to 16.0×, geometric mean 8.00× over 2 graphs"), "{text}");
+        assert!(text.contains("*wrong*") && text.contains("3 reached \\| instead of 5"), "{text}");
+        assert_eq!(results.wrong(), 1);
+    }
+
+    #[test]
+    fn a_row_without_times_has_no_speed_up() {
+        let (suite, results) = results();
+        let experiment = &suite.experiments[0];
+        let untimed = Row { status: Status::Timeout, seconds: None, ..results.rows[3].clone() };
+        assert!(speed_up(&results, experiment, &untimed).is_none());
+        assert!(speed_up(&results, experiment, &results.rows[3]).is_some());
+    }
+}

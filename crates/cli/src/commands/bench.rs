@@ -1,0 +1,160 @@
+//! `warpath bench`: measuring, as the papers did and beside what people use.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use warpath::Engine;
+use warpath_bench::{Event, Options, Results, Suite, Tools, compare, tables};
+
+use crate::arguments::{BenchArguments, BenchCommand};
+use crate::failure::Failure;
+use crate::print::{self, Table};
+use crate::progress;
+
+pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
+    match &arguments.other {
+        Some(BenchCommand::Compare { before, after }) => {
+            let (before, after) = (Results::read(before)?, Results::read(after)?);
+            print::to_stdout(&compare::text(&before, &after))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Some(BenchCommand::Report { folder }) => {
+            written(folder, warpath_bench::render(folder)?.wrong())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        None => {}
+    }
+    let suite = arguments.suite.as_deref().map(Suite::named).transpose()?;
+    if arguments.list {
+        list(suite.as_ref(), arguments.quick)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(suite) = suite else { return Err(Failure::usage("`--suite` names the suite to run")) };
+    let engine: Engine = arguments.engine.parse()?;
+    engine.check().map_err(|error| Failure::from(error).help("`--engine auto` runs what this machine can run"))?;
+    let options = Options {
+        quick: arguments.quick,
+        engine,
+        scale: arguments.scale,
+        timeout: arguments.timeout,
+        data: arguments.data,
+        output: arguments.output,
+        resume: arguments.resume,
+        tools: Tools { python: arguments.python, gap: arguments.gap },
+    };
+    // The bench has its own bar.
+    let control = progress::control(false);
+    let mut shown = Shown::new(arguments.quiet);
+    let results = warpath_bench::run(&suite, &options, &control, &mut |event| shown.event(event))?;
+    shown.finish();
+    match &options.output {
+        Some(folder) if !arguments.quiet => written(folder, results.wrong())?,
+        Some(_) => {}
+        None => print::to_stdout(&tables::markdown(&suite, &results))?,
+    }
+    Ok(if results.wrong() == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Says what a folder has now.
+fn written(folder: &Path, wrong: usize) -> Result<(), Failure> {
+    let mut table = Table::new();
+    for name in ["results.jsonl", "tables.md", "report.html"] {
+        table.row("written", folder.join(name).display().to_string());
+    }
+    table.row("wrong", print::count(wrong, "row", "rows"));
+    table.print()
+}
+
+fn list(suite: Option<&Suite>, quick: bool) -> Result<(), Failure> {
+    let mut table = Table::new();
+    let Some(suite) = suite else {
+        for name in Suite::names() {
+            let suite = Suite::named(name)?;
+            let cases = suite.cases(quick).len();
+            table.row(name, format!("{} ({})", suite.title, print::count(cases, "case", "cases")));
+        }
+        return table.print();
+    };
+    table.row("suite", suite.title.as_str());
+    table.row("source", suite.source.as_str());
+    for graph in &suite.graphs {
+        let recipe = if quick { graph.quick.as_ref().or(graph.recipe.as_ref()) } else { graph.recipe.as_ref() };
+        let recipe = recipe.map_or("arcs of the suite", String::as_str);
+        let dataset = graph.dataset.as_ref().map_or_else(String::new, |name| format!("dataset {name}, else "));
+        table.row(format!("graph {}", graph.id), format!("{}: {dataset}{recipe}", graph.title));
+    }
+    for experiment in &suite.experiments {
+        table.row("", "");
+        table.row(format!("experiment {}", experiment.id), experiment.title.as_str());
+        table.row("graphs", experiment.graphs.join(", "));
+        for entry in &experiment.algorithms {
+            for (series, algorithm) in entry.variations() {
+                let algorithm = algorithm.unwrap_or_else(|| "auto".to_owned());
+                table.row(entry.engine.as_str(), format!("{series}: {algorithm}"));
+            }
+        }
+    }
+    table.print()
+}
+
+/// What a person sees of a run: a bar where standard error is a terminal, else a line a case.
+struct Shown {
+    quiet: bool,
+    bar: Option<ProgressBar>,
+}
+
+impl Shown {
+    fn new(quiet: bool) -> Self {
+        Shown { quiet, bar: None }
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        if self.quiet {
+            return;
+        }
+        match event {
+            Event::Begun { cases, kept } => {
+                if kept > 0 {
+                    eprintln!("{} there already", print::count(kept, "row is", "rows are"));
+                }
+                if std::io::stderr().is_terminal() {
+                    let bar = ProgressBar::with_draw_target(Some(cases as u64), ProgressDrawTarget::stderr());
+                    if let Ok(style) = ProgressStyle::with_template("[{bar:30}] {pos}/{len} [{elapsed}] {msg}") {
+                        bar.set_style(style.progress_chars("=> "));
+                    }
+                    bar.enable_steady_tick(Duration::from_millis(500));
+                    self.bar = Some(bar);
+                }
+            }
+            Event::Graph(title) => {
+                if let Some(bar) = &self.bar {
+                    bar.set_message(format!("making {title}"));
+                }
+            }
+            Event::Done { row, done, cases, remaining } => {
+                let result = row.median().map_or_else(|| row.status.text().to_owned(), print::seconds);
+                let line = format!("{}: {result}", row.key());
+                let rest =
+                    if done < cases { format!("about {} to go", print::seconds(remaining)) } else { String::new() };
+                match &self.bar {
+                    Some(bar) => {
+                        bar.set_position(done as u64);
+                        bar.set_message(format!("{rest}; {line}"));
+                    }
+                    None => {
+                        eprintln!("{done}/{cases} {line}{}", if rest.is_empty() { rest } else { format!(", {rest}") })
+                    }
+                }
+            }
+        }
+    }
+
+    fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

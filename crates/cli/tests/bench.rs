@@ -1,0 +1,256 @@
+//! `warpath bench` and `warpath datasets`, as one runs them.
+
+#![allow(missing_docs)]
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::Folder;
+use serde_json::Value;
+
+const SINGH: &str = "bench --suite singh --quick --engine cpu";
+
+fn records(folder: &Folder, name: &str) -> Vec<Value> {
+    folder.read(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn of_kind<'a>(records: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    records.iter().filter(|record| record["record"] == kind).collect()
+}
+
+#[test]
+fn a_quick_run_leaves_results_tables_and_a_report() {
+    let folder = Folder::new();
+    let told = folder.run(&format!("{SINGH} --output out --quiet")).ok();
+    assert_eq!(told, "");
+    let records = records(&folder, "out/results.jsonl");
+    let [run] = of_kind(&records, "run")[..] else { panic!("not one run") };
+    assert_eq!(
+        (run["suite"].as_str(), run["quick"].as_bool(), run["schema"].as_u64()),
+        (Some("singh"), Some(true), Some(1))
+    );
+    let graphs = of_kind(&records, "graph");
+    let counts: Vec<_> =
+        graphs.iter().map(|graph| (graph["vertices"].as_u64(), graph["frontiers"].as_array().unwrap().len())).collect();
+    assert_eq!(counts, [(Some(5), 3), (Some(10), 5), (Some(22), 7), (Some(64), 13)]);
+    let rows = of_kind(&records, "row");
+    assert_eq!(rows.len(), 9);
+    for row in &rows {
+        assert_eq!(row["status"], "measured", "{row}");
+        assert!(row["seconds"]["solve"]["median"].as_f64().unwrap() > 0.0);
+        assert_eq!(row["seconds"]["clock"], "host");
+    }
+    // Experiment 4: the costs 0 1 1 2 2.
+    let fourth = rows.iter().find(|row| row["experiment"] == "experiment4").unwrap();
+    assert_eq!((&fourth["answers"][0]["reached"], &fourth["answers"][0]["sum"]), (&5.into(), &"6".into()));
+    let tables = folder.read("out/tables.md");
+    assert!(
+        tables.contains("2.71 ms") && tables.contains("stand") && tables.contains("9 measured, 0 wrong"),
+        "{tables}"
+    );
+    let report = folder.read("out/report.html");
+    assert!(
+        report.contains("prefers-color-scheme: dark") && !report.contains("http://") && !report.contains("https://")
+    );
+}
+
+#[test]
+fn rows_of_gpus_say_that_they_need_one() {
+    if warpath::cuda::devices().is_ok_and(|found| !found.is_empty()) {
+        return;
+    }
+    let folder = Folder::new();
+    folder.run("bench --suite singh --quick --quiet --output out").ok();
+    let records = records(&folder, "out/results.jsonl");
+    let rows = of_kind(&records, "row");
+    let needing: Vec<_> = rows.iter().filter(|row| row["engine"] == "cuda").collect();
+    assert!(needing.len() > 5);
+    assert!(needing.iter().all(|row| row["status"] == "unavailable" && row["detail"] == "needs a GPU"));
+    folder.run("bench --suite singh --engine cuda").fails(3, "GPU");
+}
+
+#[test]
+fn a_run_that_was_stopped_goes_on() {
+    let folder = Folder::new();
+    folder.run(&format!("{SINGH} --output out --quiet")).ok();
+    let whole = folder.read("out/results.jsonl");
+    let lines: Vec<&str> = whole.lines().collect();
+    // Stopped in the middle of the fourth line from the end.
+    let kept = lines.len() - 4;
+    let cut = lines[..kept].join("\n") + "\n" + &lines[kept][..30];
+    std::fs::write(folder.path().join("out/results.jsonl"), cut).unwrap();
+    std::fs::remove_file(folder.path().join("out/report.html")).unwrap();
+    folder.run(&format!("{SINGH} --output out")).fails(2, "--resume");
+    folder.run("bench --suite singh --engine cpu --output out --resume").fails(2, "its extent is `quick`");
+    folder.run("bench --suite gap --quick --engine cpu --output out --resume").fails(2, "its suite is `singh`");
+    let run = folder.run(&format!("{SINGH} --output out --resume"));
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.stderr.contains("there already"), "{}", run.stderr);
+    let records = records(&folder, "out/results.jsonl");
+    assert_eq!(of_kind(&records, "row").len(), 9, "every row once");
+    assert!(folder.read("out/results.jsonl").starts_with(&(lines[..kept].join("\n") + "\n")), "what was there stays");
+    assert!(folder.read("out/report.html").contains("</html>"));
+}
+
+#[test]
+fn a_search_that_takes_too_long_is_a_row_that_says_so() {
+    let folder = Folder::new();
+    let run = folder.run("bench --suite katz-kider --quick --engine cpu --timeout 0.000001 --output out --quiet");
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let records = records(&folder, "out/results.jsonl");
+    let rows = of_kind(&records, "row");
+    let late: Vec<_> = rows.iter().filter(|row| row["status"] == "timeout").collect();
+    assert!(!late.is_empty());
+    assert!(late.iter().all(|row| row["seconds"].is_null()));
+}
+
+#[test]
+fn two_runs_are_compared() {
+    let folder = Folder::new();
+    folder.run(&format!("{SINGH} --output a --quiet")).ok();
+    let same = folder.run("bench compare a/results.jsonl a/results.jsonl").ok();
+    assert!(same.contains("0 slower, 0 faster, 9 within the noise, 0 lost, 0 new, 0 wrong now"), "{same}");
+    // The same run, but one row took ten times as long.
+    let slower = |mut record: Value| {
+        if record["graph"] == "n64" && record["series"] == "CPU, sequential queue" {
+            let median = record["seconds"]["solve"]["median"].as_f64().unwrap();
+            record["seconds"]["solve"]["median"] = (1000.0 * median).into();
+        }
+        record.to_string() + "\n"
+    };
+    let text: String = records(&folder, "a/results.jsonl").into_iter().map(slower).collect();
+    folder.file("b.jsonl", text);
+    let told = folder.run("bench compare a/results.jsonl b.jsonl").ok();
+    assert!(
+        told.lines().any(|line| line.starts_with("slower") && line.contains("fig8/n64/CPU, sequential queue")),
+        "{told}"
+    );
+    assert!(told.contains("1 slower, 0 faster, 8 within"), "{told}");
+    std::fs::remove_file(folder.path().join("a/report.html")).unwrap();
+    folder.run("bench report a").ok();
+    assert!(folder.read("a/report.html").contains("</html>"));
+    folder.run("bench report .").fails(2, "results.jsonl");
+    folder.file("c.jsonl", "nothing\n");
+    folder.run("bench compare a/results.jsonl c.jsonl").fails(2, "c.jsonl");
+    folder.run("bench compare a/results.jsonl missing.jsonl").fails(2, "missing.jsonl");
+}
+
+#[test]
+fn suites_are_listed() {
+    let folder = Folder::new();
+    let listed = folder.run("bench --list").ok();
+    for suite in ["harish-narayanan", "katz-kider", "singh", "rejaud", "pathak", "gap", "peers"] {
+        assert!(listed.contains(suite), "{listed}");
+    }
+    let listed = folder.run("bench --suite rejaud --list").ok();
+    assert!(listed.contains("bellman-ford:sync=outcore,launch=1024x2,edge-order=source"), "{listed}");
+    folder.run("bench --suite nothing").fails(2, "nothing");
+    folder.run("bench").fails(2, "--suite");
+    folder.run("bench --suite singh --scale 10").fails(2, "no scale");
+}
+
+/// A dataset is read from the data folder; without it, a generator stands in.
+#[test]
+fn a_dataset_that_is_there_is_used() {
+    let folder = Folder::new();
+    let rows: String = (0..512).map(|v| format!("a {} {} 3\na {} {} 3\n", v + 1, v + 2, v + 2, v + 1)).collect();
+    std::fs::create_dir(folder.path().join("data")).unwrap();
+    folder.file("data/USA-road-d.NY.gr", format!("p sp 513 1024\n{rows}"));
+    let listed = folder.run("datasets --data data --json").json();
+    let found: Vec<_> = listed["datasets"].as_array().unwrap().iter().filter(|d| !d["file"].is_null()).collect();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0]["name"], "road-ny");
+    assert!(folder.run("datasets").ok().contains("absent"));
+}
+
+/// Answers every request with these bytes.
+fn server(answer: Vec<u8>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(&answer);
+        }
+    });
+    format!("http://{address}")
+}
+
+#[test]
+fn datasets_are_downloaded_and_checked() {
+    let folder = Folder::new();
+    let text = "p sp 2 1\na 1 2 7\n";
+    let whole = server(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{text}", text.len()).into_bytes());
+    let told = folder.run(&format!("datasets get road-ny --data data --from {whole}/ny.gr")).ok();
+    assert!(told.contains("USA-road-d.NY.gr.gz") && told.contains("none is known"), "{told}");
+    let wrong = folder.run(&format!("datasets get facebook --data data --from {whole}/facebook.txt.gz"));
+    wrong.fails(1, "SHA-256");
+    let cut = server(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf".to_vec());
+    folder.run(&format!("datasets get pokec --data data --from {cut}/x")).fails(2, "cut off");
+    folder.run("datasets get nothing --data data").fails(2, "no dataset `nothing`");
+    folder.run("datasets get human-genes --data data").fails(2, "by hand");
+    let names: Vec<_> =
+        std::fs::read_dir(folder.path().join("data")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["USA-road-d.NY.gr.gz"], "nothing else was kept");
+    #[cfg(target_os = "linux")]
+    {
+        let body = vec![b'x'; 1 << 18];
+        let header = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+        let large = server([header.as_bytes(), &body].concat());
+        let partial = folder.path().join("data/soc-pokec-relationships.txt.gz.partial");
+        std::os::unix::fs::symlink("/dev/full", partial).unwrap();
+        folder.run(&format!("datasets get pokec --data data --from {large}/x")).fails(3, "No space left");
+    }
+}
+
+/// Chromium, if it is installed.
+fn browser() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let path = std::env::var_os("PATH")?;
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    folders.iter().flat_map(|folder| names.map(|name| folder.join(name))).find(|program| program.is_file())
+}
+
+fn open(browser: &Path, folder: &Folder, page: &Path) -> (String, String) {
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"])
+        .args(["--enable-logging=stderr", "--virtual-time-budget=2000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .unwrap();
+    (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn the_report_opens_in_a_browser_without_an_error() {
+    let Some(browser) = browser() else {
+        eprintln!("no Chromium here: the report was not opened");
+        return;
+    };
+    let folder = Folder::new();
+    folder.run(&format!("{SINGH} --output out --quiet")).ok();
+    let report = folder.path().join("out/report.html");
+    let (page, log) = open(&browser, &folder, &report);
+    assert!(!log.contains("CONSOLE"), "{log}");
+    // A figure for each experiment, speed-ups, ceilings, and two for each graph.
+    assert!(page.matches("<svg").count() >= 12, "{} pictures", page.matches("<svg").count());
+    assert!(page.contains("data-value"));
+    // The script runs: a click on a header sorts.
+    let clicked = folder.read("out/report.html").replace(
+        "</body>",
+        "<script>document.querySelector('#fig8-numbers th:nth-child(3) button').click();\
+         document.title = 'sorted ' + document.querySelector('#fig8-numbers th:nth-child(3)').ariaSort;</script></body>",
+    );
+    let clicked = folder.file("clicked.html", clicked);
+    let (page, log) = open(&browser, &folder, &clicked);
+    assert!(page.contains("<title>sorted ascending</title>"), "{log}");
+    // Something wrong in a page is seen by this test.
+    let broken = folder.file("broken.html", "<script>nothing.there()</script>");
+    assert!(open(&browser, &folder, &broken).1.contains("CONSOLE"));
+}
