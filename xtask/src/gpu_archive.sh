@@ -53,13 +53,13 @@ if [[ " $parts " == *" restart "* ]]; then
     # Killed when the first states have been kept, gone on with, and compared with a run that was left alone.
     folder=$(mktemp -d -p .)
     restarted() {
-        local apsp="./warpath apsp uniform:15 --weights random:1..50 --engine cuda --memory 1500M --quiet"
+        local apsp="./warpath apsp uniform:14 --weights random:1..50 --engine cuda --memory 400M"
         local strips="--algorithm tiled-floyd-warshall:cell-bits=32,keep-seconds=0"
         $apsp $strips --output "$folder/whole.npy" || return 1
         $apsp $strips --output "$folder/killed.npy" &
         local victim=$!
         until [[ -e $folder/killed.npy.partial.state ]]; do sleep 0.1; done
-        sleep "${KILL_AFTER:-6}"
+        sleep "${KILL_AFTER:-2}"
         kill -9 $victim || return 1
         wait $victim
         $apsp $strips --output "$folder/killed.npy" --resume --statistics --json && cmp "$folder/whole.npy" "$folder/killed.npy"
