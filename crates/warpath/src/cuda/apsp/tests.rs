@@ -154,7 +154,8 @@ fn distances_at_the_edges_of_the_cells() {
         let graph = path(weights);
         let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
         for device in devices(3) {
-            let matrix = on(device, &graph).solve(Apsp::all().verified()).unwrap();
+            let request = Apsp::all().algorithm("tiled-floyd-warshall").verified();
+            let matrix = on(device, &graph).solve(request).unwrap();
             assert_equal(&matrix, &expected, &format!("{weights:?}"));
             assert_eq!(matrix.report().repeated_wide, wide, "{weights:?}");
             let counted = |name| matrix.report().statistics.iter().find(|(counter, _)| *counter == name).unwrap().1;
@@ -167,7 +168,7 @@ fn distances_at_the_edges_of_the_cells() {
         let graph = negative(weight);
         let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
         for device in devices(4) {
-            let matrix = on(device, &graph).solve(Apsp::all()).unwrap();
+            let matrix = on(device, &graph).solve(Apsp::all().algorithm("tiled-floyd-warshall")).unwrap();
             assert_eq!(matrix.distances(), expected.distances(), "{weight}");
             assert!(matrix.report().statistics.contains(&("cell_bits", bits)), "{weight}");
         }
@@ -241,12 +242,12 @@ fn what_does_not_fit_is_refused_and_work_can_be_cancelled() {
     let graph = random_graph(6, 600, 2, 0, |length| length as u32);
     for device in devices(6) {
         let small = Solver::builder(&graph).threads(1).device(device.clone()).memory(1 << 20).open().unwrap();
-        match small.solve(Apsp::all()) {
+        match small.solve(Apsp::all().algorithm("tiled-floyd-warshall")) {
             // 640 x 640 cells of 4 bytes, and panels.
             Err(Error::OutOfMemory { needed, available, .. }) => {
                 assert!((1_600_000..8_000_000).contains(&needed) && available == 1 << 20, "{needed} {available}");
             }
-            other => panic!("{other:?}"),
+            other => panic!("{:?}", other.map(|matrix| matrix.report().clone())),
         }
         for algorithm in ["tiled-floyd-warshall:stages=1", "floyd-warshall-rows"] {
             let control = Control::new();
