@@ -104,8 +104,8 @@ pub(super) fn time(name: &str, graph: &Graph, algorithm: Option<&str>, into: Int
             Into::Facts => {
                 let summary = gpu.solve(asked(Apsp::all()).into_sink(&mut ())).unwrap_or_else(|error| fail(error));
                 take(summary.report());
-                let some = asked(Apsp::all().from(sample.clone())).into_sink(&mut ());
-                let some = gpu.solve(some).unwrap_or_else(|error| fail(error));
+                let some = asked(Apsp::all().from(sample.clone()));
+                let some = gpu.solve(some.into_sink(&mut ())).unwrap_or_else(|error| fail(error));
                 assert_eq!(some.finite_pairs(), expected.finite_pairs(), "{name}");
                 assert_eq!(some.distance_sum(), expected.distance_sum(), "{name}");
                 statistics = format!("{} pairs, sum {}, {statistics}", summary.finite_pairs(), summary.distance_sum());
