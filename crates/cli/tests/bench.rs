@@ -150,6 +150,10 @@ fn suites_are_listed() {
     assert!(listed.contains("bellman-ford:sync=outcore,launch=1024x2,edge-order=source"), "{listed}");
     folder.run("bench --suite nothing").fails(2, "nothing");
     folder.run("bench").fails(2, "--suite");
+    folder.run("bench --suite singh --experiment fig9").fails(2, "fig8, experiment4");
+    let some = folder.run(&format!("{SINGH} --quiet --experiment experiment4")).ok();
+    assert!(some.contains("Experiment 4") && !some.contains("Fig. 8: times"), "{some}");
+    folder.run("bench --suite singh --budget -1").fails(2, "--budget");
     folder.run("bench --suite singh --scale 10").fails(2, "no scale");
 }
 
