@@ -142,8 +142,8 @@ fn short(text: &str, letters: usize) -> String {
 /// Times on one graph, a row for each series.
 pub(super) fn panel(shown: &Shown<'_>, graph: &str) -> String {
     let rows: Vec<&Row> = shown.rows.iter().filter(|row| row.graph == graph).copied().collect();
-    let letters = rows.iter().map(|row| row.series.chars().count()).max().unwrap_or(0).min(34);
-    let left = 10.0 + 6.4 * letters as f64;
+    let letters = rows.iter().map(|row| row.series.chars().count()).max().unwrap_or(0).min(32);
+    let left = 12.0 + 7.0 * letters as f64;
     let (right, top) = (PANEL - 62.0, 6.0);
     let bottom = top + ROW * rows.len() as f64;
     let x = Axis::over(shown.times(), left, right);
@@ -239,8 +239,8 @@ pub(super) fn speed_ups(shown: &Shown<'_>) -> Vec<(String, Vec<Ratio>)> {
 
 /// Ratios as rows on a logarithmic axis with 1 marked.
 pub(super) fn ratio_panel(shown: &Shown<'_>, headline: &str, ratios: &[Ratio]) -> String {
-    let letters = ratios.iter().map(|ratio| ratio.name.chars().count()).max().unwrap_or(0).min(34);
-    let left = 10.0 + 6.4 * letters as f64;
+    let letters = ratios.iter().map(|ratio| ratio.name.chars().count()).max().unwrap_or(0).min(32);
+    let left = 12.0 + 7.0 * letters as f64;
     let (right, top) = (PANEL - 62.0, 6.0);
     let bottom = top + ROW * ratios.len() as f64;
     let ends = ratios.iter().flat_map(|ratio| [ratio.ends().0, ratio.ends().1]);
@@ -320,8 +320,8 @@ pub(super) fn achieved<'a>(shown: &Shown<'a>) -> Vec<Achieved<'a>> {
 /// Achieved rates as bars against the ceiling.
 pub(super) fn ceiling_panel(shown: &Shown<'_>, achieved: &[Achieved<'_>]) -> String {
     let name = |found: &Achieved<'_>| format!("{} ({})", found.graph.title, found.ceiling.engine);
-    let letters = achieved.iter().map(|found| name(found).chars().count()).max().unwrap_or(0).min(34);
-    let left = 10.0 + 6.4 * letters as f64;
+    let letters = achieved.iter().map(|found| name(found).chars().count()).max().unwrap_or(0).min(32);
+    let left = 12.0 + 7.0 * letters as f64;
     let (right, top) = (PANEL - 62.0, 6.0);
     let bottom = top + ROW * achieved.len() as f64;
     let x = Axis::over(achieved.iter().map(Achieved::share).chain([0.001, 1.0]), left, right);
