@@ -70,7 +70,7 @@ fn rows_of_gpus_say_that_they_need_one() {
     let needing: Vec<_> = rows.iter().filter(|row| row["engine"] == "cuda").collect();
     assert!(needing.len() > 5);
     assert!(needing.iter().all(|row| row["status"] == "unavailable" && row["detail"] == "needs a GPU"));
-    folder.run("bench --suite singh --engine cuda").fails(3, "GPU");
+    folder.run("bench --suite singh --engine cuda").fails(3, "--engine auto");
 }
 
 #[test]
@@ -169,6 +169,20 @@ fn a_dataset_that_is_there_is_used() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0]["name"], "road-ny");
     assert!(folder.run("datasets").ok().contains("absent"));
+    // Arcs of weight 1 among the first thousand numbers; 1 and 2 are providers of 3, and 3 of 4.
+    folder.file("data/20110116.as-rel.txt", "# relationships\n3|1|-1\n1|3|1\n2|3|1\n3|4|1\n1|2|0\n");
+    let suite = "bench --suite katz-kider --experiment as --quick --engine cpu --quiet";
+    folder.run(&format!("{suite} --data data --output with")).ok();
+    folder.run(&format!("{suite} --output without")).ok();
+    let graph = |name| of_kind(&records(&folder, name), "graph")[0].clone();
+    let (with, without) = (graph("with/results.jsonl"), graph("without/results.jsonl"));
+    assert_eq!(
+        (&with["vertices"], &with["arcs"], &with["origin"]),
+        (&4.into(), &3.into(), &"20110116.as-rel.txt".into())
+    );
+    assert!(with["stand_in"].as_str().unwrap().contains("three years later"), "{with}");
+    assert_eq!(without["vertices"], 1000);
+    assert!(without["stand_in"].as_str().unwrap().contains("absent"), "{without}");
 }
 
 /// Answers every request with these bytes.

@@ -38,7 +38,7 @@ pub fn html(suite: &Suite, results: &Results) -> String {
         "</main><footer><p>Made by <code>warpath bench</code> from <code>results.jsonl</code>; every time is of this \
                   run, every answer was compared before its time counted.</p></footer>",
     );
-    let _ = write!(out, "<script>{}</script></body></html>\n", include_str!("script.js"));
+    let _ = writeln!(out, "<script>{}</script></body></html>", include_str!("script.js"));
     out
 }
 
@@ -70,8 +70,7 @@ fn head(out: &mut String, suite: &Suite, results: &Results, shown: &[Shown<'_>])
         out.push_str("<li><a href=\"#claims\">Claims</a></li>");
     }
     for shown in shown {
-        let short = shown.experiment.title.split(':').next().unwrap_or(&shown.experiment.title);
-        let _ = write!(out, "<li><a href=\"#{}\">{}</a></li>", shown.experiment.id, escape(short));
+        let _ = write!(out, "<li><a href=\"#{}\">{}</a></li>", shown.experiment.id, escape(&shown.experiment.title));
     }
     out.push_str(
         "<li><a href=\"#speed-ups\">Speed-ups</a></li><li><a href=\"#ceilings\">Ceilings</a></li>\
