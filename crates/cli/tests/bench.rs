@@ -97,6 +97,29 @@ fn a_run_that_was_stopped_goes_on() {
 }
 
 #[test]
+#[cfg(unix)]
+fn ctrl_c_leaves_what_is_done() {
+    let folder = Folder::new();
+    let out = folder.path().join("out");
+    // The whole suite takes minutes.
+    let mut child = Command::new(env!("CARGO_BIN_EXE_warpath"))
+        .args(["bench", "--suite", "katz-kider", "--engine", "cpu", "--quiet", "--output"])
+        .arg(&out)
+        .spawn()
+        .unwrap();
+    let rows = || std::fs::read_to_string(out.join("results.jsonl")).unwrap_or_default().matches("\"row\"").count();
+    let start = std::time::Instant::now();
+    while rows() < 2 && start.elapsed().as_secs() < 60 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(rows() >= 2);
+    assert!(folder.read("out/report.html").contains("</html>"));
+    assert!(folder.read("out/tables.md").contains("measured"));
+}
+
+#[test]
 fn a_search_that_takes_too_long_is_a_row_that_says_so() {
     let folder = Folder::new();
     let run = folder.run("bench --suite katz-kider --quick --engine cpu --timeout 0.000001 --output out --quiet");
