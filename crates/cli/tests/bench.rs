@@ -192,8 +192,8 @@ fn a_dataset_that_is_there_is_used() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0]["name"], "road-ny");
     assert!(folder.run("datasets").ok().contains("absent"));
-    // Arcs of weight 1 among the first thousand numbers; 1 and 2 are providers of 3, and 3 of 4.
-    folder.file("data/20110116.as-rel.txt", "# relationships\n3|1|-1\n1|3|1\n2|3|1\n3|4|1\n1|2|0\n");
+    // Arcs of weight -1 among the first thousand numbers; 1 and 2 are providers of 3, and 3 of 4.
+    folder.file("data/20110116.as-rel.txt", "# relationships\n3|1|1\n1|3|-1\n2|3|-1\n3|4|-1\n1|2|0\n");
     let suite = "bench --suite katz-kider --experiment as --quick --engine cpu --quiet";
     folder.run(&format!("{suite} --data data --output with")).ok();
     folder.run(&format!("{suite} --output without")).ok();
