@@ -25,6 +25,8 @@ pub(crate) struct Made {
     pub(crate) origin: String,
     pub(crate) stand_in: Option<String>,
     pub(crate) load_seconds: f64,
+    /// Whether it is the small one of a quick run.
+    small: bool,
     components: Components,
 }
 
@@ -53,7 +55,8 @@ impl Making<'_> {
         };
         let load_seconds = start.elapsed().as_secs_f64();
         let components = weakly_connected_components(&graph);
-        Ok(Made { graph, origin, stand_in, load_seconds, components })
+        let small = self.quick && entry.quick.is_some() && entry.arcs.is_none();
+        Ok(Made { graph, origin, stand_in, load_seconds, small, components })
     }
 
     fn source(&self, entry: &GraphEntry) -> Result<(Graph, String, Option<String>)> {
@@ -254,7 +257,7 @@ impl Made {
         let mean = graph.arcs() as f64 / graph.vertices().max(1) as f64;
         GraphFacts {
             id: entry.id.clone(),
-            title: entry.title.clone(),
+            title: if self.small { format!("{}, small", entry.title) } else { entry.title.clone() },
             origin: self.origin.clone(),
             stand_in: self.stand_in.clone(),
             vertices: graph.vertices() as u64,

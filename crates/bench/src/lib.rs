@@ -10,6 +10,8 @@
 //!     engine: Engine::Cpu,
 //!     scale: None,
 //!     timeout: None,
+//!     budget: None,
+//!     experiments: Vec::new(),
 //!     data: None,
 //!     output: None,
 //!     resume: false,

@@ -27,6 +27,10 @@ pub struct Options {
     pub scale: Option<u32>,
     /// How long one search may take, in seconds, instead of what the suite says.
     pub timeout: Option<f64>,
+    /// How long one case may take, in seconds, instead of what the suite says.
+    pub budget: Option<f64>,
+    /// Only these experiments, by id; all if there are none.
+    pub experiments: Vec<String>,
     /// Where datasets are.
     pub data: Option<PathBuf>,
     /// Where results go; nowhere if nothing is said.
@@ -100,8 +104,16 @@ pub fn render(folder: &Path) -> Result<Results> {
 /// [`Error::Interrupted`], and whatever is wrong with the options or the folder. That a case does not end well is no
 /// error, but part of the results.
 pub fn run(suite: &Suite, options: &Options, control: &Control, watch: &mut dyn FnMut(Event<'_>)) -> Result<Results> {
-    if options.timeout.is_some_and(|seconds| !(seconds > 0.0 && seconds < 1e7)) {
-        return Err(Error::invalid("the timeout is not a number of seconds above 0"));
+    for (what, seconds) in [("timeout", options.timeout), ("budget", options.budget)] {
+        if seconds.is_some_and(|seconds| !(seconds > 0.0 && seconds < 1e7)) {
+            return Err(Error::invalid(format!("the {what} is not a number of seconds above 0")));
+        }
+    }
+    let known = |id: &&String| suite.experiments.iter().any(|experiment| experiment.id == **id);
+    if let Some(unknown) = options.experiments.iter().find(|id| !known(id)) {
+        let all: Vec<&str> = suite.experiments.iter().map(|experiment| experiment.id.as_str()).collect();
+        let message = format!("{} has no experiment `{unknown}`; there are {}", suite.name, all.join(", "));
+        return Err(Error::invalid(message));
     }
     if options.scale.is_some() && suite.scale.is_none() {
         return Err(Error::invalid(format!("the graphs of the suite {} have no scale to choose", suite.name)));
@@ -254,6 +266,10 @@ impl Runner<'_> {
     }
 
     fn is_asked_for(&self, case: &Case<'_>) -> bool {
+        let experiments = &self.options.experiments;
+        if !experiments.is_empty() && !experiments.contains(&case.experiment.id) {
+            return false;
+        }
         match &self.options.engine {
             Engine::Auto => true,
             Engine::Cpu => !case.entry.engine.starts_with("cuda"),
@@ -312,6 +328,8 @@ impl Runner<'_> {
             (None, Some(Err(error))) => Outcome::without_times(Status::Failed, error.to_string()),
             (None, None) => Outcome::without_times(Status::Failed, "the graph was not made"),
         };
+        // What a paper says of its graph says nothing of a small one.
+        let small = self.options.quick && case.graph.quick.is_some() && case.graph.arcs.is_none();
         let asked = case.algorithm.clone().unwrap_or_else(|| "auto".to_owned());
         Ok(Row {
             experiment: case.experiment.id.clone(),
@@ -327,8 +345,8 @@ impl Runner<'_> {
             sources: names,
             counters: outcome.counters.into_iter().collect(),
             device_bytes: outcome.device_bytes,
-            reported: case.reported.map(|milliseconds| milliseconds / 1e3),
-            reported_counters: case.reported_counters.clone(),
+            reported: case.reported.filter(|_| !small).map(|milliseconds| milliseconds / 1e3),
+            reported_counters: if small { Default::default() } else { case.reported_counters.clone() },
         })
     }
 
@@ -347,9 +365,10 @@ impl Runner<'_> {
         };
         let sources = made.sources(experiment, most_sources)?;
         let mut limits = self.suite.limits(self.options.quick);
-        if let Some(timeout) = self.options.timeout {
-            limits = Limits { timeout, ..limits };
-        }
+        limits = Limits {
+            timeout: self.options.timeout.unwrap_or(limits.timeout),
+            budget: self.options.budget.unwrap_or(limits.budget),
+        };
         let problem = experiment.problem()?;
         let searches = matches!(problem, Problem::Bfs | Problem::Sssp);
         if searches && sources.is_empty() {

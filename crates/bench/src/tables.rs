@@ -61,7 +61,7 @@ fn cell(text: &str) -> String {
 /// The weights of a graph, for people.
 pub(crate) fn weights(graph: &GraphFacts) -> String {
     match graph.weight_range {
-        Some((low, high)) => format!("{} {}..{}", graph.weights, text::digits(low), text::digits(high)),
+        Some((low, high)) => format!("{} {low}..{high}", graph.weights),
         None => graph.weights.clone(),
     }
 }

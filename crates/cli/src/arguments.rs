@@ -414,6 +414,12 @@ pub struct BenchArguments {
     /// The scale of generated graphs (2^N vertices), in the suites `gap` and `peers`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(4..=30), help_heading = "Running")]
     pub scale: Option<u32>,
+    /// Only these experiments of the suite; `--list` has their names
+    #[arg(long, value_name = "NAME", num_args = 1.., help_heading = "Running")]
+    pub experiment: Vec<String>,
+    /// How many seconds of searches one case begins [default: what the suite says]
+    #[arg(long, value_name = "SECONDS", help_heading = "Running")]
+    pub budget: Option<f64>,
     /// How many seconds one search may take [default: what the suite says]
     #[arg(long, value_name = "SECONDS", help_heading = "Running")]
     pub timeout: Option<f64>,

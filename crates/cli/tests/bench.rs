@@ -70,7 +70,7 @@ fn rows_of_gpus_say_that_they_need_one() {
     let needing: Vec<_> = rows.iter().filter(|row| row["engine"] == "cuda").collect();
     assert!(needing.len() > 5);
     assert!(needing.iter().all(|row| row["status"] == "unavailable" && row["detail"] == "needs a GPU"));
-    folder.run("bench --suite singh --engine cuda").fails(3, "GPU");
+    folder.run("bench --suite singh --engine cuda").fails(3, "--engine auto");
 }
 
 #[test]
@@ -94,6 +94,29 @@ fn a_run_that_was_stopped_goes_on() {
     assert_eq!(of_kind(&records, "row").len(), 9, "every row once");
     assert!(folder.read("out/results.jsonl").starts_with(&(lines[..kept].join("\n") + "\n")), "what was there stays");
     assert!(folder.read("out/report.html").contains("</html>"));
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_leaves_what_is_done() {
+    let folder = Folder::new();
+    let out = folder.path().join("out");
+    // The whole suite takes minutes.
+    let mut child = Command::new(env!("CARGO_BIN_EXE_warpath"))
+        .args(["bench", "--suite", "katz-kider", "--engine", "cpu", "--quiet", "--output"])
+        .arg(&out)
+        .spawn()
+        .unwrap();
+    let rows = || std::fs::read_to_string(out.join("results.jsonl")).unwrap_or_default().matches("\"row\"").count();
+    let start = std::time::Instant::now();
+    while rows() < 2 && start.elapsed().as_secs() < 60 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(rows() >= 2);
+    assert!(folder.read("out/report.html").contains("</html>"));
+    assert!(folder.read("out/tables.md").contains("measured"));
 }
 
 #[test]
@@ -150,6 +173,10 @@ fn suites_are_listed() {
     assert!(listed.contains("bellman-ford:sync=outcore,launch=1024x2,edge-order=source"), "{listed}");
     folder.run("bench --suite nothing").fails(2, "nothing");
     folder.run("bench").fails(2, "--suite");
+    folder.run("bench --suite singh --experiment fig9").fails(2, "fig8, experiment4");
+    let some = folder.run(&format!("{SINGH} --quiet --experiment experiment4")).ok();
+    assert!(some.contains("Experiment 4") && !some.contains("Fig. 8: times"), "{some}");
+    folder.run("bench --suite singh --budget 0").fails(2, "the budget is not");
     folder.run("bench --suite singh --scale 10").fails(2, "no scale");
 }
 
@@ -165,6 +192,20 @@ fn a_dataset_that_is_there_is_used() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0]["name"], "road-ny");
     assert!(folder.run("datasets").ok().contains("absent"));
+    // Arcs of weight -1 among the first thousand numbers; 1 and 2 are providers of 3, and 3 of 4.
+    folder.file("data/20110116.as-rel.txt", "# relationships\n3|1|1\n1|3|-1\n2|3|-1\n3|4|-1\n1|2|0\n");
+    let suite = "bench --suite katz-kider --experiment as --quick --engine cpu --quiet";
+    folder.run(&format!("{suite} --data data --output with")).ok();
+    folder.run(&format!("{suite} --output without")).ok();
+    let graph = |name| of_kind(&records(&folder, name), "graph")[0].clone();
+    let (with, without) = (graph("with/results.jsonl"), graph("without/results.jsonl"));
+    assert_eq!(
+        (&with["vertices"], &with["arcs"], &with["origin"]),
+        (&4.into(), &3.into(), &"20110116.as-rel.txt".into())
+    );
+    assert!(with["stand_in"].as_str().unwrap().contains("three years later"), "{with}");
+    assert_eq!(without["vertices"], 1000);
+    assert!(without["stand_in"].as_str().unwrap().contains("absent"), "{without}");
 }
 
 /// Answers every request with these bytes.

@@ -140,6 +140,8 @@ mod tests {
             engine: Engine::Cpu,
             scale: Some(6),
             timeout: None,
+            budget: None,
+            experiments: Vec::new(),
             data: None,
             output: None,
             resume: false,

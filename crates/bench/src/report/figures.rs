@@ -131,6 +131,15 @@ pub(super) fn lines(shown: &Shown<'_>) -> String {
 const ROW: f64 = 19.0;
 const PANEL: f64 = 440.0;
 
+/// A number of an axis, without zeros behind it.
+fn plain(value: f64) -> String {
+    if value >= 1.0 {
+        return text::scaled(value);
+    }
+    let decimals = (-value.log10()).ceil().max(0.0) as usize;
+    format!("{value:.decimals$}")
+}
+
 /// A name that fits beside a row.
 fn short(text: &str, letters: usize) -> String {
     if text.chars().count() <= letters {
@@ -142,8 +151,8 @@ fn short(text: &str, letters: usize) -> String {
 /// Times on one graph, a row for each series.
 pub(super) fn panel(shown: &Shown<'_>, graph: &str) -> String {
     let rows: Vec<&Row> = shown.rows.iter().filter(|row| row.graph == graph).copied().collect();
-    let letters = rows.iter().map(|row| row.series.chars().count()).max().unwrap_or(0).min(34);
-    let left = 10.0 + 6.4 * letters as f64;
+    let letters = rows.iter().map(|row| row.series.chars().count()).max().unwrap_or(0).min(32);
+    let left = 12.0 + 7.0 * letters as f64;
     let (right, top) = (PANEL - 62.0, 6.0);
     let bottom = top + ROW * rows.len() as f64;
     let x = Axis::over(shown.times(), left, right);
@@ -227,7 +236,7 @@ pub(super) fn speed_ups(shown: &Shown<'_>) -> Vec<(String, Vec<Ratio>)> {
         let is_peer = |series: &&str| shown.rows.iter().any(|row| row.series == **series && row.engine == "peer");
         let peers: Vec<&str> = shown.series.iter().filter(|series| is_peer(series)).copied().collect();
         for ours in shown.series.iter().filter(|series| !is_peer(series)) {
-            all.push((format!("{ours}: so many times as fast as"), collect(&|peer| ratios(peer, ours), &peers)));
+            all.push((format!("{ours} is so many times as fast as each"), collect(&|peer| ratios(peer, ours), &peers)));
         }
     } else if let Some(against) = shown.experiment.against.as_deref() {
         let others: Vec<&str> = shown.series.iter().filter(|series| **series != against).copied().collect();
@@ -239,8 +248,8 @@ pub(super) fn speed_ups(shown: &Shown<'_>) -> Vec<(String, Vec<Ratio>)> {
 
 /// Ratios as rows on a logarithmic axis with 1 marked.
 pub(super) fn ratio_panel(shown: &Shown<'_>, headline: &str, ratios: &[Ratio]) -> String {
-    let letters = ratios.iter().map(|ratio| ratio.name.chars().count()).max().unwrap_or(0).min(34);
-    let left = 10.0 + 6.4 * letters as f64;
+    let letters = ratios.iter().map(|ratio| ratio.name.chars().count()).max().unwrap_or(0).min(32);
+    let left = 12.0 + 7.0 * letters as f64;
     let (right, top) = (PANEL - 62.0, 6.0);
     let bottom = top + ROW * ratios.len() as f64;
     let ends = ratios.iter().flat_map(|ratio| [ratio.ends().0, ratio.ends().1]);
@@ -251,7 +260,7 @@ pub(super) fn ratio_panel(shown: &Shown<'_>, headline: &str, ratios: &[Ratio]) -
     for (index, tick) in ticks.into_iter().enumerate() {
         svg.line("grid", (x.at(tick), top), (x.at(tick), bottom));
         if index % every == 0 {
-            svg.text("tick", (x.at(tick), bottom + 16.0), "middle", format!("{}×", text::scaled(tick)));
+            svg.text("tick", (x.at(tick), bottom + 16.0), "middle", format!("{}×", plain(tick)));
         }
     }
     svg.line("axis", (x.at(1.0), top), (x.at(1.0), bottom));
@@ -320,8 +329,8 @@ pub(super) fn achieved<'a>(shown: &Shown<'a>) -> Vec<Achieved<'a>> {
 /// Achieved rates as bars against the ceiling.
 pub(super) fn ceiling_panel(shown: &Shown<'_>, achieved: &[Achieved<'_>]) -> String {
     let name = |found: &Achieved<'_>| format!("{} ({})", found.graph.title, found.ceiling.engine);
-    let letters = achieved.iter().map(|found| name(found).chars().count()).max().unwrap_or(0).min(34);
-    let left = 10.0 + 6.4 * letters as f64;
+    let letters = achieved.iter().map(|found| name(found).chars().count()).max().unwrap_or(0).min(32);
+    let left = 12.0 + 7.0 * letters as f64;
     let (right, top) = (PANEL - 62.0, 6.0);
     let bottom = top + ROW * achieved.len() as f64;
     let x = Axis::over(achieved.iter().map(Achieved::share).chain([0.001, 1.0]), left, right);
@@ -331,7 +340,7 @@ pub(super) fn ceiling_panel(shown: &Shown<'_>, achieved: &[Achieved<'_>]) -> Str
     for (index, tick) in ticks.into_iter().enumerate() {
         svg.line("grid", (x.at(tick), top), (x.at(tick), bottom));
         if index % every == 0 {
-            svg.text("tick", (x.at(tick), bottom + 16.0), "middle", format!("{} %", text::scaled(100.0 * tick)));
+            svg.text("tick", (x.at(tick), bottom + 16.0), "middle", format!("{} %", plain(100.0 * tick)));
         }
     }
     for (index, found) in achieved.iter().enumerate() {
@@ -408,4 +417,21 @@ fn columns(label: &str, axis: &str, bars: &[(String, u64)]) -> String {
     svg.line("axis", (left, bottom), (right, bottom));
     svg.text("label", (0.5 * (left + right), HEIGHT - 4.0), "middle", axis);
     svg.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_ratios_keep_their_digits() {
+        let all: Vec<String> = [0.001, 0.02, 0.1, 0.5, 1.0, 2000.0].map(plain).to_vec();
+        assert_eq!(all, ["0.001", "0.02", "0.1", "0.5", "1", "2 k"]);
+    }
+
+    #[test]
+    fn names_that_are_too_long_are_cut() {
+        assert_eq!(short("abcdef", 6), "abcdef");
+        assert_eq!(short("abcdefg", 6), "abcde…");
+    }
 }

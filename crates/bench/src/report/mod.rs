@@ -38,7 +38,7 @@ pub fn html(suite: &Suite, results: &Results) -> String {
         "</main><footer><p>Made by <code>warpath bench</code> from <code>results.jsonl</code>; every time is of this \
                   run, every answer was compared before its time counted.</p></footer>",
     );
-    let _ = write!(out, "<script>{}</script></body></html>\n", include_str!("script.js"));
+    let _ = writeln!(out, "<script>{}</script></body></html>", include_str!("script.js"));
     out
 }
 
@@ -70,8 +70,7 @@ fn head(out: &mut String, suite: &Suite, results: &Results, shown: &[Shown<'_>])
         out.push_str("<li><a href=\"#claims\">Claims</a></li>");
     }
     for shown in shown {
-        let short = shown.experiment.title.split(':').next().unwrap_or(&shown.experiment.title);
-        let _ = write!(out, "<li><a href=\"#{}\">{}</a></li>", shown.experiment.id, escape(short));
+        let _ = write!(out, "<li><a href=\"#{}\">{}</a></li>", shown.experiment.id, escape(&shown.experiment.title));
     }
     out.push_str(
         "<li><a href=\"#speed-ups\">Speed-ups</a></li><li><a href=\"#ceilings\">Ceilings</a></li>\
@@ -91,7 +90,7 @@ fn claims(out: &mut String, suite: &Suite, results: &Results) {
     for claim in &suite.claims {
         let _ = write!(
             out,
-            "<tr><td class=\"text\">{}</td><td>{}</td><td class=\"text\">{}</td>\
+            "<tr><td class=\"text\">{}</td><td class=\"says\">{}</td><td class=\"text\">{}</td>\
              <td class=\"remark\"><a href=\"#{id}\">{id}</a>: {} by {}</td></tr>",
             escape(&claim.text),
             escape(&claim.says),
@@ -151,42 +150,67 @@ fn number(out: &mut String, value: Option<f64>, text: &str) {
 
 fn numbers(out: &mut String, shown: &Shown<'_>) {
     let experiment = shown.experiment;
-    let open = if shown.rows.len() <= 40 { " open" } else { "" };
+    let open = if shown.rows.len() <= 12 { " open" } else { "" };
     let _ = write!(
         out,
         "<details id=\"{}-numbers\"{open}><summary>The numbers ({} rows)</summary><div class=\"scroll\"><table><thead><tr>",
         experiment.id,
         shown.rows.len()
     );
-    let speed_ups = experiment.against.is_some();
+    let columns = Columns::of(shown);
     for name in ["graph", "series"] {
         header(out, name, false);
     }
-    for name in ["median", "least", "greatest", "paper"] {
+    for name in ["median", "least", "greatest"] {
         header(out, name, true);
     }
-    experiment.counters.iter().for_each(|name| header(out, &name.replace('_', " "), true));
-    if speed_ups {
+    if columns.reported {
+        header(out, "paper", true);
+    }
+    columns.counters.iter().for_each(|name| header(out, &name.replace('_', " "), true));
+    if columns.speed_ups {
         header(out, "speed-up", true);
     }
-    for name in ["prepare", "download"] {
-        header(out, name, true);
+    header(out, "prepare", true);
+    if columns.download {
+        header(out, "download", true);
     }
     header(out, "clock", false);
     out.push_str("<th>remark</th></tr></thead><tbody>");
     for row in &shown.rows {
-        row_of_numbers(out, shown, row, speed_ups);
+        row_of_numbers(out, shown, row, &columns);
     }
     out.push_str("</tbody></table></div></details>");
 }
 
-fn row_of_numbers(out: &mut String, shown: &Shown<'_>, row: &Row, speed_ups: bool) {
+/// The columns that have something in them.
+struct Columns<'a> {
+    reported: bool,
+    counters: Vec<&'a str>,
+    speed_ups: bool,
+    download: bool,
+}
+
+impl<'a> Columns<'a> {
+    fn of(shown: &Shown<'a>) -> Self {
+        let some = |has: &dyn Fn(&Row) -> bool| shown.rows.iter().any(|row| has(row));
+        let counted = |name: &&str| some(&|row| !tables::counter(row, name).is_empty());
+        Columns {
+            reported: some(&|row| row.reported.is_some()),
+            counters: shown.experiment.counters.iter().map(String::as_str).filter(counted).collect(),
+            speed_ups: some(&|row| tables::speed_up(shown.results, shown.experiment, row).is_some()),
+            download: some(&|row| row.seconds.as_ref().is_some_and(|times| times.download > 0.0)),
+        }
+    }
+}
+
+fn row_of_numbers(out: &mut String, shown: &Shown<'_>, row: &Row, columns: &Columns<'_>) {
     let wrong = if row.status == Status::Wrong { " class=\"wrong\"" } else { "" };
     let facts = shown.results.graph(&row.graph);
     let title = facts.map_or(row.graph.as_str(), |facts| facts.title.as_str());
     let _ = write!(
         out,
-        "<tr{wrong}><td><a href=\"#graph-{}\">{}</a>{}</td><td class=\"text\">{}</td>",
+        "<tr{wrong}><td class=\"graph\"><a href=\"#graph-{}\">{}</a>{}</td><td class=\"text\">{}</td>",
         row.graph,
         escape(title),
         if facts.is_some_and(|facts| facts.stand_in.is_some()) { " †" } else { "" },
@@ -204,18 +228,25 @@ fn row_of_numbers(out: &mut String, shown: &Shown<'_>, row: &Row, speed_ups: boo
             number(out, None, "");
         }
     }
-    number(out, row.reported, &row.reported.map_or_else(String::new, text::seconds));
-    for name in &shown.experiment.counters {
-        let value = row.counters.get(name).map(|value| *value as f64);
+    if columns.reported {
+        number(out, row.reported, &row.reported.map_or_else(String::new, text::seconds));
+    }
+    for name in &columns.counters {
+        let value = row.counters.get(*name).map(|value| *value as f64);
         number(out, value, &tables::counter(row, name));
     }
-    if speed_ups {
+    if columns.speed_ups {
         let speed_up = tables::speed_up(shown.results, shown.experiment, row);
         number(out, speed_up, &speed_up.map_or_else(String::new, text::ratio));
     }
     let times = row.seconds.as_ref().filter(|_| row.status == Status::Measured);
-    for value in [times.map(|times| times.prepare), times.map(|times| times.download)] {
+    let mut time = |value: Option<f64>| {
+        let value = value.filter(|value| *value > 0.0);
         number(out, value, &value.map_or_else(String::new, text::seconds));
+    };
+    time(times.map(|times| times.prepare));
+    if columns.download {
+        time(times.map(|times| times.download));
     }
     let clock = times.map_or("", |times| tables::clock(times.clock));
     let _ = write!(out, "<td>{clock}</td><td class=\"remark\">{}</td></tr>", escape(&tables::remark(row)));
@@ -346,7 +377,7 @@ mod tests {
             assert!(!page.contains(outside), "{outside}");
         }
         assert!(page.contains("href=\"#fig8-numbers\"") && page.contains("id=\"fig8-numbers\""));
-        assert!(page.contains("2.00×"), "a speed-up");
+        assert!(page.contains("0.50×"), "a speed-up");
         let targets = page.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap());
         for target in targets.filter(|target| !target.starts_with("graph-")) {
             assert!(page.contains(&format!("id=\"{target}\"")), "{target} leads nowhere");
@@ -367,7 +398,8 @@ mod tests {
         for name in Suite::names() {
             let suite = Suite::named(name).unwrap();
             let page = html(&suite, &empty_run(name));
-            assert!(page.ends_with("</html>\n") && !page.contains("NaN") && !page.contains("inf "), "{name}");
+            let (pictures, _) = page.split_once("<script>").unwrap();
+            assert!(page.ends_with("</html>\n") && !pictures.contains("NaN") && !pictures.contains("inf "), "{name}");
         }
     }
 }

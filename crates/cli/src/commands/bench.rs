@@ -40,6 +40,8 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
         engine,
         scale: arguments.scale,
         timeout: arguments.timeout,
+        budget: arguments.budget,
+        experiments: arguments.experiment,
         data: arguments.data,
         output: arguments.output,
         resume: arguments.resume,
