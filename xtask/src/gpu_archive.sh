@@ -95,6 +95,8 @@ if [[ " $parts " == *" sanitizers "* ]]; then
                     ./warpath apsp uniform:10 --weights random:1..50 --verify --engine cuda --memory $memory \
                     --algorithm tiled-floyd-warshall:strip=128,cell-bits=32
             done
+            attempt "$tool apsp with successors" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
+                ./warpath apsp uniform:8 --weights random:1..50 --verify --engine cuda --successors --output "$logs/successors.csv"
             for algorithm in $(algorithms closure); do
                 attempt "$tool closure $algorithm" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
                     ./warpath closure uniform:8,edges-per-vertex=1 --engine cuda --algorithm "$algorithm" --verify
