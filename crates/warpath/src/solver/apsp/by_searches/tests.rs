@@ -65,13 +65,11 @@ fn agrees_with_the_cpu<W: TestWeight>(seed: u64, every: usize, algorithms: &[&st
 
 #[test]
 fn batches_agree_with_the_cpu_in_every_lane() {
-    for seed in [1, 2] {
-        agrees_with_the_cpu::<u32>(seed, 5, &BATCHED);
-        agrees_with_the_cpu::<Unit>(seed + 2, 5, &BATCHED);
-    }
-    agrees_with_the_cpu::<i32>(5, 5, &BATCHED);
-    agrees_with_the_cpu::<f32>(6, 5, &BATCHED);
-    agrees_with_the_cpu::<f64>(7, 5, &BATCHED);
+    agrees_with_the_cpu::<u32>(1, 13, &BATCHED);
+    agrees_with_the_cpu::<Unit>(3, 13, &BATCHED);
+    agrees_with_the_cpu::<i32>(5, 17, &BATCHED);
+    agrees_with_the_cpu::<f32>(6, 17, &BATCHED);
+    agrees_with_the_cpu::<f64>(7, 17, &BATCHED);
 }
 
 #[test]
