@@ -400,6 +400,7 @@ mod tests {
 
     /// Circles of weight 0, chains of them, ties everywhere.
     #[test]
+    #[cfg_attr(emulator_sanitized, ignore = "takes minutes under sanitizers; the other tests run the same kernels")]
     fn plateaus_become_trees() {
         for (turn, way) in WAYS.into_iter().enumerate() {
             let zeros = random_arcs(turn as u64, 150, 500, &[0, 0, 0, 1, 2]);
@@ -418,6 +419,7 @@ mod tests {
 
     /// Differences of heights, here and there a little more: no circle is negative, many are 0.
     #[test]
+    #[cfg_attr(emulator_sanitized, ignore = "takes minutes under sanitizers; the other tests run the same kernels")]
     fn negative_weights() {
         let mut random = Random(11);
         let heights: Vec<i32> = (0..140).map(|_| random.below(40) as i32).collect();
@@ -434,6 +436,7 @@ mod tests {
     /// Every arc is a shortest path, so more than there is room for; and a line, on which all vertices between are on the
     /// way.
     #[test]
+    #[cfg_attr(emulator_sanitized, ignore = "takes minutes under sanitizers; the other tests run the same kernels")]
     fn tables_of_distances() {
         let pairs = |n: u32| (0..n).flat_map(move |u| (0..n).filter(move |&v| v != u).map(move |v| (u, v)));
         for n in [33_u32, 97] {

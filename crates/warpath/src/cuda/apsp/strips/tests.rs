@@ -94,6 +94,7 @@ fn any_number_of_devices_gives_the_same_bits() {
 }
 
 #[test]
+#[cfg_attr(emulator_sanitized, ignore = "takes minutes under sanitizers; the other tests run the same kernels")]
 fn narrow_cells() {
     // Two in a word: blocks are multiples of 256.
     agrees::<u32>(270, 0, 256, Cell::U16, |length| length as u32);
@@ -251,6 +252,7 @@ fn distances_at_the_edges_of_the_cells() {
 }
 
 #[test]
+#[cfg_attr(emulator_sanitized, ignore = "takes minutes under sanitizers; the other tests run the same kernels")]
 fn work_can_be_cancelled_anywhere() {
     let graph = random_graph(6, 400, 2, 0, |length| length as u32);
     let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
@@ -277,6 +279,7 @@ fn work_can_be_cancelled_anywhere() {
 
 /// A run that is ended in the middle goes on where it was, and writes the same file, bit for bit.
 #[test]
+#[cfg_attr(emulator_sanitized, ignore = "takes minutes under sanitizers; the other tests run the same kernels")]
 fn what_was_interrupted_goes_on() {
     fn check<W: Weight>(n: u64, potential: u64, rows: u64, cell: Cell, weight: fn(i64) -> W) {
         let graph = random_graph(n, n, 5, potential, weight);
