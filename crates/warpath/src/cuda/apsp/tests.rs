@@ -118,7 +118,8 @@ fn sizes_that_no_tile_divides() {
             }
         }
     }
-    for n in [1, 2, 31, 33, 65, 130, 259] {
+    let sizes: &[u64] = if cfg!(emulator_sanitized) { &[2, 33, 130] } else { &[1, 2, 31, 33, 65, 130, 259] };
+    for &n in sizes {
         check::<u32>(n, 0, |length| length as u32);
         check::<i32>(n, 40, |length| length as i32);
         check::<f32>(n, 0, |length| length as f32);

@@ -313,6 +313,7 @@ pub(crate) mod tests {
     }
 
     #[test]
+    #[cfg_attr(emulator_sanitized, ignore = "takes long under sanitizers; the other tests run the same kernels")]
     fn every_algorithm_agrees_under_another_schedule() {
         every_algorithm_agrees_with_the_cpu_and_proves_it(2);
     }

@@ -133,6 +133,7 @@ fn graphs_of_every_shape_out_of_core() {
 
 /// Without being asked to: a matrix goes to the host if the memory it may take is too little, in strips that fit.
 #[test]
+#[cfg_attr(emulator_sanitized, ignore = "takes minutes under sanitizers; the other tests run the same kernels")]
 fn what_does_not_fit_is_streamed() {
     let graph = random_graph(1, 700, 3, 0, |length| length as u32);
     let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
@@ -195,6 +196,7 @@ fn plans_for_large_matrices() {
 }
 
 #[test]
+#[cfg_attr(emulator_sanitized, ignore = "takes minutes under sanitizers; the other tests run the same kernels")]
 fn negative_cycles_through_any_strip() {
     for (n, back) in [(40, 10), (300, 10), (300, 31), (500, 10)] {
         // From a vertex of one strip to one of another, and back.
@@ -224,6 +226,7 @@ fn negative_cycles_through_any_strip() {
 
 /// Distances that do not fit are noticed in whatever strip they are.
 #[test]
+#[cfg_attr(emulator_sanitized, ignore = "takes minutes under sanitizers; the other tests run the same kernels")]
 fn distances_at_the_edges_of_the_cells() {
     // A path through all strips: 401 times the weight is to be below half of what a cell holds.
     for (weight, bits) in [(81_u32, 16), (82, 32), (5_000_000, 32), (6_000_000, 64)] {
