@@ -9,7 +9,8 @@ use warpath::{Control, Progress};
 
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A control handle that Ctrl-C cancels and, if `show` and standard error is a terminal, a progress bar follows.
+/// A control handle that Ctrl-C, SIGTERM or SIGHUP cancels and, if `show` and standard error is a terminal, a progress bar
+/// follows.
 ///
 /// A second Ctrl-C ends the process at once.
 pub(crate) fn control(show: bool) -> Control {

@@ -10,7 +10,7 @@
 //! trades atomic operations for twice the logarithm of a block's threads in barriers, which pays only where many arcs
 //! that improve a vertex meet, so hardly anywhere. `edge-order=source` reads one tail's distance for a run of arcs,
 //! `destination` lowers one head from a run of arcs, whose atomic operations then wait for each other. `launch` is
-//! threads x blocks: those of the report, of 2019, fill two multiprocessors of a GPU of today; what is taken otherwise
+//! threads x blocks: those of the report fill two multiprocessors of a GPU of today; what is taken otherwise
 //! fills it.
 //!
 //! Weights may be below zero. A cycle of negative length shows in that distances still fall after as many rounds as

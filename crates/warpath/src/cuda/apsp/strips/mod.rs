@@ -62,7 +62,7 @@
 //! It is what there is beyond the memory of one device. Where that suffices, the matrix in one piece is as quick on one
 //! device, and takes less memory; from some 16,000 vertices on, several devices are quicker than one.
 //!
-//! Sources: Katz and Kider 2008, "All-pairs shortest-paths for large graphs on the GPU", sect. 4.4-4.5 (pages, and several
+//! Sources: Katz and Kider 2008, "All-pairs shortest-paths for large graphs on the GPU", sect. 4.4 (pages, and several
 //! GPUs). Running a panel ahead is what LU decompositions call look-ahead.
 
 mod cut;
