@@ -139,7 +139,7 @@ impl Bfs {
             bytes as f64 / COPYING + if state.is_open() { 0.0 } else { OPENING }
         };
         let searching = if together.is_some() {
-            searches.div_ceil(many_sources::WIDEST) as f64 * (seconds_of_batch(graph, is_thin) + SEARCH)
+            searches.div_ceil(many_sources::WIDEST) as f64 * (many_sources::seconds_of_batch(graph, is_thin) + SEARCH)
         } else {
             searches as f64 * (on_gpu + SEARCH)
         };
@@ -479,27 +479,6 @@ impl<'s, 'g> Batches<'s, 'g> {
         state.report.seconds.prepare = 0.0;
         Ok((levels, predecessors, report))
     }
-}
-
-/// What as many searches at once as there can be are predicted to take.
-fn seconds_of_batch(graph: &Graph, is_thin: bool) -> f64 {
-    /// Levels a second, where levels are short and where they are wide; there all arcs are gone through a few times, so many
-    /// a second.
-    const NARROW: f64 = 4.5e9;
-    const WIDE: f64 = 200e9;
-    const ARCS: f64 = 100e9;
-    const PASSES: f64 = 3.0;
-    let levels = many_sources::WIDEST as f64 * graph.vertices() as f64;
-    if is_thin { levels / NARROW } else { levels / WIDE + PASSES * graph.arcs() as f64 / ARCS }
-}
-
-/// What so many searches, as many at once as there can be, are predicted to keep a device busy for if the host waits for none
-/// of them.
-pub(super) fn seconds_on_device(graph: &Graph, searches: usize) -> f64 {
-    /// What the barriers of some eight levels take, and a launch, as measured on graphs of 4,039 and 82,168 vertices.
-    const BATCH: f64 = 125e-6;
-    let is_thin = cuda::choose(graph).0 == "multi-hop";
-    searches.div_ceil(many_sources::WIDEST) as f64 * (seconds_of_batch(graph, is_thin) + BATCH)
 }
 
 /// What the arcs of a graph take on a device.

@@ -31,6 +31,9 @@
 //! to 30 microseconds a search. Compared with a search alone it does not win where searches meet nowhere and have wide
 //! levels, as on a large grid.
 //!
+//! All sources of a table at once are begun without waiting for any launch; where the graph is small they are searched for in
+//! blocks of their own instead ([`one_block`]), if that is predicted to be quicker.
+//!
 //! Memory: 4 bytes a vertex for each search of a batch, 16 for the words, the graph, a queue. With less of it batches are
 //! narrower.
 //!
@@ -39,8 +42,9 @@
 
 use std::sync::Arc;
 
+use super::one_block::{self, OneBlock, Places};
 use super::predecessors::{Arcs, Found};
-use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting};
+use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting, multi_hop};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
@@ -137,6 +141,31 @@ pub(crate) fn plan(graph: &Graph, rows: u64) -> Plan {
     plan
 }
 
+/// What as many searches at once as there can be are predicted to take.
+pub(crate) fn seconds_of_batch(graph: &Graph, is_thin: bool) -> f64 {
+    /// Levels a second, where levels are short and where they are wide; there all arcs are gone through a few times, so many
+    /// a second.
+    const NARROW: f64 = 4.5e9;
+    const WIDE: f64 = 200e9;
+    const ARCS: f64 = 100e9;
+    const PASSES: f64 = 3.0;
+    let levels = WIDEST as f64 * graph.vertices() as f64;
+    if is_thin { levels / NARROW } else { levels / WIDE + PASSES * graph.arcs() as f64 / ARCS }
+}
+
+/// The same if the host does not wait for it.
+fn seconds_of_launch(graph: &Graph) -> f64 {
+    /// What the barriers of some eight levels take, and a launch, as measured on graphs of 4,039 and 82,168 vertices.
+    const BATCH: f64 = 125e-6;
+    seconds_of_batch(graph, multi_hop::suits(graph).is_some()) + BATCH
+}
+
+/// What so many searches are predicted to keep a device busy for if the host waits for none of them.
+pub(crate) fn seconds_on_device(graph: &Graph, parameters: &Parameters, searches: usize) -> f64 {
+    let of_launches = searches.div_ceil(WIDEST) as f64 * seconds_of_launch(graph);
+    one_block::seconds_at_best(graph, parameters, searches, of_launches)
+}
+
 /// The kernel's arguments: addresses, and numbers.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -224,8 +253,21 @@ pub(crate) fn prepare(
         alpha: parameters.get("bottom-up").unwrap_or(0.1) as f32,
         beta: parameters.get("top-down").unwrap_or(0.02) as f32,
     };
+    let places = Places {
+        offsets: arguments.offsets,
+        targets: arguments.targets,
+        levels: arguments.levels,
+        stride: arguments.stride,
+        report: arguments.report,
+        sources: arguments.sources,
+        cancelled: arguments.cancelled,
+    };
+    let one_block = OneBlock::prepare(&**device, graph, parameters, shape.block[0], places)?;
+    let seconds_of_launch = one_block.as_ref().map_or(0.0, |_| seconds_of_launch(graph));
     Ok(ManySources {
         pool,
+        one_block,
+        seconds_of_launch,
         search,
         shape,
         arguments,
@@ -237,7 +279,7 @@ pub(crate) fn prepare(
         arrivals,
         reports,
         waiting,
-        launches: 0,
+        begun: Begun::default(),
     })
 }
 
@@ -245,6 +287,10 @@ pub(crate) fn prepare(
 #[derive(Debug)]
 pub(crate) struct ManySources {
     pool: Pool,
+    /// The other way to many searches, if there is room for it.
+    pub(super) one_block: Option<OneBlock>,
+    /// What it is compared with.
+    seconds_of_launch: f64,
     search: Function,
     shape: LaunchShape,
     arguments: Batch,
@@ -254,11 +300,19 @@ pub(crate) struct ManySources {
     levels: DeviceSlice<u32>,
     sources: DeviceSlice<VertexId>,
     arrivals: DeviceSlice<u32>,
-    /// For each launch its levels, and those of them that were bottom-up.
+    /// For each launch, or block, its levels, and those of them that were bottom-up.
     reports: DeviceSlice<[u32; 2]>,
     waiting: Waiting,
-    /// How many there were at the last start.
+    begun: Begun,
+}
+
+/// What was started last.
+#[derive(Debug, Clone, Copy, Default)]
+struct Begun {
     launches: usize,
+    reports: usize,
+    /// Searches that a block has done without others.
+    in_one_block: usize,
 }
 
 impl ManySources {
@@ -277,8 +331,9 @@ impl ManySources {
         self.run(sources, sources.len() as u32, cutoff, control)
     }
 
-    /// Begins a search from each of these sources, which may be equal, with a launch for every batch of them, one after
-    /// another. The levels of the first go to the first row, and so on.
+    /// Begins a search from each of these sources, which may be equal: each with as many others as a block can have, or,
+    /// where that does not pay, with a launch for every batch of them, one after another. The levels of the first go to
+    /// the first row, and so on.
     ///
     /// # Panics
     ///
@@ -287,35 +342,50 @@ impl ManySources {
         let rows = self.levels.length() / self.arguments.stride.max(1);
         assert!(sources.len() as u64 <= rows, "more sources than there are rows");
         self.pool.upload(self.sources, sources)?;
-        self.waiting.start(self.pool.device(), control, || {
-            for (index, batch) in sources.chunks(self.width).enumerate() {
-                let first = (index * self.width) as u64;
-                self.pool.fill(self.arrivals, 0)?;
-                self.launch(Batch {
-                    levels: self.levels.part(first * self.arguments.stride, 0).address(),
-                    sources: self.sources.part(first, 0).address(),
-                    report: self.reports.part(index as u64, 1).address(),
-                    source_count: batch.len() as u32,
-                    searches: batch.len() as u32,
-                    cutoff: u32::MAX,
-                    ..self.arguments
-                })?;
+        let launches = sources.len().div_ceil(self.width);
+        let of_launches = launches as f64 * self.seconds_of_launch;
+        let in_one_block = self.one_block.as_ref().filter(|one_block| one_block.pays(sources.len(), of_launches));
+        let mut begun = Begun { launches, reports: launches, in_one_block: 0 };
+        self.waiting.start(self.pool.device(), control, || match in_one_block {
+            Some(one_block) => {
+                let reports = one_block.launch(&**self.pool.device(), sources.len())?;
+                begun = Begun { launches: 1, reports, in_one_block: sources.len() };
+                Ok(())
             }
-            Ok(())
+            None => self.launch_each(sources),
         })?;
-        self.launches = sources.len().div_ceil(self.width);
+        self.begun = begun;
+        Ok(())
+    }
+
+    /// A launch for every batch of sources, which the device has.
+    fn launch_each(&self, sources: &[VertexId]) -> Result<()> {
+        for (index, batch) in sources.chunks(self.width).enumerate() {
+            let first = (index * self.width) as u64;
+            self.pool.fill(self.arrivals, 0)?;
+            self.launch(Batch {
+                levels: self.levels.part(first * self.arguments.stride, 0).address(),
+                sources: self.sources.part(first, 0).address(),
+                report: self.reports.part(index as u64, 1).address(),
+                source_count: batch.len() as u32,
+                searches: batch.len() as u32,
+                cutoff: u32::MAX,
+                ..self.arguments
+            })?;
+        }
         Ok(())
     }
 
     /// Waits until the searches that were begun are done.
     pub(crate) fn finish(&mut self, control: &Control) -> Result<Statistics> {
         let seconds = self.waiting.finish(self.pool.device(), control)?;
-        let reports = self.pool.read(self.reports.part(0, self.launches as u64))?;
+        let reports = self.pool.read(self.reports.part(0, self.begun.reports as u64))?;
         let sum = |of: usize| reports.iter().map(|report| u64::from(report[of])).sum();
         Ok(vec![
+            ("searches_in_one_block", self.begun.in_one_block as u64),
             ("levels", sum(0)),
             ("bottom_up_levels", sum(1)),
-            ("kernel_launches", self.launches as u64),
+            ("kernel_launches", self.begun.launches as u64),
             ("device_nanoseconds", (seconds * 1e9) as u64),
         ])
     }

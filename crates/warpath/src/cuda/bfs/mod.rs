@@ -8,6 +8,7 @@ pub(crate) mod direction_optimizing;
 pub(crate) mod level_parallel;
 pub(crate) mod many_sources;
 pub(crate) mod multi_hop;
+pub(crate) mod one_block;
 pub(crate) mod predecessors;
 pub(crate) mod queue;
 pub(crate) mod scan;

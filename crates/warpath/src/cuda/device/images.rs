@@ -78,6 +78,8 @@ pub(crate) static BFS_DIRECTION_OPTIMIZING: Image = image!("bfs_direction_optimi
 pub(crate) static BFS_MULTI_HOP: Image = image!("bfs_multi_hop");
 /// `kernels/bfs/many_sources.cu`.
 pub(crate) static BFS_MANY_SOURCES: Image = image!("bfs_many_sources");
+/// `kernels/bfs/one_block.cu`.
+pub(crate) static BFS_ONE_BLOCK: Image = image!("bfs_one_block");
 /// `kernels/bfs/vertex_parallel.cu`.
 pub(crate) static BFS_VERTEX_PARALLEL: Image = image!("bfs_vertex_parallel");
 /// `kernels/bfs/level_parallel.cu`.
@@ -142,6 +144,7 @@ mod tests {
             &BFS_DIRECTION_OPTIMIZING,
             &BFS_MULTI_HOP,
             &BFS_MANY_SOURCES,
+            &BFS_ONE_BLOCK,
             &BFS_VERTEX_PARALLEL,
             &BFS_LEVEL_PARALLEL,
             &BFS_QUEUE,

@@ -6,9 +6,10 @@ use crate::Engine;
 use crate::algorithms::Parameters;
 use crate::cuda::apsp::strips::Room;
 use crate::cuda::apsp::{self as cuda, ApspAlgorithm, Cell, MatrixAlgorithm, batched, tiled_floyd_warshall};
+use crate::cuda::bfs::many_sources;
 use crate::graph::{Graph, WeightKind};
 use crate::solver::place::{COPYING, OPENING};
-use crate::solver::{Solver, bfs, sssp};
+use crate::solver::{Solver, sssp};
 
 /// Seconds of one thread of the CPU for a relaxation, for an arc and a source of a weighted graph, and of one without
 /// weights.
@@ -30,10 +31,10 @@ pub(super) fn on_device(algorithm: &ApspAlgorithm, parameters: &Parameters, grap
     match algorithm {
         ApspAlgorithm::OnMatrix(algorithm) => on_matrix(algorithm, parameters, graph),
         ApspAlgorithm::BySearches(algorithm) if algorithm.info.name == batched::ALGORITHM.info.name => {
-            in_batches(graph, sources)
+            in_batches(parameters, graph, sources)
         }
         ApspAlgorithm::BySearches(algorithm) if algorithm.info.name == batched::JOHNSON.info.name => {
-            in_batches(graph, sources)
+            in_batches(parameters, graph, sources)
         }
         ApspAlgorithm::BySearches(_) => {
             /// Arcs that one search after another looks at in a second, and what each takes at least.
@@ -71,9 +72,9 @@ fn on_matrix(algorithm: &MatrixAlgorithm, parameters: &Parameters, graph: &Graph
     }
 }
 
-fn in_batches(graph: &Graph, sources: usize) -> f64 {
+fn in_batches(parameters: &Parameters, graph: &Graph, sources: usize) -> f64 {
     match graph.weight_kind() {
-        WeightKind::Unit => bfs::seconds_on_device(graph, sources),
+        WeightKind::Unit => many_sources::seconds_on_device(graph, parameters, sources),
         _ => sssp::seconds_together(graph, sources),
     }
 }

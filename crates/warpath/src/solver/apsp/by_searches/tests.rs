@@ -9,9 +9,13 @@ use crate::problems::{NpyWriter, Reduction, RowBlock, RowReductions, RowSink, Ta
 use crate::testing::{Random, TestWeight, graphs_of_every_shape};
 use crate::{Apsp, Bfs, Control, Engine};
 
-/// Batches of one row, of some, of all.
-const BATCHED: [&str; 4] =
-    ["batched:threads=32,rows=7", "batched:threads=64,rows=70", "batched:threads=32", "batched:threads=32,rows=1"];
+/// Batches of one row, of some, of all, in shared memory or not.
+const BATCHED: [&str; 4] = [
+    "batched:threads=32,rows=7",
+    "batched:threads=64,rows=70,distances=global",
+    "batched:threads=32",
+    "batched:threads=32,rows=1,distances=global",
+];
 
 /// Rows of a table that takes long: no more than these.
 const ROWS: usize = 40;
