@@ -143,6 +143,9 @@ pub struct Row {
     pub problem: String,
     /// The engine that was asked for, or `peer`.
     pub engine: String,
+    /// The engine that ran, with its devices, such as `cuda:0,1`.
+    #[serde(default)]
+    pub ran_on: Option<String>,
     /// The algorithm that ran, with its parameters, or the peer with its version.
     pub algorithm: String,
     /// How it ended.
@@ -392,6 +395,7 @@ pub(crate) mod tests {
             series: series.into(),
             problem: "bfs".into(),
             engine: "cpu".into(),
+            ran_on: Some("cpu".into()),
             algorithm: "sequential".into(),
             status: Status::Measured,
             detail: None,

@@ -337,6 +337,7 @@ impl Runner<'_> {
             series: case.series.clone(),
             problem: case.experiment.problem.clone(),
             engine: case.entry.engine.clone(),
+            ran_on: outcome.ran_on,
             algorithm: outcome.algorithm.unwrap_or(asked),
             status: outcome.status,
             detail: outcome.detail,

@@ -84,6 +84,7 @@ pub(crate) fn measure(task: &Task<'_>, tools: &Tools, references: &mut Reference
             status: Status::Measured,
             detail: peered.detail,
             algorithm: Some(peered.name),
+            ran_on: None,
             seconds: Some(Times {
                 clock: Clock::Peer,
                 prepare: peered.prepare,

@@ -91,12 +91,11 @@ fn claims(out: &mut String, suite: &Suite, results: &Results) {
         let _ = write!(
             out,
             "<tr><td class=\"text\">{}</td><td class=\"says\">{}</td><td class=\"text\">{}</td>\
-             <td class=\"remark\"><a href=\"#{id}\">{id}</a>: {} by {}</td></tr>",
+             <td class=\"remark\"><a href=\"#{id}\">{id}</a>: {}</td></tr>",
             escape(&claim.text),
             escape(&claim.says),
             escape(&tables::measured(results, claim)),
-            escape(&claim.slow),
-            escape(&claim.fast),
+            escape(&claim.compared()),
             id = claim.experiment,
         );
     }
