@@ -386,6 +386,27 @@ pub(crate) mod tests {
         })
     }
 
+    /// A graph of so many vertices and arcs.
+    pub(crate) fn graph(id: &str, vertices: u64, arcs: u64) -> GraphFacts {
+        GraphFacts {
+            id: id.into(),
+            title: id.into(),
+            origin: "a recipe".into(),
+            stand_in: None,
+            vertices,
+            arcs,
+            directed: true,
+            weights: "none".into(),
+            weight_range: None,
+            at: vertices as f64,
+            load_seconds: 0.0,
+            components: (1, vertices),
+            degree: (1, 2.0, 3),
+            degrees: vec![0, vertices],
+            frontiers: vec![1, vertices - 1],
+        }
+    }
+
     /// A row with these samples, all from one source.
     pub(crate) fn row(graph: &str, series: &str, samples: &[f64]) -> Row {
         let samples = vec![samples.to_vec()];

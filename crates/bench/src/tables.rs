@@ -26,7 +26,7 @@ pub fn markdown(suite: &Suite, results: &Results) -> String {
             out,
             "| {}{} | {} | {} | {} | {} | {} | {} |",
             cell(&graph.title),
-            if graph.stand_in.is_some() { " †" } else { "" },
+            mark(Some(graph)),
             text::grouped(graph.vertices),
             text::grouped(graph.arcs),
             text::digits(graph.degree.1),
@@ -52,6 +52,11 @@ pub(crate) fn counts(results: &Results) -> String {
     let told = all.into_iter().filter(|status| count(*status) > 0 || *status == Status::Wrong);
     let parts: Vec<String> = told.map(|status| format!("{} {}", count(status), status.text())).collect();
     format!("{} rows: {}", results.rows.len(), parts.join(", "))
+}
+
+/// What stands behind the name of a graph that is not the one that the paper used.
+pub(crate) fn mark(graph: Option<&GraphFacts>) -> &'static str {
+    if graph.is_some_and(|graph| graph.stand_in.is_some()) { " †" } else { "" }
 }
 
 fn cell(text: &str) -> String {
@@ -85,12 +90,14 @@ fn experiment_table(out: &mut String, experiment: &Experiment, results: &Results
     let rules: String = experiment.counters.iter().map(|_| "--:|").collect();
     let _ = writeln!(out, "|---|---|--:|--:|---|--:|{rules}--:|---|");
     for row in rows {
-        let title = results.graph(&row.graph).map_or(row.graph.as_str(), |graph| graph.title.as_str());
+        let facts = results.graph(&row.graph);
+        let title = facts.map_or(row.graph.as_str(), |graph| graph.title.as_str());
         let counters: String = experiment.counters.iter().map(|name| format!(" {} |", counter(row, name))).collect();
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {} | {} | {} |{counters} {} | {} |",
+            "| {}{} | {} | {} | {} | {} | {} |{counters} {} | {} |",
             cell(title),
+            mark(facts),
             cell(&row.series),
             row.median().map_or_else(|| format!("*{}*", row.status.text()), text::seconds),
             row.seconds.as_ref().map_or_else(String::new, |times| range(times.solve.least, times.solve.greatest)),
@@ -214,7 +221,7 @@ fn claims_table(out: &mut String, suite: &Suite, results: &Results) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::tests::{empty_run, row};
+    use crate::results::tests::{empty_run, graph, row};
 
     fn results() -> (Suite, Results) {
         let suite = Suite::named("singh").unwrap();
@@ -244,6 +251,11 @@ mod tests {
         assert!(text.contains("| n10 | GPU, one thread a vertex | 1.00 ms |"), "{text}");
         assert!(text.contains("4.00× | sequential"), "{text}");
         assert!(text.contains("4.00× to 16.0×, geometric mean 8.00× over 2 graphs"), "{text}");
+        results.add_graph(GraphFacts { stand_in: Some("absent".into()), ..graph("n22", 22, 40) });
+        results.add_graph(graph("n10", 10, 20));
+        let marked = markdown(&suite, &results);
+        assert!(marked.contains("| n22 † | GPU, one thread a vertex | 1.00 ms |"), "{marked}");
+        assert!(marked.contains("| n10 | GPU, one thread a vertex |") && marked.contains("† n22: absent"), "{marked}");
         assert!(text.contains("*wrong*") && text.contains("3 reached \\| instead of 5"), "{text}");
         assert_eq!(results.wrong(), 1);
     }
