@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use warpath::problems::Problem;
 use warpath::{Error, Result};
 
@@ -55,7 +55,7 @@ pub struct Suite {
 }
 
 /// How long things may take, in seconds.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// One search: longer is a timeout.
