@@ -189,6 +189,49 @@ fn two_runs_are_compared() {
     folder.run("bench compare a/results.jsonl missing.jsonl").fails(2, "missing.jsonl");
 }
 
+/// Every suite's files, graphs and algorithms work together, not only where they are read.
+#[test]
+fn every_suite_runs_on_the_cpu() {
+    let folder = Folder::new();
+    let listed = folder.run("bench --list").ok();
+    let suites: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(suites.len() >= 7, "{listed}");
+    for suite in suites {
+        // The matrices of that one take a while; other tests run them.
+        let part = if suite == "katz-kider" { " --experiment as" } else { "" };
+        let options = "--quick --engine cpu --budget 0.01 --python /nowhere/python --quiet";
+        folder.run(&format!("bench --suite {suite}{part} {options} --output {suite}")).ok();
+        let records = records(&folder, &format!("{suite}/results.jsonl"));
+        let rows = of_kind(&records, "row");
+        let measured = rows.iter().filter(|row| row["status"] == "measured").count();
+        assert!(measured >= 2, "{suite}");
+        for row in rows.iter().filter(|row| row["status"] != "measured") {
+            let told = row["detail"].as_str().is_some_and(|detail| !detail.is_empty());
+            assert!(row["status"] == "unavailable" && told, "{suite}: {row}");
+        }
+        for row in rows.iter().filter(|row| row["status"] == "measured" && row["engine"] == "cpu") {
+            assert_eq!(row["ran_on"], "cpu", "{suite}: {row}");
+        }
+        assert!(folder.read(&format!("{suite}/tables.md")).contains(&format!("{measured} measured, 0 wrong")));
+        assert!(folder.read(&format!("{suite}/report.html")).ends_with("</html>\n"), "{suite}");
+    }
+}
+
+/// They are in the program, so that the bench has their rows, and only a name leads to them.
+#[test]
+#[cfg(feature = "lab")]
+fn algorithms_of_the_lab_are_there_by_name() {
+    let folder = Folder::new();
+    folder.file("graph.txt", "0 1\n1 2\n");
+    let run = folder.run("bfs graph.txt --source 0 --engine auto --algorithm vertex-parallel-as-printed");
+    if warpath::cuda::devices().is_ok_and(|found| !found.is_empty()) {
+        assert_eq!(run.code, Some(0), "{run:?}");
+    } else {
+        run.fails(3, "there is");
+    }
+    folder.run("bfs graph.txt --source 0 --algorithm vertex-parallel-as-drawn").fails(2, "no algorithm");
+}
+
 #[test]
 fn suites_are_listed() {
     let folder = Folder::new();
@@ -311,7 +354,10 @@ fn open(browser: &Path, folder: &Folder, page: &Path) -> (String, String) {
 #[test]
 fn the_report_opens_in_a_browser_without_an_error() {
     let Some(browser) = browser() else {
-        eprintln!("no Chromium here: the report was not opened");
+        assert!(std::env::var_os("WARPATH_NEEDS_BROWSER").is_none(), "there is no Chromium to open the report with");
+        eprintln!(
+            "skipped: there is no Chromium here, so that the report was not opened; $WARPATH_NEEDS_BROWSER asks for one"
+        );
         return;
     };
     let folder = Folder::new();
