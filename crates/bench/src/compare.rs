@@ -2,7 +2,8 @@
 //!
 //! The noise of a row is half the distance between the quartiles of its repeats, as a share of the median. A change
 //! counts if it is greater than three times the noise of both runs together, and than a floor that single samples, and
-//! medians of a few, are not to be trusted below.
+//! medians of a few, are not to be trusted below. Rows are compared on the same graph only: where a generator stood in for
+//! a dataset, or the scale was another one, a row is neither faster nor slower.
 
 use std::fmt::Write;
 
@@ -42,6 +43,8 @@ pub enum Kind {
     Slower,
     /// It takes less, beyond the noise.
     Faster,
+    /// The graphs of this name are not the same.
+    OtherGraph,
     /// It was not measured, and now is.
     Gained,
     /// The difference is within the noise.
@@ -55,6 +58,7 @@ impl Kind {
             Kind::Lost => "lost",
             Kind::Slower => "slower",
             Kind::Faster => "faster",
+            Kind::OtherGraph => "not the same graph",
             Kind::Gained => "new",
             Kind::Same => "same",
         }
@@ -63,16 +67,26 @@ impl Kind {
 
 /// All rows of both runs, the worst first.
 pub fn changes(before: &Results, after: &Results) -> Vec<Change> {
-    let mut all: Vec<Change> = after
-        .rows
-        .iter()
-        .filter_map(|row| change(before.rows.iter().find(|old| old.key() == row.key()), Some(row)))
-        .collect();
+    let with_old = |row: &Row| {
+        let old = before.rows.iter().find(|old| old.key() == row.key());
+        let differs = before.graph(&row.graph).and_then(|old| old.difference(after.graph(&row.graph)?));
+        match (old, differs) {
+            (Some(old), Some(differs)) if row.status != Status::Wrong => other_graph(old, row, differs),
+            (old, _) => change(old, Some(row)),
+        }
+    };
+    let mut all: Vec<Change> = after.rows.iter().filter_map(with_old).collect();
     let gone = before.rows.iter().filter(|old| !after.rows.iter().any(|row| row.key() == old.key()));
     all.extend(gone.filter_map(|old| change(Some(old), None)));
     let size = |change: &Change| change.medians.map_or(0.0, |(before, after)| (after / before).ln().abs());
     all.sort_by(|a, b| a.kind.cmp(&b.kind).then(size(b).total_cmp(&size(a))).then_with(|| a.key.cmp(&b.key)));
     all
+}
+
+/// What there is to say of rows that are not of the same graph, if both were measured.
+fn other_graph(before: &Row, after: &Row, remark: String) -> Option<Change> {
+    before.median().and(after.median())?;
+    Some(Change { key: after.key(), kind: Kind::OtherGraph, medians: None, threshold: 0.0, remark })
 }
 
 fn change(before: Option<&Row>, after: Option<&Row>) -> Option<Change> {
@@ -121,22 +135,19 @@ fn threshold(before: &Row, after: &Row) -> f64 {
 pub fn text(before: &Results, after: &Results) -> String {
     let changes = changes(before, after);
     let mut out = String::new();
-    if before.run.suite != after.run.suite {
-        let _ = writeln!(out, "note: the suites differ: {} and {}", before.run.suite, after.run.suite);
+    let different = before.run.differences(&after.run);
+    for (what, old, new) in different.iter().filter(|(what, _, _)| *what != "program") {
+        let _ = writeln!(out, "note: the runs are not comparable as they are: the {what} is `{old}` and `{new}`");
     }
-    for (what, old, new) in [
-        ("processor", &before.run.machine.processor, &after.run.machine.processor),
-        ("build", &before.run.machine.build, &after.run.machine.build),
-    ] {
-        if old != new {
-            let _ = writeln!(out, "note: the {what}s differ: {old} and {new}");
-        }
+    let (old, new) = (&before.run.machine.build, &after.run.machine.build);
+    if old != new {
+        let _ = writeln!(out, "note: the runs are not comparable as they are: the build is `{old}` and `{new}`");
     }
     let _ = writeln!(out, "before: {}\nafter:  {}", before.run.machine.program(), after.run.machine.program());
     let told: Vec<&Change> = changes.iter().filter(|change| change.kind != Kind::Same).collect();
     let width = told.iter().map(|change| change.key.chars().count()).max().unwrap_or(0);
     for change in &told {
-        let _ = write!(out, "{:<9}  {:<width$}", change.kind.text(), change.key);
+        let _ = write!(out, "{:<18}  {:<width$}", change.kind.text(), change.key);
         if let Some((old, new)) = change.medians {
             let times = if new > old { new / old } else { old / new };
             let noise = 100.0 * change.threshold;
@@ -154,13 +165,14 @@ pub fn text(before: &Results, after: &Results) -> String {
     let count = |kind| changes.iter().filter(|change| change.kind == kind).count();
     let _ = writeln!(
         out,
-        "{} slower, {} faster, {} within the noise, {} lost, {} new, {} wrong now",
+        "{} slower, {} faster, {} within the noise, {} lost, {} new, {} wrong now, {} not on the same graph",
         count(Kind::Slower),
         count(Kind::Faster),
         count(Kind::Same),
         count(Kind::Lost),
         count(Kind::Gained),
-        count(Kind::Broken)
+        count(Kind::Broken),
+        count(Kind::OtherGraph)
     );
     out.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
@@ -168,7 +180,8 @@ pub fn text(before: &Results, after: &Results) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::tests::{empty_run, row};
+    use crate::results::GraphFacts;
+    use crate::results::tests::{empty_run, graph, row};
 
     fn kinds(before: &[Row], after: &[Row]) -> Vec<(String, Kind)> {
         let run = |rows: &[Row]| {
@@ -204,5 +217,42 @@ mod tests {
         let after = [measured("a"), with("b", Status::Wrong), with("c", Status::Timeout), measured("d")];
         let kinds: Vec<Kind> = kinds(&before, &after).into_iter().map(|(_, kind)| kind).collect();
         assert_eq!(kinds, [Kind::Broken, Kind::Lost, Kind::Gained, Kind::Same]);
+    }
+
+    #[test]
+    fn rows_of_other_graphs_are_neither_faster_nor_slower() {
+        let run = |graphs: &[GraphFacts], seconds: f64| {
+            let mut results = empty_run("singh");
+            graphs.iter().for_each(|facts| results.add_graph(facts.clone()));
+            ["g", "h", "i"].iter().for_each(|graph| results.add_row(row(graph, "x", &[seconds, seconds])));
+            results
+        };
+        let made = |origin: &str| GraphFacts { origin: origin.into(), ..graph("g", 10, 20) };
+        let before = run(&[made("ny.gr"), graph("h", 10, 20)], 1.0);
+        let mut after = run(&[made("grid:5x2"), graph("h", 10, 20)], 2.0);
+        let told = changes(&before, &after);
+        let kind = |graph: &str| told.iter().find(|change| change.key.contains(graph)).unwrap().kind;
+        assert_eq!((kind("/g/"), kind("/h/"), kind("/i/")), (Kind::OtherGraph, Kind::Slower, Kind::Slower));
+        let text_of = text(&before, &after);
+        assert!(text_of.contains("ny.gr, not grid:5x2") && text_of.contains("1 not on the same graph"), "{text_of}");
+        assert!(!text_of.contains("not comparable"), "{text_of}");
+        // A wrong answer is one on any graph.
+        after.rows[0].status = Status::Wrong;
+        assert_eq!(changes(&before, &after)[0].kind, Kind::Broken);
+    }
+
+    #[test]
+    fn runs_that_are_not_comparable_say_why() {
+        let before = empty_run("singh");
+        let mut after = before.clone();
+        after.run.machine.version = "2".into();
+        assert!(!text(&before, &after).contains("not comparable"), "programs are what is compared");
+        (after.run.quick, after.run.scale, after.run.engine) = (false, Some(20), "auto".into());
+        let told = text(&before, &after);
+        for what in
+            ["the extent is `quick` and `whole`", "the scale is `none` and `20`", "the engine is `cpu` and `auto`"]
+        {
+            assert!(told.contains(what), "{told}");
+        }
     }
 }

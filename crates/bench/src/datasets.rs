@@ -2,7 +2,8 @@
 //!
 //! A dataset is a file in the data folder (`--data`, `$WARPATH_DATA`), as its publisher has it or compressed otherwise.
 //! [`Dataset::get`] downloads it: to `FILE.partial`, which gets its name when it is whole and its checksum is right, and
-//! which is removed otherwise. Where no checksum is known, the one of what came is told.
+//! which is removed otherwise. Its name is the one that is looked for, with the extension of the compression that what
+//! came has, so that it is found and read wherever it came from. Where no checksum is known, the one of what came is told.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -111,7 +112,7 @@ impl Dataset {
     /// Its file in a folder.
     pub fn find(&self, folder: &Path) -> Option<Found> {
         for (name, differs) in self.files.iter().map(FileName::parts) {
-            for extension in ["", ".gz", ".zst", ".bz2", ".xz"] {
+            for extension in std::iter::once("").chain(EXTENSIONS) {
                 let path = folder.join(format!("{name}{extension}"));
                 if path.is_file() {
                     return Some(Found { path, differs: differs.map(str::to_owned) });
@@ -121,9 +122,11 @@ impl Dataset {
         None
     }
 
-    /// The name of the file that a download makes.
-    pub fn file_name(&self) -> Option<&str> {
-        self.url.as_deref()?.rsplit('/').next()
+    /// The name of the file that a download makes, but for the extension of its compression.
+    pub fn file_name(&self) -> &str {
+        let published = self.url.as_deref().and_then(|url| url.rsplit('/').next());
+        let name = published.unwrap_or(self.files[0].parts().0);
+        EXTENSIONS.into_iter().find_map(|extension| name.strip_suffix(extension)).unwrap_or(name)
     }
 
     /// Downloads it into a folder, from its publisher or from another address.
@@ -141,19 +144,37 @@ impl Dataset {
                 self.name
             )));
         };
-        let name = self.file_name().or_else(|| url.rsplit('/').next()).unwrap_or(&self.name);
         std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
-        download(url, &folder.join(name), self.sha256.as_deref(), self.sha256_text.as_deref(), control)
+        download(url, &folder.join(self.file_name()), self.sha256.as_deref(), self.sha256_text.as_deref(), control)
+    }
+}
+
+/// What the names of packed files end in.
+const EXTENSIONS: [&str; 4] = [".gz", ".zst", ".bz2", ".xz"];
+
+/// What the name of a file ends in that begins like this.
+///
+/// # Errors
+///
+/// What is to be done with an archive, which is no single file.
+fn extension(content: &[u8]) -> std::result::Result<&'static str, &'static str> {
+    match content {
+        [0x1f, 0x8b, ..] => Ok(".gz"),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(".zst"),
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Ok(".bz2"),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Ok(".xz"),
+        [b'P', b'K', 3, 4, ..] => Err("a ZIP archive: unpack it by hand"),
+        _ => Ok(""),
     }
 }
 
 /// How long a server may keep silent.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Downloads a file and checks it.
+/// Downloads a file and checks it; its name has the extension of its compression added.
 fn download(
     url: &str,
-    path: &Path,
+    name: &Path,
     sha256: Option<&str>,
     sha256_text: Option<&str>,
     control: &Control,
@@ -171,20 +192,35 @@ fn download(
         response.headers().get("content-length").and_then(|value| value.to_str().ok()?.parse().ok());
     let mut plan = Plan::new();
     plan.disk("the download", length.unwrap_or(0));
-    plan.check_disk(path)?;
-    let mut file = PartialFile::create(path)?;
+    plan.check_disk(name)?;
     let mut body = response.body_mut().with_config().limit(u64::MAX).reader();
-    let (mut hash, mut bytes) = (Sha256::new(), 0_u64);
     let mut buffer = vec![0; 1 << 16];
-    loop {
-        control.progress("download", bytes, length.unwrap_or(0))?;
-        let count = body.read(&mut buffer).map_err(|error| failed(format!("cut off after {bytes} bytes: {error}")))?;
-        if count == 0 {
-            break;
+    let cut_off = |bytes: u64, error| failed(format!("cut off after {bytes} bytes: {error}"));
+    // What it is packed with is in its first bytes.
+    const TELLING: usize = 6;
+    let mut count = 0;
+    while count < TELLING {
+        control.progress("download", count as u64, length.unwrap_or(0))?;
+        match body.read(&mut buffer[count..]).map_err(|error| cut_off(count as u64, error))? {
+            0 => break,
+            more => count += more,
         }
+    }
+    let extension = extension(&buffer[..count]).map_err(|what| {
+        let name = name.file_name().unwrap_or_default().to_string_lossy();
+        Error::invalid(format!("{url} is {what}; the file is looked for as {name}"))
+    })?;
+    let mut path = name.as_os_str().to_owned();
+    path.push(extension);
+    let path = Path::new(&path);
+    let mut file = PartialFile::create(path)?;
+    let (mut hash, mut bytes) = (Sha256::new(), 0_u64);
+    while count > 0 {
         file.write_all(&buffer[..count]).map_err(|error| Error::io(path, error))?;
         hash.update(&buffer[..count]);
         bytes += count as u64;
+        control.progress("download", bytes, length.unwrap_or(0))?;
+        count = body.read(&mut buffer).map_err(|error| cut_off(bytes, error))?;
     }
     if let Some(length) = length.filter(|length| *length != bytes) {
         return Err(failed(format!("cut off: {bytes} of {length} bytes came")));
@@ -272,10 +308,11 @@ mod tests {
                 assert_eq!(checksum.len(), 64, "{}", dataset.name);
             }
             assert_eq!(all.iter().filter(|other| other.name == dataset.name).count(), 1);
-            if let Some(name) = dataset.file_name() {
+            let name = dataset.file_name();
+            for extension in ["", ".gz"] {
                 let folder = tempfile::tempdir().unwrap();
-                std::fs::write(folder.path().join(name), "").unwrap();
-                assert!(dataset.find(folder.path()).is_some(), "{name} is not found again");
+                std::fs::write(folder.path().join(format!("{name}{extension}")), "").unwrap();
+                assert!(dataset.find(folder.path()).is_some(), "{name}{extension} is not found again");
             }
         }
         assert!(named("nothing").unwrap_err().to_string().contains("road-ny"));
@@ -298,9 +335,10 @@ mod tests {
         packed.write_all(TEXT).unwrap();
         let packed = packed.finish().unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("graph.txt.gz");
+        let path = folder.path().join("graph.txt");
         let url = server(answer(packed.len(), &packed));
-        assert!(download(&url, &path, None, Some(&checksum(TEXT)), &Control::new()).unwrap().checked);
+        let got = download(&url, &path, None, Some(&checksum(TEXT)), &Control::new()).unwrap();
+        assert!(got.checked && got.path == folder.path().join("graph.txt.gz"), "{got:?}");
         let url = server(answer(packed.len(), &packed));
         let error = download(&url, &path, None, Some(&checksum(b"other")), &Control::new()).unwrap_err();
         assert!(matches!(error, Error::NotVerified(_)), "{error}");
@@ -362,5 +400,35 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let error = named("human-genes").unwrap().get(folder.path(), None, &Control::new()).unwrap_err();
         assert!(error.to_string().contains("networkrepository.com"), "{error}");
+    }
+
+    #[test]
+    fn a_file_has_the_name_that_is_looked_for_wherever_it_came_from() {
+        let packed = [
+            (&b"\x1f\x8b\x08"[..], ".gz"),
+            (b"\x28\xb5\x2f\xfd-", ".zst"),
+            (b"BZh91AY&SY", ".bz2"),
+            (b"\xfd7zXZ\0", ".xz"),
+            (TEXT, ""),
+            (b"B", ""),
+            (b"", ""),
+        ];
+        for (content, extension) in packed {
+            // The publisher of one has it as a gzip; the other can't be fetched by a program.
+            for (dataset, name) in [("road-ny", "USA-road-d.NY.gr"), ("human-genes", "bio-human-gene1.mtx")] {
+                let folder = tempfile::tempdir().unwrap();
+                let dataset = named(dataset).unwrap();
+                let url = server(answer(content.len(), content));
+                let got = dataset.get(folder.path(), Some(&url), &Control::new()).unwrap();
+                assert_eq!(got.path, folder.path().join(format!("{name}{extension}")));
+                assert_eq!(std::fs::read(&got.path).unwrap(), content);
+                assert_eq!(dataset.find(folder.path()).unwrap().path, got.path);
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let url = server(answer(8, b"PK\x03\x04rest"));
+        let error = named("human-genes").unwrap().get(folder.path(), Some(&url), &Control::new()).unwrap_err();
+        assert!(error.to_string().contains("ZIP") && error.to_string().contains("bio-human-gene1.mtx"), "{error}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

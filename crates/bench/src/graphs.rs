@@ -80,13 +80,18 @@ impl Making<'_> {
                 }
                 let graph = options.read(&file.path)?;
                 let vertices = graph.vertices() as u64;
-                let count = format!("it has {vertices} vertices, the published one {}", dataset.vertices);
-                let differs = file.differs.or((vertices != dataset.vertices).then_some(count));
+                let count = |what: &str, found: u64, published: u64| {
+                    (found != published).then(|| format!("it has {found} {what}, the published one {published}"))
+                };
+                let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                // Those behind a page, and those of other publishers, come with other numbers of lines.
+                let is_published = dataset.url.is_some() && name.starts_with(dataset.file_name());
+                let edges = || count("edges", graph.input_counts().lines, dataset.edges).filter(|_| is_published);
+                let differs = file.differs.or_else(|| count("vertices", vertices, dataset.vertices)).or_else(edges);
                 let graph = match entry.among_first {
                     Some((first, weight)) => among_first(&graph, first, weight)?,
                     None => graph,
                 };
-                let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 return Ok((graph, name, differs.or_else(|| entry.stand_in.clone())));
             }
         }
@@ -298,6 +303,24 @@ mod tests {
             assert_eq!(tree.max_distance().unwrap().to_f64() as usize + 1, levels);
         }
         assert!(layers("3,levels=4").is_err() && layers("x").is_err());
+    }
+
+    #[test]
+    fn a_dataset_with_other_counts_stands_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry: GraphEntry = toml::from_str("id = 'x'\ntitle = 'x'\ndataset = 'facebook'").unwrap();
+        let control = Control::new();
+        let making = Making { quick: false, scale: None, data: Some(folder.path()), control: &control };
+        let made = |vertices: u32, edges: usize| {
+            let apart = (1..).flat_map(|apart| (0..vertices - apart).map(move |u| (u, u + apart)));
+            let lines: String = apart.take(edges).map(|(u, v)| format!("{u} {v}\n")).collect();
+            std::fs::write(folder.path().join("facebook_combined.txt"), lines).unwrap();
+            making.make(&entry).unwrap().stand_in
+        };
+        assert_eq!(made(4039, 88_234), None);
+        let told = made(4039, 5000);
+        assert_eq!(told.as_deref(), Some("it has 5000 edges, the published one 88234"));
+        assert!(made(1000, 88_234).unwrap().contains("1000 vertices"));
     }
 
     #[test]

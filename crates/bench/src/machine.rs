@@ -139,8 +139,10 @@ pub enum Work {
     Arcs,
     /// Arcs of 8 bytes, read once: shortest paths with weights.
     WeightedArcs,
-    /// Minima of sums: dense all-pairs shortest paths, n^3 of them.
+    /// Minima of sums of 16-bit integers, two at once: dense all-pairs shortest paths, n^3 of them.
     Relaxations,
+    /// The same of 32-bit integers.
+    WideRelaxations,
     /// Pairs of bits: closure, n^3 of them.
     BitPairs,
 }
@@ -152,6 +154,7 @@ impl Work {
             Work::Arcs => "arcs",
             Work::WeightedArcs => "arcs with weights",
             Work::Relaxations => "relaxations",
+            Work::WideRelaxations => "relaxations in 32 bits",
             Work::BitPairs => "pairs of bits",
         }
     }
@@ -173,6 +176,7 @@ pub(crate) fn ceilings(machine: &Machine) -> Vec<Ceiling> {
             (Work::Arcs, 4.26e12 / 4.0, "4.26 TB/s, a copy within the device"),
             (Work::WeightedArcs, 4.26e12 / 8.0, "4.26 TB/s, a copy within the device"),
             (Work::Relaxations, 31.8e12, "min-plus on pairs of 16-bit integers"),
+            (Work::WideRelaxations, 15.9e12, "min-plus on 32-bit integers"),
             (Work::BitPairs, 508e12, "or-and on 32-bit words"),
         ];
         for (work, per_second, what) in known {

@@ -6,6 +6,8 @@
 //!   graph, preparing (threads, upload, transposing) once a case, downloading apart.
 //! - On a GPU the clock is the device's own, by events, where the algorithm has it and predecessors are not asked for;
 //!   otherwise the host's. The row says which.
+//! - An answer that came from fewer devices than the case names has no time either: what one GPU does is not shown as
+//!   what two do.
 //! - Searches to warm up come first, from the first source, untimed; then so many repeats from each source.
 //! - Every answer is digested and compared with the reference before its time counts. One that is not right ends the
 //!   case, and the row has no time.
@@ -97,6 +99,8 @@ pub(crate) struct Outcome {
     pub(crate) status: Status,
     pub(crate) detail: Option<String>,
     pub(crate) algorithm: Option<String>,
+    /// The engine that ran, with its devices.
+    pub(crate) ran_on: Option<String>,
     pub(crate) seconds: Option<Times>,
     pub(crate) answers: Vec<Digest>,
     pub(crate) counters: Vec<(String, u64)>,
@@ -110,6 +114,7 @@ impl Outcome {
             status,
             detail: Some(detail.into()),
             algorithm: None,
+            ran_on: None,
             seconds: None,
             answers: Vec::new(),
             counters: Vec::new(),
@@ -303,7 +308,7 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
     };
     let opening = Instant::now();
     let threads = task.case.entry.threads.unwrap_or(0);
-    let builder = Solver::builder(task.graph).engine(engine).control(watch.control.clone()).threads(threads);
+    let builder = Solver::builder(task.graph).engine(engine.clone()).control(watch.control.clone()).threads(threads);
     let solver = builder.open()?;
     let mut prepare = opening.elapsed().as_secs_f64();
     let mut spent = 0.0;
@@ -348,12 +353,19 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
                 let detail = format!("from {}: {}", name(task, source), solved.digest.difference(&expected));
                 let mut outcome = Outcome::without_times(Status::Wrong, detail);
                 outcome.algorithm = Some(solved.report.algorithm);
+                outcome.ran_on = Some(solved.report.engine);
                 outcome.answers = vec![solved.digest];
+                return Ok(outcome);
+            }
+            if let Some(detail) = elsewhere(&engine, &solved.report.engine) {
+                let mut outcome = Outcome::without_times(Status::Unavailable, detail);
+                outcome.algorithm = Some(solved.report.algorithm);
+                outcome.ran_on = Some(solved.report.engine);
                 return Ok(outcome);
             }
             let reading = read_clocks(&solved, task);
             let report = solved.report;
-            last = Some((reading.clock, report.algorithm, report.device_bytes));
+            last = Some((reading.clock, report.algorithm, report.engine, report.device_bytes));
             // A search that uses up the budget at once is not done again just to be warm.
             if index == 0 && warm_ups > 0 && spent < task.limits.budget {
                 warm_ups -= 1;
@@ -372,7 +384,7 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
         samples.push(of_source);
         answers.push(expected);
     }
-    let Some((clock, algorithm, device_bytes)) = last.filter(|_| !samples.is_empty()) else {
+    let Some((clock, algorithm, ran_on, device_bytes)) = last.filter(|_| !samples.is_empty()) else {
         return Ok(Outcome::without_times(Status::Failed, "there was nothing to measure"));
     };
     let whole = samples.iter().map(Vec::len).sum::<usize>();
@@ -390,11 +402,25 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
         status: Status::Measured,
         detail,
         algorithm: Some(algorithm),
+        ran_on: Some(ran_on),
         seconds: Some(times),
         answers,
         counters: counters.into_iter().map(|(name, values)| (name, middle(values))).collect(),
         device_bytes,
     })
+}
+
+/// What there is to say if another engine ran, or fewer devices, than was asked for.
+fn elsewhere(asked: &Engine, ran: &str) -> Option<String> {
+    match (asked, ran.parse()) {
+        (Engine::Auto, _) => None,
+        (Engine::Cuda(all), Ok(Engine::Cuda(_))) if all.is_empty() => None,
+        (asked, Ok(engine)) if *asked == engine => None,
+        (Engine::Cuda(asked), Ok(Engine::Cuda(used))) if used.len() < asked.len() => {
+            Some(format!("ran on {ran} alone"))
+        }
+        _ => Some(format!("ran on {ran}, not on {asked}")),
+    }
 }
 
 /// An experiment of the lab: how wrong the answer is.
@@ -408,6 +434,7 @@ fn study(solved: &Solved, expected: &Digest) -> Outcome {
     };
     let mut outcome = Outcome::without_times(Status::Study, detail);
     outcome.algorithm = Some(solved.report.algorithm.clone());
+    outcome.ran_on = Some(solved.report.engine.clone());
     let counters = solved.report.statistics.iter();
     outcome.counters = counters.map(|(name, value)| ((*name).to_owned(), *value)).collect();
     outcome
@@ -467,7 +494,19 @@ mod tests {
             assert!(times.solve.median > 0.0 && times.clock == Clock::Host);
             assert_eq!(outcome.answers.len(), sources);
             assert_eq!(outcome.algorithm.as_deref(), Some(algorithm));
+            assert_eq!(outcome.ran_on.as_deref(), Some("cpu"));
         }
+    }
+
+    #[test]
+    fn what_ran_on_other_devices_is_told() {
+        let told = |asked: &str, ran: &str| elsewhere(&asked.parse().unwrap(), ran);
+        for (asked, ran) in [("cpu", "cpu"), ("cuda", "cuda:0"), ("cuda:3", "cuda:3"), ("cuda:0,1", "cuda:0,1")] {
+            assert_eq!(told(asked, ran), None, "{asked}");
+        }
+        assert_eq!(told("cuda:0,1", "cuda:0").as_deref(), Some("ran on cuda:0 alone"));
+        assert_eq!(told("cuda", "cpu").as_deref(), Some("ran on cpu, not on cuda:0"));
+        assert!(told("cuda:0,1", "cuda:0,2").is_some() && told("cuda:all", "cuda:0,1").is_none());
     }
 
     #[test]

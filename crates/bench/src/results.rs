@@ -14,6 +14,7 @@ use warpath::{Error, Result};
 
 use crate::digest::Digest;
 use crate::machine::{Ceiling, Machine};
+use crate::suite::Limits;
 
 /// The version of the format.
 pub const SCHEMA: u32 = 1;
@@ -43,12 +44,52 @@ pub struct Run {
     pub engine: String,
     /// The scale of generated graphs, where the suite has one.
     pub scale: Option<u32>,
+    /// How long a search and a case may take; nothing in files from before this was written down.
+    #[serde(default)]
+    pub limits: Option<Limits>,
+    /// Whether there was a folder with datasets; nothing in files from before this was written down.
+    #[serde(default)]
+    pub data: Option<bool>,
     /// The machine.
     pub machine: Machine,
     /// What its chips can do.
     pub ceilings: Vec<Ceiling>,
     /// When it began, in seconds since 1970.
     pub started: u64,
+}
+
+/// Something that two runs differ in: what it is, and what the one and the other have there.
+pub(crate) type Difference = (&'static str, String, String);
+
+impl Run {
+    /// What another run differs in, so that results of both do not belong together; the program comes last.
+    pub(crate) fn differences(&self, other: &Run) -> Vec<Difference> {
+        let quick = |run: &Run| if run.quick { "quick" } else { "whole" }.to_owned();
+        let scale = |run: &Run| run.scale.map_or_else(|| "none".to_owned(), |scale| scale.to_string());
+        let gpus = |run: &Run| run.machine.gpus.iter().map(|gpu| gpu.name.clone()).collect::<Vec<_>>().join(", ");
+        let limits = |run: &Run| match run.limits {
+            Some(Limits { timeout, budget }) => format!("{timeout} s a search, {budget} s a case"),
+            None => "not known".to_owned(),
+        };
+        let data = |run: &Run| match run.data {
+            Some(true) => "there",
+            Some(false) => "absent",
+            None => "not known",
+        };
+        let of: [(&str, &dyn Fn(&Run) -> String); 9] = [
+            ("suite", &|run| run.suite.clone()),
+            ("extent", &quick),
+            ("engine", &|run| run.engine.clone()),
+            ("scale", &scale),
+            ("limit", &limits),
+            ("data folder", &|run| data(run).to_owned()),
+            ("processor", &|run| run.machine.processor.clone()),
+            ("list of GPUs", &gpus),
+            ("program", &|run| run.machine.program()),
+        ];
+        let both = of.into_iter().map(|(what, value)| (what, value(self), value(other)));
+        both.filter(|(_, this, that)| this != that).collect()
+    }
 }
 
 /// A graph of a run.
@@ -84,6 +125,21 @@ pub struct GraphFacts {
     pub degrees: Vec<u64>,
     /// How many vertices each level of a breadth-first search from the first source has.
     pub frontiers: Vec<u64>,
+}
+
+impl GraphFacts {
+    /// Why another graph of the same name is not the same one.
+    pub(crate) fn difference(&self, other: &GraphFacts) -> Option<String> {
+        let origin = |facts: &GraphFacts| {
+            let name = facts.origin.as_str();
+            let packed = [".gz", ".zst", ".bz2", ".xz"].into_iter().find_map(|extension| name.strip_suffix(extension));
+            packed.unwrap_or(name).to_owned()
+        };
+        let size = |facts: &GraphFacts| format!("{} vertices and {} arcs", facts.vertices, facts.arcs);
+        let weights = |facts: &GraphFacts| format!("weights {}", crate::tables::weights(facts));
+        let all = [(origin(self), origin(other)), (size(self), size(other)), (weights(self), weights(other))];
+        all.into_iter().find(|(this, that)| this != that).map(|(this, that)| format!("{this}, not {that}"))
+    }
 }
 
 /// How a case ended.
@@ -143,6 +199,9 @@ pub struct Row {
     pub problem: String,
     /// The engine that was asked for, or `peer`.
     pub engine: String,
+    /// The engine that ran, with its devices, such as `cuda:0,1`.
+    #[serde(default)]
+    pub ran_on: Option<String>,
     /// The algorithm that ran, with its parameters, or the peer with its version.
     pub algorithm: String,
     /// How it ended.
@@ -377,10 +436,33 @@ pub(crate) mod tests {
             quick: true,
             engine: "cpu".into(),
             scale: None,
+            limits: Some(Limits { timeout: 5.0, budget: 1.0 }),
+            data: Some(false),
             machine,
             ceilings: Vec::new(),
             started: 0,
         })
+    }
+
+    /// A graph of so many vertices and arcs.
+    pub(crate) fn graph(id: &str, vertices: u64, arcs: u64) -> GraphFacts {
+        GraphFacts {
+            id: id.into(),
+            title: id.into(),
+            origin: "a recipe".into(),
+            stand_in: None,
+            vertices,
+            arcs,
+            directed: true,
+            weights: "none".into(),
+            weight_range: None,
+            at: vertices as f64,
+            load_seconds: 0.0,
+            components: (1, vertices),
+            degree: (1, 2.0, 3),
+            degrees: vec![0, vertices],
+            frontiers: vec![1, vertices - 1],
+        }
     }
 
     /// A row with these samples, all from one source.
@@ -392,6 +474,7 @@ pub(crate) mod tests {
             series: series.into(),
             problem: "bfs".into(),
             engine: "cpu".into(),
+            ran_on: Some("cpu".into()),
             algorithm: "sequential".into(),
             status: Status::Measured,
             detail: None,
@@ -440,6 +523,35 @@ pub(crate) mod tests {
         journal.write(&Record::Row(Box::new(row("a", "z", &[4.0])))).unwrap();
         let read = Results::read(&path).unwrap();
         assert_eq!(read.rows, [row("a", "x", &[1.0]), row("a", "z", &[4.0])], "the later row counts");
+    }
+
+    #[test]
+    fn files_from_before_limits_were_written_down_are_read() {
+        let (mut run, row) = (empty_run("singh").run, row("a", "x", &[1.0]));
+        (run.limits, run.data) = (None, None);
+        let mut old = serde_json::to_value(Record::Run(run.clone())).unwrap();
+        let fields = old.as_object_mut().unwrap();
+        assert!(fields.remove("limits").is_some() && fields.remove("data").is_some());
+        let row_line = serde_json::to_string(&Record::Row(Box::new(row.clone()))).unwrap();
+        let text = format!("{old}\n{}\n", row_line.replace("\"ran_on\":\"cpu\",", ""));
+        let read = Results::parse(&text).unwrap();
+        assert_eq!((&read.run, &read.rows[..]), (&run, &[Row { ran_on: None, ..row }][..]));
+        let now = Run { limits: Some(Limits { timeout: 1.0, budget: 2.0 }), data: Some(true), ..run.clone() };
+        let told: Vec<&str> = run.differences(&now).into_iter().map(|(what, _, _)| what).collect();
+        assert_eq!(told, ["limit", "data folder"]);
+    }
+
+    #[test]
+    fn graphs_of_one_name_may_differ() {
+        let facts = graph("g", 10, 20);
+        assert_eq!(facts.difference(&facts), None);
+        let file = |name: &str| GraphFacts { origin: name.into(), ..facts.clone() };
+        assert_eq!(file("ny.gr").difference(&file("ny.gr.gz")), None);
+        assert_eq!(file("ny.gr").difference(&file("grid:3x3")).as_deref(), Some("ny.gr, not grid:3x3"));
+        let told = facts.difference(&graph("g", 10, 21)).unwrap();
+        assert_eq!(told, "10 vertices and 20 arcs, not 10 vertices and 21 arcs");
+        let weighted = GraphFacts { weight_range: Some((1.0, 9.0)), ..facts.clone() };
+        assert!(facts.difference(&weighted).is_some());
     }
 
     #[test]

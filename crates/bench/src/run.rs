@@ -127,6 +127,17 @@ pub fn run(suite: &Suite, options: &Options, control: &Control, watch: &mut dyn 
     finished.map(|()| results)
 }
 
+/// How long a search and a case may take.
+fn limits(suite: &Suite, options: &Options) -> Limits {
+    let limits = suite.limits(options.quick);
+    Limits { timeout: options.timeout.unwrap_or(limits.timeout), budget: options.budget.unwrap_or(limits.budget) }
+}
+
+/// Whether what came of a case stays when the run is resumed.
+fn is_kept(row: &Row) -> bool {
+    !matches!(row.status, Status::Unavailable | Status::Failed)
+}
+
 /// The results that are there already, or none; and the file that they go to.
 fn open(suite: &Suite, options: &Options) -> Result<(Results, Journal)> {
     let machine = Machine::here();
@@ -138,6 +149,8 @@ fn open(suite: &Suite, options: &Options) -> Result<(Results, Journal)> {
         quick: options.quick,
         engine: options.engine.to_string(),
         scale,
+        limits: Some(limits(suite, options)),
+        data: Some(options.data.is_some()),
         machine,
         ceilings: Vec::new(),
         started,
@@ -156,9 +169,11 @@ fn open(suite: &Suite, options: &Options) -> Result<(Results, Journal)> {
     }
     if path.exists() {
         let results = Results::read(&path)?;
-        if let Some(difference) = difference(&results.run, &run) {
+        if let Some((what, old, new)) = results.run.differences(&run).into_iter().next() {
             let path = path.display();
-            return Err(Error::invalid(format!("{path} is of another run: {difference}; begin anew elsewhere")));
+            return Err(Error::invalid(format!(
+                "{path} is of another run: its {what} is `{old}`, not `{new}`; begin anew elsewhere"
+            )));
         }
         return Ok((results, Journal::append_to(&path)?));
     }
@@ -166,26 +181,6 @@ fn open(suite: &Suite, options: &Options) -> Result<(Results, Journal)> {
     let mut journal = Journal::create(&path)?;
     journal.write(&Record::Run(run.clone()))?;
     Ok((Results::new(run), journal))
-}
-
-/// Why results of two runs do not belong into one file.
-fn difference(old: &Run, new: &Run) -> Option<String> {
-    let quick = |run: &Run| if run.quick { "quick" } else { "whole" }.to_owned();
-    let scale = |run: &Run| run.scale.map_or_else(String::new, |scale| scale.to_string());
-    let gpus = |run: &Run| run.machine.gpus.iter().map(|gpu| gpu.name.clone()).collect::<Vec<_>>().join(", ");
-    let fields = [
-        ("suite", old.suite.clone(), new.suite.clone()),
-        ("extent", quick(old), quick(new)),
-        ("engine", old.engine.clone(), new.engine.clone()),
-        ("scale", scale(old), scale(new)),
-        ("processor", old.machine.processor.clone(), new.machine.processor.clone()),
-        ("GPUs", gpus(old), gpus(new)),
-        ("program", old.machine.program(), new.machine.program()),
-    ];
-    fields
-        .into_iter()
-        .find(|(_, old, new)| old != new)
-        .map(|(what, old, new)| format!("its {what} is `{old}`, not `{new}`"))
 }
 
 struct Runner<'a> {
@@ -198,8 +193,7 @@ struct Runner<'a> {
 
 impl Runner<'_> {
     fn run(&mut self, watch: &mut dyn FnMut(Event<'_>)) -> Result<()> {
-        let keep = |row: &&Row| !matches!(row.status, Status::Unavailable | Status::Failed);
-        let kept: BTreeSet<String> = self.results.rows.iter().filter(keep).map(Row::key).collect();
+        let kept: BTreeSet<String> = self.results.rows.iter().filter(|row| is_kept(row)).map(Row::key).collect();
         let cases = self.suite.cases(self.options.quick);
         let asked: Vec<&Case<'_>> = cases.iter().filter(|case| self.is_asked_for(case)).collect();
         let wanted: Vec<&Case<'_>> = asked.iter().filter(|case| !kept.contains(&case.key())).copied().collect();
@@ -260,6 +254,13 @@ impl Runner<'_> {
             references.explore(&made.graph, first, self.control)?;
         }
         let facts = made.facts(graph, references.frontiers.clone());
+        let has_rows = self.results.rows.iter().any(|row| row.graph == graph.id && is_kept(row));
+        if let Some(difference) = self.results.graph(&graph.id).and_then(|old| old.difference(&facts))
+            && has_rows
+        {
+            let message = format!("{} is another graph in the results that are there: {difference}", graph.title);
+            return Err(Error::invalid(format!("{message}; begin anew elsewhere")));
+        }
         self.journal.write(&Record::Graph(facts.clone()))?;
         self.results.add_graph(facts);
         Ok(Ok(made))
@@ -337,6 +338,7 @@ impl Runner<'_> {
             series: case.series.clone(),
             problem: case.experiment.problem.clone(),
             engine: case.entry.engine.clone(),
+            ran_on: outcome.ran_on,
             algorithm: outcome.algorithm.unwrap_or(asked),
             status: outcome.status,
             detail: outcome.detail,
@@ -364,11 +366,6 @@ impl Runner<'_> {
             (usize::MAX, experiment.repeats)
         };
         let sources = made.sources(experiment, most_sources)?;
-        let mut limits = self.suite.limits(self.options.quick);
-        limits = Limits {
-            timeout: self.options.timeout.unwrap_or(limits.timeout),
-            budget: self.options.budget.unwrap_or(limits.budget),
-        };
         let problem = experiment.problem()?;
         let searches = matches!(problem, Problem::Bfs | Problem::Sssp);
         if searches && sources.is_empty() {
@@ -380,7 +377,7 @@ impl Runner<'_> {
             graph: &made.graph,
             sources: if searches { &sources } else { &[] },
             repeats,
-            limits,
+            limits: limits(self.suite, self.options),
             control: self.control,
         };
         let outcome = if case.entry.engine == "peer" {

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use warpath::problems::Problem;
 use warpath::{Error, Result};
 
@@ -55,7 +55,7 @@ pub struct Suite {
 }
 
 /// How long things may take, in seconds.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// One search: longer is a timeout.
@@ -254,6 +254,23 @@ pub struct Claim {
     /// The experiment that has `fast`, if it is another one.
     #[serde(default)]
     pub fast_experiment: Option<String>,
+    /// A counter of nanoseconds that is compared instead of the whole time of `slow`.
+    #[serde(default)]
+    pub slow_counter: Option<String>,
+    /// The same of `fast`.
+    #[serde(default)]
+    pub fast_counter: Option<String>,
+}
+
+impl Claim {
+    /// What is compared, for people.
+    pub fn compared(&self) -> String {
+        let part = |series: &str, counter: &Option<String>| match counter {
+            Some(counter) => format!("{series} ({} alone)", counter.replace('_', " ")),
+            None => series.to_owned(),
+        };
+        format!("{} by {}", part(&self.slow, &self.slow_counter), part(&self.fast, &self.fast_counter))
+    }
 }
 
 /// One algorithm on one graph.
@@ -361,6 +378,11 @@ impl Suite {
         for named in suite.claims.iter().flat_map(|claim| [Some(&claim.experiment), claim.fast_experiment.as_ref()]) {
             if let Some(id) = named.filter(|id| !suite.experiments.iter().any(|experiment| experiment.id == **id)) {
                 return Err(Error::invalid(format!("suite {name}: there is no experiment `{id}`")));
+            }
+        }
+        for counter in suite.claims.iter().flat_map(|claim| [&claim.slow_counter, &claim.fast_counter]).flatten() {
+            if !counter.ends_with("_nanoseconds") {
+                return Err(Error::invalid(format!("suite {name}: a claim is of times, and `{counter}` is none")));
             }
         }
         Ok(suite)
@@ -472,6 +494,24 @@ mod tests {
         }
     }
 
+    /// Otherwise one device does all of it, however many there are.
+    #[test]
+    fn what_is_for_several_gpus_is_cut_for_them() {
+        let mut several = 0;
+        for suite in Suite::names().map(|name| Suite::named(name).unwrap()) {
+            for case in suite.cases(false).iter().filter(|case| case.entry.engine.contains(',')) {
+                let algorithm = case.algorithm.as_deref().unwrap();
+                let strip: u64 = algorithm.split_once("strip=").unwrap().1.parse().unwrap();
+                let vertices: u64 = case.graph.recipe.as_deref().unwrap().split_once(':').unwrap().1.parse().unwrap();
+                assert_eq!(strip % 256, 0, "narrow cells are cut at multiples of 256 only");
+                // As many strips for each device, or a single one that the note speaks of.
+                assert!(vertices <= 256 || vertices.div_ceil(strip) % 2 == 0, "{}", case.key());
+                several += 1;
+            }
+        }
+        assert!(several >= 10);
+    }
+
     #[test]
     fn parameters_vary_every_one_with_every_other() {
         let entry: AlgorithmEntry = toml::from_str(
@@ -490,5 +530,8 @@ mod tests {
         assert!(Suite::named("nobody").unwrap_err().to_string().contains("singh"));
         assert!(Suite::parse("x", "title = 3").is_err());
         assert!(Suite::parse("x", "surprise = 3").unwrap_err().to_string().contains("surprise"));
+        let rejaud = FILES.iter().find(|(name, _)| *name == "rejaud").unwrap().1;
+        let counted = rejaud.replace("fast-counter = \"compute_nanoseconds\"", "fast-counter = \"rounds\"");
+        assert!(Suite::parse("x", &counted).unwrap_err().to_string().contains("`rounds` is none"));
     }
 }

@@ -1,11 +1,13 @@
 //! The programs of the GAP benchmark suite, if `$GAPBS` or `--gap` names their folder.
 //!
 //! They time themselves and verify their own answers; how many vertices they reach is compared. The delta of `sssp` is
-//! a parameter: the best of six for the first source is taken.
+//! a parameter: the best of six for the first source is taken. They do not tell their version: the commit of their folder
+//! stands for it, or the checksum of the program.
 
 use std::path::Path;
 use std::process::Command;
 
+use sha2::{Digest as _, Sha256};
 use warpath::problems::Problem;
 use warpath::{Error, Format, Result, VertexId, WriteOptions};
 
@@ -34,17 +36,18 @@ pub(super) fn run(task: &Task<'_>, tools: &Tools, references: &mut References, w
     if let [_, _, ..] = deltas.as_slice() {
         let Some(&source) = task.sources.first() else { return Ok(None) };
         for &delta in &deltas {
-            let Some(times) = one.search(source, delta, 1, None)? else { continue };
-            if best.is_none_or(|(least, _)| times[0] < least) {
-                best = Some((times[0], delta));
+            let Some(told) = one.search(source, delta, 1, None)? else { continue };
+            if best.is_none_or(|(least, _)| told.trials[0] < least) {
+                best = Some((told.trials[0], delta));
             }
         }
         let Some((_, delta)) = best else { return Ok(None) };
         deltas = vec![delta];
     }
     let delta = deltas[0];
+    let version = version(folder, &program);
     let mut peered = Peered {
-        name: delta.map_or_else(|| "GAP bfs".to_owned(), |delta| format!("GAP sssp, delta {delta}")),
+        name: format!("GAP {name} {version}{}", delta.map_or_else(String::new, |delta| format!(", delta {delta}"))),
         prepare: 0.0,
         samples: Vec::new(),
         answers: Vec::new(),
@@ -52,11 +55,44 @@ pub(super) fn run(task: &Task<'_>, tools: &Tools, references: &mut References, w
     };
     for &source in task.sources {
         let expected = watch.allow(3.0 * task.limits.timeout, || references.get(task, Some(source), watch))?;
-        let Some(times) = one.search(source, delta, task.repeats, Some(expected.reached))? else { return Ok(None) };
-        peered.samples.push(times);
+        let Some(told) = one.search(source, delta, task.repeats, Some(expected.reached))? else { return Ok(None) };
+        if peered.samples.is_empty() {
+            peered.prepare = told.prepare;
+        }
+        peered.samples.push(told.trials);
         peered.answers.push(expected);
     }
     Ok(Some(Ok(peered)))
+}
+
+/// What tells this program from others of its name.
+fn version(folder: &Path, program: &Path) -> String {
+    commit(folder).or_else(|| checksum(program)).unwrap_or_else(|| "of unknown version".to_owned())
+}
+
+/// The commit of a folder that is a repository itself, not one in a repository of something else.
+fn commit(folder: &Path) -> Option<String> {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").arg("-C").arg(folder).args(arguments).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let top = git(&["rev-parse", "--show-toplevel"])?;
+    let is_top = Path::new(&top).canonicalize().ok()? == folder.canonicalize().ok()?;
+    let commit = git(&["rev-parse", "--short=12", "HEAD"]).filter(|_| is_top)?;
+    Some(format!("(commit {commit})"))
+}
+
+fn checksum(program: &Path) -> Option<String> {
+    let digest = Sha256::digest(std::fs::read(program).ok()?);
+    let digits: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    Some(format!("(SHA-256 {digits})"))
+}
+
+/// What a program told of its times.
+struct Told {
+    /// Reading and building the graph, as far as it says.
+    prepare: f64,
+    trials: Vec<f64>,
 }
 
 struct Job<'a> {
@@ -74,7 +110,7 @@ impl Job<'_> {
         delta: Option<f64>,
         repeats: usize,
         reached: Option<u64>,
-    ) -> Result<Option<Vec<f64>>> {
+    ) -> Result<Option<Told>> {
         let mut command = Command::new(self.program);
         command.arg("-f").arg(self.file).args(["-a", "-n", &repeats.to_string(), "-r", &source.to_string()]);
         if let Some(delta) = delta {
@@ -90,14 +126,15 @@ impl Job<'_> {
         if !verified {
             return Err(Error::NotVerified(format!("GAP's answer from {source} does not hold")));
         }
-        let times: Vec<f64> = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("Trial Time:"))
-            .filter_map(|time| time.trim().parse().ok())
-            .collect();
-        if !ended.status.success() || times.len() != repeats {
+        let times = |name: &str| -> Vec<f64> {
+            let values = text.lines().filter_map(|line| line.trim().strip_prefix(name));
+            values.filter_map(|time| time.trim().parse().ok()).collect()
+        };
+        let trials = times("Trial Time:");
+        if !ended.status.success() || trials.len() != repeats {
             return Err(Error::invalid(format!("GAP's program failed: {}", ended.errors.trim())));
         }
-        Ok(Some(times))
+        let prepare = ["Read Time:", "Build Time:"].into_iter().flat_map(times).sum();
+        Ok(Some(Told { prepare, trials }))
     }
 }

@@ -34,18 +34,18 @@ pub(super) fn run(task: &Task<'_>, peer: &str, references: &mut References, watc
     let mut search: Search<'_> = match (peer, task.problem) {
         ("petgraph", problem) => {
             csr = petgraph_of(task.graph);
-            name += " 0.8, Csr";
+            name += concat!(" ", env!("WARPATH_PEER_PETGRAPH"), ", Csr");
             if problem == Problem::Bfs { Box::new(|source| petgraph_bfs(&csr, source)) } else { dijkstra(&csr) }
         }
         ("rustworkx-core", problem) => {
             csr = petgraph_of(task.graph);
-            name += " 0.18";
+            name += concat!(" ", env!("WARPATH_PEER_RUSTWORKX_CORE"));
             if problem == Problem::Bfs { Box::new(|source| rustworkx_bfs(&csr, source)) } else { rustworkx_sssp(&csr) }
         }
         (_, Problem::Sssp) => {
             floats = floats_of(task.graph);
             let delta = best_delta(&floats, task);
-            name += &format!(" 0.3, delta {delta}");
+            name += &format!(" {}, delta {delta}", env!("WARPATH_PEER_GRAPH"));
             Box::new(move |source| deltas(&floats, source, delta))
         }
         _ => return Ok(Some(Err(format!("{peer} has no breadth-first search")))),

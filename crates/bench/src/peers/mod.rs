@@ -84,6 +84,7 @@ pub(crate) fn measure(task: &Task<'_>, tools: &Tools, references: &mut Reference
             status: Status::Measured,
             detail: peered.detail,
             algorithm: Some(peered.name),
+            ran_on: None,
             seconds: Some(Times {
                 clock: Clock::Peer,
                 prepare: peered.prepare,
@@ -171,7 +172,12 @@ mod tests {
         assert!(results.rows.iter().any(|row| row.detail.as_deref() == Some("there is no /nowhere/python")));
         if cfg!(feature = "peers") {
             let named = |name: &str| results.rows.iter().any(|row| row.algorithm.starts_with(name));
-            assert!(named("petgraph 0.8") && named("rustworkx-core 0.18") && named("graph 0.3, delta"));
+            let lock = include_str!("../../../../Cargo.lock");
+            for (peer, after) in [("petgraph", ", Csr"), ("rustworkx-core", ""), ("graph", ", delta")] {
+                let (_, rest) = lock.split_once(&format!("name = \"{peer}\"\nversion = \"")).unwrap();
+                let version = rest.split('"').next().unwrap();
+                assert!(named(&format!("{peer} {version}{after}")), "{peer} {version}");
+            }
         }
     }
 
@@ -193,6 +199,51 @@ mod tests {
             assert!(row.seconds.is_none());
         }
         assert!(results.wrong() > 0);
+    }
+
+    /// What GAP's programs print, but for the times.
+    const GAP: &str = r#"
+        echo 'Read Time:           0.25000'
+        echo 'Build Time:          0.50000'
+        while [ "$1" != -n ]; do shift; done
+        for trial in $(seq "$2"); do echo 'Trial Time:          0.00100'; done
+        echo 'BFS Tree has REACHED nodes and 1 edges'
+        echo 'Verification:           PASS'"#;
+
+    #[test]
+    fn programs_of_gap_have_a_version_and_a_time_to_prepare() {
+        let folder = tempfile::tempdir().unwrap();
+        let tools = |gap: &Path| Tools { python: "/nowhere/python".into(), gap: Some(gap.to_owned()) };
+        let without = peers(Tools { python: "/nowhere/python".into(), gap: None });
+        let reference = without.rows.iter().find(|row| row.problem == "bfs" && row.status == Status::Measured).unwrap();
+        let reached = reference.answers[0].reached.to_string();
+        program(&folder.path().join("bfs"), &GAP.replace("REACHED", &reached));
+        let of_gap = |results: &Results| {
+            let of_graph = |row: &&crate::results::Row| {
+                row.series == "GAP" && row.problem == "bfs" && row.graph == reference.graph
+            };
+            results.rows.iter().find(of_graph).unwrap().clone()
+        };
+        let row = of_gap(&peers(tools(folder.path())));
+        assert_eq!(row.status, Status::Measured, "{:?}", row.detail);
+        assert_eq!(row.seconds.as_ref().unwrap().prepare, 0.75);
+        let digits = row.algorithm.strip_prefix("GAP bfs (SHA-256 ").and_then(|rest| rest.strip_suffix(')')).unwrap();
+        assert!(digits.len() == 12 && digits.chars().all(|digit| digit.is_ascii_hexdigit()), "{digits}");
+        // A folder within the repository of something else has no commit of its own.
+        let git = |arguments: &[&str]| {
+            let mut command = std::process::Command::new("git");
+            command.arg("-C").arg(folder.path()).args(["-c", "user.name=x", "-c", "user.email=x@example.org"]);
+            command.args(arguments).output().is_ok_and(|output| output.status.success())
+        };
+        if !git(&["init", "-q"]) {
+            return;
+        }
+        assert!(git(&["add", "."]) && git(&["commit", "-q", "-m", "x"]));
+        assert!(of_gap(&peers(tools(folder.path()))).algorithm.starts_with("GAP bfs (commit "));
+        let inner = folder.path().join("inner");
+        std::fs::create_dir(&inner).unwrap();
+        std::fs::copy(folder.path().join("bfs"), inner.join("bfs")).unwrap();
+        assert_eq!(of_gap(&peers(tools(&inner))).algorithm, row.algorithm);
     }
 
     #[test]

@@ -201,24 +201,35 @@ def pylibcugraph_(job, offsets, targets, weights):
     import numpy
     import pylibcugraph
 
+    import rmm
+
+    # Without a pool every search would wait for the driver to give it memory.
+    rmm.reinitialize(pool_allocator=True)
     handle = pylibcugraph.ResourceHandle()
-    rows = cupy.asarray(numpy.frombuffer(offsets, numpy.uint64).astype(numpy.int32 if len(targets) < 1 << 31 else numpy.int64))
-    columns = cupy.asarray(numpy.frombuffer(targets, numpy.uint32).astype(numpy.int32))
+    # Vertices and arcs have numbers of one type.
+    number = numpy.int32 if len(targets) < 1 << 31 else numpy.int64
+    rows = cupy.asarray(numpy.frombuffer(offsets, numpy.uint64).astype(number))
+    columns = cupy.asarray(numpy.frombuffer(targets, numpy.uint32).astype(number))
     values = numpy.frombuffer(weights, numpy.uint32).astype(numpy.float32) if weights else numpy.ones(len(targets), numpy.float32)
+    is_symmetric = not job["directed"]
     graph = pylibcugraph.SGGraph(
         handle,
-        pylibcugraph.GraphProperties(is_symmetric=not job["directed"], is_multigraph=False),
+        pylibcugraph.GraphProperties(is_symmetric=is_symmetric, is_multigraph=False),
         rows, columns, weight_array=cupy.asarray(values), store_transposed=False, renumber=True, do_expensive_check=False,
         input_array_format="CSR",
     )
 
+    def bfs(source):
+        return pylibcugraph.bfs(handle, graph, cupy.asarray([source], number), is_symmetric, -1, False, False)[0]
+
+    def sssp(source):
+        # It has no distances without predecessors.
+        return pylibcugraph.sssp(handle, graph, source, float("inf"), True, False)[1]
+
     def search(source):
-        if job["problem"] == "bfs":
-            found = pylibcugraph.bfs(handle, graph, cupy.asarray([source], cupy.int32), False, -1, False, False)
-        else:
-            found = pylibcugraph.sssp(handle, graph, source, float("inf"), False, False)
-        cupy.cuda.get_current_stream().synchronize()
-        return found[0 if job["problem"] == "bfs" else 1], lambda found: facts_of_array(cupy.asnumpy(found))
+        found = bfs(source) if job["problem"] == "bfs" else sssp(source)
+        cupy.cuda.Device().synchronize()
+        return found, lambda found: facts_of_array(cupy.asnumpy(found))
 
     return pylibcugraph.__version__, search
 
@@ -231,7 +242,7 @@ PACKAGES = {
     "networkit": (networkit_, ["networkit"]),
     "rustworkx": (rustworkx_, ["rustworkx"]),
     "python-graphblas": (graphblas_, ["numpy", "graphblas", "graphblas.semiring"]),
-    "pylibcugraph": (pylibcugraph_, ["numpy", "cupy", "pylibcugraph"]),
+    "pylibcugraph": (pylibcugraph_, ["numpy", "cupy", "rmm", "pylibcugraph"]),
 }
 
 

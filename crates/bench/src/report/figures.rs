@@ -291,32 +291,52 @@ pub(super) struct Achieved<'a> {
     pub(super) graph: &'a GraphFacts,
     pub(super) per_second: f64,
     pub(super) ceiling: &'a Ceiling,
+    /// How many such chips worked on it.
+    pub(super) devices: usize,
 }
 
 impl Achieved<'_> {
     pub(super) fn share(&self) -> f64 {
-        self.per_second / self.ceiling.per_second
+        self.per_second / (self.ceiling.per_second * self.devices as f64)
+    }
+
+    fn engine(&self) -> String {
+        let engine = &self.ceiling.engine;
+        if self.devices == 1 { engine.clone() } else { format!("{} × {engine}", self.devices) }
     }
 }
 
-/// The fastest row of each engine on each graph of an experiment, where the ceiling is known.
+/// What the relaxations of a row are counted in, by the width of its cells; nothing where no ceiling is known for them.
+fn relaxations(row: &Row, graph: &GraphFacts) -> Option<Work> {
+    match row.counters.get("cell_bits")? {
+        16 => Some(Work::Relaxations),
+        32 if !graph.weights.starts_with('f') => Some(Work::WideRelaxations),
+        _ => None,
+    }
+}
+
+/// The fastest row of each engine, and of each number of its devices, on each graph of an experiment, where the ceiling is
+/// known.
 pub(super) fn achieved<'a>(shown: &Shown<'a>) -> Vec<Achieved<'a>> {
     let mut all: Vec<Achieved<'a>> = Vec::new();
     for &row in &shown.rows {
         let (Some(median), Some(graph)) = (row.median(), shown.results.graph(&row.graph)) else { continue };
         let cube = (graph.vertices as f64).powi(3);
         let (work, amount) = match row.problem.as_str() {
-            "bfs" => (Work::Arcs, graph.arcs as f64),
-            "sssp" => (Work::WeightedArcs, graph.arcs as f64),
-            "apsp" if row.algorithm.contains("floyd-warshall") => (Work::Relaxations, cube),
-            "closure" if row.algorithm.contains("warshall") => (Work::BitPairs, cube),
-            _ => continue,
+            "bfs" => (Some(Work::Arcs), graph.arcs as f64),
+            "sssp" => (Some(Work::WeightedArcs), graph.arcs as f64),
+            "apsp" if row.algorithm.contains("floyd-warshall") => (relaxations(row, graph), cube),
+            "closure" if row.algorithm.contains("warshall") => (Some(Work::BitPairs), cube),
+            _ => (None, 0.0),
         };
+        let devices = row.ran_on.as_ref().unwrap_or(&row.engine).matches(',').count() + 1;
         let engine = row.engine.split(':').next().unwrap_or_default();
-        let of_engine = |ceiling: &&Ceiling| ceiling.engine == engine && ceiling.work == work;
+        let of_engine = |ceiling: &&Ceiling| ceiling.engine == engine && Some(ceiling.work) == work;
         let Some(ceiling) = shown.results.run.ceilings.iter().find(of_engine) else { continue };
-        let found = Achieved { row, graph, per_second: amount / median, ceiling };
-        let same = |known: &&mut Achieved<'_>| known.row.graph == row.graph && known.ceiling.engine == engine;
+        let found = Achieved { row, graph, per_second: amount / median, ceiling, devices };
+        let same = |known: &&mut Achieved<'_>| {
+            known.row.graph == row.graph && known.ceiling.engine == engine && known.devices == devices
+        };
         match all.iter_mut().find(same) {
             Some(known) if known.per_second >= found.per_second => {}
             Some(known) => *known = found,
@@ -328,7 +348,7 @@ pub(super) fn achieved<'a>(shown: &Shown<'a>) -> Vec<Achieved<'a>> {
 
 /// Achieved rates as bars against the ceiling.
 pub(super) fn ceiling_panel(shown: &Shown<'_>, achieved: &[Achieved<'_>]) -> String {
-    let name = |found: &Achieved<'_>| format!("{} ({})", found.graph.title, found.ceiling.engine);
+    let name = |found: &Achieved<'_>| format!("{} ({})", found.graph.title, found.engine());
     let letters = achieved.iter().map(|found| name(found).chars().count()).max().unwrap_or(0).min(32);
     let left = 12.0 + 7.0 * letters as f64;
     let (right, top) = (PANEL - 62.0, 6.0);
@@ -351,7 +371,7 @@ pub(super) fn ceiling_panel(shown: &Shown<'_>, achieved: &[Achieved<'_>]) -> Str
             found.row.series,
             text::scaled(found.per_second),
             found.ceiling.work.text(),
-            text::scaled(found.ceiling.per_second),
+            text::scaled(found.ceiling.per_second * found.devices as f64),
             found.ceiling.source
         );
         svg.text("name", (left - 8.0, y + 14.0), "end", short(&name(found), letters));
@@ -422,11 +442,51 @@ fn columns(label: &str, axis: &str, bars: &[(String, u64)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::tests::{empty_run, graph, row};
 
     #[test]
     fn small_ratios_keep_their_digits() {
         let all: Vec<String> = [0.001, 0.02, 0.1, 0.5, 1.0, 2000.0].map(plain).to_vec();
         assert_eq!(all, ["0.001", "0.02", "0.1", "0.5", "1", "2 k"]);
+    }
+
+    #[test]
+    fn rates_are_held_against_all_chips_and_the_width_of_the_cells() {
+        let suite = crate::Suite::named("katz-kider").unwrap();
+        let mut results = empty_run("katz-kider");
+        let ceiling = |work, per_second| Ceiling { engine: "cuda".into(), work, per_second, source: "measured".into() };
+        results.run.ceilings = vec![ceiling(Work::Relaxations, 4e12), ceiling(Work::WideRelaxations, 2e12)];
+        results.add_graph(graph("n1024", 1000, 2000));
+        results.add_graph(GraphFacts { weights: "f32".into(), ..graph("n512", 1000, 2000) });
+        let of = |graph: &str, series: &str, engine: &str, bits: Option<u64>| Row {
+            experiment: "table1".into(),
+            problem: "apsp".into(),
+            engine: engine.into(),
+            ran_on: Some(engine.into()),
+            algorithm: "tiled-floyd-warshall".into(),
+            counters: bits.map(|bits| ("cell_bits".to_owned(), bits)).into_iter().collect(),
+            // 1e9 relaxations in a millisecond: 1e12/s.
+            ..row(graph, series, &[1e-3])
+        };
+        let share = |row: Row| {
+            let results = Results { rows: vec![row], ..results.clone() };
+            let shown = Shown::new(&suite.experiments[0], &results);
+            achieved(&shown).first().map(|found| (found.share(), found.engine()))
+        };
+        assert_eq!(share(of("n1024", "x", "cuda", Some(16))), Some((0.25, "cuda".into())));
+        assert_eq!(share(of("n1024", "x", "cuda", Some(32))), Some((0.5, "cuda".into())));
+        assert_eq!(share(of("n1024", "x", "cuda:0,1", Some(32))), Some((0.25, "2 × cuda".into())));
+        assert_eq!(share(of("n1024", "x", "cuda", Some(64))), None);
+        assert_eq!(share(of("n1024", "x", "cuda", None)), None);
+        assert_eq!(share(of("n512", "x", "cuda", Some(32))), None, "floats are slower");
+        // One GPU and two are two bars.
+        let mut both = results.clone();
+        both.add_row(of("n1024", "x", "cuda", Some(16)));
+        both.add_row(of("n1024", "y", "cuda:0,1", Some(16)));
+        let shown = Shown::new(&suite.experiments[0], &both);
+        let all = achieved(&shown);
+        assert_eq!(all.len(), 2);
+        assert!(ceiling_panel(&shown, &all).contains("2 × cuda"));
     }
 
     #[test]

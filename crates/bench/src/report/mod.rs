@@ -91,12 +91,11 @@ fn claims(out: &mut String, suite: &Suite, results: &Results) {
         let _ = write!(
             out,
             "<tr><td class=\"text\">{}</td><td class=\"says\">{}</td><td class=\"text\">{}</td>\
-             <td class=\"remark\"><a href=\"#{id}\">{id}</a>: {} by {}</td></tr>",
+             <td class=\"remark\"><a href=\"#{id}\">{id}</a>: {}</td></tr>",
             escape(&claim.text),
             escape(&claim.says),
             escape(&tables::measured(results, claim)),
-            escape(&claim.slow),
-            escape(&claim.fast),
+            escape(&claim.compared()),
             id = claim.experiment,
         );
     }
@@ -127,8 +126,10 @@ fn experiment(out: &mut String, shown: &Shown<'_>) {
     } else {
         out.push_str("<figure><div class=\"panels\">");
         for graph in experiment.graphs.iter().filter(|graph| shown.rows.iter().any(|row| row.graph == **graph)) {
-            let title = shown.results.graph(graph).map_or(graph.as_str(), |facts| facts.title.as_str());
-            let _ = write!(out, "<div><h4>{}</h4>{}</div>", escape(title), figures::panel(shown, graph));
+            let facts = shown.results.graph(graph);
+            let title = facts.map_or(graph.as_str(), |facts| facts.title.as_str());
+            let (title, mark) = (escape(title), tables::mark(facts));
+            let _ = write!(out, "<div><h4>{title}{mark}</h4>{}</div>", figures::panel(shown, graph));
         }
         let _ = write!(out, "</div>{}</figure>", caption.replace("both axes are", "the axis is"));
     }
@@ -213,7 +214,7 @@ fn row_of_numbers(out: &mut String, shown: &Shown<'_>, row: &Row, columns: &Colu
         "<tr{wrong}><td class=\"graph\"><a href=\"#graph-{}\">{}</a>{}</td><td class=\"text\">{}</td>",
         row.graph,
         escape(title),
-        if facts.is_some_and(|facts| facts.stand_in.is_some()) { " †" } else { "" },
+        tables::mark(facts),
         escape(&row.series)
     );
     match (row.median(), &row.seconds) {
@@ -325,7 +326,7 @@ fn graphs(out: &mut String, results: &Results) {
 }
 
 fn graph_section(out: &mut String, graph: &GraphFacts) {
-    let mark = if graph.stand_in.is_some() { " †" } else { "" };
+    let mark = tables::mark(Some(graph));
     let _ = write!(out, "<section id=\"graph-{}\"><h3>{}{mark}</h3>", graph.id, escape(&graph.title));
     let mut facts = vec![format!(
         "{} vertices, {} arcs, {}, {} weights, degree {} to {}, {} on average; {} components, {} vertices in the largest",

@@ -19,11 +19,12 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
         Some(BenchCommand::Compare { before, after }) => {
             let (before, after) = (Results::read(before)?, Results::read(after)?);
             print::to_stdout(&compare::text(&before, &after))?;
-            return Ok(ExitCode::SUCCESS);
+            return Ok(exit_code(&after));
         }
         Some(BenchCommand::Report { folder }) => {
-            written(folder, warpath_bench::render(folder)?.wrong())?;
-            return Ok(ExitCode::SUCCESS);
+            let results = warpath_bench::render(folder)?;
+            written(folder, results.wrong())?;
+            return Ok(exit_code(&results));
         }
         None => {}
     }
@@ -57,7 +58,12 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
         Some(_) => {}
         None => print::to_stdout(&tables::markdown(&suite, &results))?,
     }
-    Ok(if results.wrong() == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(exit_code(&results))
+}
+
+/// 1 if an answer was wrong.
+fn exit_code(results: &Results) -> ExitCode {
+    if results.wrong() == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
 /// Says what a folder has now.
