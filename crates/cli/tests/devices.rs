@@ -17,9 +17,8 @@ fn every_engine_has_algorithms_for_every_problem() {
         }
     }
     for (problem, name) in [("apsp", "tiled-floyd-warshall"), ("apsp", "johnson"), ("closure", "bit-warshall")] {
-        let there = |info: &&serde_json::Value| {
-            info["problem"] == problem && info["name"] == name && info["engine"] == "cpu"
-        };
+        let there =
+            |info: &&serde_json::Value| info["problem"] == problem && info["name"] == name && info["engine"] == "cpu";
         assert_eq!(algorithms.iter().filter(there).count(), 1, "{problem} {name}");
     }
 }
