@@ -39,7 +39,7 @@ pub struct Gpu {
     pub memory_bytes: u64,
     /// Compute capability.
     pub capability: String,
-    /// The driver.
+    /// The driver: its version, if the system tells it, and the CUDA that it is for.
     pub driver: String,
 }
 
@@ -108,7 +108,10 @@ fn gpu(info: warpath::cuda::DeviceInfo) -> Gpu {
         name: info.name,
         memory_bytes: info.memory_bytes,
         capability: format!("{major}.{minor}"),
-        driver: info.driver_version,
+        driver: match info.driver_version {
+            Some(version) => format!("{version}, CUDA {}", info.cuda_version),
+            None => format!("for CUDA {}", info.cuda_version),
+        },
     }
 }
 

@@ -481,11 +481,7 @@ mod tests {
                 let algorithm = algorithm.split(':').next().unwrap();
                 let has = |info: &warpath::algorithms::AlgorithmInfo| info.name == algorithm && info.problem == problem;
                 let known = match case.entry.engine.as_str() {
-                    "cpu" => {
-                        warpath::cpu::algorithms().any(has)
-                            || warpath::cpu::apsp::ALGORITHMS.iter().any(|entry| has(&entry.info))
-                            || warpath::cpu::closure::ALGORITHMS.iter().any(|entry| has(&entry.info))
-                    }
+                    "cpu" => warpath::cpu::algorithms().any(has),
                     "peer" => crate::peers::NAMES.contains(&algorithm),
                     _ => warpath::cuda::algorithms().any(has) || announced.contains(&algorithm) || case.entry.lab,
                 };

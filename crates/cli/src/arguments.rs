@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
     version,
     about,
     long_about = "Shortest paths and reachability in large graphs: breadth-first search, single-source and all-pairs \
-                  shortest paths, transitive closure, on all cores.\n\nGRAPH is a file (edge list, DIMACS .gr, PACE, \
+                  shortest paths, transitive closure, on all cores or on NVIDIA GPUs.\n\nGRAPH is a file (edge list, DIMACS .gr, PACE, \
                   METIS, Matrix Market, SciPy .npz, GAP .sg/.wsg or Warpath's own .wpg, as it is or compressed with gz, \
                   zst, bz2 or xz), `-` for standard input, or a generator such as kron:20, uniform:20, grid:1000x1000, \
                   rgg:20, scale-free:1000000 or dense:2700, with options after commas (kron:20,edges-per-vertex=16,seed=1).",
@@ -96,9 +96,9 @@ impl Command {
     /// The problem whose answer can be a negative cycle, if JSON is wanted.
     pub(crate) fn json_problem(&self) -> Option<&'static str> {
         let (problem, common) = match self {
-            Command::Sssp(arguments) => ("sssp", &arguments.common),
-            Command::Apsp(arguments) => ("apsp", &arguments.common),
-            Command::Path(arguments) => ("path", &arguments.common),
+            Command::Sssp(arguments) => ("sssp", &arguments.solving.common),
+            Command::Apsp(arguments) => ("apsp", &arguments.solving.common),
+            Command::Path(arguments) => ("path", &arguments.solving.common),
             _ => return None,
         };
         common.json.then_some(problem)
@@ -147,12 +147,9 @@ pub enum FirstLine {
     Edge,
 }
 
-/// How the work is done and shown.
+/// How much of the machine is taken, and what is printed: for every command that has a graph.
 #[derive(Debug, Args)]
 pub struct CommonArguments {
-    /// The engine: auto, cpu, or cuda[:N[,N..]|:all] for GPUs
-    #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
-    pub engine: String,
     /// How many threads [default: one for each core]
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Running")]
@@ -162,20 +159,48 @@ pub struct CommonArguments {
     /// [default: what is available]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true, help_heading = "Running")]
     pub memory: Option<u64>,
-    /// Say what memory and disk space the work would take, and stop; exit code 3 if it does not fit
-    #[arg(long, help_heading = "Running")]
-    pub plan: bool,
     /// Print one JSON object on standard output
     #[arg(long, help_heading = "Printing")]
     pub json: bool,
-    /// Print the algorithm's counters; on a GPU, shortest paths then also count what takes time to count
+    /// Print nothing but errors
+    #[arg(long, short, conflicts_with = "json", help_heading = "Printing")]
+    pub quiet: bool,
+}
+
+/// The engine.
+#[derive(Debug, Args)]
+pub struct EngineArguments {
+    /// The engine: auto, cpu, or cuda[:N[,N..]|:all] for GPUs
+    #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
+    pub engine: String,
+}
+
+/// The plan instead of the work.
+#[derive(Debug, Args)]
+pub struct PlanArguments {
+    /// Say what memory and disk space the work would take, and stop; exit code 3 if it does not fit
+    #[arg(long, help_heading = "Running")]
+    pub plan: bool,
+}
+
+/// How a problem is solved, and what is said of that.
+#[derive(Debug, Args)]
+pub struct SolvingArguments {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub engine: EngineArguments,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: CommonArguments,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub plan: PlanArguments,
+    /// Print the algorithm's counters; on a GPU, shortest paths then also count what takes time to count, unless many
+    /// sources are searched from at once
     #[arg(long, help_heading = "Printing")]
     pub statistics: bool,
-    /// Print nothing but errors
-    #[arg(long, short, conflicts_with_all = ["verbose", "json"], help_heading = "Printing")]
-    pub quiet: bool,
     /// Say why engine and algorithm were chosen
-    #[arg(long, short, help_heading = "Printing")]
+    #[arg(long, short, conflicts_with = "quiet", help_heading = "Printing")]
     pub verbose: bool,
 }
 
@@ -230,7 +255,7 @@ pub struct BfsArguments {
     pub algorithm: AlgorithmArguments,
     #[command(flatten)]
     #[allow(missing_docs)]
-    pub common: CommonArguments,
+    pub solving: SolvingArguments,
 }
 
 /// `warpath sssp`.
@@ -247,7 +272,7 @@ pub struct SsspArguments {
     pub algorithm: AlgorithmArguments,
     #[command(flatten)]
     #[allow(missing_docs)]
-    pub common: CommonArguments,
+    pub solving: SolvingArguments,
 }
 
 /// `warpath apsp`.
@@ -284,7 +309,7 @@ pub struct ApspArguments {
     pub algorithm: AlgorithmArguments,
     #[command(flatten)]
     #[allow(missing_docs)]
-    pub common: CommonArguments,
+    pub solving: SolvingArguments,
 }
 
 /// What becomes of each row of distances.
@@ -320,7 +345,7 @@ pub struct ClosureArguments {
     pub algorithm: AlgorithmArguments,
     #[command(flatten)]
     #[allow(missing_docs)]
-    pub common: CommonArguments,
+    pub solving: SolvingArguments,
 }
 
 /// `warpath path`.
@@ -340,7 +365,7 @@ pub struct PathArguments {
     pub verify: bool,
     #[command(flatten)]
     #[allow(missing_docs)]
-    pub common: CommonArguments,
+    pub solving: SolvingArguments,
 }
 
 /// `warpath info`.
@@ -349,6 +374,9 @@ pub struct InfoArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub graph: GraphArguments,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub engine: EngineArguments,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: CommonArguments,
@@ -371,6 +399,9 @@ pub struct ConvertArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: CommonArguments,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub plan: PlanArguments,
 }
 
 /// `warpath devices`.

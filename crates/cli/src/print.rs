@@ -116,7 +116,19 @@ struct PlanShown {
     #[serde(skip_serializing_if = "Option::is_none")]
     device_available: Option<u64>,
     disk_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disk_available: Option<u64>,
     fits: bool,
+}
+
+/// What there is of what a plan asks for, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Available {
+    pub(crate) memory: u64,
+    /// On the device, if the work goes there.
+    pub(crate) device: Option<u64>,
+    /// Where the output goes, if it goes to a file.
+    pub(crate) disk: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -126,26 +138,27 @@ struct ItemShown {
     bytes: u64,
 }
 
-/// Prints a plan, with what there is on the host and, if the work goes there, on the device.
-pub(crate) fn plan(plan: &Plan, available: u64, on_device: Option<u64>, as_json: bool) -> Result<(), Failure> {
+/// Prints a plan, with what there is.
+pub(crate) fn plan(plan: &Plan, available: Available, as_json: bool) -> Result<(), Failure> {
     let items = |items: &[warpath::PlanItem], place| -> Vec<ItemShown> {
         items.iter().map(|item| ItemShown { what: item.what.clone(), place, bytes: item.bytes }).collect()
     };
     let mut shown = items(plan.memory_items(), "memory");
     shown.extend(items(plan.device_items(), "the device"));
     shown.extend(items(plan.disk_items(), "disk"));
-    let fits_on_host = plan.memory_bytes() <= available;
-    let fits_on_device = on_device.is_none_or(|available| plan.device_bytes() <= available);
-    let fits = fits_on_host && fits_on_device;
+    let fits_in_memory = plan.memory_bytes() <= available.memory;
+    let fits_on_device = available.device.is_none_or(|available| plan.device_bytes() <= available);
+    let fits_on_disk = available.disk.is_none_or(|available| plan.disk_bytes() <= available);
     if as_json {
         return json(&PlanShown {
             plan: shown,
             memory_bytes: plan.memory_bytes(),
-            memory_available: available,
-            device_bytes: on_device.map(|_| plan.device_bytes()),
-            device_available: on_device,
+            memory_available: available.memory,
+            device_bytes: available.device.map(|_| plan.device_bytes()),
+            device_available: available.device,
             disk_bytes: plan.disk_bytes(),
-            fits,
+            disk_available: available.disk,
+            fits: fits_in_memory && fits_on_device && fits_on_disk,
         });
     }
     let mut table = Table::new();
@@ -156,12 +169,12 @@ pub(crate) fn plan(plan: &Plan, available: u64, on_device: Option<u64>, as_json:
         let verdict = if fits { "it fits" } else { "it does not fit" };
         format!("{} of {what}, {} available: {verdict}", bytes(needed), bytes(available))
     };
-    table.row("in all", line("memory", plan.memory_bytes(), available, fits_on_host));
-    if let Some(available) = on_device {
+    table.row("in all", line("memory", plan.memory_bytes(), available.memory, fits_in_memory));
+    if let Some(available) = available.device {
         table.row("", line("the device", plan.device_bytes(), available, fits_on_device));
     }
-    if plan.disk_bytes() > 0 {
-        table.row("", format!("{} of disk space", bytes(plan.disk_bytes())));
+    if let Some(available) = available.disk {
+        table.row("", line("disk space", plan.disk_bytes(), available, fits_on_disk));
     }
     table.print()
 }

@@ -9,30 +9,45 @@ use warpath::cpu::Team;
 use warpath::formats::{Format, ReadOptions, WeightSource};
 use warpath::generate::{DEFAULT_SEED, Recipe, WeightRange};
 use warpath::graph::{Direction, ParallelEdges, SelfLoops};
-use warpath::problems::Report;
+use warpath::problems::{Report, Seconds};
 use warpath::{Control, Engine, Error, Graph, Plan, Solver, VertexId};
 
-use crate::arguments::{CommonArguments, FirstLine, GraphArguments};
+use crate::arguments::{CommonArguments, EngineArguments, FirstLine, GraphArguments, PlanArguments, SolvingArguments};
 use crate::failure::Failure;
-use crate::print::{self, Table};
+use crate::print::{self, Available, Table};
 use crate::progress;
 
 /// Options that hold for the whole run, and who may interrupt it.
 pub(crate) struct Setup<'a> {
-    pub(crate) common: &'a CommonArguments,
+    common: &'a CommonArguments,
     engine: Engine,
+    /// Whether nothing but the plan is wanted.
+    plan: bool,
+    statistics: bool,
     pub(crate) control: Control,
 }
 
 impl<'a> Setup<'a> {
-    /// Checks the options that every command has.
-    pub(crate) fn new(common: &'a CommonArguments) -> Result<Self, Failure> {
-        let engine: Engine = common.engine.parse()?;
+    /// For a command that reads a graph and solves nothing.
+    pub(crate) fn without_engine(common: &'a CommonArguments, plan: &PlanArguments) -> Self {
+        let control = progress::control(!common.quiet);
+        Setup { common, engine: Engine::Cpu, plan: plan.plan, statistics: false, control }
+    }
+
+    /// For a command that solves a problem.
+    pub(crate) fn to_solve(solving: &'a SolvingArguments) -> Result<Self, Failure> {
+        let setup = Self::on_engine(&solving.common, &solving.engine)?;
+        Ok(Setup { plan: solving.plan.plan, statistics: solving.statistics, ..setup })
+    }
+
+    /// For a command that asks what an engine would do.
+    pub(crate) fn on_engine(common: &'a CommonArguments, engine: &EngineArguments) -> Result<Self, Failure> {
+        let engine: Engine = engine.engine.parse()?;
         engine.check().map_err(|error| {
             Failure::from(error)
                 .help("`--engine cpu` or `--engine auto` runs on all cores; `warpath devices` tells more")
         })?;
-        Ok(Setup { common, engine, control: progress::control(!common.quiet) })
+        Ok(Setup { common, engine, plan: false, statistics: false, control: progress::control(!common.quiet) })
     }
 
     /// Reads or generates the graph; returns how long that took, too.
@@ -46,7 +61,7 @@ impl<'a> Setup<'a> {
     /// A solver for the graph.
     pub(crate) fn solver<'g>(&self, graph: &'g Graph) -> Result<Solver<'g>, Failure> {
         let mut builder = Solver::builder(graph).control(self.control.clone()).engine(self.engine.clone());
-        builder = builder.statistics(self.common.statistics);
+        builder = builder.statistics(self.statistics);
         if let Some(threads) = self.common.threads {
             builder = builder.threads(threads as usize);
         }
@@ -56,22 +71,25 @@ impl<'a> Setup<'a> {
         Ok(builder.open()?)
     }
 
-    /// Prints the plan of the whole run, the graph included; an error if it does not fit.
-    pub(crate) fn print_plan(&self, solver: &Solver<'_>, mut plan: Plan) -> Result<(), Failure> {
+    /// Prints the plan of the whole run, the graph included; an error if it does not fit, on the disk of `output` neither.
+    pub(crate) fn print_plan(&self, solver: &Solver<'_>, mut plan: Plan, output: Option<&Path>) -> Result<(), Failure> {
+        let output = output.filter(|path| path.as_os_str() != "-" && plan.disk_bytes() > 0);
         let on_device = !plan.device_items().is_empty();
         let limit = self.common.memory.filter(|_| !on_device);
         let available = limit.unwrap_or_else(warpath::available_memory);
-        let device_available = if on_device { Some(solver.device_memory()?) } else { None };
+        let device = if on_device { Some(solver.device_memory()?) } else { None };
+        let disk = output.map(warpath::available_disk).transpose()?;
         let needed = plan.memory_bytes();
         let fits = needed <= available;
         let graph = solver.graph().owned_bytes();
         plan.memory("the graph (in memory already)", graph);
-        let shown = if fits { available.saturating_add(graph) } else { available };
-        print::plan(&plan, shown, device_available, self.common.json)?;
+        let memory = if fits { available.saturating_add(graph) } else { available };
+        print::plan(&plan, Available { memory, device, disk }, self.common.json)?;
         if !fits {
             return Err(Error::OutOfMemory { what: "the work".to_owned(), needed, available }.into());
         }
-        Ok(plan.check_device(device_available.unwrap_or(0))?)
+        plan.check_device(device.unwrap_or(0))?;
+        Ok(output.map_or(Ok(()), |output| plan.check_disk(output))?)
     }
 
     /// Refuses, before the work, to generate what does not fit; `--plan` prints what that would take.
@@ -83,8 +101,8 @@ impl<'a> Setup<'a> {
         if needed <= available {
             return Ok(());
         }
-        if self.common.plan {
-            print::plan(&plan, available, None, self.common.json)?;
+        if self.plan {
+            print::plan(&plan, Available { memory: available, device: None, disk: None }, self.common.json)?;
         }
         Err(Error::OutOfMemory { what: format!("generating `{recipe}`"), needed, available }.into())
     }
@@ -243,6 +261,22 @@ pub(crate) struct Times {
 }
 
 impl Times {
+    /// What loading the graph and opening the solver took, and then the work that was reported.
+    pub(crate) fn of(report: &Report, load: f64, opening: f64) -> Self {
+        let mut times = Times { load, prepare: opening, ..Default::default() };
+        times.add(&report.seconds);
+        times
+    }
+
+    /// Adds what more work took.
+    pub(crate) fn add(&mut self, seconds: &Seconds) {
+        let Seconds { prepare, solve, predecessors, download } = seconds;
+        self.prepare += prepare;
+        self.solve += solve;
+        self.predecessors += predecessors;
+        self.download += download;
+    }
+
     pub(crate) fn text(&self) -> String {
         let parts = [
             ("load", self.load),
@@ -266,13 +300,15 @@ pub(crate) struct PeakBytes {
 }
 
 impl PeakBytes {
-    pub(crate) fn now() -> Self {
-        Self::with_device(0)
+    /// Of the host, where no device is used.
+    pub(crate) fn of_host() -> Self {
+        PeakBytes { host: print::peak_memory(), device: 0 }
     }
 
-    /// With this much of the device's memory.
-    pub(crate) fn with_device(device: u64) -> Self {
-        PeakBytes { host: print::peak_memory(), device }
+    /// Of the host, and of the device as these reports have it.
+    pub(crate) fn of<'r>(reports: impl IntoIterator<Item = &'r Report>) -> Self {
+        let device = reports.into_iter().map(|report| report.device_bytes).max().unwrap_or(0);
+        PeakBytes { device, ..Self::of_host() }
     }
 }
 
@@ -294,10 +330,32 @@ pub(crate) struct Answer {
     lane: &'static str,
     repeated_wide: bool,
     graph: GraphFacts,
+    #[serde(flatten)]
+    counters: Counters,
+}
+
+/// What an algorithm has counted, if that is wanted.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Counters {
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<BTreeMap<&'static str, u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     frontiers: Option<Vec<u32>>,
+}
+
+impl Counters {
+    pub(crate) fn of(report: &Report, wanted: bool) -> Self {
+        Counters {
+            statistics: wanted.then(|| report.statistics.iter().copied().collect()),
+            frontiers: (wanted && !report.frontiers.is_empty()).then(|| report.frontiers.clone()),
+        }
+    }
+
+    pub(crate) fn rows(&self, table: &mut Table) {
+        for (name, value) in self.statistics.iter().flatten() {
+            table.row(*name, print::grouped(u128::from(*value)));
+        }
+    }
 }
 
 impl Answer {
@@ -311,23 +369,43 @@ impl Answer {
             lane: report.lane,
             repeated_wide: report.repeated_wide,
             graph: GraphFacts::of(graph),
-            statistics: statistics.then(|| report.statistics.iter().copied().collect()),
-            frontiers: (statistics && !report.frontiers.is_empty()).then(|| report.frontiers.clone()),
+            counters: Counters::of(report, statistics),
         }
     }
 
     /// The first rows of the table.
-    pub(crate) fn rows(&self, table: &mut Table, common: &CommonArguments) {
+    pub(crate) fn rows(&self, table: &mut Table, solving: &SolvingArguments) {
         table.row("graph", self.graph.text());
         let wide = if self.repeated_wide { ", repeated with 64-bit distances" } else { "" };
         let lane = if self.lane.is_empty() { String::new() } else { format!(", {}", self.lane) };
         table.row(self.problem, format!("{} on {}{lane}{wide}", self.algorithm, self.engine));
-        if common.verbose {
+        if solving.verbose {
             table.row("because", self.reason.as_str());
             table.row(format!("on {}", self.engine), self.engine_reason.as_str());
         }
-        for (name, value) in self.statistics.iter().flatten() {
-            table.row(*name, print::grouped(u128::from(*value)));
-        }
+        self.counters.rows(table);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_time_and_the_memory_of_the_device_are_handed_on() {
+        let report = |scale: f64, device_bytes| Report {
+            seconds: Seconds { prepare: scale, solve: 2.0 * scale, predecessors: 4.0 * scale, download: 8.0 * scale },
+            device_bytes,
+            ..Default::default()
+        };
+        let mut times = Times::of(&report(1.0, 5), 0.5, 0.25);
+        let all = |times: &Times| {
+            [times.load, times.prepare, times.solve, times.predecessors, times.download, times.verify, times.write]
+        };
+        assert_eq!(all(&times), [0.5, 1.25, 2.0, 4.0, 8.0, 0.0, 0.0]);
+        times.add(&report(10.0, 7).seconds);
+        assert_eq!(all(&times), [0.5, 11.25, 22.0, 44.0, 88.0, 0.0, 0.0]);
+        assert_eq!(PeakBytes::of([&report(1.0, 5), &report(1.0, 7), &report(1.0, 0)]).device, 7);
+        assert_eq!(PeakBytes::of(&[]).device, 0);
     }
 }

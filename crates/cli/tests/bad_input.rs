@@ -173,14 +173,32 @@ fn options_that_make_no_sense_are_refused() {
         ("bfs kron:5,size=3 --source 0", "there is no option `size`"),
         ("bfs kron:5 --source 0 --first-line counts", "`--first-line` is for files"),
         ("generate g.txt h.txt", "`g.txt` is not a generator"),
+        ("closure g.txt --algorithm auto", "there is no algorithm `auto` here; there are "),
         ("bfs nowhere.txt --source 1", "nowhere.txt: No such file"),
         ("bfs . --source 1", "is a directory"),
     ] {
         folder.run(arguments).fails(2, message);
     }
+    // Options are refused where they would do nothing.
+    for (command, options) in [
+        ("info g.txt", ["--plan", "--statistics", "--verbose"].as_slice()),
+        ("convert g.txt h.txt", &["--engine=cpu", "--statistics", "--verbose"]),
+        ("generate kron:4 h.txt", &["--engine=cpu", "--statistics", "--verbose"]),
+    ] {
+        for option in options {
+            let name = option.split('=').next().unwrap();
+            folder.run(&format!("{command} {option}")).fails(2, &format!("unexpected argument '{name}' found"));
+        }
+    }
+    for options in ["--quiet --verbose", "--quiet --json"] {
+        folder.run(&format!("closure g.txt {options}")).fails(2, "cannot be used with");
+    }
     if warpath::cuda::devices().is_err() {
         folder.run("bfs g.txt --source 1 --engine cuda").fails(3, "there is");
         folder.run("apsp g.txt --engine cuda:all").fails(3, "there is");
+        // Only there is this parameter.
+        let asked = "bfs g.txt --source 1 --algorithm direction-optimizing:bottom-up=0.1";
+        folder.run(asked).fails(3, "there is");
     }
     folder.run("bfs g.txt --source 1 --engine cuda:4000000000").fails(3, "there is");
 }

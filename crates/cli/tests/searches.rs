@@ -120,6 +120,50 @@ fn a_path_says_how_it_was_found() {
 }
 
 #[test]
+fn a_path_tells_what_every_answer_tells() {
+    let folder = Folder::new();
+    folder.file("g.txt", "1 2 3\n2 3 4\n4 1 1\n");
+    for (direction, both_ends) in [("--directed", false), ("--undirected", true)] {
+        let command = format!("path g.txt 1 3 {direction} --threads 1 --engine cpu");
+        let found = folder.run(&format!("{command} --json --statistics")).json();
+        assert_eq!((&found["problem"], &found["engine"]), (&json!("path"), &json!("cpu")));
+        assert_eq!((&found["engine_reason"], &found["length"]), (&json!("asked for"), &json!(7)));
+        assert!(found["lane"].as_str().unwrap().starts_with("u32->u"), "{found}");
+        assert!(found["statistics"]["settled"].as_u64().unwrap() > 0, "{found}");
+        assert_eq!(found["algorithm"] == "bidirectional", both_ends, "{found}");
+        assert!(
+            found["seconds"]["prepare"].as_f64().unwrap() > 0.0 && found["seconds"]["solve"].as_f64().unwrap() > 0.0
+        );
+        assert_eq!(found["peak_bytes"]["device"], json!(0));
+        assert!(!keys(&folder.run(&format!("{command} --json")).json()).contains(&"statistics"));
+        let text = folder.run(&format!("{command} --verbose --statistics")).ok();
+        for row in ["because ", "on cpu ", "settled "] {
+            assert!(text.lines().any(|line| line.starts_with(row)), "{row} is not in\n{text}");
+        }
+    }
+}
+
+#[test]
+fn every_one_of_many_results_has_its_counters() {
+    let folder = Folder::new();
+    folder.file("g.txt", "1 2 5\n2 3 7\n");
+    folder.file("sources.txt", "1\n3\n");
+    folder.file("one.txt", "1\n");
+    for (file, settled) in [("sources.txt", vec![3, 1]), ("one.txt", vec![3])] {
+        let command = format!("sssp g.txt --sources {file} --algorithm dijkstra --engine cpu");
+        let found = folder.run(&format!("{command} --statistics --json")).json();
+        assert!(!keys(&found).contains(&"statistics"), "{found}");
+        let counted: Vec<_> =
+            found["results"].as_array().unwrap().iter().map(|result| &result["statistics"]["settled"]).collect();
+        assert_eq!(counted, settled);
+        let without = folder.run(&format!("{command} --json")).json();
+        assert!(!keys(&without["results"][0]).contains(&"statistics"), "{without}");
+        let text = folder.run(&format!("{command} --statistics")).ok();
+        assert_eq!(text.lines().filter(|line| line.starts_with("settled ")).count(), settled.len(), "{text}");
+    }
+}
+
+#[test]
 fn weights_come_from_columns_names_units_or_chance() {
     let folder = Folder::new();
     folder.file("g.csv", "from,to,cost,time\r\n1,2,5,1.5\r\n2,3,6,0.25\r\n");
@@ -179,6 +223,30 @@ fn a_plan_that_does_not_fit_is_printed_and_lacks_memory() {
         assert!(run.code == Some(3) && run.stdout.contains("it does not fit"), "{run:?}");
         folder.run(arguments).fails(3, "bytes of memory");
     }
+}
+
+#[test]
+fn a_plan_that_exceeds_the_disk_does_not_fit() {
+    let folder = Folder::new();
+    let command = "apsp uniform:20,edges-per-vertex=1 --engine cpu --output x.npy --plan";
+    let run = folder.run(&format!("{command} --json"));
+    assert_eq!(run.code, Some(3), "{run:?}");
+    assert!(run.stderr.contains("`x.npy` needs 4398046511232 bytes of disk space"), "{run:?}");
+    let plan: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((&plan["fits"], &plan["disk_bytes"]), (&json!(false), &json!(4_398_046_511_232_u64)));
+    assert!(plan["disk_available"].as_u64() < plan["disk_bytes"].as_u64(), "{plan}");
+    assert!(plan["memory_bytes"].as_u64() <= plan["memory_available"].as_u64(), "{plan}");
+    let run = folder.run(command);
+    let line = run.stdout.lines().find(|line| line.contains("of disk space")).unwrap_or_default();
+    assert!(run.code == Some(3) && line.ends_with("it does not fit"), "{run:?}");
+    folder.file("g.txt", "1 2\n2 3\n");
+    for command in ["apsp g.txt", "closure g.txt"] {
+        let plan = folder.run(&format!("{command} --output x.npy --plan --json")).json();
+        assert!(plan["fits"] == true && plan["disk_available"].as_u64() > plan["disk_bytes"].as_u64(), "{plan}");
+        // Where no file is written, no disk is asked.
+        assert!(!keys(&folder.run(&format!("{command} --plan --json")).json()).contains(&"disk_available"));
+    }
+    assert_eq!(folder.names(), ["g.txt"]);
 }
 
 #[test]

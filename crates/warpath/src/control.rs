@@ -49,12 +49,20 @@ impl Control {
         self.cancelled.load(Ordering::Relaxed)
     }
 
+    /// Whether to go on.
+    ///
+    /// # Errors
+    ///
     /// [`Error::Interrupted`] if the work was cancelled.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// Tells the watcher how far `stage` has come, and is the place where cancellation is noticed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Interrupted`] if the work was cancelled.
     pub fn progress(&self, stage: &'static str, done: u64, total: u64) -> Result<()> {
         if let Some(watcher) = &self.watcher {
             watcher(Progress { stage, done, total });

@@ -1,5 +1,5 @@
 //! Warpath finds shortest paths and reachability in large graphs: breadth-first search, single-source and all-pairs
-//! shortest paths, transitive closure, on all cores of the CPU, and searches from a source on NVIDIA GPUs too.
+//! shortest paths, transitive closure, on all cores of the CPU and on NVIDIA GPUs.
 //!
 //! ```
 //! let graph = warpath::Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)])?;
@@ -38,7 +38,7 @@ pub use error::{Error, ErrorKind, InputError, Result};
 pub use formats::{Format, ReadOptions, WriteOptions, read, write};
 pub use generate::generate;
 pub use graph::{Distance, Graph, GraphBuilder, VertexId};
-pub use plan::{Plan, PlanItem, available_memory};
+pub use plan::{Plan, PlanItem, available_disk, available_memory};
 pub use problems::{
     Apsp, Bfs, Closure, ClosureCounts, DistanceMatrix, Path, Reachability, ReachableCounts, ShortestPathTree, Sssp,
 };

@@ -73,20 +73,31 @@ impl Plan {
     }
 
     /// An error if more memory is planned than is available.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`], naming the largest item.
     pub fn check(&self, available: u64) -> Result<()> {
         check("the work", &self.memory, available)
     }
 
     /// An error if more memory of the device is planned than is available there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`], naming the largest item.
     pub fn check_device(&self, available: u64) -> Result<()> {
         check("the work on the device", &self.device, available)
     }
 
     /// An error if more disk space is planned than is free where `output` will be.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfDisk`], or [`Error::Io`] if the folder does not tell what is free.
     pub fn check_disk(&self, output: &Path) -> Result<()> {
         let needed = self.disk_bytes();
-        let folder = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let available = fs4::available_space(folder).map_err(|error| Error::io(folder, error))?;
+        let available = available_disk(output)?;
         if needed <= available {
             return Ok(());
         }
@@ -106,6 +117,16 @@ fn check(work: &str, items: &[PlanItem], available: u64) -> Result<()> {
 
 fn total(items: &[PlanItem]) -> u64 {
     items.iter().fold(0, |sum, item| sum.saturating_add(item.bytes))
+}
+
+/// Bytes of disk space that are free where `output` is or will be.
+///
+/// # Errors
+///
+/// If its folder does not tell, or does not exist.
+pub fn available_disk(output: &Path) -> Result<u64> {
+    let folder = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs4::available_space(folder).map_err(|error| Error::io(folder, error))
 }
 
 /// Bytes of memory that this process can still take: what the machine has available, or less in a container.

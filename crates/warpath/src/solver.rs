@@ -99,6 +99,9 @@ impl<'g> SolverBuilder<'g> {
     /// Whether shortest paths on a GPU also count what takes time to count: how many relaxations lowered a distance,
     /// how many were in vain, and how large the frontiers were. They are in the report's
     /// [`statistics`](crate::problems::Report::statistics) and [`frontiers`](crate::problems::Report::frontiers).
+    ///
+    /// The exception is `many-sources`, and what is made of it (many sources of [`Solver::solve_each`] at once, all pairs by
+    /// searches): its searches tell what it counts of a whole batch anyway, and nothing of this.
     pub fn statistics(mut self, statistics: bool) -> Self {
         self.statistics = statistics;
         self
@@ -129,17 +132,37 @@ impl<'g> SolverBuilder<'g> {
     }
 }
 
-/// A question that a [`Solver`] answers.
-pub trait Request {
+/// What keeps [`Request`] and [`Search`] to the requests of this crate.
+mod sealed {
+    use crate::problems::{Apsp, ApspIntoSink, Bfs, Closure, ClosureCounts, Sssp};
+
+    pub trait Sealed {}
+    impl Sealed for Apsp {}
+    impl Sealed for ApspIntoSink<'_> {}
+    impl Sealed for Bfs {}
+    impl Sealed for Closure {}
+    impl Sealed for ClosureCounts {}
+    impl Sealed for Sssp {}
+}
+
+/// A question that a [`Solver`] answers: [`Bfs`], [`Sssp`], [`Apsp`](crate::Apsp), [`Closure`](crate::Closure), and what
+/// becomes of these. There are no others.
+pub trait Request: sealed::Sealed {
     /// The answer.
     type Answer;
-    /// What the answer will take, beyond the graph itself.
+    /// What the answer will take, beyond the graph itself: [`Solver::plan`] has it.
     ///
     /// # Errors
     ///
     /// If the request makes no sense for the solver's graph.
+    #[doc(hidden)]
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan>;
     /// Answers it. [`Solver::solve`] has checked the plan before.
+    ///
+    /// # Errors
+    ///
+    /// As [`Solver::solve`].
+    #[doc(hidden)]
     fn solve_on(self, solver: &Solver<'_>) -> Result<Self::Answer>;
 }
 
@@ -149,6 +172,7 @@ pub trait Search: Request<Answer = ShortestPathTree> + Clone + Sync {
     fn starting_at(&self, source: VertexId) -> Self;
 
     /// Why the searches to come go to the engine that they go to.
+    #[doc(hidden)]
     fn engine_reason(&self, solver: &Solver<'_>) -> String;
 
     /// What [`Solver::solve_each`] would take for these sources at any time, beyond the graph itself.
@@ -156,6 +180,7 @@ pub trait Search: Request<Answer = ShortestPathTree> + Clone + Sync {
     /// # Errors
     ///
     /// If the request makes no sense for the solver's graph.
+    #[doc(hidden)]
     fn plan_together(&self, solver: &Solver<'_>, sources: &[VertexId]) -> Result<Plan> {
         sources.first().map_or_else(|| Ok(Plan::new()), |&first| self.starting_at(first).plan(solver))
     }
@@ -166,6 +191,7 @@ pub trait Search: Request<Answer = ShortestPathTree> + Clone + Sync {
     /// # Errors
     ///
     /// As [`Solver::solve_each`].
+    #[doc(hidden)]
     fn solve_together(
         &self,
         solver: &Solver<'_>,
@@ -179,6 +205,10 @@ pub trait Search: Request<Answer = ShortestPathTree> + Clone + Sync {
 
 impl<'g> Solver<'g> {
     /// A solver with default options.
+    ///
+    /// # Errors
+    ///
+    /// If the threads can't be started.
     pub fn new(graph: &'g Graph) -> Result<Self> {
         Self::builder(graph).open()
     }
@@ -202,6 +232,10 @@ impl<'g> Solver<'g> {
     }
 
     /// What answering a request would take, beyond the graph itself.
+    ///
+    /// # Errors
+    ///
+    /// If the request makes no sense for the graph, or a device that it needs is not there.
     pub fn plan<R: Request>(&self, request: &R) -> Result<Plan> {
         request.plan(self)
     }

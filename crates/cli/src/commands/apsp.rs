@@ -10,7 +10,7 @@ use warpath::problems::{ApspSummary, DistanceMatrix, NpyWriter, RowReductions};
 use warpath::tables::csv_field;
 use warpath::{Apsp, Error, Graph, Plan, Solver, VertexId};
 
-use crate::arguments::{ApspArguments, Reduction};
+use crate::arguments::{ApspArguments, Reduction, SolvingArguments};
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
@@ -45,8 +45,9 @@ enum Destination {
 }
 
 pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
-    let common = &arguments.common;
-    let setup = Setup::new(common)?;
+    let solving = &arguments.solving;
+    let SolvingArguments { common, plan, .. } = solving;
+    let setup = Setup::to_solve(solving)?;
     let mut destination = destination(&arguments)?;
     let (graph, load) = setup.load(&arguments.graph)?;
     let list = |file: &Option<std::path::PathBuf>| file.as_deref().map(|file| read_vertices(&graph, file)).transpose();
@@ -68,12 +69,11 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
     if arguments.successors {
         request = request.with_successors();
     }
-    if common.plan {
-        setup.print_plan(&solver, destination.plan(&solver, request)?)?;
+    if plan.plan {
+        setup.print_plan(&solver, destination.plan(&solver, request)?, arguments.output.as_deref())?;
         return Ok(ExitCode::SUCCESS);
     }
     let (summary, write) = destination.solve(&solver, request, sources.as_deref(), targets.as_deref())?;
-    let times = summary.report().seconds;
     let reduction = match &destination {
         Destination::Reduction(reductions, how, None) if arguments.output.is_none() => {
             Some(reduction_rows(&graph, reductions, *how, sources.as_deref(), targets.as_deref()))
@@ -81,29 +81,22 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
         _ => None,
     };
     let found = ApspFound {
-        answer: Answer::new("apsp", &graph, summary.report(), common.statistics),
+        answer: Answer::new("apsp", &graph, summary.report(), solving.statistics),
         sources: summary.sources(),
         finite_pairs: summary.finite_pairs(),
         distance_sum: print::sum(summary.distance_sum()),
         max_distance: summary.max_distance().map(print::number),
         reduction: reduction.as_deref().filter(|_| common.json).map(rows_as_json),
         verified: arguments.verify.then_some(true),
-        seconds: Times {
-            load,
-            prepare: opening + times.prepare,
-            solve: times.solve,
-            predecessors: times.predecessors,
-            write,
-            ..Default::default()
-        },
-        peak_bytes: PeakBytes::now(),
+        seconds: Times { write, ..Times::of(summary.report(), load, opening) },
+        peak_bytes: PeakBytes::of([summary.report()]),
     };
     if common.json {
         return print::json(&found).map(|()| ExitCode::SUCCESS);
     }
     if !common.quiet && arguments.output.as_deref().is_none_or(|path| path.as_os_str() != "-") {
         let mut table = Table::new();
-        found.answer.rows(&mut table, common);
+        found.answer.rows(&mut table, solving);
         let columns = targets.as_ref().map_or(graph.vertices(), Vec::len) as u128;
         let pairs = u128::from(found.sources) * columns;
         let mut text =
@@ -136,7 +129,7 @@ fn destination(arguments: &ApspArguments) -> Result<Destination, Failure> {
         if kind == Some(OutputKind::Npy) {
             return Err(Failure::usage("a reduction is written to a .csv"));
         }
-        let output = output.map(|path| Output::create(path, &arguments.common)).transpose()?;
+        let output = output.map(|path| Output::create(path, &arguments.solving.common)).transpose()?;
         let wanted = match how {
             Reduction::Eccentricity => warpath::problems::Reduction::Eccentricity,
             Reduction::Closeness => warpath::problems::Reduction::Closeness,
@@ -150,7 +143,7 @@ fn destination(arguments: &ApspArguments) -> Result<Destination, Failure> {
             check_folder(path)?;
             Ok(Destination::Npy(NpyWriter::new(path).resume(arguments.resume)))
         }
-        (Some(path), _) => Ok(Destination::Csv(Output::create(path, &arguments.common)?.0)),
+        (Some(path), _) => Ok(Destination::Csv(Output::create(path, &arguments.solving.common)?.0)),
         (None, _) => Ok(Destination::Nowhere(())),
     }
 }

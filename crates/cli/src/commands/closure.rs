@@ -6,7 +6,7 @@ use serde::Serialize;
 use warpath::problems::Report;
 use warpath::{Closure, Error};
 
-use crate::arguments::ClosureArguments;
+use crate::arguments::{ClosureArguments, SolvingArguments};
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
@@ -24,8 +24,9 @@ struct ClosureFound {
 }
 
 pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
-    let common = &arguments.common;
-    let setup = Setup::new(common)?;
+    let solving = &arguments.solving;
+    let SolvingArguments { common, plan, .. } = solving;
+    let setup = Setup::to_solve(solving)?;
     let mut output = arguments.output.as_deref().map(|path| Output::create(path, common)).transpose()?;
     let (graph, load) = setup.load(&arguments.graph)?;
     let (solver, opening) = timed(|| setup.solver(&graph))?;
@@ -37,12 +38,12 @@ pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
         request = request.algorithm(algorithm);
     }
     let wants_matrix = matches!(output, Some((_, OutputKind::Npy)));
-    if common.plan {
+    if plan.plan {
         let mut plan = if wants_matrix { solver.plan(&request)? } else { solver.plan(&request.counts_only())? };
         if wants_matrix {
             plan.disk("the matrix", (graph.vertices() as u64).saturating_pow(2));
         }
-        setup.print_plan(&solver, plan)?;
+        setup.print_plan(&solver, plan, arguments.output.as_deref())?;
         return Ok(ExitCode::SUCCESS);
     }
     let written =
@@ -77,28 +78,21 @@ pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
         report = counts.report().clone();
     }
     let ((), finishing) = timed(|| Ok(output.map_or(Ok(()), |(output, _)| output.finish())?))?;
-    let seconds = Times {
-        load,
-        prepare: opening + report.seconds.prepare,
-        solve: report.seconds.solve,
-        verify,
-        write: write + finishing,
-        ..Default::default()
-    };
+    let seconds = Times { verify, write: write + finishing, ..Times::of(&report, load, opening) };
     let found = ClosureFound {
-        answer: Answer::new("closure", &graph, &report, common.statistics),
+        answer: Answer::new("closure", &graph, &report, solving.statistics),
         irreflexive: arguments.irreflexive,
         reachable_pairs,
         verified: arguments.verify.then_some(true),
         seconds,
-        peak_bytes: PeakBytes::now(),
+        peak_bytes: PeakBytes::of([&report]),
     };
     if common.json {
         return print::json(&found).map(|()| ExitCode::SUCCESS);
     }
     if !common.quiet && arguments.output.as_deref().is_none_or(|path| path.as_os_str() != "-") {
         let mut table = Table::new();
-        found.answer.rows(&mut table, common);
+        found.answer.rows(&mut table, solving);
         let all = (graph.vertices() as u128).pow(2);
         let share = if all == 0 { 0.0 } else { 100.0 * reachable_pairs as f64 / all as f64 };
         let verified = if arguments.verify { ", verified" } else { "" };

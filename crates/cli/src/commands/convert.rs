@@ -34,7 +34,7 @@ pub(crate) fn generate(arguments: ConvertArguments) -> Result<ExitCode, Failure>
 }
 
 pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> {
-    let setup = Setup::new(&arguments.common)?;
+    let setup = Setup::without_engine(&arguments.common, &arguments.plan);
     let mut options = WriteOptions::new();
     if let Some(name) = &arguments.output_format {
         options = options.format(name.parse::<Format>()?);
@@ -51,8 +51,8 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
         drop(PartialFile::create(&arguments.output)?);
     }
     let (graph, load) = setup.load(&arguments.graph)?;
-    if arguments.common.plan {
-        setup.print_plan(&setup.solver(&graph)?, warpath::Plan::new())?;
+    if arguments.plan.plan {
+        setup.print_plan(&setup.solver(&graph)?, warpath::Plan::new(), None)?;
         return Ok(ExitCode::SUCCESS);
     }
     if to_standard_output {
@@ -68,7 +68,7 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
         bytes,
         graph: GraphFacts::of(&graph),
         seconds: Times { load, write, ..Default::default() },
-        peak_bytes: PeakBytes::now(),
+        peak_bytes: PeakBytes::of_host(),
     };
     if arguments.common.json {
         print::json(&converted)?;

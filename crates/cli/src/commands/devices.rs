@@ -33,7 +33,10 @@ struct Gpu {
     name: String,
     memory: u64,
     compute_capability: String,
-    driver: String,
+    /// The version of the driver itself, if the system tells it.
+    driver: Option<String>,
+    /// The version of CUDA that the driver supports.
+    cuda_version: String,
     image: String,
 }
 
@@ -46,6 +49,7 @@ impl Gpu {
             memory: info.memory_bytes,
             compute_capability: format!("{major}.{minor}"),
             driver: info.driver_version,
+            cuda_version: info.cuda_version,
             image: info.image,
         }
     }
@@ -101,10 +105,11 @@ pub(crate) fn run(arguments: DevicesArguments) -> Result<ExitCode, Failure> {
     let threads = print::count(devices.cpu.threads, "thread", "threads");
     table.row("cpu", format!("{threads}, {units}, {memory} of memory available"));
     for gpu in &devices.cuda {
-        let Gpu { name, compute_capability, driver, image, .. } = gpu;
+        let Gpu { name, compute_capability, cuda_version, image, .. } = gpu;
         let memory = print::bytes(gpu.memory);
         table.row(gpu.engine.as_str(), format!("{name}, {memory}, compute capability {compute_capability}"));
-        table.row("", format!("driver for CUDA {driver}; kernels: {image}"));
+        let driver = gpu.driver.as_ref().map_or_else(String::new, |version| format!(" {version}"));
+        table.row("", format!("driver{driver} for CUDA {cuda_version}; kernels: {image}"));
     }
     if let Some(reason) = &devices.no_cuda {
         table.row("cuda", reason.as_str());

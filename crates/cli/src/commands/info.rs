@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use warpath::graph::{ComponentSizes, Statistics};
-use warpath::{Apsp, Bfs, Closure, Graph, Request, Solver, Sssp};
+use warpath::{Apsp, Bfs, Closure, Graph, Solver, Sssp};
 
 use crate::arguments::InfoArguments;
 use crate::failure::Failure;
@@ -57,7 +57,7 @@ impl From<ComponentSizes> for Components {
 
 pub(crate) fn run(arguments: InfoArguments) -> Result<ExitCode, Failure> {
     let common = &arguments.common;
-    let setup = Setup::new(common)?;
+    let setup = Setup::on_engine(common, &arguments.engine)?;
     let (graph, load) = setup.load(&arguments.graph)?;
     let (statistics, solve) = timed(|| Ok(graph.statistics(&setup.control)?))?;
     let solver = setup.solver(&graph)?;
@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: InfoArguments) -> Result<ExitCode, Failure> {
         graph_bytes: statistics.bytes,
         memory_bytes: memory_needs(&graph, &solver),
         seconds: Times { load, solve, ..Default::default() },
-        peak_bytes: PeakBytes::now(),
+        peak_bytes: PeakBytes::of_host(),
     };
     if common.json {
         print::json(&info)?;
@@ -106,8 +106,8 @@ fn memory_needs(graph: &Graph, solver: &Solver<'_>) -> BTreeMap<&'static str, u6
         add("sssp", solver.plan(&Sssp::from(0)));
     }
     add("apsp", solver.plan(&Apsp::all()));
-    add("closure", Closure::new().plan(solver));
-    add("closure counts", Closure::new().counts_only().plan(solver));
+    add("closure", solver.plan(&Closure::new()));
+    add("closure counts", solver.plan(&Closure::new().counts_only()));
     needs
 }
 

@@ -5,17 +5,15 @@ use std::process::ExitCode;
 use serde::Serialize;
 use warpath::Sssp;
 
-use crate::arguments::PathArguments;
+use crate::arguments::{PathArguments, SolvingArguments};
 use crate::failure::Failure;
 use crate::print::{self, Table};
-use crate::setup::{GraphFacts, PeakBytes, Setup, Times, timed};
+use crate::setup::{Answer, PeakBytes, Setup, Times, timed};
 
 #[derive(Debug, Serialize)]
 struct PathFound {
-    problem: &'static str,
-    engine: &'static str,
-    algorithm: String,
-    graph: GraphFacts,
+    #[serde(flatten)]
+    answer: Answer,
     from: String,
     to: String,
     reachable: bool,
@@ -28,34 +26,26 @@ struct PathFound {
 }
 
 pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
-    let common = &arguments.common;
-    let setup = Setup::new(common)?;
+    let solving = &arguments.solving;
+    let SolvingArguments { common, plan, .. } = solving;
+    let setup = Setup::to_solve(solving)?;
     let (graph, load) = setup.load(&arguments.graph)?;
     let (from, to) = (graph.vertex(&arguments.from)?, graph.vertex(&arguments.to)?);
-    let solver = setup.solver(&graph)?;
-    if common.plan {
-        setup.print_plan(&solver, solver.plan(&Sssp::from(from).to(to))?)?;
+    let (solver, opening) = timed(|| setup.solver(&graph))?;
+    if plan.plan {
+        setup.print_plan(&solver, solver.plan(&Sssp::from(from).to(to))?, None)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let ((path, algorithm), solve) = timed(|| {
-        if solver.searches_from_both_ends() {
-            return Ok((solver.path(from, to)?, "bidirectional".to_owned()));
-        }
-        let tree = solver.solve(Sssp::from(from).to(to))?;
-        Ok((tree.path_to(to), tree.report().algorithm.clone()))
-    })?;
+    let (path, report) = solver.path_and_report(from, to)?;
     let ((), verify) = timed(|| match arguments.verify {
-        // The certificate of a search from the source, by another algorithm, has to give the same length.
+        // A search from the source to everywhere, whose certificate holds, has to give the same length.
         true => verify_path(&solver, from, to, path.as_ref().map(|path| path.length())),
         false => Ok(()),
     })?;
     let names =
         path.as_ref().map(|path| path.vertices().iter().map(|&v| graph.name(v).into_owned()).collect::<Vec<_>>());
     let found = PathFound {
-        problem: "path",
-        engine: "cpu",
-        algorithm,
-        graph: GraphFacts::of(&graph),
+        answer: Answer::new("path", &graph, &report, solving.statistics),
         from: arguments.from.clone(),
         to: arguments.to.clone(),
         reachable: path.is_some(),
@@ -63,15 +53,14 @@ pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
         edges: path.as_ref().map(|path| path.edges().len()),
         vertices: names,
         verified: arguments.verify.then_some(true),
-        seconds: Times { load, solve, verify, ..Default::default() },
-        peak_bytes: PeakBytes::now(),
+        seconds: Times { verify, ..Times::of(&report, load, opening) },
+        peak_bytes: PeakBytes::of([&report]),
     };
     if common.json {
         print::json(&found)?;
     } else if !common.quiet {
         let mut table = Table::new();
-        table.row("graph", found.graph.text());
-        table.row(found.problem, format!("{} on {}", found.algorithm, found.engine));
+        found.answer.rows(&mut table, solving);
         match (&found.length, &found.vertices) {
             (Some(length), Some(vertices)) => {
                 let edges = print::count(found.edges.unwrap_or(0), "edge", "edges");

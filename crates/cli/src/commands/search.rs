@@ -10,11 +10,11 @@ use warpath::problems::{Cutoff, Report};
 use warpath::tables::{csv_field, write_npy};
 use warpath::{Bfs, Error, Graph, Search, ShortestPathTree, Sssp, VertexId};
 
-use crate::arguments::{BfsArguments, CommonArguments, GraphArguments, SearchArguments, SsspArguments};
+use crate::arguments::{BfsArguments, GraphArguments, SearchArguments, SolvingArguments, SsspArguments};
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::setup::{Answer, PeakBytes, Setup, Times, read_vertices, timed};
+use crate::setup::{Answer, Counters, PeakBytes, Setup, Times, read_vertices, timed};
 
 pub(crate) fn bfs(arguments: BfsArguments) -> Result<ExitCode, Failure> {
     let cutoff = match &arguments.search.cutoff {
@@ -27,7 +27,7 @@ pub(crate) fn bfs(arguments: BfsArguments) -> Result<ExitCode, Failure> {
         problem: "bfs",
         graph: &arguments.graph,
         search: &arguments.search,
-        common: &arguments.common,
+        solving: &arguments.solving,
         count_paths: arguments.count_paths,
     };
     command.run(|sources, targets| {
@@ -54,7 +54,7 @@ pub(crate) fn sssp(arguments: SsspArguments) -> Result<ExitCode, Failure> {
         problem: "sssp",
         graph: &arguments.graph,
         search: &arguments.search,
-        common: &arguments.common,
+        solving: &arguments.solving,
         count_paths: false,
     };
     command.run(|sources, targets| {
@@ -77,13 +77,13 @@ struct SearchCommand<'a> {
     problem: &'static str,
     graph: &'a GraphArguments,
     search: &'a SearchArguments,
-    common: &'a CommonArguments,
+    solving: &'a SolvingArguments,
     count_paths: bool,
 }
 
 impl SearchCommand<'_> {
     fn run<S: Search>(&self, request: impl Fn(Vec<VertexId>, Vec<VertexId>) -> S) -> Result<ExitCode, Failure> {
-        let setup = Setup::new(self.common)?;
+        let setup = Setup::to_solve(self.solving)?;
         let mut output = self.search.output.as_deref().map(|path| self.create_output(path)).transpose()?;
         let (graph, load) = setup.load(self.graph)?;
         let vertices = |names: &[String]| names.iter().map(|name| graph.vertex(name)).collect::<Result<Vec<_>, _>>();
@@ -91,18 +91,19 @@ impl SearchCommand<'_> {
         let targets = vertices(&self.search.target)?;
         let independent = self.search.sources.as_deref().map(|file| read_vertices(&graph, file)).transpose()?;
         let (solver, opening) = timed(|| setup.solver(&graph))?;
-        if self.common.plan {
+        if self.solving.plan.plan {
             let plan = match independent {
                 Some(sources) => solver.plan_each(&request(Vec::new(), targets), &sources)?,
                 None => solver.plan(&request(nearest, targets))?,
             };
-            setup.print_plan(&solver, plan)?;
+            setup.print_plan(&solver, plan, self.search.output.as_deref())?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut totals = Times { load, prepare: opening, ..Default::default() };
         let mut results = Vec::new();
         let handle = |tree: ShortestPathTree| {
-            let mut result = SearchResult::of(&graph, &tree);
+            let counters = Counters::of(tree.report(), self.solving.statistics && independent.is_some());
+            let mut result = SearchResult::of(&graph, &tree, counters);
             let start = Instant::now();
             if self.search.verify {
                 tree.verify(&graph)?;
@@ -114,11 +115,7 @@ impl SearchCommand<'_> {
                 output.write(&graph, &tree)?;
             }
             totals.write += start.elapsed().as_secs_f64();
-            let seconds = tree.report().seconds;
-            totals.prepare += seconds.prepare;
-            totals.solve += seconds.solve;
-            totals.predecessors += seconds.predecessors;
-            totals.download += seconds.download;
+            totals.add(&tree.report().seconds);
             results.push((result, tree.report().clone()));
             Ok(())
         };
@@ -134,7 +131,7 @@ impl SearchCommand<'_> {
 
     fn create_output(&self, path: &Path) -> Result<DistanceWriter, Failure> {
         let many = self.search.sources.is_some();
-        let (output, kind) = Output::create(path, self.common)?;
+        let (output, kind) = Output::create(path, &self.solving.common)?;
         if kind == OutputKind::Npy && many {
             return Err(Failure::usage("one result for each source does not fit a .npy of distances")
                 .help("`warpath apsp --sources FILE --output FILE.npy` writes a matrix with one row for each source"));
@@ -151,12 +148,13 @@ impl SearchCommand<'_> {
 
     fn print(&self, graph: &Graph, mut results: Vec<(SearchResult, Report)>, seconds: Times) -> Result<(), Failure> {
         let Some((_, report)) = results.last() else { return Ok(()) };
-        // Several independent searches have no counters in common.
-        let statistics = self.common.statistics && results.len() == 1;
-        let answer = Answer::new(self.problem, graph, report, statistics);
-        if self.common.json {
-            let peak_bytes = PeakBytes::with_device(report.device_bytes);
-            return if self.search.sources.is_some() {
+        let many = self.search.sources.is_some();
+        // Independent searches have no counters in common, but each its own.
+        let answer = Answer::new(self.problem, graph, report, self.solving.statistics && !many);
+        let common = &self.solving.common;
+        if common.json {
+            let peak_bytes = PeakBytes::of(results.iter().map(|(_, report)| report));
+            return if many {
                 let results = results.into_iter().map(|(result, _)| result).collect();
                 print::json(&ManySearches { answer, results, seconds, peak_bytes })
             } else {
@@ -164,12 +162,12 @@ impl SearchCommand<'_> {
             };
         }
         let to_standard_output = self.search.output.as_deref().is_some_and(|path| path.as_os_str() == "-");
-        if self.common.quiet || to_standard_output {
+        if common.quiet || to_standard_output {
             return Ok(());
         }
         const SHOWN: usize = 20;
         let mut table = Table::new();
-        answer.rows(&mut table, self.common);
+        answer.rows(&mut table, self.solving);
         for (result, _) in results.iter().take(SHOWN) {
             let (reached, all) = (print::grouped(result.reached.into()), print::grouped(graph.vertices() as u128));
             let mut text = format!("reached {reached} of {all}");
@@ -178,6 +176,7 @@ impl SearchCommand<'_> {
             }
             text += if result.verified == Some(true) { ", verified" } else { "" };
             table.row(format!("from {}", result.source), text);
+            result.counters.rows(&mut table);
         }
         if results.len() > SHOWN {
             table.row("", format!("and {}", print::count(results.len() - SHOWN, "more source", "more sources")));
@@ -200,10 +199,13 @@ struct SearchResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     paths_saturated: Option<bool>,
     verified: Option<bool>,
+    /// Of one search of many; a single one has them in its answer.
+    #[serde(flatten)]
+    counters: Counters,
 }
 
 impl SearchResult {
-    fn of(graph: &Graph, tree: &ShortestPathTree) -> Self {
+    fn of(graph: &Graph, tree: &ShortestPathTree, counters: Counters) -> Self {
         let sources: Vec<_> = tree.sources().iter().map(|&source| graph.name(source)).collect();
         SearchResult {
             source: sources.join(","),
@@ -212,6 +214,7 @@ impl SearchResult {
             distance_sum: print::sum(tree.distance_sum()),
             paths_saturated: tree.path_counts().map(|counts| counts.saturated),
             verified: None,
+            counters,
         }
     }
 }

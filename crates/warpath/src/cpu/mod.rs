@@ -17,5 +17,8 @@ use crate::algorithms::AlgorithmInfo;
 
 /// What is known of every algorithm of this engine, by problem.
 pub fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
-    bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain(sssp::ALGORITHMS.iter().map(|entry| &entry.info))
+    let searches =
+        bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain(sssp::ALGORITHMS.iter().map(|entry| &entry.info));
+    let all_pairs = apsp::ALGORITHMS.iter().map(|entry| &entry.info);
+    searches.chain(all_pairs).chain(closure::ALGORITHMS.iter().map(|entry| &entry.info))
 }

@@ -40,8 +40,10 @@ pub struct DeviceInfo {
     pub memory_bytes: u64,
     /// Major and minor number of what it can do.
     pub compute_capability: (u32, u32),
-    /// The version of CUDA that the driver supports.
-    pub driver_version: String,
+    /// The version of CUDA that the driver supports, such as `13.0`.
+    pub cuda_version: String,
+    /// The version of the driver itself, such as `580.65.06`, where the system tells it.
+    pub driver_version: Option<String>,
     /// Which of the shipped kernels it runs: machine code or PTX, and for which compute capability.
     pub image: String,
 }
@@ -54,12 +56,14 @@ pub struct DeviceInfo {
 pub fn devices() -> Result<Vec<DeviceInfo>> {
     #[cfg(feature = "cuda")]
     {
-        let driver_version = driver::show_version(driver::version()?);
+        let cuda_version = driver::show_version(driver::version()?);
+        let driver_version = driver::release();
         let info = |properties: device::Properties| DeviceInfo {
             ordinal: properties.ordinal,
             name: properties.name,
             memory_bytes: properties.memory_bytes,
             compute_capability: properties.compute_capability,
+            cuda_version: cuda_version.clone(),
             driver_version: driver_version.clone(),
             image: images::kind_for(properties.compute_capability).to_string(),
         };

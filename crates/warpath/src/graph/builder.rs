@@ -151,6 +151,10 @@ impl GraphBuilder {
     }
 
     /// Builds from tuples; see [`Graph::from_edges`].
+    ///
+    /// # Errors
+    ///
+    /// As [`GraphBuilder::build`].
     pub fn build_from<E: Edge>(self, edges: impl IntoIterator<Item = E>) -> Result<Graph> {
         let mut list = EdgeList::new();
         for edge in edges {

@@ -27,6 +27,10 @@ impl Csr {
     /// Puts three arrays together after checking, in parallel and in O(V + E), everything that algorithms rely on:
     /// offsets start at 0, never fall and end at the number of arcs; heads are vertices and ascend within a row;
     /// float weights are finite and not -0.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] with the first of these that does not hold.
     pub fn new(offsets: Vec<u64>, targets: Storage<VertexId>, weights: Weights) -> Result<Self> {
         let invalid = |message: String| Err(Error::invalid(message));
         let Some(vertices) = offsets.len().checked_sub(1) else {
@@ -307,6 +311,10 @@ impl Clone for Graph {
 impl Graph {
     /// A directed graph from pairs `(from, to)` or triples `(from, to, weight)`, parallel arcs merged by minimum.
     /// It has as many vertices as the greatest id asks for; [`GraphBuilder`] has every other choice.
+    ///
+    /// # Errors
+    ///
+    /// If an id or a weight is none, or there are too many vertices.
     pub fn from_edges<E: Edge>(edges: impl IntoIterator<Item = E>) -> Result<Self> {
         GraphBuilder::new().build_from(edges)
     }
@@ -314,6 +322,10 @@ impl Graph {
     /// A graph from compressed sparse rows, as SciPy's `csr_matrix` has them, checked in O(V + E).
     ///
     /// With `directed` false the rows must be symmetric; a fingerprint of all arcs tells.
+    ///
+    /// # Errors
+    ///
+    /// If there are not as many names as vertices, or the rows are not symmetric and should be.
     pub fn from_csr(csr: Csr, directed: bool, labels: Labels) -> Result<Self> {
         if labels.len() != csr.vertices() as u64 {
             return Err(Error::invalid(format!("{} names for {} vertices", labels.len(), csr.vertices())));
@@ -462,6 +474,10 @@ impl Graph {
     }
 
     /// An error if the file that the graph is mapped from was cut short since: whatever was computed is worthless.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] that says so.
     pub fn check_intact(&self) -> Result<()> {
         if self.csr.is_damaged() {
             return Err(

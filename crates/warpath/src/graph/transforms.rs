@@ -90,6 +90,10 @@ impl Graph {
 
     /// The same vertices and edges, with or without direction: undirected stores each arc both ways, merging by
     /// minimum; directed keeps the arcs as they are stored.
+    ///
+    /// # Errors
+    ///
+    /// As [`GraphBuilder::build`](crate::GraphBuilder::build).
     pub fn with_direction(self, direction: Direction) -> Result<Graph> {
         let counts = self.input_counts();
         match (self.is_directed(), direction) {
@@ -159,6 +163,10 @@ impl Graph {
     /// assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 2, 1.0), (2, 1, 1.0)]);
     /// # Ok::<(), warpath::Error>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Graph::from_csr`], though a part of a graph is one.
     pub fn largest_component(self) -> Result<Graph> {
         let components = weakly_connected_components(&self);
         if components.count <= 1 {

@@ -46,7 +46,8 @@ impl Apsp {
         self
     }
 
-    /// Solve by this algorithm instead of the one predicted fastest: a name from [`cpu::apsp`](crate::cpu::apsp).
+    /// Solve by this algorithm instead of the one predicted fastest: a name that [`cpu::algorithms`](crate::cpu::algorithms)
+    /// or [`cuda::algorithms`](crate::cuda::algorithms) has, with parameters as in `batched:rows=1024`.
     pub fn algorithm(mut self, algorithm: impl Into<String>) -> Self {
         self.algorithm = Some(algorithm.into());
         self

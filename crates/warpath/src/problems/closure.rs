@@ -43,15 +43,17 @@ impl Closure {
         self
     }
 
-    /// Solve by this algorithm instead of the one predicted fastest: a name from
-    /// [`cpu::closure::ALGORITHMS`](crate::cpu::closure::ALGORITHMS).
+    /// Solve by this algorithm instead of the one predicted fastest: a name that [`cpu::algorithms`](crate::cpu::algorithms)
+    /// or [`cuda::algorithms`](crate::cuda::algorithms) has.
     pub fn algorithm(mut self, algorithm: impl Into<String>) -> Self {
         self.algorithm = Some(algorithm.into());
         self
     }
 
-    /// Ask only how many vertices each vertex reaches. That takes memory for the vertices and the arcs, not for the
-    /// pairs, and works on graphs of any size.
+    /// Ask only how many vertices each vertex reaches. By `condensation` on the CPU, which is what is chosen there, that
+    /// takes memory for the vertices and the arcs, not for the pairs, and works on graphs of any size. By `warshall` and
+    /// `bit-warshall`, and on a GPU, a matrix is made and counted, between all vertices or (`condensation`) between
+    /// components: it has to fit.
     pub fn counts_only(self) -> ClosureCounts {
         ClosureCounts { closure: self }
     }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::place::{Place, Placed};
+use super::place::{Place, Placed, only_on_cuda};
 use super::{Request, Solver};
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics, parse_algorithm};
 use crate::cpu::apsp::{ALGORITHMS, ApspAlgorithm, ApspLane, ApspOutput, ApspTask, RowConsumer};
@@ -261,13 +261,9 @@ const DENSE_NANOSECONDS: f64 = 0.04;
 const SPARSE_NANOSECONDS: f64 = 0.8;
 
 fn choose(request: &Apsp, solver: &Solver<'_>, table: &Table) -> Result<Choice> {
-    let only_on_cuda = || {
-        request.algorithm.as_deref().is_some_and(|name| {
-            parse_algorithm(ALGORITHMS, |entry| &entry.info, name).is_err()
-                && parse_algorithm(cuda::ALGORITHMS, cuda::ApspAlgorithm::info, name).is_ok()
-        })
-    };
-    let placed = Placed::of(&solver.engine, only_on_cuda, || on_cuda::pays(request, solver, table));
+    let asked = request.algorithm.as_deref();
+    let only = || only_on_cuda(asked, ALGORITHMS, |entry| &entry.info, cuda::ALGORITHMS, cuda::ApspAlgorithm::info);
+    let placed = Placed::of(&solver.engine, only, || on_cuda::pays(request, solver, table));
     match placed.engine {
         Place::Cpu => choose_on_cpu(request, solver, table, placed.reason),
         Place::Cuda => {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use super::cuda::{Loan, OnCuda};
-use super::place::{COPYING, HANDING_OVER, OPENING, Place, Placed, Predicted};
+use super::place::{COPYING, HANDING_OVER, OPENING, Place, Placed, Predicted, only_on_cuda};
 use super::{Request, Search, Solver, plan_search, trim_to_ball};
 use crate::algorithms::parse_algorithm;
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, BfsTask, UNREACHED, batch_width, choose, levels_of_many, sequential};
@@ -83,12 +83,9 @@ impl Request for Bfs {
 impl Bfs {
     /// Where this search runs.
     fn place(&self, solver: &Solver<'_>) -> Placed {
-        let has = |name| cuda::ALGORITHMS.iter().any(|algorithm| algorithm.info.name == name);
-        let only_on_cuda = || {
-            let name = self.algorithm.as_deref().map(|text| text.split(':').next().unwrap_or(text));
-            name.is_some_and(|name| has(name) && !ALGORITHMS.iter().any(|algorithm| algorithm.info.name == name))
-        };
-        Placed::of(&solver.engine, only_on_cuda, || self.gpu_pays(solver))
+        let asked = self.algorithm.as_deref();
+        let only = || only_on_cuda(asked, ALGORITHMS, |entry| &entry.info, cuda::ALGORITHMS, |entry| &entry.info);
+        Placed::of(&solver.engine, only, || self.gpu_pays(solver))
     }
 
     /// Whether the searches to come are predicted to be done sooner on a GPU, what has to be made ready there included;
@@ -588,6 +585,19 @@ impl Search for Bfs {
 mod tests {
     use super::*;
     use crate::testing::Random;
+
+    #[test]
+    fn parameters_that_only_a_gpu_has_go_there() {
+        let graph = Graph::from_edges([(0, 1), (1, 2)]).unwrap();
+        let solver = Solver::new(&graph).unwrap();
+        let place = |algorithm: &str| Bfs::from(0).algorithm(algorithm).place(&solver).engine;
+        for there in ["direction-optimizing:bottom-up=0.1", "many-sources:width=8"] {
+            assert_eq!(place(there), Place::Cuda, "{there}");
+        }
+        for not in ["direction-optimizing", "sequential", "direction-optimizing:nothing=1"] {
+            assert_eq!(place(not), Place::Cpu, "{not}");
+        }
+    }
 
     #[test]
     fn searches_that_run_together_are_those_that_run_alone() {

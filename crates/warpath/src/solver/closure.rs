@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::place::{Place, Placed};
+use super::place::{Place, Placed, only_on_cuda};
 use super::{Request, Solver};
 use crate::algorithms::{Parameters, Statistics, parse_algorithm};
 use crate::cpu::closure::{ALGORITHMS, ClosureAlgorithm, ClosureBits, ClosureTask, condensation};
@@ -37,15 +37,15 @@ impl Chosen {
 }
 
 fn choose(closure: &Closure, solver: &Solver<'_>) -> Result<Choice> {
-    let asked = closure.algorithm.as_deref().filter(|&name| name != "auto");
+    let asked = closure.algorithm.as_deref();
     let on_cpu = |name: &str| parse_algorithm(ALGORITHMS, |entry| &entry.info, name);
     let on_cuda = |name: &str| parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name);
-    let only_on_cuda = || asked.is_some_and(|name| on_cpu(name).is_err() && on_cuda(name).is_ok());
-    let placed = Placed::of(&solver.engine, only_on_cuda, || {
+    let only = || only_on_cuda(asked, ALGORITHMS, |entry| &entry.info, cuda::ALGORITHMS, |entry| &entry.info);
+    let placed = Placed::of(&solver.engine, only, || {
         Err(crate::cuda::plainly_absent().unwrap_or_else(|| "components are found on the CPU".into()))
     });
     let (name, reason) = match (asked, placed.engine) {
-        (Some(name), _) => (name, "as asked for"),
+        (Some(name), _) => (name, "asked for"),
         (None, Place::Cuda) if cuda::condensation::pays(solver.graph) => {
             (condensation::ALGORITHM.info.name, "components are found sooner than the whole matrix is closed")
         }
@@ -228,5 +228,6 @@ mod tests {
             assert!(matches!(solver.solve(request), Err(Error::Interrupted)), "{}", algorithm.info.name);
         }
         assert!(Solver::new(&graph).unwrap().solve(Closure::new().algorithm("dijkstra")).is_err());
+        assert!(Solver::new(&graph).unwrap().solve(Closure::new().algorithm("auto")).is_err());
     }
 }

@@ -1,9 +1,11 @@
 //! One path from one vertex to another.
 
+use std::time::Instant;
+
 use super::Solver;
-use crate::cpu::sssp::bidirectional::{fewest_arcs, shortest_path};
-use crate::graph::{Csr, DistanceValue, I32Lane, U32Wide, VertexId, WeightKind};
-use crate::problems::{Path, Sssp};
+use crate::cpu::sssp::bidirectional::{Found, fewest_arcs, shortest_path};
+use crate::graph::{Csr, DistanceValue, I32Lane, Lane, U32Wide, UnitLane, VertexId, WeightKind};
+use crate::problems::{Path, Report, Seconds, Sssp};
 use crate::{Engine, Error, Result};
 
 impl Solver<'_> {
@@ -25,37 +27,56 @@ impl Solver<'_> {
     ///
     /// If a vertex does not exist, there is a negative cycle, memory does not suffice, or the caller cancels.
     pub fn path(&self, from: VertexId, to: VertexId) -> Result<Option<Path>> {
+        Ok(self.path_and_report(from, to)?.0)
+    }
+
+    /// The answer of [`Solver::path`], and how it was found.
+    ///
+    /// ```
+    /// let graph = warpath::Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)])?;
+    /// let (path, report) = warpath::Solver::new(&graph)?.path_and_report(0, 2)?;
+    /// assert_eq!(path.unwrap().edges().len(), 2);
+    /// assert_eq!(report.engine, "cpu");
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Solver::path`].
+    pub fn path_and_report(&self, from: VertexId, to: VertexId) -> Result<(Option<Path>, Report)> {
         self.checked(&[from], "source")?;
         self.checked(&[to], "target")?;
         if !self.searches_from_both_ends() {
-            return Ok(self.solve(Sssp::from(from).to(to))?.path_to(to));
+            let tree = self.solve(Sssp::from(from).to(to))?;
+            return Ok((tree.path_to(to), tree.report));
         }
-        let path = match self.graph.weight_kind() {
+        let start = Instant::now();
+        let (path, mut report) = match self.graph.weight_kind() {
             WeightKind::Unit => {
                 let (forward, backward) = (self.graph.csr().unweighted(), self.graph.transpose().unweighted());
-                let found = fewest_arcs(forward, backward, from, to, &self.control)?;
-                as_path(found.path)
+                self.met::<UnitLane>(fewest_arcs(forward, backward, from, to, &self.control)?)
             }
             WeightKind::I32 => self.path_both_ways::<I32Lane>(from, to, i64::saturating_add)?,
             _ => self.path_both_ways::<U32Wide>(from, to, u64::saturating_add)?,
         };
+        report.seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
         self.graph.check_intact()?;
-        Ok(path)
+        Ok((path, report))
     }
 
     /// Whether [`Solver::path`] searches from both ends on this graph; that is never done on a GPU.
-    pub fn searches_from_both_ends(&self) -> bool {
+    fn searches_from_both_ends(&self) -> bool {
         let floats = matches!(self.graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
         let on_cpu = !matches!(self.engine, Engine::Cuda(_));
         on_cpu && !floats && self.graph.has_transpose() && !self.graph.has_negative_weights()
     }
 
-    fn path_both_ways<L: crate::graph::Lane>(
+    fn path_both_ways<L: Lane>(
         &self,
         from: VertexId,
         to: VertexId,
         add: impl Fn(L::Distance, L::Distance) -> L::Distance + Copy,
-    ) -> Result<Option<Path>> {
+    ) -> Result<(Option<Path>, Report)> {
         let typed = |csr: &'_ Csr| csr.adjacency::<L::Weight>().is_some();
         debug_assert!(typed(self.graph.csr()) && typed(self.graph.transpose()));
         let (Some(forward), Some(backward)) =
@@ -63,13 +84,24 @@ impl Solver<'_> {
         else {
             return Err(Error::invalid("the graph has weights of another type"));
         };
-        Ok(as_path(shortest_path::<L>(forward, backward, from, to, add, &self.control)?.path))
+        Ok(self.met::<L>(shortest_path::<L>(forward, backward, from, to, add, &self.control)?))
     }
-}
 
-fn as_path<D: DistanceValue>(found: Option<(Vec<VertexId>, D)>) -> Option<Path> {
-    let (vertices, length) = found?;
-    Some(Path::new(vertices, length.distance()?))
+    /// What two searches that met have found, and what there is to tell but for the time.
+    fn met<L: Lane>(&self, found: Found<L::Distance>) -> (Option<Path>, Report) {
+        let asked_for = matches!(self.engine, Engine::Cpu);
+        let report = Report {
+            engine: "cpu".into(),
+            engine_reason: if asked_for { "asked for" } else { "only there are searches from both ends" }.into(),
+            algorithm: "bidirectional".into(),
+            reason: "arcs can be followed backwards, too, and two searches that meet settle fewer vertices".into(),
+            lane: L::NAME,
+            statistics: vec![("settled", found.settled)],
+            ..Default::default()
+        };
+        let path = found.path.and_then(|(vertices, length)| Some(Path::new(vertices, length.distance()?)));
+        (path, report)
+    }
 }
 
 #[cfg(test)]
@@ -115,6 +147,27 @@ mod tests {
         paths_are_shortest::<i32>(23);
         paths_are_shortest::<f32>(24);
         paths_are_shortest::<f64>(25);
+    }
+
+    #[test]
+    fn a_path_comes_with_a_report() {
+        let graph = Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)]).unwrap();
+        let solver = Solver::new(&graph).unwrap();
+        let (path, report) = solver.path_and_report(0, 2).unwrap();
+        assert_eq!(path, solver.path(0, 2).unwrap());
+        let tree = solver.solve(Sssp::from(0).to(2)).unwrap();
+        assert_eq!((&report.engine, report.lane), (&tree.report().engine, tree.report().lane));
+        assert_eq!((&report.algorithm, &report.statistics), (&tree.report().algorithm, &tree.report().statistics));
+        graph.transpose();
+        for (engine, reason) in [(Engine::Cpu, "asked for"), (Engine::Auto, "only there are searches from both ends")] {
+            let solver = Solver::builder(&graph).engine(engine).open().unwrap();
+            let (path, report) = solver.path_and_report(0, 2).unwrap();
+            assert_eq!(path.unwrap().vertices(), [0, 1, 2]);
+            assert_eq!((&*report.engine, &*report.algorithm, report.lane), ("cpu", "bidirectional", U32Wide::NAME));
+            assert_eq!(report.engine_reason, reason);
+            assert!(matches!(report.statistics[..], [("settled", 1..=3)]), "{report:?}");
+            assert!(report.seconds.solve > 0.0);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::Solver;
 use crate::Engine;
+use crate::algorithms::{AlgorithmInfo, parse_algorithm};
 
 /// The engine a search goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +69,53 @@ impl Predicted {
     }
 }
 
+/// Whether the CUDA engine alone has the algorithm asked for, with these parameters, or by its name if neither engine takes
+/// them: the error is then told by the engine that knows the algorithm.
+pub(super) fn only_on_cuda<C, G>(
+    asked: Option<&str>,
+    on_cpu: &[C],
+    info_on_cpu: impl Fn(&C) -> &AlgorithmInfo,
+    on_cuda: &[G],
+    info_on_cuda: impl Fn(&G) -> &AlgorithmInfo,
+) -> bool {
+    let Some(text) = asked else { return false };
+    let name = text.split(':').next().unwrap_or(text);
+    let cpu_knows = on_cpu.iter().any(|entry| info_on_cpu(entry).name == name);
+    let cuda_knows = on_cuda.iter().any(|entry| info_on_cuda(entry).name == name);
+    let cpu_takes = parse_algorithm(on_cpu, info_on_cpu, text).is_ok();
+    let cuda_takes = parse_algorithm(on_cuda, info_on_cuda, text).is_ok();
+    !cpu_takes && (cuda_takes || cuda_knows && !cpu_knows)
+}
+
 /// A time as a person says it.
 pub(super) fn in_words(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::{Parameter, Values};
+    use crate::problems::Problem;
+
+    const fn info(name: &'static str, parameters: &'static [Parameter]) -> AlgorithmInfo {
+        AlgorithmInfo { problem: Problem::Bfs, name, summary: "", source: "", parameters, negative_weights: false }
+    }
+
+    const WIDTH: Parameter = Parameter { name: "width", summary: "", values: Values::AtLeast(1.0) };
+    const DELTA: Parameter = Parameter { name: "delta", summary: "", values: Values::AtLeast(1.0) };
+    const ON_CPU: [AlgorithmInfo; 2] = [info("both", &[DELTA]), info("cpu-only", &[])];
+    const ON_CUDA: [AlgorithmInfo; 2] = [info("both", &[DELTA, WIDTH]), info("cuda-only", &[WIDTH])];
+
+    #[test]
+    fn parameters_decide_where_names_do_not() {
+        let only = |asked| only_on_cuda(asked, &ON_CPU, |info| info, &ON_CUDA, |info| info);
+        for there in ["cuda-only", "cuda-only:width=3", "cuda-only:delta=3", "both:width=2", "both:delta=2,width=2"] {
+            assert!(only(Some(there)), "{there}");
+        }
+        for not in ["both", "both:delta=2", "both:width=0", "both:x=1", "cpu-only", "cpu-only:width=2", "nowhere", ""] {
+            assert!(!only(Some(not)), "{not}");
+        }
+        assert!(!only(None));
+    }
 }

@@ -9,7 +9,7 @@ use self::together::seconds_alone;
 pub(super) use self::together::seconds_together;
 use super::bfs::transpose_bytes;
 use super::cuda::OnCuda;
-use super::place::{COPYING, OPENING, Place, Placed, Predicted};
+use super::place::{COPYING, OPENING, Place, Placed, Predicted, only_on_cuda};
 use super::{Request, Search, Solver, attach_distances, plan_search, radius_of_ball, trim_to_ball};
 use crate::algorithms::parse_algorithm;
 use crate::cpu::sssp::{ALGORITHMS, SsspLane, SsspTask};
@@ -135,13 +135,9 @@ impl Sssp {
 
     /// Where this search runs.
     fn place(&self, solver: &Solver<'_>) -> Placed {
-        let only_on_cuda = || {
-            self.algorithm.as_deref().is_some_and(|name| {
-                parse_algorithm(ALGORITHMS, |entry| &entry.info, name).is_err()
-                    && parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name).is_ok()
-            })
-        };
-        Placed::of(&solver.engine, only_on_cuda, || self.gpu_pays(solver))
+        let asked = self.algorithm.as_deref();
+        let only = || only_on_cuda(asked, ALGORITHMS, |entry| &entry.info, cuda::ALGORITHMS, |entry| &entry.info);
+        Placed::of(&solver.engine, only, || self.gpu_pays(solver))
     }
 
     /// Whether the searches to come are predicted to be done sooner on a GPU, what has to be made ready there included;

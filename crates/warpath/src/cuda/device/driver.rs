@@ -70,6 +70,18 @@ pub(crate) fn version() -> Result<i32> {
     version.clone().map_err(Error::NoDevice)
 }
 
+/// The version of the driver itself, as the Linux kernel has it; `None` elsewhere.
+pub(crate) fn release() -> Option<String> {
+    release_in(&std::fs::read_to_string("/proc/driver/nvidia/version").ok()?)
+}
+
+/// The version in what the driver says of its kernel module: the first word of numbers with dots between them.
+fn release_in(text: &str) -> Option<String> {
+    let line = text.lines().find_map(|line| line.strip_prefix("NVRM version:"))?;
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    line.split_whitespace().find(|word| word.contains('.') && word.split('.').all(is_number)).map(str::to_owned)
+}
+
 /// A version as people write it.
 pub(crate) fn show_version(version: i32) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
@@ -652,6 +664,18 @@ fn is_sticky(result: CUresult) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_driver_has_a_version_of_its_own() {
+        let closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023\n\
+                      GCC version:  gcc version 11.4.0 (Ubuntu 11.4.0-1ubuntu1~22.04)\n";
+        assert_eq!(release_in(closed).as_deref(), Some("535.104.05"));
+        let open = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (root@host)\n";
+        assert_eq!(release_in(open).as_deref(), Some("580.65.06"));
+        for other in ["", "GCC version:  gcc version 11.4.0", "NVRM version: unknown 5. .5 v1.2"] {
+            assert_eq!(release_in(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn no_driver_is_an_error_and_no_panic() {

@@ -9,6 +9,8 @@
 //! - `frontiers`, rounds that had something to expand, with `frontier_mean` and `frontier_largest`: how many vertices
 //!   that was (in `work-efficient`: how many arcs). The sizes of the first of them are in
 //!   [`Report::frontiers`](crate::problems::Report::frontiers).
+//!
+//! `many-sources` counts none of these, asked or not.
 
 use super::{SsspOutcome, SsspTask};
 use crate::Result;

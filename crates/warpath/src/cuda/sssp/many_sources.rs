@@ -42,6 +42,8 @@
 //! 131,072 vertices. With less of it batches are narrower. Searches whose distances leave 32 bits are repeated in 64; there is
 //! room for a sixteenth of the batch.
 //!
+//! Counters are those of a batch; the statistics that other algorithms keep on request are not kept here.
+//!
 //! Source: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest
 //! paths", sect. 4.4; a threshold for so many vertices as in Dong, Gu, Sun and Zhang 2021, "Efficient stepping algorithms
 //! and implementations for parallel shortest paths".

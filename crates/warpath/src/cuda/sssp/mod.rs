@@ -44,8 +44,7 @@ pub(crate) struct SsspTask<'a> {
     pub(crate) lane: DeviceLane,
     /// At least one vertex; none twice.
     pub(crate) sources: &'a [VertexId],
-    /// If not empty, the search may stop when all of these are settled.
-    #[allow(dead_code, reason = "the papers' algorithms settle all vertices at the end")]
+    /// If not empty, the search may stop when all of these are settled; the papers' algorithms settle all vertices.
     pub(crate) targets: &'a [VertexId],
     /// The search may stop beyond this distance, as the device has distances.
     pub(crate) cutoff: u64,
