@@ -200,7 +200,6 @@ def pylibcugraph_(job, offsets, targets, weights):
     import cupy
     import numpy
     import pylibcugraph
-
     import rmm
 
     # Without a pool every search would wait for the driver to give it memory.
