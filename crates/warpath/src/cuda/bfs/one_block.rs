@@ -21,7 +21,7 @@
 //! It goes along arcs, never back. An arc is looked at once for each distance that its tail has from the 32 sources, which
 //! in small worlds is two or three; to look for tails from each vertex that misses something would be once for each level up
 //! to the last search that finds it. That is better only where arcs are so many that looking ends with the first few of
-//! them: so dense graphs beyond some ten million arcs are left to launches of the whole device, which do both.
+//! them: so graphs with more than 16 million arcs are left to launches of the whole device, which do both.
 //!
 //! Work O(V + E) for each distance that a vertex has; span O(levels) barriers of a block. Memory: 13.5 bytes of shared
 //! memory a vertex, so up to 17,000 vertices where there are 227 KB. Nothing in global memory.
@@ -69,6 +69,13 @@ fn shared_bytes(vertices: usize, capacity: usize) -> u64 {
     (12 * vertices + 4 * capacity + 2 * (vertices / 4)) as u64
 }
 
+/// Whether it is to be considered for a graph, unless it is asked for: with more arcs than these, most need not be looked at
+/// where searches also go back.
+fn suits(graph: &Graph, shared_bytes_per_block: u32) -> bool {
+    const FEW_ARCS: usize = 1 << 24;
+    graph.arcs() <= FEW_ARCS && fits(graph, shared_bytes_per_block)
+}
+
 /// Whether a block with so much shared memory has room.
 fn fits(graph: &Graph, shared_bytes_per_block: u32) -> bool {
     let vertices = graph.vertices();
@@ -106,7 +113,7 @@ fn rounds(searches: usize, at_once: u32) -> f64 {
 pub(super) fn seconds_at_best(graph: &Graph, parameters: &Parameters, searches: usize, of_launches: f64) -> f64 {
     let in_blocks = || LAUNCH + rounds(searches, USUAL_BLOCKS) * seconds_of_blocks(graph);
     match parameters.word(DISTANCES.name) {
-        None if fits(graph, USUAL_SHARED) => of_launches.min(in_blocks()),
+        None if suits(graph, USUAL_SHARED) => of_launches.min(in_blocks()),
         Some("shared") => in_blocks(),
         _ => of_launches,
     }
@@ -174,17 +181,16 @@ impl OneBlock {
         places: Places,
     ) -> Result<Option<Self>> {
         let most = device.properties().shared_bytes_per_block;
-        let fits = fits(graph, most);
         let is_asked_for = match parameters.word(DISTANCES.name) {
             Some("global") => return Ok(None),
-            Some(_) if !fits => {
+            Some(_) if !fits(graph, most) => {
                 let vertices = graph.vertices();
                 return Err(Error::invalid(format!(
                     "`distances=shared` takes {} bytes of shared memory in a block; the device has {most}",
                     shared_bytes(vertices, vertices / 4)
                 )));
             }
-            None if !fits => return Ok(None),
+            None if !suits(graph, most) => return Ok(None),
             word => word.is_some(),
         };
         let name = if has_wide_offsets(graph) { "bfs_one_block_64" } else { "bfs_one_block_32" };
@@ -273,9 +279,10 @@ mod tests {
         for (index, &source) in sources.iter().enumerate() {
             let expected = cpu.solve(Bfs::from(source).distances_only()).unwrap();
             let levels = many.found_from(index).levels().unwrap();
-            for vertex in 0..graph.vertices() {
-                let expected = expected.distance(vertex as VertexId).map_or(u32::MAX, |d| d.to_f64() as u32);
-                assert_eq!(levels[vertex], expected, "{context}: from {source}, number {index}, to {vertex}");
+            assert_eq!(levels.len(), graph.vertices());
+            for (vertex, &level) in (0..).zip(&levels) {
+                let expected = expected.distance(vertex).map_or(u32::MAX, |d| d.to_f64() as u32);
+                assert_eq!(level, expected, "{context}: from {source}, number {index}, to {vertex}");
             }
         }
         statistics
