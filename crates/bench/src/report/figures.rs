@@ -196,7 +196,9 @@ pub(super) fn panel(shown: &Shown<'_>, graph: &str) -> String {
 /// How a row ended that has no time, in a word or two.
 pub(super) fn word(row: &Row) -> String {
     match (row.status, row.detail.as_deref()) {
-        (Status::Unavailable, Some(detail)) if detail.starts_with("needs") => detail.to_owned(),
+        (Status::Unavailable, Some(detail)) if detail.starts_with("needs") || detail.starts_with("ran on") => {
+            detail.to_owned()
+        }
         (status, _) => status.text().to_owned(),
     }
 }
@@ -493,5 +495,8 @@ mod tests {
     fn names_that_are_too_long_are_cut() {
         assert_eq!(short("abcdef", 6), "abcdef");
         assert_eq!(short("abcdefg", 6), "abcde…");
+        let ended = |status, detail: &str| word(&Row { status, detail: Some(detail.into()), ..row("g", "x", &[1.0]) });
+        assert_eq!(ended(Status::Unavailable, "ran on cuda:0 alone"), "ran on cuda:0 alone");
+        assert_eq!(ended(Status::Unavailable, "not installed: x"), "unavailable");
     }
 }
