@@ -446,7 +446,9 @@ impl MatrixAlgorithm {
         }
         let (mut repeated, mut device_bytes) = (0, 0);
         let mut kept = if self.strips { Kept::read(task.state) } else { None };
-        kept.as_ref().map_or(Ok(()), |kept| kept.check(task))?;
+        if let Some(kept) = &kept {
+            kept.check(task)?;
+        }
         for cell in cells {
             let was_too_narrow = kept.as_ref().is_some_and(|kept| kept.is_wider_than(cell));
             let range = matrix::Range::of(task, cell).filter(|_| !was_too_narrow);
