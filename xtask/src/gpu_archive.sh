@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Tests, sanitizers and bench on a machine with a GPU, without Rust: `run.sh [tests|restart|sanitizers|bench]..`, default all.
-# Exits with 1 if anything is wrong. SANITIZER says where compute-sanitizer is, TOOLS which of its tools are wanted, GRAPHS
-# where more graphs to bench are.
+# Tests, sanitizers and bench on a machine with a GPU, without Rust: `run.sh [tests|restart|graphs|sanitizers|bench]..`,
+# default all. Exits with 1 if anything is wrong. GRAPHS_FOLDER says where files are on which every algorithm is to be
+# verified, JOBS how many at once; SANITIZER where compute-sanitizer is, TOOLS which of its tools are wanted; GRAPHS where
+# more graphs to bench are.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 chmod +x warpath warpath-tests warpath-bench
 logs=${LOGS:-$PWD/logs}
 mkdir -p "$logs"
-parts=${*:-tests restart sanitizers bench}
+parts=${*:-tests restart graphs sanitizers bench}
 failed=0
 rows=()
 
@@ -35,6 +36,49 @@ import json, sys
 for found in json.load(sys.stdin)["algorithms"]:
     if found["engine"] == "cuda" and found["problem"] == sys.argv[1] and "as-printed" not in found["name"] and "unsynchronized" not in found["name"]:
         print(found["name"])' "$1"
+}
+
+# What the files of GRAPHS_FOLDER do not say themselves: how they are read, lengths of their arcs, a vertex to start from.
+about() {
+    reading=() lengths=(--weights random:0..1000) source=1
+    case ${1##*/} in
+        luxembourg* | delaunay*) reading=(--format matrix-market) ;;
+        Email-Enron*) reading=(--first-line counts) ;;
+        USA-road*) lengths=() ;;
+        *.as-rel.txt*) source=174 ;;
+    esac
+}
+
+# How many vertices a file has.
+vertices() {
+    about "$1"
+    ./warpath info "$1" "${reading[@]}" --weights unit --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["vertices"])'
+}
+
+# Whether an algorithm is run on so many vertices. All pairs are for a few thousands, and some algorithms take minutes
+# there on purpose: one thread works on a whole row, or there is one search after another.
+suits() {
+    case $1:$2 in
+        bfs:* | sssp:*) true ;;
+        apsp:floyd-warshall-rows | apsp:repeated-sssp) (($3 <= 5000)) ;;
+        *) (($3 <= 16000)) ;;
+    esac
+}
+
+# Solves a problem by an algorithm for a file, and says in one line of the log how that went.
+solve() {
+    local log=$1 problem=$2 algorithm=$3 file=$4 options said verdict=FAILED
+    about "$file"
+    case $problem in
+        bfs) options=(--weights unit --source "$source" --predecessors) ;;
+        sssp) options=("${lengths[@]}" --source "$source" --predecessors) ;;
+        apsp) options=("${lengths[@]}") ;;
+        closure) options=(--weights unit) ;;
+    esac
+    # Each has its share of the device, however many there are at once.
+    said=$(timeout 900 ./warpath "$problem" "$file" "${reading[@]}" "${options[@]}" --engine cuda --algorithm "$algorithm" \
+        --memory 8G --verify --json 2>&1) && [[ $said == *'"verified":true'* ]] && verdict=ok
+    printf '%s\n' "$verdict $problem $algorithm ${file##*/}: ${said//$'\n'/ }" >>"$log"
 }
 
 if ! ./warpath devices | grep '^ *cuda:'; then
@@ -67,6 +111,46 @@ if [[ " $parts " == *" restart "* ]]; then
     attempt "killed and gone on with" restarted
     cat "$logs/killed-and-gone-on-with.log"
     rm -r "$folder"
+fi
+
+if [[ " $parts " == *" graphs "* ]]; then
+    if [[ ! -d ${GRAPHS_FOLDER:-} ]]; then
+        row graphs skipped "GRAPHS_FOLDER names no folder"
+    else
+        export -f about solve
+        declare -A count=()
+        for file in "$GRAPHS_FOLDER"/*; do
+            [[ $file == *.md ]] || count[$file]=$(vertices "$file")
+            if [[ ${count[$file]-0} == "" ]]; then
+                row "graphs: ${file##*/}" FAILED "it can't be read"
+                failed=1
+                unset "count[$file]"
+            fi
+        done
+        for problem in bfs sssp apsp closure; do
+            log="$logs/graphs-$problem.log" start=$SECONDS
+            : >"$log"
+            # Triples of problem, algorithm and file.
+            wanted=()
+            for algorithm in $(algorithms $problem); do
+                for file in "${!count[@]}"; do
+                    suits $problem "$algorithm" "${count[$file]}" && wanted+=("$problem" "$algorithm" "$file")
+                done
+            done
+            ((${#wanted[@]} == 0)) || printf '%s\0' "${wanted[@]}" |
+                xargs -0 -n 3 -P "${JOBS:-6}" bash -c 'solve "$@"' solve "$log"
+            went_well=$(grep -c '^ok ' "$log")
+            if ((went_well > 0 && went_well * 3 == ${#wanted[@]})); then
+                row "graphs: $problem" ok "$went_well ok, $((SECONDS - start)) s"
+            elif ((${#wanted[@]} == 0)) && [[ $problem == apsp || $problem == closure ]]; then
+                row "graphs: $problem" skipped "no file is small enough"
+            else
+                row "graphs: $problem" FAILED "$went_well of $((${#wanted[@]} / 3)) ok, see $log"
+                grep '^FAILED ' "$log" | cut -c 1-250
+                failed=1
+            fi
+        done
+    fi
 fi
 
 if [[ " $parts " == *" sanitizers "* ]]; then

@@ -62,7 +62,8 @@ impl Apsp {
 
     /// Also find the first vertex after each source on the way to every vertex:
     /// [`DistanceMatrix::found_successors`](super::DistanceMatrix::found_successors) has them. They are derived from final
-    /// distances where those are, on the GPU if that made them, which is much less than the work on the distances; floats
+    /// distances, which is much less than the work on these: on the GPU if that has a matrix of integers in one piece and
+    /// room for successors beside it, else on the host, as for rows that searches made and for a matrix in strips. Floats
     /// that a Floyd-Warshall matrix has added up take a search for each row. Rows that go into a sink have none.
     ///
     /// ```

@@ -42,7 +42,7 @@ pub(crate) use certificate::verify_search;
 pub(crate) use closure::ReachabilityBits;
 pub(crate) use distance_matrix::{Tolerance, verify_rows};
 pub(crate) use facts::RowFacts;
-pub(crate) use npy::checksum;
+pub(crate) use npy::{checksum, disk_space_of};
 pub(crate) use path_counts::{count_shortest_paths, verify_path_counts};
 pub(crate) use predecessors::{derive_bfs_predecessors, derive_predecessors, starts};
 pub(crate) use rows::TableFacts;

@@ -239,7 +239,7 @@ impl RowSink for NpyWriter {
 }
 
 /// The disk space that a file takes already: one that was given its length before its contents takes less than that.
-fn disk_space_of(path: &Path) -> u64 {
+pub(crate) fn disk_space_of(path: &Path) -> u64 {
     File::open(path).and_then(|file| fs4::FileExt::allocated_size(&file)).unwrap_or(0)
 }
 
@@ -271,8 +271,8 @@ fn cell_type(distances: &Distances) -> (u64, u64) {
     }
 }
 
-/// What a partial file is bound to: the arcs and weights of the graph, sources, targets, and the order of the rows. The
-/// algorithm is part of it where it decides how floats are rounded.
+/// What a partial file is bound to: the arcs and weights of the graph, sources, targets, the order of the rows, and
+/// whatever decides how floats are rounded.
 fn fingerprint(table: &TableShape<'_>) -> u64 {
     let graph: &Graph = table.graph;
     let csr = graph.csr();
@@ -288,7 +288,7 @@ fn fingerprint(table: &TableShape<'_>) -> u64 {
         parts.push(with_weights!(csr.weights(), values => checksum(bytemuck::cast_slice(values))));
     }
     if matches!(csr.weights(), Weights::F32(_) | Weights::F64(_)) {
-        parts.push(checksum(table.algorithm.as_bytes()));
+        parts.push(checksum(table.rounding.as_bytes()));
     }
     checksum(bytemuck::cast_slice(&parts))
 }

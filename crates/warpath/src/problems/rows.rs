@@ -36,6 +36,9 @@ pub struct TableShape<'a> {
     pub distances: &'a Distances,
     /// The algorithm that makes the rows.
     pub algorithm: &'static str,
+    /// What decides how floats are rounded: the engine, the algorithm, and how that cuts a matrix. Where it is the same, the
+    /// same graph has the same rows, bit for bit.
+    pub rounding: &'a str,
 }
 
 impl TableShape<'_> {

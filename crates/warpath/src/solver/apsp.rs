@@ -74,7 +74,7 @@ impl Request for Apsp {
         let table = Table::new(self, solver, false)?;
         let mut plan = Plan::new();
         table.plan_result(self, solver, &mut plan);
-        table.plan_algorithm(self, solver, &mut plan, true, false)?;
+        table.plan_algorithm(self, solver, &mut plan, true, None)?;
         Ok(plan)
     }
 
@@ -93,7 +93,7 @@ impl Request for ApspIntoSink<'_> {
         let table = Table::new(&self.request, solver, !self.sink.wants_rows())?;
         let mut plan = Plan::new();
         plan.memory("blocks of rows", block_bytes(solver).min(table.cells().saturating_mul(table.distance_bytes)));
-        table.plan_algorithm(&self.request, solver, &mut plan, false, self.sink.kept_state().is_some())?;
+        table.plan_algorithm(&self.request, solver, &mut plan, false, self.sink.kept_state().as_ref())?;
         self.sink.plan(table.sources.len() as u64, table.columns, table.distance_bytes, &mut plan);
         Ok(plan)
     }
@@ -166,11 +166,11 @@ impl Table {
         solver: &Solver<'_>,
         plan: &mut Plan,
         in_place: bool,
-        is_kept: bool,
+        state: Option<&KeptState>,
     ) -> Result<()> {
         let choice = choose(request, solver, self)?;
         match choice.algorithm {
-            Chosen::OnMatrix(algorithm) => on_cuda::plan(algorithm, &choice.parameters, solver, self, is_kept, plan)?,
+            Chosen::OnMatrix(algorithm) => on_cuda::plan(algorithm, &choice.parameters, solver, self, state, plan)?,
             Chosen::BySearches(algorithm) => by_searches::plan(algorithm, &choice.parameters, solver, self, plan),
             Chosen::Cpu(algorithm) => self.plan_on_cpu(algorithm, request, solver, plan, in_place),
         }
@@ -394,6 +394,15 @@ fn reassociates<L: Lane>(choice: &Choice) -> bool {
         && matches!(L::Distance::into_distances(Vec::new()), Distances::F32(_) | Distances::F64(_))
 }
 
+/// What decides how floats are rounded.
+fn rounding<L: cuda::DenseLane>(solver: &Solver<'_>, choice: &Choice, state: Option<&KeptState>) -> Result<String> {
+    match choice.algorithm {
+        Chosen::OnMatrix(algorithm) => on_cuda::rounding::<L>(algorithm, &choice.parameters, solver, state),
+        Chosen::BySearches(algorithm) => Ok(format!("cuda {}", algorithm.info.name)),
+        Chosen::Cpu(algorithm) => Ok(format!("cpu {}", algorithm.info.name)),
+    }
+}
+
 /// Runs the chosen algorithm into `output`, and what it finds of successors, if they are wanted, into `successors`.
 fn run<L: ApspLane + cuda::DenseLane>(
     solver: &Solver<'_>,
@@ -528,6 +537,7 @@ fn solve_into<L: ApspLane + cuda::DenseLane>(
             table: &table,
             targets: request.targets.as_deref(),
             algorithm: choice.algorithm.info().name,
+            rounding: rounding::<L>(solver, &choice, sink.kept_state().as_ref())?,
             verified: request.verified,
             reassociated: reassociates::<L>(&choice),
             facts: TableFacts::new(table.sources.len()),
@@ -548,6 +558,7 @@ struct SinkRows<'a, 'g, L> {
     table: &'a Table,
     targets: Option<&'a [VertexId]>,
     algorithm: &'static str,
+    rounding: String,
     verified: bool,
     reassociated: bool,
     facts: TableFacts,
@@ -587,6 +598,7 @@ impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, '_, L> {
             lane: L::NAME,
             distances: &L::Distance::into_distances(Vec::new()),
             algorithm: self.algorithm,
+            rounding: &self.rounding,
         };
         let (facts, sink) = (&mut self.facts, &mut self.sink);
         let have = self.solver.team.install(|| {

@@ -42,7 +42,7 @@ use std::sync::Arc;
 
 use matrix::Matrix;
 use searches::SearchesAlgorithm;
-use strips::{Cut, Room, Strips};
+use strips::{Cut, Kept, Room, Strips};
 
 use super::device::Device;
 use super::device::memory::{DeviceSlice, Pool};
@@ -370,22 +370,64 @@ impl MatrixAlgorithm {
     }
 
     /// What a matrix of such cells takes of each device, and of the host, and, if they are wanted, the successors of so many
-    /// sources, where there is room for them.
+    /// sources, where there is room for them. What was kept is gone on with, if that can be.
     pub(crate) fn plan_matrix<L: DenseLane>(
         &self,
         cell: Cell,
         vertices: u64,
         parameters: &Parameters,
         room: &Room,
+        kept: Option<&Kept>,
         successors_of: Option<u64>,
     ) -> Plan {
-        match self.cut::<L>(cell, vertices, parameters, room) {
+        let kept = kept.filter(|kept| self.strips && kept.has(cell));
+        let continued = kept.and_then(|kept| kept.cut(cell, vertices, parameters, room).ok());
+        let cut = continued.or_else(|| self.cut::<L>(cell, vertices, parameters, room));
+        self.plan_cut::<L>(cut, cell, vertices, room, successors_of)
+    }
+
+    fn plan_cut<L: DenseLane>(
+        &self,
+        cut: Option<Cut>,
+        cell: Cell,
+        vertices: u64,
+        room: &Room,
+        successors_of: Option<u64>,
+    ) -> Plan {
+        match cut {
             Some(cut) => cut.plan(),
             None => {
                 let fits = self.has_room_for_successors::<L>(cell, vertices, room, successors_of);
                 self.plan_whole::<L>(cell, vertices, successors_of.filter(|_| fits))
             }
         }
+    }
+
+    /// What decides how floats are rounded.
+    ///
+    /// # Errors
+    ///
+    /// If what was kept is to be gone on with, and can't be.
+    pub(crate) fn rounding<L: DenseLane>(
+        &self,
+        vertices: u64,
+        parameters: &Parameters,
+        room: &Room,
+        kept: Option<&Kept>,
+    ) -> Result<String> {
+        let mut rounding = format!("cuda {}", self.info.name);
+        if let Some(block) = parameters.word(blocked_floyd_warshall::BLOCK.name) {
+            rounding += &format!(" in blocks of {block}");
+        }
+        let Some(&cell) = L::CELLS.first().filter(|cell| cell.is_float()) else { return Ok(rounding) };
+        let cut = match kept.filter(|kept| self.strips && kept.has(cell)) {
+            Some(kept) => Some(kept.cut(cell, vertices, parameters, room)?),
+            None => self.cut::<L>(cell, vertices, parameters, room),
+        };
+        if let Some(cut) = cut {
+            rounding += &format!(" in strips of {}", cut.rows_of_strips());
+        }
+        Ok(rounding)
     }
 
     /// Computes the matrix, in wider cells where narrow ones don't do.
@@ -403,19 +445,33 @@ impl MatrixAlgorithm {
             return Err(Error::invalid(format!("`{name}` does not have the lane {} on a GPU", L::NAME)));
         }
         let (mut repeated, mut device_bytes) = (0, 0);
+        let mut kept = if self.strips { Kept::read(task.state) } else { None };
+        if let Some(kept) = &kept {
+            kept.check(task)?;
+        }
         for cell in cells {
-            let range = matrix::Range::of(task, cell).filter(|_| !strips::was_too_narrow(task, cell));
+            let was_too_narrow = kept.as_ref().is_some_and(|kept| kept.is_wider_than(cell));
+            let range = matrix::Range::of(task, cell).filter(|_| !was_too_narrow);
             let Some(range) = range else {
                 repeated += 1;
                 continue;
             };
             let start = std::time::Instant::now();
             let wanted = task.successors_of.map(|sources| sources.len() as u64);
-            let plan = self.plan_matrix::<L>(cell, vertices, task.parameters, room, wanted);
+            // What was kept before cells turned out too narrow is done with.
+            let continued = kept.take().filter(|kept| !(L::REPEATS && kept.is_narrower_than(cell)));
+            let cut = match &continued {
+                Some(kept) if kept.has(cell) => Some(kept.cut(cell, vertices, task.parameters, room)?),
+                Some(kept) => return Err(kept.refused_for(cell)),
+                None => self.cut::<L>(cell, vertices, task.parameters, room),
+            };
+            let state = task.state.map(|state| KeptState { resume: continued.is_some(), ..state.clone() });
+            let task = &DenseTask { state: state.as_ref(), ..*task };
+            let plan = self.plan_cut::<L>(cut, cell, vertices, room, wanted);
             // What narrower cells were planned to take says nothing of these.
             plan.check_device(room.device_bytes)?;
             device_bytes = device_bytes.max(plan.device_bytes());
-            let mut matrix = match self.cut::<L>(cell, vertices, task.parameters, room) {
+            let mut matrix = match cut {
                 Some(cut) => Finished::Strips(Strips::new(devices, task, cut, range, &plan)?),
                 None => {
                     let multiples = (self.multiples)(cell);

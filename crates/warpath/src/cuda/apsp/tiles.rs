@@ -20,7 +20,7 @@ pub(in crate::cuda) const HEAD_START: Parameter = Parameter {
 /// How long a launch is.
 pub(in crate::cuda) const STAGES: Parameter = Parameter {
     name: "stages",
-    summary: "blocks of vertices in a launch; as many as take some tens of milliseconds",
+    summary: "blocks of vertices in a launch; as many as take some tens of milliseconds, or in strips all of a strip",
     values: Values::AtLeast(1.0),
 };
 
@@ -111,7 +111,7 @@ impl Tiles {
         let (mut stage, mut count) = (0, 0);
         let mut ended = Ended::Complete;
         while stage < down && ended == Ended::Complete {
-            stage = (stage + stages).min(down);
+            stage = stage.saturating_add(stages).min(down);
             launches.up_to(pool, stage)?;
             device.record(&after)?;
             count += 1;
@@ -128,8 +128,8 @@ impl Tiles {
         Ok((ended, vec![nanoseconds, ("stages", stage), ("kernel_launches", count)]))
     }
 
-    /// Has the device do all the work in one launch, in stream order. The matrix may be smaller than the one that the
-    /// workspace was taken for.
+    /// Has the device do all the work, in stream order; how many launches that takes, which is one if nothing else is asked
+    /// for. The matrix may be smaller than the one that the workspace was taken for.
     pub(super) fn enqueue(
         self,
         pool: &Pool,
@@ -137,8 +137,16 @@ impl Tiles {
         function: Function,
         workspace: Workspace,
         parameters: &Parameters,
-    ) -> Result<()> {
-        Launches::new(self, pool, matrix, function, workspace, parameters)?.up_to(pool, self.down)
+    ) -> Result<u64> {
+        let stages = parameters.get(STAGES.name).map_or(self.down, |stages| stages as u64).max(1);
+        let mut launches = Launches::new(self, pool, matrix, function, workspace, parameters)?;
+        let (mut stage, mut count) = (0, 0);
+        while stage < self.down {
+            stage = stage.saturating_add(stages).min(self.down);
+            launches.up_to(pool, stage)?;
+            count += 1;
+        }
+        Ok(count)
     }
 }
 

@@ -8,12 +8,12 @@ use super::{Ran, Table, block_bytes, has_exact_floats};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::apsp::potentials::potentials;
 use crate::cpu::apsp::{ALGORITHMS, ApspLane, ApspOutput, ApspTask};
-use crate::cuda::apsp::strips::Room;
+use crate::cuda::apsp::strips::{Kept, Room};
 use crate::cuda::apsp::{self as cuda, Cell, DenseLane, DenseTask, Finished, MatrixAlgorithm, Solved};
 use crate::cuda::device::Device;
 use crate::graph::{DistanceValue, F32Lane, F64Lane, Graph, I32Lane, U32Narrow, UnitLane, VertexId, WeightKind};
 use crate::plan::Plan;
-use crate::problems::Apsp;
+use crate::problems::{Apsp, KeptState, disk_space_of};
 use crate::solver::Solver;
 use crate::solver::place::{Predicted, in_words as seconds_in_words};
 use crate::{Engine, Error, Result};
@@ -31,7 +31,8 @@ fn room_of(devices: &[Arc<dyn Device>], device_bytes: u64) -> Room {
     Room { devices: devices.len() as u64, device_bytes, multiprocessors }
 }
 
-/// What the algorithm takes of each device, and of the host, with the successors of so many sources, if they are wanted.
+/// What the algorithm takes of each device, and of the host, with the successors of so many sources, if they are wanted, and
+/// to go on with what was kept.
 /// Should cells that are expected to do turn out too narrow, the wider ones take more: then they are planned once more, and
 /// refused if they have no room.
 pub(super) fn plan_matrix(
@@ -39,6 +40,7 @@ pub(super) fn plan_matrix(
     parameters: &Parameters,
     graph: &Graph,
     room: &Room,
+    kept: Option<&Kept>,
     successors_of: Option<u64>,
 ) -> Result<Plan> {
     fn of<L: DenseLane>(
@@ -46,6 +48,7 @@ pub(super) fn plan_matrix(
         parameters: &Parameters,
         graph: &Graph,
         room: &Room,
+        kept: Option<&Kept>,
         successors_of: Option<u64>,
     ) -> Result<Plan> {
         /// Narrower cells may have to be repeated in these; wider ones hardly ever.
@@ -53,18 +56,18 @@ pub(super) fn plan_matrix(
         let cells = algorithm.cells::<L>(graph, parameters, None)?;
         let usual = cells.iter().find(|cell| cell.bytes() >= USUAL_BYTES).or(cells.last());
         let vertices = graph.vertices() as u64;
-        let plan = |&cell: &Cell| algorithm.plan_matrix::<L>(cell, vertices, parameters, room, successors_of);
+        let plan = |&cell: &Cell| algorithm.plan_matrix::<L>(cell, vertices, parameters, room, kept, successors_of);
         Ok(usual.map_or_else(Plan::new, plan))
     }
     if graph.vertices() == 0 {
         return Ok(Plan::new());
     }
     match graph.weight_kind() {
-        WeightKind::Unit => of::<UnitLane>(algorithm, parameters, graph, room, successors_of),
-        WeightKind::U32 => of::<U32Narrow>(algorithm, parameters, graph, room, successors_of),
-        WeightKind::I32 => of::<I32Lane>(algorithm, parameters, graph, room, successors_of),
-        WeightKind::F32 => of::<F32Lane>(algorithm, parameters, graph, room, successors_of),
-        WeightKind::F64 => of::<F64Lane>(algorithm, parameters, graph, room, successors_of),
+        WeightKind::Unit => of::<UnitLane>(algorithm, parameters, graph, room, kept, successors_of),
+        WeightKind::U32 => of::<U32Narrow>(algorithm, parameters, graph, room, kept, successors_of),
+        WeightKind::I32 => of::<I32Lane>(algorithm, parameters, graph, room, kept, successors_of),
+        WeightKind::F32 => of::<F32Lane>(algorithm, parameters, graph, room, kept, successors_of),
+        WeightKind::F64 => of::<F64Lane>(algorithm, parameters, graph, room, kept, successors_of),
     }
 }
 
@@ -86,12 +89,15 @@ pub(super) fn plan(
     parameters: &Parameters,
     solver: &Solver<'_>,
     table: &Table,
-    is_kept: bool,
+    state: Option<&KeptState>,
     plan: &mut Plan,
 ) -> Result<()> {
-    let matrix = plan_matrix(algorithm, parameters, solver.graph, &room(solver), table.successors_of())?;
-    for item in matrix.disk_items().iter().filter(|_| is_kept) {
-        plan.disk(item.what.clone(), item.bytes);
+    let kept = Kept::read(state);
+    let matrix = plan_matrix(algorithm, parameters, solver.graph, &room(solver), kept.as_ref(), table.successors_of())?;
+    if let Some(state) = state {
+        for item in matrix.disk_items() {
+            plan.disk(item.what.clone(), item.bytes.saturating_sub(disk_space_of(&state.path)));
+        }
     }
     for item in matrix.memory_items() {
         plan.memory(item.what.clone(), item.bytes);
@@ -105,6 +111,17 @@ pub(super) fn plan(
         plan.memory("whole rows, of which some columns are wanted", most.saturating_mul(row_bytes));
     }
     Ok(())
+}
+
+/// What decides how floats are rounded.
+pub(super) fn rounding<L: DenseLane>(
+    algorithm: &MatrixAlgorithm,
+    parameters: &Parameters,
+    solver: &Solver<'_>,
+    state: Option<&KeptState>,
+) -> Result<String> {
+    let kept = Kept::read(state);
+    algorithm.rounding::<L>(solver.graph.vertices() as u64, parameters, &room(solver), kept.as_ref())
 }
 
 /// The algorithm to run on a GPU if none was asked for, and why: the quickest of those that fit its memory.

@@ -128,7 +128,7 @@ pub(super) fn candidate(
             // Beyond the device's memory it takes that of the host, and is worked on only where a GPU is asked for.
             let device_bytes = if matches!(solver.engine, Engine::Cuda(_)) { available } else { u64::MAX };
             let room = Room { devices: 1, device_bytes, multiprocessors: 1 };
-            let plan = on_cuda::plan_matrix(algorithm, parameters, graph, &room, table.successors_of());
+            let plan = on_cuda::plan_matrix(algorithm, parameters, graph, &room, None, table.successors_of());
             (there / COPYING + work + back, plan.unwrap_or_default())
         }
         // Rows come back while others are searched for.

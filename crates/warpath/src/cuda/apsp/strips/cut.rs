@@ -53,6 +53,12 @@ fn multiple(cell: Cell) -> u64 {
     Tiles::side(word(cell)) * word(cell) / cell.bytes()
 }
 
+/// The most rows that a strip of so many cells a row may have: offsets within a strip have 32 bits.
+fn most_rows(cell: Cell, side: u64) -> u64 {
+    let multiple = multiple(cell);
+    (u64::from(u32::MAX) / (side * cell.bytes() / word(cell))).min(side) / multiple * multiple
+}
+
 impl Cut {
     /// How to cut a matrix; `None` to leave it in one piece on the first device, where it takes so many bytes.
     pub(crate) fn choose(
@@ -69,17 +75,12 @@ impl Cut {
         if asked.is_none() && fits && !several {
             return None;
         }
-        let cut = |height: u64, streamed| {
-            let devices = room.devices.min(side.div_ceil(height));
-            Cut { cell, vertices, side, height, devices, streamed }
-        };
-        let fits = |cut: &Cut| cut.device_bytes() <= room.device_bytes;
-        // Offsets within a strip have 32 bits.
-        let most = (u64::from(u32::MAX) / (side * cell.bytes() / word(cell))).min(side) / multiple * multiple;
         if let Some(asked) = asked {
-            let height = asked.clamp(1, most).next_multiple_of(multiple);
-            return Some(Some(cut(height, false)).filter(fits).unwrap_or(cut(height, true)));
+            return Some(Cut::of_rows(cell, vertices, asked, room));
         }
+        let cut = |height: u64, streamed| Cut::new(cell, vertices, height, room, streamed);
+        let fits = |cut: &Cut| cut.device_bytes() <= room.device_bytes;
+        let most = most_rows(cell, side);
         let wanted = (side / STRIPS).clamp(FEWEST_ROWS, MOST_ROWS);
         let heights = (wanted * 3 / 4..=wanted * 5 / 4).filter(|height| height % multiple == 0 && *height <= most);
         let there = heights.map(|height| cut(height, false)).filter(fits);
@@ -93,6 +94,21 @@ impl Cut {
         let share = |cut: &Cut| cut.evenness(room) * (cut.height as f64 / HIDING_ROWS).min(1.0);
         let there = heights.map(|height| cut(height, true));
         Some(there.max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(largest))
+    }
+
+    /// How to cut a matrix into strips of so many rows, or as many more as make whole tiles.
+    pub(super) fn of_rows(cell: Cell, vertices: u64, rows: u64, room: &Room) -> Self {
+        let multiple = multiple(cell);
+        let side = vertices.max(1).next_multiple_of(multiple);
+        let height = rows.clamp(1, most_rows(cell, side)).next_multiple_of(multiple);
+        let there = Cut::new(cell, vertices, height, room, false);
+        if there.device_bytes() <= room.device_bytes { there } else { Cut { streamed: true, ..there } }
+    }
+
+    fn new(cell: Cell, vertices: u64, height: u64, room: &Room, streamed: bool) -> Self {
+        let side = vertices.max(1).next_multiple_of(multiple(cell));
+        let devices = room.devices.min(side.div_ceil(height));
+        Cut { cell, vertices, side, height, devices, streamed }
     }
 
     /// What share of the multiprocessors has something to do while a strip is worked on: tiles come in whole waves.
@@ -115,6 +131,11 @@ impl Cut {
     /// How many strips there are.
     pub(super) fn strips(&self) -> usize {
         self.side.div_ceil(self.height) as usize
+    }
+
+    /// Rows of every strip but the last.
+    pub(in crate::cuda::apsp) fn rows_of_strips(&self) -> u64 {
+        self.height
     }
 
     /// Rows of a strip.
@@ -154,7 +175,7 @@ impl Cut {
         if self.streamed { SLOTS.min(strips) } else { strips.div_ceil(self.devices) }
     }
 
-    fn device_bytes(&self) -> u64 {
+    pub(super) fn device_bytes(&self) -> u64 {
         let mut plan = Plan::new();
         self.plan_device(&mut plan);
         plan.device_bytes()

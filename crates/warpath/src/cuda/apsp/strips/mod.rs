@@ -48,7 +48,7 @@
 //!
 //! Between two stages, all strips are what they are after so many stages, but for the next pivot, which is one further. In
 //! a run whose rows go to a file, that state is kept in a file of its own from time to time (`state.rs`); a run that was
-//! killed goes on from there.
+//! killed goes on from there, in the same strips.
 //!
 //! # Work, span, memory
 //!
@@ -85,8 +85,8 @@ use crate::plan::Plan;
 use crate::{Error, Result};
 
 pub(crate) use cut::{Cut, Room, asked_rows};
+pub(crate) use state::Kept;
 use state::States;
-pub(super) use state::was_too_narrow;
 use worker::{Slot, Worker};
 
 /// How many rows a strip has.
@@ -99,7 +99,8 @@ pub(super) const STRIP: Parameter = Parameter {
 /// How often the state is kept.
 pub(super) const KEEP: Parameter = Parameter {
     name: "keep-seconds",
-    summary: "seconds of work between states kept for --resume, beside a .npy; 0: every stage; as many as keeping takes",
+    summary: "seconds between states of work in strips, kept for --resume where rows go to a .npy; 0: every stage; as many as \
+              keeping takes",
     values: Values::AtLeast(0.0),
 };
 

@@ -8,19 +8,23 @@
 //!
 //! A state is written when a stage is done, unless the work since the last one took less time than writing that one did:
 //! then as much would be lost by keeping as by a kill. Where stages are long, that is after every stage.
+//!
+//! A state is continued in the strips that it was kept in, whatever would suit the devices and their memory now: or not at
+//! all, if these have no room. Only cells that turned out too narrow let it go.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
 use super::super::{Cell, DenseTask};
-use super::cut::Cut;
+use super::cut::{Cut, Room, asked_rows};
+use crate::algorithms::Parameters;
 use crate::graph::{Weights, with_weights};
 use crate::plan::Plan;
-use crate::problems::{KeptState, checksum};
+use crate::problems::{KeptState, checksum, disk_space_of};
 use crate::{Error, Result};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"wpstrip1");
@@ -44,22 +48,90 @@ pub(super) struct States {
     seconds: Option<f64>,
 }
 
-/// What the head of a file says.
+/// What a file says of the state that is kept in it, and is to be continued.
 #[derive(Debug)]
-struct Head {
+pub(crate) struct Kept {
+    path: PathBuf,
     numbers: [u64; HEAD],
 }
 
-impl Head {
-    /// That of a file for this graph, of so many rows a strip.
-    fn of(graph: u64, cell: Cell, height: u64) -> Self {
-        Head { numbers: [MAGIC, graph, cell as u64, height] }
-    }
-
-    fn read(path: &Path) -> Option<Self> {
+impl Kept {
+    /// What is kept; `None` if nothing is, or if it is not to be continued.
+    pub(crate) fn read(state: Option<&KeptState>) -> Option<Self> {
+        let KeptState { path, .. } = state.filter(|state| state.resume)?;
         let mut numbers = [0; HEAD];
         File::open(path).ok()?.read_exact(bytemuck::cast_slice_mut(&mut numbers)).ok()?;
-        Some(Head { numbers })
+        Some(Kept { path: path.clone(), numbers })
+    }
+
+    /// Refuses what was begun for another graph.
+    pub(in crate::cuda::apsp) fn check(&self, task: &DenseTask<'_>) -> Result<()> {
+        if self.numbers[..2] == [MAGIC, fingerprint(task)] {
+            return Ok(());
+        }
+        Err(self.refused("was begun for another graph or with other options; delete it, or don't resume"))
+    }
+
+    /// The cells it was kept with; `None` if there are no such.
+    fn cell(&self) -> Option<Cell> {
+        let cells = [Cell::U16, Cell::U32, Cell::I32, Cell::I64, Cell::F32, Cell::F64];
+        cells.into_iter().find(|cell| *cell as u64 == self.numbers[2])
+    }
+
+    /// Whether it was kept with these cells.
+    pub(in crate::cuda::apsp) fn has(&self, cell: Cell) -> bool {
+        self.cell() == Some(cell)
+    }
+
+    /// Whether the work was gone on with in cells wider than these, before it was killed: then these are known to be too
+    /// narrow.
+    pub(in crate::cuda::apsp) fn is_wider_than(&self, cell: Cell) -> bool {
+        self.cell().is_some_and(|kept| kept.bytes() > cell.bytes())
+    }
+
+    /// Whether it was kept with narrower cells than these.
+    pub(in crate::cuda::apsp) fn is_narrower_than(&self, cell: Cell) -> bool {
+        self.cell().is_some_and(|kept| kept.bytes() < cell.bytes())
+    }
+
+    /// Why it is not continued in these cells.
+    pub(in crate::cuda::apsp) fn refused_for(&self, cell: Cell) -> Error {
+        let kept = self.cell().map_or_else(String::new, |kept| {
+            format!(" `{}`; go on with `cell-bits={}`", kept.name(), 8 * kept.bytes())
+        });
+        let cell = cell.name();
+        self.refused(&format!("was kept with other cells than `{cell}`:{kept}, delete it, or don't resume"))
+    }
+
+    /// The strips to go on in, which are those that it was kept in.
+    ///
+    /// # Errors
+    ///
+    /// If there is no room for them, or others are asked for.
+    pub(in crate::cuda::apsp) fn cut(
+        &self,
+        cell: Cell,
+        vertices: u64,
+        parameters: &Parameters,
+        room: &Room,
+    ) -> Result<Cut> {
+        let height = self.numbers[3];
+        let cut = Cut::of_rows(cell, vertices, asked_rows(parameters).unwrap_or(height), room);
+        if cut.height != height {
+            return Err(self.refused(&format!(
+                "was kept in strips of {height} rows: go on with `strip={height}`, delete it, or don't resume"
+            )));
+        }
+        let (needed, available) = (cut.device_bytes(), room.device_bytes);
+        if needed > available {
+            let what = format!("work in strips of {height} rows, in which `{}` was kept,", self.path.display());
+            return Err(Error::OutOfMemory { what, needed, available });
+        }
+        Ok(cut)
+    }
+
+    fn refused(&self, why: &str) -> Error {
+        Error::invalid(format!("`{}` {why}", self.path.display()))
     }
 }
 
@@ -78,44 +150,24 @@ fn fingerprint(task: &DenseTask<'_>) -> u64 {
     checksum(bytemuck::cast_slice(&parts))
 }
 
-/// Whether the work was gone on with in wider cells, before it was killed: then these are known to be too narrow.
-pub(in crate::cuda::apsp) fn was_too_narrow(task: &DenseTask<'_>, cell: Cell) -> bool {
-    let head = task.state.filter(|kept| kept.resume).and_then(|kept| Head::read(&kept.path));
-    head.is_some_and(|head| {
-        let [magic, graph, code, _] = head.numbers;
-        let there = [Cell::U32, Cell::I32, Cell::I64].into_iter().find(|there| *there as u64 == code);
-        let is_wider = there.is_some_and(|there| there.bytes() > cell.bytes());
-        is_wider && magic == MAGIC && graph == fingerprint(task)
-    })
-}
-
 impl States {
-    /// Opens the file, with the last whole state in it if there is one and it is to be continued; else it is begun anew.
+    /// Opens the file: with the last whole state in it if that is to be continued, which is of this graph and in this cut;
+    /// else it is begun anew.
     pub(super) fn open(kept: &KeptState, task: &DenseTask<'_>, cut: Cut, seconds: Option<f64>) -> Result<Self> {
-        let fingerprint = fingerprint(task);
-        let head = Head::of(fingerprint, cut.cell, cut.height);
         let (since, took) = (Instant::now(), Duration::ZERO);
         let mut states = States { path: kept.path.clone(), cut, stages: 0, next: 0, since, took, seconds };
-        let there = if kept.resume { Head::read(&kept.path) } else { None };
-        if let Some(there) = &there {
-            if there.numbers[..2] != head.numbers[..2] {
-                return Err(Error::invalid(format!(
-                    "`{}` was begun for another graph or with other options; delete it, or don't resume",
-                    kept.path.display()
-                )));
-            }
-            if there.numbers == head.numbers {
-                states.find_last()?;
-                return Ok(states);
-            }
+        if kept.resume {
+            states.find_last()?;
+            return Ok(states);
         }
         let mut plan = Plan::new();
-        plan.disk("state of the work", cut.state_bytes());
+        plan.disk("state of the work", cut.state_bytes().saturating_sub(disk_space_of(&kept.path)));
+        plan.check_disk(&kept.path)?;
         // What is there goes.
         let file = File::create(&kept.path).map_err(|error| Error::io(&kept.path, error))?;
-        plan.check_disk(&kept.path)?;
         let begin = || {
-            (&file).write_all(bytemuck::cast_slice(&head.numbers))?;
+            let head: [u64; HEAD] = [MAGIC, fingerprint(task), cut.cell as u64, cut.height];
+            (&file).write_all(bytemuck::cast_slice(&head))?;
             file.set_len(states.place(2))
         };
         begin().map_err(|error| Error::io(&kept.path, error))?;

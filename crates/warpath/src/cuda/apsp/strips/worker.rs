@@ -184,8 +184,8 @@ impl Worker {
         let shape = LaunchShape::line(self.kernels.others.min(rows as u32), THREADS);
         // SAFETY: the argument is the kernel's, the block is in the strip, and there is room for it.
         unsafe { self.device().launch(self.kernels.cut, &shape, arguments![argument])? };
-        self.cut.block(rows).enqueue(&self.pool, to, self.kernels.close, self.workspace, parameters)?;
-        self.launches += 2;
+        let launches = self.cut.block(rows).enqueue(&self.pool, to, self.kernels.close, self.workspace, parameters)?;
+        self.launches += 1 + launches;
         self.turn(to, rows, rows, rows)?;
         self.product(Factors { from: cells, to: pivot, above: cells, rows, depth: rows })
     }
