@@ -76,18 +76,20 @@ impl Run {
             Some(false) => "absent",
             None => "not known",
         };
-        let of: [(&str, &dyn Fn(&Run) -> String); 9] = [
-            ("suite", &|run| run.suite.clone()),
-            ("extent", &quick),
-            ("engine", &|run| run.engine.clone()),
-            ("scale", &scale),
-            ("limit", &limits),
-            ("data folder", &|run| data(run).to_owned()),
-            ("processor", &|run| run.machine.processor.clone()),
-            ("list of GPUs", &gpus),
-            ("program", &|run| run.machine.program()),
-        ];
-        let both = of.into_iter().map(|(what, value)| (what, value(self), value(other)));
+        let of = |run: &Run| {
+            [
+                ("suite", run.suite.clone()),
+                ("extent", quick(run)),
+                ("engine", run.engine.clone()),
+                ("scale", scale(run)),
+                ("limit", limits(run)),
+                ("data folder", data(run).to_owned()),
+                ("processor", run.machine.processor.clone()),
+                ("list of GPUs", gpus(run)),
+                ("program", run.machine.program()),
+            ]
+        };
+        let both = of(self).into_iter().zip(of(other)).map(|((what, this), (_, that))| (what, this, that));
         both.filter(|(_, this, that)| this != that).collect()
     }
 }

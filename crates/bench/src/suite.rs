@@ -505,7 +505,7 @@ mod tests {
                 let vertices: u64 = case.graph.recipe.as_deref().unwrap().split_once(':').unwrap().1.parse().unwrap();
                 assert_eq!(strip % 256, 0, "narrow cells are cut at multiples of 256 only");
                 // As many strips for each device, or a single one that the note speaks of.
-                assert!(vertices <= 256 || vertices.div_ceil(strip) % 2 == 0, "{}", case.key());
+                assert!(vertices <= 256 || vertices.div_ceil(strip).is_multiple_of(2), "{}", case.key());
                 several += 1;
             }
         }
