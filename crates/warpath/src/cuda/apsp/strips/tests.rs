@@ -490,9 +490,9 @@ fn rows_that_are_rounded_otherwise_are_not_mixed() {
             let path = folder.path().join(format!("{kind}.npy"));
             let state = path.with_extension("npy.partial.state");
             let writer = || NpyWriter::new(&path).resume(true);
-            // Killed while the second block of rows is written.
+            // Killed when all stages are done, and the first block of rows is about to be written.
             let strips = format!("{algorithm},strip=128");
-            let mut stopping = Stopping { inner: writer(), blocks: 1 };
+            let mut stopping = Stopping { inner: writer(), blocks: 0 };
             assert!(matches!(
                 go_on(&graph, &devices, memory, Control::new(), &strips, &mut stopping),
                 Err(Error::Interrupted)
