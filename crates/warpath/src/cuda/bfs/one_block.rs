@@ -364,7 +364,7 @@ mod tests {
             let vertices = (16_000..20_000).rev().step_by(100).find(has_room).unwrap();
             let vertices = (vertices..vertices + 100).rev().find(has_room).unwrap();
             let large = star(vertices);
-            let mut many = prepared(&device, &large, "batched", 2);
+            let mut many = prepared(&device, &large, "batched:distances=shared", 2);
             let statistics = check(&mut many, &large, &[vertices - 1, 5], "large");
             assert_eq!(statistic(&statistics, "searches_in_one_block"), 2);
             let larger = star(vertices + 1);
