@@ -6,19 +6,12 @@ mod kernels;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use clap::{Parser, ValueEnum};
-use clap_complete::{Shell, generate_to};
+use clap::Parser;
 
 /// Chores of the workspace.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Chore {
-    /// Write man pages and completions for packagers.
-    Assets {
-        /// Where to.
-        #[arg(default_value = "target/assets")]
-        directory: PathBuf,
-    },
     /// Run every fuzz target, one after another (needs a nightly toolchain and cargo-fuzz).
     Fuzz {
         /// How long each target runs.
@@ -46,7 +39,6 @@ enum Chore {
 
 fn main() -> ExitCode {
     let done = match Chore::parse() {
-        Chore::Assets { directory } => assets(&directory).map_err(|error| error.to_string()),
         Chore::Fuzz { seconds, targets } => fuzz(seconds, &targets),
         Chore::Kernels { check, toolchain } => kernels::run(root(), check, toolchain),
         Chore::GpuArchive { directory } => gpu_archive::run(root(), &directory),
@@ -63,15 +55,6 @@ fn main() -> ExitCode {
 /// The folder of the whole workspace.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
-}
-
-fn assets(directory: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(directory)?;
-    let mut command = warpath_cli::command();
-    for shell in Shell::value_variants() {
-        generate_to(*shell, &mut command, "warpath", directory)?;
-    }
-    clap_mangen::generate_to(command, directory)
 }
 
 fn fuzz(seconds: u32, targets: &[String]) -> Result<(), String> {
