@@ -10,9 +10,7 @@
 //!
 //! Integer distances that leave 32 bits are noticed, and the rows from there on are searched in 64 bits.
 //!
-//! `johnson` is the same for integer weights below zero. The host finds potentials `h` with Bellman and Ford's algorithm;
-//! the weights `w + h(u) - h(v)` are 0 or more, and have the same shortest paths. The device adds `h(v) - h(s)` to the
-//! distances while it packs them. Weights that then exceed 32 bits are left to the CPU.
+//! For integer weights below zero [`johnson`](super::johnson) does the same.
 //!
 //! Work: that of V searches. Memory: the graph, the rows of a batch twice, and what the searches take. It wins on sparse
 //! graphs from some thousand vertices on, and it is the only way where a matrix of all pairs has no room. Of dense graphs, and
@@ -24,8 +22,7 @@
 //! rows of Slashdot 1,284 launches of 0.1 ms: 0.13 s (0.22), and 7 ms to sum them up. 10,000 vertices with 120,000 arcs and
 //! weights 1.4 G accesses: 16 ms (17.5).
 //!
-//! Sources: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph Traversal"; Davidson et al. 2014; Johnson
-//! 1977, "Efficient algorithms for shortest paths in sparse networks".
+//! Sources: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph Traversal"; Davidson et al. 2014.
 //!
 //! [`bfs::many_sources`]: crate::cuda::bfs::many_sources
 //! [`bfs::one_block`]: crate::cuda::bfs::one_block
@@ -66,18 +63,6 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     lanes: &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Single, DeviceLane::Double],
     plan,
     prepare,
-};
-
-/// The line of `johnson` in the table.
-pub(crate) const JOHNSON: SearchesAlgorithm = SearchesAlgorithm {
-    info: AlgorithmInfo {
-        name: "johnson",
-        summary: "reweights on the host so that no weight is negative, then `batched`; for integers",
-        source: "Johnson 1977",
-        negative_weights: true,
-        ..ALGORITHM.info
-    },
-    ..ALGORITHM
 };
 
 /// How many rows a batch has.

@@ -29,6 +29,7 @@
 pub(crate) mod batched;
 pub(crate) mod blocked_floyd_warshall;
 pub(crate) mod floyd_warshall;
+pub(crate) mod johnson;
 pub(crate) mod matrix;
 pub(crate) mod outgoing;
 pub(crate) mod repeated_sssp;
@@ -293,7 +294,7 @@ pub(crate) struct MatrixAlgorithm {
 pub(crate) static ALGORITHMS: &[ApspAlgorithm] = &[
     ApspAlgorithm::OnMatrix(tiled_floyd_warshall::ALGORITHM),
     ApspAlgorithm::BySearches(batched::ALGORITHM),
-    ApspAlgorithm::BySearches(batched::JOHNSON),
+    ApspAlgorithm::BySearches(johnson::ALGORITHM),
     ApspAlgorithm::OnMatrix(blocked_floyd_warshall::ALGORITHM),
     ApspAlgorithm::OnMatrix(floyd_warshall::ALGORITHM),
     ApspAlgorithm::OnMatrix(floyd_warshall::ROWS),

@@ -5,7 +5,7 @@ use super::{Table, by_searches, has_exact_floats, on_cuda};
 use crate::Engine;
 use crate::algorithms::Parameters;
 use crate::cuda::apsp::strips::Room;
-use crate::cuda::apsp::{self as cuda, ApspAlgorithm, Cell, MatrixAlgorithm, batched, tiled_floyd_warshall};
+use crate::cuda::apsp::{self as cuda, ApspAlgorithm, Cell, MatrixAlgorithm, batched, johnson, tiled_floyd_warshall};
 use crate::cuda::bfs::many_sources;
 use crate::graph::{Graph, WeightKind};
 use crate::solver::place::{COPYING, OPENING};
@@ -33,7 +33,7 @@ pub(super) fn on_device(algorithm: &ApspAlgorithm, parameters: &Parameters, grap
         ApspAlgorithm::BySearches(algorithm) if algorithm.info.name == batched::ALGORITHM.info.name => {
             in_batches(parameters, graph, sources)
         }
-        ApspAlgorithm::BySearches(algorithm) if algorithm.info.name == batched::JOHNSON.info.name => {
+        ApspAlgorithm::BySearches(algorithm) if algorithm.info.name == johnson::ALGORITHM.info.name => {
             in_batches(parameters, graph, sources)
         }
         ApspAlgorithm::BySearches(_) => {
@@ -98,7 +98,7 @@ pub(super) fn candidates(solver: &Solver<'_>, table: &Table, available: u64) -> 
             return !has_exact_floats(graph);
         }
         let signed = graph.has_negative_weights();
-        let by_batches = if signed { batched::JOHNSON.info.name } else { batched::ALGORITHM.info.name };
+        let by_batches = if signed { johnson::ALGORITHM.info.name } else { batched::ALGORITHM.info.name };
         name == by_batches && (!signed || graph.weight_kind() == WeightKind::I32)
     };
     let picked = cuda::ALGORITHMS.iter().filter(may_be_picked);
