@@ -676,6 +676,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(emulator_sanitized, ignore = "takes long under sanitizers; the other tests run the same kernels")]
     fn what_goes_with_a_search_goes_with_many() {
         let graph = Graph::from_edges((0..280_u32).flat_map(|v| [(v, v * 3 % 281, 9), (v, v + 1, v % 5)])).unwrap();
         let sources: Vec<VertexId> = (0..280).step_by(28).chain([5, 5]).collect();
@@ -700,6 +701,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(emulator_sanitized, ignore = "takes long under sanitizers; the other tests run the same kernels")]
     fn little_memory_means_narrow_batches_and_then_none() {
         let arcs = (0..5000_u32).flat_map(|v| [7, 11].map(|by| (v, (v * by + by) % 5001, v % 90)));
         let graph = Graph::from_edges(arcs).unwrap();
