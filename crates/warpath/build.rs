@@ -85,7 +85,7 @@ mod emulator {
 
     fn sanitize(build: &mut cc::Build, sanitizers: &str) {
         build.flag(format!("-fsanitize={sanitizers}"));
-        build.flags(["-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g"]);
+        build.flags(["-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g1"]);
         println!("cargo::rustc-link-arg=-fsanitize={sanitizers}");
         // rustc tells the linker to leave out all default libraries and with them, for gcc, the sanitizers'. That for
         // addresses has to come before all others, which it does if it is part of the program.

@@ -33,6 +33,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -291,7 +292,7 @@ struct Block {
     Meeting meeting{};
     Site site;
 
-    std::condition_variable turn;
+    std::binary_semaphore* turn = nullptr;  // its operating system thread's
 #ifdef WARPATH_ADDRESS_SANITIZER
     void* fake_stack = nullptr;
     const void* scheduler_stack = nullptr;
@@ -335,8 +336,8 @@ struct Launch {
     std::string message{};
 
     std::mutex mutex{};
-    Block* on_turn = nullptr;  // nobody: the thread that called
-    std::condition_variable turn_of_caller{};
+    bool ended = false;
+    std::condition_variable end{};
 
     uint64_t blocks_in_all() const { return uint64_t{grid.x} * grid.y * grid.z; }
     unsigned threads_a_block() const { return block.x * block.y * block.z; }
@@ -345,8 +346,6 @@ struct Launch {
     void fail(std::string what);
     void start_clusters();
     Block* choose();
-    void hand_over(Block* from, Block* to);
-    void wait_for_turn(Block* block);
     void pass_turn(Block& from);
     void finish(Block& block);
 };
@@ -562,9 +561,8 @@ Block::Block(Launch& launch, Cluster& cluster, uint3 index, unsigned rank, unsig
     }
 }
 
-/// Runs on an operating system thread of the block's own.
+/// Runs on an operating system thread of the block's own, from its first turn on.
 void Block::run(Stacks& stacks_of_worker) {
-    launch.wait_for_turn(this);
     stacks = &stacks_of_worker;
     current_block = this;
     blockIdx = index;
@@ -590,7 +588,7 @@ void Block::run(Stacks& stacks_of_worker) {
         if (ready.empty() || until_turn_passes == 0) {
             launch.pass_turn(*this);
             // Mostly long turns, since they cost; short ones catch what happens between two blocks.
-            unsigned longest = random.below(8) == 0 ? 8 : 4 * static_cast<unsigned>(threads.size());
+            unsigned longest = random.below(8) == 0 ? 8 : 16 * static_cast<unsigned>(threads.size());
             until_turn_passes = 1 + random.below(longest);
             continue;
         }
@@ -647,7 +645,8 @@ void Block::describe_waiting(std::string& text) const {
 
 // ---- Operating system threads ---------------------------------------------------------------------------------------
 
-/// An operating system thread that runs one block after another, of any launch.
+/// An operating system thread that runs one block after another, of any launch. It begins with a block when that is
+/// given its first turn.
 class Worker {
 public:
     /// An idle worker, or a new one.
@@ -665,9 +664,8 @@ public:
             std::thread([worker = fresh.get()] { worker->work(); }).detach();
             worker = fresh.release();
         }
-        std::lock_guard lock(worker->mutex);
+        block.turn = &worker->turn;
         worker->block = &block;
-        worker->assigned.notify_one();
     }
 
 private:
@@ -683,20 +681,14 @@ private:
 
     [[noreturn]] void work() {
         for (;;) {
-            Block* mine;
-            {
-                std::unique_lock lock(mutex);
-                assigned.wait(lock, [&] { return block != nullptr; });
-                mine = std::exchange(block, nullptr);
-            }
-            mine->run(stacks);
+            turn.acquire();
+            block->run(stacks);
             std::lock_guard lock(idle_mutex());
             idle().push_back(this);
         }
     }
 
-    std::mutex mutex;
-    std::condition_variable assigned;
+    std::binary_semaphore turn{0};
     Block* block = nullptr;
     Stacks stacks;
 };
@@ -744,18 +736,11 @@ Block* Launch::choose() {
     return alive.front();
 }
 
-void Launch::wait_for_turn(Block* block) {
-    std::unique_lock lock(mutex);
-    block->turn.wait(lock, [&] { return on_turn == block; });
-}
-
 void Launch::pass_turn(Block& from) {
     Block* to = choose();
     if (to == &from) return;
-    std::unique_lock lock(mutex);
-    on_turn = to;
-    to->turn.notify_one();
-    from.turn.wait(lock, [&] { return on_turn == &from; });
+    to->turn->release();
+    from.turn->acquire();
 }
 
 /// The last that a block does with its turn.
@@ -774,10 +759,13 @@ void Launch::finish(Block& block) {
     } catch (const std::exception& error) {
         fail(std::string("no memory for further blocks: ") + error.what());
     }
-    Block* to = choose();
-    std::lock_guard lock(mutex);
-    on_turn = to;
-    (to != nullptr ? to->turn : turn_of_caller).notify_one();
+    if (Block* to = choose()) {
+        to->turn->release();
+    } else {
+        std::lock_guard lock(mutex);
+        ended = true;
+        end.notify_one();
+    }
 }
 
 /// Runs the whole launch; called by the host's thread.
@@ -792,10 +780,9 @@ void Launch::run() {
     }
     Block* first = choose();
     if (first == nullptr) return;
+    first->turn->release();
     std::unique_lock lock(mutex);
-    on_turn = first;
-    first->turn.notify_one();
-    turn_of_caller.wait(lock, [&] { return on_turn == nullptr; });
+    end.wait(lock, [&] { return ended; });
 }
 
 /// What is wrong with a launch before it starts, as a GPU's driver would find; empty if nothing is.
