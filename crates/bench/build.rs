@@ -33,7 +33,9 @@ fn locked(lock: &str, package: &str) -> Option<String> {
 }
 
 fn main() {
-    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
+    // Where the package is now: a build folder may have moved since this was compiled.
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo names the package's folder");
+    let lock = Path::new(&package).join("../../Cargo.lock");
     println!("cargo:rerun-if-changed={}", lock.display());
     let lock = std::fs::read_to_string(lock).unwrap_or_default();
     for peer in PEERS {
