@@ -37,4 +37,6 @@ pub struct Seconds {
     pub predecessors: f64,
     /// Copying distances from the device.
     pub download: f64,
+    /// Verifying the result, where the request asks for it.
+    pub verify: f64,
 }

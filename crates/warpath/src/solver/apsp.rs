@@ -511,8 +511,10 @@ fn solve_matrix<L: ApspLane + cuda::DenseLane>(
         })
     })?;
     if request.verified {
+        let start = Instant::now();
         solver.team.install(|| matrix.verify(solver.graph))?;
         matrix.verified = true;
+        matrix.report.seconds.verify = start.elapsed().as_secs_f64();
     }
     if request.successors && matrix.successors.is_none() {
         let start = Instant::now();
@@ -540,12 +542,18 @@ fn solve_into<L: ApspLane + cuda::DenseLane>(
             rounding: rounding::<L>(solver, &choice, sink.kept_state().as_ref())?,
             verified: request.verified,
             reassociated: reassociates::<L>(&choice),
+            verifying: 0.0,
             facts: TableFacts::new(table.sources.len()),
             sink: &mut *sink,
             lane: std::marker::PhantomData,
         };
-        let ran = run::<L>(solver, request, &table, &choice, Output::Sink(&mut rows), None)?;
+        let mut ran = run::<L>(solver, request, &table, &choice, Output::Sink(&mut rows), None)?;
         rows.sink.finish()?;
+        ran.seconds.verify = rows.verifying;
+        // Its algorithms hand out rows while they work.
+        if matches!(choice.algorithm, Chosen::Cpu(_)) {
+            ran.seconds.solve -= rows.verifying;
+        }
         Ok(ApspSummary { facts: rows.facts, verified: request.verified, report: report::<L>(choice, wide, ran) })
     })
 }
@@ -560,6 +568,8 @@ struct SinkRows<'a, 'g, L> {
     algorithm: &'static str,
     rounding: String,
     verified: bool,
+    /// Seconds that verifying has taken.
+    verifying: f64,
     reassociated: bool,
     facts: TableFacts,
     sink: &'a mut dyn RowSink,
@@ -600,11 +610,13 @@ impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, '_, L> {
             algorithm: self.algorithm,
             rounding: &self.rounding,
         };
-        let (facts, sink) = (&mut self.facts, &mut self.sink);
+        let (facts, sink, verifying) = (&mut self.facts, &mut self.sink, &mut self.verifying);
         let have = self.solver.team.install(|| {
             sink.begin(&shape, &mut |block| {
                 if verified {
+                    let start = Instant::now();
                     Self::verify(graph, table, targets, reassociated, block)?;
+                    *verifying += start.elapsed().as_secs_f64();
                 }
                 facts.add(block);
                 Ok(())
@@ -624,10 +636,12 @@ impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, '_, L> {
         let block = RowBlock { rows, columns: self.table.columns as usize, values: &values };
         let graph = self.solver.graph;
         let (table, targets, verified, reassociated) = (self.table, self.targets, self.verified, self.reassociated);
-        let (facts, sink) = (&mut self.facts, &mut self.sink);
+        let (facts, sink, verifying) = (&mut self.facts, &mut self.sink, &mut self.verifying);
         self.solver.team.install(|| {
             if verified {
+                let start = Instant::now();
                 Self::verify(graph, table, targets, reassociated, &block)?;
+                *verifying += start.elapsed().as_secs_f64();
             }
             facts.add(&block);
             sink.rows(&block)

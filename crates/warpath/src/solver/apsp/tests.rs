@@ -223,6 +223,22 @@ fn tables_of_some_sources_and_targets() {
 }
 
 #[test]
+fn verifying_takes_time_of_its_own() {
+    let graph = crate::generate::generate("uniform:7").unwrap();
+    for algorithm in names() {
+        let solver = solver(&graph, 2);
+        let seconds = |request: Apsp| {
+            let in_memory = solver.solve(request.clone()).unwrap().report().seconds;
+            [in_memory, solver.solve(request.into_sink(&mut ())).unwrap().report().seconds]
+        };
+        for seconds in seconds(Apsp::all().algorithm(algorithm).verified()) {
+            assert!(seconds.verify > 0.0 && seconds.solve > 0.0, "{algorithm}: {seconds:?}");
+        }
+        assert_eq!(seconds(Apsp::all().algorithm(algorithm)).map(|seconds| seconds.verify), [0.0; 2]);
+    }
+}
+
+#[test]
 fn an_empty_graph_has_an_empty_matrix() {
     let graph = GraphBuilder::new().build_from(Vec::<(VertexId, VertexId, u32)>::new()).unwrap();
     for algorithm in names() {
