@@ -267,7 +267,8 @@ pub(crate) mod tests {
         "scan:threads=128",
     ];
 
-    /// Runs every algorithm on graphs of every shape, with one request or another; all graphs in two seeds.
+    /// Runs every algorithm on graphs of every shape, with one request or another; all graphs in two seeds. Under
+    /// sanitizers every other algorithm, and the others on the next graph.
     fn every_algorithm_agrees_with_the_cpu_and_proves_it(seed: u64) {
         let mut random = Random(seed);
         for (turn, (name, graph)) in half_of_every_shape::<Unit>(seed).into_iter().enumerate() {
@@ -294,6 +295,9 @@ pub(crate) mod tests {
             for device in devices(seed) {
                 let gpu = Solver::builder(&graph).threads(1).device(device).open().unwrap();
                 for (index, algorithm) in UNDER_TEST.into_iter().enumerate() {
+                    if cfg!(emulator_sanitized) && (turn + index) % 2 == 1 {
+                        continue;
+                    }
                     let now = (turn + index + seed as usize) % requests.len();
                     let (request, expected) = (&requests[now], &expected[now]);
                     let context = format!("{name}, {algorithm}, {request:?}, seed {seed}");
