@@ -30,10 +30,9 @@ pub(super) fn on_cpu(solver: &Solver<'_>, table: &Table) -> [f64; 2] {
 pub(super) fn on_device(algorithm: &ApspAlgorithm, parameters: &Parameters, graph: &Graph, sources: usize) -> f64 {
     match algorithm {
         ApspAlgorithm::OnMatrix(algorithm) => on_matrix(algorithm, parameters, graph),
-        ApspAlgorithm::BySearches(algorithm) if algorithm.info.name == batched::ALGORITHM.info.name => {
-            in_batches(parameters, graph, sources)
-        }
-        ApspAlgorithm::BySearches(algorithm) if algorithm.info.name == johnson::ALGORITHM.info.name => {
+        ApspAlgorithm::BySearches(algorithm)
+            if [batched::ALGORITHM.info.name, johnson::ALGORITHM.info.name].contains(&algorithm.info.name) =>
+        {
             in_batches(parameters, graph, sources)
         }
         ApspAlgorithm::BySearches(_) => {
