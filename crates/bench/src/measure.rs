@@ -138,8 +138,6 @@ pub(crate) struct Task<'a> {
 struct Solved {
     digest: Digest,
     report: Report,
-    /// Spent on the digest within what the report counts as solving.
-    digesting: f64,
 }
 
 /// The right answers on one graph, found when they are first needed.
@@ -230,21 +228,18 @@ fn all_pairs(solver: &Solver<'_>, request: Apsp) -> Result<Solved> {
     let cells = (solver.graph().vertices() as u64).pow(2);
     if cells.saturating_mul(8) <= KEPT.min(warpath::available_memory() / 3) {
         let matrix = solver.solve(request)?;
-        return Ok(Solved { digest: Digest::of_matrix(&matrix), report: matrix.report().clone(), digesting: 0.0 });
+        return Ok(Solved { digest: Digest::of_matrix(&matrix), report: matrix.report().clone() });
     }
     let mut sink = DigestSink::default();
     let summary = solver.solve(request.into_sink(&mut sink))?;
-    Ok(Solved { digest: sink.digest(&summary), report: summary.report().clone(), digesting: sink.seconds })
+    Ok(Solved { digest: sink.digest(&summary), report: summary.report().clone() })
 }
 
 fn solve(solver: &Solver<'_>, task: &Task<'_>, source: Option<VertexId>) -> Result<Solved> {
     let algorithm = task.case.algorithm.as_deref();
     let predecessors = task.case.experiment.predecessors;
-    let solved = |tree: warpath::ShortestPathTree| Solved {
-        digest: Digest::of_tree(&tree),
-        report: tree.report().clone(),
-        digesting: 0.0,
-    };
+    let solved =
+        |tree: warpath::ShortestPathTree| Solved { digest: Digest::of_tree(&tree), report: tree.report().clone() };
     match (task.problem, source) {
         (Problem::Bfs, Some(source)) => {
             let request = algorithm.into_iter().fold(Bfs::from(source), Bfs::algorithm);
@@ -257,7 +252,7 @@ fn solve(solver: &Solver<'_>, task: &Task<'_>, source: Option<VertexId>) -> Resu
         (Problem::Closure, _) => {
             let closure = solver.solve(algorithm.into_iter().fold(Closure::new(), Closure::algorithm))?;
             let digest = Digest::of_closure(&closure);
-            Ok(Solved { digest, report: closure.report().clone(), digesting: 0.0 })
+            Ok(Solved { digest, report: closure.report().clone() })
         }
         _ => all_pairs(solver, algorithm.into_iter().fold(Apsp::all(), Apsp::algorithm)),
     }
@@ -272,7 +267,7 @@ struct Reading {
 
 fn read_clocks(solved: &Solved, task: &Task<'_>) -> Reading {
     let seconds = solved.report.seconds;
-    let host = (seconds.solve - solved.digesting).max(0.0) + seconds.predecessors;
+    let host = seconds.solve + seconds.predecessors;
     let counted = |name: &str| solved.report.statistics.iter().find(|(counter, _)| *counter == name).map(|(_, n)| *n);
     // Rejaud's algorithm has the times of its two parts instead.
     let parts = || Some(counted("filter_nanoseconds")? + counted("compute_nanoseconds")?);

@@ -270,12 +270,13 @@ impl Times {
 
     /// Adds what more work took.
     pub(crate) fn add(&mut self, seconds: &Seconds) {
-        let Seconds { prepare, solve, predecessors, download, verify } = seconds;
+        let Seconds { prepare, solve, predecessors, download, verify, write } = seconds;
         self.prepare += prepare;
         self.solve += solve;
         self.predecessors += predecessors;
         self.download += download;
         self.verify += verify;
+        self.write += write;
     }
 
     pub(crate) fn text(&self) -> String {
@@ -401,6 +402,7 @@ mod tests {
                 predecessors: 4.0 * scale,
                 download: 8.0 * scale,
                 verify: 16.0 * scale,
+                write: 32.0 * scale,
             },
             device_bytes,
             ..Default::default()
@@ -409,9 +411,9 @@ mod tests {
         let all = |times: &Times| {
             [times.load, times.prepare, times.solve, times.predecessors, times.download, times.verify, times.write]
         };
-        assert_eq!(all(&times), [0.5, 1.25, 2.0, 4.0, 8.0, 16.0, 0.0]);
+        assert_eq!(all(&times), [0.5, 1.25, 2.0, 4.0, 8.0, 16.0, 32.0]);
         times.add(&report(10.0, 7).seconds);
-        assert_eq!(all(&times), [0.5, 11.25, 22.0, 44.0, 88.0, 176.0, 0.0]);
+        assert_eq!(all(&times), [0.5, 11.25, 22.0, 44.0, 88.0, 176.0, 352.0]);
         assert_eq!(PeakBytes::of([&report(1.0, 5), &report(1.0, 7), &report(1.0, 0)]).device, 7);
         assert_eq!(PeakBytes::of(&[]).device, 0);
     }

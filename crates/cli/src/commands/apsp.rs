@@ -80,6 +80,8 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
         }
         _ => None,
     };
+    let mut seconds = Times::of(summary.report(), load, opening);
+    seconds.write += write;
     let found = ApspFound {
         answer: Answer::new("apsp", &graph, summary.report(), solving.statistics),
         sources: summary.sources(),
@@ -88,7 +90,7 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
         max_distance: summary.max_distance().map(print::number),
         reduction: reduction.as_deref().filter(|_| common.json).map(rows_as_json),
         verified: arguments.verify.then_some(true),
-        seconds: Times { write, ..Times::of(summary.report(), load, opening) },
+        seconds,
         peak_bytes: PeakBytes::of([summary.report()]),
     };
     if common.json {

@@ -39,4 +39,6 @@ pub struct Seconds {
     pub download: f64,
     /// Verifying the result, where the request asks for it.
     pub verify: f64,
+    /// Handing rows to a sink, which may write them.
+    pub write: f64,
 }

@@ -543,17 +543,20 @@ fn solve_into<L: ApspLane + cuda::DenseLane>(
             verified: request.verified,
             reassociated: reassociates::<L>(&choice),
             verifying: 0.0,
+            writing: 0.0,
             facts: TableFacts::new(table.sources.len()),
             sink: &mut *sink,
             lane: std::marker::PhantomData,
         };
         let mut ran = run::<L>(solver, request, &table, &choice, Output::Sink(&mut rows), None)?;
+        let finishing = Instant::now();
         rows.sink.finish()?;
-        ran.seconds.verify = rows.verifying;
-        // Its algorithms hand out rows while they work.
+        // The CPU's algorithms hand out rows while they work.
         if matches!(choice.algorithm, Chosen::Cpu(_)) {
-            ran.seconds.solve -= rows.verifying;
+            ran.seconds.solve -= rows.verifying + rows.writing;
         }
+        ran.seconds.verify = rows.verifying;
+        ran.seconds.write = rows.writing + finishing.elapsed().as_secs_f64();
         Ok(ApspSummary { facts: rows.facts, verified: request.verified, report: report::<L>(choice, wide, ran) })
     })
 }
@@ -570,6 +573,8 @@ struct SinkRows<'a, 'g, L> {
     verified: bool,
     /// Seconds that verifying has taken.
     verifying: f64,
+    /// Seconds that the sink has taken.
+    writing: f64,
     reassociated: bool,
     facts: TableFacts,
     sink: &'a mut dyn RowSink,
@@ -637,13 +642,17 @@ impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, '_, L> {
         let block = RowBlock { rows, columns: self.table.columns as usize, values: &values };
         let graph = self.solver.graph;
         let (table, targets, verified, reassociated) = (self.table, self.targets, self.verified, self.reassociated);
-        let (facts, sink, verifying) = (&mut self.facts, &mut self.sink, &mut self.verifying);
+        let (facts, sink) = (&mut self.facts, &mut self.sink);
+        let (verifying, writing) = (&mut self.verifying, &mut self.writing);
         self.solver.team.install(|| {
             if verified {
                 *verifying += Self::verify(graph, table, targets, reassociated, &block)?;
             }
             facts.add(&block);
-            sink.rows(&block)
+            let start = Instant::now();
+            sink.rows(&block)?;
+            *writing += start.elapsed().as_secs_f64();
+            Result::Ok(())
         })?;
         Ok(L::Distance::into_vec(values).unwrap_or_default())
     }

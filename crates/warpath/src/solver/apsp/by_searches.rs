@@ -229,7 +229,6 @@ impl<L: ApspLane + DenseLane> Work<'_, '_, L> {
         while !now.is_empty() {
             let finished = searches.finish(task.control)?;
             self.count(finished.statistics, now.len());
-            self.ran.seconds.solve += start.elapsed().as_secs_f64();
             let found = searches.rows();
             for &row in &finished.out_of_range {
                 if task.team.install(|| found.leaves_range(row, lane, graph))? {
@@ -241,11 +240,13 @@ impl<L: ApspLane + DenseLane> Work<'_, '_, L> {
             if !next.is_empty() {
                 searches.start(&task.sources[next.clone()], task.control)?;
             }
+            // Some algorithms search as they start. What the device does while rows are handed out is not waited for.
+            self.ran.seconds.solve += start.elapsed().as_secs_f64();
             self.hand_out(outgoing, now)?;
+            start = Instant::now();
             self.done = next.start;
             task.control.progress("solve", self.done as u64, task.sources.len() as u64)?;
             now = next;
-            start = Instant::now();
         }
         Ok(Ended::Complete)
     }

@@ -223,7 +223,7 @@ fn tables_of_some_sources_and_targets() {
 }
 
 #[test]
-fn verifying_takes_time_of_its_own() {
+fn verifying_and_the_sink_take_time_of_their_own() {
     let graph = crate::generate::generate("uniform:7").unwrap();
     for algorithm in names() {
         let solver = solver(&graph, 2);
@@ -235,6 +235,9 @@ fn verifying_takes_time_of_its_own() {
             assert!(seconds.verify > 0.0 && seconds.solve > 0.0, "{algorithm}: {seconds:?}");
         }
         assert_eq!(seconds(Apsp::all().algorithm(algorithm)).map(|seconds| seconds.verify), [0.0; 2]);
+        let mut slow = SlowSink;
+        let report = solver.solve(Apsp::all().algorithm(algorithm).into_sink(&mut slow)).unwrap().report().clone();
+        assert!(report.seconds.write >= SlowSink::NAP.as_secs_f64(), "{algorithm}: {:?}", report.seconds);
     }
 }
 
@@ -390,6 +393,26 @@ fn read_npy(path: &Path) -> (String, Vec<u8>) {
     let length = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
     assert_eq!(length % 64, 0);
     (String::from_utf8(bytes[10..length].to_vec()).unwrap(), bytes[length..].to_vec())
+}
+
+/// Takes its time over every block of rows.
+struct SlowSink;
+
+impl SlowSink {
+    const NAP: std::time::Duration = std::time::Duration::from_millis(2);
+}
+
+impl RowSink for SlowSink {
+    fn plan(&self, _: u64, _: u64, _: u64, _: &mut Plan) {}
+
+    fn begin(&mut self, _: &TableShape<'_>, _: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize> {
+        Ok(0)
+    }
+
+    fn rows(&mut self, _: &RowBlock<'_>) -> Result<()> {
+        std::thread::sleep(Self::NAP);
+        Ok(())
+    }
 }
 
 /// A sink that passes rows on and cancels after some blocks, as a kill would.

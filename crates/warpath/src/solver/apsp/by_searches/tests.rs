@@ -90,6 +90,20 @@ fn one_search_after_another_agrees_with_the_cpu() {
     }
 }
 
+#[test]
+fn all_that_is_searched_counts_as_solving() {
+    let graph = crate::generate("uniform:6").unwrap();
+    for algorithm in ["repeated-sssp:threads=32,rows=9", "batched:threads=32,rows=9"] {
+        for device in devices(1) {
+            let matrix = on(device, &graph).solve(Apsp::all().algorithm(algorithm)).unwrap();
+            let report = matrix.report();
+            let on_device = counted(&report.statistics, "device_nanoseconds") as f64 * 1e-9;
+            // Rows are brought home while the next ones are searched.
+            assert!(report.seconds.solve + report.seconds.download >= on_device, "{algorithm}: {report:?}");
+        }
+    }
+}
+
 /// About `degree` arcs a vertex, whose weights potentials make negative, but no cycle.
 fn negative_graph(seed: u64, vertices: u64, degree: u64, potential: u64) -> Graph {
     let mut random = Random(seed);
