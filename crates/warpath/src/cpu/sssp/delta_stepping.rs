@@ -9,8 +9,9 @@
 //! What makes it fast here:
 //! - **One barrier a bucket.** Buckets are lists of small chunks, each thread's own. Full chunks of the current bucket go
 //!   to a common queue, the rest stays with its thread; a thread that runs out waits for a chunk or for all the others
-//!   to run out too. So a bucket that refills itself costs no further barrier (this is bucket fusion), and a bucket too
-//!   small to share is emptied by the one thread that has it.
+//!   to run out too, by when all have said which bucket is next. So a bucket that refills itself costs no further barrier
+//!   (this is bucket fusion). Whoever sees others wait gives away parts of the chunk it is at, so that buckets of a few hundred
+//!   vertices, as roads have them, are shared, too; a bucket too small for that is emptied by the one thread that has it.
 //! - **Rows are fetched before they are needed:** the queue says early which rows come next.
 //! - **Filter, then apply.** Nine arcs in ten improve nothing. The first pass over a row only collects those that do,
 //!   without a branch, so that dozens of random loads are under way at once; the second pass lowers the distances.
@@ -37,6 +38,8 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use rayon::prelude::*;
 
 use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
 use crate::algorithms::{AlgorithmInfo, Parameter, Values};
@@ -65,8 +68,10 @@ pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
 
 type Atomic<L> = <<<L as Lane>::Distance as DistanceValue>::Key as DistanceKey>::Atomic;
 
-/// Vertices that travel together between buckets and threads.
+/// Vertices that travel together between buckets and threads, at most.
 const CHUNK: usize = 256;
+/// Vertices that are worth giving away when others wait, at least.
+const PIECE: usize = 32;
 /// Buckets that are kept apart; what is farther away waits in one bucket of its own.
 const NEAR: u64 = 1024;
 /// No bucket.
@@ -82,13 +87,15 @@ fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
     let unreachable = L::Distance::UNREACHABLE.key();
     let vertices = task.adjacency.vertices();
     let mut distances: Vec<Atomic<L>> = on_huge_pages(Vec::with_capacity(vertices));
-    distances.extend((0..vertices).map(|_| unreachable.atomic()));
+    task.team.install(|| {
+        let each = (0..vertices).into_par_iter().with_min_len(1 << 14);
+        each.map(|_| unreachable.atomic()).collect_into_vec(&mut distances);
+    });
     for &source in task.sources {
         DistanceKey::store(&distances[source as usize], L::Distance::ZERO.key());
     }
     let shared = Shared {
-        chunks: Mutex::new(VecDeque::new()),
-        length: AtomicUsize::new(0),
+        queue: Queue { chunks: Mutex::new(VecDeque::new()), length: AtomicUsize::new(0) },
         rounds: std::array::from_fn(|_| Round {
             next: AtomicU64::new(NONE),
             idle: AtomicUsize::new(0),
@@ -229,10 +236,7 @@ type Chunk = Vec<VertexId>;
 
 /// What the threads have in common, beside the distances.
 struct Shared {
-    /// Chunks of the current bucket that anybody may take, first in, first out.
-    chunks: Mutex<VecDeque<Chunk>>,
-    /// How many there are, for a look without the lock.
-    length: AtomicUsize,
+    queue: Queue,
     /// One is in use, the one before it may still be read, the one after it is fresh.
     rounds: [Round; 3],
     /// The arcs of all settled vertices, when a scope is exhausted.
@@ -241,7 +245,17 @@ struct Shared {
     scanned: AtomicUsize,
 }
 
-/// What the threads agree on at the end of a bucket.
+/// Chunks of the current bucket that anybody may take, first in, first out. Threads that wait look at it all the time:
+/// so it shares no cache line with anything else, nor do the rounds.
+#[repr(align(128))]
+struct Queue {
+    chunks: Mutex<VecDeque<Chunk>>,
+    /// How many there are, for a look without the lock.
+    length: AtomicUsize,
+}
+
+/// What the threads agree on at the end of a bucket. Once all are idle, it stays as it is.
+#[repr(align(128))]
 struct Round {
     /// The lowest bucket that is not empty.
     next: AtomicU64,
@@ -250,7 +264,7 @@ struct Round {
     cancelled: AtomicBool,
 }
 
-impl Shared {
+impl Queue {
     fn share(&self, chunks: impl Iterator<Item = Chunk>) {
         let mut list = self.chunks.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         list.extend(chunks);
@@ -280,22 +294,60 @@ impl Bucket {
         self.open.is_empty() && self.full.is_empty()
     }
 
+    /// Whether a chunk has to be opened before another vertex goes in.
     #[inline(always)]
-    fn push(&mut self, v: VertexId, spare: &mut Vec<Chunk>) {
-        if self.open.len() == self.open.capacity() {
-            self.replace(spare);
-        }
-        self.open.push(v);
+    fn lacks_room(&self) -> bool {
+        self.open.len() == self.open.capacity()
     }
 
     #[cold]
     #[inline(never)]
-    fn replace(&mut self, spare: &mut Vec<Chunk>) {
-        let fresh = spare.pop().unwrap_or_else(|| Vec::with_capacity(CHUNK));
-        let full = std::mem::replace(&mut self.open, fresh);
+    fn open_chunk(&mut self, spare: &mut Vec<Chunk>) {
+        let full = std::mem::replace(&mut self.open, fresh(spare));
         if !full.is_empty() {
             self.full.push(full);
         }
+    }
+}
+
+/// An empty chunk.
+fn fresh(spare: &mut Vec<Chunk>) -> Chunk {
+    spare.pop().unwrap_or_else(|| Vec::with_capacity(CHUNK))
+}
+
+/// Which of a thread's near buckets may not be empty, so that a thread that has none finds that out at a glance.
+struct Occupied {
+    words: [u64; Self::WORDS],
+}
+
+impl Occupied {
+    const BITS: usize = u64::BITS as usize;
+    const WORDS: usize = NEAR as usize / Self::BITS;
+
+    fn insert(&mut self, slot: usize) {
+        self.words[slot / Self::BITS] |= 1 << (slot % Self::BITS);
+    }
+
+    fn remove(&mut self, slot: usize) {
+        self.words[slot / Self::BITS] &= !(1 << (slot % Self::BITS));
+    }
+
+    /// How far ahead of this slot the first occupied one is, itself included.
+    fn distance_from(&self, slot: usize) -> Option<usize> {
+        let (first, bit) = (slot / Self::BITS, slot % Self::BITS);
+        let from_bit = !0 << bit;
+        // The word of the slot comes twice: its upper part first, its lower part last.
+        (0..=Self::WORDS).find_map(|step| {
+            let index = (first + step) % Self::WORDS;
+            let mask = match step {
+                0 => from_bit,
+                Self::WORDS => !from_bit,
+                _ => !0,
+            };
+            let word = self.words[index] & mask;
+            let found = index * Self::BITS + word.trailing_zeros() as usize;
+            (word != 0).then(|| (found + NEAR as usize - slot) % NEAR as usize)
+        })
     }
 }
 
@@ -312,6 +364,7 @@ struct Search<'a, L: Lane, const ALONE: bool> {
     visited_arcs: u64,
     /// Bucket `i` is at `i % NEAR`, for the next `NEAR` buckets.
     near: Vec<Bucket>,
+    occupied: Occupied,
     far: Bucket,
     /// At most the lowest bucket of a vertex in `far`.
     far_least: u64,
@@ -340,6 +393,7 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
             scope,
             visited_arcs: 0,
             near: (0..NEAR).map(|_| Bucket::default()).collect(),
+            occupied: Occupied { words: [0; Occupied::WORDS] },
             far: Bucket::default(),
             far_least: NONE,
             spare: Vec::new(),
@@ -358,15 +412,10 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
         for number in 0.. {
             let round = &self.shared.rounds[number % 3];
             if ALONE {
-                self.empty_bucket_alone();
+                self.empty_bucket_alone(round);
             } else {
                 self.empty_bucket_together(round, worker.count);
             }
-            round.next.fetch_min(self.next_bucket(), Ordering::Relaxed);
-            if worker.index == 0 && self.task.control.is_cancelled() {
-                round.cancelled.store(true, Ordering::Relaxed);
-            }
-            worker.barrier();
             let next = round.next.load(Ordering::Relaxed);
             if round.cancelled.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
@@ -424,7 +473,7 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
             if pull {
                 self.pull_chunk(&chunk, floor);
             } else {
-                self.relax_chunk::<true>(&chunk, Some(floor));
+                self.relax_chunk::<true>(&mut chunk, Some(floor), None);
             }
         }
         // Until here, a distance that was pulled is stored by whoever pulls it, and lowered by nobody.
@@ -468,62 +517,111 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
         !self.task.targets.is_empty() && self.unsettled_targets.is_empty()
     }
 
-    fn empty_bucket_alone(&mut self) {
+    fn empty_bucket_alone(&mut self, round: &Round) {
         let slot = (self.current % NEAR) as usize;
         while !self.near[slot].is_empty() {
             let Bucket { open, full } = std::mem::take(&mut self.near[slot]);
             for chunk in full.into_iter().chain([open]) {
-                self.relax_and_recycle(chunk);
+                self.relax_and_recycle(chunk, round);
             }
         }
+        self.tell(round);
     }
 
     fn empty_bucket_together(&mut self, round: &Round, workers: usize) {
-        let slot = (self.current % NEAR) as usize;
+        let (slot, queue) = ((self.current % NEAR) as usize, &self.shared.queue);
         loop {
             let bucket = &mut self.near[slot];
             if !bucket.full.is_empty() {
-                self.shared.share(bucket.full.drain(..));
+                queue.share(bucket.full.drain(..));
             }
             let own = (!bucket.open.is_empty()).then(|| std::mem::take(&mut bucket.open));
-            if let Some(chunk) = own.or_else(|| self.shared.take()) {
-                self.relax_and_recycle(chunk);
+            if let Some(chunk) = own.or_else(|| queue.take()) {
+                self.relax_and_recycle(chunk, round);
                 continue;
             }
             // Only a thread that is not idle shares chunks, and it becomes idle after it has found none: when all are
-            // idle, there are none.
+            // idle, there are none, and nobody is busy again before the next bucket.
+            self.tell(round);
             round.idle.fetch_add(1, Ordering::AcqRel);
             let mut patience = Patience::default();
-            while self.shared.length.load(Ordering::Relaxed) == 0 {
-                if round.idle.load(Ordering::Acquire) == workers {
+            loop {
+                let idle = round.idle.load(Ordering::Acquire);
+                if idle == workers {
                     return;
+                }
+                let found = queue.length.load(Ordering::Relaxed) > 0;
+                let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+                if found && round.idle.compare_exchange(idle, idle - 1, success, failure).is_ok() {
+                    break;
                 }
                 patience.wait();
             }
-            round.idle.fetch_sub(1, Ordering::AcqRel);
         }
     }
 
-    fn relax_and_recycle(&mut self, mut chunk: Chunk) {
+    fn relax_and_recycle(&mut self, mut chunk: Chunk, round: &Round) {
         // Once the search is cancelled, its result is thrown away.
         if !self.task.control.is_cancelled() {
             if self.scope.is_everything() {
-                self.relax_chunk::<false>(&chunk, None);
+                self.relax_chunk::<false>(&mut chunk, None, Some(round));
             } else {
-                self.relax_chunk::<true>(&chunk, None);
+                self.relax_chunk::<true>(&mut chunk, None, Some(round));
             }
         }
+        self.recycle(chunk);
+    }
+
+    /// Gives parts of what comes at this place of a chunk and after it to those that wait, if it is enough.
+    #[inline(always)]
+    fn give_away(&mut self, chunk: &mut Chunk, start: usize, round: &Round) {
+        if chunk.len() - start < 2 * PIECE {
+            return;
+        }
+        let waiting = round.idle.load(Ordering::Relaxed);
+        if waiting > 0 && self.shared.queue.length.load(Ordering::Relaxed) == 0 {
+            self.split(chunk, start, waiting + 1);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn split(&mut self, chunk: &mut Chunk, start: usize, parts: usize) {
+        let part = (chunk.len() - start).div_ceil(parts).max(PIECE);
+        let given = chunk[start + part..].chunks(part).map(|part| {
+            let mut chunk = fresh(&mut self.spare);
+            chunk.extend_from_slice(part);
+            chunk
+        });
+        self.shared.queue.share(given);
+        chunk.truncate(start + part);
+    }
+
+    fn recycle(&mut self, mut chunk: Chunk) {
         chunk.clear();
         if chunk.capacity() > 0 {
             self.spare.push(chunk);
         }
     }
 
-    /// The lowest of this thread's buckets that may not be empty.
-    fn next_bucket(&self) -> u64 {
-        let near = (self.current..self.current.saturating_add(NEAR))
-            .find(|index| !self.near[(index % NEAR) as usize].is_empty())
-            .unwrap_or(NONE);
+    /// Tells the others what this thread knows, when it has emptied its part of the bucket. What it told before stays
+    /// true: no later bucket is emptied before its turn.
+    fn tell(&mut self, round: &Round) {
+        let next = self.next_bucket();
+        if next < round.next.load(Ordering::Relaxed) {
+            round.next.fetch_min(next, Ordering::Relaxed);
+        }
+        // Whoever has left out work, since it was cancelled, sees that here, too.
+        if self.task.control.is_cancelled() {
+            round.cancelled.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The lowest of this thread's buckets that may not be empty, the current one being empty.
+    fn next_bucket(&mut self) -> u64 {
+        let slot = (self.current % NEAR) as usize;
+        self.occupied.remove(slot);
+        let near = self.occupied.distance_from(slot).map_or(NONE, |ahead| self.current + ahead as u64);
         near.min(self.far_least)
     }
 
@@ -533,17 +631,14 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
         if self.far_least <= next {
             self.far_least = NONE;
             let Bucket { open, full } = std::mem::take(&mut self.far);
-            for mut chunk in full.into_iter().chain([open]) {
+            for chunk in full.into_iter().chain([open]) {
                 for &v in &chunk {
                     let index = self.width.bucket(self.distance(v));
                     if index >= next {
                         self.push(v, index);
                     }
                 }
-                chunk.clear();
-                if chunk.capacity() > 0 {
-                    self.spare.push(chunk);
-                }
+                self.recycle(chunk);
             }
         }
     }
@@ -551,10 +646,19 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
     #[inline(always)]
     fn push(&mut self, v: VertexId, index: u64) {
         if index - self.current < NEAR {
-            self.near[(index % NEAR) as usize].push(v, &mut self.spare);
+            let slot = (index % NEAR) as usize;
+            let bucket = &mut self.near[slot];
+            if bucket.lacks_room() {
+                self.occupied.insert(slot);
+                bucket.open_chunk(&mut self.spare);
+            }
+            bucket.open.push(v);
         } else {
             self.far_least = self.far_least.min(index);
-            self.far.push(v, &mut self.spare);
+            if self.far.lacks_room() {
+                self.far.open_chunk(&mut self.spare);
+            }
+            self.far.open.push(v);
         }
     }
 
@@ -564,8 +668,14 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
     }
 
     /// Relaxes the arcs in scope of each vertex that is still in the current bucket; or, if there is a `floor`, those of
-    /// each vertex that lead at least so far. The search is `LIMITED` unless everything is in scope.
-    fn relax_chunk<const LIMITED: bool>(&mut self, chunk: &[VertexId], floor: Option<L::Distance>) {
+    /// each vertex that lead at least so far. The search is `LIMITED` unless everything is in scope. In a `round`, threads
+    /// that wait get parts of the chunk, which is then shorter.
+    fn relax_chunk<const LIMITED: bool>(
+        &mut self,
+        chunk: &mut Chunk,
+        floor: Option<L::Distance>,
+        round: Option<&Round>,
+    ) {
         const ROWS_AHEAD: usize = 16;
         const ARCS_AHEAD: usize = 8;
         /// From here on a call is worth its while.
@@ -573,7 +683,17 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
         let (graph, distances) = (self.graph, self.distances);
         let (least, limit) = (floor.unwrap_or(L::Distance::ZERO), self.scope.limit);
         let mut waiting = 0;
-        for (index, &u) in chunk.iter().enumerate() {
+        let mut after = 0;
+        while after < chunk.len() {
+            let index = after;
+            after += 1;
+            if !ALONE
+                && index % PIECE == 0
+                && let Some(round) = round
+            {
+                self.give_away(chunk, index, round);
+            }
+            let u = chunk[index];
             if let Some(&v) = chunk.get(index + ROWS_AHEAD) {
                 prefetch(&graph.offsets[v as usize]);
                 prefetch(&self.distances[v as usize]);
