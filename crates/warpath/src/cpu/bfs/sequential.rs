@@ -91,7 +91,7 @@ pub(super) struct Queue {
 impl Queue {
     /// Room for all vertices of a graph. Memory is touched only as it fills.
     pub(super) fn new(vertices: usize) -> Self {
-        Queue { vertices: Vec::with_capacity(vertices + 1), head: 0, tail: 0 }
+        Queue { vertices: on_huge_pages(Vec::with_capacity(vertices + 1)), head: 0, tail: 0 }
     }
 
     /// Forgets everything and begins with this frontier, no vertex of which is named twice.
@@ -134,9 +134,9 @@ impl Queue {
             // SAFETY: the queue is written below `tail`, with vertices, which have two offsets each; these ascend to
             // `targets.len()`, as every `Csr` guarantees.
             unsafe {
-                let soon = queue.add((head + OFFSETS_AHEAD).min(tail - 1)).read();
+                let soon = queue.add((head + OFFSETS_AHEAD).min(end - 1)).read();
                 prefetch(offsets, soon as usize);
-                let next = queue.add((head + ROW_AHEAD).min(tail - 1)).read();
+                let next = queue.add((head + ROW_AHEAD).min(end - 1)).read();
                 prefetch(targets, *offsets.get_unchecked(next as usize) as usize);
                 let u = queue.add(head).read() as usize;
                 let (first, after) = (*offsets.get_unchecked(u) as usize, *offsets.get_unchecked(u + 1) as usize);
