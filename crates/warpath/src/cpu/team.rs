@@ -100,6 +100,16 @@ impl Worker<'_> {
         self.barrier.wait();
     }
 
+    /// Waits a little for something that another worker does, longer each time.
+    ///
+    /// # Panics
+    ///
+    /// If another worker has: it would be waited for in vain.
+    #[inline]
+    pub(crate) fn wait(&self, patience: &mut Patience) {
+        self.barrier.wait_a_little(patience);
+    }
+
     /// This worker's share of `0..length`: consecutive, of nearly equal size.
     #[inline]
     pub fn share(&self, length: usize) -> std::ops::Range<usize> {
@@ -134,9 +144,14 @@ impl Barrier {
         }
         let mut patience = Patience::default();
         while self.generation.load(Ordering::Acquire) == generation {
-            assert!(!self.broken.load(Ordering::Relaxed), "another worker of the team panicked");
-            patience.wait();
+            self.wait_a_little(&mut patience);
         }
+    }
+
+    #[inline]
+    fn wait_a_little(&self, patience: &mut Patience) {
+        assert!(!self.broken.load(Ordering::Relaxed), "another worker of the team panicked");
+        patience.wait();
     }
 }
 

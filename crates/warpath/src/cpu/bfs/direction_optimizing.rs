@@ -176,14 +176,15 @@ impl Search {
     }
 }
 
-/// Whether the arcs out of this frontier are worth sharing out: as some of its vertices have it where it has many, since
-/// there may be thousands of levels.
+/// Whether the arcs out of this frontier are worth sharing out. They are counted where some of its vertices make that
+/// likely: there may be thousands of levels.
 #[inline]
 fn is_wide(graph: &Csr, frontier: &[VertexId], narrow_arcs: usize) -> bool {
     const SAMPLES: usize = 256;
+    let arcs_of_every = |step| frontier.iter().step_by(step).map(|&u| graph.row(u).len()).sum::<usize>();
     let step = frontier.len().div_ceil(SAMPLES).max(1);
-    let arcs: usize = frontier.iter().step_by(step).map(|&u| graph.row(u).len()).sum();
-    arcs.saturating_mul(step) > narrow_arcs
+    let estimate = arcs_of_every(step).saturating_mul(step);
+    estimate > narrow_arcs && (step == 1 || arcs_of_every(1) > narrow_arcs)
 }
 
 /// A view of the levels that threads share.

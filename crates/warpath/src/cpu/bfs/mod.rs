@@ -85,7 +85,7 @@ mod tests {
     use petgraph::graph::{DiGraph, NodeIndex};
 
     use super::*;
-    use crate::graph::{Distances, Unit};
+    use crate::graph::{Direction, Distances, GraphBuilder, Unit};
     use crate::testing::{Random, graphs_of_every_shape};
     use crate::{Bfs, Solver};
 
@@ -161,6 +161,24 @@ mod tests {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_frontier_that_only_looks_wide_is_searched() {
+        // 600 vertices of which the first alone has many arcs, beside a path that makes the graph large.
+        let star = (1..=600_u32).map(|v| (0, v));
+        let hub = (0..3_000_u32).map(|v| (1, 1_000 + v));
+        let path = (0..30_000_u32).map(|v| (5_000 + v, 5_001 + v));
+        let graph =
+            GraphBuilder::new().direction(Direction::Undirected).build_from(star.chain(hub).chain(path)).unwrap();
+        for threads in [1, 3] {
+            let solver = Solver::builder(&graph).threads(threads).open().unwrap();
+            for algorithm in ALGORITHMS_UNDER_TEST {
+                let tree = solver.solve(Bfs::from(0).algorithm(algorithm)).unwrap();
+                assert_eq!(tree.reached(), 3_601, "{algorithm}");
+                tree.verify(&graph).unwrap();
             }
         }
     }

@@ -7,11 +7,11 @@
 //! Bellman-Ford. An entry whose vertex has moved to a lower bucket since is skipped.
 //!
 //! What makes it fast here:
-//! - **One barrier a bucket.** Buckets are lists of small chunks, each thread's own. Full chunks of the current bucket go
+//! - **One meeting a bucket.** Buckets are lists of small chunks, each thread's own. Full chunks of the current bucket go
 //!   to a common queue, the rest stays with its thread; a thread that runs out waits for a chunk or for all the others
-//!   to run out too, by when all have said which bucket is next. So a bucket that refills itself costs no further barrier
-//!   (this is bucket fusion). Whoever sees others wait gives away parts of the chunk it is at, so that buckets of a few hundred
-//!   vertices, as roads have them, are shared, too; a bucket too small for that is emptied by the one thread that has it.
+//!   to run out too, by when all have said which bucket is next. So a bucket that refills itself costs no further
+//!   meeting (this is bucket fusion). Whoever sees others wait gives away parts of the chunk it is at, so that buckets of
+//!   a few hundred vertices, as roads have them, are shared, too; a smaller one is emptied by those that have it.
 //! - **Rows are fetched before they are needed:** the queue says early which rows come next.
 //! - **Filter, then apply.** Nine arcs in ten improve nothing. The first pass over a row only collects those that do,
 //!   without a branch, so that dozens of random loads are under way at once; the second pass lowers the distances.
@@ -26,7 +26,7 @@
 //! - **Few buckets, whatever the weights.** The nearest 1,024 buckets are kept apart, all farther ones together, and
 //!   sorted when their time comes. Beyond 2^20 widths from the source, buckets widen with the distance.
 //!
-//! Work O(V + E + re-visits) for random weights, O(V E) at worst; span O(buckets) barriers. It loses to Dijkstra's
+//! Work O(V + E + re-visits) for random weights, O(V E) at worst; span O(buckets) meetings. It loses to Dijkstra's
 //! algorithm only on graphs so small that starting threads counts. Distances are the same, bit by bit, whatever delta
 //! and the number of threads: they fall to the one fixed point.
 //!
@@ -70,7 +70,9 @@ type Atomic<L> = <<<L as Lane>::Distance as DistanceValue>::Key as DistanceKey>:
 
 /// Vertices that travel together between buckets and threads, at most.
 const CHUNK: usize = 256;
-/// Vertices that are worth giving away when others wait, at least.
+/// Empty chunks that a thread keeps: those that it was given came from others, who have to make new ones.
+const SPARE: usize = 4096;
+/// About how many vertices are worth giving away when others wait.
 const PIECE: usize = 32;
 /// Buckets that are kept apart; what is farther away waits in one bucket of its own.
 const NEAR: u64 = 1024;
@@ -254,7 +256,7 @@ struct Queue {
     length: AtomicUsize,
 }
 
-/// What the threads agree on at the end of a bucket. Once all are idle, it stays as it is.
+/// What the threads agree on at the end of a bucket. Once all are idle, it stays as it is until they are so again.
 #[repr(align(128))]
 struct Round {
     /// The lowest bucket that is not empty.
@@ -414,7 +416,7 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
             if ALONE {
                 self.empty_bucket_alone(round);
             } else {
-                self.empty_bucket_together(round, worker.count);
+                self.empty_bucket_together(round, worker);
             }
             let next = round.next.load(Ordering::Relaxed);
             if round.cancelled.load(Ordering::Relaxed) {
@@ -509,8 +511,8 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
         }
     }
 
-    /// Whether all targets, if there are any, are in buckets below `next`. All threads agree on that, since nothing
-    /// moves below `next` any more.
+    /// Whether all targets, if there are any, are in buckets below `next`. All threads agree on that: others may be at
+    /// work in `next` already, but nothing moves below it any more.
     fn targets_are_settled(&mut self, next: u64) -> bool {
         let (distances, width) = (self.distances, self.width);
         self.unsettled_targets.retain(|&v| width.bucket(read::<L>(distances, v)) >= next);
@@ -528,7 +530,7 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
         self.tell(round);
     }
 
-    fn empty_bucket_together(&mut self, round: &Round, workers: usize) {
+    fn empty_bucket_together(&mut self, round: &Round, worker: &Worker<'_>) {
         let (slot, queue) = ((self.current % NEAR) as usize, &self.shared.queue);
         loop {
             let bucket = &mut self.near[slot];
@@ -547,7 +549,7 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
             let mut patience = Patience::default();
             loop {
                 let idle = round.idle.load(Ordering::Acquire);
-                if idle == workers {
+                if idle == worker.count {
                     return;
                 }
                 let found = queue.length.load(Ordering::Relaxed) > 0;
@@ -555,7 +557,7 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
                 if found && round.idle.compare_exchange(idle, idle - 1, success, failure).is_ok() {
                     break;
                 }
-                patience.wait();
+                worker.wait(&mut patience);
             }
         }
     }
@@ -588,18 +590,19 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
     #[inline(never)]
     fn split(&mut self, chunk: &mut Chunk, start: usize, parts: usize) {
         let part = (chunk.len() - start).div_ceil(parts).max(PIECE);
-        let given = chunk[start + part..].chunks(part).map(|part| {
+        let copy = |part: &[VertexId]| {
             let mut chunk = fresh(&mut self.spare);
             chunk.extend_from_slice(part);
             chunk
-        });
-        self.shared.queue.share(given);
+        };
+        let given: Vec<Chunk> = chunk[start + part..].chunks(part).map(copy).collect();
+        self.shared.queue.share(given.into_iter());
         chunk.truncate(start + part);
     }
 
     fn recycle(&mut self, mut chunk: Chunk) {
         chunk.clear();
-        if chunk.capacity() > 0 {
+        if chunk.capacity() > 0 && self.spare.len() < SPARE {
             self.spare.push(chunk);
         }
     }
@@ -617,7 +620,7 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
         }
     }
 
-    /// The lowest of this thread's buckets that may not be empty, the current one being empty.
+    /// The lowest of this thread's buckets that may not be empty. The current one is, and is noted as such.
     fn next_bucket(&mut self) -> u64 {
         let slot = (self.current % NEAR) as usize;
         self.occupied.remove(slot);
@@ -853,6 +856,34 @@ fn prefetch_slice<T: Weight>(values: &[T]) {
     if size_of::<T>() > 0 {
         for value in values.iter().step_by(64 / size_of::<T>().max(1)).take(LINES) {
             prefetch(value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Random;
+
+    #[test]
+    fn the_next_occupied_bucket_is_found_around_the_end() {
+        let mut random = Random(1);
+        for round in 0..2_000 {
+            let mut occupied = Occupied { words: [0; Occupied::WORDS] };
+            let mut expected = std::collections::BTreeSet::new();
+            for _ in 0..random.below(5) {
+                let slot = random.below(NEAR) as usize;
+                occupied.insert(slot);
+                expected.insert(slot);
+            }
+            if let Some(&slot) = expected.first().filter(|_| round % 3 == 0) {
+                occupied.remove(slot);
+                expected.remove(&slot);
+            }
+            for from in [0, 1, 63, 64, NEAR as usize - 1, random.below(NEAR) as usize] {
+                let nearest = expected.iter().map(|slot| (slot + NEAR as usize - from) % NEAR as usize).min();
+                assert_eq!(occupied.distance_from(from), nearest, "{expected:?} from {from}");
+            }
         }
     }
 }

@@ -232,6 +232,7 @@ impl<L: ApspLane + DenseLane> Work<'_, '_, L> {
             let found = searches.rows();
             for &row in &finished.out_of_range {
                 if task.team.install(|| found.leaves_range(row, lane, graph))? {
+                    self.ran.seconds.solve += start.elapsed().as_secs_f64();
                     return Ok(Ended::OutOfRange);
                 }
             }
@@ -243,10 +244,10 @@ impl<L: ApspLane + DenseLane> Work<'_, '_, L> {
             // Some algorithms search as they start. What the device does while rows are handed out is not waited for.
             self.ran.seconds.solve += start.elapsed().as_secs_f64();
             self.hand_out(outgoing, now)?;
-            start = Instant::now();
             self.done = next.start;
             task.control.progress("solve", self.done as u64, task.sources.len() as u64)?;
             now = next;
+            start = Instant::now();
         }
         Ok(Ended::Complete)
     }
