@@ -89,10 +89,14 @@ fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
     let unreachable = L::Distance::UNREACHABLE.key();
     let vertices = task.adjacency.vertices();
     let mut distances: Vec<Atomic<L>> = on_huge_pages(Vec::with_capacity(vertices));
-    task.team.install(|| {
-        let each = (0..vertices).into_par_iter().with_min_len(1 << 14);
-        each.map(|_| unreachable.atomic()).collect_into_vec(&mut distances);
-    });
+    match task.team.threads() {
+        1 => distances.extend((0..vertices).map(|_| unreachable.atomic())),
+        // Most of the time it takes is the operating system's, handing out fresh pages.
+        _ => task.team.install(|| {
+            let each = (0..vertices).into_par_iter().with_min_len(1 << 14);
+            each.map(|_| unreachable.atomic()).collect_into_vec(&mut distances);
+        }),
+    }
     for &source in task.sources {
         DistanceKey::store(&distances[source as usize], L::Distance::ZERO.key());
     }
