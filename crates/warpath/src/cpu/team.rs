@@ -6,6 +6,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use rayon::prelude::*;
+
+use crate::huge_pages::on_huge_pages;
 use crate::{Error, Result};
 
 /// A thread pool of a fixed size.
@@ -48,6 +51,21 @@ impl Team {
             Some(pool) => pool.install(work),
             None => work(),
         }
+    }
+
+    /// An array of so many equal values on huge pages, filled by all threads: most of the time that takes is the operating
+    /// system's, handing out fresh pages.
+    pub(crate) fn filled<T: Send>(&self, length: usize, value: impl Fn() -> T + Sync + Send) -> Vec<T> {
+        const EACH: usize = 1 << 16;
+        let mut values = on_huge_pages(Vec::with_capacity(length));
+        match self.threads() {
+            1 => values.resize_with(length, value),
+            _ => self.install(|| {
+                let all = (0..length).into_par_iter().with_min_len(EACH);
+                all.map(|_| value()).collect_into_vec(&mut values);
+            }),
+        }
+        values
     }
 
     /// Starts `work` on all threads at once and runs `beside` on the calling thread meanwhile; returns when all are

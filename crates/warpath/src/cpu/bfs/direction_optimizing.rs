@@ -27,14 +27,11 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use rayon::prelude::*;
-
 use super::sequential::{Queue, all_settled};
 use super::{BfsAlgorithm, BfsOutcome, BfsTask, UNREACHED};
 use crate::algorithms::{AlgorithmInfo, Parameter, Values};
 use crate::cpu::Worker;
 use crate::graph::{Csr, VertexId};
-use crate::huge_pages::on_huge_pages;
 use crate::prefetch::{prefetch, prefetch_for_writing};
 use crate::problems::Problem;
 use crate::{Error, Result};
@@ -79,13 +76,7 @@ const CHUNK_VERTICES: usize = 64 * CHUNK;
 fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
     let vertices = task.graph.vertices();
     let mut search = Search::new(vertices);
-    // In parallel, because most of the time it takes is the operating system's, handing out fresh pages.
-    let unreached = rayon::iter::repeat_n(UNREACHED, vertices).with_min_len(1 << 16);
-    let mut levels: Vec<u32> = on_huge_pages(Vec::with_capacity(vertices));
-    match task.team.threads() {
-        1 => levels.resize(vertices, UNREACHED),
-        _ => task.team.install(|| levels.par_extend(unreached)),
-    }
+    let mut levels = task.team.filled(vertices, || UNREACHED);
     let counters = search.run(task, &mut levels, |wide| {
         let mut ends = task.team.run(wide);
         ends.swap_remove(0)

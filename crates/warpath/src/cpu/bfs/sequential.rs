@@ -89,7 +89,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Room for all vertices of a graph. Memory is touched only as it fills.
+    /// Room for all vertices of a graph. Memory is touched only as it fills, by huge pages.
     pub(super) fn new(vertices: usize) -> Self {
         Queue { vertices: on_huge_pages(Vec::with_capacity(vertices + 1)), head: 0, tail: 0 }
     }

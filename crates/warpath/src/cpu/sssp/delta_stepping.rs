@@ -39,13 +39,11 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
 use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
 use crate::algorithms::{AlgorithmInfo, Parameter, Values};
 use crate::cpu::{Patience, Worker};
 use crate::graph::{Adjacency, DistanceKey, DistanceValue, Lane, VertexId, Weight, WeightKind};
-use crate::huge_pages::on_huge_pages;
+use crate::prefetch::prefetch;
 use crate::problems::Problem;
 use crate::{Error, Result};
 
@@ -88,15 +86,7 @@ fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
     let width = Width::new(delta);
     let unreachable = L::Distance::UNREACHABLE.key();
     let vertices = task.adjacency.vertices();
-    let mut distances: Vec<Atomic<L>> = on_huge_pages(Vec::with_capacity(vertices));
-    match task.team.threads() {
-        1 => distances.extend((0..vertices).map(|_| unreachable.atomic())),
-        // Most of the time it takes is the operating system's, handing out fresh pages.
-        _ => task.team.install(|| {
-            let each = (0..vertices).into_par_iter().with_min_len(1 << 14);
-            each.map(|_| unreachable.atomic()).collect_into_vec(&mut distances);
-        }),
-    }
+    let distances: Vec<Atomic<L>> = task.team.filled(vertices, || unreachable.atomic());
     for &source in task.sources {
         DistanceKey::store(&distances[source as usize], L::Distance::ZERO.key());
     }
@@ -300,10 +290,15 @@ impl Bucket {
         self.open.is_empty() && self.full.is_empty()
     }
 
-    /// Whether a chunk has to be opened before another vertex goes in.
+    /// Returns whether a chunk was opened for it, as it is for the first vertex of all.
     #[inline(always)]
-    fn lacks_room(&self) -> bool {
-        self.open.len() == self.open.capacity()
+    fn push(&mut self, v: VertexId, spare: &mut Vec<Chunk>) -> bool {
+        let lacks_room = self.open.len() == self.open.capacity();
+        if lacks_room {
+            self.open_chunk(spare);
+        }
+        self.open.push(v);
+        lacks_room
     }
 
     #[cold]
@@ -654,18 +649,12 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
     fn push(&mut self, v: VertexId, index: u64) {
         if index - self.current < NEAR {
             let slot = (index % NEAR) as usize;
-            let bucket = &mut self.near[slot];
-            if bucket.lacks_room() {
+            if self.near[slot].push(v, &mut self.spare) {
                 self.occupied.insert(slot);
-                bucket.open_chunk(&mut self.spare);
             }
-            bucket.open.push(v);
         } else {
             self.far_least = self.far_least.min(index);
-            if self.far.lacks_room() {
-                self.far.open_chunk(&mut self.spare);
-            }
-            self.far.open.push(v);
+            self.far.push(v, &mut self.spare);
         }
     }
 
@@ -702,8 +691,8 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
             }
             let u = chunk[index];
             if let Some(&v) = chunk.get(index + ROWS_AHEAD) {
-                prefetch(&graph.offsets[v as usize]);
-                prefetch(&self.distances[v as usize]);
+                prefetch(graph.offsets, v as usize);
+                prefetch(self.distances, v as usize);
             }
             if let Some(&v) = chunk.get(index + ARCS_AHEAD) {
                 let row = graph.row(v);
@@ -841,25 +830,13 @@ fn read<L: Lane>(distances: &[Atomic<L>], v: VertexId) -> L::Distance {
     L::Distance::from_key(DistanceKey::load(&distances[v as usize]))
 }
 
-/// Asks for the cache line of a value.
-#[inline(always)]
-fn prefetch<T>(value: &T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch reads nothing and can't fault; the instruction is part of the baseline.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(value).cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
-}
-
 /// Asks for the first cache lines of a slice; the hardware finds the rest.
 #[inline(always)]
 fn prefetch_slice<T: Weight>(values: &[T]) {
     const LINES: usize = 4;
     if size_of::<T>() > 0 {
-        for value in values.iter().step_by(64 / size_of::<T>().max(1)).take(LINES) {
-            prefetch(value);
+        for index in (0..values.len()).step_by(64 / size_of::<T>().max(1)).take(LINES) {
+            prefetch(values, index);
         }
     }
 }
