@@ -1,7 +1,8 @@
 //! `cargo xtask gpu-archive`: everything that is run on a machine with a GPU and without Rust, in one folder.
 //!
-//! The folder holds the command, the tests of the library and the script `run.sh`, which runs the tests, then all
-//! algorithms on small graphs under each tool of compute-sanitizer, then the bench, and prints one table.
+//! The folder holds the command, the tests of the library and the bench, each packed by gzip, and the script `run.sh`, which
+//! unpacks them, runs the tests, then all algorithms on small graphs under each tool of compute-sanitizer, then the bench,
+//! and prints one table.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,7 +49,9 @@ pub(crate) fn run(root: &Path, directory: &Path) -> Result<(), String> {
     for (name, path) in built {
         let to = directory.join(name);
         fs::copy(&path, &to).map_err(at(&path))?;
-        files.push(to);
+        // The tables of three programs are mostly the same kernels, and take a third when packed.
+        output_of(Command::new("gzip").arg("-9n").arg(&to))?;
+        files.push(to.with_extension("gz"));
     }
     let script = directory.join("run.sh");
     fs::copy(root.join("xtask/src/gpu_archive.sh"), &script).map_err(at(&script))?;

@@ -5,7 +5,9 @@
 # more graphs to bench are.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
-chmod +x warpath warpath-tests warpath-bench
+for packed in warpath*.gz; do
+    [[ ! -e $packed ]] || gunzip "$packed" || exit 1
+done
 logs=${LOGS:-$PWD/logs}
 mkdir -p "$logs"
 parts=${*:-tests restart graphs sanitizers bench}
