@@ -236,6 +236,15 @@ impl RowSink for NpyWriter {
             _ => Ok(()),
         }
     }
+
+    fn discard(&mut self) {
+        // What was not begun here is not ours.
+        if self.open.take().is_some() {
+            for path in [self.partial_path(), self.journal_path(), self.state_path()] {
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
 }
 
 /// The disk space that a file takes already: one that was given its length before its contents takes less than that.

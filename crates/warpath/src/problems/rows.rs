@@ -118,6 +118,9 @@ pub trait RowSink: Send {
     fn finish(&mut self) -> Result<()> {
         Ok(())
     }
+
+    /// Called instead if the graph turns out to have no such table, whoever goes on: then nothing of it is worth keeping.
+    fn discard(&mut self) {}
 }
 
 /// What is known of a table of distances after all its rows have gone by.

@@ -14,7 +14,7 @@ use super::{Request, Solver};
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics, parse_algorithm};
 use crate::cpu::apsp::{ALGORITHMS, ApspAlgorithm, ApspLane, ApspOutput, ApspTask, RowConsumer};
 use crate::cuda::apsp as cuda;
-use crate::cuda::apsp::{MatrixAlgorithm, searches::SearchesAlgorithm};
+use crate::cuda::apsp::{MatrixAlgorithm, searches::SearchesAlgorithm, tiled_floyd_warshall};
 use crate::graph::{
     DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, NO_VERTEX, U32Narrow, U32Wide, UnitLane,
     VertexId, WeightKind, Weights,
@@ -271,17 +271,14 @@ fn choose(request: &Apsp, solver: &Solver<'_>, table: &Table) -> Result<Choice> 
                 Some(name) => (name.clone(), "asked for".to_owned()),
                 None => on_cuda::choose(solver, table),
             };
-            let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, cuda::ApspAlgorithm::info, &name)?;
-            Ok(Choice {
-                algorithm: Chosen::on_cuda(algorithm),
-                parameters,
-                name,
-                reason,
-                engine_reason: placed.reason,
-                optional: placed.optional,
-            })
+            choose_on_cuda(name, reason, placed.reason, placed.optional)
         }
     }
+}
+
+fn choose_on_cuda(name: String, reason: String, engine_reason: String, optional: bool) -> Result<Choice> {
+    let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, cuda::ApspAlgorithm::info, &name)?;
+    Ok(Choice { algorithm: Chosen::on_cuda(algorithm), parameters, name, reason, engine_reason, optional })
 }
 
 fn choose_on_cpu(request: &Apsp, solver: &Solver<'_>, table: &Table, engine_reason: String) -> Result<Choice> {
@@ -449,8 +446,9 @@ fn run<L: ApspLane + cuda::DenseLane>(
 }
 
 /// Runs `solve` with what is chosen, and, if that is a device that was only predicted to do and does not, with what the
-/// CPU has, unless rows were `begun` to be handed out: another algorithm has them in another order. `in_place` says
-/// whether the result is a matrix.
+/// CPU has, unless rows were `begun` to be handed out: another algorithm has them in another order. Where the device is
+/// what was asked for, another algorithm of it goes on with weights that searches can't have. `in_place` says whether the
+/// result is a matrix.
 fn with_choice<T>(
     solver: &Solver<'_>,
     request: &Apsp,
@@ -461,8 +459,14 @@ fn with_choice<T>(
 ) -> Result<T> {
     let choice = choose(request, solver, table)?;
     let optional = choice.optional;
+    let are_picked = request.algorithm.is_none() && matches!(choice.algorithm, Chosen::BySearches(_));
+    let engine_reason = choice.engine_reason.clone();
     let error = match solve(choice) {
         Err(error) if optional && !begun.get() => error,
+        Err(Error::InvalidRequest(why)) if are_picked && !begun.get() => {
+            let on_matrix = tiled_floyd_warshall::ALGORITHM.info.name.to_owned();
+            return solve(choose_on_cuda(on_matrix, why, engine_reason, optional)?);
+        }
         other => return other,
     };
     // Floats added up in another order may leave their range, or make a cycle negative, where those along paths do not; and
@@ -532,7 +536,7 @@ fn solve_into<L: ApspLane + cuda::DenseLane>(
 ) -> Result<ApspSummary> {
     let table = Table::new(request, solver, !sink.wants_rows())?;
     let begun = Cell::new(false);
-    with_choice(solver, request, &table, false, &begun, |choice| {
+    let solved = with_choice(solver, request, &table, false, &begun, |choice| {
         let mut rows = SinkRows::<L> {
             begun: &begun,
             solver,
@@ -558,7 +562,11 @@ fn solve_into<L: ApspLane + cuda::DenseLane>(
         ran.seconds.verify = rows.verifying;
         ran.seconds.write = rows.writing + finishing.elapsed().as_secs_f64();
         Ok(ApspSummary { facts: rows.facts, verified: request.verified, report: report::<L>(choice, wide, ran) })
-    })
+    });
+    if let Err(Error::NegativeCycle(_)) = solved {
+        sink.discard();
+    }
+    solved
 }
 
 /// Takes the rows of an algorithm: verifies them if asked to, gathers facts, hands them on to the sink.

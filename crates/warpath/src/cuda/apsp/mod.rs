@@ -471,6 +471,7 @@ impl MatrixAlgorithm {
             let plan = self.plan_cut::<L>(cut, cell, vertices, room, wanted);
             // What narrower cells were planned to take says nothing of these.
             plan.check_device(room.device_bytes)?;
+            plan.check(room.host_bytes)?;
             device_bytes = device_bytes.max(plan.device_bytes());
             let mut matrix = match cut {
                 Some(cut) => Finished::Strips(Strips::new(devices, task, cut, range, &plan)?),

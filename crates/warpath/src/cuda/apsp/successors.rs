@@ -322,7 +322,7 @@ mod tests {
         let expected = cpu.solve(Apsp::all().from(sources).algorithm("batched")).unwrap().successors(graph).unwrap();
         let (algorithm, parameters) = parse_algorithm(ALGORITHMS, ApspAlgorithm::info, algorithm).unwrap();
         let ApspAlgorithm::OnMatrix(algorithm) = algorithm else { panic!("no algorithm on a matrix") };
-        let room = Room { devices: 1, device_bytes: u64::MAX, multiprocessors: 1 };
+        let room = Room { devices: 1, device_bytes: u64::MAX, host_bytes: u64::MAX, multiprocessors: 1 };
         for device in devices(sources.len() as u64) {
             let task = DenseTask {
                 graph,

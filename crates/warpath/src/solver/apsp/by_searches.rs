@@ -332,7 +332,8 @@ impl Changed {
                 let weight = i128::from(adjacency.weights[arc]) + i128::from(from) - i128::from(to);
                 weights[arc] = weight.try_into().map_err(|_| {
                     Error::invalid(
-                        "weights of 0 or more in place of those below 0 exceed 32 bits; engine cpu takes them",
+                        "weights of 0 or more in place of those below 0 exceed 32 bits; `tiled-floyd-warshall` takes them, \
+                         and so does the engine cpu",
                     )
                 })?;
             }

@@ -21,14 +21,17 @@ use crate::{Engine, Error, Result};
 /// What there is for a matrix; one device without other limits than those set, where none can be opened.
 fn room(solver: &Solver<'_>) -> Room {
     match solver.devices_and_memory() {
-        Ok((devices, bytes)) => room_of(&devices, bytes),
-        Err(_) => Room { devices: 1, device_bytes: solver.limit.unwrap_or(u64::MAX), multiprocessors: 1 },
+        Ok((devices, bytes)) => room_of(&devices, bytes, solver.memory),
+        Err(_) => {
+            let device_bytes = solver.limit.unwrap_or(u64::MAX);
+            Room { devices: 1, device_bytes, host_bytes: solver.memory, multiprocessors: 1 }
+        }
     }
 }
 
-fn room_of(devices: &[Arc<dyn Device>], device_bytes: u64) -> Room {
+fn room_of(devices: &[Arc<dyn Device>], device_bytes: u64, host_bytes: u64) -> Room {
     let multiprocessors = devices.iter().map(|device| device.properties().multiprocessors).min().unwrap_or(1);
-    Room { devices: devices.len() as u64, device_bytes, multiprocessors }
+    Room { devices: devices.len() as u64, device_bytes, host_bytes, multiprocessors }
 }
 
 /// What the algorithm takes of each device, and of the host, with the successors of so many sources, if they are wanted, and
@@ -220,7 +223,8 @@ pub(super) fn run<L: ApspLane + DenseLane>(
         state: state.as_ref(),
     };
     let (devices, available) = solver.devices_and_memory()?;
-    let room = room_of(&devices, available);
+    let in_result = if let ApspOutput::Matrix(distances) = &output { size_of_val::<[_]>(distances) as u64 } else { 0 };
+    let room = room_of(&devices, available, solver.memory.saturating_sub(in_result));
     // The engine is free for others, such as whoever takes the rows.
     solver.cuda().give_up_prepared();
     let mut solve = || match task.team.install(|| algorithm.solve::<L>(&devices, &room, &dense))? {

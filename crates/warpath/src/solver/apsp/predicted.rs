@@ -128,7 +128,7 @@ pub(super) fn candidate(
             let back = table.cells() as f64 * table.distance_bytes as f64 / COPYING;
             // Beyond the device's memory it takes that of the host, and is worked on only where a GPU is asked for.
             let device_bytes = if matches!(solver.engine, Engine::Cuda(_)) { available } else { u64::MAX };
-            let room = Room { devices: 1, device_bytes, multiprocessors: 1 };
+            let room = Room { devices: 1, device_bytes, host_bytes: u64::MAX, multiprocessors: 1 };
             let plan = on_cuda::plan_matrix(algorithm, parameters, graph, &room, None, table.successors_of());
             (there / COPYING + work + back, plan.unwrap_or_default())
         }

@@ -181,6 +181,12 @@ fn negative_cycles_are_returned_if_a_source_reaches_them() {
         }
         let safe = solver(&graph, 2).solve(Apsp::all().from([7, 8]).algorithm(algorithm).verified()).unwrap();
         assert_eq!(safe.finite_pairs(), 2);
+        // No file is begun, or kept, for a table that there is not.
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = NpyWriter::new(folder.path().join("distances.npy"));
+        let cycle = solver(&graph, 2).solve(Apsp::all().algorithm(algorithm).into_sink(&mut writer));
+        assert!(matches!(cycle, Err(Error::NegativeCycle(_))), "{algorithm}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{algorithm}");
     }
 }
 

@@ -25,6 +25,8 @@ pub(crate) struct Room {
     pub(crate) devices: u64,
     /// How many bytes may be taken of each.
     pub(crate) device_bytes: u64,
+    /// How many bytes may be taken of the host.
+    pub(crate) host_bytes: u64,
     /// How many multiprocessors each has.
     pub(crate) multiprocessors: u32,
 }
@@ -56,7 +58,8 @@ fn multiple(cell: Cell) -> u64 {
 /// The most rows that a strip of so many cells a row may have: offsets within a strip have 32 bits.
 fn most_rows(cell: Cell, side: u64) -> u64 {
     let multiple = multiple(cell);
-    (u64::from(u32::MAX) / (side * cell.bytes() / word(cell))).min(side) / multiple * multiple
+    let words = side.saturating_mul(cell.bytes()) / word(cell);
+    (u64::from(u32::MAX) / words).min(side) / multiple * multiple
 }
 
 impl Cut {
@@ -100,7 +103,8 @@ impl Cut {
     pub(super) fn of_rows(cell: Cell, vertices: u64, rows: u64, room: &Room) -> Self {
         let multiple = multiple(cell);
         let side = vertices.max(1).next_multiple_of(multiple);
-        let height = rows.clamp(1, most_rows(cell, side)).next_multiple_of(multiple);
+        // Where not even one tile a strip has offsets of 32 bits, no machine has the memory for all.
+        let height = rows.clamp(1, most_rows(cell, side).max(1)).next_multiple_of(multiple);
         let there = Cut::new(cell, vertices, height, room, false);
         if there.device_bytes() <= room.device_bytes { there } else { Cut { streamed: true, ..there } }
     }
@@ -155,7 +159,7 @@ impl Cut {
 
     /// Bytes of so many rows.
     pub(super) fn bytes(&self, rows: u64) -> u64 {
-        rows * self.pitch_bytes()
+        rows.saturating_mul(self.pitch_bytes())
     }
 
     /// Tiles of so many rows, down and across.
@@ -184,12 +188,9 @@ impl Cut {
     /// Adds what it takes of each device.
     fn plan_device(&self, plan: &mut Plan) {
         let Cut { height, .. } = *self;
-        for _ in 0..self.slots() {
-            plan_array::<u8>(plan, "a strip of the matrix", self.bytes(height));
-        }
-        for _ in 0..2 {
-            plan_array::<u8>(plan, "a strip that others pass through", self.bytes(height));
-        }
+        // Each begins where the one before ends: rows are whole tiles.
+        plan_array::<u8>(plan, "strips of the matrix", self.bytes(height).saturating_mul(self.slots()));
+        plan_array::<u8>(plan, "strips that others pass through", self.bytes(height).saturating_mul(2));
         plan_array::<u8>(plan, "block on the diagonal", height * height * self.cell.bytes());
         plan_array::<u8>(plan, "columns of a strip", height * height * word(self.cell));
         plan_array::<u64>(plan, "the greatest distance", 1);
@@ -211,7 +212,7 @@ impl Cut {
 
     /// What two states of the work take on disk, but for checksums.
     pub(super) fn state_bytes(&self) -> u64 {
-        2 * self.bytes(self.side)
+        self.bytes(self.side).saturating_mul(2)
     }
 }
 

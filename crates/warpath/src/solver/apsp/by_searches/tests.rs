@@ -156,6 +156,29 @@ fn weights_below_zero_are_reweighted() {
     }
 }
 
+/// What is picked, and can't have the weights, is not the end of it.
+#[test]
+fn the_matrix_takes_what_searches_can_not() {
+    let sparse = negative_graph(1, 300, 2, 50);
+    let mut arcs: Vec<_> = sparse.edges().map(|(u, v, weight)| (u, v, weight as i32)).collect();
+    arcs.extend([(300, 301, i32::MIN + 1), (301, 302, i32::MIN + 1), (300, 303, i32::MAX), (303, 302, i32::MAX)]);
+    let graph = Graph::from_edges(arcs).unwrap();
+    let request = || Apsp::all().from([5, 300]);
+    let expected = on_cpu(&graph).solve(request()).unwrap();
+    for device in devices(2) {
+        let solver = on(device, &graph);
+        let table = Table::new(&request(), &solver, false).unwrap();
+        assert_eq!(super::super::on_cuda::choose(&solver, &table).0, "johnson");
+        let matrix = solver.solve(request().verified()).unwrap();
+        assert_eq!(matrix.distances(), expected.distances());
+        let report = matrix.report();
+        assert_eq!((report.algorithm.as_str(), report.engine.starts_with("cuda")), ("tiled-floyd-warshall", true));
+        assert!(report.reason.contains("exceed 32 bits"), "{}", report.reason);
+        let summary = solver.solve(request().into_sink(&mut ())).unwrap();
+        assert_eq!(summary.distance_sum(), expected.distance_sum());
+    }
+}
+
 #[test]
 fn rows_and_columns_asked_for() {
     fn check<W: TestWeight>(seed: u64) {
