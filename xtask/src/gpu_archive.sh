@@ -96,22 +96,30 @@ if [[ " $parts " == *" tests "* ]]; then
 fi
 
 if [[ " $parts " == *" restart "* ]]; then
-    # Killed when the first states have been kept, gone on with, and compared with a run that was left alone.
+    # Killed when the first states have been kept, gone on with, and compared with a run that was left alone. Several
+    # devices write what one does.
     folder=$(mktemp -d -p .)
     restarted() {
-        local apsp="./warpath apsp uniform:14 --weights random:1..50 --engine cuda --memory 400M"
+        local apsp="./warpath apsp uniform:14 --weights random:1..50 --engine $1 --memory 400M"
         local strips="--algorithm tiled-floyd-warshall:cell-bits=32,keep-seconds=0"
-        $apsp $strips --output "$folder/whole.npy" || return 1
+        [[ -e $folder/whole.npy ]] || $apsp $strips --output "$folder/whole.npy" || return 1
         $apsp $strips --output "$folder/killed.npy" &
         local victim=$!
         until [[ -e $folder/killed.npy.partial.state ]]; do sleep 0.1; done
         sleep "${KILL_AFTER:-2}"
         kill -9 $victim || return 1
         wait $victim
-        $apsp $strips --output "$folder/killed.npy" --resume --statistics --json && cmp "$folder/whole.npy" "$folder/killed.npy"
+        $apsp $strips --output "$folder/killed.npy" --resume --statistics --json >"$folder/said.json" || return 1
+        cat "$folder/said.json"
+        cmp "$folder/whole.npy" "$folder/killed.npy" || return 1
+        python3 -c 'import json, sys; sys.exit(json.load(sys.stdin)["statistics"]["stages_before"] == 0)' <"$folder/said.json"
     }
-    attempt "killed and gone on with" restarted
+    attempt "killed and gone on with" restarted cuda
     cat "$logs/killed-and-gone-on-with.log"
+    if (($(./warpath devices | grep -c '^ *cuda:') > 1)); then
+        attempt "killed and gone on with by all devices" restarted cuda:all
+        cat "$logs/killed-and-gone-on-with-by-all-devices.log"
+    fi
     rm -r "$folder"
 fi
 
@@ -171,18 +179,19 @@ if [[ " $parts " == *" sanitizers "* ]]; then
                     done
                 done
             done
+            # 300 vertices, and 1,025: no multiples of any tile.
             for algorithm in $(algorithms apsp); do
                 attempt "$tool apsp $algorithm" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
-                    ./warpath apsp uniform:8 --weights random:1..50 --verify --engine cuda --algorithm "$algorithm"
+                    ./warpath apsp grid:15x20 --weights random:1..50 --verify --engine cuda --algorithm "$algorithm"
             done
             # In strips that stay, and that come and go.
             for memory in 100M 4500K; do
                 attempt "$tool apsp in strips, $memory" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
-                    ./warpath apsp uniform:10 --weights random:1..50 --verify --engine cuda --memory $memory \
+                    ./warpath apsp grid:25x41 --weights random:1..50 --verify --engine cuda:all --memory $memory \
                     --algorithm tiled-floyd-warshall:strip=128,cell-bits=32
             done
             attempt "$tool apsp with successors" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
-                ./warpath apsp uniform:8 --weights random:1..50 --verify --engine cuda --successors --output "$logs/successors.csv"
+                ./warpath apsp grid:15x20 --weights random:1..50 --verify --engine cuda --successors --output "$logs/successors.csv"
             for algorithm in $(algorithms closure); do
                 attempt "$tool closure $algorithm" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
                     ./warpath closure uniform:8,edges-per-vertex=1 --engine cuda --algorithm "$algorithm" --verify
