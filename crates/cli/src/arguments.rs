@@ -295,10 +295,12 @@ pub struct ApspArguments {
     /// to this .csv
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Go on with an .npy that was interrupted
+    /// Go on with an .npy that was interrupted. Work on a matrix beyond one GPU keeps its state as often as that takes no
+    /// more time than the work; `keep-seconds=0` among the algorithm's parameters keeps every stage
     #[arg(long, requires = "output", conflicts_with = "reduce")]
     pub resume: bool,
-    /// Write the first vertex after the source on the way to each target to the .csv, too
+    /// Write the first vertex after the source on the way to each target to the .csv, too. A GPU finds these where a
+    /// matrix of integers has room for them beside it; else the CPU does, from the distances
     #[arg(long, requires = "output", conflicts_with = "reduce")]
     pub successors: bool,
     /// Check the certificate of every row
