@@ -6,8 +6,9 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 for packed in warpath*.gz; do
-    [[ ! -e $packed ]] || gunzip "$packed" || exit 1
+    [[ ! -e $packed ]] || gunzip -f "$packed" || exit 1
 done
+chmod +x warpath warpath-tests warpath-bench
 logs=${LOGS:-$PWD/logs}
 mkdir -p "$logs"
 parts=${*:-tests restart graphs sanitizers bench}
@@ -105,7 +106,10 @@ if [[ " $parts " == *" restart "* ]]; then
         [[ -e $folder/whole.npy ]] || $apsp $strips --output "$folder/whole.npy" || return 1
         $apsp $strips --output "$folder/killed.npy" &
         local victim=$!
-        until [[ -e $folder/killed.npy.partial.state ]]; do sleep 0.1; done
+        until [[ -e $folder/killed.npy.partial.state ]]; do
+            kill -0 $victim || return 1
+            sleep 0.1
+        done
         sleep "${KILL_AFTER:-2}"
         kill -9 $victim || return 1
         wait $victim
@@ -184,10 +188,10 @@ if [[ " $parts " == *" sanitizers "* ]]; then
                 attempt "$tool apsp $algorithm" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
                     ./warpath apsp grid:15x20 --weights random:1..50 --verify --engine cuda --algorithm "$algorithm"
             done
-            # In strips that stay, and that come and go.
-            for memory in 100M 4500K; do
-                attempt "$tool apsp in strips, $memory" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
-                    ./warpath apsp grid:25x41 --weights random:1..50 --verify --engine cuda:all --memory $memory \
+            # In strips that stay, and that come and go, and on all devices.
+            for where in cuda,100M cuda,4500K cuda:all,100M; do
+                attempt "$tool apsp in strips, $where" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
+                    ./warpath apsp grid:25x41 --weights random:1..50 --verify --engine "${where%,*}" --memory "${where#*,}" \
                     --algorithm tiled-floyd-warshall:strip=128,cell-bits=32
             done
             attempt "$tool apsp with successors" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \

@@ -238,7 +238,7 @@ impl RowSink for NpyWriter {
     }
 
     fn discard(&mut self) {
-        // What was not begun here is not ours.
+        // Where nothing was begun, what is there is another's.
         if self.open.take().is_some() {
             for path in [self.partial_path(), self.journal_path(), self.state_path()] {
                 let _ = std::fs::remove_file(path);

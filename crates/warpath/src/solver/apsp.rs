@@ -447,8 +447,8 @@ fn run<L: ApspLane + cuda::DenseLane>(
 
 /// Runs `solve` with what is chosen, and, if that is a device that was only predicted to do and does not, with what the
 /// CPU has, unless rows were `begun` to be handed out: another algorithm has them in another order. Where the device is
-/// what was asked for, another algorithm of it goes on with weights that searches can't have. `in_place` says whether the
-/// result is a matrix.
+/// what was asked for, the matrix takes weights that are too great for searches, if it has room. `in_place` says whether
+/// the result is a matrix.
 fn with_choice<T>(
     solver: &Solver<'_>,
     request: &Apsp,
@@ -463,9 +463,13 @@ fn with_choice<T>(
     let engine_reason = choice.engine_reason.clone();
     let error = match solve(choice) {
         Err(error) if optional && !begun.get() => error,
-        Err(Error::InvalidRequest(why)) if are_picked && !begun.get() => {
+        // That is known before there are rows but those of an earlier run, which are in the order of the matrix.
+        Err(Error::InvalidRequest(why)) if are_picked && why == by_searches::TOO_GREAT => {
             let on_matrix = tiled_floyd_warshall::ALGORITHM.info.name.to_owned();
-            return solve(choose_on_cuda(on_matrix, why, engine_reason, optional)?);
+            return match solve(choose_on_cuda(on_matrix, why.clone(), engine_reason, optional)?) {
+                Err(Error::OutOfMemory { .. }) => Err(Error::InvalidRequest(why)),
+                other => other,
+            };
         }
         other => return other,
     };

@@ -302,6 +302,10 @@ fn facts<L: DenseLane>(raw: &RawFacts) -> RowFacts {
     RowFacts { reached: raw.reached, greatest, sum: DistanceSum::Integer(raw.sum()) }
 }
 
+/// Why some graphs with signed weights are not searched here.
+pub(super) const TOO_GREAT: &str = "weights of 0 or more in place of those below 0 exceed 32 bits; \
+                                    `tiled-floyd-warshall` takes them, and so does the engine cpu";
+
 /// A graph with signed weights, as one with weights of 0 or more that has the same shortest paths.
 struct Changed {
     graph: Graph,
@@ -330,12 +334,7 @@ impl Changed {
             for arc in csr.row(u) {
                 let to = potentials[csr.targets()[arc] as usize];
                 let weight = i128::from(adjacency.weights[arc]) + i128::from(from) - i128::from(to);
-                weights[arc] = weight.try_into().map_err(|_| {
-                    Error::invalid(
-                        "weights of 0 or more in place of those below 0 exceed 32 bits; `tiled-floyd-warshall` takes them, \
-                         and so does the engine cpu",
-                    )
-                })?;
+                weights[arc] = weight.try_into().map_err(|_| Error::invalid(TOO_GREAT))?;
             }
         }
         let csr = Csr::trusted(csr.offsets().to_vec(), csr.targets().to_vec(), Weights::U32(weights.into()));

@@ -12,7 +12,7 @@ use crate::cuda::apsp::strips::{Kept, Room};
 use crate::cuda::apsp::{self as cuda, Cell, DenseLane, DenseTask, Finished, MatrixAlgorithm, Solved};
 use crate::cuda::device::Device;
 use crate::graph::{DistanceValue, F32Lane, F64Lane, Graph, I32Lane, U32Narrow, UnitLane, VertexId, WeightKind};
-use crate::plan::Plan;
+use crate::plan::{Plan, available_memory};
 use crate::problems::{Apsp, KeptState, disk_space_of};
 use crate::solver::Solver;
 use crate::solver::place::{Predicted, in_words as seconds_in_words};
@@ -21,17 +21,14 @@ use crate::{Engine, Error, Result};
 /// What there is for a matrix; one device without other limits than those set, where none can be opened.
 fn room(solver: &Solver<'_>) -> Room {
     match solver.devices_and_memory() {
-        Ok((devices, bytes)) => room_of(&devices, bytes, solver.memory),
-        Err(_) => {
-            let device_bytes = solver.limit.unwrap_or(u64::MAX);
-            Room { devices: 1, device_bytes, host_bytes: solver.memory, multiprocessors: 1 }
-        }
+        Ok((devices, bytes)) => room_of(&devices, bytes),
+        Err(_) => Room { devices: 1, device_bytes: solver.limit.unwrap_or(u64::MAX), ..room_of(&[], 0) },
     }
 }
 
-fn room_of(devices: &[Arc<dyn Device>], device_bytes: u64, host_bytes: u64) -> Room {
+fn room_of(devices: &[Arc<dyn Device>], device_bytes: u64) -> Room {
     let multiprocessors = devices.iter().map(|device| device.properties().multiprocessors).min().unwrap_or(1);
-    Room { devices: devices.len() as u64, device_bytes, host_bytes, multiprocessors }
+    Room { devices: devices.len() as u64, device_bytes, host_bytes: available_memory(), multiprocessors }
 }
 
 /// What the algorithm takes of each device, and of the host, with the successors of so many sources, if they are wanted, and
@@ -223,8 +220,11 @@ pub(super) fn run<L: ApspLane + DenseLane>(
         state: state.as_ref(),
     };
     let (devices, available) = solver.devices_and_memory()?;
-    let in_result = if let ApspOutput::Matrix(distances) = &output { size_of_val::<[_]>(distances) as u64 } else { 0 };
-    let room = room_of(&devices, available, solver.memory.saturating_sub(in_result));
+    let mut room = room_of(&devices, available);
+    if let ApspOutput::Matrix(distances) = &output {
+        // It has its addresses, but hardly any memory yet.
+        room.host_bytes = room.host_bytes.saturating_sub(size_of_val(&**distances) as u64);
+    }
     // The engine is free for others, such as whoever takes the rows.
     solver.cuda().give_up_prepared();
     let mut solve = || match task.team.install(|| algorithm.solve::<L>(&devices, &room, &dense))? {

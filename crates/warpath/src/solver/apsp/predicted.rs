@@ -60,7 +60,7 @@ fn on_matrix(algorithm: &MatrixAlgorithm, parameters: &Parameters, graph: &Graph
     };
     let vertices = graph.vertices() as f64;
     // Rates of the papers' algorithms, in 32 bits, beside that. A thread that has a row takes as long for each of its
-    // relaxations however many there are.
+    // relaxations however many threads there are, up to some thousands.
     let others =
         [("blocked-floyd-warshall", 2.2e12), ("floyd-warshall", 0.255e12), ("floyd-warshall-rows", vertices / 0.38e-6)];
     let relaxations = vertices.powi(3);

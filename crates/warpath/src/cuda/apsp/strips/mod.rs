@@ -38,7 +38,7 @@
 //!
 //! Every cell is the least of sums that depend on graph and `S` alone, not on what runs where and when: any number of
 //! devices gives the same bits, floats included. (A matrix in one piece has other sums of floats: one device gives the bits
-//! of several where it has strips, which `strip=` asks for.) A strip is never read while it is written to: the pivot is
+//! of several where both are given the same `strip=`.) A strip is never read while it is written to: the pivot is
 //! made in another place than the strip that it is made from.
 //!
 //! That a negative cycle is found: let `k` be the vertex of one that is admitted last, in the stage `K`. Before that
