@@ -103,6 +103,8 @@ mod interrupted {
     fn ctrl_c_ends_waiting_for_standard_input() {
         let folder = Folder::new();
         let mut child = start(&folder, "info -");
+        // Waiting for the child would close it, and end the input.
+        let _open = child.stdin.take();
         std::thread::sleep(Duration::from_millis(500));
         signal(&child, "-INT");
         assert_eq!(child.wait().unwrap().code(), Some(130));
