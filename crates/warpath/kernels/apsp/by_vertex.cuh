@@ -30,27 +30,52 @@ __device__ __forceinline__ bool is_on_negative_cycle(const Search<Cell>& search,
     return is_negative;
 }
 
-/// One thread a pair.
+/// Bytes that come from memory together. Rows begin at multiples of these.
+constexpr u32 line_bytes = 128;
+
+/// One thread a pair. Most pairs stay as they are, and are not written. Blocks are begun along the rows, so the rows below
+/// this block's are what comes next.
 template <class Cell>
 __device__ __forceinline__ void relax_pairs(const Search<Cell>& search) {
     const u64 column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= search.vertices || column >= search.vertices) return;
     if (is_on_negative_cycle(search, row == 0 && column == 0)) return;
     auto* const cell = search.matrix + row * search.pitch + column;
-    *cell = Cell::relax(search.matrix[row * search.pitch + search.through],
-                        search.matrix[search.through * search.pitch + column], *cell);
+    const bool begins_line = column % (line_bytes / sizeof *cell) == 0;
+    if (begins_line && row + blockDim.y < search.vertices) prefetch_to_l2(cell + blockDim.y * search.pitch);
+    const auto before = *cell;
+    const auto best = Cell::relax(search.matrix[row * search.pitch + search.through],
+                                  search.matrix[search.through * search.pitch + column], before);
+    if (best != before) *cell = best;
 }
 
-/// One thread a row.
+/// One thread a row, which it goes along by lines: a line is all on its way at once, and is written where it has changed.
 template <class Cell>
 __device__ __forceinline__ void relax_rows(const Search<Cell>& search) {
+    using Vector = cells::Vector<typename Cell::Word>;
+    constexpr u32 numbers = sizeof(Vector) / sizeof(typename Cell::Number), vectors = line_bytes / sizeof(Vector);
     const u64 row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= search.vertices || is_on_negative_cycle(search, row == 0)) return;
-    auto* const cells = search.matrix + row * search.pitch;
-    const auto left = cells[search.through];
+    auto* const own = search.matrix + row * search.pitch;
+    const auto left = own[search.through];
     const auto* const above = search.matrix + search.through * search.pitch;
-    for (u32 column = 0; column < search.vertices; column++) {
-        cells[column] = Cell::relax(left, above[column], cells[column]);
+    for (u64 first = 0; first < search.vertices; first += vectors * numbers) {
+        Vector old[vectors], from[vectors];
+#pragma unroll
+        for (u32 i = 0; i < vectors; i++) {
+            old[i] = cells::read_vector(own + first + i * numbers);
+            from[i] = cells::read_vector(above + first + i * numbers);
+        }
+#pragma unroll
+        for (u32 i = 0; i < vectors; i++) {
+            Vector best = old[i];
+            bool has_changed = false;
+            for (u32 k = 0; k < numbers; k++) {
+                best.word[k] = Cell::relax(left, from[i].word[k], old[i].word[k]);
+                has_changed |= best.word[k] != old[i].word[k];
+            }
+            if (has_changed) cells::write_vector(own + first + i * numbers, best);
+        }
     }
 }
 

@@ -170,6 +170,21 @@ constexpr u32 cells_of_word = sizeof(typename Cell::Word) / sizeof(typename Cell
 template <>
 constexpr u32 cells_of_word<Bits> = 32;
 
+/// Words that are moved at once: 16 bytes.
+template <class Word>
+struct alignas(16) Vector {
+    Word word[16 / sizeof(Word)];
+};
+
+template <class Word>
+__device__ __forceinline__ Vector<Word> read_vector(const Word* from) {
+    return same_bits<Vector<Word>>(*reinterpret_cast<const uint4*>(from));
+}
+template <class Word>
+__device__ __forceinline__ void write_vector(Word* to, const Vector<Word>& vector) {
+    *reinterpret_cast<uint4*>(to) = same_bits<uint4>(vector);
+}
+
 /// The number in one of the cells of a word.
 template <class Cell>
 __device__ __forceinline__ typename Cell::Number cell_of(typename Cell::Word word, u32 place) {

@@ -1,6 +1,8 @@
 // Distances, one launch for each vertex: `by_vertex.cuh` has all of it.
 //
-// registers: 32
+// registers: 128
+// registers apsp_floyd_warshall_u32: 32
+// sass: LDG.E.128
 // no-sass: STL
 #include "by_vertex.cuh"
 

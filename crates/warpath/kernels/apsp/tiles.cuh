@@ -30,7 +30,10 @@
 
 namespace tiles {
 
+using cells::read_vector;
 using cells::same_bits;
+using cells::Vector;
+using cells::write_vector;
 
 constexpr u32 threads = 256;
 /// So many vertices of a stage are in shared memory at a time: a slab.
@@ -78,21 +81,6 @@ struct Shape {
     /// Rows of a tile that a thread has, and words in a row: two vectors each, half a tile apart.
     static constexpr u32 own = 2 * vector;
 };
-
-/// Words that are moved at once.
-template <class Word>
-struct alignas(16) Vector {
-    Word word[16 / sizeof(Word)];
-};
-
-template <class Word>
-__device__ __forceinline__ Vector<Word> read_vector(const Word* from) {
-    return same_bits<Vector<Word>>(*reinterpret_cast<const uint4*>(from));
-}
-template <class Word>
-__device__ __forceinline__ void write_vector(Word* to, const Vector<Word>& vector) {
-    *reinterpret_cast<uint4*>(to) = same_bits<uint4>(vector);
-}
 
 /// Where a thread is in its tile: a warp has 4 x 8 threads.
 struct Place {

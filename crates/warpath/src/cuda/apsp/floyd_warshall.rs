@@ -1,10 +1,11 @@
 //! Floyd and Warshall's algorithm on a GPU as it is written down: a launch for each vertex.
 //!
-//! `floyd-warshall` has a thread for each pair. Every launch reads and writes the whole matrix, so the memory sets the
-//! pace: 3 words a relaxation where the arithmetic could do with hardly any. Work V^3, span V launches.
+//! `floyd-warshall` has a thread for each pair. Every launch reads the whole matrix, for one relaxation a word, and makes
+//! V^2 threads that do no more than that: these set the pace. Work V^3, span V launches.
 //!
 //! `floyd-warshall-rows` has a thread for each row, which goes along it. There are few threads, and those beside each
-//! other read words that are rows apart, each a transaction of its own: this is what Harish and Narayanan compare with.
+//! other read words that are rows apart; so each reads whole lines of the memory at a time. Harish and Narayanan compare
+//! with it, and find it slower; on large matrices it is quicker here, for its threads are made once for a whole row.
 //!
 //! Both win where nothing else does: they are there to be compared with. See `tiled-floyd-warshall`.
 //!
@@ -30,17 +31,28 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
         negative_weights: true,
     },
     has: |cell, _| cell != Cell::U16,
-    multiples: |_| (1, 1),
+    multiples: |_| (1, LINE),
     plan: |_, _, plan| plan_array::<u32>(plan, "flag", 1),
     strips: false,
     eliminate: |matrix, task| {
-        /// Threads of a block across and down.
-        const SIDE: u32 = 16;
-        let blocks = matrix.rows.div_ceil(SIDE.into()) as u32;
-        let shape = LaunchShape { grid: [blocks, blocks, 1], block: [SIDE, SIDE, 1], ..LaunchShape::line(1, 1) };
+        let shape = one_thread_a_pair(matrix.vertices);
         eliminate(matrix, task, "apsp_floyd_warshall", &shape)
     },
 };
+
+/// Cells of a row come in so many: lines of 128 bytes, whatever the cells are.
+const LINE: u64 = 32;
+
+/// A thread for each pair of so many vertices.
+pub(in crate::cuda) fn one_thread_a_pair(vertices: u64) -> LaunchShape {
+    /// Threads of a block across: with four down the quickest of those tried.
+    const ACROSS: u32 = 64;
+    /// Blocks that a grid can have down.
+    const MOST: u64 = 65_535;
+    let down = [4, 8].into_iter().find(|&down| vertices.div_ceil(down) <= MOST).unwrap_or(16);
+    let blocks = [vertices.div_ceil(ACROSS.into()) as u32, vertices.div_ceil(down) as u32, 1];
+    LaunchShape { grid: blocks, block: [ACROSS, down as u32, 1], ..LaunchShape::line(1, 1) }
+}
 
 /// The line of `floyd-warshall-rows` in the table.
 pub(crate) const ROWS: MatrixAlgorithm = MatrixAlgorithm {
@@ -53,8 +65,9 @@ pub(crate) const ROWS: MatrixAlgorithm = MatrixAlgorithm {
     },
     strips: false,
     eliminate: |matrix, task| {
-        const THREADS: u32 = 256;
-        let shape = LaunchShape::covering(matrix.rows, THREADS);
+        /// Threads of a block: few, for there are few in all, and each multiprocessor is to have some.
+        const THREADS: u32 = 32;
+        let shape = LaunchShape::covering(matrix.vertices, THREADS);
         eliminate(matrix, task, "apsp_floyd_warshall_rows", &shape)
     },
     ..ALGORITHM

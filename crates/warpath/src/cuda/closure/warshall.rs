@@ -12,7 +12,7 @@ use super::{Bits, ClosureAlgorithm, ClosureTask};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::cuda::apsp::blocked_floyd_warshall::{BLOCK, WIDEST, in_blocks};
-use crate::cuda::apsp::floyd_warshall::by_vertex;
+use crate::cuda::apsp::floyd_warshall::{by_vertex, one_thread_a_pair};
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Argument, LaunchShape, arguments, images};
 use crate::cuda::graph::plan_array;
@@ -37,12 +37,9 @@ pub(super) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
     },
     close: |bits, task| {
         with_flags(bits, task, |bits, flags, side| {
-            /// Threads of a block across and down.
-            const SIDE: u32 = 16;
             let function = bits.pool.device().function(&images::CLOSURE_WARSHALL, "closure_warshall")?;
             let vertices = task.graph.vertices() as u32;
-            let blocks = vertices.div_ceil(SIDE);
-            let shape = LaunchShape { grid: [blocks, blocks, 1], block: [SIDE, SIDE, 1], ..LaunchShape::line(1, 1) };
+            let shape = one_thread_a_pair(vertices.into());
             let matrix = (flags.address(), side);
             Ok(by_vertex(&mut bits.pool, matrix, vertices, function, &shape, task.control)?.1)
         })
