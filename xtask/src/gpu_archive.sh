@@ -58,12 +58,12 @@ vertices() {
     ./warpath info "$1" "${reading[@]}" --weights unit --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["vertices"])'
 }
 
-# Whether an algorithm is run on so many vertices. All pairs are for a few thousands, and some algorithms take minutes
-# there on purpose: one thread works on a whole row, or there is one search after another.
+# Whether an algorithm is run on so many vertices. All pairs are for some thousands, and one search after another takes
+# minutes there on purpose.
 suits() {
     case $1:$2 in
         bfs:* | sssp:*) true ;;
-        apsp:floyd-warshall-rows | apsp:repeated-sssp) (($3 <= 5000)) ;;
+        apsp:repeated-sssp) (($3 <= 5000)) ;;
         *) (($3 <= 16000)) ;;
     esac
 }

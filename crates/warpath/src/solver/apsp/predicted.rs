@@ -60,9 +60,9 @@ fn on_matrix(algorithm: &MatrixAlgorithm, parameters: &Parameters, graph: &Graph
     };
     let vertices = graph.vertices() as f64;
     // Rates of the papers' algorithms, in 32 bits, beside that. A thread that has a row takes as long for each of its
-    // relaxations however many threads there are, up to some thousands.
-    let others =
-        [("blocked-floyd-warshall", 2.2e12), ("floyd-warshall", 0.255e12), ("floyd-warshall-rows", vertices / 0.38e-6)];
+    // relaxations however many threads there are, until the memory has enough to do.
+    let by_rows = (vertices / 35e-9).min(0.5e12);
+    let others = [("blocked-floyd-warshall", 2.2e12), ("floyd-warshall", 0.4e12), ("floyd-warshall-rows", by_rows)];
     let relaxations = vertices.powi(3);
     match others.iter().find(|(name, _)| *name == algorithm.info.name) {
         Some((_, rate)) => relaxations / rate * cell.bytes() as f64 / 4.0,
