@@ -5,7 +5,7 @@
 //!
 //! `floyd-warshall-rows` has a thread for each row, which goes along it. There are few threads, and those beside each
 //! other read words that are rows apart; so each reads whole lines of the memory at a time. Harish and Narayanan compare
-//! with it, and find it slower. From some 20,000 vertices on it is the quicker one here, where most pairs stay as they are.
+//! with it, and find it slower. From some 16,000 vertices on it is the quicker one here, where most pairs stay as they are.
 //!
 //! Both win where nothing else does: they are there to be compared with. See `tiled-floyd-warshall`.
 //!
@@ -132,4 +132,24 @@ pub(in crate::cuda) fn by_vertex(
     control.progress("solve", vertices.into(), vertices.into())?;
     let launches = ("kernel_launches", vertices.into());
     Ok((ended, vec![("device_nanoseconds", (seconds * 1e9) as u64), launches]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_has_all_pairs_and_is_not_too_high() {
+        for vertices in [1, 63, 64, 65, 4_099, 82_168, 262_140, 262_141, 524_280, 524_281, 1_048_560] {
+            let LaunchShape { grid, block, .. } = one_thread_a_pair(vertices);
+            for side in 0..2 {
+                let threads = u64::from(grid[side]) * u64::from(block[side]);
+                assert!(
+                    (vertices..vertices + u64::from(block[side])).contains(&threads),
+                    "{vertices}: {grid:?} {block:?}"
+                );
+            }
+            assert!(grid[1] <= 65_535 && block[0] * block[1] <= 1024, "{vertices}: {grid:?} {block:?}");
+        }
+    }
 }
