@@ -1,7 +1,7 @@
 //! Floyd and Warshall's algorithm on a GPU as it is written down: a launch for each vertex.
 //!
 //! `floyd-warshall` has a thread for each pair. Every launch reads the whole matrix, for one relaxation a word, and starts
-//! V^2 threads that do no more than that, which is what seems to set the pace. Work V^3, span V launches.
+//! V^2 threads that do no more than that; how fast blocks are begun sets the pace. Work V^3, span V launches.
 //!
 //! `floyd-warshall-rows` has a thread for each row, which goes along it. There are few threads, and those beside each
 //! other read words that are rows apart; so each reads whole lines of the memory at a time. Harish and Narayanan compare
