@@ -49,7 +49,7 @@ pub(crate) fn run(root: &Path, directory: &Path) -> Result<(), String> {
     for (name, path) in built {
         let to = directory.join(name);
         fs::copy(&path, &to).map_err(at(&path))?;
-        // All of them together would be just too much, and take little more than half of it when packed.
+        // It travels to the other machine packed: that is little more than half of the size.
         output_of(Command::new("gzip").arg("-9n").arg(&to))?;
         files.push(to.with_extension("gz"));
     }
