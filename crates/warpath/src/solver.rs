@@ -248,9 +248,7 @@ impl<'g> Solver<'g> {
     /// can run into.
     pub fn solve<R: Request>(&self, request: R) -> Result<R::Answer> {
         self.check_plan(&request.plan(self)?)?;
-        let answer = request.solve_on(self)?;
-        self.graph.check_intact()?;
-        Ok(answer)
+        request.solve_on(self)
     }
 
     /// Breadth-first search from one source, with predecessors.

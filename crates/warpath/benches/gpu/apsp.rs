@@ -45,9 +45,9 @@ pub(super) fn converted(graph: Graph, kind: &str) -> Graph {
     let weights: Weights = with_weights!(graph.weights(), values => {
         let values = values.iter().map(|&weight| warpath::graph::Weight::to_f64(weight));
         match kind {
-            "i32" => Weights::I32(values.map(|weight| weight as i32).collect::<Vec<_>>().into()),
-            "f32" => Weights::F32(values.map(|weight| weight as f32).collect::<Vec<_>>().into()),
-            "f64" => Weights::F64(values.collect::<Vec<_>>().into()),
+            "i32" => Weights::I32(values.map(|weight| weight as i32).collect::<Vec<_>>()),
+            "f32" => Weights::F32(values.map(|weight| weight as f32).collect::<Vec<_>>()),
+            "f64" => Weights::F64(values.collect::<Vec<_>>()),
             _ => panic!("--type takes i32, f32 or f64"),
         }
     });

@@ -6,7 +6,7 @@
 
 use super::Format;
 use super::compression::Compression;
-use super::input::Input;
+use super::input::Opened;
 use super::text::{Lines, unsigned, without_bom, words};
 use crate::{InputError, Result};
 
@@ -14,23 +14,24 @@ use crate::{InputError, Result};
 pub(super) const WARPATH_MAGIC: &[u8; 8] = b"\x89WPG\r\n\x1a\n";
 
 /// How much of a text is looked at.
-const SAMPLE_BYTES: usize = 1 << 16;
+pub(super) const SAMPLE_BYTES: usize = 1 << 16;
 
 /// The format of an unpacked input.
 ///
 /// # Errors
 ///
 /// If neither the content nor the extension tells.
-pub(super) fn detect(input: &Input) -> Result<Format> {
-    let bytes = input.bytes();
+pub(super) fn detect(opened: &Opened) -> Result<Format> {
+    // All of an input in memory, and of a file of arrays as much as tells.
+    let bytes = opened.head();
     if bytes.starts_with(WARPATH_MAGIC) {
         return Ok(Format::Warpath);
     }
     if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
         return Ok(Format::Npz);
     }
-    let extension = by_extension(&input.name);
-    if is_gap(bytes) {
+    let extension = by_extension(opened.name());
+    if is_gap(bytes, opened.length()) {
         return Ok(Format::Gap);
     }
     let text = without_bom(bytes);
@@ -46,10 +47,16 @@ pub(super) fn detect(input: &Input) -> Result<Format> {
         return Err(InputError::new(format!(
             "the format is unknown: neither the content nor the extension tells; formats are {names}"
         ))
-        .in_file(&input.name)
+        .in_file(opened.name())
         .into());
     }
     Ok(if is_metis(text, sample) { Format::Metis } else { Format::EdgeList })
+}
+
+/// Whether a file that begins like this holds arrays of which each can be copied by itself: one of Warpath's own, or of
+/// GAP.
+pub(super) fn is_arrays(head: &[u8], length: u64) -> bool {
+    head.starts_with(WARPATH_MAGIC) || is_gap(head, length)
 }
 
 /// The format of the extension, the one before it where the last is that of a compression.
@@ -88,14 +95,14 @@ fn by_content(sample: &[u8]) -> Option<Format> {
 
 /// Whether the size is the one that GAP's header announces: a byte for the direction, the numbers of arcs and vertices,
 /// offsets and arcs, and these once more by head if the graph is directed.
-fn is_gap(bytes: &[u8]) -> bool {
-    let Some((&[directed, ref counts @ ..], _)) = bytes.split_first_chunk::<17>() else { return false };
+fn is_gap(head: &[u8], length: u64) -> bool {
+    let Some((&[directed, ref counts @ ..], _)) = head.split_first_chunk::<17>() else { return false };
     let count = |at: usize| u128::from(u64::from_le_bytes(std::array::from_fn(|index| counts[at + index])));
     let (arcs, vertices) = (count(0), count(8));
     directed <= 1
         && [4, 8].into_iter().any(|arc_bytes| {
             let half = (vertices + 1) * 8 + arcs * arc_bytes;
-            17 + half * (1 + u128::from(directed)) == bytes.len() as u128
+            17 + half * (1 + u128::from(directed)) == u128::from(length)
         })
 }
 
@@ -116,11 +123,12 @@ fn is_metis(text: &[u8], sample: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::input::Input;
     use super::*;
 
     #[test]
     fn content_goes_before_the_extension() {
-        let format = |name: &str, bytes: &[u8]| detect(&Input::owned(name, bytes.to_vec())).ok();
+        let format = |name: &str, bytes: &[u8]| detect(&Opened::Memory(Input::owned(name, bytes.to_vec()))).ok();
         for (name, text, expected) in [
             ("x", "%%MatrixMarket matrix coordinate", Some(Format::MatrixMarket)),
             ("x.txt", "%matrixmarket matrix coordinate", Some(Format::MatrixMarket)),

@@ -16,7 +16,7 @@ use super::{ReadOptions, WeightSource, stream_error};
 use crate::graph::{Direction, Graph, Labels, MAX_VERTICES, VertexId, WeightKind, with_weights};
 use crate::{Result, graph::Weight};
 
-pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
+pub(super) fn read(input: Input, options: &ReadOptions) -> Result<Graph> {
     read_problem(input, options, Dialect::Dimacs)
 }
 
@@ -46,7 +46,7 @@ struct Shape {
     keep_weights: bool,
 }
 
-pub(super) fn read_problem(input: &Input, options: &ReadOptions, dialect: Dialect) -> Result<Graph> {
+pub(super) fn read_problem(input: Input, options: &ReadOptions, dialect: Dialect) -> Result<Graph> {
     let text = without_bom(input.bytes());
     let located = |malformed: Malformed<'_>| crate::Error::from(malformed.locate(text));
     if let WeightSource::Column(_) | WeightSource::Named(_) = options.weights {
@@ -67,7 +67,9 @@ pub(super) fn read_problem(input: &Input, options: &ReadOptions, dialect: Dialec
         return Err(located(Malformed::new(problem.line, message)));
     }
     let builder = options.builder(problem.direction).labels(Labels::range(1, problem.vertices));
-    weight_column::build(builder, text, chunks)
+    let lists = weight_column::settle(text, chunks)?;
+    drop(input);
+    lists.build(builder)
 }
 
 fn problem_line<'a>(lines: &mut Lines<'a>, dialect: Dialect) -> Parsed<'a, Problem<'a>> {

@@ -26,17 +26,21 @@ use rayon::prelude::*;
 
 use super::input::Input;
 use super::text::{CHUNK_BYTES, Lines, Loading, Malformed, Parsed, Shown, chunks, digits, unsigned, without_bom};
-use super::weight_column::{self, WeightColumn, WeightedChunk};
+use super::weight_column::{self, WeightColumn, WeightedChunk, WeightedLists};
 use super::{FirstLine, ReadOptions, WeightSource, stream_error};
-use crate::graph::{Direction, Graph, Labels, MAX_VERTICES, StringLabels, VertexId, Weight, WeightKind, with_weights};
+use crate::graph::{
+    Direction, Graph, GraphBuilder, Labels, MAX_VERTICES, StringLabels, VertexId, Weight, WeightKind, with_weights,
+};
 use crate::{Error, InputError, Result};
 
-pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
+pub(super) fn read(input: Input, options: &ReadOptions) -> Result<Graph> {
     let text = without_bom(input.bytes());
-    read_text(input, text, options).map_err(|failure| match failure {
+    let (builder, lists) = read_text(text, options).map_err(|failure| match failure {
         Failure::Malformed(malformed) => malformed.locate(text).into(),
         Failure::Other(error) => error,
-    })
+    })?;
+    drop(input);
+    lists.build(builder)
 }
 
 /// Why a list can't be read.
@@ -57,22 +61,25 @@ impl From<Error> for Failure<'_> {
     }
 }
 
-fn read_text<'a>(input: &Input, text: &'a [u8], options: &ReadOptions) -> std::result::Result<Graph, Failure<'a>> {
+fn read_text<'a>(
+    text: &'a [u8],
+    options: &ReadOptions,
+) -> std::result::Result<(GraphBuilder, WeightedLists), Failure<'a>> {
     let comments = Comments::of(text);
     let (layout, body) = Layout::find(text, options, &comments)?;
     let direction = if comments.undirected { Direction::Undirected } else { Direction::Directed };
     let builder = options.builder(direction);
     let pieces = chunks(body, CHUNK_BYTES);
-    let narrow = parse_pieces::<u32>(input, &pieces, &layout, options)?;
+    let narrow = parse_pieces::<u32>(&pieces, &layout, options)?;
     let (labels, parsed) = match narrow {
         Attempt::Done(parsed) => name_integers(parsed, &pieces, &layout, &comments)?,
-        Attempt::TooWide => match parse_pieces::<u64>(input, &pieces, &layout, options)? {
+        Attempt::TooWide => match parse_pieces::<u64>(&pieces, &layout, options)? {
             Attempt::Done(parsed) => name_integers(parsed, &pieces, &layout, &comments)?,
             _ => name_strings(&pieces, &layout, &comments, options)?,
         },
         Attempt::NoIntegers => name_strings(&pieces, &layout, &comments, options)?,
     };
-    Ok(weight_column::build(builder.labels(labels), text, parsed)?)
+    Ok((builder.labels(labels), weight_column::settle(text, parsed)?))
 }
 
 /// What separates columns.
@@ -392,7 +399,6 @@ impl<'a> From<Malformed<'a>> for ChunkFailure<'a> {
 }
 
 fn parse_pieces<'a, I: IntegerName>(
-    input: &Input,
     pieces: &[&'a [u8]],
     layout: &Layout<'a>,
     options: &ReadOptions,
@@ -403,7 +409,6 @@ fn parse_pieces<'a, I: IntegerName>(
         .par_iter()
         .map(|piece| {
             let parsed = (!control.is_cancelled()).then(|| parse_piece(piece, layout));
-            input.release(piece);
             loading.done(piece);
             parsed
         })

@@ -5,9 +5,8 @@
 //! offsets and arcs a second time, by head; they are skipped, since a transpose is made when it is wanted. There are no
 //! magic bytes: the size of the file tells `.sg` from `.wsg`, and both from anything else.
 //!
-//! The odd first byte misaligns all arrays, so that they can't be used in a mapped file. They are copied out of it in
-//! parallel, heads apart from weights, and what has been copied is given back to the operating system on the way: the
-//! graph is in memory once, not twice.
+//! The arrays are copied out of the file piece by piece, in parallel, heads apart from weights: the graph is in memory
+//! once, not twice. There are no checksums: a file that was changed meanwhile is told by its time of change.
 
 use std::io::Write;
 use std::ops::Range;
@@ -16,14 +15,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::rows::{Rows, vertex_count, wants_weights};
-use super::{Input, ReadOptions, stream_error};
+use super::{Opened, ReadOptions, stream_error};
 use crate::graph::{Csr, Direction, Graph, Labels, Unit, VertexId, WeightKind, Weights};
 use crate::huge_pages::on_huge_pages;
-use crate::{Error, InputError, Result};
+use crate::{Control, Error, InputError, Plan, Result, available_memory};
 
 const HEADER: usize = 17;
 
-/// Arcs copied at a time by a thread; few, since that much of the file is in memory besides the copy.
+/// Arcs copied at a time by a thread.
 const CHUNK: usize = 1 << 16;
 
 /// What the header says, and what the size of the file says about it.
@@ -37,8 +36,8 @@ struct Layout {
 
 impl Layout {
     /// `None` if the size is not the one that the header announces. Without arcs, the extension tells `.wsg` from `.sg`.
-    fn of(bytes: &[u8], name: &str) -> Option<Self> {
-        let (&[directed, ref counts @ ..], _) = bytes.split_first_chunk::<HEADER>()?;
+    fn of(opened: &Opened) -> Option<Self> {
+        let (&[directed, ref counts @ ..], _) = opened.head().split_first_chunk::<HEADER>()?;
         let count = |at: usize| u64::from_le_bytes(std::array::from_fn(|index| counts[at + index]));
         let (arcs, vertices) = (count(0), count(8));
         let halves = match directed {
@@ -48,9 +47,9 @@ impl Layout {
         };
         let size =
             |arc_bytes: u128| HEADER as u128 + halves * ((u128::from(vertices) + 1) * 8 + u128::from(arcs) * arc_bytes);
-        let fits = |arc_bytes| size(arc_bytes) == bytes.len() as u128;
+        let fits = |arc_bytes| size(arc_bytes) == u128::from(opened.length());
         let weighted = match (fits(4), fits(8)) {
-            (true, true) => weighted_by_name(name) == Some(true),
+            (true, true) => weighted_by_name(opened.name()) == Some(true),
             (true, false) => false,
             (false, true) => true,
             (false, false) => return None,
@@ -73,46 +72,45 @@ impl Layout {
 /// # Errors
 ///
 /// If the size of the file is not the one its header announces, or its arrays are not those of a graph.
-pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
-    let bytes = input.bytes();
-    let Some(layout) = Layout::of(bytes, &input.name) else {
+pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
+    let Some(layout) = Layout::of(opened) else {
         let message = "not a serialized GAP graph: its size is not the one that its first 17 bytes announce";
         return Err(InputError::new(message).into());
     };
     vertex_count(layout.vertices as u64)?;
+    let mut plan = Plan::new();
+    plan.memory("the graph", layout.arcs().end as u64);
+    plan.check(available_memory())?;
     let with_weights = layout.weighted && wants_weights(options)?;
     let mut offsets = on_huge_pages(vec![0_u64; layout.vertices + 1]);
-    copy_out(input, layout.offsets(), &mut offsets, |bytes, offsets| {
+    let copying = Copying { opened, control: &options.control };
+    copying.chunks(layout.offsets(), &mut offsets, |bytes, offsets| {
         bytemuck::cast_slice_mut(offsets).copy_from_slice(bytes);
-    });
+    })?;
     let mut targets: Vec<VertexId> = on_huge_pages(vec![0; layout.arcs]);
     let direction = if layout.directed { Direction::Directed } else { Direction::Undirected };
     let labels = Labels::range(0, layout.vertices as u64);
     if !with_weights {
         if layout.weighted {
-            copy_out(input, layout.arcs(), &mut targets, |bytes, targets| {
+            copying.chunks(layout.arcs(), &mut targets, |bytes, targets| {
                 for (arc, target) in bytes.chunks_exact(8).zip(targets) {
                     *target = u32::from_le_bytes([arc[0], arc[1], arc[2], arc[3]]);
                 }
-            });
+            })?;
         } else {
-            copy_out(input, layout.arcs(), &mut targets, |bytes, targets| {
+            copying.chunks(layout.arcs(), &mut targets, |bytes, targets| {
                 bytemuck::cast_slice_mut(targets).copy_from_slice(bytes);
-            });
+            })?;
         }
+        opened.check_unchanged()?;
         let weights = vec![Unit; layout.arcs];
         return Rows { offsets, targets, weights }.into_graph(direction, labels, None, options);
     }
     let mut weights = on_huge_pages(vec![0_i32; layout.arcs]);
-    let mut both: Vec<_> = targets.chunks_mut(CHUNK).zip(weights.chunks_mut(CHUNK)).collect();
     let negative = AtomicBool::new(false);
-    let range = layout.arcs();
-    both.par_iter_mut().enumerate().for_each(|(index, (targets, weights))| {
-        let start = range.start + index * CHUNK * 8;
-        let part = start..start + targets.len() * 8;
+    copying.pairs_of_chunks(layout.arcs(), &mut targets, &mut weights, |bytes, targets, weights| {
         let mut signs = 0;
-        let arcs = input.bytes()[part.clone()].chunks_exact(8);
-        for ((arc, target), weight) in arcs.zip(targets.iter_mut()).zip(weights.iter_mut()) {
+        for ((arc, target), weight) in bytes.chunks_exact(8).zip(targets.iter_mut()).zip(weights.iter_mut()) {
             let arc = u64::from_le_bytes(std::array::from_fn(|at| arc[at]));
             (*target, *weight) = (arc as u32, (arc >> 32) as i32);
             signs |= *weight;
@@ -120,8 +118,8 @@ pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
         if signs < 0 {
             negative.store(true, Ordering::Relaxed);
         }
-        input.bytes.release(part);
-    });
+    })?;
+    opened.check_unchanged()?;
     if negative.into_inner() {
         Rows { offsets, targets, weights }.into_graph(direction, labels, None, options)
     } else {
@@ -130,18 +128,50 @@ pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
     }
 }
 
-/// Copies an array out of a part of the input, chunk by chunk in parallel, and lets go of what has been copied.
-fn copy_out<T: Send>(input: &Input, range: Range<usize>, values: &mut [T], copy: impl Fn(&[u8], &mut [T]) + Sync) {
-    if values.is_empty() {
-        return;
+/// Copies arrays out of parts of the file, chunk by chunk in parallel.
+struct Copying<'a> {
+    opened: &'a Opened,
+    control: &'a Control,
+}
+
+impl Copying<'_> {
+    /// Fills `values` with what `copy` makes of the bytes in `range`.
+    fn chunks<T: Send>(
+        &self,
+        range: Range<usize>,
+        values: &mut [T],
+        copy: impl Fn(&[u8], &mut [T]) + Sync,
+    ) -> Result<()> {
+        let bytes_each = range.len() / values.len().max(1);
+        values.par_chunks_mut(CHUNK).enumerate().try_for_each_init(Vec::new, |buffer, (index, values)| {
+            self.read(range.start + index * CHUNK * bytes_each, values.len() * bytes_each, buffer)?;
+            copy(buffer, values);
+            Ok(())
+        })
     }
-    let chunk_bytes = range.len() / values.len() * CHUNK;
-    values.par_chunks_mut(CHUNK).enumerate().for_each(|(index, values)| {
-        let start = range.start + index * chunk_bytes;
-        let part = start..range.end.min(start + chunk_bytes);
-        copy(&input.bytes()[part.clone()], values);
-        input.bytes.release(part);
-    });
+
+    /// The same with two arrays of one length.
+    fn pairs_of_chunks<T: Send, U: Send>(
+        &self,
+        range: Range<usize>,
+        first: &mut [T],
+        second: &mut [U],
+        copy: impl Fn(&[u8], &mut [T], &mut [U]) + Sync,
+    ) -> Result<()> {
+        let bytes_each = range.len() / first.len().max(1);
+        let both = first.par_chunks_mut(CHUNK).zip(second.par_chunks_mut(CHUNK));
+        both.enumerate().try_for_each_init(Vec::new, |buffer, (index, (first, second))| {
+            self.read(range.start + index * CHUNK * bytes_each, first.len() * bytes_each, buffer)?;
+            copy(buffer, first, second);
+            Ok(())
+        })
+    }
+
+    fn read(&self, start: usize, length: usize, buffer: &mut Vec<u8>) -> Result<()> {
+        self.control.check()?;
+        buffer.resize(length, 0);
+        self.opened.read_at(start as u64, buffer)
+    }
 }
 
 /// What the extension says about weights; that of a compression may follow.

@@ -1,46 +1,41 @@
-//! What a reader reads: a name and bytes that stay where they are, mapped from a file or owned.
+//! What a reader reads: a name, and bytes that nobody else can change.
+//!
+//! Every byte of a file is copied into memory of our own before anything is made of it, and looked at there alone. A
+//! mapped file would save the copy, but another program may overwrite it at any time: what was checked at one moment
+//! would be something else at the next, and memory-safe code can't be built on that. The copy costs little (see
+//! `docs/performance.md`), since a file has to be read once anyway.
+//!
+//! A reader of text, or of packed data, gets an [`Input`], whole. A binary format of plain arrays gets an [`Opened`]
+//! file and copies its arrays piece by piece to where they stay, so that a graph is never in memory twice.
+//!
+//! A file that changes while it is copied is an error: its state (length, times of change) is compared before and after.
+//! The clock of a file system has steps of up to 10 ms, so a file that has just been written is left alone until a later
+//! change is sure to get another time.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+
+use rayon::prelude::*;
 
 use super::compression::{Compression, unpack};
-use super::mapped_file::MappedFile;
-use crate::graph::StableBytes;
-use crate::{Control, Error, InputError, Result, available_memory};
+use super::detect;
+use crate::huge_pages::on_huge_pages;
+use crate::{Control, Error, InputError, Plan, Result, available_memory};
 
-/// An input, unpacked.
+/// An input in memory, unpacked.
 pub(super) struct Input {
     /// What errors call it: the path, or `<stdin>`.
     pub(super) name: String,
-    /// The bytes. Arrays of a graph may be windows into them, see [`Storage::mapped`](crate::graph::Storage::mapped).
-    pub(super) bytes: Arc<dyn StableBytes>,
+    bytes: Vec<u8>,
 }
 
 impl Input {
     /// Bytes that are in memory already.
     pub(super) fn owned(name: impl Into<String>, bytes: Vec<u8>) -> Self {
-        Input { name: name.into(), bytes: Arc::new(OwnedBytes(bytes)) }
-    }
-
-    /// A file: mapped, or read where it is a pipe, and unpacked if it is packed.
-    pub(super) fn open(path: &Path, control: &Control) -> Result<Self> {
-        let io_error = |error| Error::io(path, error);
-        let file = File::open(path).map_err(io_error)?;
-        let metadata = file.metadata().map_err(io_error)?;
-        let name = path.display().to_string();
-        if metadata.is_dir() {
-            return Err(io_error(std::io::ErrorKind::IsADirectory.into()));
-        }
-        if metadata.is_file() && metadata.len() > 0 {
-            let bytes = Arc::new(MappedFile::open(&file).map_err(io_error)?);
-            return Input { name, bytes }.unpacked();
-        }
-        let bytes = read_stream(file, path, available_memory(), control)?;
-        Input::owned(name, bytes).unpacked()
+        Input { name: name.into(), bytes }
     }
 
     /// Standard input, unpacked if it is packed.
@@ -51,9 +46,7 @@ impl Input {
 
     /// The same input, unpacked if it is packed.
     pub(super) fn unpacked(self) -> Result<Self> {
-        let unpacked = unpack(self.bytes());
-        self.check_intact()?;
-        match unpacked {
+        match unpack(&self.bytes) {
             Ok(None) => match Compression::by_extension(&self.name) {
                 None => Ok(self),
                 Some(compression) => {
@@ -70,22 +63,205 @@ impl Input {
 
     /// The bytes.
     pub(super) fn bytes(&self) -> &[u8] {
-        self.bytes.bytes()
+        &self.bytes
+    }
+}
+
+/// An input of which any part can be read.
+pub(super) enum Opened {
+    /// In memory, unpacked.
+    Memory(Input),
+    /// A file of arrays (see [`detect::is_arrays`]) that is still where it was.
+    File(OpenFile),
+}
+
+/// A file that is copied piece by piece.
+pub(super) struct OpenFile {
+    name: String,
+    file: File,
+    state: FileState,
+    /// Its first bytes.
+    head: Vec<u8>,
+}
+
+impl Opened {
+    /// Opens a file. Only one that its first bytes call a file of arrays stays where it is; any other is read, from a
+    /// pipe too, and unpacked if it is packed.
+    pub(super) fn file(path: &Path, control: &Control) -> Result<Self> {
+        let io_error = |error| Error::io(path, error);
+        let file = File::open(path).map_err(io_error)?;
+        let metadata = file.metadata().map_err(io_error)?;
+        let name = path.display().to_string();
+        if metadata.is_dir() {
+            return Err(io_error(std::io::ErrorKind::IsADirectory.into()));
+        }
+        if metadata.is_file() && metadata.len() > 0 {
+            let state = FileState::settled(&file).map_err(io_error)?;
+            let mut opened = OpenFile { name, file, state, head: Vec::new() };
+            let mut head = vec![0; state.length.min(detect::SAMPLE_BYTES as u64) as usize];
+            opened.read_at(0, &mut head)?;
+            opened.head = head;
+            if detect::is_arrays(&opened.head, state.length) {
+                return Ok(Opened::File(opened));
+            }
+            return Ok(Opened::Memory(opened.load(control)?.unpacked()?));
+        }
+        let bytes = read_stream(file, path, available_memory(), control)?;
+        Ok(Opened::Memory(Input::owned(name, bytes).unpacked()?))
     }
 
-    /// Says that a piece of the bytes is parsed and will hardly be read again.
-    pub(super) fn release(&self, piece: &[u8]) {
-        let start = (piece.as_ptr() as usize).wrapping_sub(self.bytes().as_ptr() as usize);
-        self.bytes.release(start..start.wrapping_add(piece.len()));
+    /// What errors call it.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Opened::Memory(input) => &input.name,
+            Opened::File(file) => &file.name,
+        }
     }
 
-    /// An error if the file was cut short while it was mapped.
-    pub(super) fn check_intact(&self) -> Result<()> {
-        if self.bytes.is_damaged() {
-            let error = InputError::new("the file was cut short or became unreadable while it was read");
-            return Err(error.in_file(&self.name).into());
+    /// How many bytes there are.
+    pub(super) fn length(&self) -> u64 {
+        match self {
+            Opened::Memory(input) => input.bytes.len() as u64,
+            Opened::File(file) => file.state.length,
+        }
+    }
+
+    /// The first bytes, at least as many as tell the format.
+    pub(super) fn head(&self) -> &[u8] {
+        match self {
+            Opened::Memory(input) => &input.bytes,
+            Opened::File(file) => &file.head,
+        }
+    }
+
+    /// Copies the bytes from `offset` on; they have to lie within [`Opened::length`].
+    pub(super) fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        match self {
+            Opened::Memory(input) => {
+                let start = usize::try_from(offset).unwrap_or(usize::MAX);
+                let bytes = input.bytes.get(start..).and_then(|rest| rest.get(..buffer.len()));
+                buffer.copy_from_slice(bytes.ok_or_else(|| cut_short(&input.name))?);
+                Ok(())
+            }
+            Opened::File(file) => file.read_at(offset, buffer),
+        }
+    }
+
+    /// An error if the file was changed since it was opened. Readers that check no checksum call this last.
+    pub(super) fn check_unchanged(&self) -> Result<()> {
+        match self {
+            Opened::Memory(_) => Ok(()),
+            Opened::File(file) => file.check_unchanged(),
+        }
+    }
+
+    /// The input, in memory.
+    pub(super) fn load(self, control: &Control) -> Result<Input> {
+        match self {
+            Opened::Memory(input) => Ok(input),
+            Opened::File(file) => file.load(control),
+        }
+    }
+}
+
+impl OpenFile {
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        read_exact_at(&self.file, offset, buffer).map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => cut_short(&self.name),
+            _ => Error::io(&self.name, error),
+        })
+    }
+
+    fn check_unchanged(&self) -> Result<()> {
+        let now = FileState::of(&self.file).map_err(|error| Error::io(&self.name, error))?;
+        if now.length < self.state.length {
+            return Err(cut_short(&self.name));
+        }
+        if now.differs(&self.state) {
+            return Err(InputError::new("the file was changed while it was read").in_file(&self.name).into());
         }
         Ok(())
+    }
+
+    /// Reads it whole, by all threads.
+    fn load(self, control: &Control) -> Result<Input> {
+        const PIECE: usize = 4 << 20;
+        let mut plan = Plan::new();
+        plan.memory(format!("the bytes of `{}`", self.name), self.state.length);
+        plan.check(available_memory())?;
+        let mut bytes = on_huge_pages(vec![0; self.state.length as usize]);
+        bytes.par_chunks_mut(PIECE).enumerate().try_for_each(|(index, piece)| {
+            control.check()?;
+            self.read_at((index * PIECE) as u64, piece)
+        })?;
+        self.check_unchanged()?;
+        Ok(Input::owned(self.name, bytes))
+    }
+}
+
+fn cut_short(name: &str) -> Error {
+    InputError::new("the file was cut short while it was read").in_file(name).into()
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, offset: u64, buffer: &mut [u8]) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut offset: u64, mut buffer: &mut [u8]) -> std::io::Result<()> {
+    while !buffer.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, buffer, offset)? {
+            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+            count => {
+                offset += count as u64;
+                buffer = &mut buffer[count..];
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What tells whether a file was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileState {
+    length: u64,
+    modified: Option<SystemTime>,
+    /// The time of the last change of content or attributes, and the number of names; zeros where there are none.
+    changed: (i64, i64),
+    names: u64,
+}
+
+impl FileState {
+    fn of(file: &File) -> std::io::Result<Self> {
+        let metadata = file.metadata()?;
+        #[cfg(unix)]
+        let (changed, names) = {
+            use std::os::unix::fs::MetadataExt;
+            ((metadata.ctime(), metadata.ctime_nsec()), metadata.nlink())
+        };
+        #[cfg(not(unix))]
+        let (changed, names) = ((0, 0), 0);
+        Ok(FileState { length: metadata.len(), modified: metadata.modified().ok(), changed, names })
+    }
+
+    /// The state, as soon as any later change of the file will show in it.
+    fn settled(file: &File) -> std::io::Result<Self> {
+        /// More than the step of a file system's clock.
+        const STEP: Duration = Duration::from_millis(20);
+        let age =
+            |metadata: &Metadata| metadata.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
+        // A time in the future tells nothing: the file may have it on purpose.
+        if let Some(remaining) = age(&file.metadata()?).and_then(|age| STEP.checked_sub(age)) {
+            std::thread::sleep(remaining);
+        }
+        FileState::of(file)
+    }
+
+    /// Whether the content may be another one. That a file lost its name to another one changes no content.
+    fn differs(&self, before: &FileState) -> bool {
+        let renamed = self.names != before.names;
+        self.length != before.length || self.modified != before.modified || (self.changed != before.changed && !renamed)
     }
 }
 
@@ -128,20 +304,10 @@ fn read_stream(
     }
 }
 
-struct OwnedBytes(Vec<u8>);
-
-// SAFETY: the vector is never changed, so its buffer stays where it is.
-unsafe impl StableBytes for OwnedBytes {
-    fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-    fn is_damaged(&self) -> bool {
-        false
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     #[test]
@@ -166,5 +332,61 @@ mod tests {
         control.cancel();
         let outcome = read_stream(Silence, Path::new("x"), u64::MAX, &control);
         assert!(matches!(outcome, Err(Error::Interrupted)));
+    }
+
+    /// An open file of this many bytes, as it is between opening and loading, and its path.
+    fn opened(folder: &Path, bytes: usize) -> (OpenFile, std::path::PathBuf) {
+        let path = folder.join("x.txt");
+        std::fs::write(&path, vec![b'7'; bytes]).unwrap();
+        let file = File::open(&path).unwrap();
+        let state = FileState::settled(&file).unwrap();
+        (OpenFile { name: "x.txt".into(), file, state, head: Vec::new() }, path)
+    }
+
+    fn message(outcome: Result<Input>) -> String {
+        outcome.err().expect("an error").to_string()
+    }
+
+    #[test]
+    fn a_file_is_loaded_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        for bytes in [1, 5000, (9 << 20) + 1] {
+            let (file, _) = opened(folder.path(), bytes);
+            assert!(file.load(&Control::new()).unwrap().bytes() == vec![b'7'; bytes]);
+        }
+        let cancelled = Control::new();
+        cancelled.cancel();
+        assert!(matches!(opened(folder.path(), 5).0.load(&cancelled), Err(Error::Interrupted)));
+    }
+
+    #[test]
+    fn a_file_changed_after_it_was_opened_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let load = |file: OpenFile| message(file.load(&Control::new()));
+        let (file, path) = opened(folder.path(), 5000);
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().write_all(b"88").unwrap();
+        assert_eq!(load(file), "x.txt: the file was changed while it was read");
+        let (file, path) = opened(folder.path(), 5000);
+        std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"88").unwrap();
+        assert_eq!(load(file), "x.txt: the file was changed while it was read");
+        for left in [0, 1, 4999] {
+            let (file, path) = opened(folder.path(), 5000);
+            std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(left).unwrap();
+            assert_eq!(load(file), "x.txt: the file was cut short while it was read");
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_file_that_was_replaced_or_removed_is_read_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, path) = opened(folder.path(), 5000);
+        let other = folder.path().join("y.txt");
+        std::fs::write(&other, "other").unwrap();
+        std::fs::rename(&other, &path).unwrap();
+        assert!(file.load(&Control::new()).unwrap().bytes() == vec![b'7'; 5000]);
+        let (file, path) = opened(folder.path(), 5000);
+        std::fs::remove_file(path).unwrap();
+        assert!(file.load(&Control::new()).unwrap().bytes() == vec![b'7'; 5000]);
     }
 }

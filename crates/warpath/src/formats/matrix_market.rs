@@ -11,7 +11,7 @@ use std::io::Write;
 
 use super::rows::{plan_vertices, vertex_count, wants_weights};
 use super::text::{Lines, Malformed, Parsed, finite, parse_chunks, unsigned, without_bom, words};
-use super::weight_column::{WeightColumn, WeightedChunk, build};
+use super::weight_column::{WeightColumn, WeightedChunk, settle};
 use super::{Format, Input, ReadOptions, stream_error};
 use crate::graph::{Direction, EdgeList, Graph, Labels, VertexId, Weight, Weights, with_weights};
 use crate::{Error, Result};
@@ -38,7 +38,7 @@ struct Header<'a> {
 ///
 /// If the banner names a kind of matrix that is no graph, the matrix is not square, an entry is out of range or its
 /// value not finite, or the entries are not as many as announced.
-pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
+pub(super) fn read(input: Input, options: &ReadOptions) -> Result<Graph> {
     let text = without_bom(input.bytes());
     let bare = options.format == Some(Format::MatrixMarket);
     let (header, body) = read_header(text, bare).map_err(|malformed| malformed.locate(text))?;
@@ -77,7 +77,9 @@ pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
         })?;
         check(lists.iter().map(|list| list.len() as u64).sum())?;
         let greatest = lists.iter().filter_map(|list| greatest(&list.edges)).max();
-        named(builder, greatest)?.build(lists)?
+        let builder = named(builder, greatest)?;
+        drop(input);
+        builder.build(lists)?
     } else {
         let chunks = parse_chunks(text, body, &options.control, |chunk| {
             let mut edges = Vec::new();
@@ -96,7 +98,10 @@ pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
         })?;
         check(chunks.iter().map(|chunk| chunk.edges.len() as u64).sum())?;
         let greatest = chunks.iter().filter_map(|chunk| greatest(&chunk.edges)).max();
-        build(named(builder, greatest)?, text, chunks)?
+        let builder = named(builder, greatest)?;
+        let lists = settle(text, chunks)?;
+        drop(input);
+        lists.build(builder)?
     };
     match options.direction {
         Some(Direction::Directed) => graph.with_direction(Direction::Directed),
@@ -215,11 +220,9 @@ fn write_entries(graph: &Graph, out: &mut dyn Write) -> std::io::Result<()> {
     writeln!(out, "{vertices} {vertices} {entries}")?;
     with_weights!(graph.weights(), weights => {
         for row in 0..vertices as VertexId {
-            let start = csr.row(row).start;
-            for arc in start..start + count(row) {
-                let column = csr.targets()[arc];
+            for (&column, &weight) in csr.neighbors(row).iter().zip(&weights[csr.row(row)]).take(count(row)) {
                 write!(out, "{} {}", u64::from(row) + 1, u64::from(column) + 1)?;
-                write_value(weights[arc], out)?;
+                write_value(weight, out)?;
             }
         }
     });

@@ -37,14 +37,22 @@ struct Header<'a> {
 ///
 /// If the header can't be, a neighbour or weight is out of range, the lines are not as many as there are vertices, an
 /// edge does not stand on the lines of both ends, or the number of edges is not the one announced.
-pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
+pub(super) fn read(input: Input, options: &ReadOptions) -> Result<Graph> {
     let text = without_bom(input.bytes());
     let (header, body) = read_header(text).map_err(|malformed| malformed.locate(text))?;
     if header.weighted && wants_weights(options)? {
-        read_lines::<u32>(text, body, header, options, |weight| u32::try_from(weight).ok())
+        let rows = read_lines::<u32>(text, body, header, options, |weight| u32::try_from(weight).ok())?;
+        build(rows, header.edges, input, options)
     } else {
-        read_lines(text, body, header, options, |_| Some(Unit))
+        let rows = read_lines(text, body, header, options, |_| Some(Unit))?;
+        build(rows, header.edges, input, options)
     }
+}
+
+fn build<W: Weight>(rows: Rows<W>, edges: u64, text: Input, options: &ReadOptions) -> Result<Graph> {
+    drop(text);
+    let labels = Labels::range(1, rows.offsets.len() as u64 - 1);
+    rows.into_graph(Direction::Undirected, labels, Some(edges), options)
 }
 
 fn is_comment(line: &[u8]) -> bool {
@@ -141,7 +149,7 @@ fn read_lines<W: Weight>(
     header: Header<'_>,
     options: &ReadOptions,
     weight_of: impl Fn(u64) -> Option<W> + Sync,
-) -> Result<Graph> {
+) -> Result<Rows<W>> {
     let chunks = parse_chunks(text, body, &options.control, |chunk| parse_chunk(chunk, header, &weight_of))?;
     let lines: usize = chunks.iter().map(|chunk| chunk.degrees.len()).sum();
     if lines < header.vertices {
@@ -176,8 +184,7 @@ fn read_lines<W: Weight>(
             format!("{} edges are announced, but there are {end} neighbours, not twice as many", header.edges);
         return Err(Malformed::new(header.edges_token, message).locate(text).into());
     }
-    let labels = Labels::range(1, header.vertices as u64);
-    rows.into_graph(Direction::Undirected, labels, Some(header.edges), options)
+    Ok(rows)
 }
 
 /// Writes an undirected graph.

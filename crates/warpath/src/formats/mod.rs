@@ -4,9 +4,10 @@
 //! reader may do differently is in [`ReadOptions`]. [`write()`] picks format and compression by the extension; see
 //! [`WriteOptions`].
 //!
-//! A reader gets an `Input` (a name and its bytes, mapped or owned) and the options, and hands back a graph. It says
-//! where in its input what is wrong by an [`InputError`]; the name of the file is filled in here. A writer gets a graph
-//! and a stream.
+//! A reader gets an `Input` (a name and its bytes, in memory) or, where a format is plain arrays, an `Opened` file, and the
+//! options, and hands back a graph. It says where in its input what is wrong by an [`InputError`]; the name of the file
+//! is filled in here. A writer gets a graph and a stream. What becomes of a file after it was read changes nothing: no
+//! part of it stays mapped.
 
 mod compression;
 mod detect;
@@ -14,7 +15,6 @@ mod dimacs;
 mod edge_list;
 mod gap;
 mod input;
-mod mapped_file;
 mod matrix_market;
 mod metis;
 mod npz;
@@ -34,7 +34,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use compression::{Compression, Packer};
-use input::Input;
+use input::{Input, Opened};
 pub use partial_file::PartialFile;
 
 use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, SelfLoops};
@@ -264,7 +264,7 @@ impl ReadOptions {
     /// As [`read`].
     pub fn read(&self, path: impl AsRef<Path>) -> Result<Graph> {
         let path = path.as_ref();
-        self.parse(|| Input::open(path, &self.control))
+        self.parse(|| Opened::file(path, &self.control))
     }
 
     /// Reads a graph from standard input.
@@ -273,7 +273,7 @@ impl ReadOptions {
     ///
     /// As [`read`].
     pub fn read_stdin(&self) -> Result<Graph> {
-        self.parse(|| Input::standard(&self.control))
+        self.parse(|| Input::standard(&self.control).map(Opened::Memory))
     }
 
     /// Reads a graph from memory; the extension of `name` counts as that of a file would.
@@ -283,10 +283,10 @@ impl ReadOptions {
     /// As [`read`].
     pub fn read_bytes(&self, name: impl Into<String>, bytes: Vec<u8>) -> Result<Graph> {
         let input = Input::owned(name, bytes);
-        self.parse(|| input.unpacked())
+        self.parse(|| input.unpacked().map(Opened::Memory))
     }
 
-    fn parse(&self, open: impl FnOnce() -> Result<Input> + Send) -> Result<Graph> {
+    fn parse(&self, open: impl FnOnce() -> Result<Opened> + Send) -> Result<Graph> {
         if self.threads == 0 {
             return self.parse_here(open);
         }
@@ -297,28 +297,29 @@ impl ReadOptions {
         pool.install(|| self.parse_here(open))
     }
 
-    fn parse_here(&self, open: impl FnOnce() -> Result<Input>) -> Result<Graph> {
+    fn parse_here(&self, open: impl FnOnce() -> Result<Opened>) -> Result<Graph> {
         self.control.progress("load", 0, 0)?;
-        let input = open()?;
+        let opened = open()?;
+        let name = opened.name().to_owned();
         let format = match self.format {
             Some(format) => format,
-            None => detect::detect(&input)?,
+            None => detect::detect(&opened)?,
         };
         let graph = match format {
-            Format::Metis => metis::read(&input, self),
-            Format::MatrixMarket => matrix_market::read(&input, self),
-            Format::Npz => npz::read(&input, self),
-            Format::Gap => gap::read(&input, self),
-            Format::Warpath => wpg::read(&input, self),
-            Format::EdgeList => edge_list::read(&input, self),
-            Format::Dimacs => dimacs::read(&input, self),
-            Format::Pace => pace::read(&input, self),
+            Format::Gap => gap::read(&opened, self),
+            Format::Warpath => wpg::read(&opened, self),
+            text => opened.load(&self.control).and_then(|input| match text {
+                Format::Metis => metis::read(input, self),
+                Format::MatrixMarket => matrix_market::read(input, self),
+                Format::Npz => npz::read(&input, self),
+                Format::Dimacs => dimacs::read(input, self),
+                Format::Pace => pace::read(input, self),
+                _ => edge_list::read(input, self),
+            }),
         };
-        // A file that was cut short reads as zeros: whatever was found in it is worthless.
-        input.check_intact()?;
         graph.map_err(|error| match error {
-            Error::Input(error) if error.file.is_empty() => error.in_file(&input.name).into(),
-            Error::InvalidRequest(message) => InputError::new(message).in_file(&input.name).into(),
+            Error::Input(error) if error.file.is_empty() => error.in_file(name).into(),
+            Error::InvalidRequest(message) => InputError::new(message).in_file(name).into(),
             other => other,
         })
     }

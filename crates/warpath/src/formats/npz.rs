@@ -18,7 +18,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::rows::{Rows, plan_vertices, vertex_count, wants_weights};
 use super::{Input, ReadOptions, stream_error};
-use crate::graph::{Direction, EdgeList, Graph, Labels, VertexId, Weight, Weights, with_weights};
+use crate::graph::{Direction, EdgeList, Graph, Labels, VertexId, Weights, with_weights};
 use crate::{InputError, Result};
 
 type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
@@ -55,7 +55,7 @@ pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
             let targets = member("indices")?.vertices(vertices)?;
             check_lengths(&offsets, vertices, targets.len(), entries)?;
             with_weights!(weights, weights => {
-                let rows = Rows { offsets, targets, weights: into_vec(weights) };
+                let rows = Rows { offsets, targets, weights };
                 rows.into_graph(Direction::Directed, labels, None, options)
             })
         }
@@ -101,14 +101,10 @@ fn check_lengths(offsets: &[u64], vertices: usize, indices: usize, entries: usiz
     Ok(())
 }
 
-fn into_vec<W: Weight>(weights: crate::graph::Storage<W>) -> Vec<W> {
-    weights.to_vec()
-}
-
 fn build(edges: Vec<(VertexId, VertexId)>, weights: Weights, labels: Labels, options: &ReadOptions) -> Result<Graph> {
     plan_vertices(labels.len())?;
     with_weights!(weights, weights => {
-        let list = EdgeList { edges, weights: into_vec(weights) };
+        let list = EdgeList { edges, weights };
         options.builder(Direction::Directed).labels(labels).build(vec![list])
     })
 }
@@ -289,11 +285,11 @@ impl<'a> Array<'a> {
             }
             (Kind::Float, 4) => {
                 let finite = |value: f32| value.is_finite().then_some(if value == 0.0 { 0.0 } else { value });
-                Ok(Weights::F32(self.convert(finite, "a finite number")?.into()))
+                Ok(Weights::F32(self.convert(finite, "a finite number")?))
             }
             (Kind::Float, _) => {
                 let finite = |value: f64| value.is_finite().then_some(if value == 0.0 { 0.0 } else { value });
-                Ok(Weights::F64(self.convert(finite, "a finite number")?.into()))
+                Ok(Weights::F64(self.convert(finite, "a finite number")?))
             }
             _ => with_integer_type!(self, S => {
                 let negative = self
@@ -301,9 +297,9 @@ impl<'a> Array<'a> {
                     .par_chunks_exact(size_of::<S>())
                     .any(|bytes| i128::from(bytemuck::pod_read_unaligned::<S>(bytes)) < 0);
                 Ok(if negative {
-                    Weights::I32(self.convert(fitted::<S, i32>, "a signed 32-bit integer, though others are negative")?.into())
+                    Weights::I32(self.convert(fitted::<S, i32>, "a signed 32-bit integer, though others are negative")?)
                 } else {
-                    Weights::U32(self.convert(fitted::<S, u32>, "a 32-bit integer")?.into())
+                    Weights::U32(self.convert(fitted::<S, u32>, "a 32-bit integer")?)
                 })
             }, else self.wrong_type("numbers")),
         }

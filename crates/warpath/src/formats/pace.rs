@@ -13,7 +13,7 @@ use super::input::Input;
 use crate::graph::{Graph, WeightKind};
 use crate::{Error, Result};
 
-pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
+pub(super) fn read(input: Input, options: &ReadOptions) -> Result<Graph> {
     read_problem(input, options, Dialect::Pace)
 }
 

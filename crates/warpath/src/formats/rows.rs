@@ -94,7 +94,7 @@ impl<W: Weight> Rows<W> {
         if found.descents > 0 || found.repeats > 0 || drop_loops {
             parallel = self.tidy(drop_loops, options.parallel_edges == ParallelEdges::MergeByMinimum);
         }
-        let weights = W::into_weights(self.weights.into());
+        let weights = W::into_weights(self.weights);
         weights.check().map_err(about_input)?;
         let csr = Csr::trusted(self.offsets, self.targets, weights);
         let edges = match direction {
@@ -172,7 +172,7 @@ pub(super) fn finish(
 }
 
 /// Says which edge is the first without an equal reverse; rows ascend.
-fn asymmetry(csr: &Csr, labels: &Labels) -> String {
+pub(super) fn asymmetry(csr: &Csr, labels: &Labels) -> String {
     let weight = |arc: usize| with_weights!(csr.weights(), values => values[arc].to_f64());
     let count = |from: VertexId, to: VertexId, wanted: f64| {
         let (start, row) = (csr.row(from).start, csr.neighbors(from));

@@ -272,9 +272,9 @@ fn what_is_wrong_is_said_with_line_and_text() {
 /// Checks everything that algorithms rely on.
 fn assert_sound(graph: &Graph) {
     let csr = graph.csr();
-    let targets = csr.targets().to_vec().into();
+    let targets = csr.targets().to_vec();
     fn copied<W: Weight>(values: &[W]) -> Weights {
-        W::into_weights(values.to_vec().into())
+        W::into_weights(values.to_vec())
     }
     let weights = with_weights!(csr.weights(), values => copied(values));
     let csr = Csr::new(csr.offsets().to_vec(), targets, weights).unwrap();

@@ -1,8 +1,8 @@
 //! Weights as a text has them, before it is known which type they will have.
 //!
 //! Integers become `u32`, `i32` if any is negative, `f64` if any is a decimal. That is known at the end only, so each
-//! chunk of the text collects its weights in the narrowest type that holds them, and [`build`] widens those of all
-//! chunks to the widest found.
+//! chunk of the text collects its weights in the narrowest type that holds them, and [`settle`] widens those of all
+//! chunks to the widest found. From then on the text is not needed any more.
 
 use rayon::prelude::*;
 
@@ -158,13 +158,36 @@ pub(super) struct WeightedChunk<'a> {
     pub(super) weights: Option<WeightColumn<'a>>,
 }
 
-/// Builds the graph of these chunks of `text`, with the weight type that holds all weights.
+/// Lists of edges whose weights have one type, of which nothing is left in the text.
+pub(super) enum WeightedLists {
+    Unit(Vec<EdgeList<Unit>>),
+    U32(Vec<EdgeList<u32>>),
+    I32(Vec<EdgeList<i32>>),
+    F64(Vec<EdgeList<f64>>),
+}
+
+impl WeightedLists {
+    /// The graph of these edges.
+    ///
+    /// # Errors
+    ///
+    /// As [`GraphBuilder::build`].
+    pub(super) fn build(self, builder: GraphBuilder) -> Result<Graph> {
+        match self {
+            WeightedLists::Unit(lists) => builder.build(lists),
+            WeightedLists::U32(lists) => builder.build(lists),
+            WeightedLists::I32(lists) => builder.build(lists),
+            WeightedLists::F64(lists) => builder.build(lists),
+        }
+    }
+}
+
+/// The edges of these chunks of `text`, with the weight type that holds all weights.
 ///
 /// # Errors
 ///
-/// If an integer is out of range (above `u32`, or above `i32` where others are negative, and no weight is a decimal),
-/// or as [`GraphBuilder::build`].
-pub(super) fn build(builder: GraphBuilder, text: &[u8], chunks: Vec<WeightedChunk<'_>>) -> Result<Graph> {
+/// If an integer is out of range: above `u32`, or above `i32` where others are negative, and no weight is a decimal.
+pub(super) fn settle(text: &[u8], chunks: Vec<WeightedChunk<'_>>) -> Result<WeightedLists> {
     let columns = || chunks.iter().filter_map(|chunk| chunk.weights.as_ref());
     let (decimal, negative) = (columns().any(|c| c.decimal), columns().any(|c| c.negative));
     if !decimal {
@@ -179,15 +202,15 @@ pub(super) fn build(builder: GraphBuilder, text: &[u8], chunks: Vec<WeightedChun
     }
     if columns().next().is_none() {
         let unit = |chunk: WeightedChunk<'_>| EdgeList { weights: vec![Unit; chunk.edges.len()], edges: chunk.edges };
-        return builder.build(chunks.into_iter().map(unit).collect());
+        return Ok(WeightedLists::Unit(chunks.into_iter().map(unit).collect()));
     }
-    if decimal {
-        builder.build(widened(chunks, Values::into_f64))
+    Ok(if decimal {
+        WeightedLists::F64(widened(chunks, Values::into_f64))
     } else if negative {
-        builder.build(widened(chunks, Values::into_i32))
+        WeightedLists::I32(widened(chunks, Values::into_i32))
     } else {
-        builder.build(widened(chunks, Values::into_u32))
-    }
+        WeightedLists::U32(widened(chunks, Values::into_u32))
+    })
 }
 
 fn widened<W: Weight>(chunks: Vec<WeightedChunk<'_>>, widen: fn(Values) -> Vec<W>) -> Vec<EdgeList<W>> {
@@ -222,7 +245,7 @@ mod tests {
             parsed.push(WeightedChunk { edges, weights: Some(weights) });
             rest = after;
         }
-        let graph = build(GraphBuilder::new(), text.as_bytes(), parsed)?;
+        let graph = settle(text.as_bytes(), parsed)?.build(GraphBuilder::new())?;
         Ok((graph.weight_kind(), graph.edges().map(|edge| edge.2).collect()))
     }
 

@@ -1,12 +1,10 @@
 //! `.wpg`: Warpath's own file, the graph as it lies in memory.
 //!
-//! A file is opened by mapping it. Heads and weights are used where they lie; only the offsets (and names, if there are
-//! any) are copied. What a damaged file could break is checked at open, in parallel: a checksum of every block of 1 MiB,
-//! and all that the algorithms rely on (offsets that never fall, heads that are vertices and ascend). Both are one
-//! pass over the file, O(V + E). Direction and symmetry are taken from the header, which the checksum covers.
-//!
-//! A file that is cut short while it is mapped reads as zeros from there on (see `mapped_file`): heads then are vertex 0,
-//! which exists, and offsets are in memory, so that a solve ends, and fails afterwards in `Graph::check_intact`.
+//! A file is copied into memory block by block, in parallel, and every check is made on the copy: the checksum of each
+//! block of 1 MiB while the block is in the cache, then all that the algorithms rely on (offsets that never fall, heads
+//! that are vertices and ascend, the reverse of every arc where the header says undirected). That is one pass over the
+//! file and one or two over the arcs, O(V + E). A file that is overwritten meanwhile, by a good graph even, fails its
+//! checksums; what becomes of it afterwards is of no concern.
 //!
 //! The layout, all little-endian:
 //!
@@ -28,21 +26,21 @@
 //! block of 1 MiB of the file from byte 256 up to itself, and then the CRC-32 of those; there the file ends.
 
 use std::io::Write;
-use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::detect::WARPATH_MAGIC;
-use super::rows::{Rows, about_input, finish, wants_weights};
-use super::{Input, ReadOptions, stream_error};
+use super::rows::{Rows, about_input, asymmetry, finish, wants_weights};
+use super::{Opened, ReadOptions, stream_error};
 use crate::graph::{
-    Csr, Direction, Graph, InputCounts, Labels, MAX_VERTICES, ParallelEdges, SelfLoops, Storage, StringLabels,
-    VertexId, WeightKind, Weights, check_offsets, with_weights,
+    Csr, Direction, Graph, InputCounts, Labels, MAX_VERTICES, ParallelEdges, SelfLoops, StringLabels, VertexId,
+    WeightKind, Weights, check_offsets, with_weights,
 };
-use crate::{InputError, Result};
+use crate::huge_pages::on_huge_pages;
+use crate::{Control, InputError, Plan, Result, available_memory};
 
 #[cfg(target_endian = "big")]
-compile_error!("`.wpg` files are mapped as they are, little-endian");
+compile_error!("`.wpg` files are copied as they are, little-endian");
 
 const VERSION: u32 = 1;
 const HEADER: usize = 256;
@@ -92,41 +90,63 @@ const CONSECUTIVE: u32 = 0;
 const INTEGERS: u32 = 1;
 const STRINGS: u32 = 2;
 
-/// Opens a graph: mapped if the input is.
+/// Reads a graph.
 ///
 /// # Errors
 ///
-/// If the file is not of this version, cut short, or damaged anywhere.
-pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
-    let bytes = input.bytes();
-    let header = read_header(bytes)?;
-    let vertices = header.vertices as usize;
-    check_blocks(bytes, &header)?;
+/// If the file is not of this version, cut short, or damaged anywhere, or its arrays are not those of a graph.
+pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
+    let header = read_header(opened)?;
+    let kind = if wants_weights(options)? { WEIGHT_KINDS[header.weights as usize] } else { WeightKind::Unit };
+    let mut plan = Plan::new();
+    plan.memory("the graph", header.sections[CHECKSUMS].offset);
+    plan.check(available_memory())?;
 
-    let offsets = copied::<u64>(bytes, &header, OFFSETS);
-    if offsets[0] != 0 || offsets[vertices] != header.arcs {
+    let mut offsets: Vec<u64> = zeros(&header, OFFSETS);
+    let mut targets: Vec<VertexId> = zeros(&header, TARGETS);
+    let mut names: Vec<u64> = zeros(&header, NAMES);
+    let mut text: Vec<u8> = zeros(&header, TEXT);
+    let mut weights = match kind {
+        WeightKind::Unit => Weights::unit(header.arcs as usize),
+        WeightKind::U32 => Weights::U32(zeros(&header, WEIGHTS)),
+        WeightKind::I32 => Weights::I32(zeros(&header, WEIGHTS)),
+        WeightKind::F32 => Weights::F32(zeros(&header, WEIGHTS)),
+        WeightKind::F64 => Weights::F64(zeros(&header, WEIGHTS)),
+    };
+    let weights_bytes = match &mut weights {
+        Weights::Unit(_) => &mut [],
+        Weights::U32(values) => bytemuck::cast_slice_mut(values),
+        Weights::I32(values) => bytemuck::cast_slice_mut(values),
+        Weights::F32(values) => bytemuck::cast_slice_mut(values),
+        Weights::F64(values) => bytemuck::cast_slice_mut(values),
+    };
+    let arrays = [
+        bytemuck::cast_slice_mut(&mut offsets),
+        bytemuck::cast_slice_mut(&mut targets),
+        weights_bytes,
+        bytemuck::cast_slice_mut(&mut names),
+        &mut text,
+    ];
+    copy_sections(opened, &header, arrays, &options.control)?;
+
+    if offsets[0] != 0 || offsets[header.vertices as usize] != header.arcs {
         return damaged("its rows do not run from the first arc to the last");
     }
     check_offsets(&offsets).map_err(about_input)?;
-    let kind = if wants_weights(options)? { WEIGHT_KINDS[header.weights as usize] } else { WeightKind::Unit };
-    let weights = match kind {
-        WeightKind::Unit => Weights::unit(header.arcs as usize),
-        WeightKind::U32 => Weights::U32(mapped(input, &header, WEIGHTS)),
-        WeightKind::I32 => Weights::I32(mapped(input, &header, WEIGHTS)),
-        WeightKind::F32 => Weights::F32(mapped(input, &header, WEIGHTS)),
-        WeightKind::F64 => Weights::F64(mapped(input, &header, WEIGHTS)),
-    };
     weights.check().map_err(about_input)?;
-    let csr = Csr::trusted(offsets, mapped::<VertexId>(input, &header, TARGETS), weights);
+    let csr = Csr::trusted(offsets, targets, weights);
     let found = csr.survey();
     found.check(&csr).map_err(about_input)?;
     let labels = match header.names {
         CONSECUTIVE => Labels::range(header.first_name, header.vertices),
-        INTEGERS => Labels::Integers(ascending(copied(bytes, &header, NAMES))?),
-        _ => Labels::Strings(read_strings(&copied::<u64>(bytes, &header, NAMES), &bytes[range(&header, TEXT)])?),
+        INTEGERS => Labels::Integers(ascending(names)?),
+        _ => Labels::Strings(read_strings(&names, &text)?),
     };
     let counts = InputCounts { lines: header.lines, self_loops: header.self_loops, parallel: header.parallel };
     let directed = header.flags & DIRECTED != 0;
+    if !directed && !csr.is_symmetric() {
+        return Err(InputError::new(asymmetry(&csr, &labels)).into());
+    }
     let merge = options.parallel_edges == ParallelEdges::MergeByMinimum && found.repeats > 0;
     let drop_loops = options.self_loops == SelfLoops::Drop && found.self_loops > 0;
     let graph = Graph::from_parts(csr, directed, labels, counts);
@@ -135,7 +155,7 @@ pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
         let (csr, labels) = graph.into_parts();
         let (offsets, targets, weights) = csr.into_arrays();
         return with_weights!(weights, weights => {
-            let rows = Rows { offsets, targets: targets.to_vec(), weights: weights.to_vec() };
+            let rows = Rows { offsets, targets, weights };
             rows.into_graph(direction, labels, Some(counts.lines), options)
         });
     }
@@ -153,14 +173,18 @@ fn damaged<T>(what: &str) -> Result<T> {
 }
 
 /// The header, after checking that every field is possible and that the sections lie in the file.
-fn read_header(bytes: &[u8]) -> Result<Header> {
-    if !bytes.starts_with(WARPATH_MAGIC) {
+fn read_header(opened: &Opened) -> Result<Header> {
+    let length = opened.length();
+    let mut bytes = [0; HEADER];
+    let there = &mut bytes[..length.min(HEADER as u64) as usize];
+    opened.read_at(0, there)?;
+    if !there.starts_with(WARPATH_MAGIC) {
         return Err(InputError::new("not a `.wpg` file: it does not begin with the magic bytes").into());
     }
-    let Some(header) = bytes.get(..HEADER) else {
-        return damaged(&format!("it ends after {} bytes, within the header", bytes.len()));
-    };
-    let header: Header = bytemuck::pod_read_unaligned(header);
+    if there.len() < HEADER {
+        return damaged(&format!("it ends after {length} bytes, within the header"));
+    }
+    let header: Header = bytemuck::pod_read_unaligned(&bytes);
     if header.version != VERSION {
         let message =
             format!("this is version {} of the `.wpg` format; only version {VERSION} can be read", header.version);
@@ -188,8 +212,8 @@ fn read_header(bytes: &[u8]) -> Result<Header> {
         return damaged("its sections are not where its counts say");
     }
     let end = layout.end();
-    if end != bytes.len() as u64 {
-        return damaged(&format!("it has {} bytes instead of {end}", bytes.len()));
+    if end != length {
+        return damaged(&format!("it has {length} bytes instead of {end}"));
     }
     Ok(header)
 }
@@ -226,51 +250,55 @@ impl Layout {
     }
 }
 
-/// The bytes of a section whose place has been checked.
-fn range(header: &Header, index: usize) -> Range<usize> {
-    let Section { offset, length } = header.sections[index];
-    offset as usize..(offset + length) as usize
+/// Room for a section, all zeros.
+fn zeros<T: bytemuck::Pod>(header: &Header, index: usize) -> Vec<T> {
+    on_huge_pages(vec![T::zeroed(); header.sections[index].length as usize / size_of::<T>()])
 }
 
-/// A section, copied to the heap in parallel.
-fn copied<T: bytemuck::Pod + Send + Sync>(bytes: &[u8], header: &Header, index: usize) -> Vec<T> {
-    let source = &bytes[range(header, index)];
-    let mut values = vec![T::zeroed(); source.len() / size_of::<T>()];
-    values
-        .par_chunks_mut(BLOCK / size_of::<T>())
-        .zip(source.par_chunks(BLOCK))
-        .for_each(|(to, from)| bytemuck::cast_slice_mut(to).copy_from_slice(from));
-    values
-}
-
-/// A section where it lies; a copy of it if the input is not aligned (one that was unpacked may not be).
-fn mapped<T: bytemuck::Pod + Send + Sync>(input: &Input, header: &Header, index: usize) -> Storage<T> {
-    let Section { offset, length } = header.sections[index];
-    Storage::mapped(input.bytes.clone(), offset as usize, length as usize / size_of::<T>())
-        .unwrap_or_else(|| copied(input.bytes(), header, index).into())
-}
-
-/// Compares the checksums of all blocks.
-fn check_blocks(bytes: &[u8], header: &Header) -> Result<()> {
-    let table = &bytes[range(header, CHECKSUMS)];
-    let (table, table_checksum) = table.split_at(table.len() - CHECKSUM);
-    if cfg!(fuzzing) {
-        return Ok(());
-    }
-    if crc32fast::hash(table).to_le_bytes() != table_checksum {
+/// Copies all sections but the last into `arrays`, and compares the checksum of every block on the way. An empty array
+/// stands for a section that nobody wants; the checksum covers it all the same.
+fn copy_sections(opened: &Opened, header: &Header, arrays: [&mut [u8]; CHECKSUMS], control: &Control) -> Result<()> {
+    let Section { offset: end, length } = header.sections[CHECKSUMS];
+    let mut table = vec![0; length as usize];
+    opened.read_at(end, &mut table)?;
+    let (stated, checksum_of_table) = table.split_at(table.len() - CHECKSUM);
+    // A fuzzer that can't guess checksums gets past them, to what they protect.
+    if crc32fast::hash(stated).to_le_bytes() != checksum_of_table && !cfg!(fuzzing) {
         return damaged("the checksum of its checksums does not match");
     }
-    let blocks = bytes[HEADER..header.sections[CHECKSUMS].offset as usize].par_chunks(BLOCK);
-    let bad = blocks
-        .zip(table.par_chunks(CHECKSUM))
-        .position_any(|(block, stated)| crc32fast::hash(block).to_le_bytes() != stated);
-    match bad {
-        Some(block) => {
-            let start = HEADER + block * BLOCK;
-            damaged(&format!("the checksum of the block at byte {start} does not match"))
+    let mut blocks = cut_at_blocks(header, arrays);
+    blocks.par_iter_mut().zip(stated.par_chunks(CHECKSUM)).enumerate().try_for_each_init(
+        || vec![0; BLOCK],
+        |buffer, (index, (pieces, stated))| {
+            control.check()?;
+            let start = HEADER as u64 + (index * BLOCK) as u64;
+            let block = &mut buffer[..(end - start).min(BLOCK as u64) as usize];
+            opened.read_at(start, block)?;
+            if crc32fast::hash(block).to_le_bytes() != stated && !cfg!(fuzzing) {
+                return damaged(&format!("the checksum of the block at byte {start} does not match"));
+            }
+            for (at, piece) in pieces {
+                piece.copy_from_slice(&block[*at..*at + piece.len()]);
+            }
+            Ok(())
+        },
+    )
+}
+
+/// The pieces of arrays that lie in each block, with their places in it.
+fn cut_at_blocks<'a>(header: &Header, arrays: [&'a mut [u8]; CHECKSUMS]) -> Vec<Vec<(usize, &'a mut [u8])>> {
+    let end = header.sections[CHECKSUMS].offset as usize - HEADER;
+    let mut blocks: Vec<Vec<_>> = std::iter::repeat_with(Vec::new).take(end.div_ceil(BLOCK)).collect();
+    for (section, mut rest) in header.sections.iter().zip(arrays) {
+        let mut at = section.offset as usize - HEADER;
+        while !rest.is_empty() {
+            let (piece, later) = rest.split_at_mut((BLOCK - at % BLOCK).min(rest.len()));
+            let length = piece.len();
+            blocks[at / BLOCK].push((at % BLOCK, piece));
+            (at, rest) = (at + length, later);
         }
-        None => Ok(()),
     }
+    blocks
 }
 
 fn ascending(names: Vec<u64>) -> Result<Vec<u64>> {
@@ -560,22 +588,82 @@ mod tests {
     }
 
     #[test]
-    #[cfg(unix)]
-    fn a_file_cut_short_while_it_is_mapped_is_an_error_and_no_crash() {
+    fn a_graph_stays_as_it_was_whatever_becomes_of_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("long.wpg");
         let edges = (0..100_000_u32).flat_map(|v| [(v, v + 1, 1_u32), (v + 1, v, 2)]);
-        super::super::write(&Graph::from_edges(edges).unwrap(), &path).unwrap();
-        let graph = super::super::read(&path).unwrap();
-        assert!(graph.check_intact().is_ok());
-        assert_eq!(graph.csr().owned_bytes(), 8 * 100_002, "heads and weights stay in the file");
+        let graph = Graph::from_edges(edges).unwrap();
+        super::super::write(&graph, &path).unwrap();
+        let opened = super::super::read(&path).unwrap();
         let whole = std::fs::metadata(&path).unwrap().len();
+        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        // Heads that are no vertices, then a file that ends in its middle.
+        for change in 0..2 {
+            match change {
+                0 => std::fs::write(&path, vec![0xff; whole as usize]).unwrap(),
+                _ => file.set_len(whole / 2).unwrap(),
+            }
+            assert_same(&opened, &graph, "changed");
+            for algorithm in crate::cpu::bfs::ALGORITHMS.iter().map(|algorithm| algorithm.info.name) {
+                let request = crate::Bfs::from(0).algorithm(algorithm);
+                let tree = crate::Solver::new(&opened).and_then(|solver| solver.solve(request)).unwrap();
+                assert_eq!(tree.reached(), 100_001, "{algorithm}");
+                tree.verify(&opened).unwrap();
+            }
+        }
+        file.set_len(whole).unwrap();
+        assert!(super::super::read(&path).is_err());
+        super::super::write(&graph, &path).unwrap();
         std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(whole / 2).unwrap();
-        let solved = crate::Solver::new(&graph).and_then(|solver| solver.sssp(0));
-        assert!(matches!(solved, Err(crate::Error::Input(_))), "{solved:?}");
-        assert!(graph.check_intact().is_err());
         let reopened = super::super::read(&path).unwrap_err().to_string();
         assert!(reopened.contains("the `.wpg` file is damaged: it has "), "{reopened}");
+    }
+
+    #[test]
+    fn a_file_that_is_overwritten_while_it_is_read_is_one_graph_or_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("changing.wpg");
+        let graphs = [1_u32, 7].map(|weight| Graph::from_edges((0..200_000_u32).map(|v| (v, v + 1, weight))).unwrap());
+        let bytes = graphs.each_ref().map(|graph| written(graph, Format::Warpath).unwrap());
+        assert_eq!(bytes[0].len(), bytes[1].len());
+        std::fs::write(&path, &bytes[0]).unwrap();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+                for bytes in bytes.iter().cycle() {
+                    use std::io::Seek;
+                    file.rewind().unwrap();
+                    file.write_all(bytes).unwrap();
+                    if done.load(std::sync::atomic::Ordering::Relaxed) {
+                        return;
+                    }
+                }
+            });
+            let outcomes: Vec<_> = (0..40).map(|_| super::super::read(&path)).collect();
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+            for outcome in outcomes {
+                match outcome {
+                    Ok(graph) => {
+                        let (least, greatest) = graph.weight_range();
+                        assert!(least == greatest && [1.0, 7.0].contains(&least), "{least} to {greatest}");
+                    }
+                    Err(error) => assert!(matches!(error, crate::Error::Input(_)), "{error}"),
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn a_file_that_is_said_to_be_undirected_has_to_be_symmetric() {
+        let graph = GraphBuilder::new().build_from([(0, 1), (1, 2)]).unwrap();
+        assert_rejected(
+            Format::Warpath,
+            forged(&graph, 12, &[0]),
+            "test: the graph is undirected, but the edge from 0 to 1 lacks its reverse",
+        );
+        let undirected = GraphBuilder::new().direction(Direction::Undirected).build_from([(0, 1), (1, 2)]).unwrap();
+        assert!(read_bytes(written(&undirected, Format::Warpath).unwrap()).is_ok());
     }
 
     #[test]

@@ -76,7 +76,7 @@ mod tests {
                 assert!(graph.neighbors(v).iter().copied().eq((0..vertices as u32).filter(|&u| u != v)));
             }
             let csr = graph.csr();
-            assert!(Csr::new(csr.offsets().to_vec(), csr.targets().to_vec().into(), csr.weights().clone()).is_ok());
+            assert!(Csr::new(csr.offsets().to_vec(), csr.targets().to_vec(), csr.weights().clone()).is_ok());
         }
         let Weights::U32(weights) = generate("dense:70").unwrap().weights().clone() else { panic!("not u32") };
         assert_eq!((weights.iter().min(), weights.iter().max()), (Some(&1), Some(&100)));

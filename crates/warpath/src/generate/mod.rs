@@ -419,7 +419,7 @@ mod tests {
             }
             assert!(graph.edges().all(|(u, v, _)| u != v), "{specification}");
             let (csr, directed) = (graph.csr(), graph.is_directed());
-            let copy = Csr::new(csr.offsets().to_vec(), csr.targets().to_vec().into(), csr.weights().clone());
+            let copy = Csr::new(csr.offsets().to_vec(), csr.targets().to_vec(), csr.weights().clone());
             assert!(Graph::from_csr(copy.unwrap(), directed, graph.labels().clone()).is_ok(), "{specification}");
             assert!(graph.owned_bytes() <= recipe.plan().memory_bytes(), "{specification}");
         }

@@ -94,11 +94,8 @@ impl Graph {
         for_each_row(&self, &mut bits, |u, heads, row| {
             row.iter_mut().zip(heads).for_each(|(slot, &v)| *slot = (low as u32).wrapping_add(above_low(u, v)));
         });
-        let weights = if low < 0 {
-            Weights::I32(bytemuck::allocation::cast_vec::<u32, i32>(bits).into())
-        } else {
-            Weights::U32(bits.into())
-        };
+        let weights =
+            if low < 0 { Weights::I32(bytemuck::allocation::cast_vec::<u32, i32>(bits)) } else { Weights::U32(bits) };
         Ok(self.with_trusted_weights(weights))
     }
 }
@@ -145,7 +142,7 @@ mod tests {
                 assert_eq!((least, greatest), (low as f64, high as f64));
             }
             let csr = graph.csr();
-            let checked = Csr::new(csr.offsets().to_vec(), csr.targets().to_vec().into(), csr.weights().clone());
+            let checked = Csr::new(csr.offsets().to_vec(), csr.targets().to_vec(), csr.weights().clone());
             assert!(Graph::from_csr(checked.unwrap(), false, graph.labels().clone()).is_ok(), "symmetric");
         }
     }

@@ -134,7 +134,7 @@ pub(super) fn sort_by_tail<W: Weight, A: Arcs<W>>(vertices: usize, parts: Vec<A>
         sum += *offset;
         *offset = sum;
     }
-    (Csr::trusted(offsets, targets, W::into_weights(weights.into())), total as u64)
+    (Csr::trusted(offsets, targets, W::into_weights(weights)), total as u64)
 }
 
 /// The arcs of a range of tails, and where they go.
@@ -239,7 +239,7 @@ pub(super) fn concatenate<W: Weight>(vertices: usize, parts: Vec<Part<W>>) -> Cs
             }
         });
     }
-    Csr::trusted(offsets, targets, W::into_weights(weights.into()))
+    Csr::trusted(offsets, targets, W::into_weights(weights))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::{GraphBuilder, Labels, MAX_VERTICES, Storage, Weight, WeightKind, Weights, builder::Edge, with_weights};
+use super::{GraphBuilder, Labels, MAX_VERTICES, Weight, WeightKind, Weights, builder::Edge, with_weights};
 use crate::{Error, Result};
 
 /// A vertex: an index from 0 to the number of vertices minus 1. Names are in [`Labels`].
@@ -15,11 +15,12 @@ pub type VertexId = u32;
 /// Compressed sparse rows: `targets[offsets[v]..offsets[v + 1]]` are the heads of the arcs that leave `v`, ascending,
 /// and `weights` holds the weight of each arc at the same place.
 ///
-/// Offsets are always in owned memory; targets and weights may be windows into a mapped file.
+/// All three arrays are memory of the graph's own, checked once and never changed: unsafe code in algorithms relies on
+/// that. No file is mapped.
 #[derive(Debug, Clone)]
 pub struct Csr {
     offsets: Vec<u64>,
-    targets: Storage<VertexId>,
+    targets: Vec<VertexId>,
     weights: Weights,
 }
 
@@ -31,7 +32,7 @@ impl Csr {
     /// # Errors
     ///
     /// [`Error::InvalidRequest`] with the first of these that does not hold.
-    pub fn new(offsets: Vec<u64>, targets: Storage<VertexId>, weights: Weights) -> Result<Self> {
+    pub fn new(offsets: Vec<u64>, targets: Vec<VertexId>, weights: Weights) -> Result<Self> {
         let invalid = |message: String| Err(Error::invalid(message));
         let Some(vertices) = offsets.len().checked_sub(1) else {
             return invalid("the array of offsets is empty; it has one entry more than there are vertices".into());
@@ -56,8 +57,7 @@ impl Csr {
     }
 
     /// Puts together arrays that are right by construction.
-    pub(crate) fn trusted(offsets: Vec<u64>, targets: impl Into<Storage<VertexId>>, weights: Weights) -> Self {
-        let targets = targets.into();
+    pub(crate) fn trusted(offsets: Vec<u64>, targets: Vec<VertexId>, weights: Weights) -> Self {
         debug_assert_eq!(offsets.last().copied(), Some(targets.len() as u64));
         Csr { offsets, targets, weights }
     }
@@ -73,7 +73,7 @@ impl Csr {
     }
 
     /// Offsets, targets and weights.
-    pub(crate) fn into_arrays(self) -> (Vec<u64>, Storage<VertexId>, Weights) {
+    pub(crate) fn into_arrays(self) -> (Vec<u64>, Vec<VertexId>, Weights) {
         (self.offsets, self.targets, self.weights)
     }
 
@@ -126,12 +126,9 @@ impl Csr {
         Adjacency { offsets: &self.offsets, targets: &self.targets, weights: unit_slice(self.targets.len()) }
     }
 
-    pub(crate) fn is_damaged(&self) -> bool {
-        self.targets.is_damaged() || self.weights.is_damaged()
-    }
-
     pub(crate) fn owned_bytes(&self) -> u64 {
-        (self.offsets.capacity() * size_of::<u64>()) as u64 + self.targets.owned_bytes() + self.weights.owned_bytes()
+        (self.offsets.capacity() * size_of::<u64>() + self.targets.capacity() * size_of::<VertexId>()) as u64
+            + self.weights.owned_bytes()
     }
 }
 
@@ -468,23 +465,9 @@ impl Graph {
         self.labels.name(v)
     }
 
-    /// Bytes of memory that the graph owns, the cached transpose included; mapped files are not counted.
+    /// Bytes of memory that the graph owns, the cached transpose included.
     pub fn owned_bytes(&self) -> u64 {
         self.csr.owned_bytes() + self.transpose.get().map_or(0, |csr| csr.owned_bytes()) + self.labels.owned_bytes()
-    }
-
-    /// An error if the file that the graph is mapped from was cut short since: whatever was computed is worthless.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Input`] that says so.
-    pub fn check_intact(&self) -> Result<()> {
-        if self.csr.is_damaged() {
-            return Err(
-                crate::InputError::new("the file was cut short or became unreadable while it was in use").into()
-            );
-        }
-        Ok(())
     }
 }
 
@@ -625,7 +608,7 @@ mod tests {
             let mut weights = weights.to_vec();
             let at = random.below(weights.len() as u64) as usize;
             weights[at] = weights[at].wrapping_add(1 << random.below(32));
-            let changed = Csr::trusted(offsets, targets, Weights::U32(weights.into()));
+            let changed = Csr::trusted(offsets, targets, Weights::U32(weights));
             assert_eq!(is_symmetric(&changed), is_symmetric_by_sorting(&changed), "{name}");
         }
         // Regular structures: what is close to linear in the ids must not cancel.

@@ -11,7 +11,6 @@ mod csr;
 mod interop;
 mod labels;
 mod statistics;
-mod storage;
 mod transforms;
 mod weights;
 
@@ -23,7 +22,6 @@ pub(crate) use csr::{check_offsets, survey};
 pub use interop::EdgeWeight;
 pub use labels::{Labels, StringLabels};
 pub use statistics::{ComponentSizes, DegreeStatistics, Statistics};
-pub use storage::{StableBytes, Storage};
 pub use weights::{
     Distance, DistanceKey, DistanceValue, Distances, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, Unit,
     UnitLane, Weight, WeightKind, Weights, with_distances, with_weights,

@@ -216,7 +216,7 @@ fn within<W: Weight>(csr: &Csr, values: &[W], kept: &[VertexId]) -> Csr {
         weights.extend_from_slice(&values[csr.row(v)]);
         offsets.push(heads.len() as u64);
     }
-    Csr::trusted(offsets, heads, W::into_weights(weights.into()))
+    Csr::trusted(offsets, heads, W::into_weights(weights))
 }
 
 fn rebuild<W: Weight>(graph: &Graph, values: &[W], direction: Direction) -> Result<Graph> {
@@ -243,7 +243,7 @@ mod tests {
             let mut expected: Vec<_> = graph.edges().map(|(u, v, weight)| (v, u, weight as u32)).collect();
             expected.sort_unstable();
             let csr = graph.csr().transposed();
-            assert!(Csr::new(csr.offsets().to_vec(), csr.targets().to_vec().into(), csr.weights().clone()).is_ok());
+            assert!(Csr::new(csr.offsets().to_vec(), csr.targets().to_vec(), csr.weights().clone()).is_ok());
             let backwards = csr.adjacency::<u32>().unwrap();
             let mut found: Vec<_> = (0..graph.vertices() as u32)
                 .flat_map(|v| backwards.edges(v).map(move |(u, weight)| (v, u, weight)))
@@ -269,10 +269,10 @@ mod tests {
     #[test]
     fn weights_are_replaced_only_by_fitting_ones() {
         let edge = || GraphBuilder::new().direction(Direction::Undirected).build_from([(0, 1, 2_u32)]).unwrap();
-        assert!(edge().with_weights(Weights::F32(vec![1.0].into())).is_err(), "too few");
-        assert!(edge().with_weights(Weights::F32(vec![1.0, 2.0].into())).is_err(), "not the same both ways");
-        assert!(edge().with_weights(Weights::F32(vec![f32::NAN; 2].into())).is_err());
-        let graph = edge().with_weights(Weights::F32(vec![1.5; 2].into())).unwrap();
+        assert!(edge().with_weights(Weights::F32(vec![1.0])).is_err(), "too few");
+        assert!(edge().with_weights(Weights::F32(vec![1.0, 2.0])).is_err(), "not the same both ways");
+        assert!(edge().with_weights(Weights::F32(vec![f32::NAN; 2])).is_err());
+        let graph = edge().with_weights(Weights::F32(vec![1.5; 2])).unwrap();
         assert_eq!(graph.weight_range(), (1.5, 1.5));
         assert_eq!(graph.without_weights().edges().collect::<Vec<_>>(), [(0, 1, 1.0), (1, 0, 1.0)]);
     }

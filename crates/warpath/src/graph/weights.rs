@@ -8,7 +8,6 @@ use std::fmt::{Debug, Display};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 
-use super::Storage;
 use crate::{Error, Result};
 
 /// The weight of an edge in a graph without weights: 1, in no bytes.
@@ -85,9 +84,9 @@ pub trait Weight: sealed::Sealed + Pod + PartialOrd + Debug + Display + Default 
     /// The weight as a 64-bit float, exactly for every type.
     fn to_f64(self) -> f64;
     /// Wraps arrays of this type.
-    fn into_weights(values: Storage<Self>) -> Weights;
+    fn into_weights(values: Vec<Self>) -> Weights;
     /// The array of this type in `weights`, if that is what it holds.
-    fn of(weights: &Weights) -> Option<&Storage<Self>>;
+    fn of(weights: &Weights) -> Option<&[Self]>;
 }
 
 macro_rules! weight {
@@ -104,10 +103,10 @@ macro_rules! weight {
                 let to_f64: fn($type) -> f64 = $to_f64;
                 to_f64(self)
             }
-            fn into_weights(values: Storage<Self>) -> Weights {
+            fn into_weights(values: Vec<Self>) -> Weights {
                 Weights::$kind(values)
             }
-            fn of(weights: &Weights) -> Option<&Storage<Self>> {
+            fn of(weights: &Weights) -> Option<&[Self]> {
                 match weights {
                     Weights::$kind(values) => Some(values),
                     _ => None,
@@ -127,15 +126,15 @@ weight!(f64, F64, |w| w < 0.0, |w| w);
 #[derive(Debug, Clone)]
 pub enum Weights {
     /// No weights; the array of [`Unit`] has the right length and takes no memory.
-    Unit(Storage<Unit>),
+    Unit(Vec<Unit>),
     /// Unsigned 32-bit integers.
-    U32(Storage<u32>),
+    U32(Vec<u32>),
     /// Signed 32-bit integers.
-    I32(Storage<i32>),
+    I32(Vec<i32>),
     /// 32-bit floats: no NaN, no infinities, no negative zero.
-    F32(Storage<f32>),
+    F32(Vec<f32>),
     /// 64-bit floats: no NaN, no infinities, no negative zero.
-    F64(Storage<f64>),
+    F64(Vec<f64>),
 }
 
 /// Runs an expression with `$values` bound to the typed array of weights.
@@ -178,7 +177,7 @@ impl Weights {
 
     /// Unit weights for `length` arcs.
     pub fn unit(length: usize) -> Self {
-        Weights::Unit(vec![Unit; length].into())
+        Weights::Unit(vec![Unit; length])
     }
 
     /// An error, naming an arc, unless float weights are finite and not -0.
@@ -194,12 +193,8 @@ impl Weights {
         }
     }
 
-    pub(crate) fn is_damaged(&self) -> bool {
-        with_weights!(self, values => values.is_damaged())
-    }
-
     pub(crate) fn owned_bytes(&self) -> u64 {
-        with_weights!(self, values => values.owned_bytes())
+        with_weights!(self, values => size_of_val(values.as_slice()) as u64)
     }
 }
 

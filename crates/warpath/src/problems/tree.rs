@@ -130,7 +130,6 @@ impl ShortestPathTree {
     ///
     /// [`Error::NotVerified`] with the first thing found wrong.
     pub fn verify(&self, graph: &Graph) -> Result<()> {
-        graph.check_intact()?;
         if self.problem == Problem::Bfs {
             let unweighted = graph.csr().unweighted();
             self.verify_lane::<UnitLane>(unweighted)?;

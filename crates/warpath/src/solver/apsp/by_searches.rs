@@ -337,7 +337,7 @@ impl Changed {
                 weights[arc] = weight.try_into().map_err(|_| Error::invalid(TOO_GREAT))?;
             }
         }
-        let csr = Csr::trusted(csr.offsets().to_vec(), csr.targets().to_vec(), Weights::U32(weights.into()));
+        let csr = Csr::trusted(csr.offsets().to_vec(), csr.targets().to_vec(), Weights::U32(weights));
         let labels = Labels::range(0, csr.vertices() as u64);
         Ok(Changed { graph: Graph::from_parts(csr, true, labels, Default::default()), potentials })
     }
