@@ -56,7 +56,7 @@ impl Compression {
     }
 
     /// What the first bytes of a file say.
-    fn by_content(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn by_content(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x1f, 0x8b, 0x08, ..] => Some(Compression::Gzip),
             // A frame, or one of the 16 kinds of frames to skip.

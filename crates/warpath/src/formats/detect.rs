@@ -7,7 +7,8 @@
 use super::Format;
 use super::compression::Compression;
 use super::input::Opened;
-use super::text::{Lines, unsigned, without_bom, words};
+use super::text::count_lines;
+use super::text::{Lines, unsigned, words};
 use crate::{InputError, Result};
 
 /// The first bytes of Warpath's own format.
@@ -34,8 +35,8 @@ pub(super) fn detect(opened: &Opened) -> Result<Format> {
     if is_gap(bytes, opened.length()) {
         return Ok(Format::Gap);
     }
-    let text = without_bom(bytes);
-    let sample = &text[..text.len().min(SAMPLE_BYTES)];
+    let sample = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let sample = &sample[..sample.len().min(SAMPLE_BYTES)];
     if let Some(format) = by_content(sample) {
         return Ok(format);
     }
@@ -50,13 +51,7 @@ pub(super) fn detect(opened: &Opened) -> Result<Format> {
         .in_file(opened.name())
         .into());
     }
-    Ok(if is_metis(text, sample) { Format::Metis } else { Format::EdgeList })
-}
-
-/// Whether a file that begins like this holds arrays of which each can be copied by itself: one of Warpath's own, or of
-/// GAP.
-pub(super) fn is_arrays(head: &[u8], length: u64) -> bool {
-    head.starts_with(WARPATH_MAGIC) || is_gap(head, length)
+    Ok(if is_metis(opened, sample)? { Format::Metis } else { Format::EdgeList })
 }
 
 /// The format of the extension, the one before it where the last is that of a compression.
@@ -108,17 +103,17 @@ fn is_gap(head: &[u8], length: u64) -> bool {
 
 /// Whether a text without a telling extension is METIS: a first line of two to four numbers, then, with lines of
 /// different lengths, as many lines as the first says there are vertices.
-fn is_metis(text: &[u8], sample: &[u8]) -> bool {
+fn is_metis(opened: &Opened, sample: &[u8]) -> Result<bool> {
     let is_comment = |line: &[u8]| line.starts_with(b"%");
     let mut lines = Lines::new(sample).filter(|line| !is_comment(line));
-    let Some(header) = lines.next() else { return false };
+    let Some(header) = lines.next() else { return Ok(false) };
     let numbers: Option<Vec<u64>> = words(header).map(unsigned).collect();
-    let Some(numbers) = numbers.filter(|numbers| (2..=4).contains(&numbers.len())) else { return false };
+    let Some(numbers) = numbers.filter(|numbers| (2..=4).contains(&numbers.len())) else { return Ok(false) };
     let whole_lines = Lines::new(sample).filter(|line| !is_comment(line)).count().saturating_sub(1);
     let mut lengths = lines.take(whole_lines).map(|line| words(line).count());
-    let Some(first) = lengths.next() else { return false };
-    lengths.any(|length| length != first)
-        && Lines::new(text).filter(|line| !is_comment(line)).count() as u64 == numbers[0].saturating_add(1)
+    let Some(first) = lengths.next() else { return Ok(false) };
+    Ok(lengths.any(|length| length != first)
+        && count_lines(opened, |line| !is_comment(line))? == numbers[0].saturating_add(1))
 }
 
 #[cfg(test)]

@@ -9,15 +9,14 @@
 
 use std::io::Write;
 
-use super::input::Input;
-use super::text::{Lines, Malformed, Parsed, Shown, digits, parse_chunks, unsigned, without_bom, words};
+use super::text::{Lines, Malformed, Parsed, Piece, Shown, Text, digits, parse_pieces, unsigned, words};
 use super::weight_column::{self, WeightColumn, WeightedChunk};
 use super::{ReadOptions, WeightSource, stream_error};
 use crate::graph::{Direction, Graph, Labels, MAX_VERTICES, VertexId, WeightKind, with_weights};
 use crate::{Result, graph::Weight};
 
-pub(super) fn read(input: Input, options: &ReadOptions) -> Result<Graph> {
-    read_problem(input, options, Dialect::Dimacs)
+pub(super) fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
+    read_problem(text, options, Dialect::Dimacs)
 }
 
 /// Which of the formats with a problem line.
@@ -46,29 +45,37 @@ struct Shape {
     keep_weights: bool,
 }
 
-pub(super) fn read_problem(input: Input, options: &ReadOptions, dialect: Dialect) -> Result<Graph> {
-    let text = without_bom(input.bytes());
-    let located = |malformed: Malformed<'_>| crate::Error::from(malformed.locate(text));
+pub(super) fn read_problem(text: Text, options: &ReadOptions, dialect: Dialect) -> Result<Graph> {
     if let WeightSource::Column(_) | WeightSource::Named(_) = options.weights {
         return Err(crate::Error::invalid("only edge lists have columns to choose weights from"));
     }
-    let mut lines = Lines::new(text);
+    fn first_edge(body: &[u8], dialect: Dialect) -> Option<&[u8]> {
+        Lines::new(body).find(|line| !is_skipped(line, dialect))
+    }
+    let beginning = text.beginning(|beginning| {
+        let mut lines = Lines::new(beginning);
+        problem_line(&mut lines, dialect).is_ok() && first_edge(lines.rest(), dialect).is_some()
+    })?;
+    let head = text.piece(&beginning);
+    let located = |malformed: Malformed<'_>| text.locate(head.fault(&malformed));
+    let mut lines = Lines::new(&beginning);
     let problem = problem_line(&mut lines, dialect).map_err(located)?;
     let body = lines.rest();
-    let first = Lines::new(body).find(|line| !is_skipped(line, dialect));
+    let first = first_edge(body, dialect);
     let columns = first.map_or(0, |line| words(line).count() - usize::from(dialect == Dialect::Dimacs));
     let has_weights = columns > 2;
     let keep_weights = has_weights && options.weights != WeightSource::Unit;
     let shape = Shape { dialect, vertices: problem.vertices, has_weights, keep_weights };
-    let chunks = parse_chunks(text, body, &options.control, |piece| parse_edges(piece, shape))?;
+    let chunks = parse_pieces(&text, head.offset_of(body), &options.control, |piece| parse_edges(piece, shape))?;
     let edges: u64 = chunks.iter().map(|chunk| chunk.edges.len() as u64).sum();
     if edges != problem.edges {
         let message = format!("the header announces {} edges, but the file has {edges}", problem.edges);
         return Err(located(Malformed::new(problem.line, message)));
     }
     let builder = options.builder(problem.direction).labels(Labels::range(1, problem.vertices));
-    let lists = weight_column::settle(text, chunks)?;
-    drop(input);
+    let lists = weight_column::settle(&text, chunks)?;
+    drop(beginning);
+    text.close()?;
     lists.build(builder)
 }
 
@@ -104,7 +111,8 @@ fn is_skipped(line: &[u8], dialect: Dialect) -> bool {
     }
 }
 
-fn parse_edges<'a>(piece: &'a [u8], shape: Shape) -> Parsed<'a, WeightedChunk<'a>> {
+fn parse_edges(all: Piece<'_>, shape: Shape) -> Parsed<'_, WeightedChunk> {
+    let piece = all.bytes;
     let mut edges = Vec::with_capacity(piece.len() / 12);
     let mut weights = WeightColumn::new();
     if shape.keep_weights {
@@ -115,7 +123,7 @@ fn parse_edges<'a>(piece: &'a [u8], shape: Shape) -> Parsed<'a, WeightedChunk<'a
         if let Some((edge, weight, end)) = plain_edge(piece, at, shape) {
             edges.push(edge);
             if shape.keep_weights {
-                weights.push_unsigned(weight, &piece[at..end]);
+                weights.push_unsigned(weight, &piece[at..end], all);
             }
             at = end + 1;
             continue;
@@ -123,7 +131,7 @@ fn parse_edges<'a>(piece: &'a [u8], shape: Shape) -> Parsed<'a, WeightedChunk<'a
         let line = Lines::new(&piece[at..]).next().unwrap_or_default();
         at += piece[at..].iter().position(|&byte| byte == b'\n').map_or(piece.len() - at, |end| end + 1);
         if !is_skipped(line, shape.dialect) {
-            edges.push(any_edge(line, shape, &mut weights)?);
+            edges.push(any_edge(line, all, shape, &mut weights)?);
         }
     }
     Ok(WeightedChunk { edges, weights: shape.keep_weights.then_some(weights) })
@@ -162,7 +170,12 @@ fn plain_edge(piece: &[u8], start: usize, shape: Shape) -> Option<((VertexId, Ve
 }
 
 /// The edge on any line, or what is wrong with it.
-fn any_edge<'a>(line: &'a [u8], shape: Shape, weights: &mut WeightColumn<'a>) -> Parsed<'a, (VertexId, VertexId)> {
+fn any_edge<'p>(
+    line: &'p [u8],
+    piece: Piece<'p>,
+    shape: Shape,
+    weights: &mut WeightColumn,
+) -> Parsed<'p, (VertexId, VertexId)> {
     let expected = match (shape.dialect, shape.has_weights) {
         (Dialect::Dimacs, false) => "`a` or `e` and two vertices are expected, as on the first line of edges",
         (Dialect::Dimacs, true) => "`a` or `e`, two vertices and a weight are expected, as on the first line of edges",
@@ -184,7 +197,7 @@ fn any_edge<'a>(line: &'a [u8], shape: Shape, weights: &mut WeightColumn<'a>) ->
     };
     let edge = (vertex(u)?, vertex(v)?);
     if let Some(token) = weight.filter(|_| shape.keep_weights) {
-        weights.push(token)?;
+        weights.push(token, piece)?;
     }
     Ok(edge)
 }

@@ -20,12 +20,12 @@
 
 use std::borrow::Cow;
 use std::io::Write;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::input::Input;
-use super::text::{CHUNK_BYTES, Lines, Loading, Malformed, Parsed, Shown, chunks, digits, unsigned, without_bom};
+use super::text::{Fault, Lines, Malformed, Parsed, Piece, Shown, Text, digits, unsigned};
 use super::weight_column::{self, WeightColumn, WeightedChunk, WeightedLists};
 use super::{FirstLine, ReadOptions, WeightSource, stream_error};
 use crate::graph::{
@@ -33,25 +33,37 @@ use crate::graph::{
 };
 use crate::{Error, InputError, Result};
 
-pub(super) fn read(input: Input, options: &ReadOptions) -> Result<Graph> {
-    let text = without_bom(input.bytes());
-    let (builder, lists) = read_text(text, options).map_err(|failure| match failure {
-        Failure::Malformed(malformed) => malformed.locate(text).into(),
+pub(super) fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
+    let two_lines = |beginning: &[u8]| Lines::new(beginning).filter(|line| !is_skipped(line)).nth(1).is_some();
+    let beginning = text.beginning(two_lines)?;
+    let head = text.piece(&beginning);
+    let (builder, lists) = read_text(&text, head, options).map_err(|failure| match failure {
+        Failure::InHead(malformed) => text.locate(head.fault(&malformed)),
+        Failure::InBody(fault) => text.locate(fault),
         Failure::Other(error) => error,
     })?;
-    drop(input);
+    drop(beginning);
+    text.close()?;
     lists.build(builder)
 }
 
 /// Why a list can't be read.
 enum Failure<'a> {
-    Malformed(Malformed<'a>),
+    /// Before the first edges.
+    InHead(Malformed<'a>),
+    InBody(Fault),
     Other(Error),
 }
 
 impl<'a> From<Malformed<'a>> for Failure<'a> {
     fn from(malformed: Malformed<'a>) -> Self {
-        Failure::Malformed(malformed)
+        Failure::InHead(malformed)
+    }
+}
+
+impl From<Fault> for Failure<'_> {
+    fn from(fault: Fault) -> Self {
+        Failure::InBody(fault)
     }
 }
 
@@ -62,24 +74,31 @@ impl From<Error> for Failure<'_> {
 }
 
 fn read_text<'a>(
-    text: &'a [u8],
+    text: &Text,
+    head: Piece<'a>,
     options: &ReadOptions,
 ) -> std::result::Result<(GraphBuilder, WeightedLists), Failure<'a>> {
-    let comments = Comments::of(text);
-    let (layout, body) = Layout::find(text, options, &comments)?;
+    let comments = Comments::of(head.bytes);
+    let (layout, body) = Layout::find(head.bytes, options, &comments)?;
     let direction = if comments.undirected { Direction::Undirected } else { Direction::Directed };
     let builder = options.builder(direction);
-    let pieces = chunks(body, CHUNK_BYTES);
-    let narrow = parse_pieces::<u32>(&pieces, &layout, options)?;
+    let body = Body { text, pieces: text.pieces(head.offset_of(body))? };
+    let narrow = parse_pieces::<u32>(&body, &layout, options)?;
     let (labels, parsed) = match narrow {
-        Attempt::Done(parsed) => name_integers(parsed, &pieces, &layout, &comments)?,
-        Attempt::TooWide => match parse_pieces::<u64>(&pieces, &layout, options)? {
-            Attempt::Done(parsed) => name_integers(parsed, &pieces, &layout, &comments)?,
-            _ => name_strings(&pieces, &layout, &comments, options)?,
+        Attempt::Done(parsed) => name_integers(parsed, &body, &layout, &comments)?,
+        Attempt::TooWide => match parse_pieces::<u64>(&body, &layout, options)? {
+            Attempt::Done(parsed) => name_integers(parsed, &body, &layout, &comments)?,
+            _ => name_strings(&body, &layout, &comments, options)?,
         },
-        Attempt::NoIntegers => name_strings(&pieces, &layout, &comments, options)?,
+        Attempt::NoIntegers => name_strings(&body, &layout, &comments, options)?,
     };
     Ok((builder.labels(labels), weight_column::settle(text, parsed)?))
+}
+
+/// The text from the first edge on.
+struct Body<'t> {
+    text: &'t Text,
+    pieces: Vec<Range<u64>>,
 }
 
 /// What separates columns.
@@ -371,9 +390,9 @@ impl IntegerName for u64 {
 }
 
 /// The edges of a chunk, by name.
-struct NamedChunk<'a, I> {
+struct NamedChunk<I> {
     edges: Vec<(I, I)>,
-    weights: Option<WeightColumn<'a>>,
+    weights: Option<WeightColumn>,
 }
 
 /// How an attempt to read names as integers of a width went.
@@ -398,44 +417,46 @@ impl<'a> From<Malformed<'a>> for ChunkFailure<'a> {
     }
 }
 
-fn parse_pieces<'a, I: IntegerName>(
-    pieces: &[&'a [u8]],
-    layout: &Layout<'a>,
+fn parse_pieces<I: IntegerName>(
+    body: &Body<'_>,
+    layout: &Layout<'_>,
     options: &ReadOptions,
-) -> std::result::Result<Attempt<Vec<NamedChunk<'a, I>>>, Failure<'a>> {
-    let control = &options.control;
-    let loading = Loading::new(pieces, control);
-    let parsed: Vec<Option<std::result::Result<NamedChunk<'a, I>, ChunkFailure<'a>>>> = pieces
-        .par_iter()
-        .map(|piece| {
-            let parsed = (!control.is_cancelled()).then(|| parse_piece(piece, layout));
-            loading.done(piece);
-            parsed
+) -> std::result::Result<Attempt<Vec<NamedChunk<I>>>, Failure<'static>> {
+    /// A failure that outlives its piece.
+    enum PieceFailure {
+        Fault(Fault),
+        TooWide,
+        NoIntegers,
+    }
+    let parsed = body.text.each_piece(&body.pieces, &options.control, |piece| {
+        parse_piece::<I>(piece, layout).map_err(|failure| match failure {
+            ChunkFailure::Malformed(malformed) => PieceFailure::Fault(piece.fault(&malformed)),
+            ChunkFailure::TooWide => PieceFailure::TooWide,
+            ChunkFailure::NoIntegers => PieceFailure::NoIntegers,
         })
-        .collect();
-    control.check()?;
-    let parsed: Vec<_> = parsed.into_iter().flatten().collect();
-    if parsed.iter().any(|chunk| matches!(chunk, Err(ChunkFailure::NoIntegers))) {
+    })?;
+    if parsed.iter().any(|chunk| matches!(chunk, Err(PieceFailure::NoIntegers))) {
         return Ok(Attempt::NoIntegers);
     }
-    if parsed.iter().any(|chunk| matches!(chunk, Err(ChunkFailure::TooWide))) {
+    if parsed.iter().any(|chunk| matches!(chunk, Err(PieceFailure::TooWide))) {
         return Ok(Attempt::TooWide);
     }
     let mut done = Vec::with_capacity(parsed.len());
     for chunk in parsed {
         match chunk {
             Ok(chunk) => done.push(chunk),
-            Err(ChunkFailure::Malformed(malformed)) => return Err(malformed.into()),
+            Err(PieceFailure::Fault(fault)) => return Err(fault.into()),
             Err(_) => return Ok(Attempt::NoIntegers),
         }
     }
     Ok(Attempt::Done(done))
 }
 
-fn parse_piece<'a, I: IntegerName>(
-    piece: &'a [u8],
-    layout: &Layout<'a>,
-) -> std::result::Result<NamedChunk<'a, I>, ChunkFailure<'a>> {
+fn parse_piece<'p, I: IntegerName>(
+    all: Piece<'p>,
+    layout: &Layout<'_>,
+) -> std::result::Result<NamedChunk<I>, ChunkFailure<'p>> {
+    let piece = all.bytes;
     // About as many lines as fit if the rest looks like the beginning.
     let sample = &piece[..piece.len().min(512)];
     let lines = sample.iter().filter(|&&byte| byte == b'\n').count() + 1;
@@ -451,7 +472,7 @@ fn parse_piece<'a, I: IntegerName>(
         if plain && let Some((edge, weight, end)) = plain_line(piece, at, layout) {
             edges.push(edge);
             if layout.columns == 3 {
-                weights.push_unsigned(weight, &piece[at..end]);
+                weights.push_unsigned(weight, &piece[at..end], all);
             }
             at = end + 1;
             continue;
@@ -459,7 +480,7 @@ fn parse_piece<'a, I: IntegerName>(
         let line = Lines::new(&piece[at..]).next().unwrap_or_default();
         at += piece[at..].iter().position(|&byte| byte == b'\n').map_or(piece.len() - at, |end| end + 1);
         if !is_skipped(line) {
-            edges.push(any_line(line, layout, &mut weights)?);
+            edges.push(any_line(line, all, layout, &mut weights)?);
         }
     }
     edges.shrink_to_fit();
@@ -502,13 +523,14 @@ fn plain_line<I: IntegerName>(piece: &[u8], start: usize, layout: &Layout<'_>) -
 }
 
 /// The edge on any line, or what is wrong with it.
-fn any_line<'a, I: IntegerName>(
-    line: &'a [u8],
-    layout: &Layout<'a>,
-    weights: &mut WeightColumn<'a>,
-) -> std::result::Result<(I, I), ChunkFailure<'a>> {
-    let (u, v) = split(line, layout, weights)?;
-    let name = |token: &'a [u8]| {
+fn any_line<'p, I: IntegerName>(
+    line: &'p [u8],
+    piece: Piece<'p>,
+    layout: &Layout<'_>,
+    weights: &mut WeightColumn,
+) -> std::result::Result<(I, I), ChunkFailure<'p>> {
+    let (u, v) = split(line, piece, layout, weights)?;
+    let name = |token: &'p [u8]| {
         if token.is_empty() || !token.iter().all(u8::is_ascii_digit) || (token[0] == b'0' && token.len() > 1) {
             return Err(ChunkFailure::NoIntegers);
         }
@@ -521,7 +543,12 @@ fn any_line<'a, I: IntegerName>(
 }
 
 /// The two names on a line, its weight going to `weights`.
-fn split<'a>(line: &'a [u8], layout: &Layout<'a>, weights: &mut WeightColumn<'a>) -> Parsed<'a, (&'a [u8], &'a [u8])> {
+fn split<'p>(
+    line: &'p [u8],
+    piece: Piece<'p>,
+    layout: &Layout<'_>,
+    weights: &mut WeightColumn,
+) -> Parsed<'p, (&'p [u8], &'p [u8])> {
     let mut fields = layout.delimiter.fields(line);
     let (mut found, mut weight) = (0, None);
     let mut ends = [&line[..0]; 2];
@@ -540,7 +567,7 @@ fn split<'a>(line: &'a [u8], layout: &Layout<'a>, weights: &mut WeightColumn<'a>
         return Err(Malformed::new(line, message));
     }
     if let Some(token) = weight {
-        weights.push(unquoted(token)).map_err(|mut malformed| {
+        weights.push(unquoted(token), piece).map_err(|mut malformed| {
             malformed.message.push_str(" (another column, or unit weights, can be asked for)");
             malformed
         })?;
@@ -556,15 +583,15 @@ fn unquoted(field: &[u8]) -> &[u8] {
     }
 }
 
-type Named<'a> = (Labels, Vec<WeightedChunk<'a>>);
+type Named = (Labels, Vec<WeightedChunk>);
 
 /// Numbers the vertices in the order of their names.
 fn name_integers<'a, I: IntegerName>(
-    parsed: Vec<NamedChunk<'a, I>>,
-    pieces: &[&'a [u8]],
+    parsed: Vec<NamedChunk<I>>,
+    body: &Body<'_>,
     layout: &Layout<'a>,
     comments: &Comments<'a>,
-) -> std::result::Result<Named<'a>, Failure<'a>> {
+) -> std::result::Result<Named, Failure<'a>> {
     let lines: u64 = parsed.iter().map(|chunk| chunk.edges.len() as u64).sum();
     let bounds = |(low, high): (u64, u64), (u, v): &(I, I)| {
         let (u, v) = (u.to_u64(), v.to_u64());
@@ -586,12 +613,12 @@ fn name_integers<'a, I: IntegerName>(
         // Names count from 1 unless there is a 0.
         let first = u64::from(lines == 0 || least != 0) * u64::from(lines != 0);
         let labels = Labels::range(first, check_vertices(line, vertices)?);
-        return Ok((labels, renumber_range(parsed, pieces, first, vertices)?));
+        return Ok((labels, renumber_range(parsed, body, first, vertices)?));
     }
     if let (Some((line, edges, first)), Some(vertices)) = (comments.whole, comments.nodes) {
         check_lines(line, Some(edges), lines)?;
         let labels = Labels::range(first, check_vertices(line, vertices)?);
-        return Ok((labels, renumber_range(parsed, pieces, first, vertices)?));
+        return Ok((labels, renumber_range(parsed, body, first, vertices)?));
     }
     let declared: Option<Vec<u64>> = comments.names.iter().map(|name| unsigned(name)).collect();
     let Some(isolated) = declared else {
@@ -599,7 +626,7 @@ fn name_integers<'a, I: IntegerName>(
     };
     if lines == 0 && isolated.is_empty() {
         let count = comments.nodes.filter(|&count| count <= MAX_VERTICES).unwrap_or(0);
-        return Ok((Labels::range(0, count), renumber_range(parsed, pieces, 0, count)?));
+        return Ok((Labels::range(0, count), renumber_range(parsed, body, 0, count)?));
     }
     let (least, greatest) = isolated.iter().fold((least, greatest), |(low, high), &id| (low.min(id), high.max(id)));
     let span = greatest - least + 1;
@@ -618,7 +645,7 @@ fn name_integers<'a, I: IntegerName>(
     };
     if let Some((first, count)) = range {
         check_count(count)?;
-        return Ok((Labels::range(first, count), renumber_range(parsed, pieces, first, count)?));
+        return Ok((Labels::range(first, count), renumber_range(parsed, body, first, count)?));
     }
     check_count(found)?;
     let ranks = present.into_ranks();
@@ -650,7 +677,7 @@ fn check_count(vertices: u64) -> Result<()> {
 }
 
 /// Whether all edges but the first have names from 0 to `vertices - 1`, or from 1 to `vertices`.
-fn fits_counts<I: IntegerName>(parsed: &[NamedChunk<'_, I>], vertices: u64) -> bool {
+fn fits_counts<I: IntegerName>(parsed: &[NamedChunk<I>], vertices: u64) -> bool {
     let mut all = parsed.iter().flat_map(|chunk| &chunk.edges).skip(1).flat_map(|&(u, v)| [u.to_u64(), v.to_u64()]);
     let (mut least, mut greatest) = (u64::MAX, 0);
     all.all(|name| {
@@ -660,29 +687,32 @@ fn fits_counts<I: IntegerName>(parsed: &[NamedChunk<'_, I>], vertices: u64) -> b
 }
 
 /// Names that are consecutive integers need no table.
-fn renumber_range<'a, I: IntegerName>(
-    parsed: Vec<NamedChunk<'a, I>>,
-    pieces: &[&'a [u8]],
+fn renumber_range<I: IntegerName>(
+    parsed: Vec<NamedChunk<I>>,
+    body: &Body<'_>,
     first: u64,
     count: u64,
-) -> Parsed<'a, Vec<WeightedChunk<'a>>> {
+) -> std::result::Result<Vec<WeightedChunk>, Failure<'static>> {
     let outside = |name: I| name.to_u64().wrapping_sub(first) >= count;
     let stray = parsed.par_iter().enumerate().find_map_first(|(chunk, named)| {
         named.edges.iter().position(|&(u, v)| outside(u) || outside(v)).map(|edge| (chunk, edge))
     });
     if let Some((chunk, edge)) = stray {
-        let line = Lines::new(pieces[chunk]).filter(|line| !is_skipped(line)).nth(edge).unwrap_or_default();
         let last = (first + count).saturating_sub(1);
         let message = format!("a vertex is out of range: {count} vertices are declared, named {first} to {last}");
-        return Err(Malformed::new(line, message));
+        let mut before = 0;
+        let is_stray = |line: &[u8]| {
+            before += usize::from(!is_skipped(line));
+            before > edge
+        };
+        // It is there, unless the file has changed.
+        let fault = body.text.find_line(&body.pieces[chunk..=chunk], is_stray, &message)?;
+        return Err(fault.map_or_else(|| Error::from(InputError::new(message)).into(), Failure::InBody));
     }
     Ok(renumber(parsed, |name| (name.to_u64() - first) as VertexId))
 }
 
-fn renumber<'a, I: IntegerName>(
-    parsed: Vec<NamedChunk<'a, I>>,
-    number: impl Fn(I) -> VertexId + Sync,
-) -> Vec<WeightedChunk<'a>> {
+fn renumber<I: IntegerName>(parsed: Vec<NamedChunk<I>>, number: impl Fn(I) -> VertexId + Sync) -> Vec<WeightedChunk> {
     parsed
         .into_par_iter()
         .map(|chunk| WeightedChunk {
@@ -694,10 +724,10 @@ fn renumber<'a, I: IntegerName>(
 }
 
 /// Numbers integers that are far apart, by sorting them.
-fn name_scattered<'a, I: IntegerName>(
-    parsed: Vec<NamedChunk<'a, I>>,
+fn name_scattered<I: IntegerName>(
+    parsed: Vec<NamedChunk<I>>,
     isolated: Vec<u64>,
-) -> std::result::Result<Named<'a>, Failure<'a>> {
+) -> std::result::Result<Named, Failure<'static>> {
     let mut names: Vec<u64> = parsed
         .par_iter()
         .flat_map_iter(|chunk| chunk.edges.iter().flat_map(|&(u, v)| [u.to_u64(), v.to_u64()]))
@@ -715,7 +745,7 @@ fn name_scattered<'a, I: IntegerName>(
 struct Presence(Vec<AtomicU64>);
 
 impl Presence {
-    fn of<I: IntegerName>(parsed: &[NamedChunk<'_, I>], isolated: &[u64], least: u64, span: u64) -> Self {
+    fn of<I: IntegerName>(parsed: &[NamedChunk<I>], isolated: &[u64], least: u64, span: u64) -> Self {
         let mut words = Vec::new();
         words.resize_with(span.div_ceil(64) as usize, AtomicU64::default);
         let mark = |name: u64| {
@@ -777,47 +807,59 @@ impl Ranks {
 }
 
 /// Numbers the vertices in the order in which their names appear.
+///
+/// They are found piece by piece in parallel, and numbered one after another while the text is in memory.
 fn name_strings<'a>(
-    pieces: &[&'a [u8]],
+    body: &Body<'_>,
     layout: &Layout<'a>,
     comments: &Comments<'a>,
     options: &ReadOptions,
-) -> std::result::Result<Named<'a>, Failure<'a>> {
-    struct Slices<'a> {
-        edges: Vec<(&'a [u8], &'a [u8])>,
-        weights: WeightColumn<'a>,
+) -> std::result::Result<Named, Failure<'a>> {
+    struct Slices<'p> {
+        edges: Vec<(&'p [u8], &'p [u8])>,
+        weights: WeightColumn,
     }
-    let loading = Loading::new(pieces, &options.control);
-    let parsed: Vec<Parsed<'a, Slices<'a>>> = pieces
+    let from = body.pieces.first().map_or(0, |piece| piece.start);
+    let text = match body.pieces.is_empty() {
+        true => Cow::Borrowed(&[][..]),
+        false => body.text.rest(from)?,
+    };
+    let pieces: Vec<Piece<'_>> = (body.pieces.iter())
+        .map(|range| Piece {
+            bytes: &text[(range.start - from) as usize..(range.end - from) as usize],
+            offset: range.start,
+        })
+        .collect();
+    let parsed: Vec<Parsed<'_, Slices<'_>>> = pieces
         .par_iter()
-        .map(|piece| {
+        .map(|&piece| {
             let mut slices = Slices { edges: Vec::new(), weights: WeightColumn::new() };
-            for line in Lines::new(piece).filter(|line| !is_skipped(line)) {
+            for line in Lines::new(piece.bytes).filter(|line| !is_skipped(line)) {
                 options.control.check().map_err(|_| Malformed::new(line, "interrupted"))?;
-                slices.edges.push(split(line, layout, &mut slices.weights)?);
+                slices.edges.push(split(line, piece, layout, &mut slices.weights)?);
             }
-            loading.done(piece);
             Ok(slices)
         })
         .collect();
     options.control.check()?;
     let mut labels = StringLabels::new();
-    let mut intern = |field: &'a [u8]| -> Parsed<'a, VertexId> {
+    fn intern<'p>(labels: &mut StringLabels, field: &'p [u8]) -> Parsed<'p, VertexId> {
         let name = text_of(field)?;
         if labels.len() as u64 == MAX_VERTICES && labels.find(&name).is_none() {
             return Err(Malformed::new(field, format!("at most {MAX_VERTICES} vertices are possible")));
         }
         Ok(labels.intern(&name))
-    };
+    }
     for name in &comments.names {
-        intern(name)?;
+        intern(&mut labels, name)?;
     }
     let mut named = Vec::with_capacity(parsed.len());
-    for chunk in parsed {
-        let chunk = chunk?;
+    for (chunk, piece) in parsed.into_iter().zip(&pieces) {
+        let in_body = |malformed: Malformed<'_>| Failure::InBody(piece.fault(&malformed));
+        let chunk = chunk.map_err(in_body)?;
         let mut edges = Vec::with_capacity(chunk.edges.len());
         for (u, v) in chunk.edges {
-            edges.push((intern(u)?, intern(v)?));
+            edges.push((intern(&mut labels, u).map_err(in_body)?, intern(&mut labels, v).map_err(in_body)?));
         }
         named.push(WeightedChunk { edges, weights: layout.weight.map(|_| chunk.weights) });
     }

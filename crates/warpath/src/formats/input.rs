@@ -5,8 +5,8 @@
 //! would be something else at the next, and memory-safe code can't be built on that. The copy costs little (see
 //! `docs/performance.md`), since a file has to be read once anyway.
 //!
-//! A reader of text, or of packed data, gets an [`Input`], whole. A binary format of plain arrays gets an [`Opened`]
-//! file and copies its arrays piece by piece to where they stay, so that a graph is never in memory twice.
+//! A file is [`Opened`], and its readers copy it piece by piece: arrays to where they stay, text to where a thread parses
+//! it. So it is never in memory besides the graph. What is packed, or comes as a stream, is an [`Input`] in memory, whole.
 //!
 //! A file that changes while it is copied is an error: its state (length, times of change) is compared before and after.
 //! The clock of a file system has steps of up to 10 ms, so a file that has just been written is left alone until a later
@@ -71,7 +71,7 @@ impl Input {
 pub(super) enum Opened {
     /// In memory, unpacked.
     Memory(Input),
-    /// A file of arrays (see [`detect::is_arrays`]) that is still where it was.
+    /// A file that is not packed, where it is.
     File(OpenFile),
 }
 
@@ -85,8 +85,7 @@ pub(super) struct OpenFile {
 }
 
 impl Opened {
-    /// Opens a file. Only one that its first bytes call a file of arrays stays where it is; any other is read, from a
-    /// pipe too, and unpacked if it is packed.
+    /// Opens a file. One that is packed, or a pipe, is read whole.
     pub(super) fn file(path: &Path, control: &Control) -> Result<Self> {
         let io_error = |error| Error::io(path, error);
         let file = File::open(path).map_err(io_error)?;
@@ -101,10 +100,11 @@ impl Opened {
             let mut head = vec![0; state.length.min(detect::SAMPLE_BYTES as u64) as usize];
             opened.read_at(0, &mut head)?;
             opened.head = head;
-            if detect::is_arrays(&opened.head, state.length) {
-                return Ok(Opened::File(opened));
-            }
-            return Ok(Opened::Memory(opened.load(control)?.unpacked()?));
+            let is_packed = Compression::by_content(&opened.head).or(Compression::by_extension(&opened.name)).is_some();
+            return match is_packed {
+                true => Ok(Opened::Memory(opened.load(control)?.unpacked()?)),
+                false => Ok(Opened::File(opened)),
+            };
         }
         let bytes = read_stream(file, path, available_memory(), control)?;
         Ok(Opened::Memory(Input::owned(name, bytes).unpacked()?))
@@ -147,7 +147,7 @@ impl Opened {
         }
     }
 
-    /// An error if the file was changed since it was opened. Readers that check no checksum call this last.
+    /// An error if the file was changed since it was opened. Readers that compare no checksums ask this last.
     pub(super) fn check_unchanged(&self) -> Result<()> {
         match self {
             Opened::Memory(_) => Ok(()),

@@ -10,9 +10,9 @@
 use std::io::Write;
 
 use super::rows::{plan_vertices, vertex_count, wants_weights};
-use super::text::{Lines, Malformed, Parsed, finite, parse_chunks, unsigned, without_bom, words};
+use super::text::{Lines, Malformed, Parsed, Text, finite, parse_pieces, unsigned, words};
 use super::weight_column::{WeightColumn, WeightedChunk, settle};
-use super::{Format, Input, ReadOptions, stream_error};
+use super::{Format, ReadOptions, stream_error};
 use crate::graph::{Direction, EdgeList, Graph, Labels, VertexId, Weight, Weights, with_weights};
 use crate::{Error, Result};
 
@@ -38,13 +38,19 @@ struct Header<'a> {
 ///
 /// If the banner names a kind of matrix that is no graph, the matrix is not square, an entry is out of range or its
 /// value not finite, or the entries are not as many as announced.
-pub(super) fn read(input: Input, options: &ReadOptions) -> Result<Graph> {
-    let text = without_bom(input.bytes());
+pub(super) fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
     let bare = options.format == Some(Format::MatrixMarket);
-    let (header, body) = read_header(text, bare).map_err(|malformed| malformed.locate(text))?;
+    let beginning = text.beginning(|beginning| read_header(beginning, bare).is_ok())?;
+    let head = text.piece(&beginning);
+    let located = |malformed| text.locate(head.fault(&malformed));
+    let (header, body) = read_header(&beginning, bare).map_err(located)?;
+    let body = head.offset_of(body);
     let with_weights = header.field != Field::Pattern && wants_weights(options)?;
     let limit = header.size.map_or(crate::graph::MAX_VERTICES, |(vertices, ..)| vertices as u64);
-    let entries = |chunk| Entries { lines: Lines::new(chunk), field: header.field, limit };
+    let field = header.field;
+    fn entries(bytes: &[u8], field: Field, limit: u64) -> Entries<'_> {
+        Entries { lines: Lines::new(bytes), field, limit }
+    }
 
     let mut builder = options.builder(if header.symmetric { Direction::Undirected } else { Direction::Directed });
     if header.symmetric {
@@ -54,7 +60,7 @@ pub(super) fn read(input: Input, options: &ReadOptions) -> Result<Graph> {
     let check = |found: u64| match header.size {
         Some((_, announced, line)) if announced != found => {
             let message = format!("{announced} entries are announced, but there are {found}");
-            Err(Error::from(Malformed::new(line, message).locate(text)))
+            Err(located(Malformed::new(line, message)))
         }
         _ => Ok(()),
     };
@@ -66,9 +72,9 @@ pub(super) fn read(input: Input, options: &ReadOptions) -> Result<Graph> {
     let greatest = |edges: &[(VertexId, VertexId)]| edges.iter().map(|&(u, v)| u.max(v)).max();
 
     let graph = if header.field == Field::Real && with_weights {
-        let lists = parse_chunks(text, body, &options.control, |chunk| {
+        let lists = parse_pieces(&text, body, &options.control, |piece| {
             let mut list = EdgeList::new();
-            for entry in entries(chunk) {
+            for entry in entries(piece.bytes, field, limit) {
                 let (row, column, token) = entry?;
                 let value = finite(token).ok_or_else(|| Malformed::new(token, "a value has to be a finite number"))?;
                 list.push(row, column, value);
@@ -78,20 +84,21 @@ pub(super) fn read(input: Input, options: &ReadOptions) -> Result<Graph> {
         check(lists.iter().map(|list| list.len() as u64).sum())?;
         let greatest = lists.iter().filter_map(|list| greatest(&list.edges)).max();
         let builder = named(builder, greatest)?;
-        drop(input);
+        drop(beginning);
+        text.close()?;
         builder.build(lists)?
     } else {
-        let chunks = parse_chunks(text, body, &options.control, |chunk| {
+        let chunks = parse_pieces(&text, body, &options.control, |piece| {
             let mut edges = Vec::new();
             let mut weights = with_weights.then(WeightColumn::new);
-            for entry in entries(chunk) {
+            for entry in entries(piece.bytes, field, limit) {
                 let (row, column, token) = entry?;
                 edges.push((row, column));
                 if let Some(weights) = &mut weights {
                     if !token.iter().skip(usize::from(b"+-".contains(&token[0]))).all(u8::is_ascii_digit) {
                         return Err(Malformed::new(token, "a value of an integer matrix has to be an integer"));
                     }
-                    weights.push(token)?;
+                    weights.push(token, piece)?;
                 }
             }
             Ok(WeightedChunk { edges, weights })
@@ -99,8 +106,9 @@ pub(super) fn read(input: Input, options: &ReadOptions) -> Result<Graph> {
         check(chunks.iter().map(|chunk| chunk.edges.len() as u64).sum())?;
         let greatest = chunks.iter().filter_map(|chunk| greatest(&chunk.edges)).max();
         let builder = named(builder, greatest)?;
-        let lists = settle(text, chunks)?;
-        drop(input);
+        let lists = settle(&text, chunks)?;
+        drop(beginning);
+        text.close()?;
         lists.build(builder)?
     };
     match options.direction {

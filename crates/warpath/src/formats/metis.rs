@@ -13,8 +13,8 @@ use std::io::Write;
 use rayon::prelude::*;
 
 use super::rows::{Rows, vertex_count, wants_weights};
-use super::text::{Lines, Malformed, Parsed, parse_chunks, unsigned, without_bom, words};
-use super::{Input, ReadOptions, stream_error};
+use super::text::{Lines, Malformed, Parsed, Piece, Text, parse_pieces, unsigned, words};
+use super::{ReadOptions, stream_error};
 use crate::graph::{Direction, Graph, Labels, Unit, VertexId, Weight, Weights};
 use crate::{Error, Result};
 
@@ -37,20 +37,25 @@ struct Header<'a> {
 ///
 /// If the header can't be, a neighbour or weight is out of range, the lines are not as many as there are vertices, an
 /// edge does not stand on the lines of both ends, or the number of edges is not the one announced.
-pub(super) fn read(input: Input, options: &ReadOptions) -> Result<Graph> {
-    let text = without_bom(input.bytes());
-    let (header, body) = read_header(text).map_err(|malformed| malformed.locate(text))?;
+pub(super) fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
+    let beginning = text.beginning(|beginning| read_header(beginning).is_ok())?;
+    let head = text.piece(&beginning);
+    let (header, body) = read_header(&beginning).map_err(|malformed| text.locate(head.fault(&malformed)))?;
+    let edges = header.edges;
     if header.weighted && wants_weights(options)? {
-        let rows = read_lines::<u32>(text, body, header, options, |weight| u32::try_from(weight).ok())?;
-        build(rows, header.edges, input, options)
+        let weight_of = |weight| u32::try_from(weight).ok();
+        let rows: Rows<u32> = read_lines(&text, head, head.offset_of(body), header, options, weight_of)?;
+        drop(beginning);
+        build(rows, edges, text, options)
     } else {
-        let rows = read_lines(text, body, header, options, |_| Some(Unit))?;
-        build(rows, header.edges, input, options)
+        let rows: Rows<Unit> = read_lines(&text, head, head.offset_of(body), header, options, |_| Some(Unit))?;
+        drop(beginning);
+        build(rows, edges, text, options)
     }
 }
 
-fn build<W: Weight>(rows: Rows<W>, edges: u64, text: Input, options: &ReadOptions) -> Result<Graph> {
-    drop(text);
+fn build<W: Weight>(rows: Rows<W>, edges: u64, text: Text, options: &ReadOptions) -> Result<Graph> {
+    text.close()?;
     let labels = Labels::range(1, rows.offsets.len() as u64 - 1);
     rows.into_graph(Direction::Undirected, labels, Some(edges), options)
 }
@@ -144,24 +149,30 @@ fn parse_chunk<'a, W: Weight>(
 }
 
 fn read_lines<W: Weight>(
-    text: &[u8],
-    body: &[u8],
+    text: &Text,
+    head: Piece<'_>,
+    body: u64,
     header: Header<'_>,
     options: &ReadOptions,
     weight_of: impl Fn(u64) -> Option<W> + Sync,
 ) -> Result<Rows<W>> {
-    let chunks = parse_chunks(text, body, &options.control, |chunk| parse_chunk(chunk, header, &weight_of))?;
+    let chunks = parse_pieces(text, body, &options.control, |piece| parse_chunk(piece.bytes, header, &weight_of))?;
     let lines: usize = chunks.iter().map(|chunk| chunk.degrees.len()).sum();
     if lines < header.vertices {
         let message = format!("{} vertices are announced, but there are {lines} lines for them", header.vertices);
-        return Err(Malformed::new(header.vertices_token, message).locate(text).into());
+        return Err(text.locate(head.fault(&Malformed::new(header.vertices_token, message))));
     }
-    let mut surplus = Lines::new(body).filter(|line| !is_comment(line)).skip(header.vertices);
-    if lines > header.vertices
-        && let Some(line) = surplus.find(|line| words(line).next().is_some())
-    {
+    if lines > header.vertices {
         let message = format!("there are more lines than the {} vertices announced", header.vertices);
-        return Err(Malformed::new(line, message).locate(text).into());
+        let mut before = 0;
+        // Blank lines after the last vertex do no harm.
+        let is_surplus = |line: &[u8]| {
+            before += usize::from(!is_comment(line));
+            before > header.vertices && !is_comment(line) && words(line).next().is_some()
+        };
+        if let Some(fault) = text.find_line(&text.pieces(body)?, is_surplus, &message)? {
+            return Err(text.locate(fault));
+        }
     }
     let mut offsets = Vec::with_capacity(header.vertices + 1);
     let mut end = 0;
@@ -182,7 +193,7 @@ fn read_lines<W: Weight>(
     if u128::from(end) != 2 * u128::from(header.edges) && (end - loops) / 2 + loops != header.edges {
         let message =
             format!("{} edges are announced, but there are {end} neighbours, not twice as many", header.edges);
-        return Err(Malformed::new(header.edges_token, message).locate(text).into());
+        return Err(text.locate(head.fault(&Malformed::new(header.edges_token, message))));
     }
     Ok(rows)
 }

@@ -4,8 +4,7 @@
 //! reader may do differently is in [`ReadOptions`]. [`write()`] picks format and compression by the extension; see
 //! [`WriteOptions`].
 //!
-//! A reader gets an `Input` (a name and its bytes, in memory) or, where a format is plain arrays, an `Opened` file, and the
-//! options, and hands back a graph. It says where in its input what is wrong by an [`InputError`]; the name of the file
+//! A reader gets an `Opened` file, or the `Text` that it is, and the options, and hands back a graph. It says where in its input what is wrong by an [`InputError`]; the name of the file
 //! is filled in here. A writer gets a graph and a stream. What becomes of a file after it was read changes nothing: no
 //! part of it stays mapped.
 
@@ -36,6 +35,7 @@ use std::str::FromStr;
 use compression::{Compression, Packer};
 use input::{Input, Opened};
 pub use partial_file::PartialFile;
+use text::Text;
 
 use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, SelfLoops};
 use crate::{Control, Error, InputError, Result};
@@ -308,14 +308,12 @@ impl ReadOptions {
         let graph = match format {
             Format::Gap => gap::read(&opened, self),
             Format::Warpath => wpg::read(&opened, self),
-            text => opened.load(&self.control).and_then(|input| match text {
-                Format::Metis => metis::read(input, self),
-                Format::MatrixMarket => matrix_market::read(input, self),
-                Format::Npz => npz::read(&input, self),
-                Format::Dimacs => dimacs::read(input, self),
-                Format::Pace => pace::read(input, self),
-                _ => edge_list::read(input, self),
-            }),
+            Format::Npz => opened.load(&self.control).and_then(|input| npz::read(&input, self)),
+            Format::Metis => metis::read(Text::new(opened), self),
+            Format::MatrixMarket => matrix_market::read(Text::new(opened), self),
+            Format::EdgeList => edge_list::read(Text::new(opened), self),
+            Format::Dimacs => dimacs::read(Text::new(opened), self),
+            Format::Pace => pace::read(Text::new(opened), self),
         };
         graph.map_err(|error| match error {
             Error::Input(error) if error.file.is_empty() => error.in_file(name).into(),

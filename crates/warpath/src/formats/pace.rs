@@ -9,12 +9,12 @@ use std::io::Write;
 
 use super::ReadOptions;
 use super::dimacs::{Dialect, read_problem, write_undirected};
-use super::input::Input;
+use super::text::Text;
 use crate::graph::{Graph, WeightKind};
 use crate::{Error, Result};
 
-pub(super) fn read(input: Input, options: &ReadOptions) -> Result<Graph> {
-    read_problem(input, options, Dialect::Pace)
+pub(super) fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
+    read_problem(text, options, Dialect::Pace)
 }
 
 /// Vertices are numbered from 1, whatever their names. The format holds undirected graphs without weights.

@@ -1,21 +1,29 @@
-//! What the readers of text share: chunks that end at line ends, parsed in parallel; tokens; numbers; and where in the
-//! text what is wrong.
+//! What the readers of text share: a text that is read in pieces which end at line ends, parsed in parallel; tokens;
+//! numbers; and where in the text what is wrong.
 //!
-//! A parser says what is wrong by a [`Malformed`], which points at a piece of the text. Lines and columns are counted
-//! only then, so that they cost nothing where all is well. Chunks are cut by size alone and looked at in order:
+//! A text that lies in a file is never in memory as a whole: each thread reads the piece that it parses. So what is
+//! made of a piece refers to it by [`Fault`]s and offsets only.
+//!
+//! A parser says what is wrong by a [`Malformed`], which points at a part of the piece. Lines and columns are counted
+//! only then, so that they cost nothing where all is well. Pieces are cut by size alone and looked at in order:
 //! whatever the number of threads, the result is the same, and the error reported is the first one in the file.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
+#[cfg(test)]
+use super::input::Input;
+use super::input::Opened;
 use crate::graph::{Weight, WeightKind};
-use crate::{Control, InputError, Result};
+use crate::{Control, Error, InputError, Result};
 
-/// What is wrong with which piece of a text.
+/// What is wrong with which part of a piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Malformed<'a> {
-    /// The offending piece.
+    /// The offending part.
     pub(super) at: &'a [u8],
     /// What is wrong with it.
     pub(super) message: String,
@@ -29,83 +37,249 @@ impl<'a> Malformed<'a> {
     pub(super) fn new(at: &'a [u8], message: impl Into<String>) -> Self {
         Malformed { at, message: message.into() }
     }
-
-    /// The same with the line and column in `text`, of which the offending piece is a part.
-    pub(super) fn locate(self, text: &[u8]) -> InputError {
-        let offset = (self.at.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
-        let Some(before) = text.get(..offset) else {
-            return InputError::new(self.message);
-        };
-        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        let column = 1 + before.iter().rev().take_while(|&&byte| byte != b'\n').count() as u64;
-        InputError::at(line, self.at, self.message).column(column)
-    }
 }
 
-/// The text without a byte order mark.
-pub(super) fn without_bom(text: &[u8]) -> &[u8] {
-    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+/// What is wrong at which byte of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// The byte.
+    pub(super) at: u64,
+    /// The beginning of the offending part.
+    pub(super) part: Vec<u8>,
+    /// What is wrong with it.
+    pub(super) message: String,
 }
 
-/// Cuts a text after line ends into pieces of about `size` bytes. Joined, they are the text; none is empty.
-pub(super) fn chunks(text: &[u8], size: usize) -> Vec<&[u8]> {
-    let mut pieces = Vec::with_capacity(text.len() / size.max(1) + 1);
-    let mut rest = text;
-    while !rest.is_empty() {
-        let at_least = size.clamp(1, rest.len());
-        let line_end = rest[at_least - 1..].iter().position(|&byte| byte == b'\n');
-        let (piece, after) = rest.split_at(line_end.map_or(rest.len(), |position| at_least + position));
-        pieces.push(piece);
-        rest = after;
+/// A piece of a text, which begins with a line.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece<'a> {
+    /// Its bytes.
+    pub(super) bytes: &'a [u8],
+    /// Where they begin in the text.
+    pub(super) offset: u64,
+}
+
+impl Piece<'_> {
+    /// Where a part of the piece begins in the text.
+    pub(super) fn offset_of(self, part: &[u8]) -> u64 {
+        self.offset + part.as_ptr().addr().wrapping_sub(self.bytes.as_ptr().addr()) as u64
     }
-    pieces
+
+    /// What is wrong with a part of the piece, without the piece.
+    pub(super) fn fault(self, malformed: &Malformed<'_>) -> Fault {
+        // More than an error shows.
+        const READABLE: usize = 100;
+        let part = malformed.at[..malformed.at.len().min(READABLE)].to_vec();
+        Fault { at: self.offset_of(malformed.at), part, message: malformed.message.clone() }
+    }
 }
 
 /// How many bytes a thread parses at a time.
-pub(super) const CHUNK_BYTES: usize = 1 << 20;
+const PIECE_BYTES: usize = 1 << 20;
 
-/// Tells how many bytes of a text, cut into pieces, are parsed.
-pub(super) struct Loading<'a> {
-    control: &'a Control,
-    done: AtomicU64,
-    total: u64,
+/// A text without its byte order mark, in memory or in a file.
+pub(super) struct Text {
+    opened: Opened,
+    start: u64,
 }
 
-impl<'a> Loading<'a> {
-    pub(super) fn new(pieces: &[&[u8]], control: &'a Control) -> Self {
-        let total = pieces.iter().map(|piece| piece.len() as u64).sum();
-        Loading { control, done: AtomicU64::new(0), total }
+impl Text {
+    /// The text that an input is.
+    pub(super) fn new(opened: Opened) -> Self {
+        const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+        let start = if opened.head().starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() as u64 } else { 0 };
+        Text { opened, start }
     }
 
-    /// Says that a piece is parsed. Cancellation is looked for elsewhere.
-    pub(super) fn done(&self, piece: &[u8]) {
-        let bytes = piece.len() as u64;
-        let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        let _ = self.control.progress("load", done, self.total);
+    /// The text of these bytes.
+    #[cfg(test)]
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        Text::new(Opened::Memory(Input::owned("", bytes.to_vec())))
+    }
+
+    fn end(&self) -> u64 {
+        self.opened.length()
+    }
+
+    fn bytes<'b>(&'b self, range: Range<u64>, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+        bytes(&self.opened, range, buffer)
+    }
+
+    /// The beginning of the text: at least as many whole lines as `enough` asks for, all if they never are.
+    pub(super) fn beginning(&self, enough: impl Fn(&[u8]) -> bool) -> Result<Cow<'_, [u8]>> {
+        if let Opened::Memory(input) = &self.opened {
+            return Ok(Cow::Borrowed(&input.bytes()[self.start as usize..]));
+        }
+        let mut length = 1 << 16;
+        loop {
+            let end = self.end().min(self.start.saturating_add(length));
+            let mut bytes = Vec::new();
+            self.bytes(self.start..end, &mut bytes)?;
+            if end == self.end() {
+                return Ok(Cow::Owned(bytes));
+            }
+            bytes.truncate(bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1));
+            if enough(&bytes) {
+                return Ok(Cow::Owned(bytes));
+            }
+            length = length.saturating_mul(2);
+        }
+    }
+
+    /// The text from its start, as a piece, of what [`Text::beginning`] returned.
+    pub(super) fn piece<'b>(&self, beginning: &'b [u8]) -> Piece<'b> {
+        Piece { bytes: beginning, offset: self.start }
+    }
+
+    /// All of the text from an offset on.
+    pub(super) fn rest(&self, from: u64) -> Result<Cow<'_, [u8]>> {
+        if let Opened::Memory(input) = &self.opened {
+            return Ok(Cow::Borrowed(&input.bytes()[from as usize..]));
+        }
+        let mut bytes = Vec::new();
+        self.bytes(from..self.end(), &mut bytes)?;
+        Ok(Cow::Owned(bytes))
+    }
+
+    /// Cuts the text from an offset on, after line ends, into pieces that a thread parses at a time. None is empty.
+    pub(super) fn pieces(&self, from: u64) -> Result<Vec<Range<u64>>> {
+        pieces(&self.opened, from, PIECE_BYTES as u64)
+    }
+
+    /// Makes something of every piece, in parallel. The results are in the order of the text.
+    pub(super) fn each_piece<T: Send>(
+        &self,
+        pieces: &[Range<u64>],
+        control: &Control,
+        work: impl for<'p> Fn(Piece<'p>) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        let total = pieces.iter().map(|piece| piece.end - piece.start).sum();
+        let done = AtomicU64::new(0);
+        pieces
+            .par_iter()
+            .map_init(Vec::new, |buffer, piece| {
+                control.check()?;
+                let result = work(Piece { bytes: self.bytes(piece.clone(), buffer)?, offset: piece.start });
+                let length = piece.end - piece.start;
+                control.progress("load", done.fetch_add(length, Ordering::Relaxed) + length, total)?;
+                Ok(result)
+            })
+            .collect()
+    }
+
+    /// Where the first line that `wanted` accepts begins in some pieces, and its text.
+    pub(super) fn find_line(
+        &self,
+        pieces: &[Range<u64>],
+        mut wanted: impl FnMut(&[u8]) -> bool,
+        message: &str,
+    ) -> Result<Option<Fault>> {
+        let mut buffer = Vec::new();
+        for range in pieces {
+            let piece = Piece { bytes: self.bytes(range.clone(), &mut buffer)?, offset: range.start };
+            if let Some(line) = Lines::new(piece.bytes).find(|line| wanted(line)) {
+                return Ok(Some(piece.fault(&Malformed::new(line, message))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The fault as an error, with line and column.
+    pub(super) fn locate(&self, fault: Fault) -> Error {
+        match self.line_and_column(fault.at) {
+            Ok((line, column)) => InputError::at(line, &fault.part, fault.message).column(column).into(),
+            Err(error) => error,
+        }
+    }
+
+    fn line_and_column(&self, at: u64) -> Result<(u64, u64)> {
+        // Whatever is wrong with a file that changes is not worth telling.
+        self.opened.check_unchanged()?;
+        let (mut line, mut start_of_line, mut from) = (1, self.start, self.start);
+        let mut buffer = Vec::new();
+        while from < at {
+            let to = at.min(from + PIECE_BYTES as u64);
+            let bytes = self.bytes(from..to, &mut buffer)?;
+            line += bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
+            if let Some(last) = bytes.iter().rposition(|&byte| byte == b'\n') {
+                start_of_line = from + last as u64 + 1;
+            }
+            from = to;
+        }
+        Ok((line, at - start_of_line + 1))
+    }
+
+    /// Lets go of the text, of which nothing is needed any more.
+    ///
+    /// # Errors
+    ///
+    /// If it changed since it was opened.
+    pub(super) fn close(self) -> Result<()> {
+        self.opened.check_unchanged()
     }
 }
 
-/// Parses `body`, a part of `text`, chunk by chunk in parallel. The results are in the order of the text; so is the
+/// Bytes of an input, where they are if they are in memory, else in `buffer`.
+fn bytes<'b>(opened: &'b Opened, range: Range<u64>, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+    if let Opened::Memory(input) = opened {
+        return Ok(&input.bytes()[range.start as usize..range.end as usize]);
+    }
+    buffer.resize((range.end - range.start) as usize, 0);
+    opened.read_at(range.start, buffer)?;
+    Ok(buffer)
+}
+
+/// Cuts an input from an offset on, after line ends, into pieces of at least `size` bytes but for the last.
+fn pieces(opened: &Opened, from: u64, size: u64) -> Result<Vec<Range<u64>>> {
+    let mut pieces = Vec::new();
+    let mut start = from;
+    while start < opened.length() {
+        let at_least = start.saturating_add(size.max(1)).min(opened.length());
+        let end = line_end(opened, at_least - 1)?;
+        pieces.push(start..end);
+        start = end;
+    }
+    Ok(pieces)
+}
+
+/// Where the line ends that has this byte.
+fn line_end(opened: &Opened, mut at: u64) -> Result<u64> {
+    let mut length = 1 << 9;
+    let mut buffer = Vec::new();
+    while at < opened.length() {
+        let end = opened.length().min(at + length);
+        let found = bytes(opened, at..end, &mut buffer)?.iter().position(|&byte| byte == b'\n');
+        if let Some(position) = found {
+            return Ok(at + position as u64 + 1);
+        }
+        (at, length) = (end, (2 * length).min(PIECE_BYTES as u64));
+    }
+    Ok(opened.length())
+}
+
+/// How many lines of an input are wanted.
+pub(super) fn count_lines(opened: &Opened, wanted: impl Fn(&[u8]) -> bool) -> Result<u64> {
+    let mut count = 0;
+    let mut buffer = Vec::new();
+    for range in pieces(opened, 0, PIECE_BYTES as u64)? {
+        count += Lines::new(bytes(opened, range, &mut buffer)?).filter(|line| wanted(line)).count() as u64;
+    }
+    Ok(count)
+}
+
+/// Parses the text from an offset on, piece by piece in parallel. The results are in the order of the text; so is the
 /// error: it is the first one.
-pub(super) fn parse_chunks<'a, T: Send>(
-    text: &'a [u8],
-    body: &'a [u8],
+pub(super) fn parse_pieces<T: Send>(
+    text: &Text,
+    from: u64,
     control: &Control,
-    parse: impl Fn(&'a [u8]) -> Parsed<'a, T> + Sync,
+    parse: impl for<'p> Fn(Piece<'p>) -> Parsed<'p, T> + Sync,
 ) -> Result<Vec<T>> {
-    let pieces = chunks(body, CHUNK_BYTES);
-    let loading = Loading::new(&pieces, control);
-    let results: Vec<Option<Parsed<'a, T>>> = pieces
-        .into_par_iter()
-        .map(|piece| {
-            let parsed = (!control.is_cancelled()).then(|| parse(piece));
-            loading.done(piece);
-            parsed
-        })
-        .collect();
-    control.check()?;
-    let parsed: Parsed<'a, Vec<T>> = results.into_iter().flatten().collect();
-    parsed.map_err(|malformed| malformed.locate(text).into())
+    let pieces = text.pieces(from)?;
+    let results =
+        text.each_piece(&pieces, control, |piece| parse(piece).map_err(|malformed| piece.fault(&malformed)))?;
+    let parsed: std::result::Result<Vec<T>, Fault> = results.into_iter().collect();
+    parsed.map_err(|fault| text.locate(fault))
 }
 
 /// The lines of a text without their line ends (`\n` or `\r\n`).
@@ -222,7 +396,9 @@ mod tests {
     fn chunks_end_at_line_ends_and_lose_nothing() {
         let text = b"one\ntwo\r\n\nthree\nfour";
         for size in 0..30 {
-            let pieces = chunks(text, size);
+            let ranges = super::pieces(&Text::of(text).opened, 0, size).unwrap();
+            let pieces: Vec<&[u8]> =
+                ranges.iter().map(|range| &text[range.start as usize..range.end as usize]).collect();
             assert_eq!(pieces.concat(), text);
             assert!(pieces.iter().rev().skip(1).all(|piece| piece.ends_with(b"\n")));
             assert!(pieces.iter().all(|piece| !piece.is_empty()));
@@ -233,16 +409,18 @@ mod tests {
     #[test]
     fn the_error_is_the_first_in_the_text() {
         let text: Vec<u8> = (0..200_000).flat_map(|line| format!("{line}\n").into_bytes()).collect();
-        let parse = |piece: &'static [u8]| match Lines::new(piece).find(|line| line.ends_with(b"9999")) {
-            Some(line) => Err(Malformed::new(&line[1..], "bad")),
-            None => Ok(()),
-        };
-        let text: &'static [u8] = text.leak();
-        let error = parse_chunks(text, text, &Control::new(), parse).unwrap_err();
+        fn parse(piece: Piece<'_>) -> Parsed<'_, ()> {
+            match Lines::new(piece.bytes).find(|line| line.ends_with(b"9999")) {
+                Some(line) => Err(Malformed::new(&line[1..], "bad")),
+                None => Ok(()),
+            }
+        }
+        let text = Text::of(&text);
+        let error = parse_pieces(&text, 0, &Control::new(), parse).unwrap_err();
         assert_eq!(error.to_string(), "<input>:10000:2: bad: `999`");
         let control = Control::new();
         control.cancel();
-        assert!(matches!(parse_chunks(text, text, &control, parse), Err(crate::Error::Interrupted)));
+        assert!(matches!(parse_pieces(&text, 0, &control, parse), Err(crate::Error::Interrupted)));
     }
 
     #[test]

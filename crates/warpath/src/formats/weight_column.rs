@@ -6,18 +6,18 @@
 
 use rayon::prelude::*;
 
-use super::text::{Malformed, Parsed, finite};
+use super::text::{Fault, Malformed, Parsed, Piece, Text, finite};
 use crate::Result;
 use crate::graph::{EdgeList, Graph, GraphBuilder, Unit, VertexId, Weight};
 
 /// The weights of a chunk of edges.
 #[derive(Debug, Clone)]
-pub(super) struct WeightColumn<'a> {
+pub(super) struct WeightColumn {
     values: Values,
     /// The first integer that only `u32` holds.
-    above_i32: Option<&'a [u8]>,
+    above_i32: Option<Box<Fault>>,
     /// The first integer that neither `u32` nor `i32` holds.
-    above_u32: Option<&'a [u8]>,
+    above_u32: Option<Box<Fault>>,
     negative: bool,
     decimal: bool,
 }
@@ -29,7 +29,7 @@ enum Values {
     F64(Vec<f64>),
 }
 
-impl<'a> WeightColumn<'a> {
+impl WeightColumn {
     /// No weights yet.
     pub(super) fn new() -> Self {
         WeightColumn {
@@ -50,11 +50,11 @@ impl<'a> WeightColumn<'a> {
         }
     }
 
-    /// Adds an unsigned integer that fits; `token` is its text.
+    /// Adds an unsigned integer that fits; `token` is its text in `piece`.
     #[inline]
-    pub(super) fn push_unsigned(&mut self, value: u32, token: &'a [u8]) {
+    pub(super) fn push_unsigned(&mut self, value: u32, token: &[u8], piece: Piece<'_>) {
         if value > i32::MAX as u32 {
-            self.above_i32.get_or_insert(token);
+            self.above_i32.get_or_insert_with(|| out_of_range(token, piece));
         }
         match &mut self.values {
             Values::U32(values) => values.push(value),
@@ -63,15 +63,15 @@ impl<'a> WeightColumn<'a> {
         }
     }
 
-    /// Adds whatever number `token` is.
+    /// Adds whatever number `token` is, a part of `piece`.
     ///
     /// # Errors
     ///
     /// If it is none, or not finite.
-    pub(super) fn push(&mut self, token: &'a [u8]) -> Parsed<'a, ()> {
+    pub(super) fn push<'p>(&mut self, token: &'p [u8], piece: Piece<'p>) -> Parsed<'p, ()> {
         let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
         if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
-            return self.push_integer(token, digits);
+            return self.push_integer(token, digits, piece);
         }
         let Some(value) = finite(token) else {
             return Err(Malformed::new(token, "a weight has to be a finite number"));
@@ -81,14 +81,14 @@ impl<'a> WeightColumn<'a> {
         Ok(())
     }
 
-    fn push_integer(&mut self, token: &'a [u8], digits: &[u8]) -> Parsed<'a, ()> {
+    fn push_integer<'p>(&mut self, token: &'p [u8], digits: &[u8], piece: Piece<'p>) -> Parsed<'p, ()> {
         // Saturated: more than 38 digits are out of range of every integer here.
         let magnitude =
             digits.iter().fold(0_i128, |sum, &digit| sum.saturating_mul(10).saturating_add(i128::from(digit - b'0')));
         let value = if token[0] == b'-' { -magnitude } else { magnitude };
         self.negative |= value < 0;
         if let Ok(value) = u32::try_from(value) {
-            self.push_unsigned(value, token);
+            self.push_unsigned(value, token, piece);
         } else if let Ok(value) = i32::try_from(value) {
             if let Values::U32(values) = &self.values
                 && self.above_i32.is_none()
@@ -100,7 +100,7 @@ impl<'a> WeightColumn<'a> {
                 _ => self.as_f64().push(value.into()),
             }
         } else {
-            self.above_u32.get_or_insert(token);
+            self.above_u32.get_or_insert_with(|| out_of_range(token, piece));
             let Some(value) = finite(token) else {
                 return Err(Malformed::new(token, "a weight has to be a finite number"));
             };
@@ -151,11 +151,17 @@ impl Values {
 
 /// A chunk of edges, and their weights in the same order.
 #[derive(Debug)]
-pub(super) struct WeightedChunk<'a> {
+pub(super) struct WeightedChunk {
     /// Tails and heads.
     pub(super) edges: Vec<(VertexId, VertexId)>,
     /// As many weights; `None` in every chunk for a graph without weights.
-    pub(super) weights: Option<WeightColumn<'a>>,
+    pub(super) weights: Option<WeightColumn>,
+}
+
+/// An integer that may turn out to be out of range; what to say of it is known then.
+#[cold]
+fn out_of_range(token: &[u8], piece: Piece<'_>) -> Box<Fault> {
+    Box::new(piece.fault(&Malformed::new(token, "")))
 }
 
 /// Lists of edges whose weights have one type, of which nothing is left in the text.
@@ -187,21 +193,22 @@ impl WeightedLists {
 /// # Errors
 ///
 /// If an integer is out of range: above `u32`, or above `i32` where others are negative, and no weight is a decimal.
-pub(super) fn settle(text: &[u8], chunks: Vec<WeightedChunk<'_>>) -> Result<WeightedLists> {
+pub(super) fn settle(text: &Text, chunks: Vec<WeightedChunk>) -> Result<WeightedLists> {
     let columns = || chunks.iter().filter_map(|chunk| chunk.weights.as_ref());
     let (decimal, negative) = (columns().any(|c| c.decimal), columns().any(|c| c.negative));
     if !decimal {
         let too_large = columns().find_map(|column| {
-            let candidates = [column.above_u32, column.above_i32.filter(|_| negative)];
-            candidates.into_iter().flatten().min_by_key(|token| token.as_ptr() as usize)
+            let candidates = [column.above_u32.as_ref(), column.above_i32.as_ref().filter(|_| negative)];
+            candidates.into_iter().flatten().min_by_key(|fault| fault.at)
         });
-        if let Some(token) = too_large {
+        if let Some(fault) = too_large {
             let range = if negative { "32-bit signed integers" } else { "32-bit unsigned integers" };
-            return Err(Malformed::new(token, format!("a weight exceeds the range of {range}")).locate(text).into());
+            let message = format!("a weight exceeds the range of {range}");
+            return Err(text.locate(Fault { message, ..Fault::clone(fault) }));
         }
     }
     if columns().next().is_none() {
-        let unit = |chunk: WeightedChunk<'_>| EdgeList { weights: vec![Unit; chunk.edges.len()], edges: chunk.edges };
+        let unit = |chunk: WeightedChunk| EdgeList { weights: vec![Unit; chunk.edges.len()], edges: chunk.edges };
         return Ok(WeightedLists::Unit(chunks.into_iter().map(unit).collect()));
     }
     Ok(if decimal {
@@ -213,7 +220,7 @@ pub(super) fn settle(text: &[u8], chunks: Vec<WeightedChunk<'_>>) -> Result<Weig
     })
 }
 
-fn widened<W: Weight>(chunks: Vec<WeightedChunk<'_>>, widen: fn(Values) -> Vec<W>) -> Vec<EdgeList<W>> {
+fn widened<W: Weight>(chunks: Vec<WeightedChunk>, widen: fn(Values) -> Vec<W>) -> Vec<EdgeList<W>> {
     chunks
         .into_par_iter()
         .map(|chunk| EdgeList {
@@ -229,23 +236,25 @@ mod tests {
     use crate::graph::WeightKind;
 
     fn kind_of(chunks: &[&str]) -> Result<(WeightKind, Vec<f64>)> {
-        let text = chunks.concat();
-        let mut rest = text.as_bytes();
+        let whole = chunks.concat();
+        let text = Text::of(whole.as_bytes());
+        let mut rest = whole.as_bytes();
         let mut parsed = Vec::new();
         let mut v = 0;
         for chunk in chunks {
             let (here, after) = rest.split_at(chunk.len());
+            let piece = Piece { bytes: here, offset: (whole.len() - rest.len()) as u64 };
             let mut weights = WeightColumn::new();
             let mut edges = Vec::new();
             for token in here.split(|&byte| byte == b' ').filter(|token| !token.is_empty()) {
-                weights.push(token).map_err(|malformed| malformed.locate(text.as_bytes()))?;
+                weights.push(token, piece).map_err(|malformed| text.locate(piece.fault(&malformed)))?;
                 edges.push((0, v));
                 v += 1;
             }
             parsed.push(WeightedChunk { edges, weights: Some(weights) });
             rest = after;
         }
-        let graph = settle(text.as_bytes(), parsed)?.build(GraphBuilder::new())?;
+        let graph = settle(&text, parsed)?.build(GraphBuilder::new())?;
         Ok((graph.weight_kind(), graph.edges().map(|edge| edge.2).collect()))
     }
 
@@ -272,7 +281,8 @@ mod tests {
             }
         }
         for token in ["nan", "inf", "-inf", "1e999", "x", "", "1x", "--1"] {
-            assert!(WeightColumn::new().push(token.as_bytes()).is_err(), "{token}");
+            let piece = Piece { bytes: token.as_bytes(), offset: 0 };
+            assert!(WeightColumn::new().push(piece.bytes, piece).is_err(), "{token}");
         }
     }
 }

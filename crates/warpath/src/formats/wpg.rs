@@ -272,7 +272,12 @@ fn copy_sections(opened: &Opened, header: &Header, arrays: [&mut [u8]; CHECKSUMS
         |buffer, (index, (pieces, stated))| {
             control.check()?;
             let start = HEADER as u64 + (index * BLOCK) as u64;
-            let block = &mut buffer[..(end - start).min(BLOCK as u64) as usize];
+            let length = (end - start).min(BLOCK as u64) as usize;
+            // Nearly all blocks lie in one array, and go there at once.
+            let (block, pieces) = match &mut pieces[..] {
+                [(0, whole)] if whole.len() == length => (&mut **whole, &mut [][..]),
+                pieces => (&mut buffer[..length], pieces),
+            };
             opened.read_at(start, block)?;
             if crc32fast::hash(block).to_le_bytes() != stated && !cfg!(fuzzing) {
                 return damaged(&format!("the checksum of the block at byte {start} does not match"));
