@@ -213,7 +213,7 @@ fn download(
     let mut path = name.as_os_str().to_owned();
     path.push(extension);
     let path = Path::new(&path);
-    let mut file = PartialFile::create(path)?;
+    let mut file = PartialFile::create(path, control)?;
     let (mut hash, mut bytes) = (Sha256::new(), 0_u64);
     while count > 0 {
         file.write_all(&buffer[..count]).map_err(|error| Error::io(path, error))?;

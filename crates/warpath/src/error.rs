@@ -103,6 +103,7 @@ impl Error {
             Error::Io { source, .. } => match source.kind() {
                 std::io::ErrorKind::StorageFull
                 | std::io::ErrorKind::QuotaExceeded
+                | std::io::ErrorKind::FileTooLarge
                 | std::io::ErrorKind::OutOfMemory => ErrorKind::Resources,
                 _ => ErrorKind::Usage,
             },
@@ -114,9 +115,12 @@ impl Error {
         }
     }
 
-    /// An I/O error with the path it happened at.
+    /// An I/O error with the path it happened at; the error of Warpath that it wraps, if it wraps one.
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
-        Error::Io { path: path.into(), source }
+        match source.downcast() {
+            Ok(wrapped) => wrapped,
+            Err(source) => Error::Io { path: path.into(), source },
+        }
     }
 
     /// A request that makes no sense.

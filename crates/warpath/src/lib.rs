@@ -15,6 +15,7 @@
 compile_error!("Warpath needs a 64-bit machine: graphs have more than 2^32 bytes");
 
 pub mod algorithms;
+mod cancellable;
 mod control;
 pub mod cpu;
 pub mod cuda;
@@ -24,6 +25,7 @@ pub mod formats;
 pub mod generate;
 pub mod graph;
 mod huge_pages;
+mod partial;
 mod plan;
 mod prefetch;
 pub mod problems;
@@ -32,6 +34,7 @@ pub mod tables;
 #[cfg(test)]
 mod testing;
 
+pub use cancellable::{CancellableReader, CancellableWriter};
 pub use control::{Control, Progress};
 pub use engine::Engine;
 pub use error::{Error, ErrorKind, InputError, Result};

@@ -38,6 +38,7 @@ pub use partial_file::PartialFile;
 use text::Text;
 
 use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, SelfLoops};
+pub use crate::partial::{check_output, lock, remove_partial_files};
 use crate::{Control, Error, InputError, Result};
 
 /// A file format for graphs. Only edge lists and Warpath's own keep the names of vertices; the others number them: see
@@ -344,6 +345,7 @@ pub fn write(graph: &Graph, path: impl AsRef<Path>) -> Result<()> {
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
     format: Option<Format>,
+    control: Control,
 }
 
 impl WriteOptions {
@@ -358,6 +360,12 @@ impl WriteOptions {
         self
     }
 
+    /// A handle to cancel the writing with.
+    pub fn control(mut self, control: Control) -> Self {
+        self.control = control;
+        self
+    }
+
     /// Writes a graph to `FILE.partial` and renames that when it is whole.
     ///
     /// # Errors
@@ -365,12 +373,29 @@ impl WriteOptions {
     /// As [`write()`].
     pub fn write(&self, graph: &Graph, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        let format = self.format_for(path)?;
-        let compression = Compression::by_extension(&path.to_string_lossy());
-        let file = PartialFile::create(path)?;
-        let mut packer = Packer::new(file, compression).map_err(|error| Error::io(path, error))?;
-        write_format(graph, format, &path.to_string_lossy(), &mut packer).map_err(|error| with_path(error, path))?;
-        packer.finish().map_err(|error| Error::io(path, error))?.finish()
+        self.format_for(path)?;
+        self.write_file(graph, PartialFile::create(path, &self.control)?)
+    }
+
+    /// Writes a graph to a file that was created before the graph was there.
+    ///
+    /// # Errors
+    ///
+    /// As [`write()`].
+    pub fn write_file(&self, graph: &Graph, file: PartialFile) -> Result<()> {
+        let path = file.path().to_owned();
+        let format = self.format_for(&path)?;
+        let name = path.to_string_lossy();
+        let write = || {
+            let io_error = |error| Error::io(&path, error);
+            let packer = Packer::new(file, Compression::by_extension(&name)).map_err(io_error)?;
+            // What packs gathers much before it writes any of it.
+            let mut packer = self.control.writer(packer);
+            write_format(graph, format, &name, &mut packer).map_err(|error| with_path(error, &path))?;
+            packer.into_inner().finish().map_err(io_error)?.finish()
+        };
+        // What packs may have made an error of its own of the one that it was told.
+        write().map_err(|error| self.control.check().err().unwrap_or(error))
     }
 
     /// Writes a graph to a stream, uncompressed; the format has to be given.
@@ -380,7 +405,7 @@ impl WriteOptions {
     /// If no format was given, it can't hold the graph, or the stream can't be written.
     pub fn write_to(&self, graph: &Graph, out: impl Write) -> Result<()> {
         let format = self.format.ok_or_else(|| Error::invalid("a stream has no extension: name a format"))?;
-        let mut out = BufWriter::with_capacity(1 << 16, out);
+        let mut out = self.control.writer(BufWriter::with_capacity(1 << 16, out));
         write_format(graph, format, "", &mut out).map_err(|error| with_path(error, Path::new("<output>")))?;
         out.flush().map_err(|error| Error::io("<output>", error))
     }

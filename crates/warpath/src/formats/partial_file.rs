@@ -1,54 +1,57 @@
 //! Output files that are either whole or not there.
 //!
 //! What is written goes to `FILE.partial`, which is renamed to `FILE` when it is whole and removed when it is not. A
-//! full disk or an error in the middle leaves nothing under the final name, and what was there before stays.
+//! full disk or an error in the middle leaves nothing under the final name, and what was there before stays. Only one
+//! process at a time makes a file: see [`partial`](crate::partial).
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::{Error, Result};
+use crate::partial::{Partial, Place};
+use crate::{CancellableWriter, Control, Error, Result};
 
 /// A file in the making. Dropped before [`PartialFile::finish`], it is removed.
 ///
-/// Creating one finds out whether the path can be written, so create it before long work. A path that is no regular
-/// file (a pipe, `/dev/null`) is written directly.
+/// Creating one finds out whether the path can be written, so create it before long work. A symbolic link is followed. A
+/// path that is no regular file (a pipe, `/dev/null`) is written directly.
 #[derive(Debug)]
 pub struct PartialFile {
     path: PathBuf,
-    /// Where the bytes go until they are whole; `None` where they go to `path` directly.
-    partial: Option<PathBuf>,
-    out: BufWriter<File>,
-    finished: bool,
+    control: Control,
+    /// What it is until it is whole; `None` where the bytes go to `path` directly.
+    partial: Option<Partial>,
+    out: CancellableWriter<BufWriter<Arc<File>>>,
 }
 
 impl PartialFile {
-    /// Creates `FILE.partial`.
+    /// Creates `FILE.partial`, which nobody else can write then. Once the work is cancelled, nothing more is written.
     ///
     /// # Errors
     ///
-    /// If it can't be created, or `path` is a folder.
-    pub fn create(path: impl Into<PathBuf>) -> Result<Self> {
+    /// If it can't be created or another process is writing it, or `path` is a folder; [`Error::Interrupted`] if the
+    /// work is cancelled while a pipe has no reader.
+    pub fn create(path: impl Into<PathBuf>, control: &Control) -> Result<Self> {
         let path = path.into();
-        let existing = std::fs::metadata(&path).ok();
-        if existing.as_ref().is_some_and(|metadata| metadata.is_dir()) || path.file_name().is_none() {
-            return Err(Error::io(path, std::io::ErrorKind::IsADirectory.into()));
-        }
-        if existing.is_some_and(|metadata| !metadata.is_file()) {
-            let file = OpenOptions::new().write(true).open(&path).map_err(|error| Error::io(&path, error))?;
-            return Ok(PartialFile {
-                path,
-                partial: None,
-                out: BufWriter::with_capacity(1 << 16, file),
-                finished: false,
-            });
-        }
-        let mut name = path.clone().into_os_string();
-        name.push(".partial");
-        let partial = PathBuf::from(name);
-        let file = File::create(&partial).map_err(|error| Error::io(&path, error))?;
-        let out = BufWriter::with_capacity(1 << 16, file);
-        Ok(PartialFile { path, partial: Some(partial), out, finished: false })
+        let (partial, file) = match Place::of(&path)? {
+            Place::File(target) => {
+                let mut partial = Partial::lock(&target)?;
+                // What a process left that died is worth nothing.
+                partial.set_temporary(true);
+                partial.file().set_len(0).map_err(|error| Error::io(&path, error))?;
+                let file = partial.file().clone();
+                (Some(partial), file)
+            }
+            Place::Stream => {
+                let stream = path.clone();
+                let open = move || OpenOptions::new().write(true).open(stream);
+                let file = control.wait_for(open)?.map_err(|error| Error::io(&path, error))?;
+                (None, Arc::new(file))
+            }
+        };
+        let out = control.writer(BufWriter::with_capacity(1 << 16, file));
+        Ok(PartialFile { path, control: control.clone(), partial, out })
     }
 
     /// The final path.
@@ -56,28 +59,38 @@ impl PartialFile {
         &self.path
     }
 
+    /// Reads what was written so far, from its first byte.
+    ///
+    /// # Errors
+    ///
+    /// What reading runs into, or `read`; a pipe has nothing to read any more.
+    pub fn read_back<T>(&mut self, read: impl FnOnce(&mut dyn Read) -> std::io::Result<T>) -> Result<T> {
+        let mut read_all = || {
+            self.out.flush()?;
+            let mut file = &**self.out.get_ref().get_ref();
+            file.seek(SeekFrom::Start(0))?;
+            let found = read(&mut file)?;
+            file.seek(SeekFrom::End(0))?;
+            Ok(found)
+        };
+        read_all().map_err(|error| Error::io(&self.path, error))
+    }
+
     /// Writes what is buffered and gives the file its name.
     ///
     /// # Errors
     ///
-    /// If either fails; the partial file is removed then.
+    /// If either fails, or the work was cancelled; the partial file is removed then.
     pub fn finish(mut self) -> Result<()> {
         self.out.flush().map_err(|error| Error::io(&self.path, error))?;
-        if let Some(partial) = &self.partial {
-            std::fs::rename(partial, &self.path).map_err(|error| Error::io(&self.path, error))?;
-        }
-        self.finished = true;
-        Ok(())
+        self.control.check()?;
+        self.partial.take().map_or(Ok(()), Partial::finish)
     }
 }
 
 impl Write for PartialFile {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.out.write(bytes)
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        self.out.write_all(bytes)
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
@@ -87,10 +100,10 @@ impl Write for PartialFile {
 
 impl Drop for PartialFile {
     fn drop(&mut self) {
-        if let Some(partial) = self.partial.as_ref().filter(|_| !self.finished) {
-            // Nothing is left to tell about a failure, and the name says that the file is not whole.
-            let _ = std::fs::remove_file(partial);
-        }
+        // What is buffered is worth nothing without the rest, and a pipe may not take it.
+        let file = self.out.get_ref().get_ref().clone();
+        let out = self.control.writer(BufWriter::with_capacity(0, file));
+        drop(std::mem::replace(&mut self.out, out).into_inner().into_parts());
     }
 }
 
@@ -103,22 +116,47 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.txt");
         std::fs::write(&path, "before").unwrap();
-        let mut file = PartialFile::create(&path).unwrap();
+        let control = Control::new();
+        let mut file = PartialFile::create(&path, &control).unwrap();
         file.write_all(b"half").unwrap();
         assert!(folder.path().join("out.txt.partial").exists());
         drop(file);
         assert_eq!(std::fs::read(&path).unwrap(), b"before");
-        let mut file = PartialFile::create(&path).unwrap();
+        // What a dead process left is longer than what comes.
+        std::fs::write(folder.path().join("out.txt.partial"), "left behind").unwrap();
+        let mut file = PartialFile::create(&path, &control).unwrap();
         file.write_all(b"whole").unwrap();
+        assert!(PartialFile::create(&path, &control).is_err());
+        let read = |stream: &mut dyn Read| {
+            let mut bytes = Vec::new();
+            stream.read_to_end(&mut bytes).map(|_| bytes)
+        };
+        assert_eq!(file.read_back(read).unwrap(), b"whole");
+        file.write_all(b", and more").unwrap();
         file.finish().unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"whole");
+        assert_eq!(std::fs::read(&path).unwrap(), b"whole, and more");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn cancelled_work_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let control = Control::new();
+        let mut file = PartialFile::create(folder.path().join("out.txt"), &control).unwrap();
+        file.write_all(b"half").unwrap();
+        control.cancel();
+        let refused = file.write_all(b"more").map_err(|error| Error::io("out.txt", error));
+        assert!(matches!(refused, Err(Error::Interrupted)), "{refused:?}");
+        assert!(matches!(file.finish(), Err(Error::Interrupted)));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]
     fn an_unwritable_path_is_found_at_once() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(matches!(PartialFile::create(folder.path()), Err(Error::Io { .. })));
-        assert!(matches!(PartialFile::create(folder.path().join("none/out.txt")), Err(Error::Io { .. })));
+        let create = |path: PathBuf| PartialFile::create(path, &Control::new());
+        assert!(matches!(create(folder.path().to_owned()), Err(Error::Io { .. })));
+        assert!(matches!(create(folder.path().join("none/out.txt")), Err(Error::Io { .. })));
+        assert!(matches!(create(PathBuf::new()), Err(Error::Io { .. })));
     }
 }

@@ -8,7 +8,12 @@
 //! for each block of rows written, how many rows there are by then and a checksum of the block. A block is journalled
 //! after it was written, so at most the block in flight is lost in a kill. When a file is continued, the blocks are read
 //! back and compared with their checksums; the first that does not agree, and what follows, is computed again. Nothing
-//! needs to be synchronized on the way for that, not even against a power failure.
+//! needs to be synchronized on the way for that, not even against a power failure. A journal is read entry by entry and a
+//! block piece by piece, so that whatever they say takes no memory.
+//!
+//! Only one process at a time writes a table: from before the work until the end, or its own, it holds a lock on
+//! `FILE.partial`, to which journal and state belong. They go before the file gets its name, when that of the partial
+//! file is free for others.
 //!
 //! An algorithm that has no row before it has all keeps its own state in `FILE.partial.state`, which goes when the file is
 //! whole.
@@ -17,26 +22,31 @@
 //! in 64 bits, and the journal says so: continuing such a file goes straight for the wide lane.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::rows::{KeptState, RowBlock, RowSink, TableShape, wrong_type};
 use crate::graph::{DistanceValue, Distances, Graph, Weights, with_distances, with_weights};
+use crate::partial::{Partial, Place, followed, open_regular, partial_path, with_suffix};
 use crate::plan::Plan;
 use crate::tables::{npy_header, npy_type};
 use crate::{Error, Result};
 
-/// A sink that writes rows to a `.npy` file.
+/// A sink that writes rows to a `.npy` file, which has to be a regular one: rows come in any order. A symbolic link is
+/// followed.
 #[derive(Debug)]
 pub struct NpyWriter {
     path: PathBuf,
+    /// The file that `path` leads to.
+    target: PathBuf,
     resume: bool,
+    /// The lock on the file, held from the start to the end.
+    partial: Option<Partial>,
     open: Option<OpenTable>,
 }
 
 #[derive(Debug)]
 struct OpenTable {
-    data: File,
     journal: File,
     header_bytes: u64,
     row_bytes: u64,
@@ -48,11 +58,14 @@ const JOURNAL_MAGIC: &[u8; 8] = b"wprows01";
 const JOURNAL_HEADER: usize = 24;
 /// A block in the journal: rows done after it, and its checksum.
 const JOURNAL_ENTRY: usize = 16;
+/// Rows that are read back are read in pieces of about so many bytes.
+const PIECE_BYTES: usize = 4 << 20;
 
 impl NpyWriter {
     /// Writes to this file, which is replaced when the new one is whole.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        NpyWriter { path: path.into(), resume: false, open: None }
+        let path = path.into();
+        NpyWriter { target: followed(&path), path, resume: false, partial: None, open: None }
     }
 
     /// Whether to continue what an interrupted run has left, if it has left anything.
@@ -63,85 +76,108 @@ impl NpyWriter {
 
     /// Where the rows are until the file is whole.
     pub fn partial_path(&self) -> PathBuf {
-        with_suffix(&self.path, ".partial")
+        partial_path(&self.target)
     }
 
     fn journal_path(&self) -> PathBuf {
-        with_suffix(&self.path, ".partial.journal")
+        with_suffix(&self.partial_path(), ".journal")
     }
 
     /// Where work that makes no row before all are done keeps its state.
     fn state_path(&self) -> PathBuf {
-        with_suffix(&self.path, ".partial.state")
+        with_suffix(&self.partial_path(), ".state")
     }
 
-    fn open(&self, path: &Path, keep: bool) -> Result<File> {
+    fn data(&self) -> Result<&File> {
+        self.partial.as_ref().map_or_else(|| Err(wrong_type()), |partial| Ok(&**partial.file()))
+    }
+
+    fn open_journal(&self, keep: bool) -> Result<File> {
+        let path = self.journal_path();
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(!keep);
-        options.open(path).map_err(|error| Error::io(path, error))
+        open_regular(&mut options, &path).map_err(|error| Error::io(&path, error))
     }
 
-    /// What the journal of an interrupted run holds; `None` if there is none worth continuing.
-    fn left_over(&self, fingerprint: u64, kind: u64) -> Result<Option<Vec<(u64, u64)>>> {
-        let (partial, path) = (self.partial_path(), self.journal_path());
+    /// Whether the journal of an interrupted run is worth continuing.
+    fn is_left_over(&self, fingerprint: u64, kind: u64) -> Result<bool> {
+        let path = self.journal_path();
         // What was just begun, and has no rows yet, is not left over.
         let is_own = self.open.as_ref().is_some_and(|open| open.rows_done == 0);
-        if !self.resume || is_own || !partial.exists() || !path.exists() {
-            return Ok(None);
+        let is_new = self.partial.as_ref().is_none_or(Partial::is_new);
+        if !self.resume || is_own || (is_new && self.open.is_none()) || !path.exists() {
+            return Ok(false);
         }
-        let journal = std::fs::read(&path).map_err(|error| Error::io(&path, error))?;
-        if journal.len() < JOURNAL_HEADER {
-            return Ok(None);
+        let mut header = [0; JOURNAL_HEADER];
+        let mut journal = open_regular(OpenOptions::new().read(true), &path).map_err(|error| Error::io(&path, error))?;
+        match journal.read_exact(&mut header) {
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(false),
+            read => read.map_err(|error| Error::io(&path, error))?,
         }
-        if &journal[..8] != JOURNAL_MAGIC || number(&journal[8..]) != fingerprint {
+        if &header[..8] != JOURNAL_MAGIC || number(&header[8..]) != fingerprint {
             return Err(Error::invalid(format!(
                 "`{}` was begun for another graph or with other options; delete it, or don't resume",
-                partial.display()
+                self.partial_path().display()
             )));
         }
-        match (number(&journal[16..]), kind) {
-            (was, is) if was == is => {}
-            (KIND_U64, KIND_U32) => return Err(Error::DistanceOverflow { lane: "u32->u32" }),
-            _ => return Ok(None),
+        match (number(&header[16..]), kind) {
+            (was, is) if was == is => Ok(true),
+            (KIND_U64, KIND_U32) => Err(Error::DistanceOverflow { lane: "u32->u32" }),
+            _ => Ok(false),
         }
-        let entries = journal[JOURNAL_HEADER..].chunks_exact(JOURNAL_ENTRY);
-        Ok(Some(entries.map(|entry| (number(entry), number(&entry[8..]))).collect()))
     }
 
-    /// Reads the blocks back that the journal lists, as far as they are what it says; returns how many entries hold.
+    /// Reads the blocks back that the journal lists, as far as they are what it says; returns how many entries hold, and
+    /// how many rows these have.
     fn replay<D: DistanceValue>(
         &self,
         table: &TableShape<'_>,
-        entries: &[(u64, u64)],
+        open: &OpenTable,
         replay: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>,
-    ) -> Result<usize> {
-        let Some(open) = &self.open else { return Ok(0) };
-        let mut data = &open.data;
+    ) -> Result<(usize, usize)> {
         let columns = table.columns();
-        let mut done = 0_usize;
-        for (entry, &(after, expected)) in entries.iter().enumerate() {
-            let Some(rows) = usize::try_from(after).ok().and_then(|after| table.order.get(done..after)) else {
-                return Ok(entry);
-            };
-            let mut values = vec![D::UNREACHABLE; rows.len() * columns];
-            if columns > 0 {
-                for (&row, cells) in rows.iter().zip(values.chunks_exact_mut(columns)) {
-                    let at = open.header_bytes + row as u64 * open.row_bytes;
-                    let read =
-                        data.seek(SeekFrom::Start(at)).and_then(|_| data.read_exact(bytemuck::cast_slice_mut(cells)));
-                    if read.is_err() {
-                        return Ok(entry);
-                    }
-                }
+        let at_once = (PIECE_BYTES / (columns * size_of::<D>()).max(1)).max(1);
+        let mut journal = &open.journal;
+        let io_error = |error| Error::io(self.journal_path(), error);
+        journal.seek(SeekFrom::Start(JOURNAL_HEADER as u64)).map_err(io_error)?;
+        let mut journal = BufReader::new(journal);
+        let (mut entries, mut done) = (0, 0);
+        loop {
+            let mut entry = [0; JOURNAL_ENTRY];
+            if journal.read_exact(&mut entry).is_err() {
+                return Ok((entries, done));
             }
-            if checksum(bytemuck::cast_slice(&values)) != expected {
-                return Ok(entry);
+            let after = usize::try_from(number(&entry)).ok();
+            let rows = after.filter(|&after| after > done).and_then(|after| table.order.get(done..after));
+            let Some(rows) = rows else { return Ok((entries, done)) };
+            // Only what is known to be right is handed on, so that a block is read twice.
+            let mut sum = Checksum::default();
+            for piece in rows.chunks(at_once) {
+                let Some(values) = self.read_rows::<D>(open, piece, columns) else { return Ok((entries, done)) };
+                sum.add(bytemuck::cast_slice(&values));
             }
-            let values = D::into_distances(values);
-            replay(&RowBlock { rows, columns, values: &values })?;
-            done = after as usize;
+            if sum.get() != number(&entry[8..]) {
+                return Ok((entries, done));
+            }
+            for piece in rows.chunks(at_once) {
+                let Some(values) = self.read_rows::<D>(open, piece, columns) else { return Ok((entries, done)) };
+                replay(&RowBlock { rows: piece, columns, values: &D::into_distances(values) })?;
+            }
+            (entries, done) = (entries + 1, done + rows.len());
         }
-        Ok(entries.len())
+    }
+
+    /// Reads rows back; `None` if they are not there.
+    fn read_rows<D: DistanceValue>(&self, open: &OpenTable, rows: &[usize], columns: usize) -> Option<Vec<D>> {
+        let mut data = self.data().ok()?;
+        let mut values = vec![D::UNREACHABLE; rows.len() * columns];
+        if columns > 0 {
+            for (&row, cells) in rows.iter().zip(values.chunks_exact_mut(columns)) {
+                data.seek(SeekFrom::Start(open.header_bytes + row as u64 * open.row_bytes)).ok()?;
+                data.read_exact(bytemuck::cast_slice_mut(cells)).ok()?;
+            }
+        }
+        Some(values)
     }
 }
 
@@ -152,36 +188,60 @@ impl RowSink for NpyWriter {
         plan.disk(format!("`{}`", self.path.display()), bytes.saturating_add(128).saturating_sub(there));
     }
 
+    fn reserve(&mut self) -> Result<()> {
+        if self.partial.is_none() {
+            self.partial = Some(match Place::of(&self.path)? {
+                Place::File(target) => Partial::lock(&target)?,
+                Place::Stream => {
+                    let path = self.path.display();
+                    return Err(Error::invalid(format!(
+                        "`{path}` is no regular file: a table of all pairs is written in any order, and needs one"
+                    )));
+                }
+            });
+        }
+        Ok(())
+    }
+
     fn begin(&mut self, table: &TableShape<'_>, replay: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize> {
         let (cell_bytes, kind) = cell_type(table.distances);
         let fingerprint = fingerprint(table);
-        let entries = self.left_over(fingerprint, kind)?;
-        let (partial, journal_path) = (self.partial_path(), self.journal_path());
+        self.reserve()?;
+        let keep = self.is_left_over(fingerprint, kind)?;
+        let (partial_path, journal_path) = (self.partial_path(), self.journal_path());
         let mut plan = Plan::new();
         self.plan(table.rows() as u64, table.columns() as u64, cell_bytes, &mut plan);
-        plan.check_disk(&self.path)?;
+        plan.check_disk(&self.target)?;
         let header = npy_header(npy_type(table.distances), &[table.rows(), table.columns()]);
         let row_bytes = table.columns() as u64 * cell_bytes;
-        let data = self.open(&partial, entries.is_some())?;
-        let journal = self.open(&journal_path, entries.is_some())?;
-        self.open = Some(OpenTable { data, journal, header_bytes: header.len() as u64, row_bytes, rows_done: 0 });
-        let entries = entries.unwrap_or_default();
-        let kept = match table.distances {
-            Distances::U32(_) => self.replay::<u32>(table, &entries, replay)?,
-            Distances::U64(_) => self.replay::<u64>(table, &entries, replay)?,
-            Distances::I64(_) => self.replay::<i64>(table, &entries, replay)?,
-            Distances::F32(_) => self.replay::<f32>(table, &entries, replay)?,
-            Distances::F64(_) => self.replay::<f64>(table, &entries, replay)?,
-        };
-        let Some(open) = &mut self.open else { return Ok(0) };
-        open.rows_done = kept.checked_sub(1).map_or(0, |last| entries[last].0);
+        let journal = self.open_journal(keep)?;
+        let mut open = OpenTable { journal, header_bytes: header.len() as u64, row_bytes, rows_done: 0 };
+        let mut kept = 0;
+        if keep {
+            let rows;
+            (kept, rows) = match table.distances {
+                Distances::U32(_) => self.replay::<u32>(table, &open, replay)?,
+                Distances::U64(_) => self.replay::<u64>(table, &open, replay)?,
+                Distances::I64(_) => self.replay::<i64>(table, &open, replay)?,
+                Distances::F32(_) => self.replay::<f32>(table, &open, replay)?,
+                Distances::F64(_) => self.replay::<f64>(table, &open, replay)?,
+            };
+            open.rows_done = rows as u64;
+        }
+        // From here on it is this table's, to be continued once it has rows.
+        self.partial.iter_mut().for_each(|partial| partial.set_temporary(false));
+        let open = self.open.insert(open);
         let whole = header.len() as u64 + table.rows() as u64 * row_bytes;
-        let mut prepare = || {
-            open.data.seek(SeekFrom::Start(0))?;
-            open.data.write_all(&header)?;
-            open.data.set_len(whole)
+        let prepare = |mut data: &File| {
+            if !keep {
+                data.set_len(0)?;
+            }
+            data.seek(SeekFrom::Start(0))?;
+            data.write_all(&header)?;
+            data.set_len(whole)
         };
-        prepare().map_err(|error| Error::io(&partial, error))?;
+        let Some(partial) = &self.partial else { return Err(wrong_type()) };
+        prepare(partial.file()).map_err(|error| Error::io(&partial_path, error))?;
         let mut prepare = || {
             let mut start = JOURNAL_MAGIC.to_vec();
             start.extend_from_slice(&fingerprint.to_le_bytes());
@@ -201,8 +261,9 @@ impl RowSink for NpyWriter {
     }
 
     fn rows(&mut self, block: &RowBlock<'_>) -> Result<()> {
-        let (partial, journal_path) = (self.partial_path(), self.journal_path());
-        let Some(open) = &mut self.open else { return Err(wrong_type()) };
+        let journal_path = self.journal_path();
+        let (Some(open), Some(partial)) = (&mut self.open, &self.partial) else { return Err(wrong_type()) };
+        let mut data = &**partial.file();
         let bytes: &[u8] = with_distances!(block.values, values => bytemuck::cast_slice(values));
         if bytes.len() as u64 != open.row_bytes * block.rows.len() as u64 {
             return Err(wrong_type());
@@ -213,8 +274,8 @@ impl RowSink for NpyWriter {
             for run in block.rows.chunk_by(|&row, &next| row + 1 == next) {
                 let (now, later) = cells.split_at(run.len() * open.row_bytes as usize);
                 let at = open.header_bytes + run[0] as u64 * open.row_bytes;
-                let written = open.data.seek(SeekFrom::Start(at)).and_then(|_| open.data.write_all(now));
-                written.map_err(|error| Error::io(&partial, error))?;
+                let written = data.seek(SeekFrom::Start(at)).and_then(|_| data.write_all(now));
+                written.map_err(|error| Error::io(partial.path(), error))?;
                 cells = later;
             }
         }
@@ -225,24 +286,42 @@ impl RowSink for NpyWriter {
     }
 
     fn finish(&mut self) -> Result<()> {
-        let (partial, journal_path) = (self.partial_path(), self.journal_path());
-        let Some(open) = self.open.take() else { return Ok(()) };
-        open.data.sync_all().map_err(|error| Error::io(&partial, error))?;
-        drop(open);
-        std::fs::rename(&partial, &self.path).map_err(|error| Error::io(&self.path, error))?;
-        std::fs::remove_file(&journal_path).map_err(|error| Error::io(&journal_path, error))?;
-        match std::fs::remove_file(self.state_path()) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(self.state_path(), error)),
-            _ => Ok(()),
+        let (Some(_), Some(partial)) = (&self.open, &self.partial) else { return Ok(()) };
+        partial.file().sync_all().map_err(|error| Error::io(partial.path(), error))?;
+        self.open = None;
+        for path in [self.journal_path(), self.state_path()] {
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(path, error)),
+                _ => {}
+            }
         }
+        self.partial.take().map_or(Ok(()), Partial::finish)
     }
 
     fn discard(&mut self) {
         // Where nothing was begun, what is there is another's.
         if self.open.take().is_some() {
-            for path in [self.partial_path(), self.journal_path(), self.state_path()] {
-                let _ = std::fs::remove_file(path);
-            }
+            self.remove();
+        }
+    }
+}
+
+impl NpyWriter {
+    /// Removes everything, the name that is locked last.
+    fn remove(&mut self) {
+        for path in [self.journal_path(), self.state_path()] {
+            let _ = std::fs::remove_file(path);
+        }
+        self.partial.iter_mut().for_each(|partial| partial.set_temporary(true));
+        self.partial = None;
+    }
+}
+
+impl Drop for NpyWriter {
+    fn drop(&mut self) {
+        // A table that has neither rows nor a state is not worth continuing.
+        if self.open.as_ref().is_some_and(|open| open.rows_done == 0) && !self.state_path().exists() {
+            self.remove();
         }
     }
 }
@@ -250,12 +329,6 @@ impl RowSink for NpyWriter {
 /// The disk space that a file takes already: one that was given its length before its contents takes less than that.
 pub(crate) fn disk_space_of(path: &Path) -> u64 {
     File::open(path).and_then(|file| fs4::FileExt::allocated_size(&file)).unwrap_or(0)
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 /// The little-endian number at the front.
@@ -302,21 +375,91 @@ fn fingerprint(table: &TableShape<'_>) -> u64 {
     checksum(bytemuck::cast_slice(&parts))
 }
 
-/// A fast 64-bit hash: four lanes of multiply and rotate over 32 bytes at a time, then the rest and the length. Against
-/// accidents, not against malice.
+/// The checksum of all these bytes.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
-    const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mix = |state: u64, word: u64| (state ^ word.wrapping_mul(PRIME)).rotate_left(29).wrapping_mul(PRIME);
-    let mut lanes = [1_u64, 2, 3, 4];
-    let chunks = bytes.chunks_exact(32);
-    let rest = chunks.remainder();
-    for chunk in chunks {
+    let mut sum = Checksum::default();
+    sum.add(bytes);
+    sum.get()
+}
+
+/// A fast 64-bit hash of bytes that come piece by piece: four lanes of multiply and rotate over 32 bytes at a time, then
+/// the rest and the length. Against accidents, not against malice.
+#[derive(Debug)]
+struct Checksum {
+    lanes: [u64; 4],
+    /// Bytes that wait for more.
+    rest: [u8; Self::CHUNK],
+    length: u64,
+}
+
+impl Default for Checksum {
+    fn default() -> Self {
+        Checksum { lanes: [1, 2, 3, 4], rest: [0; Self::CHUNK], length: 0 }
+    }
+}
+
+impl Checksum {
+    const CHUNK: usize = 32;
+
+    fn mix(state: u64, word: u64) -> u64 {
+        const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
+        (state ^ word.wrapping_mul(PRIME)).rotate_left(29).wrapping_mul(PRIME)
+    }
+
+    fn add(&mut self, mut bytes: &[u8]) {
+        let waiting = (self.length % Self::CHUNK as u64) as usize;
+        self.length += bytes.len() as u64;
+        if waiting > 0 {
+            let (now, later) = bytes.split_at(bytes.len().min(Self::CHUNK - waiting));
+            self.rest[waiting..waiting + now.len()].copy_from_slice(now);
+            if waiting + now.len() < Self::CHUNK {
+                return;
+            }
+            Self::mix_chunk(&mut self.lanes, &self.rest);
+            bytes = later;
+        }
+        let chunks = bytes.chunks_exact(Self::CHUNK);
+        let rest = chunks.remainder();
+        chunks.for_each(|chunk| Self::mix_chunk(&mut self.lanes, chunk));
+        self.rest[..rest.len()].copy_from_slice(rest);
+    }
+
+    fn mix_chunk(lanes: &mut [u64; 4], chunk: &[u8]) {
         for (lane, word) in lanes.iter_mut().zip(chunk.chunks_exact(8)) {
-            *lane = mix(*lane, number(word));
+            *lane = Self::mix(*lane, number(word));
         }
     }
-    for word in rest.chunks(8) {
-        lanes[0] = mix(lanes[0], number(word));
+
+    fn get(&self) -> u64 {
+        let mut lanes = self.lanes;
+        for word in self.rest[..(self.length % Self::CHUNK as u64) as usize].chunks(8) {
+            lanes[0] = Self::mix(lanes[0], number(word));
+        }
+        lanes.into_iter().fold(self.length, Self::mix)
     }
-    lanes.into_iter().fold(bytes.len() as u64, mix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checksum_is_the_same_however_the_bytes_come() {
+        let mut random = crate::testing::Random(3);
+        let bytes: Vec<u8> = (0..1000).map(|_| random.below(256) as u8).collect();
+        assert_eq!(checksum(b""), Checksum::default().get());
+        // What journals have that are there already.
+        assert_eq!(checksum(b"warpath"), 0x5417ecc1a536197a);
+        assert_eq!(checksum(&(0..100).collect::<Vec<u8>>()), 0x3e6f90e44b7f8fd6);
+        for length in 0..200 {
+            let mut sum = Checksum::default();
+            let mut left = &bytes[..length];
+            while !left.is_empty() {
+                let (now, later) = left.split_at(random.below(left.len() as u64 + 1) as usize);
+                sum.add(now);
+                left = later;
+            }
+            assert_eq!(sum.get(), checksum(&bytes[..length]), "{length}");
+        }
+    }
 }

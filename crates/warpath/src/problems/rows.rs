@@ -79,6 +79,16 @@ pub trait RowSink: Send {
     /// What the sink will take, beyond the blocks it is handed, for a table of this size.
     fn plan(&self, rows: u64, columns: u64, distance_bytes: u64, plan: &mut Plan);
 
+    /// Called first, before any of the work: takes what only one may have at a time, such as a file. A caller may do so
+    /// long before it asks for the work, to be refused early.
+    ///
+    /// # Errors
+    ///
+    /// If somebody else has it.
+    fn reserve(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Called before the work. Says how many rows, from the front of the order, are there already, and calls `replay`
     /// with each of them, so that facts about the whole table include them.
     ///

@@ -539,6 +539,7 @@ fn solve_into<L: ApspLane + cuda::DenseLane>(
     wide: bool,
 ) -> Result<ApspSummary> {
     let table = Table::new(request, solver, !sink.wants_rows())?;
+    sink.reserve()?;
     let begun = Cell::new(false);
     let solved = with_choice(solver, request, &table, false, &begun, |choice| {
         let mut rows = SinkRows::<L> {

@@ -23,6 +23,7 @@ use super::super::{Cell, DenseTask};
 use super::cut::{Cut, Room, asked_rows};
 use crate::algorithms::Parameters;
 use crate::graph::{Weights, with_weights};
+use crate::partial::open_regular;
 use crate::plan::Plan;
 use crate::problems::{KeptState, checksum, disk_space_of};
 use crate::{Error, Result};
@@ -60,7 +61,7 @@ impl Kept {
     pub(crate) fn read(state: Option<&KeptState>) -> Option<Self> {
         let KeptState { path, .. } = state.filter(|state| state.resume)?;
         let mut numbers = [0; HEAD];
-        File::open(path).ok()?.read_exact(bytemuck::cast_slice_mut(&mut numbers)).ok()?;
+        open_regular(OpenOptions::new().read(true), path).ok()?.read_exact(bytemuck::cast_slice_mut(&mut numbers)).ok()?;
         Some(Kept { path: path.clone(), numbers })
     }
 
@@ -164,7 +165,9 @@ impl States {
         plan.disk("state of the work", cut.state_bytes().saturating_sub(disk_space_of(&kept.path)));
         plan.check_disk(&kept.path)?;
         // What is there goes.
-        let file = File::create(&kept.path).map_err(|error| Error::io(&kept.path, error))?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        let file = open_regular(&mut options, &kept.path).map_err(|error| Error::io(&kept.path, error))?;
         let begin = || {
             let head: [u64; HEAD] = [MAGIC, fingerprint(task), cut.cell as u64, cut.height];
             (&file).write_all(bytemuck::cast_slice(&head))?;
@@ -197,7 +200,7 @@ impl States {
     }
 
     fn file(&self) -> Result<File> {
-        OpenOptions::new().read(true).write(true).open(&self.path).map_err(|error| self.error(error))
+        open_regular(OpenOptions::new().read(true).write(true), &self.path).map_err(|error| self.error(error))
     }
 
     fn error(&self, error: std::io::Error) -> Error {
