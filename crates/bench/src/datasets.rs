@@ -5,7 +5,7 @@
 //! which is removed otherwise. Its name is the one that is looked for, with the extension of the compression that what
 //! came has, so that it is found and read wherever it came from. Where no checksum is known, the one of what came is told.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -187,15 +187,20 @@ fn download(
         .accept_encoding("identity")
         .build()
         .into();
-    let mut response = agent.get(url).call().map_err(|error| failed(error.to_string()))?;
+    let asked = url.to_owned();
+    let response = control.wait_for(move || agent.get(asked).call())?.map_err(|error| failed(error.to_string()))?;
     let length: Option<u64> =
         response.headers().get("content-length").and_then(|value| value.to_str().ok()?.parse().ok());
     let mut plan = Plan::new();
     plan.disk("the download", length.unwrap_or(0));
     plan.check_disk(name)?;
-    let mut body = response.body_mut().with_config().limit(u64::MAX).reader();
+    let body = response.into_body().into_with_config().limit(u64::MAX).reader();
+    let mut body = control.reader(move || Ok(body)).map_err(|error| Error::io(url, error))?;
     let mut buffer = vec![0; 1 << 16];
-    let cut_off = |bytes: u64, error| failed(format!("cut off after {bytes} bytes: {error}"));
+    let cut_off = |bytes: u64, error| match control.check() {
+        Ok(()) => failed(format!("cut off after {bytes} bytes: {error}")),
+        Err(interrupted) => interrupted,
+    };
     // What it is packed with is in its first bytes.
     const TELLING: usize = 6;
     let mut count = 0;
@@ -227,10 +232,7 @@ fn download(
     }
     let found = hexadecimal(&hash.finalize());
     expect(url, sha256, || Ok(found.clone()))?;
-    file.flush().map_err(|error| Error::io(path, error))?;
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    expect(url, sha256_text, || sha256_of_text(Path::new(&partial)))?;
+    expect(url, sha256_text, || file.read_back(sha256_of_text))?;
     file.finish()?;
     Ok(Downloaded { path: path.to_owned(), bytes, sha256: found, checked: sha256.is_some() || sha256_text.is_some() })
 }
@@ -244,24 +246,19 @@ fn expect(url: &str, known: Option<&str>, found: impl FnOnce() -> Result<String>
     Err(Error::NotVerified(format!("{url} has the SHA-256 {found} instead of {known}; nothing was kept")))
 }
 
-/// The SHA-256 of what is in a file, unpacked if it is a gzip.
-fn sha256_of_text(path: &Path) -> Result<String> {
-    let io = |error| Error::io(path, error);
-    let bytes = std::fs::read(path).map_err(io)?;
-    let mut hash = Sha256::new();
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        let mut reader = flate2::read::MultiGzDecoder::new(bytes.as_slice());
-        let mut buffer = vec![0; 1 << 16];
-        loop {
-            match reader.read(&mut buffer).map_err(io)? {
-                0 => break,
-                count => hash.update(&buffer[..count]),
-            }
+/// The SHA-256 of what is in a stream, unpacked if it is a gzip.
+fn sha256_of_text(stream: &mut dyn Read) -> std::io::Result<String> {
+    let mut stream = std::io::BufReader::with_capacity(1 << 16, stream);
+    let is_packed = stream.fill_buf()?.starts_with(&[0x1f, 0x8b]);
+    let mut text: Box<dyn Read> =
+        if is_packed { Box::new(flate2::read::MultiGzDecoder::new(stream)) } else { Box::new(stream) };
+    let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match text.read(&mut buffer)? {
+            0 => return Ok(hexadecimal(&hash.finalize())),
+            count => hash.update(&buffer[..count]),
         }
-    } else {
-        hash.update(&bytes);
     }
-    Ok(hexadecimal(&hash.finalize()))
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -371,12 +368,36 @@ mod tests {
     fn a_full_disk_is_told_as_such() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("graph.txt");
-        std::os::unix::fs::symlink("/dev/full", folder.path().join("graph.txt.partial")).unwrap();
+        std::os::unix::fs::symlink("/dev/full", &path).unwrap();
         let body = vec![b'x'; 1 << 18];
         let url = server(answer(body.len(), &body));
         let error = download(&url, &path, None, None, &Control::new()).unwrap_err();
         assert_eq!(error.kind(), warpath::ErrorKind::Resources, "{error}");
-        assert!(!path.exists());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_server_that_keeps_silent_can_be_interrupted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("graph.txt");
+        // One says nothing, the other no more than the beginning.
+        for begun in [Vec::new(), answer(1000, TEXT)] {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let url = format!("http://{}/graph.txt", listener.local_addr().unwrap());
+            let control = Control::new();
+            let handle = control.clone();
+            let server = std::thread::spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                stream.write_all(&begun).unwrap();
+                std::thread::sleep(Duration::from_millis(200));
+                handle.cancel();
+                stream
+            });
+            let outcome = download(&url, &path, None, None, &control);
+            assert!(matches!(outcome, Err(Error::Interrupted)), "{outcome:?}");
+            drop(server.join().unwrap());
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
     }
 
     #[test]

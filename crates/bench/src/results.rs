@@ -10,6 +10,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use warpath::formats::lock;
 use warpath::{Error, Result};
 
 use crate::digest::Digest;
@@ -327,7 +328,7 @@ impl Results {
     /// If it can't be read, or is no file of results.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
-        Self::parse(&text).map_err(|message| Error::invalid(format!("{}: {message}", path.display())))
+        Self::parse(&text).map_err(|message| in_file(path, &message))
     }
 
     fn parse(text: &str) -> std::result::Result<Self, String> {
@@ -378,7 +379,11 @@ impl Results {
     }
 }
 
-/// A file that lines are appended to, each at once.
+fn in_file(path: &Path, message: &str) -> Error {
+    Error::invalid(format!("{}: {message}", path.display()))
+}
+
+/// A file that lines are appended to, each at once, by one process at a time.
 #[derive(Debug)]
 pub(crate) struct Journal {
     path: PathBuf,
@@ -393,19 +398,26 @@ impl Journal {
 
     /// A new file.
     pub(crate) fn create(path: &Path) -> Result<Self> {
-        let file = File::create(path).map_err(|error| Error::io(path, error))?;
+        let io = |error| Error::io(path, error);
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(io)?;
+        lock(&file, path)?;
+        // Another run may have begun it since it was found not to be there.
+        if file.metadata().map_err(io)?.len() > 0 {
+            return Err(Error::invalid(format!("{} is there already", path.display())));
+        }
         Ok(Journal { path: path.to_owned(), file: Some(file) })
     }
 
-    /// A file that is there, without a last line that was cut short.
-    pub(crate) fn append_to(path: &Path) -> Result<Self> {
+    /// A file that is there, without a last line that was cut short, and what is in it.
+    pub(crate) fn append_to(path: &Path) -> Result<(Self, Results)> {
         let io = |error| Error::io(path, error);
         let mut file = OpenOptions::new().read(true).append(true).open(path).map_err(io)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(io)?;
-        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
-        file.set_len(whole as u64).map_err(io)?;
-        Ok(Journal { path: path.to_owned(), file: Some(file) })
+        lock(&file, path)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(io)?;
+        let results = Results::parse(&text).map_err(|message| in_file(path, &message))?;
+        file.set_len(text.rfind('\n').map_or(0, |last| last as u64 + 1)).map_err(io)?;
+        Ok((Journal { path: path.to_owned(), file: Some(file) }, results))
     }
 
     pub(crate) fn write(&mut self, record: &Record) -> Result<()> {
@@ -520,7 +532,12 @@ pub(crate) mod tests {
         let whole = std::fs::read(&path).unwrap();
         std::fs::write(&path, &whole[..whole.len() - 20]).unwrap();
         assert_eq!(Results::read(&path).unwrap().rows.len(), 1);
-        let mut journal = Journal::append_to(&path).unwrap();
+        let (mut journal, found) = Journal::append_to(&path).unwrap();
+        assert_eq!(found.rows.len(), 1);
+        for second in [Journal::append_to(&path).map(|_| ()), Journal::create(&path).map(|_| ())] {
+            let refused = second.unwrap_err().to_string();
+            assert!(refused.contains("is being written by another process"), "{refused}");
+        }
         journal.write(&Record::Row(Box::new(row("a", "z", &[3.0])))).unwrap();
         journal.write(&Record::Row(Box::new(row("a", "z", &[4.0])))).unwrap();
         let read = Results::read(&path).unwrap();

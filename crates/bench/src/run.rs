@@ -1,9 +1,11 @@
 //! Running a suite: graph by graph, case by case, each result written down at once.
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use warpath::formats::PartialFile;
 use warpath::problems::Problem;
 use warpath::{Control, Engine, Error, Result, VertexId};
 
@@ -77,7 +79,10 @@ impl Folder<'_> {
     fn write(&self, suite: &Suite, results: &Results) -> Result<()> {
         let write = |name: &str, text: String| {
             let path = self.0.join(name);
-            std::fs::write(&path, text).map_err(|error| Error::io(path, error))
+            // Of a run that was interrupted, too.
+            let mut file = PartialFile::create(&path, &Control::new())?;
+            file.write_all(text.as_bytes()).map_err(|error| Error::io(path, error))?;
+            file.finish()
         };
         write("tables.md", tables::markdown(suite, results))?;
         write("report.html", report::html(suite, results))
@@ -168,14 +173,14 @@ fn open(suite: &Suite, options: &Options) -> Result<(Results, Journal)> {
         )));
     }
     if path.exists() {
-        let results = Results::read(&path)?;
+        let (journal, results) = Journal::append_to(&path)?;
         if let Some((what, old, new)) = results.run.differences(&run).into_iter().next() {
             let path = path.display();
             return Err(Error::invalid(format!(
                 "{path} is of another run: its {what} is `{old}`, not `{new}`; begin anew elsewhere"
             )));
         }
-        return Ok((results, Journal::append_to(&path)?));
+        return Ok((results, journal));
     }
     run.ceilings = ceilings(&run.machine);
     let mut journal = Journal::create(&path)?;

@@ -58,7 +58,7 @@ impl Failure {
         if handler.render_report(&mut text, &self).is_err() {
             text = self.to_string();
         }
-        eprintln!("{}", text.trim_end());
+        print::to_stderr(text.trim_end());
         ExitCode::from(code)
     }
 }

@@ -1,7 +1,10 @@
 //! The `warpath` command: arguments in, answers out.
 //!
 //! One file a command in `commands/`; what they share is here: [`arguments`] (what can be said), `setup` (loading a
-//! graph, progress, Ctrl-C, times), `print` (people's tables and JSON) and `failure` (errors and exit codes).
+//! graph, times), `progress` and `signals` (Ctrl-C), `output` (files and standard output), `print` (people's tables and JSON) and `failure` (errors and exit codes).
+
+// They panic where the stream can't be written.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod arguments;
 mod commands;
@@ -10,7 +13,9 @@ mod output;
 mod print;
 mod progress;
 mod setup;
+mod signals;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -19,11 +24,27 @@ use arguments::{Cli, Command};
 
 /// Runs the command with the arguments of this process.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    signals::prepare();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return tell(&error),
+    };
     let json_problem = cli.command.json_problem();
     match run(cli.command) {
         Ok(code) => code,
         Err(failure) => failure.report(json_problem),
+    }
+}
+
+/// Prints the help or version asked for, or what is wrong with the arguments.
+fn tell(error: &clap::Error) -> ExitCode {
+    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    match printed {
+        // Where standard error can't be written, the exit code is all that is left to tell.
+        Err(unwritable) if !error.use_stderr() && unwritable.kind() != std::io::ErrorKind::BrokenPipe => {
+            failure::Failure::from(warpath::Error::io("<stdout>", unwritable)).report(None)
+        }
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
     }
 }
 

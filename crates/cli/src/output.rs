@@ -1,10 +1,10 @@
 //! Where results are written: a file that is whole or not there, or standard output.
 
-use std::io::Write;
+use std::io::{Stdout, Write};
 use std::path::Path;
 
-use warpath::Error;
-use warpath::formats::PartialFile;
+use warpath::formats::{PartialFile, check_output};
+use warpath::{CancellableWriter, Control, Error};
 
 use crate::arguments::CommonArguments;
 use crate::failure::Failure;
@@ -35,30 +35,41 @@ impl OutputKind {
     }
 }
 
-/// A stream for results.
+/// A stream for results, which ends when the work is cancelled.
 pub(crate) enum Output {
     File(PartialFile),
-    Standard,
+    Standard(CancellableWriter<Stdout>),
 }
 
 impl Output {
-    /// Finds out, before the work, whether `path` can be written; `-` is standard output.
-    pub(crate) fn create(path: &Path, common: &CommonArguments) -> Result<(Self, OutputKind), Failure> {
+    /// Finds out, before the work, whether `path` can be written and is none of the inputs; `-` is standard output.
+    pub(crate) fn create(
+        path: &Path,
+        inputs: &[&Path],
+        common: &CommonArguments,
+        control: &Control,
+    ) -> Result<(Self, OutputKind), Failure> {
         let kind = OutputKind::of(path)?;
         if path.as_os_str() != "-" {
-            return Ok((Output::File(PartialFile::create(path)?), kind));
+            check_output(path, inputs)?;
+            return Ok((Output::File(PartialFile::create(path, control)?), kind));
         }
         if common.json {
             return Err(Failure::usage("`--output -` and `--json` both want standard output"));
         }
-        Ok((Output::Standard, kind))
+        Ok((Output::standard(control), kind))
+    }
+
+    /// Standard output.
+    pub(crate) fn standard(control: &Control) -> Self {
+        Output::Standard(control.writer(std::io::stdout()))
     }
 
     /// The path, for messages.
     pub(crate) fn path(&self) -> &Path {
         match self {
             Output::File(file) => file.path(),
-            Output::Standard => Path::new("<stdout>"),
+            Output::Standard(_) => Path::new("<stdout>"),
         }
     }
 
@@ -66,7 +77,7 @@ impl Output {
     pub(crate) fn finish(mut self) -> Result<(), Error> {
         match self {
             Output::File(file) => file.finish(),
-            Output::Standard => self.flush().map_err(|error| Error::io("<stdout>", error)),
+            Output::Standard(_) => self.flush().map_err(|error| Error::io("<stdout>", error)),
         }
     }
 }
@@ -83,14 +94,14 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         match self {
             Output::File(file) => file.write(bytes),
-            Output::Standard => unless_reader_gone(std::io::stdout().lock().write(bytes), bytes.len()),
+            Output::Standard(out) => unless_reader_gone(out.write(bytes), bytes.len()),
         }
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
         match self {
             Output::File(file) => file.flush(),
-            Output::Standard => unless_reader_gone(std::io::stdout().lock().flush(), ()),
+            Output::Standard(out) => unless_reader_gone(out.flush(), ()),
         }
     }
 }

@@ -17,6 +17,11 @@ pub(crate) fn to_stdout(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Writes a line to standard error; where that can't be written, nobody is left to be told.
+pub(crate) fn to_stderr(line: &str) {
+    let _ = std::io::stderr().lock().write_all(format!("{line}\n").as_bytes());
+}
+
 /// Prints one JSON object.
 pub(crate) fn json(object: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(object).map_err(|error| Error::io("<stdout>", error.into()))?;

@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use warpath::{Control, Progress};
 
+use crate::signals;
+
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A control handle that Ctrl-C, SIGTERM or SIGHUP cancels and, if `show` and standard error is a terminal, a progress bar
-/// follows.
-///
-/// A second Ctrl-C ends the process at once.
+/// A control handle that signals cancel and, if `show` and standard error is a terminal, a progress bar follows.
 pub(crate) fn control(show: bool) -> Control {
     let control = Control::new();
     let control = if show && std::io::stderr().is_terminal() {
@@ -26,14 +25,7 @@ pub(crate) fn control(show: bool) -> Control {
     } else {
         control
     };
-    let on_interrupt = control.clone();
-    // Without a handler, Ctrl-C still ends the process, only less cleanly.
-    let _ = ctrlc::set_handler(move || {
-        if on_interrupt.is_cancelled() {
-            std::process::exit(130);
-        }
-        on_interrupt.cancel();
-    });
+    signals::cancel_at_the_first(&control);
     control
 }
 

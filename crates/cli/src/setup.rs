@@ -1,7 +1,7 @@
 //! What every command that works on a graph does first: check the options, read or generate the graph, open a solver.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde::Serialize;
@@ -58,6 +58,12 @@ impl<'a> Setup<'a> {
         Ok((graph, start.elapsed().as_secs_f64()))
     }
 
+    /// How files are read.
+    fn read_options(&self) -> ReadOptions {
+        let options = ReadOptions::new().control(self.control.clone());
+        self.common.memory.into_iter().fold(options, ReadOptions::memory)
+    }
+
     /// A solver for the graph.
     pub(crate) fn solver<'g>(&self, graph: &'g Graph) -> Result<Solver<'g>, Failure> {
         let mut builder = Solver::builder(graph).control(self.control.clone()).engine(self.engine.clone());
@@ -108,6 +114,21 @@ impl<'a> Setup<'a> {
     }
 }
 
+/// The files that a command reads: the graph, if it is not generated, and lists of vertices.
+pub(crate) fn inputs<'a>(graph: &'a GraphArguments, lists: &[&'a Option<PathBuf>]) -> Vec<&'a Path> {
+    let graph = match recipe(graph) {
+        Some(_) => None,
+        None if graph.graph.as_os_str() == "-" => Some(Path::new("/dev/stdin")),
+        None => Some(graph.graph.as_path()),
+    };
+    graph.into_iter().chain(lists.iter().filter_map(|list| list.as_deref())).collect()
+}
+
+/// The graph's recipe, if it is to be generated.
+fn recipe(arguments: &GraphArguments) -> Option<&str> {
+    arguments.graph.to_str().filter(|text| Recipe::looks_like(text) && !arguments.graph.exists())
+}
+
 fn load(arguments: &GraphArguments, setup: &Setup<'_>) -> Result<Graph, Failure> {
     let direction = match (arguments.directed, arguments.undirected) {
         (true, _) => Some(Direction::Directed),
@@ -116,11 +137,10 @@ fn load(arguments: &GraphArguments, setup: &Setup<'_>) -> Result<Graph, Failure>
     };
     let random = arguments.weights.as_deref().and_then(|text| text.strip_prefix("random:"));
     let random = random.map(str::parse::<WeightRange>).transpose()?;
-    let recipe = arguments.graph.to_str().filter(|text| Recipe::looks_like(text) && !arguments.graph.exists());
-    let graph = if let Some(recipe) = recipe {
+    let graph = if let Some(recipe) = recipe(arguments) {
         generate(recipe, arguments, direction, setup)?
     } else {
-        let mut options = ReadOptions::new().control(setup.control.clone());
+        let mut options = setup.read_options();
         if let Some(name) = &arguments.format {
             options = options.format(name.parse::<Format>()?);
         }
@@ -191,18 +211,28 @@ fn generate(
 }
 
 /// The vertices named in a file, one a line; empty lines and lines that begin with `#` or `%` are skipped.
-pub(crate) fn read_vertices(graph: &Graph, file: &Path) -> Result<Vec<VertexId>, Failure> {
-    let bytes = std::fs::read(file).map_err(|error| Error::io(file, error))?;
+pub(crate) fn read_vertices(setup: &Setup<'_>, graph: &Graph, file: &Path) -> Result<Vec<VertexId>, Failure> {
+    /// Nobody calls a vertex anything longer, and an error repeats the name.
+    const LONGEST: usize = 1 << 16;
+    /// So many lines are read in a moment.
+    const SOME: usize = 1 << 12;
+    let bytes = setup.read_options().read_text(file)?;
     let mut vertices = Vec::new();
     for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        if index % SOME == 0 {
+            setup.control.check()?;
+        }
         let name = line.trim_ascii();
         if name.is_empty() || name.starts_with(b"#") || name.starts_with(b"%") {
             continue;
         }
-        let at_line = |message: String| {
+        let at_line = |message: &str| {
             Error::from(warpath::InputError::at(index as u64 + 1, name, message).in_file(file.display().to_string()))
         };
-        let text = std::str::from_utf8(name).map_err(|_| at_line("not UTF-8".into()))?;
+        if name.len() > LONGEST {
+            return Err(at_line("no name of a vertex is so long").into());
+        }
+        let text = std::str::from_utf8(name).map_err(|_| at_line("not UTF-8"))?;
         // The message has the name already.
         let unknown = |error: Error| {
             Error::from(warpath::InputError {
@@ -210,6 +240,10 @@ pub(crate) fn read_vertices(graph: &Graph, file: &Path) -> Result<Vec<VertexId>,
                 ..warpath::InputError::new(error.to_string()).in_file(file.display().to_string())
             })
         };
+        vertices.try_reserve(1).map_err(|_| {
+            let (what, needed) = (format!("the list `{}`", file.display()), 2 * size_of_val(&vertices[..]) as u64);
+            Error::OutOfMemory { what, needed, available: warpath::available_memory() }
+        })?;
         vertices.push(graph.vertex(text).map_err(unknown)?);
     }
     if vertices.is_empty() {

@@ -228,13 +228,11 @@ impl Partial {
             options.read(true).write(true);
             let (file, is_new) = match open_regular(options.clone().create_new(true), &path) {
                 Ok(file) => (file, true),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    match open_regular(&mut options, &path) {
-                        Ok(file) => (file, false),
-                        Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                        Err(error) => return Err(failed(error)),
-                    }
-                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match open_regular(&mut options, &path) {
+                    Ok(file) => (file, false),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    Err(error) => return Err(failed(error)),
+                },
                 Err(error) => return Err(failed(error)),
             };
             lock(&file, &path)?;
@@ -262,11 +260,6 @@ impl Partial {
     /// Where it is now.
     pub(crate) fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Where it will be.
-    pub(crate) fn target(&self) -> &Path {
-        &self.target
     }
 
     /// Whether it is removed when it is dropped.

@@ -1,12 +1,11 @@
 //! `warpath apsp`: distances between all pairs, or a table of some.
 
 use std::io::Write;
-use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use warpath::formats::PartialFile;
-use warpath::problems::{ApspSummary, DistanceMatrix, NpyWriter, RowReductions};
+use warpath::formats::check_output;
+use warpath::problems::{ApspSummary, DistanceMatrix, NpyWriter, RowReductions, RowSink};
 use warpath::tables::csv_field;
 use warpath::{Apsp, Error, Graph, Plan, Solver, VertexId};
 
@@ -14,7 +13,7 @@ use crate::arguments::{ApspArguments, Reduction, SolvingArguments};
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::setup::{Answer, PeakBytes, Setup, Times, read_vertices, timed};
+use crate::setup::{Answer, PeakBytes, Setup, Times, inputs, read_vertices, timed};
 
 #[derive(Debug, Serialize)]
 struct ApspFound {
@@ -39,7 +38,7 @@ enum Destination {
     /// A .npy file, row by row.
     Npy(NpyWriter),
     /// A .csv of the whole matrix, which is kept for that.
-    Csv(Output),
+    Csv(Option<Output>),
     /// A reduction, and where it is written.
     Reduction(RowReductions, Reduction, Option<Output>),
 }
@@ -48,9 +47,10 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
     let solving = &arguments.solving;
     let SolvingArguments { common, plan, .. } = solving;
     let setup = Setup::to_solve(solving)?;
-    let mut destination = destination(&arguments)?;
+    let mut destination = destination(&arguments, &setup)?;
     let (graph, load) = setup.load(&arguments.graph)?;
-    let list = |file: &Option<std::path::PathBuf>| file.as_deref().map(|file| read_vertices(&graph, file)).transpose();
+    let list =
+        |file: &Option<std::path::PathBuf>| file.as_deref().map(|file| read_vertices(&setup, &graph, file)).transpose();
     let (sources, targets) = (list(&arguments.sources)?, list(&arguments.targets)?);
     let (solver, opening) = timed(|| setup.solver(&graph))?;
     let mut request = Apsp::all();
@@ -118,8 +118,10 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn destination(arguments: &ApspArguments) -> Result<Destination, Failure> {
+fn destination(arguments: &ApspArguments, setup: &Setup<'_>) -> Result<Destination, Failure> {
     let output = arguments.output.as_deref();
+    let inputs = inputs(&arguments.graph, &[&arguments.sources, &arguments.targets]);
+    let create = |path| Output::create(path, &inputs, &arguments.solving.common, &setup.control);
     let kind = output.map(OutputKind::of).transpose()?;
     if arguments.resume && kind != Some(OutputKind::Npy) {
         return Err(Failure::usage("`--resume` goes on with a .npy; other outputs are begun anew"));
@@ -131,7 +133,7 @@ fn destination(arguments: &ApspArguments) -> Result<Destination, Failure> {
         if kind == Some(OutputKind::Npy) {
             return Err(Failure::usage("a reduction is written to a .csv"));
         }
-        let output = output.map(|path| Output::create(path, &arguments.solving.common)).transpose()?;
+        let output = output.map(create).transpose()?;
         let wanted = match how {
             Reduction::Eccentricity => warpath::problems::Reduction::Eccentricity,
             Reduction::Closeness => warpath::problems::Reduction::Closeness,
@@ -142,24 +144,14 @@ fn destination(arguments: &ApspArguments) -> Result<Destination, Failure> {
     }
     match (output, kind) {
         (Some(path), Some(OutputKind::Npy)) => {
-            check_folder(path)?;
-            Ok(Destination::Npy(NpyWriter::new(path).resume(arguments.resume)))
+            check_output(path, &inputs)?;
+            let mut writer = NpyWriter::new(path).resume(arguments.resume);
+            writer.reserve()?;
+            Ok(Destination::Npy(writer))
         }
-        (Some(path), _) => Ok(Destination::Csv(Output::create(path, &arguments.solving.common)?.0)),
+        (Some(path), _) => Ok(Destination::Csv(Some(create(path)?.0))),
         (None, _) => Ok(Destination::Nowhere(())),
     }
-}
-
-/// Finds out before the work whether a file can be made beside `path`, without touching what an interrupted run left.
-fn check_folder(path: &Path) -> Result<(), Failure> {
-    let mut probe = path.as_os_str().to_owned();
-    probe.push(".probe");
-    let probe = PartialFile::create(probe).map_err(|error| match error {
-        Error::Io { source, .. } => Error::io(path, source),
-        other => other,
-    })?;
-    drop(probe);
-    Ok(())
 }
 
 impl Destination {
@@ -186,9 +178,11 @@ impl Destination {
             Destination::Npy(sink) => Ok((solver.solve(request.into_sink(sink))?, 0.0)),
             Destination::Csv(output) => {
                 let matrix = solver.solve(request)?;
+                let Some(mut output) = output.take() else { return Ok((matrix.summary(), 0.0)) };
                 let ((), write) = timed(|| {
-                    write_matrix(output, graph, &matrix, targets).map_err(|error| Error::io(output.path(), error))?;
-                    Ok(std::mem::replace(output, Output::Standard).finish()?)
+                    let written = write_matrix(&mut output, graph, &matrix, targets);
+                    written.map_err(|error| Error::io(output.path(), error))?;
+                    Ok(output.finish()?)
                 })?;
                 Ok((matrix.summary(), write))
             }

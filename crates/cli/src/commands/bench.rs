@@ -126,7 +126,8 @@ impl Shown {
         match event {
             Event::Begun { cases, kept } => {
                 if kept > 0 {
-                    eprintln!("{} there already", print::count(kept, "row is", "rows are"));
+                    let rows = print::count(kept, "row is", "rows are");
+                    print::to_stderr(&format!("{rows} there already"));
                 }
                 if std::io::stderr().is_terminal() {
                     let bar = ProgressBar::with_draw_target(Some(cases as u64), ProgressDrawTarget::stderr());
@@ -153,7 +154,8 @@ impl Shown {
                         bar.set_message(format!("{rest}; {line}"));
                     }
                     None => {
-                        eprintln!("{done}/{cases} {line}{}", if rest.is_empty() { rest } else { format!(", {rest}") })
+                        let rest = if rest.is_empty() { rest } else { format!(", {rest}") };
+                        print::to_stderr(&format!("{done}/{cases} {line}{rest}"));
                     }
                 }
             }

@@ -10,7 +10,7 @@ use crate::arguments::{ClosureArguments, SolvingArguments};
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::setup::{Answer, PeakBytes, Setup, Times, timed};
+use crate::setup::{Answer, PeakBytes, Setup, Times, inputs, timed};
 
 #[derive(Debug, Serialize)]
 struct ClosureFound {
@@ -27,7 +27,8 @@ pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
     let solving = &arguments.solving;
     let SolvingArguments { common, plan, .. } = solving;
     let setup = Setup::to_solve(solving)?;
-    let mut output = arguments.output.as_deref().map(|path| Output::create(path, common)).transpose()?;
+    let create = |path| Output::create(path, &inputs(&arguments.graph, &[]), common, &setup.control);
+    let mut output = arguments.output.as_deref().map(create).transpose()?;
     let (graph, load) = setup.load(&arguments.graph)?;
     let (solver, opening) = timed(|| setup.solver(&graph))?;
     let mut request = Closure::new();

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use warpath::Graph;
-use warpath::formats::{Format, PartialFile, WriteOptions};
+use warpath::formats::{Format, PartialFile, WriteOptions, check_output};
 use warpath::generate::Recipe;
 use warpath::graph::Labels;
 
@@ -12,7 +12,7 @@ use crate::arguments::ConvertArguments;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::print::{self, Table};
-use crate::setup::{GraphFacts, PeakBytes, Setup, Times, timed};
+use crate::setup::{GraphFacts, PeakBytes, Setup, Times, inputs, timed};
 
 #[derive(Debug, Serialize)]
 struct Converted {
@@ -35,7 +35,7 @@ pub(crate) fn generate(arguments: ConvertArguments) -> Result<ExitCode, Failure>
 
 pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> {
     let setup = Setup::without_engine(&arguments.common, &arguments.plan);
-    let mut options = WriteOptions::new();
+    let mut options = WriteOptions::new().control(setup.control.clone());
     if let Some(name) = &arguments.output_format {
         options = options.format(name.parse::<Format>()?);
     }
@@ -46,21 +46,24 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
     let format = options
         .format_for(&arguments.output)
         .map_err(|error| Failure::from(error).help(format!("`--output-format` takes {}", format_names())))?;
-    if !to_standard_output {
-        // Found before the work: a path that can't be written.
-        drop(PartialFile::create(&arguments.output)?);
-    }
+    // Found before the work: a path that can't be written.
+    let file = if to_standard_output {
+        None
+    } else {
+        check_output(&arguments.output, &inputs(&arguments.graph, &[]))?;
+        Some(PartialFile::create(&arguments.output, &setup.control)?)
+    };
     let (graph, load) = setup.load(&arguments.graph)?;
     if arguments.plan.plan {
         setup.print_plan(&setup.solver(&graph)?, warpath::Plan::new(), None)?;
         return Ok(ExitCode::SUCCESS);
     }
-    if to_standard_output {
-        options.write_to(&graph, Output::Standard)?;
+    let Some(file) = file else {
+        options.write_to(&graph, Output::standard(&setup.control))?;
         tell_of_lost_names(&graph, format, &arguments);
         return Ok(ExitCode::SUCCESS);
-    }
-    let ((), write) = timed(|| Ok(options.write(&graph, &arguments.output)?))?;
+    };
+    let ((), write) = timed(|| Ok(options.write_file(&graph, file)?))?;
     tell_of_lost_names(&graph, format, &arguments);
     let bytes = std::fs::metadata(&arguments.output).map_or(0, |metadata| metadata.len());
     let converted = Converted {
@@ -86,7 +89,9 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
 fn tell_of_lost_names(graph: &Graph, format: Format, arguments: &ConvertArguments) {
     let Some(first) = format.numbers_from().filter(|_| !arguments.common.quiet) else { return };
     if !matches!(graph.labels(), Labels::Range { first: named, .. } if *named == first) {
-        eprintln!("note: {format} files hold no names: the vertices are numbered from {first}, in the same order");
+        print::to_stderr(&format!(
+            "note: {format} files hold no names: the vertices are numbered from {first}, in the same order"
+        ));
     }
 }
 

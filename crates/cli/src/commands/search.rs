@@ -14,7 +14,7 @@ use crate::arguments::{BfsArguments, GraphArguments, SearchArguments, SolvingArg
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::setup::{Answer, Counters, PeakBytes, Setup, Times, read_vertices, timed};
+use crate::setup::{Answer, Counters, PeakBytes, Setup, Times, inputs, read_vertices, timed};
 
 pub(crate) fn bfs(arguments: BfsArguments) -> Result<ExitCode, Failure> {
     let cutoff = match &arguments.search.cutoff {
@@ -84,12 +84,13 @@ struct SearchCommand<'a> {
 impl SearchCommand<'_> {
     fn run<S: Search>(&self, request: impl Fn(Vec<VertexId>, Vec<VertexId>) -> S) -> Result<ExitCode, Failure> {
         let setup = Setup::to_solve(self.solving)?;
-        let mut output = self.search.output.as_deref().map(|path| self.create_output(path)).transpose()?;
+        let mut output = self.search.output.as_deref().map(|path| self.create_output(&setup, path)).transpose()?;
         let (graph, load) = setup.load(self.graph)?;
         let vertices = |names: &[String]| names.iter().map(|name| graph.vertex(name)).collect::<Result<Vec<_>, _>>();
         let nearest = vertices(&self.search.source)?;
         let targets = vertices(&self.search.target)?;
-        let independent = self.search.sources.as_deref().map(|file| read_vertices(&graph, file)).transpose()?;
+        let list = self.search.sources.as_deref();
+        let independent = list.map(|file| read_vertices(&setup, &graph, file)).transpose()?;
         let (solver, opening) = timed(|| setup.solver(&graph))?;
         if self.solving.plan.plan {
             let plan = match independent {
@@ -129,9 +130,10 @@ impl SearchCommand<'_> {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn create_output(&self, path: &Path) -> Result<DistanceWriter, Failure> {
+    fn create_output(&self, setup: &Setup<'_>, path: &Path) -> Result<DistanceWriter, Failure> {
         let many = self.search.sources.is_some();
-        let (output, kind) = Output::create(path, &self.solving.common)?;
+        let inputs = inputs(self.graph, &[&self.search.sources]);
+        let (output, kind) = Output::create(path, &inputs, &self.solving.common, &setup.control)?;
         if kind == OutputKind::Npy && many {
             return Err(Failure::usage("one result for each source does not fit a .npy of distances")
                 .help("`warpath apsp --sources FILE --output FILE.npy` writes a matrix with one row for each source"));

@@ -15,7 +15,6 @@
 use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, SystemTime};
 
 use rayon::prelude::*;
@@ -38,9 +37,9 @@ impl Input {
         Input { name: name.into(), bytes }
     }
 
-    /// Standard input, unpacked if it is packed.
-    pub(super) fn standard(control: &Control) -> Result<Self> {
-        let bytes = read_stream(std::io::stdin(), Path::new("<stdin>"), available_memory(), control)?;
+    /// Standard input, of at most `available` bytes, unpacked if it is packed.
+    pub(super) fn standard(available: u64, control: &Control) -> Result<Self> {
+        let bytes = read_stream(|| Ok(std::io::stdin()), Path::new("<stdin>"), available, control)?;
         Input::owned("<stdin>", bytes).unpacked()
     }
 
@@ -65,6 +64,11 @@ impl Input {
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
+
+    /// The bytes, for good.
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
 }
 
 /// An input of which any part can be read.
@@ -85,16 +89,17 @@ pub(super) struct OpenFile {
 }
 
 impl Opened {
-    /// Opens a file. One that is packed, or a pipe, is read whole.
-    pub(super) fn file(path: &Path, control: &Control) -> Result<Self> {
+    /// Opens a file. One that is packed, or a pipe, is read whole; a pipe may take `available` bytes of memory.
+    pub(super) fn file(path: &Path, available: u64, control: &Control) -> Result<Self> {
         let io_error = |error| Error::io(path, error);
-        let file = File::open(path).map_err(io_error)?;
-        let metadata = file.metadata().map_err(io_error)?;
+        // Opening a pipe waits until somebody writes to it.
+        let metadata = std::fs::metadata(path).map_err(io_error)?;
         let name = path.display().to_string();
         if metadata.is_dir() {
             return Err(io_error(std::io::ErrorKind::IsADirectory.into()));
         }
         if metadata.is_file() && metadata.len() > 0 {
+            let file = File::open(path).map_err(io_error)?;
             let state = FileState::settled(&file).map_err(io_error)?;
             let mut opened = OpenFile { name, file, state, head: Vec::new() };
             let mut head = vec![0; state.length.min(detect::SAMPLE_BYTES as u64) as usize];
@@ -106,7 +111,8 @@ impl Opened {
                 false => Ok(Opened::File(opened)),
             };
         }
-        let bytes = read_stream(file, path, available_memory(), control)?;
+        let stream = path.to_owned();
+        let bytes = read_stream(|| File::open(stream), path, available, control)?;
         Ok(Opened::Memory(Input::owned(name, bytes).unpacked()?))
     }
 
@@ -265,42 +271,28 @@ impl FileState {
     }
 }
 
-/// Reads a stream, which may be endless, to its end or as far as memory goes. A thread of its own waits for it, so that
-/// whoever has to wait for what never comes can cancel.
-fn read_stream(
-    mut stream: impl Read + Send + 'static,
+/// Reads a stream, which may be endless, to its end or as far as memory goes.
+fn read_stream<R: Read>(
+    open: impl FnOnce() -> std::io::Result<R> + Send + 'static,
     name: &Path,
     available: u64,
     control: &Control,
 ) -> Result<Vec<u8>> {
-    const CHUNK: usize = 1 << 20;
-    const PATIENCE: Duration = Duration::from_millis(20);
-    let (sender, chunks) = sync_channel(4);
-    let read = move || loop {
-        let mut chunk = Vec::with_capacity(CHUNK);
-        let outcome = stream.by_ref().take(CHUNK as u64).read_to_end(&mut chunk);
-        let last = outcome.as_ref().map_or(true, |&length| length == 0);
-        if sender.send(outcome.map(|_| chunk)).is_err() || last {
-            return;
-        }
-    };
-    std::thread::Builder::new().spawn(read).map_err(|error| Error::io(name, error))?;
+    let io_error = |error| Error::io(name, error);
+    let mut stream = control.reader(open).map_err(io_error)?;
     let mut bytes: Vec<u8> = Vec::new();
+    let mut piece = vec![0; 1 << 17];
     loop {
-        control.check()?;
-        match chunks.recv_timeout(PATIENCE) {
-            Ok(chunk) => {
-                let chunk = chunk.map_err(|error| Error::io(name, error))?;
-                let needed = (bytes.len() + chunk.len()) as u64;
-                if needed > available || bytes.try_reserve(chunk.len()).is_err() {
-                    let what = format!("the input `{}`, as far as it is read,", name.display());
-                    return Err(Error::OutOfMemory { what, needed, available });
-                }
-                bytes.extend_from_slice(&chunk);
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Ok(bytes),
+        let count = stream.read(&mut piece).map_err(io_error)?;
+        if count == 0 {
+            return Ok(bytes);
         }
+        let needed = (bytes.len() + count) as u64;
+        if needed > available || bytes.try_reserve(count).is_err() {
+            let what = format!("the input `{}`, as far as it is read,", name.display());
+            return Err(Error::OutOfMemory { what, needed, available });
+        }
+        bytes.extend_from_slice(&piece[..count]);
     }
 }
 
@@ -313,13 +305,13 @@ mod tests {
     #[test]
     fn a_stream_is_read_to_its_end() {
         let text = vec![b'x'; (1 << 21) + 5];
-        let read = read_stream(std::io::Cursor::new(text.clone()), Path::new("x"), u64::MAX, &Control::new());
-        assert!(read.unwrap() == text);
+        let read = read_stream(move || Ok(std::io::Cursor::new(text)), Path::new("x"), u64::MAX, &Control::new());
+        assert!(read.unwrap() == vec![b'x'; (1 << 21) + 5]);
     }
 
     #[test]
     fn an_endless_stream_ends_with_memory_or_when_cancelled() {
-        let outcome = read_stream(std::io::repeat(b'1'), Path::new("x"), 10 << 20, &Control::new());
+        let outcome = read_stream(|| Ok(std::io::repeat(b'1')), Path::new("x"), 10 << 20, &Control::new());
         assert!(matches!(outcome, Err(Error::OutOfMemory { available, .. }) if available == 10 << 20));
         struct Silence;
         impl Read for Silence {
@@ -330,7 +322,7 @@ mod tests {
         }
         let control = Control::new();
         control.cancel();
-        let outcome = read_stream(Silence, Path::new("x"), u64::MAX, &control);
+        let outcome = read_stream(|| Ok(Silence), Path::new("x"), u64::MAX, &control);
         assert!(matches!(outcome, Err(Error::Interrupted)));
     }
 

@@ -39,7 +39,7 @@ use text::Text;
 
 use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, SelfLoops};
 pub use crate::partial::{check_output, lock, remove_partial_files};
-use crate::{Control, Error, InputError, Result};
+use crate::{Control, Error, InputError, Result, available_memory};
 
 /// A file format for graphs. Only edge lists and Warpath's own keep the names of vertices; the others number them: see
 /// [`Format::numbers_from`].
@@ -201,6 +201,7 @@ pub struct ReadOptions {
     self_loops: SelfLoops,
     parallel_edges: ParallelEdges,
     threads: usize,
+    memory: Option<u64>,
     control: Control,
 }
 
@@ -252,6 +253,12 @@ impl ReadOptions {
         self
     }
 
+    /// How many bytes of memory reading a stream may take. Without it, what is available.
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
     /// A handle to watch and cancel the reading with.
     pub fn control(mut self, control: Control) -> Self {
         self.control = control;
@@ -265,7 +272,7 @@ impl ReadOptions {
     /// As [`read`].
     pub fn read(&self, path: impl AsRef<Path>) -> Result<Graph> {
         let path = path.as_ref();
-        self.parse(|| Opened::file(path, &self.control))
+        self.parse(|| Opened::file(path, self.room(), &self.control))
     }
 
     /// Reads a graph from standard input.
@@ -274,7 +281,7 @@ impl ReadOptions {
     ///
     /// As [`read`].
     pub fn read_stdin(&self) -> Result<Graph> {
-        self.parse(|| Input::standard(&self.control).map(Opened::Memory))
+        self.parse(|| Input::standard(self.room(), &self.control).map(Opened::Memory))
     }
 
     /// Reads a graph from memory; the extension of `name` counts as that of a file would.
@@ -285,6 +292,27 @@ impl ReadOptions {
     pub fn read_bytes(&self, name: impl Into<String>, bytes: Vec<u8>) -> Result<Graph> {
         let input = Input::owned(name, bytes);
         self.parse(|| input.unpacked().map(Opened::Memory))
+    }
+
+    /// Reads a text that is no graph, such as a list of vertices, as graphs are read: from a file or a pipe, unpacked if it
+    /// is packed.
+    ///
+    /// # Errors
+    ///
+    /// If the file can't be read or does not fit into memory.
+    pub fn read_text(&self, path: impl AsRef<Path>) -> Result<Vec<u8>> {
+        let (path, available) = (path.as_ref(), self.room());
+        let file = Opened::file(path, available, &self.control)?;
+        if file.length() > available {
+            let what = format!("the input `{}`", path.display());
+            return Err(Error::OutOfMemory { what, needed: file.length(), available });
+        }
+        Ok(file.load(&self.control)?.into_bytes())
+    }
+
+    /// How much memory may be taken.
+    fn room(&self) -> u64 {
+        self.memory.unwrap_or(u64::MAX).min(available_memory())
     }
 
     fn parse(&self, open: impl FnOnce() -> Result<Opened> + Send) -> Result<Graph> {

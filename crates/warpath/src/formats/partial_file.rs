@@ -65,7 +65,7 @@ impl PartialFile {
     ///
     /// What reading runs into, or `read`; a pipe has nothing to read any more.
     pub fn read_back<T>(&mut self, read: impl FnOnce(&mut dyn Read) -> std::io::Result<T>) -> Result<T> {
-        let mut read_all = || {
+        let read_all = || {
             self.out.flush()?;
             let mut file = &**self.out.get_ref().get_ref();
             file.seek(SeekFrom::Start(0))?;

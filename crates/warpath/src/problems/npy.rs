@@ -109,7 +109,8 @@ impl NpyWriter {
             return Ok(false);
         }
         let mut header = [0; JOURNAL_HEADER];
-        let mut journal = open_regular(OpenOptions::new().read(true), &path).map_err(|error| Error::io(&path, error))?;
+        let mut journal =
+            open_regular(OpenOptions::new().read(true), &path).map_err(|error| Error::io(&path, error))?;
         match journal.read_exact(&mut header) {
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(false),
             read => read.map_err(|error| Error::io(&path, error))?,

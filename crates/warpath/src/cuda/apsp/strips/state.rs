@@ -61,7 +61,10 @@ impl Kept {
     pub(crate) fn read(state: Option<&KeptState>) -> Option<Self> {
         let KeptState { path, .. } = state.filter(|state| state.resume)?;
         let mut numbers = [0; HEAD];
-        open_regular(OpenOptions::new().read(true), path).ok()?.read_exact(bytemuck::cast_slice_mut(&mut numbers)).ok()?;
+        open_regular(OpenOptions::new().read(true), path)
+            .ok()?
+            .read_exact(bytemuck::cast_slice_mut(&mut numbers))
+            .ok()?;
         Some(Kept { path: path.clone(), numbers })
     }
 
