@@ -463,4 +463,86 @@ mod tests {
             assert_eq!(sum.get(), checksum(&bytes[..length]), "{length}");
         }
     }
+
+    /// Begins a table of `path` and hands the blocks that were replayed to `replayed`; returns how many rows it has.
+    fn begin(writer: &mut NpyWriter, graph: &Graph, replayed: &mut dyn FnMut(&RowBlock<'_>)) -> usize {
+        let all: Vec<_> = (0..graph.vertices()).collect();
+        let sources: Vec<_> = (0..graph.vertices() as u32).collect();
+        let table = TableShape {
+            graph,
+            sources: &sources,
+            targets: None,
+            order: &all,
+            lane: "u32->u32",
+            distances: &Distances::U32(Vec::new()),
+            algorithm: "none",
+            rounding: "none",
+        };
+        writer
+            .begin(&table, &mut |block| {
+                replayed(block);
+                Ok(())
+            })
+            .unwrap()
+    }
+
+    /// A journal may have a block of all rows: that takes no more memory than others.
+    #[test]
+    fn blocks_are_read_back_in_pieces() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npy");
+        let n = 1500_usize;
+        let graph = crate::GraphBuilder::new().vertices(n).build_from(Vec::<(u32, u32, u32)>::new()).unwrap();
+        let all: Vec<_> = (0..n).collect();
+        let mut writer = NpyWriter::new(&path);
+        assert_eq!(begin(&mut writer, &graph, &mut |_| panic!("nothing is there")), 0);
+        let values = Distances::U32((0..(n * n) as u32).collect());
+        writer.rows(&RowBlock { rows: &all, columns: n, values: &values }).unwrap();
+        drop(writer);
+        let mut next = 0;
+        let mut is_next = |block: &RowBlock<'_>| {
+            let Distances::U32(values) = block.values else { panic!("narrow") };
+            assert!(
+                values.len() * 4 <= PIECE_BYTES
+                    && values.iter().all(|&value| {
+                        next += 1;
+                        value == next - 1
+                    })
+            );
+        };
+        let mut writer = NpyWriter::new(&path).resume(true);
+        assert_eq!(begin(&mut writer, &graph, &mut is_next), n);
+        assert_eq!(next, (n * n) as u32);
+        drop(writer);
+        // What a journal says that is not so is computed again, whatever it says.
+        let journal = folder.path().join("x.npy.partial.journal");
+        let header = std::fs::read(&journal).unwrap()[..JOURNAL_HEADER].to_vec();
+        for entry in [[n as u64, 1], [n as u64 + 1, 1], [u64::MAX, 1], [0, checksum(b"")]] {
+            let left = [&header[..], bytemuck::cast_slice(&entry)].concat();
+            std::fs::write(&journal, &left).unwrap();
+            // And the rest of it is a hole of a terabyte.
+            std::fs::OpenOptions::new().write(true).open(&journal).unwrap().set_len(1 << 40).unwrap();
+            std::fs::write(folder.path().join("x.npy.partial"), "no rows").unwrap();
+            let mut writer = NpyWriter::new(&path).resume(true);
+            assert_eq!(begin(&mut writer, &graph, &mut |_| panic!("{entry:?}")), 0);
+            assert_eq!(std::fs::metadata(&journal).unwrap().len(), JOURNAL_HEADER as u64);
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_is_not_begun_leaves_what_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npy");
+        let mut writer = NpyWriter::new(&path);
+        writer.reserve().unwrap();
+        writer.reserve().unwrap();
+        assert!(NpyWriter::new(&path).reserve().is_err());
+        drop(writer);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let left = ["x.npy.partial", "x.npy.partial.journal"].map(|name| folder.path().join(name));
+        left.iter().for_each(|path| std::fs::write(path, "left").unwrap());
+        NpyWriter::new(&path).reserve().unwrap();
+        assert!(left.iter().all(|path| std::fs::read(path).unwrap() == b"left"));
+    }
 }
