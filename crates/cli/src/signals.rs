@@ -9,53 +9,41 @@ use warpath::formats::remove_partial_files;
 
 /// Says that no limit of a file's size ends the process: whoever writes gets an error instead, and cleans up.
 pub(crate) fn prepare() {
+    // That the signal has a handler is enough.
     #[cfg(unix)]
-    // SAFETY: to ignore a signal runs no code, and no other thread is there yet.
-    unsafe {
-        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-    }
+    let _ = signal_hook::flag::register(libc::SIGXFSZ, std::sync::Arc::default());
 }
 
 /// Cancels the work at the first signal, and ends the process at the second, without the files that it was making.
+///
+/// Where there can be no handler, Ctrl-C still ends the process, only less cleanly.
 pub(crate) fn cancel_at_the_first(control: &Control) {
-    let ignored = ignored();
     let control = control.clone();
-    // Without a handler, Ctrl-C still ends the process, only less cleanly.
-    let _ = ctrlc::set_handler(move || {
+    let handle = move || {
         if control.is_cancelled() {
             remove_partial_files();
             std::process::exit(130);
         }
         control.cancel();
-    });
-    ignore(&ignored);
-}
-
-/// Which of the signals that the handler is for are ignored.
-#[cfg(unix)]
-fn ignored() -> Vec<libc::c_int> {
-    let is_ignored = |signal: &libc::c_int| {
-        // SAFETY: an all-zero sigaction is a valid value, which the call overwrites.
-        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-        // SAFETY: without a new action, the call does nothing but write the present one to a live sigaction.
-        let asked = unsafe { libc::sigaction(*signal, std::ptr::null(), &raw mut action) };
-        asked == 0 && action.sa_sigaction == libc::SIG_IGN
     };
-    [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].into_iter().filter(is_ignored).collect()
-}
-
-#[cfg(unix)]
-fn ignore(signals: &[libc::c_int]) {
-    for &signal in signals {
-        // SAFETY: to ignore a signal runs no code; the handler it replaces is the one just installed.
-        unsafe {
-            libc::signal(signal, libc::SIG_IGN);
+    #[cfg(unix)]
+    let _ = std::thread::Builder::new().spawn(move || {
+        let all = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+        let handled = all.into_iter().filter(|&signal| !is_ignored(signal));
+        if let Ok(mut signals) = signal_hook::iterator::Signals::new(handled) {
+            signals.forever().for_each(|_| handle());
         }
-    }
+    });
+    #[cfg(not(unix))]
+    let _ = ctrlc::set_handler(handle);
 }
 
-#[cfg(not(unix))]
-fn ignored() {}
-
-#[cfg(not(unix))]
-fn ignore((): &()) {}
+/// Whether a signal is ignored, as whoever started the command wished.
+#[cfg(unix)]
+fn is_ignored(signal: libc::c_int) -> bool {
+    // SAFETY: an all-zero sigaction is a valid value, which the call overwrites.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: without a new action, the call does nothing but write the present one to a live sigaction.
+    let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };
+    asked == 0 && action.sa_sigaction == libc::SIG_IGN
+}
