@@ -232,7 +232,7 @@ mod unix {
             ("bfs nowhere --source 1", 2),
             ("bfs", 2),
             ("bfs named.txt --source c", 2),
-            ("bfs kron:40 --source 1", 3),
+            ("apsp kron:10 --memory 1M --output x.csv", 3),
             // It has a note to tell.
             ("convert named.txt x.mtx", 0),
             ("bench --suite no-such-suite", 2),
