@@ -29,6 +29,8 @@ pub(super) struct CudaState {
     known: HashMap<Option<String>, Arc<OnCuda<BfsAlgorithm>>>,
     /// What shortest-path searches are here, likewise.
     known_by_weight: HashMap<Option<String>, Arc<OnCuda<SsspAlgorithm>>>,
+    /// Why requests that may go elsewhere do so.
+    avoided: Option<String>,
 }
 
 /// What a search is on the CUDA engine, by an algorithm of type `A`.
@@ -53,6 +55,9 @@ pub(super) struct Loan<'s, 'g, S: Any + Send> {
     bytes: u64,
     search: Option<S>,
 }
+
+/// Requests that may go elsewhere than to a device do so, until this is dropped.
+pub(super) struct OnCpu<'s, 'g>(&'s Solver<'g>);
 
 /// A graph on the device, ready for one algorithm.
 #[derive(Debug)]
@@ -210,6 +215,26 @@ impl<S: Any + Send> Drop for Loan<'_, '_, S> {
             let prepared = Prepared { algorithm, bytes: self.bytes, search: Box::new(search) };
             self.solver.cuda().prepared = Some(prepared);
         }
+    }
+}
+
+impl Drop for OnCpu<'_, '_> {
+    fn drop(&mut self) {
+        self.0.cuda().avoided = None;
+    }
+}
+
+impl<'g> Solver<'g> {
+    /// Has requests that may go elsewhere than to a device do so, as long as what is returned lives.
+    pub(super) fn stay_on_cpu(&self, reason: String) -> OnCpu<'_, 'g> {
+        self.cuda().avoided = Some(reason);
+        OnCpu(self)
+    }
+
+    /// Why nothing goes to a device that may go elsewhere, if that is plain without waking the driver.
+    pub(super) fn no_device(&self) -> Option<String> {
+        let state = self.cuda();
+        state.avoided.clone().or_else(|| if state.is_open() { None } else { cuda::plainly_absent() })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which engine a search goes to, and why.
 
 use super::Solver;
-use crate::Engine;
+use crate::{Engine, Error};
 use crate::algorithms::{AlgorithmInfo, parse_algorithm};
 
 /// The engine a search goes to.
@@ -67,6 +67,11 @@ impl Predicted {
             Err(error) => Err(error.to_string()),
         }
     }
+}
+
+/// Whether the CPU may do what a device failed at with this error.
+pub(super) fn leaves_it_to_the_cpu(error: &Error) -> bool {
+    matches!(error, Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. })
 }
 
 /// Whether the CUDA engine alone has the algorithm asked for, with these parameters, or by its name if neither engine takes

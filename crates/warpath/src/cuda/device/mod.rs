@@ -18,7 +18,11 @@ use crate::{Error, Result};
 pub(crate) mod driver;
 #[cfg(all(test, emulator))]
 pub(crate) mod emulator;
+#[cfg(all(test, emulator))]
+mod failing;
 pub(crate) mod images;
+#[cfg(feature = "cuda")]
+mod library;
 pub(crate) mod memory;
 pub(crate) mod staging;
 
