@@ -18,7 +18,7 @@ static int planted(const char *name) {
     return text && !strncmp(text, name, length) && text[length] == '=' ? atoi(text + length + 1) : 0;
 }
 
-#define F(name, parameters, body) int name parameters { int error = planted(#name); if (error) return error; body; return 0; }
+#define F(name, parameters, body) int name parameters { int fails = planted(#name); if (fails) return fails; body; return 0; }
 
 static int attribute(int which) {
     switch (which) {

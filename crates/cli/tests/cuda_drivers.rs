@@ -126,9 +126,10 @@ fn a_driver_that_does_not_load_or_start_says_why() {
 #[test]
 fn a_device_that_is_not_there_is_an_error() {
     let Some(driver) = Driver::whole() else { return };
-    for (devices, visible, there) in
-        [("1", "0", "only cuda:0; CUDA_VISIBLE_DEVICES is `0`"), ("4", "", "cuda:0 to cuda:3; CUDA_VISIBLE_DEVICES is ``")]
-    {
+    for (devices, visible, there) in [
+        ("1", "0", "only cuda:0; CUDA_VISIBLE_DEVICES is `0`"),
+        ("4", "", "cuda:0 to cuda:3; CUDA_VISIBLE_DEVICES is ``"),
+    ] {
         let variables = [("STUB_DEVICES", devices), ("CUDA_VISIBLE_DEVICES", visible)];
         for engine in ["cuda:7", "cuda:0,7", "cuda:4294967295"] {
             let run = driver.run(&format!("bfs grid:5x5 --source 0 --engine {engine}"), &variables);
@@ -161,12 +162,18 @@ fn a_driver_that_fails_anywhere_is_an_error() {
 #[test]
 fn where_the_device_fails_the_cpu_answers() {
     let Some(driver) = Driver::whole() else { return };
-    let arguments = "apsp uniform:11 --threads 1 --engine auto --algorithm tiled-floyd-warshall --weights random:1..9 \
-                     --verify --verbose";
+    // As many as make a GPU pay that has to be opened first.
+    let sources: Vec<String> = (0..300).map(|source| source.to_string()).collect();
+    driver.0.file("sources.txt", sources.join("\n"));
+    let arguments =
+        "sssp uniform:12 --sources sources.txt --threads 1 --engine auto --weights random:1..9 --verify --verbose";
     for (failure, reason) in [
         ("cuCtxCreate_v4=2", "opening cuda:0 failed: planted"),
+        ("cuMemGetInfo_v2=719", "cuda:0: asking for free memory failed: planted"),
         ("cuMemAlloc_v2=1", "cuda:0: taking memory failed: planted"),
+        ("cuModuleLoadData=2", "cuda:0: loading the kernels"),
         ("cuLaunchKernelEx=719", "cuda:0: launching a kernel failed: planted"),
+        ("cuMemcpyDtoHAsync_v2=123456", "cuda:0: copying from the device failed: error 123456"),
     ] {
         let found = driver.run(arguments, &[("STUB_FAILS", failure)]).ok();
         assert!(found.contains("on cpu") && found.contains("verified") && found.contains(reason), "{failure}: {found}");

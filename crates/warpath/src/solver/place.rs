@@ -1,8 +1,8 @@
 //! Which engine a search goes to, and why.
 
 use super::Solver;
-use crate::{Engine, Error};
 use crate::algorithms::{AlgorithmInfo, parse_algorithm};
+use crate::{Engine, Error};
 
 /// The engine a search goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,11 @@ impl Predicted {
         match solver.device_memory() {
             Ok(available) if bytes <= available => Ok(format!("a GPU pays: {predicted}")),
             Ok(available) => Err(format!("the GPU has {available} bytes of memory to give; the search takes {bytes}")),
-            Err(error) => Err(error.to_string()),
+            Err(error) => {
+                let reason = error.to_string();
+                solver.cuda().avoid(&reason);
+                Err(reason)
+            }
         }
     }
 }

@@ -129,7 +129,9 @@ fn properties(ordinal: c_int) -> Result<(sys::CUdevice, Properties)> {
     };
     let mut name = [0; 256];
     // SAFETY: the name is written within the buffer, with a zero at its end.
-    checked("asking a device's name", unsafe { library::cuDeviceGetName(name.as_mut_ptr(), name.len() as c_int, handle) })?;
+    checked("asking a device's name", unsafe {
+        library::cuDeviceGetName(name.as_mut_ptr(), name.len() as c_int, handle)
+    })?;
     // SAFETY: the driver has ended the name with a zero.
     let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
     let mut memory = 0;
@@ -248,6 +250,62 @@ impl Driver {
         self
     }
 
+    /// Starts a kernel, in the order of a stream.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Device::launch`].
+    unsafe fn launch_in(
+        &self,
+        stream: Stream,
+        function: Function,
+        shape: &LaunchShape,
+        arguments: &mut [*mut c_void],
+    ) -> Result<()> {
+        let _entered = self.context.enter()?;
+        let cooperative = sys::CUlaunchAttribute {
+            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+            pad: [0; 4],
+            value: sys::CUlaunchAttributeValue { cooperative: 1 },
+        };
+        // Both, or only one of the two.
+        let mut attributes = [cooperative; 2];
+        let mut count = u32::from(shape.cooperative);
+        if shape.cluster > 1 {
+            let attribute = &mut attributes[count as usize];
+            attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+            // SAFETY: all-zero bytes are a value of this union of numbers.
+            attribute.value = unsafe { std::mem::zeroed() };
+            attribute.value.clusterDim.x = shape.cluster;
+            attribute.value.clusterDim.y = 1;
+            attribute.value.clusterDim.z = 1;
+            count += 1;
+        }
+        let config = sys::CUlaunchConfig {
+            gridDimX: shape.grid[0],
+            gridDimY: shape.grid[1],
+            gridDimZ: shape.grid[2],
+            blockDimX: shape.block[0],
+            blockDimY: shape.block[1],
+            blockDimZ: shape.block[2],
+            sharedMemBytes: shape.shared_bytes,
+            hStream: self.context.stream(stream),
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: count,
+        };
+        // SAFETY: the function and the stream are of this context; the arguments are the caller's promise. The driver
+        // copies all of them before it returns.
+        let result = unsafe {
+            library::cuLaunchKernelEx(
+                &raw const config,
+                function.0 as sys::CUfunction,
+                arguments.as_mut_ptr(),
+                std::ptr::null_mut(),
+            )
+        };
+        self.context.check("launching a kernel", result)
+    }
+
     /// Has copies to another device, from now on, take the shortest way. The context is current.
     fn meet(&self, peer: &Driver) {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -340,7 +398,8 @@ impl Device for Driver {
         let _entered = self.context.enter()?;
         let (mut free, mut total) = (0, 0);
         // SAFETY: the pointers are to live integers.
-        self.context.check("asking for free memory", unsafe { library::cuMemGetInfo_v2(&raw mut free, &raw mut total) })?;
+        self.context
+            .check("asking for free memory", unsafe { library::cuMemGetInfo_v2(&raw mut free, &raw mut total) })?;
         Ok(free as u64)
     }
 
@@ -494,7 +553,8 @@ impl Device for Driver {
         let symbol = CString::new(name).map_err(|_| Error::Device(format!("{} failed", finding())))?;
         let mut function = std::ptr::null_mut();
         // SAFETY: the module is of this context, and the name ends with a zero.
-        let result = unsafe { library::cuModuleGetFunction(&raw mut function, module as sys::CUmodule, symbol.as_ptr()) };
+        let result =
+            unsafe { library::cuModuleGetFunction(&raw mut function, module as sys::CUmodule, symbol.as_ptr()) };
         self.context.check(&finding(), result)?;
         let mut used = 0;
         let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
@@ -531,48 +591,8 @@ impl Device for Driver {
     }
 
     unsafe fn launch(&self, function: Function, shape: &LaunchShape, arguments: &mut [*mut c_void]) -> Result<()> {
-        let _entered = self.context.enter()?;
-        let cooperative = sys::CUlaunchAttribute {
-            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-            pad: [0; 4],
-            value: sys::CUlaunchAttributeValue { cooperative: 1 },
-        };
-        // Both, or only one of the two.
-        let mut attributes = [cooperative; 2];
-        let mut count = u32::from(shape.cooperative);
-        if shape.cluster > 1 {
-            let attribute = &mut attributes[count as usize];
-            attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-            // SAFETY: all-zero bytes are a value of this union of numbers.
-            attribute.value = unsafe { std::mem::zeroed() };
-            attribute.value.clusterDim.x = shape.cluster;
-            attribute.value.clusterDim.y = 1;
-            attribute.value.clusterDim.z = 1;
-            count += 1;
-        }
-        let config = sys::CUlaunchConfig {
-            gridDimX: shape.grid[0],
-            gridDimY: shape.grid[1],
-            gridDimZ: shape.grid[2],
-            blockDimX: shape.block[0],
-            blockDimY: shape.block[1],
-            blockDimZ: shape.block[2],
-            sharedMemBytes: shape.shared_bytes,
-            hStream: self.context.stream(Stream::Work),
-            attrs: attributes.as_mut_ptr(),
-            numAttrs: count,
-        };
-        // SAFETY: the function and the stream are of this context; the arguments are the caller's promise. The driver
-        // copies all of them before it returns.
-        let result = unsafe {
-            library::cuLaunchKernelEx(
-                &raw const config,
-                function.0 as sys::CUfunction,
-                arguments.as_mut_ptr(),
-                std::ptr::null_mut(),
-            )
-        };
-        self.context.check("launching a kernel", result)
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_in(Stream::Work, function, shape, arguments) }
     }
 
     fn event(&self) -> Result<Event> {
@@ -687,6 +707,8 @@ fn is_sticky(result: Status) -> bool {
     STICKY.iter().any(|error| result == *error)
 }
 
+#[cfg(test)]
+mod hazards;
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@
 //! when this was built. Here a function that is missing returns an error as any other failure does, [`missing`] says which
 //! one that is, and a [`Status`] is any number.
 
+use std::error::Error;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
@@ -158,7 +159,7 @@ fn library() -> &'static Result<Functions, String> {
             match unsafe { Library::new(*name) } {
                 Ok(library) => return Ok(Functions::of(library)),
                 Err(error) => {
-                    let error = error.to_string();
+                    let error = error.source().map_or_else(|| error.to_string(), ToString::to_string);
                     // As the loader of Linux says that there is no such file.
                     let is_missing = error.starts_with(name) && error.contains("No such file");
                     if cfg!(target_os = "linux") && !is_missing {

@@ -24,6 +24,8 @@ pub(crate) mod images;
 #[cfg(feature = "cuda")]
 mod library;
 pub(crate) mod memory;
+#[cfg(test)]
+mod requests;
 pub(crate) mod staging;
 
 use staging::Staging;
