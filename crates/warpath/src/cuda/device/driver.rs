@@ -362,12 +362,13 @@ impl Context {
 
     fn synchronize(&self) -> Result<()> {
         let _entered = self.enter()?;
-        for stream in self.streams {
+        let wait = |stream| {
             // SAFETY: the stream is of this context, which is current.
             let result = unsafe { library::cuStreamSynchronize(stream as sys::CUstream) };
-            self.check("waiting for the device", result)?;
-        }
-        Ok(())
+            self.check("waiting for the device", result)
+        };
+        // All of them are waited for, whatever one says: memory that they use may go next.
+        self.streams.map(wait).into_iter().fold(Ok(()), Result::and)
     }
 }
 

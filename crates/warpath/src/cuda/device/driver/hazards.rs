@@ -266,7 +266,7 @@ fn one_context_dies() {
 #[ignore = "fills the memory of a GPU: run it alone, on a machine with one"]
 fn memory_that_another_program_takes_is_an_error() {
     let until = seconds_left(60);
-    let mut hog = another("takes_memory", "7 300").spawn().unwrap();
+    let mut hog = another("takes_memory", "7 150").spawn().unwrap();
     let mut said = BufReader::new(hog.stdout.take().unwrap()).lines().map_while(|line| line.ok());
     assert!(said.any(|line| line.contains(MARK)), "the other program takes no memory");
     let mut counts = BTreeMap::<String, usize>::new();
