@@ -1,8 +1,8 @@
 //! `cargo xtask gpu-archive`: everything that is run on a machine with a GPU and without Rust, in one folder.
 //!
 //! The folder holds the command, the tests of the library and the bench, each packed by gzip, and the script `run.sh`, which
-//! unpacks them, runs the tests, then all algorithms on small graphs under each tool of compute-sanitizer, then the bench,
-//! and prints one table.
+//! unpacks them, runs the tests, then what may happen to a GPU from outside, then all algorithms on small graphs under each
+//! tool of compute-sanitizer, then the bench, and prints one table.
 
 use std::fs;
 use std::path::{Path, PathBuf};

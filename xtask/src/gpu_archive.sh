@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Tests, sanitizers and bench on a machine with a GPU, without Rust: `run.sh [tests|restart|graphs|sanitizers|bench]..`,
-# default all. Exits with 1 if anything is wrong. GRAPHS_FOLDER says where files are on which every algorithm is to be
-# verified, JOBS how many at once; SANITIZER where compute-sanitizer is, TOOLS which of its tools are wanted; GRAPHS where
-# more graphs to bench are.
+# Tests, hazards, sanitizers and bench on a machine with a GPU, without Rust:
+# `run.sh [tests|restart|hazards|graphs|sanitizers|bench]..`, default all. Exits with 1 if anything is wrong. GRAPHS_FOLDER says
+# where files are on which every algorithm is to be verified, JOBS how many at once; HAZARDS which of the hazards are wanted,
+# WARPATH_HAZARD_SECONDS how long contexts die and memory is taken; SANITIZER where compute-sanitizer is, TOOLS which of its
+# tools are wanted; GRAPHS where more graphs to bench are.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 for packed in warpath*.gz; do
@@ -11,7 +12,7 @@ done
 chmod +x warpath warpath-tests warpath-bench
 logs=${LOGS:-$PWD/logs}
 mkdir -p "$logs"
-parts=${*:-tests restart graphs sanitizers bench}
+parts=${*:-tests restart hazards graphs sanitizers bench}
 failed=0
 rows=()
 
@@ -123,6 +124,175 @@ if [[ " $parts " == *" restart "* ]]; then
     if (($(./warpath devices | grep -c '^ *cuda:') > 1)); then
         attempt "killed and gone on with by all devices" restarted cuda:all
         cat "$logs/killed-and-gone-on-with-by-all-devices.log"
+    fi
+    rm -r "$folder"
+fi
+
+if [[ " $parts " == *" hazards "* ]]; then
+    # What may happen to a GPU from outside. Whatever it is, a run ends with the right answer or with 3 and a message.
+    folder=$(mktemp -d -p .)
+    seq 0 299 >"$folder/sources.txt"
+    export folder
+    hazards=cuda::device::driver::hazards
+    hazard() { timeout -k 10 "$1" ./warpath-tests --ignored --exact --nocapture "$hazards::$2"; }
+    chosen=" ${HAZARDS:-dying memory beside processes devices} "
+    facts() { grep -aE ' times: |died well|trees by engine|^FAILED|panicked' "$logs/$1.log" | cut -c 1-300; }
+
+    # A run of the command, which adds to a log how it ended. What is left to the program has an answer always.
+    one_run() {
+        local log=$1 said code verdict=FAILED
+        shift
+        said=$(timeout -k 5 60 ./warpath "$@" --verify 2>&1)
+        code=$?
+        if ((code == 0)) && [[ $said == *verified* ]]; then
+            verdict=verified
+        elif ((code == 3)) && [[ $said == *" x "* && " $* " != *" auto "* ]]; then
+            verdict=refused
+        fi
+        printf '%s\n' "$verdict $code $*: ${said//$'\n'/ }" >>"$log"
+    }
+    export -f one_run
+
+    # Makes a row of what such runs came to: how many were verified, how many refused.
+    verdicts() {
+        local name=$1 log=$2 count
+        count="$(grep -ac '^verified ' "$log") verified, $(grep -ac '^refused ' "$log") refused"
+        grep -a '^refused ' "$log" | sed 's/.* x / x /' | tr -d '0-9' | sort | uniq -c | sort -rn | head -n 4 | cut -c 1-200
+        if grep -aq '^verified ' "$log" && ! grep -aq '^FAILED ' "$log"; then
+            row "$name" ok "$count"
+        else
+            row "$name" FAILED "$count, $(grep -ac '^FAILED ' "$log") failed, see $log"
+            grep -a '^FAILED ' "$log" | head -n 8 | cut -c 1-300
+            failed=1
+        fi
+    }
+
+    # Every algorithm on small and middling graphs, and what is left to the program, the argument says how often.
+    every_run() {
+        local problem graph graphs options algorithm times=$1
+        while ((times-- > 0)); do
+            for problem in bfs sssp apsp closure; do
+                graphs=(grid:30x30 uniform:16)
+                case $problem in
+                    bfs) options="--source 0" ;;
+                    sssp) options="--source 0 --weights random:1..50" ;;
+                    apsp) options="--weights random:1..50" graphs=(grid:15x20 uniform:10) ;;
+                    closure) options="" graphs=(uniform:8,edges-per-vertex=1 uniform:11,edges-per-vertex=1) ;;
+                esac
+                for graph in "${graphs[@]}"; do
+                    for algorithm in $(algorithms $problem); do
+                        echo "$problem $graph $options --engine cuda --algorithm $algorithm"
+                    done
+                    echo "$problem $graph $options --engine auto"
+                done
+            done
+            # With one thread of the CPU, a GPU is predicted to be quicker.
+            echo "sssp uniform:14 --sources $folder/sources.txt --threads 1 --engine auto --weights random:1..9"
+        done
+    }
+
+    if [[ $chosen == *" dying "* ]]; then
+        attempt "a context dies" hazard 290 a_context_that_dies_is_an_error
+        facts a-context-dies
+        attempt "trees go on when a context dies" hazard 90 trees_go_on_when_a_context_dies
+        facts trees-go-on-when-a-context-dies
+    fi
+    if [[ $chosen == *" memory "* ]]; then
+        attempt "memory is taken while solving" hazard 240 memory_that_another_program_takes_is_an_error
+        facts memory-is-taken-while-solving
+    fi
+    if [[ $chosen == *" beside "* ]]; then
+        log="$logs/beside.log"
+        : >"$log"
+        WARPATH_HAZARD="11 110" timeout -k 5 120 \
+            ./warpath-tests --ignored --exact --nocapture "$hazards::takes_memory" >"$logs/takes-memory.log" 2>&1 &
+        hog=$!
+        for _ in {1..200}; do
+            grep -aq 'took the memory' "$logs/takes-memory.log" && break
+            sleep 0.1
+        done
+        every_run 3 | timeout -k 5 100 xargs -d '\n' -P "${JOBS:-6}" -I{} bash -c 'one_run "$0" $1' "$log" {}
+        kill -0 $hog && echo "memory was taken throughout"
+        kill $hog
+        wait $hog 2>/dev/null
+        verdicts "runs while memory is taken" "$log"
+    fi
+    if [[ $chosen == *" processes "* ]]; then
+        # Problems that differ, two and four at once, write what each writes alone.
+        requests=(
+            "bfs kron:17 --source 1 --predecessors --output $folder/NUMBER.bfs.csv"
+            "sssp uniform:16 --weights random:1..255 --source 0 --predecessors --output $folder/NUMBER.sssp.csv"
+            "apsp uniform:11 --weights random:1..50 --output $folder/NUMBER.apsp.npy"
+            "bfs grid:300x300 --source 5 --predecessors --output $folder/NUMBER.grid.csv"
+        )
+        log="$logs/processes.log"
+        : >"$log"
+        # The argument is how many at once; files get their number.
+        at_once() {
+            local index number request
+            for ((index = 0; index < 8; index++)); do
+                number=$1-$index
+                request=${requests[index % 4]}
+                echo "${request/NUMBER/$number} --engine cuda"
+            done | timeout -k 5 100 xargs -d '\n' -P "$1" -I{} bash -c 'one_run "$0" $1' "$log" {}
+        }
+        start=$SECONDS
+        for width in 1 2 4; do
+            at_once $width
+        done
+        differ=0
+        for index in {0..7}; do
+            for width in 2 4; do
+                for alone in "$folder/1-$index".*; do
+                    cmp "$alone" "${alone/1-$index/$width-$index}" || differ=$((differ + 1))
+                done
+            done
+        done
+        if ((differ > 0 || $(grep -ac '^verified ' "$log") != 24)); then
+            row "several processes on one GPU" FAILED "$differ of 16 differ, see $log"
+            grep -av '^verified ' "$log" | head -n 8 | cut -c 1-300
+            failed=1
+        else
+            row "several processes on one GPU" ok "$(grep -ac '^verified ' "$log") runs, $((SECONDS - start)) s"
+        fi
+    fi
+    if [[ $chosen == *" devices "* ]]; then
+        log="$logs/devices.log"
+        : >"$log"
+        # With these variables, the command ends with one of these codes, and says this.
+        ends() {
+            local wanted=$1 said code verdict=ok
+            shift
+            said=$(timeout -k 5 60 env "$@" 2>&1)
+            code=$?
+            if [[ " $wanted " != *" $code "* || $said == *panicked* ]] ||
+                { ((code == 0)) && [[ $* != *" devices" && $said != *verified* ]]; }; then
+                verdict=FAILED
+            fi
+            said=$(grep -a -m 1 -E ' x |^ *on cpu|^ *cuda' <<<"$said" | tr -s ' ')
+            echo "$verdict $code ${1:0:50} ${*: -2:2}: $said" | tee -a "$log" | cut -c 1-200
+        }
+        found=(./warpath bfs grid:30x30 --source 0 --verify --verbose --engine)
+        for list in "" -1 99 abc GPU-nonsense 0,0 0,99 99999999999999999999; do
+            case $list in
+                "" | -1) codes=3 ;;
+                # What else is a device, the driver says.
+                *) codes="0 3" ;;
+            esac
+            ends "$codes" "CUDA_VISIBLE_DEVICES=$list" "${found[@]}" cuda
+            ends 0 "CUDA_VISIBLE_DEVICES=$list" "${found[@]}" auto
+            ends 0 "CUDA_VISIBLE_DEVICES=$list" ./warpath devices
+        done
+        ends "0 3" CUDA_DEVICE_ORDER=nonsense "${found[@]}" cuda
+        ends 0 CUDA_DEVICE_ORDER=nonsense "${found[@]}" auto
+        ends 3 NOTHING= "${found[@]}" cuda:7
+        ends 3 CUDA_VISIBLE_DEVICES=0 "${found[@]}" cuda:0,1
+        if grep -aq '^FAILED' "$log"; then
+            row "devices that are not there" FAILED "see $log"
+            failed=1
+        else
+            row "devices that are not there" ok "$(grep -ac '^ok' "$log") runs"
+        fi
     fi
     rm -r "$folder"
 fi

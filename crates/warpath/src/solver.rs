@@ -247,7 +247,20 @@ impl<'g> Solver<'g> {
     /// [`Error::OutOfMemory`] before any work if the plan exceeds the memory allowed, and whatever else the request
     /// can run into.
     pub fn solve<R: Request>(&self, request: R) -> Result<R::Answer> {
-        self.check_plan(&request.plan(self)?)?;
+        let plan = request.plan(self)?;
+        let _on_cpu = match self.check_plan(&plan) {
+            // It was only predicted that the device would do; meanwhile it failed, or another program took its memory.
+            Err(error)
+                if self.engine == Engine::Auto
+                    && !plan.device_items().is_empty()
+                    && place::leaves_it_to_the_cpu(&error) =>
+            {
+                let on_cpu = self.stay_on_cpu(error.to_string());
+                self.check_plan(&request.plan(self)?)?;
+                Some(on_cpu)
+            }
+            checked => checked.map(|()| None)?,
+        };
         request.solve_on(self)
     }
 

@@ -76,7 +76,7 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
 /// Why nothing can run on a GPU here, if that is plain without waking the driver.
 pub(crate) fn plainly_absent() -> Option<String> {
     #[cfg(feature = "cuda")]
-    return (!driver::is_present()).then(|| driver::ABSENT.to_owned());
+    return driver::absent().map(str::to_owned);
     #[cfg(not(feature = "cuda"))]
     Some(not_built().to_string())
 }
@@ -95,7 +95,11 @@ pub(crate) fn open(ordinal: u32, threads: usize) -> Result<Arc<dyn Device>> {
 /// The error for a device that is not there.
 pub(crate) fn no_such_device(ordinal: u32, count: usize) -> Error {
     let there = if count == 1 { "only cuda:0".to_owned() } else { format!("cuda:0 to cuda:{}", count.max(1) - 1) };
-    Error::NoDevice(format!("there is no device cuda:{ordinal}; there is {there}"))
+    #[cfg(feature = "cuda")]
+    let limited = driver::visible_devices();
+    #[cfg(not(feature = "cuda"))]
+    let limited = "";
+    Error::NoDevice(format!("there is no device cuda:{ordinal}; there is {there}{limited}"))
 }
 
 #[cfg(not(feature = "cuda"))]

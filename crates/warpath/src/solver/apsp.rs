@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::place::{Place, Placed, only_on_cuda};
+use super::place::{Place, Placed, leaves_it_to_the_cpu, only_on_cuda};
 use super::{Request, Solver};
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics, parse_algorithm};
 use crate::cpu::apsp::{ALGORITHMS, ApspAlgorithm, ApspLane, ApspOutput, ApspTask, RowConsumer};
@@ -478,7 +478,7 @@ fn with_choice<T>(
     let floats = matches!(solver.graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
     let floats = floats || solver.graph.has_negative_weights();
     match error {
-        Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. } => {}
+        ref error if leaves_it_to_the_cpu(error) => {}
         Error::DistanceOverflow { .. } | Error::InvalidRequest(_) if floats => {}
         other => return Err(other),
     }

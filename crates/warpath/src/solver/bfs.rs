@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use super::cuda::{Loan, OnCuda};
-use super::place::{COPYING, HANDING_OVER, OPENING, Place, Placed, Predicted, only_on_cuda};
+use super::place::{COPYING, HANDING_OVER, OPENING, Place, Placed, Predicted, leaves_it_to_the_cpu, only_on_cuda};
 use super::{Request, Search, Solver, plan_search, trim_to_ball};
 use crate::algorithms::parse_algorithm;
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, BfsTask, UNREACHED, batch_width, choose, levels_of_many, sequential};
@@ -37,7 +37,7 @@ impl Request for Bfs {
             let answer = self.solve_on_cuda(solver, sources.clone(), &targets, place.reason.clone());
             match answer {
                 // It was only predicted that the device would do.
-                Err(error @ (Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. })) if place.optional => {
+                Err(error) if place.optional && leaves_it_to_the_cpu(&error) => {
                     self.plan_on_cpu(solver).check(solver.memory)?;
                     place.reason = error.to_string();
                 }
@@ -103,7 +103,7 @@ impl Bfs {
         const CPU_ARCS: f64 = 1.3e9;
         const CPU_ARCS_ALONE: f64 = 4e9;
         const CPU_VERTICES: f64 = 65e6;
-        if let Some(reason) = crate::cuda::plainly_absent() {
+        if let Some(reason) = solver.no_device() {
             return Err(reason);
         }
         let graph = solver.graph;
@@ -215,9 +215,7 @@ impl Bfs {
             return Ok(false);
         }
         // It was only predicted that the device would do.
-        let is_forgiven = |error: &Error| {
-            place.optional && matches!(error, Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. })
-        };
+        let is_forgiven = |error: &Error| place.optional && leaves_it_to_the_cpu(error);
         let checked = |many: Arc<OnCuda<cuda::BfsAlgorithm>>| solver.check_plan(&many.plan).map(|()| many);
         let many = match self.most_on_cuda(solver).and_then(|many| many.map(checked).transpose()) {
             Ok(Some(many)) => many,

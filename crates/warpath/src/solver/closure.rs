@@ -42,7 +42,7 @@ fn choose(closure: &Closure, solver: &Solver<'_>) -> Result<Choice> {
     let on_cuda = |name: &str| parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name);
     let only = || only_on_cuda(asked, ALGORITHMS, |entry| &entry.info, cuda::ALGORITHMS, |entry| &entry.info);
     let placed = Placed::of(&solver.engine, only, || {
-        Err(crate::cuda::plainly_absent().unwrap_or_else(|| "components are found on the CPU".into()))
+        Err(solver.no_device().unwrap_or_else(|| "components are found on the CPU".into()))
     });
     let (name, reason) = match (asked, placed.engine) {
         (Some(name), _) => (name, "asked for"),

@@ -29,6 +29,8 @@ pub(super) struct CudaState {
     known: HashMap<Option<String>, Arc<OnCuda<BfsAlgorithm>>>,
     /// What shortest-path searches are here, likewise.
     known_by_weight: HashMap<Option<String>, Arc<OnCuda<SsspAlgorithm>>>,
+    /// Why requests that may go elsewhere do so.
+    avoided: Option<String>,
 }
 
 /// What a search is on the CUDA engine, by an algorithm of type `A`.
@@ -52,6 +54,13 @@ pub(super) struct Loan<'s, 'g, S: Any + Send> {
     algorithm: String,
     bytes: u64,
     search: Option<S>,
+}
+
+/// Requests that may go elsewhere than to a device do so, until this is dropped.
+pub(super) struct OnCpu<'s, 'g> {
+    solver: &'s Solver<'g>,
+    /// What was avoided before.
+    before: Option<String>,
 }
 
 /// A graph on the device, ready for one algorithm.
@@ -88,9 +97,10 @@ impl CudaState {
         Ok(self.devices.clone())
     }
 
-    /// Tells how many searches are to come.
+    /// Tells how many searches are to come. If there was a reason for others to avoid the device, it is forgotten.
     pub(super) fn expect_searches(&mut self, searches: usize) {
         self.searches = searches;
+        self.avoided = None;
     }
 
     /// How many searches are known to come.
@@ -161,9 +171,17 @@ impl CudaState {
         self.prepared = None;
     }
 
+    /// Has the searches to come avoid the device, if there are more of them.
+    pub(super) fn avoid(&mut self, reason: &str) {
+        if self.searches > 1 {
+            self.avoided = Some(reason.to_owned());
+        }
+    }
+
     /// Gives up device and graph, so that the next request opens it afresh.
     pub(super) fn close(&mut self) {
-        *self = CudaState::on(Vec::new(), self.threads);
+        let (searches, avoided) = (self.searches, self.avoided.take());
+        *self = CudaState { searches, avoided, ..CudaState::on(Vec::new(), self.threads) };
     }
 }
 
@@ -210,6 +228,26 @@ impl<S: Any + Send> Drop for Loan<'_, '_, S> {
             let prepared = Prepared { algorithm, bytes: self.bytes, search: Box::new(search) };
             self.solver.cuda().prepared = Some(prepared);
         }
+    }
+}
+
+impl Drop for OnCpu<'_, '_> {
+    fn drop(&mut self) {
+        self.solver.cuda().avoided = self.before.take();
+    }
+}
+
+impl<'g> Solver<'g> {
+    /// Has requests that may go elsewhere than to a device do so, as long as what is returned lives.
+    pub(super) fn stay_on_cpu(&self, reason: String) -> OnCpu<'_, 'g> {
+        let before = self.cuda().avoided.replace(reason);
+        OnCpu { solver: self, before }
+    }
+
+    /// Why nothing goes to a device that may go elsewhere, if that is plain without waking the driver.
+    pub(super) fn no_device(&self) -> Option<String> {
+        let state = self.cuda();
+        state.avoided.clone().or_else(|| if state.is_open() { None } else { cuda::plainly_absent() })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Which engine a search goes to, and why.
 
 use super::Solver;
-use crate::Engine;
 use crate::algorithms::{AlgorithmInfo, parse_algorithm};
+use crate::{Engine, Error};
 
 /// The engine a search goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,9 +64,18 @@ impl Predicted {
         match solver.device_memory() {
             Ok(available) if bytes <= available => Ok(format!("a GPU pays: {predicted}")),
             Ok(available) => Err(format!("the GPU has {available} bytes of memory to give; the search takes {bytes}")),
-            Err(error) => Err(error.to_string()),
+            Err(error) => {
+                let reason = error.to_string();
+                solver.cuda().avoid(&reason);
+                Err(reason)
+            }
         }
     }
+}
+
+/// Whether the CPU may do what a device failed at with this error.
+pub(super) fn leaves_it_to_the_cpu(error: &Error) -> bool {
+    matches!(error, Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. })
 }
 
 /// Whether the CUDA engine alone has the algorithm asked for, with these parameters, or by its name if neither engine takes

@@ -9,7 +9,7 @@ use self::together::seconds_alone;
 pub(super) use self::together::seconds_together;
 use super::bfs::transpose_bytes;
 use super::cuda::OnCuda;
-use super::place::{COPYING, OPENING, Place, Placed, Predicted, only_on_cuda};
+use super::place::{COPYING, OPENING, Place, Placed, Predicted, leaves_it_to_the_cpu, only_on_cuda};
 use super::{Request, Search, Solver, attach_distances, plan_search, radius_of_ball, trim_to_ball};
 use crate::algorithms::parse_algorithm;
 use crate::cpu::sssp::{ALGORITHMS, SsspLane, SsspTask};
@@ -89,7 +89,7 @@ impl Request for Sssp {
         if place.engine == Place::Cuda {
             match self.on_cuda(solver).and_then(|chosen| self.solve_in_lanes(solver, &place, Some(&chosen))) {
                 // It was only predicted that the device would do.
-                Err(error @ (Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. })) if place.optional => {
+                Err(error) if place.optional && leaves_it_to_the_cpu(&error) => {
                     plan_search(solver, 8, self.distances_only).check(solver.memory)?;
                     place.reason = error.to_string();
                 }
@@ -145,7 +145,7 @@ impl Sssp {
     fn gpu_pays(&self, solver: &Solver<'_>) -> std::result::Result<String, String> {
         /// Arcs a second of one thread of the CPU.
         const CPU_ARCS: f64 = 60e6;
-        if let Some(reason) = crate::cuda::plainly_absent() {
+        if let Some(reason) = solver.no_device() {
             return Err(reason);
         }
         let graph = solver.graph;

@@ -1,6 +1,6 @@
 //! GPUs through the CUDA driver, which is looked for when the program runs: nothing of CUDA is needed to build it.
 //!
-//! Only the raw functions of `cudarc` are used: its safe layer panics where there is no driver. Each [`Driver`] has a
+//! Its functions are in [`library`]: none of them panics, whatever the driver is like. Each [`Driver`] has a
 //! context of its own, not the process's primary one, so that a context that a kernel has ruined can be thrown away and
 //! a fresh one made beside whatever else the process does with CUDA. Every call makes the context current, and the
 //! caller's own one again when it returns: it is a matter of nanoseconds, the device may then be used from any thread, and
@@ -8,13 +8,14 @@
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::ffi::{CStr, CString, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUfunction_attribute as FunctionAttribute, CUresult};
 
 use super::images::{self, Kind};
+use super::library::{self, Status};
 use super::staging::Staging;
 use super::{Device, Event, Function, Image, LaunchShape, Properties, STREAMS, Stream};
 use crate::{Error, Result};
@@ -26,14 +27,9 @@ const OLDEST_VERSION: i32 = 13_000;
 /// large page of the host, and takes the bus 40 microseconds.
 const LANES: (usize, usize) = (8, 2 << 20);
 
-/// What is said where there is no driver.
-pub(crate) const ABSENT: &str = "there is no CUDA driver on this machine";
-
-/// Whether there is a driver, working or not.
-pub(crate) fn is_present() -> bool {
-    static PRESENT: OnceLock<bool> = OnceLock::new();
-    // SAFETY: it only tries to load the library, whose initializers are the driver's own.
-    *PRESENT.get_or_init(|| unsafe { sys::is_culib_present() })
+/// Why there is no driver; `None` if there is one, working or not.
+pub(crate) fn absent() -> Option<&'static str> {
+    library::absent()
 }
 
 /// The version of CUDA that the driver supports, as 1000 x major + 10 x minor, after initializing it.
@@ -44,30 +40,48 @@ pub(crate) fn is_present() -> bool {
 pub(crate) fn version() -> Result<i32> {
     static VERSION: OnceLock<std::result::Result<i32, String>> = OnceLock::new();
     let version = VERSION.get_or_init(|| {
-        if !is_present() {
-            return Err(ABSENT.into());
+        if let Some(reason) = absent() {
+            return Err(reason.into());
         }
         let mut version = 0;
         // SAFETY: the pointer is to a live integer.
-        let result = unsafe { sys::cuDriverGetVersion(&raw mut version) };
-        if result != CUresult::CUDA_SUCCESS {
-            return Err(format!("the CUDA driver does not tell its version: {}", describe(result)));
-        }
-        if version < OLDEST_VERSION {
+        let result = unsafe { library::cuDriverGetVersion(&raw mut version) };
+        // An old driver lacks functions, too: that it is old says more.
+        if result == Status::SUCCESS && version < OLDEST_VERSION {
             return Err(format!(
                 "the CUDA driver is too old: it supports CUDA {}, and {} is needed, which is driver 580 or newer",
                 show_version(version),
                 show_version(OLDEST_VERSION)
             ));
         }
+        if let Some(function) = library::missing() {
+            return Err(format!("the CUDA driver is incomplete: it has no function {function}"));
+        }
+        if result != Status::SUCCESS {
+            return Err(format!("the CUDA driver does not tell its version: {}", describe(result)));
+        }
         // SAFETY: no preconditions.
-        match unsafe { sys::cuInit(0) } {
-            CUresult::CUDA_SUCCESS => Ok(version),
-            CUresult::CUDA_ERROR_NO_DEVICE => Err("there is a CUDA driver, but no GPU".into()),
-            other => Err(format!("the CUDA driver does not start: {}", describe(other))),
+        let result = unsafe { library::cuInit(0) };
+        if result == Status::SUCCESS {
+            Ok(version)
+        } else if result == CUresult::CUDA_ERROR_NO_DEVICE {
+            Err(no_gpu())
+        } else {
+            Err(format!("the CUDA driver does not start: {}{}", describe(result), visible_devices()))
         }
     });
     version.clone().map_err(Error::NoDevice)
+}
+
+/// What is said where the driver has nothing to drive.
+fn no_gpu() -> String {
+    format!("there is a CUDA driver, but no GPU{}", visible_devices())
+}
+
+/// What limits the devices that the driver shows, as the end of a sentence.
+pub(crate) fn visible_devices() -> String {
+    const NAME: &str = "CUDA_VISIBLE_DEVICES";
+    std::env::var_os(NAME).map_or_else(String::new, |list| format!("; {NAME} is `{}`", list.display()))
 }
 
 /// The version of the driver itself, as the Linux kernel has it; `None` elsewhere.
@@ -96,9 +110,9 @@ pub(crate) fn devices() -> Result<Vec<Properties>> {
     version()?;
     let mut count = 0;
     // SAFETY: the driver is initialized, and the pointer is to a live integer.
-    checked("counting the devices", unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
-    if count == 0 {
-        return Err(Error::NoDevice("there is a CUDA driver, but no GPU".into()));
+    checked("counting the devices", unsafe { library::cuDeviceGetCount(&raw mut count) })?;
+    if count <= 0 {
+        return Err(Error::NoDevice(no_gpu()));
     }
     (0..count).map(|ordinal| Ok(properties(ordinal)?.1)).collect()
 }
@@ -106,21 +120,23 @@ pub(crate) fn devices() -> Result<Vec<Properties>> {
 fn properties(ordinal: c_int) -> Result<(sys::CUdevice, Properties)> {
     let mut handle = 0;
     // SAFETY: the driver is initialized, and the pointer is to a live integer.
-    checked("finding a device", unsafe { sys::cuDeviceGet(&raw mut handle, ordinal) })?;
+    checked("finding a device", unsafe { library::cuDeviceGet(&raw mut handle, ordinal) })?;
     let get = |attribute| {
         let mut value = 0;
         // SAFETY: the device was just found, and the pointer is to a live integer.
-        checked("asking a device", unsafe { sys::cuDeviceGetAttribute(&raw mut value, attribute, handle) })?;
+        checked("asking a device", unsafe { library::cuDeviceGetAttribute(&raw mut value, attribute, handle) })?;
         Ok::<u32, Error>(value.max(0) as u32)
     };
     let mut name = [0; 256];
     // SAFETY: the name is written within the buffer, with a zero at its end.
-    checked("asking a device's name", unsafe { sys::cuDeviceGetName(name.as_mut_ptr(), name.len() as c_int, handle) })?;
+    checked("asking a device's name", unsafe {
+        library::cuDeviceGetName(name.as_mut_ptr(), name.len() as c_int, handle)
+    })?;
     // SAFETY: the driver has ended the name with a zero.
     let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
     let mut memory = 0;
     // SAFETY: the pointer is to a live integer.
-    checked("asking a device's memory", unsafe { sys::cuDeviceTotalMem_v2(&raw mut memory, handle) })?;
+    checked("asking a device's memory", unsafe { library::cuDeviceTotalMem_v2(&raw mut memory, handle) })?;
     let compute_capability = (
         get(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
         get(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
@@ -210,7 +226,7 @@ impl Driver {
         let mut handle = std::ptr::null_mut();
         let flags = sys::CUctx_flags::CU_CTX_SCHED_AUTO as u32 | sys::CUctx_flags::CU_CTX_MAP_HOST as u32;
         // SAFETY: no parameters are given, which is allowed, and the device exists. The context becomes current.
-        let made = unsafe { sys::cuCtxCreate_v4(&raw mut handle, std::ptr::null_mut(), flags, device) };
+        let made = unsafe { library::cuCtxCreate_v4(&raw mut handle, std::ptr::null_mut(), flags, device) };
         checked(&format!("opening cuda:{ordinal}"), made)?;
         let mut context = Context { ordinal, handle: handle as usize, streams: [0; STREAMS], lost: OnceLock::new() };
         let entered = Entered { stays_here: PhantomData };
@@ -218,7 +234,7 @@ impl Driver {
             let mut stream = std::ptr::null_mut();
             let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
             // SAFETY: the context is current, and the pointer is to a live handle.
-            context.check("making a stream", unsafe { sys::cuStreamCreate(&raw mut stream, flags) })?;
+            context.check("making a stream", unsafe { library::cuStreamCreate(&raw mut stream, flags) })?;
             context.streams[place] = stream as usize;
         }
         drop(entered);
@@ -234,280 +250,18 @@ impl Driver {
         self
     }
 
-    /// Has copies to another device, from now on, take the shortest way. The context is current.
-    fn meet(&self, peer: &Driver) {
-        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
-        if !peers.contains(&peer.context.handle) {
-            // SAFETY: both contexts are alive, and this one is current. Where it fails, copies go through the host.
-            let _ = unsafe { sys::cuCtxEnablePeerAccess(peer.context.handle as sys::CUcontext, 0) };
-            peers.push(peer.context.handle);
-        }
-    }
-}
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        let mut popped = std::ptr::null_mut();
-        // SAFETY: the pointer is to a live handle. What is popped is what was pushed when this was made: everything that
-        // was pushed since then has been popped. It fails only where no context is of any use any more.
-        let _ = unsafe { sys::cuCtxPopCurrent_v2(&raw mut popped) };
-    }
-}
-
-impl Context {
-    /// Makes the context current on this thread, as long as what is returned lives.
+    /// Starts a kernel, in the order of a stream.
     ///
-    /// # Errors
+    /// # Safety
     ///
-    /// If the context is lost.
-    fn enter(&self) -> Result<Entered> {
-        if let Some(reason) = self.lost.get() {
-            let ordinal = self.ordinal;
-            return Err(Error::Device(format!("cuda:{ordinal} is lost, and has to be opened again, since {reason}")));
-        }
-        // SAFETY: the context lives until `self` is dropped.
-        let pushed = unsafe { sys::cuCtxPushCurrent_v2(self.handle as sys::CUcontext) };
-        self.check("entering the context", pushed)?;
-        Ok(Entered { stays_here: PhantomData })
-    }
-
-    fn stream(&self, stream: Stream) -> sys::CUstream {
-        self.streams[stream as usize] as sys::CUstream
-    }
-
-    /// The error in a result, with what was being done; after some errors the context is lost.
-    fn check(&self, doing: &str, result: CUresult) -> Result<()> {
-        if result == CUresult::CUDA_SUCCESS {
-            return Ok(());
-        }
-        let message = format!("{doing} failed: {}", describe(result));
-        if is_sticky(result) {
-            // The first reason stays.
-            let _ = self.lost.set(message.clone());
-        }
-        Err(Error::Device(format!("cuda:{}: {message}", self.ordinal)))
-    }
-
-    fn synchronize(&self) -> Result<()> {
-        let _entered = self.enter()?;
-        for stream in self.streams {
-            // SAFETY: the stream is of this context, which is current.
-            let result = unsafe { sys::cuStreamSynchronize(stream as sys::CUstream) };
-            self.check("waiting for the device", result)?;
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Context {
-    fn drop(&mut self) {
-        // SAFETY: nothing that belongs to the context is used after it: events hold it, and so does the device, which
-        // memory holds. It is current on no thread, and takes its streams, modules and pinned pieces along. An error means
-        // that there is nothing left to destroy.
-        let _ = unsafe { sys::cuCtxDestroy_v2(self.handle as sys::CUcontext) };
-    }
-}
-
-impl Drop for DriverEvent {
-    fn drop(&mut self) {
-        if let Ok(_entered) = self.context.enter() {
-            // SAFETY: the event is of this context, which is current, and nobody else has its handle.
-            let _ = unsafe { sys::cuEventDestroy_v2(self.handle as sys::CUevent) };
-        }
-    }
-}
-
-impl Device for Driver {
-    fn properties(&self) -> &Properties {
-        &self.properties
-    }
-
-    fn free_bytes(&self) -> Result<u64> {
-        let _entered = self.context.enter()?;
-        let (mut free, mut total) = (0, 0);
-        // SAFETY: the pointers are to live integers.
-        self.context.check("asking for free memory", unsafe { sys::cuMemGetInfo_v2(&raw mut free, &raw mut total) })?;
-        Ok(free as u64)
-    }
-
-    fn allocate(&self, bytes: u64) -> Result<u64> {
-        let _entered = self.context.enter()?;
-        let mut address = 0;
-        // SAFETY: the pointer is to a live integer.
-        match unsafe { sys::cuMemAlloc_v2(&raw mut address, bytes as usize) } {
-            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(Error::OutOfMemory {
-                what: format!("the work on cuda:{} ({})", self.properties.ordinal, self.properties.name),
-                needed: bytes,
-                available: self.free_bytes()?,
-            }),
-            result => self.context.check("taking memory", result).map(|()| address),
-        }
-    }
-
-    unsafe fn free(&self, address: u64) {
-        // A lost context frees its memory when it is destroyed.
-        if let Ok(_entered) = self.context.enter() {
-            // SAFETY: the caller's promise.
-            let _ = unsafe { sys::cuMemFree_v2(address) };
-        }
-    }
-
-    fn allocate_pinned(&self, bytes: usize) -> Result<*mut u8> {
-        let _entered = self.context.enter()?;
-        let mut memory = std::ptr::null_mut();
-        // Addresses are the same on both sides on every 64-bit system. Not write-combined: the host reads it.
-        let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP;
-        // SAFETY: the pointer is to a live pointer.
-        match unsafe { sys::cuMemHostAlloc(&raw mut memory, bytes, flags) } {
-            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(Error::OutOfMemory {
-                what: "pinned host memory".into(),
-                needed: bytes as u64,
-                available: crate::available_memory(),
-            }),
-            result => self.context.check("taking pinned memory", result).map(|()| memory.cast()),
-        }
-    }
-
-    unsafe fn free_pinned(&self, memory: *mut u8) {
-        if let Ok(_entered) = self.context.enter() {
-            // SAFETY: the caller's promise.
-            let _ = unsafe { sys::cuMemFreeHost(memory.cast()) };
-        }
-    }
-
-    unsafe fn pin(&self, memory: *mut u8, bytes: usize) -> Result<()> {
-        let _entered = self.context.enter()?;
-        // SAFETY: the caller's promise.
-        let result = unsafe { sys::cuMemHostRegister_v2(memory.cast(), bytes, sys::CU_MEMHOSTREGISTER_PORTABLE) };
-        self.context.check("pinning memory", result)
-    }
-
-    unsafe fn unpin(&self, memory: *mut u8) {
-        // A lost context lets go of it when it is destroyed.
-        if let Ok(_entered) = self.context.enter() {
-            // SAFETY: the caller's promise.
-            let _ = unsafe { sys::cuMemHostUnregister(memory.cast()) };
-        }
-    }
-
-    fn staging(&self) -> &Staging {
-        &self.staging
-    }
-
-    unsafe fn upload_in(&self, stream: Stream, to: u64, from: *const u8, bytes: usize) -> Result<()> {
-        if bytes == 0 {
-            return Ok(());
-        }
-        let _entered = self.context.enter()?;
-        // SAFETY: the caller's promise, which holds until the stream has come here.
-        let result = unsafe { sys::cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, self.context.stream(stream)) };
-        self.context.check("copying to the device", result)
-    }
-
-    unsafe fn download_in(&self, stream: Stream, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
-        if bytes == 0 {
-            return Ok(());
-        }
-        let _entered = self.context.enter()?;
-        // SAFETY: the caller's promise, which holds until the stream has come here.
-        let result = unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, self.context.stream(stream)) };
-        self.context.check("copying from the device", result)
-    }
-
-    unsafe fn fill(&self, to: u64, value: u32, words: usize) -> Result<()> {
-        if words == 0 {
-            return Ok(());
-        }
-        let _entered = self.context.enter()?;
-        // SAFETY: the caller's promise.
-        let result = unsafe { sys::cuMemsetD32Async(to, value, words, self.context.stream(Stream::Work)) };
-        self.context.check("filling memory", result)
-    }
-
-    unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
-        if bytes == 0 {
-            return Ok(());
-        }
-        let _entered = self.context.enter()?;
-        // SAFETY: the caller's promise.
-        let result = unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, self.context.stream(Stream::Work)) };
-        self.context.check("copying on the device", result)
-    }
-
-    unsafe fn send(&self, device: &dyn Device, to: u64, from: u64, bytes: usize) -> Result<()> {
-        let Some(peer) = device.as_any().downcast_ref::<Driver>() else {
-            return Err(Error::Device("a device of another kind".into()));
-        };
-        let _entered = self.context.enter()?;
-        self.meet(peer);
-        if bytes == 0 {
-            return Ok(());
-        }
-        let (mine, theirs) = (self.context.handle as sys::CUcontext, peer.context.handle as sys::CUcontext);
-        // SAFETY: the contexts are alive; the rest is the caller's promise.
-        let result =
-            unsafe { sys::cuMemcpyPeerAsync(to, theirs, from, mine, bytes, self.context.stream(Stream::Across)) };
-        self.context.check("copying to another device", result)
-    }
-
-    fn function(&self, image: &'static Image, name: &str) -> Result<Function> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(function) = loaded.functions.get(&(image.name, name.to_owned())) {
-            return Ok(*function);
-        }
-        let _entered = self.context.enter()?;
-        let module = match loaded.modules.get(image.name) {
-            Some(module) => *module,
-            None => {
-                let mut module = std::ptr::null_mut();
-                // SAFETY: the image was built by the CUDA toolkit and says itself how long it is.
-                let result = unsafe { sys::cuModuleLoadData(&raw mut module, image.bytes.as_ptr().cast()) };
-                self.context.check(&format!("loading the kernels `{}`", image.name), result)?;
-                loaded.modules.insert(image.name, module as usize);
-                module as usize
-            }
-        };
-        let finding = || format!("finding the kernel `{name}` in `{}`", image.name);
-        let symbol = CString::new(name).map_err(|_| Error::Device(format!("{} failed", finding())))?;
-        let mut function = std::ptr::null_mut();
-        // SAFETY: the module is of this context, and the name ends with a zero.
-        let result = unsafe { sys::cuModuleGetFunction(&raw mut function, module as sys::CUmodule, symbol.as_ptr()) };
-        self.context.check(&finding(), result)?;
-        let mut used = 0;
-        let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
-        // SAFETY: the function was just found, and the pointer is to a live integer.
-        self.context.check(&finding(), unsafe { sys::cuFuncGetAttribute(&raw mut used, attribute, function) })?;
-        let most = self.properties.shared_bytes_per_block as c_int - used;
-        let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        // SAFETY: the function was just found.
-        self.context.check(&finding(), unsafe { sys::cuFuncSetAttribute(function, attribute, most) })?;
-        if self.properties.clusters > 8 {
-            let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
-            // SAFETY: the function was just found.
-            self.context.check(&finding(), unsafe { sys::cuFuncSetAttribute(function, attribute, 1) })?;
-        }
-        let function = Function(function as usize);
-        loaded.functions.insert((image.name, name.to_owned()), function);
-        Ok(function)
-    }
-
-    fn blocks_at_once(&self, function: Function, threads: u32, shared_bytes: u32) -> Result<u32> {
-        let _entered = self.context.enter()?;
-        let mut blocks = 0;
-        // SAFETY: the function is of this context, and the pointer is to a live integer.
-        let result = unsafe {
-            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                &raw mut blocks,
-                function.0 as sys::CUfunction,
-                threads as c_int,
-                shared_bytes as usize,
-            )
-        };
-        self.context.check("asking how many blocks fit", result)?;
-        Ok(blocks.max(0) as u32 * self.properties.multiprocessors)
-    }
-
-    unsafe fn launch(&self, function: Function, shape: &LaunchShape, arguments: &mut [*mut c_void]) -> Result<()> {
+    /// As of [`Device::launch`].
+    unsafe fn launch_in(
+        &self,
+        stream: Stream,
+        function: Function,
+        shape: &LaunchShape,
+        arguments: &mut [*mut c_void],
+    ) -> Result<()> {
         let _entered = self.context.enter()?;
         let cooperative = sys::CUlaunchAttribute {
             id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
@@ -535,14 +289,14 @@ impl Device for Driver {
             blockDimY: shape.block[1],
             blockDimZ: shape.block[2],
             sharedMemBytes: shape.shared_bytes,
-            hStream: self.context.stream(Stream::Work),
+            hStream: self.context.stream(stream),
             attrs: attributes.as_mut_ptr(),
             numAttrs: count,
         };
         // SAFETY: the function and the stream are of this context; the arguments are the caller's promise. The driver
         // copies all of them before it returns.
         let result = unsafe {
-            sys::cuLaunchKernelEx(
+            library::cuLaunchKernelEx(
                 &raw const config,
                 function.0 as sys::CUfunction,
                 arguments.as_mut_ptr(),
@@ -552,11 +306,301 @@ impl Device for Driver {
         self.context.check("launching a kernel", result)
     }
 
+    /// Has copies to another device, from now on, take the shortest way. The context is current.
+    fn meet(&self, peer: &Driver) {
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !peers.contains(&peer.context.handle) {
+            // SAFETY: both contexts are alive, and this one is current. Where it fails, copies go through the host.
+            let _ = unsafe { library::cuCtxEnablePeerAccess(peer.context.handle as sys::CUcontext, 0) };
+            peers.push(peer.context.handle);
+        }
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let mut popped = std::ptr::null_mut();
+        // SAFETY: the pointer is to a live handle. What is popped is what was pushed when this was made: everything that
+        // was pushed since then has been popped. It fails only where no context is of any use any more.
+        let _ = unsafe { library::cuCtxPopCurrent_v2(&raw mut popped) };
+    }
+}
+
+impl Context {
+    /// Makes the context current on this thread, as long as what is returned lives.
+    ///
+    /// # Errors
+    ///
+    /// If the context is lost.
+    fn enter(&self) -> Result<Entered> {
+        if let Some(reason) = self.lost.get() {
+            let ordinal = self.ordinal;
+            return Err(Error::Device(format!("cuda:{ordinal} is lost, and has to be opened again, since {reason}")));
+        }
+        // SAFETY: the context lives until `self` is dropped.
+        let pushed = unsafe { library::cuCtxPushCurrent_v2(self.handle as sys::CUcontext) };
+        self.check("entering the context", pushed)?;
+        Ok(Entered { stays_here: PhantomData })
+    }
+
+    fn stream(&self, stream: Stream) -> sys::CUstream {
+        self.streams[stream as usize] as sys::CUstream
+    }
+
+    /// The error in a result, with what was being done; after some errors the context is lost.
+    fn check(&self, doing: &str, result: Status) -> Result<()> {
+        if result == Status::SUCCESS {
+            return Ok(());
+        }
+        let message = format!("{doing} failed: {}", describe(result));
+        if is_sticky(result) {
+            // The first reason stays.
+            let _ = self.lost.set(message.clone());
+        }
+        Err(Error::Device(format!("cuda:{}: {message}", self.ordinal)))
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        let _entered = self.enter()?;
+        let wait = |stream| {
+            // SAFETY: the stream is of this context, which is current.
+            let result = unsafe { library::cuStreamSynchronize(stream as sys::CUstream) };
+            self.check("waiting for the device", result)
+        };
+        // All of them are waited for, whatever one says: memory that they use may go next.
+        self.streams.map(wait).into_iter().fold(Ok(()), Result::and)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: nothing that belongs to the context is used after it: events hold it, and so does the device, which
+        // memory holds. It is current on no thread, and takes its streams, modules and pinned pieces along. An error means
+        // that there is nothing left to destroy.
+        let _ = unsafe { library::cuCtxDestroy_v2(self.handle as sys::CUcontext) };
+    }
+}
+
+impl Drop for DriverEvent {
+    fn drop(&mut self) {
+        if let Ok(_entered) = self.context.enter() {
+            // SAFETY: the event is of this context, which is current, and nobody else has its handle.
+            let _ = unsafe { library::cuEventDestroy_v2(self.handle as sys::CUevent) };
+        }
+    }
+}
+
+impl Device for Driver {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn free_bytes(&self) -> Result<u64> {
+        let _entered = self.context.enter()?;
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: the pointers are to live integers.
+        self.context
+            .check("asking for free memory", unsafe { library::cuMemGetInfo_v2(&raw mut free, &raw mut total) })?;
+        Ok(free as u64)
+    }
+
+    fn allocate(&self, bytes: u64) -> Result<u64> {
+        let _entered = self.context.enter()?;
+        let mut address = 0;
+        // SAFETY: the pointer is to a live integer.
+        let result = unsafe { library::cuMemAlloc_v2(&raw mut address, bytes as usize) };
+        if result != CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            return self.context.check("taking memory", result).map(|()| address);
+        }
+        let (ordinal, available) = (self.properties.ordinal, self.free_bytes()?);
+        if available >= bytes {
+            return Err(Error::Device(format!(
+                "cuda:{ordinal} had no {bytes} bytes of memory in one piece when they were wanted, and has {available} \
+                 now: other programs use it, too"
+            )));
+        }
+        Err(Error::OutOfMemory {
+            what: format!("the work on cuda:{ordinal} ({})", self.properties.name),
+            needed: bytes,
+            available,
+        })
+    }
+
+    unsafe fn free(&self, address: u64) {
+        // A lost context frees its memory when it is destroyed.
+        if let Ok(_entered) = self.context.enter() {
+            // SAFETY: the caller's promise.
+            let _ = unsafe { library::cuMemFree_v2(address) };
+        }
+    }
+
+    fn allocate_pinned(&self, bytes: usize) -> Result<*mut u8> {
+        let _entered = self.context.enter()?;
+        let mut memory = std::ptr::null_mut();
+        // Addresses are the same on both sides on every 64-bit system. Not write-combined: the host reads it.
+        let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP;
+        // SAFETY: the pointer is to a live pointer.
+        let result = unsafe { library::cuMemHostAlloc(&raw mut memory, bytes, flags) };
+        if result == CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            let (needed, available) = (bytes as u64, crate::available_memory());
+            // The system may refuse to pin what it has.
+            if available < needed {
+                return Err(Error::OutOfMemory { what: "pinned host memory".into(), needed, available });
+            }
+        }
+        self.context.check("taking pinned memory", result).map(|()| memory.cast())
+    }
+
+    unsafe fn free_pinned(&self, memory: *mut u8) {
+        if let Ok(_entered) = self.context.enter() {
+            // SAFETY: the caller's promise.
+            let _ = unsafe { library::cuMemFreeHost(memory.cast()) };
+        }
+    }
+
+    unsafe fn pin(&self, memory: *mut u8, bytes: usize) -> Result<()> {
+        let _entered = self.context.enter()?;
+        // SAFETY: the caller's promise.
+        let result = unsafe { library::cuMemHostRegister_v2(memory.cast(), bytes, sys::CU_MEMHOSTREGISTER_PORTABLE) };
+        self.context.check("pinning memory", result)
+    }
+
+    unsafe fn unpin(&self, memory: *mut u8) {
+        // A lost context lets go of it when it is destroyed.
+        if let Ok(_entered) = self.context.enter() {
+            // SAFETY: the caller's promise.
+            let _ = unsafe { library::cuMemHostUnregister(memory.cast()) };
+        }
+    }
+
+    fn staging(&self) -> &Staging {
+        &self.staging
+    }
+
+    unsafe fn upload_in(&self, stream: Stream, to: u64, from: *const u8, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let _entered = self.context.enter()?;
+        // SAFETY: the caller's promise, which holds until the stream has come here.
+        let result = unsafe { library::cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, self.context.stream(stream)) };
+        self.context.check("copying to the device", result)
+    }
+
+    unsafe fn download_in(&self, stream: Stream, to: *mut u8, from: u64, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let _entered = self.context.enter()?;
+        // SAFETY: the caller's promise, which holds until the stream has come here.
+        let result = unsafe { library::cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, self.context.stream(stream)) };
+        self.context.check("copying from the device", result)
+    }
+
+    unsafe fn fill(&self, to: u64, value: u32, words: usize) -> Result<()> {
+        if words == 0 {
+            return Ok(());
+        }
+        let _entered = self.context.enter()?;
+        // SAFETY: the caller's promise.
+        let result = unsafe { library::cuMemsetD32Async(to, value, words, self.context.stream(Stream::Work)) };
+        self.context.check("filling memory", result)
+    }
+
+    unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let _entered = self.context.enter()?;
+        // SAFETY: the caller's promise.
+        let result = unsafe { library::cuMemcpyDtoDAsync_v2(to, from, bytes, self.context.stream(Stream::Work)) };
+        self.context.check("copying on the device", result)
+    }
+
+    unsafe fn send(&self, device: &dyn Device, to: u64, from: u64, bytes: usize) -> Result<()> {
+        let Some(peer) = device.as_any().downcast_ref::<Driver>() else {
+            return Err(Error::Device("a device of another kind".into()));
+        };
+        let _entered = self.context.enter()?;
+        self.meet(peer);
+        if bytes == 0 {
+            return Ok(());
+        }
+        let (mine, theirs) = (self.context.handle as sys::CUcontext, peer.context.handle as sys::CUcontext);
+        // SAFETY: the contexts are alive; the rest is the caller's promise.
+        let result =
+            unsafe { library::cuMemcpyPeerAsync(to, theirs, from, mine, bytes, self.context.stream(Stream::Across)) };
+        self.context.check("copying to another device", result)
+    }
+
+    fn function(&self, image: &'static Image, name: &str) -> Result<Function> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(function) = loaded.functions.get(&(image.name, name.to_owned())) {
+            return Ok(*function);
+        }
+        let _entered = self.context.enter()?;
+        let module = match loaded.modules.get(image.name) {
+            Some(module) => *module,
+            None => {
+                let mut module = std::ptr::null_mut();
+                // SAFETY: the image was built by the CUDA toolkit and says itself how long it is.
+                let result = unsafe { library::cuModuleLoadData(&raw mut module, image.bytes.as_ptr().cast()) };
+                self.context.check(&format!("loading the kernels `{}`", image.name), result)?;
+                loaded.modules.insert(image.name, module as usize);
+                module as usize
+            }
+        };
+        let finding = || format!("finding the kernel `{name}` in `{}`", image.name);
+        let symbol = CString::new(name).map_err(|_| Error::Device(format!("{} failed", finding())))?;
+        let mut function = std::ptr::null_mut();
+        // SAFETY: the module is of this context, and the name ends with a zero.
+        let result =
+            unsafe { library::cuModuleGetFunction(&raw mut function, module as sys::CUmodule, symbol.as_ptr()) };
+        self.context.check(&finding(), result)?;
+        let mut used = 0;
+        let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
+        // SAFETY: the function was just found, and the pointer is to a live integer.
+        self.context.check(&finding(), unsafe { library::cuFuncGetAttribute(&raw mut used, attribute, function) })?;
+        let most = self.properties.shared_bytes_per_block as c_int - used;
+        let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the function was just found.
+        self.context.check(&finding(), unsafe { library::cuFuncSetAttribute(function, attribute, most) })?;
+        if self.properties.clusters > 8 {
+            let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+            // SAFETY: the function was just found.
+            self.context.check(&finding(), unsafe { library::cuFuncSetAttribute(function, attribute, 1) })?;
+        }
+        let function = Function(function as usize);
+        loaded.functions.insert((image.name, name.to_owned()), function);
+        Ok(function)
+    }
+
+    fn blocks_at_once(&self, function: Function, threads: u32, shared_bytes: u32) -> Result<u32> {
+        let _entered = self.context.enter()?;
+        let mut blocks = 0;
+        // SAFETY: the function is of this context, and the pointer is to a live integer.
+        let result = unsafe {
+            library::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &raw mut blocks,
+                function.0 as sys::CUfunction,
+                threads as c_int,
+                shared_bytes as usize,
+            )
+        };
+        self.context.check("asking how many blocks fit", result)?;
+        Ok(blocks.max(0) as u32 * self.properties.multiprocessors)
+    }
+
+    unsafe fn launch(&self, function: Function, shape: &LaunchShape, arguments: &mut [*mut c_void]) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_in(Stream::Work, function, shape, arguments) }
+    }
+
     fn event(&self) -> Result<Event> {
         let _entered = self.context.enter()?;
         let mut handle = std::ptr::null_mut();
         // SAFETY: the context is current, and the pointer is to a live handle.
-        let result = unsafe { sys::cuEventCreate(&raw mut handle, sys::CUevent_flags::CU_EVENT_DEFAULT as u32) };
+        let result = unsafe { library::cuEventCreate(&raw mut handle, sys::CUevent_flags::CU_EVENT_DEFAULT as u32) };
         self.context.check("making an event", result)?;
         Ok(Event(Box::new(DriverEvent { handle: handle as usize, context: self.context.clone() })))
     }
@@ -565,7 +609,7 @@ impl Device for Driver {
         let _entered = self.context.enter()?;
         let handle = event.get::<DriverEvent>()?.handle as sys::CUevent;
         // SAFETY: the event is alive, and the stream is of this context; the driver refuses an event of another one.
-        self.context.check("recording an event", unsafe { sys::cuEventRecord(handle, self.context.stream(stream)) })
+        self.context.check("recording an event", unsafe { library::cuEventRecord(handle, self.context.stream(stream)) })
     }
 
     fn follow(&self, stream: Stream, event: &Event) -> Result<()> {
@@ -573,7 +617,7 @@ impl Device for Driver {
         let handle = event.get::<DriverEvent>()?.handle as sys::CUevent;
         // SAFETY: the event is alive, of whatever context, and the stream is of this one. The driver keeps what it needs
         // of the event.
-        let result = unsafe { sys::cuStreamWaitEvent(self.context.stream(stream), handle, 0) };
+        let result = unsafe { library::cuStreamWaitEvent(self.context.stream(stream), handle, 0) };
         self.context.check("waiting for an event", result)
     }
 
@@ -581,17 +625,18 @@ impl Device for Driver {
         let _entered = self.context.enter()?;
         let handle = event.get::<DriverEvent>()?.handle as sys::CUevent;
         // SAFETY: the event is alive.
-        match unsafe { sys::cuEventQuery(handle) } {
-            CUresult::CUDA_ERROR_NOT_READY => Ok(false),
-            result => self.context.check("waiting for an event", result).map(|()| true),
+        let result = unsafe { library::cuEventQuery(handle) };
+        if result == CUresult::CUDA_ERROR_NOT_READY {
+            return Ok(false);
         }
+        self.context.check("waiting for an event", result).map(|()| true)
     }
 
     fn wait(&self, event: &Event) -> Result<()> {
         let _entered = self.context.enter()?;
         let handle = event.get::<DriverEvent>()?.handle as sys::CUevent;
         // SAFETY: the event is alive.
-        self.context.check("waiting for an event", unsafe { sys::cuEventSynchronize(handle) })
+        self.context.check("waiting for an event", unsafe { library::cuEventSynchronize(handle) })
     }
 
     fn seconds_between(&self, from: &Event, to: &Event) -> Result<f64> {
@@ -601,7 +646,7 @@ impl Device for Driver {
         let (from, to) = (handle(from)?, handle(to)?);
         let mut milliseconds = 0.0;
         // SAFETY: both events are alive, and the pointer is to a live number.
-        let result = unsafe { sys::cuEventElapsedTime_v2(&raw mut milliseconds, from, to) };
+        let result = unsafe { library::cuEventElapsedTime_v2(&raw mut milliseconds, from, to) };
         self.context.check("reading an event", result)?;
         Ok(f64::from(milliseconds) / 1000.0)
     }
@@ -616,51 +661,55 @@ impl Device for Driver {
 }
 
 /// The error in a result, with what was being done.
-fn checked(doing: &str, result: CUresult) -> Result<()> {
+fn checked(doing: &str, result: Status) -> Result<()> {
     match result {
-        CUresult::CUDA_SUCCESS => Ok(()),
+        Status::SUCCESS => Ok(()),
         other => Err(Error::Device(format!("{doing} failed: {}", describe(other)))),
     }
 }
 
 /// An error in words, with its name.
-fn describe(result: CUresult) -> String {
-    let text = |get: unsafe fn(CUresult, *mut *const std::ffi::c_char) -> CUresult| {
+fn describe(result: Status) -> String {
+    let text = |get: unsafe fn(c_uint, *mut *const c_char) -> Status| {
         let mut text = std::ptr::null();
         // SAFETY: the pointer is to a live pointer.
-        let known = unsafe { get(result, &raw mut text) } == CUresult::CUDA_SUCCESS && !text.is_null();
+        let known = unsafe { get(result.0, &raw mut text) } == Status::SUCCESS && !text.is_null();
         // SAFETY: the driver's texts are constants that end with a zero.
         known.then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
     };
-    match (text(sys::cuGetErrorString), text(sys::cuGetErrorName)) {
+    match (text(library::cuGetErrorString), text(library::cuGetErrorName)) {
         (Some(words), Some(name)) => format!("{words} ({name})"),
-        _ => format!("error {}", result as u32),
+        _ => format!("error {}", result.0),
     }
 }
 
+/// After these errors nothing works in a context any more.
+const STICKY: [CUresult; 16] = [
+    CUresult::CUDA_ERROR_DEINITIALIZED,
+    CUresult::CUDA_ERROR_ECC_UNCORRECTABLE,
+    CUresult::CUDA_ERROR_NVLINK_UNCORRECTABLE,
+    CUresult::CUDA_ERROR_CONTAINED,
+    CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
+    CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
+    CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED,
+    CUresult::CUDA_ERROR_ASSERT,
+    CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR,
+    CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION,
+    CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
+    CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE,
+    CUresult::CUDA_ERROR_INVALID_PC,
+    CUresult::CUDA_ERROR_LAUNCH_FAILED,
+    CUresult::CUDA_ERROR_EXTERNAL_DEVICE,
+    CUresult::CUDA_ERROR_UNKNOWN,
+];
+
 /// Whether nothing works in a context any more after this error.
-fn is_sticky(result: CUresult) -> bool {
-    matches!(
-        result,
-        CUresult::CUDA_ERROR_DEINITIALIZED
-            | CUresult::CUDA_ERROR_ECC_UNCORRECTABLE
-            | CUresult::CUDA_ERROR_NVLINK_UNCORRECTABLE
-            | CUresult::CUDA_ERROR_CONTAINED
-            | CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
-            | CUresult::CUDA_ERROR_LAUNCH_TIMEOUT
-            | CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED
-            | CUresult::CUDA_ERROR_ASSERT
-            | CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR
-            | CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION
-            | CUresult::CUDA_ERROR_MISALIGNED_ADDRESS
-            | CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE
-            | CUresult::CUDA_ERROR_INVALID_PC
-            | CUresult::CUDA_ERROR_LAUNCH_FAILED
-            | CUresult::CUDA_ERROR_EXTERNAL_DEVICE
-            | CUresult::CUDA_ERROR_UNKNOWN
-    )
+fn is_sticky(result: Status) -> bool {
+    STICKY.iter().any(|error| result == *error)
 }
 
+#[cfg(test)]
+mod hazards;
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -694,7 +743,7 @@ mod tests {
         let current = || {
             let mut handle = std::ptr::null_mut();
             // SAFETY: the pointer is to a live handle.
-            assert_eq!(unsafe { sys::cuCtxGetCurrent(&raw mut handle) }, CUresult::CUDA_SUCCESS);
+            assert_eq!(unsafe { library::cuCtxGetCurrent(&raw mut handle) }, Status::SUCCESS);
             handle as usize
         };
         let Ok(outer) = Driver::open(0) else { return };

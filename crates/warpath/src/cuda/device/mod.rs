@@ -18,8 +18,14 @@ use crate::{Error, Result};
 pub(crate) mod driver;
 #[cfg(all(test, emulator))]
 pub(crate) mod emulator;
+#[cfg(all(test, emulator))]
+mod failing;
 pub(crate) mod images;
+#[cfg(feature = "cuda")]
+mod library;
 pub(crate) mod memory;
+#[cfg(test)]
+mod requests;
 pub(crate) mod staging;
 
 use staging::Staging;

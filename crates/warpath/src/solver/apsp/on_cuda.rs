@@ -142,7 +142,7 @@ pub(super) fn choose(solver: &Solver<'_>, table: &Table) -> (String, String) {
 
 /// Whether a GPU is predicted to be quicker, all copies and its opening included; and why, or why not.
 pub(super) fn pays(request: &Apsp, solver: &Solver<'_>, table: &Table) -> std::result::Result<String, String> {
-    if let Some(reason) = crate::cuda::plainly_absent() {
+    if let Some(reason) = solver.no_device() {
         return Err(reason);
     }
     let graph = solver.graph;

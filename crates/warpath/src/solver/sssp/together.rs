@@ -13,7 +13,7 @@ use crate::plan::{Plan, available_memory};
 use crate::problems::{Report, Seconds, ShortestPathTree, Sssp};
 use crate::solver::Solver;
 use crate::solver::cuda::{Loan, OnCuda};
-use crate::solver::place::Placed;
+use crate::solver::place::{Placed, leaves_it_to_the_cpu};
 use crate::{Error, Result};
 
 /// What a launch takes at least, with its report.
@@ -137,9 +137,7 @@ impl Sssp {
         each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
     ) -> Result<bool> {
         // It was only predicted that the device would do.
-        let is_forgiven = |error: &Error| {
-            place.optional && matches!(error, Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. })
-        };
+        let is_forgiven = |error: &Error| place.optional && leaves_it_to_the_cpu(error);
         let checked = |many: Arc<OnCuda<cuda::SsspAlgorithm>>| solver.check_plan(&many.plan).map(|()| many);
         let most = solver.device_memory().and_then(|available| self.most_on_cuda(solver, sources.len(), available));
         let many = match most.and_then(|many| many.map(checked).transpose()) {

@@ -1,0 +1,52 @@
+//! A request for every algorithm of the engine, for tests of devices that fail.
+
+use crate::algorithms::AlgorithmInfo;
+use crate::problems::Problem;
+use crate::{Apsp, Bfs, Closure, DistanceMatrix, Graph, Reachability, Result, ShortestPathTree, Solver, Sssp, cuda};
+
+/// Every algorithm of the engine for a problem, but those that are wrong as their papers print them.
+pub(super) fn algorithms(problem: Problem) -> impl Iterator<Item = &'static AlgorithmInfo> {
+    let is_right = |info: &AlgorithmInfo| !info.name.contains("as-printed") && !info.name.contains("unsynchronized");
+    cuda::algorithms().filter(move |info| info.problem == problem && is_right(info))
+}
+
+/// What a solver found.
+#[derive(Debug)]
+pub(super) enum Answer {
+    Tree(ShortestPathTree),
+    Matrix(DistanceMatrix),
+    Closure(Reachability),
+}
+
+impl Answer {
+    /// Has a solver answer a request for this problem; the algorithm is its own choice if none is asked for.
+    pub(super) fn of(solver: &Solver<'_>, problem: Problem, algorithm: Option<&str>) -> Result<Self> {
+        let asked = |name: &str| name.to_owned();
+        Ok(match problem {
+            Problem::Bfs => Answer::Tree(solver.solve(Bfs { algorithm: algorithm.map(asked), ..Bfs::from(0) })?),
+            Problem::Sssp => Answer::Tree(solver.solve(Sssp { algorithm: algorithm.map(asked), ..Sssp::from(0) })?),
+            Problem::Apsp => Answer::Matrix(solver.solve(Apsp { algorithm: algorithm.map(asked), ..Apsp::all() })?),
+            Problem::Closure => {
+                Answer::Closure(solver.solve(Closure { algorithm: algorithm.map(asked), ..Closure::new() })?)
+            }
+        })
+    }
+
+    /// The engine that it came from.
+    pub(super) fn engine(&self) -> &str {
+        match self {
+            Answer::Tree(tree) => &tree.report().engine,
+            Answer::Matrix(matrix) => &matrix.report().engine,
+            Answer::Closure(reachability) => &reachability.report().engine,
+        }
+    }
+
+    /// Checks it.
+    pub(super) fn verify(mut self, graph: &Graph) -> Result<()> {
+        match &mut self {
+            Answer::Tree(tree) => tree.verify(graph),
+            Answer::Matrix(matrix) => matrix.verify(graph),
+            Answer::Closure(reachability) => reachability.verify(graph),
+        }
+    }
+}
