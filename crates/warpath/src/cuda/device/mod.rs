@@ -24,7 +24,8 @@ pub(crate) mod images;
 #[cfg(feature = "cuda")]
 mod library;
 pub(crate) mod memory;
-#[cfg(test)]
+#[cfg(all(test, any(emulator, feature = "cuda")))]
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 mod requests;
 pub(crate) mod staging;
 
