@@ -170,10 +170,7 @@ fn where_the_device_fails_the_cpu_answers() {
     for (failure, reason) in [
         ("cuCtxCreate_v4=2", "opening cuda:0 failed: planted"),
         ("cuMemGetInfo_v2=719", "cuda:0: asking for free memory failed: planted"),
-        ("cuMemAlloc_v2=1", "cuda:0: taking memory failed: planted"),
-        ("cuModuleLoadData=2", "cuda:0: loading the kernels"),
         ("cuLaunchKernelEx=719", "cuda:0: launching a kernel failed: planted"),
-        ("cuMemcpyDtoHAsync_v2=123456", "cuda:0: copying from the device failed: error 123456"),
     ] {
         let found = driver.run(arguments, &[("STUB_FAILS", failure)]).ok();
         assert!(found.contains("on cpu") && found.contains("verified") && found.contains(reason), "{failure}: {found}");
