@@ -492,7 +492,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.npy");
         let n = 1500_usize;
-        let graph = crate::GraphBuilder::new().vertices(n).build_from(Vec::<(u32, u32, u32)>::new()).unwrap();
+        let graph = crate::GraphBuilder::new().vertices(n as u64).build_from(Vec::<(u32, u32, u32)>::new()).unwrap();
         let all: Vec<_> = (0..n).collect();
         let mut writer = NpyWriter::new(&path);
         assert_eq!(begin(&mut writer, &graph, &mut |_| panic!("nothing is there")), 0);
