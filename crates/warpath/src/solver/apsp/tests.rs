@@ -502,17 +502,20 @@ fn files_of_rows_continue_after_a_kill() {
     assert!(solver.solve(request().into_sink(&mut stopping)).is_err());
     let left = std::fs::metadata(&journal).unwrap().len();
     assert_eq!(left, 24 + 3 * 16);
+    drop(writer);
     let mut writer = NpyWriter::new(&path).resume(true);
     let mut stopping = Stopping { inner: &mut writer, blocks: 1 };
     assert!(solver.solve(request().into_sink(&mut stopping)).is_err());
     assert_eq!(std::fs::metadata(&journal).unwrap().len(), left + 16);
     // Another graph, or other sources, do not continue it.
+    drop(writer);
     let mut writer = NpyWriter::new(&path).resume(true);
     match solver.solve(request().from([1, 2]).into_sink(&mut writer)) {
         Err(Error::InvalidRequest(message)) => assert!(message.contains("other options"), "{message}"),
         other => panic!("{other:?}"),
     }
     // Without resume it is begun anew.
+    drop(writer);
     let mut writer = NpyWriter::new(&path);
     solver.solve(request().into_sink(&mut writer)).unwrap();
     assert!(read_npy(&path).1 == cells);
@@ -530,6 +533,7 @@ fn files_turn_wide_when_they_must() {
     let mut writer = NpyWriter::new(&path);
     let mut stopping = Stopping { inner: &mut writer, blocks: 1 };
     assert!(solver.solve(request().into_sink(&mut stopping)).is_err());
+    drop(writer);
     let mut writer = NpyWriter::new(&path).resume(true);
     let summary = solver.solve(request().into_sink(&mut writer)).unwrap();
     assert!(summary.report().repeated_wide);
