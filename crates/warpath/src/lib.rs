@@ -15,6 +15,7 @@
 compile_error!("Warpath needs a 64-bit machine: graphs have more than 2^32 bytes");
 
 pub mod algorithms;
+mod apart;
 mod control;
 pub mod cpu;
 pub mod cuda;

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use super::{GraphBuilder, Labels, MAX_VERTICES, Weight, WeightKind, Weights, builder::Edge, with_weights};
+use crate::apart::apart;
 use crate::{Error, Result};
 
 /// A vertex: an index from 0 to the number of vertices minus 1. Names are in [`Labels`].
@@ -374,7 +375,11 @@ impl Graph {
     /// The arcs by head: row `v` holds the tails of the arcs that enter `v`. Made on the first call, in O(V + E), and
     /// kept; an undirected graph is its own transpose.
     pub fn transpose(&self) -> &Csr {
-        if self.directed { self.transpose.get_or_init(|| Box::new(self.csr.transposed())) } else { &self.csr }
+        if !self.directed {
+            return &self.csr;
+        }
+        let made = || Box::new(self.csr.transposed());
+        self.transpose.get_or_init(|| apart(rayon::current_num_threads(), made).unwrap_or_else(|_| made()))
     }
 
     /// Whether [`Graph::transpose`] would answer without work.
@@ -414,19 +419,23 @@ impl Graph {
 
     /// The least and the greatest weight, `(0, 0)` without arcs. Found on the first call in O(E) and kept.
     pub fn weight_range(&self) -> (f64, f64) {
-        *self.weight_range.get_or_init(|| {
-            if self.arcs() == 0 {
-                return (0.0, 0.0);
-            }
+        /// A chunk of weights; fewer are not shared out.
+        const CHUNK: usize = 1 << 16;
+        let range = || {
             with_weights!(self.weights(), values => {
                 fn smaller<W: PartialOrd>(a: W, b: W) -> W { if b < a { b } else { a } }
                 fn greater<W: PartialOrd>(a: W, b: W) -> W { if b > a { b } else { a } }
                 let (low, high) = values
-                    .par_chunks(1 << 16)
+                    .par_chunks(CHUNK)
                     .map(|chunk| chunk.iter().fold((chunk[0], chunk[0]), |(low, high), &w| (smaller(low, w), greater(high, w))))
                     .reduce(|| (values[0], values[0]), |a, b| (smaller(a.0, b.0), greater(a.1, b.1)));
                 (low.to_f64(), high.to_f64())
             })
+        };
+        *self.weight_range.get_or_init(|| match self.arcs() {
+            0 => (0.0, 0.0),
+            ..=CHUNK => range(),
+            _ => apart(rayon::current_num_threads(), range).unwrap_or_else(|_| range()),
         })
     }
 

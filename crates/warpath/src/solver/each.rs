@@ -24,9 +24,11 @@ impl<'g> Solver<'g> {
     ///
     /// If the request makes no sense for the solver's graph.
     pub fn plan_each<S: Search>(&self, search: &S, sources: &[VertexId]) -> Result<crate::Plan> {
-        self.cuda().expect_searches(sources.len());
-        let _one_again = OneSearch(self);
-        search.plan_together(self, sources)
+        self.answer(|| {
+            self.cuda().expect_searches(sources.len());
+            let _one_again = OneSearch(self);
+            search.plan_together(self, sources)
+        })
     }
 
     /// Answers one search for each source, independently, and hands the trees to `each` in the order of `sources`.
@@ -42,30 +44,40 @@ impl<'g> Solver<'g> {
     /// # Ok::<(), warpath::Error>(())
     /// ```
     ///
-    /// The sources of `search` itself are ignored. On the CPU each search runs on one thread; `each` runs on the calling thread
-    /// and must not put requests to this solver.
+    /// The sources of `search` itself are ignored. On the CPU each search runs on one thread; `each` runs on the calling thread,
+    /// or, if that is a worker of a rayon pool, on another one while it waits. It must not put requests to this solver.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfMemory`] before any work if the searches in flight exceed the memory allowed; the first error,
-    /// in the order of sources, that a search or `each` returns; nothing is handed over after it.
+    /// in the order of sources, that a search or `each` returns; nothing is handed over after it. A request to this solver
+    /// that `each` puts is an [`Error::InvalidRequest`].
     pub fn solve_each<S: Search>(
         &self,
         search: S,
         sources: &[VertexId],
-        mut each: impl FnMut(ShortestPathTree) -> Result<()>,
+        mut each: impl FnMut(ShortestPathTree) -> Result<()> + Send,
+    ) -> Result<()> {
+        self.answer(|| self.solve_each_here(search, sources, &mut each))
+    }
+
+    fn solve_each_here<S: Search>(
+        &self,
+        search: S,
+        sources: &[VertexId],
+        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
     ) -> Result<()> {
         self.checked(sources, "source")?;
         self.cuda().expect_searches(sources.len());
         let _one_again = OneSearch(self);
-        if search.solve_together(self, sources, &mut each)? {
+        if search.solve_together(self, sources, each)? {
             return Ok(());
         }
         let Some(&first) = sources.first() else { return Ok(()) };
         let threads = self.team.threads();
         let plan_of_one = search.starting_at(first).plan(self)?;
         if threads == 1 || sources.len() == 1 || plan_of_one.device_bytes() > 0 {
-            return sources.iter().try_for_each(|&source| each(self.solve(search.starting_at(source))?));
+            return sources.iter().try_for_each(|&source| each(self.solve_here(search.starting_at(source))?));
         }
         let in_flight = (threads * (AHEAD + 1)).min(sources.len());
         let mut plan = crate::Plan::new();
@@ -82,6 +94,7 @@ impl<'g> Solver<'g> {
         };
         let work = || {
             let _stop = StopOnPanic(&queue);
+            let _answering = self.answering();
             let alone = Solver {
                 graph: self.graph,
                 team: Team::alone(),
@@ -93,19 +106,20 @@ impl<'g> Solver<'g> {
                 cuda: Mutex::default(),
             };
             while let Some(index) = queue.take() {
-                let answer = alone.solve(search.starting_at(sources[index]));
+                let answer = alone.solve_here(search.starting_at(sources[index]));
                 queue.state().done.insert(index, answer);
                 queue.changed.notify_all();
             }
         };
-        self.team.run_beside(work, || {
-            let delivered = (0..sources.len()).try_for_each(|index| {
+        // The workers wait for `each`. Those of the team have to be free meanwhile, for whatever `each` may wait for.
+        Team::new(threads.min(sources.len()))?.run_beside(work, || {
+            // If `each` panics, too, the workers have nobody to wait for.
+            let _stop = Stop(&queue);
+            (0..sources.len()).try_for_each(|index| {
                 let mut tree = queue.wait_for(index)?;
                 tree.report.engine_reason.clone_from(&reason);
                 each(tree)
-            });
-            queue.stop();
-            delivered
+            })
         })
     }
 
@@ -123,7 +137,7 @@ impl<'g> Solver<'g> {
             .engine(Engine::Cpu)
             .memory(self.memory)
             .open()?;
-        cpu.solve_each(search.clone(), sources, |mut tree| {
+        cpu.solve_each_here(search.clone(), sources, &mut |mut tree| {
             tree.report.engine_reason = failure.to_string();
             each(tree)
         })
@@ -195,6 +209,15 @@ impl Queue {
     fn stop(&self) {
         self.state().stopped = true;
         self.changed.notify_all();
+    }
+}
+
+/// Ends all work when it is dropped, however that comes about.
+struct Stop<'q>(&'q Queue);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
     }
 }
 

@@ -126,7 +126,7 @@ pub(super) fn rounding<L: DenseLane>(
 
 /// The algorithm to run on a GPU if none was asked for, and why: the quickest of those that fit its memory.
 pub(super) fn choose(solver: &Solver<'_>, table: &Table) -> (String, String) {
-    let available = solver.device_memory().unwrap_or(u64::MAX);
+    let available = solver.allowed_on_device().unwrap_or(u64::MAX);
     let candidates = predicted::candidates(solver, table, available);
     let in_words: Vec<String> = candidates
         .iter()
@@ -176,7 +176,7 @@ pub(super) fn pays(request: &Apsp, solver: &Solver<'_>, table: &Table) -> std::r
     let gpu = best(u64::MAX)?.seconds + opening;
     if gpu < cpu {
         // Now it is worth opening the device, to see what it has room for.
-        let available = solver.device_memory().map_err(|error| error.to_string())?;
+        let available = solver.allowed_on_device().map_err(|error| error.to_string())?;
         let Candidate { seconds, bytes, .. } = best(available)?;
         return Predicted { gpu: seconds + opening, cpu }.gpu_pays(solver, bytes);
     }
