@@ -29,6 +29,7 @@ mod plan;
 mod prefetch;
 pub mod problems;
 mod solver;
+mod sync;
 pub mod tables;
 #[cfg(test)]
 mod testing;

@@ -280,11 +280,7 @@ impl<'g> Solver<'g> {
 
     /// The vertices without repetition, after checking that each exists.
     fn checked(&self, vertices: &[VertexId], role: &str) -> Result<Vec<VertexId>> {
-        if let Some(v) = vertices.iter().find(|&&v| v as usize >= self.graph.vertices()) {
-            let count = self.graph.vertices();
-            let vertices = if count == 1 { "vertex" } else { "vertices" };
-            return Err(Error::invalid(format!("{role} {v} is not a vertex: the graph has {count} {vertices}")));
-        }
+        self.graph.check_vertices(vertices, role)?;
         let mut vertices = vertices.to_vec();
         vertices.sort_unstable();
         vertices.dedup();

@@ -39,13 +39,13 @@ impl Random {
 
 /// A directed graph with weights, wide enough for every algorithm that uses several threads.
 fn graph(seed: u64) -> Graph {
-    random_graph(seed, 400, 36_000)
+    random_graph(seed, 400, 45_000)
 }
 
 fn random_graph(seed: u64, vertices: u64, arcs: u64) -> Graph {
     let mut random = Random(seed);
-    let arcs = (0..arcs)
-        .map(|_| (random.below(vertices) as u32, random.below(vertices) as u32, random.below(100) as u32 + 1));
+    let arcs =
+        (0..arcs).map(|_| (random.below(vertices) as u32, random.below(vertices) as u32, random.below(100) as u32 + 1));
     Graph::from_edges(arcs.collect::<Vec<_>>()).unwrap()
 }
 

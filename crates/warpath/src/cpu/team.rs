@@ -2,15 +2,18 @@
 //!
 //! Fork and join once a level costs more than a level of a road graph. A [`Team`] starts all its workers once; between
 //! levels they meet at a barrier that spins (and yields after a while, for machines that are busy elsewhere).
+//!
+//! *Invariants.* The system's calls that move a thread are given sets of processors of the size that they are told.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rayon::prelude::*;
 
+use super::barrier::{Barrier, ReleaseOnPanic};
 use crate::apart::without_other_work;
 use crate::huge_pages::on_huge_pages;
+use crate::sync::Patience;
 use crate::{Error, Result};
 
 /// A thread pool of a fixed size.
@@ -111,7 +114,7 @@ impl Team {
                 let _inside = InsideRun::of(self);
                 move_home(context.index(), context.num_threads());
                 let worker = Worker { index: context.index(), count: context.num_threads(), barrier: &barrier };
-                let _release = ReleaseOnPanic(&barrier);
+                let _release = ReleaseOnPanic::of(&barrier);
                 work(&worker)
             })
         };
@@ -169,71 +172,6 @@ impl Worker<'_> {
     }
 }
 
-/// A barrier of generations: the last to arrive opens it for all.
-#[derive(Debug)]
-struct Barrier {
-    count: usize,
-    arrived: AtomicUsize,
-    generation: AtomicUsize,
-    broken: AtomicBool,
-}
-
-impl Barrier {
-    fn new(count: usize) -> Self {
-        Barrier { count, arrived: AtomicUsize::new(0), generation: AtomicUsize::new(0), broken: AtomicBool::new(false) }
-    }
-
-    #[inline]
-    fn wait(&self) {
-        if self.count == 1 {
-            return;
-        }
-        let generation = self.generation.load(Ordering::Relaxed);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.count {
-            self.arrived.store(0, Ordering::Relaxed);
-            self.generation.store(generation.wrapping_add(1), Ordering::Release);
-            return;
-        }
-        let mut patience = Patience::default();
-        while self.generation.load(Ordering::Acquire) == generation {
-            self.wait_a_little(&mut patience);
-        }
-    }
-
-    #[inline]
-    fn wait_a_little(&self, patience: &mut Patience) {
-        assert!(!self.broken.load(Ordering::Relaxed), "another worker of the team panicked");
-        patience.wait();
-    }
-}
-
-/// Waiting for another worker: spinning at first, since it is nearly always there within a microsecond; then yielding;
-/// then sleeping now and then. Two workers that the scheduler has put on one core would otherwise wait out each other's
-/// time slices, 4 ms each; a sleeper is put on an idle core when it wakes.
-#[derive(Debug, Default)]
-pub(crate) struct Patience {
-    waits: u32,
-}
-
-impl Patience {
-    /// Waits a little, longer each time.
-    #[inline]
-    pub(crate) fn wait(&mut self) {
-        const SPINS: u32 = 2_000;
-        const YIELDS: u32 = 50;
-        const SLEEP: std::time::Duration = std::time::Duration::from_micros(20);
-        self.waits += 1;
-        if self.waits < SPINS {
-            std::hint::spin_loop();
-        } else if self.waits < SPINS + YIELDS {
-            std::thread::yield_now();
-        } else {
-            self.waits = 0;
-            std::thread::sleep(SLEEP);
-        }
-    }
-}
-
 /// Moves the calling thread, worker `index` of `count`, to a processor of its own if it is not there, without tying it
 /// to it. Workers that are woken together can land on one processor and stay there for a whole solve, since from then
 /// on none of them sleeps.
@@ -286,19 +224,10 @@ impl Drop for InsideRun {
     }
 }
 
-/// Breaks the barrier when its worker unwinds, so that the others do not wait for ever.
-struct ReleaseOnPanic<'a>(&'a Barrier);
-
-impl Drop for ReleaseOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.broken.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     #[test]

@@ -1,4 +1,6 @@
 //! Breadth-first search: choosing the algorithm, running it, making the result.
+//!
+//! *Invariants.* Only a test has any: it launches a kernel with the array that this expects.
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;

@@ -4,9 +4,11 @@
 //! after another. The trees are handed over in the order of the sources, on the calling thread, while the workers go
 //! on; a worker that is too far ahead of the hand-over waits, so that only a few trees are in memory at any time.
 
-use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, MutexGuard};
+mod queue;
 
+use std::sync::Mutex;
+
+use self::queue::{Queue, Stop, StopOnPanic};
 use super::{Search, Solver};
 use crate::cpu::Team;
 use crate::graph::VertexId;
@@ -86,14 +88,9 @@ impl<'g> Solver<'g> {
         plan.check(self.memory)?;
 
         let reason = search.engine_reason(self);
-        let queue = Queue {
-            count: sources.len(),
-            ahead: threads * AHEAD,
-            state: Mutex::new(State { next: 0, delivered: 0, done: BTreeMap::new(), stopped: false }),
-            changed: Condvar::new(),
-        };
+        let queue = Queue::new(sources.len(), threads * AHEAD);
         let work = || {
-            let _stop = StopOnPanic(&queue);
+            let _stop = StopOnPanic::of(&queue);
             let _answering = self.answering();
             let alone = Solver {
                 graph: self.graph,
@@ -107,16 +104,16 @@ impl<'g> Solver<'g> {
             };
             while let Some(index) = queue.take() {
                 let answer = alone.solve_here(search.starting_at(sources[index]));
-                queue.state().done.insert(index, answer);
-                queue.changed.notify_all();
+                queue.put(index, answer);
             }
         };
         // The workers wait for `each`. Those of the team have to be free meanwhile, for whatever `each` may wait for.
         Team::new(threads.min(sources.len()))?.run_beside(work, || {
             // If `each` panics, too, the workers have nobody to wait for.
-            let _stop = Stop(&queue);
+            let _stop = Stop::of(&queue);
             (0..sources.len()).try_for_each(|index| {
-                let mut tree = queue.wait_for(index)?;
+                // It stops early only where a worker panicked, or `each` has failed.
+                let mut tree = queue.wait_for(index).unwrap_or(Err(Error::Interrupted))?;
                 tree.report.engine_reason.clone_from(&reason);
                 each(tree)
             })
@@ -150,85 +147,6 @@ struct OneSearch<'s>(&'s Solver<'s>);
 impl Drop for OneSearch<'_> {
     fn drop(&mut self) {
         self.0.cuda().expect_searches(1);
-    }
-}
-
-/// Which source is next, and which trees wait for their turn.
-struct Queue {
-    count: usize,
-    ahead: usize,
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-struct State {
-    next: usize,
-    delivered: usize,
-    done: BTreeMap<usize, Result<ShortestPathTree>>,
-    stopped: bool,
-}
-
-impl Queue {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    fn wait<'q>(&self, state: MutexGuard<'q, State>) -> MutexGuard<'q, State> {
-        self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    /// The next source to work on, as soon as it is not too far ahead; `None` when there are no more.
-    fn take(&self) -> Option<usize> {
-        let mut state = self.state();
-        while !state.stopped && state.next < self.count && state.next >= state.delivered + self.ahead {
-            state = self.wait(state);
-        }
-        if state.stopped || state.next == self.count {
-            return None;
-        }
-        state.next += 1;
-        Some(state.next - 1)
-    }
-
-    /// The answer for this source, when it is there.
-    fn wait_for(&self, index: usize) -> Result<ShortestPathTree> {
-        let mut state = self.state();
-        loop {
-            if let Some(answer) = state.done.remove(&index) {
-                state.delivered = index + 1;
-                self.changed.notify_all();
-                return answer;
-            }
-            if state.stopped {
-                return Err(Error::Interrupted);
-            }
-            state = self.wait(state);
-        }
-    }
-
-    fn stop(&self) {
-        self.state().stopped = true;
-        self.changed.notify_all();
-    }
-}
-
-/// Ends all work when it is dropped, however that comes about.
-struct Stop<'q>(&'q Queue);
-
-impl Drop for Stop<'_> {
-    fn drop(&mut self) {
-        self.0.stop();
-    }
-}
-
-/// Ends the wait for a worker that unwound; its panic then surfaces on the calling thread.
-struct StopOnPanic<'q>(&'q Queue);
-
-impl Drop for StopOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.stop();
-        }
     }
 }
 

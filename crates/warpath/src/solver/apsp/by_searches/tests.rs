@@ -526,3 +526,20 @@ fn weights_that_count_as_one_type() {
     check(|v| f64::from(v) / 8.0);
     check(|_| Unit);
 }
+
+#[test]
+fn floats_of_walks_may_leave_their_range() {
+    let long = Graph::from_edges([(0, 1, 1e308), (1, 2, 1e308), (0, 2, 1.5e308), (2, 3, 1.0)]).unwrap();
+    let longer = Graph::from_edges([(0, 1, 3e38_f32), (1, 2, 3e38), (2, 3, 1.0)]).unwrap();
+    let expected = on_cpu(&long).solve(Apsp::all()).unwrap();
+    for device in devices(3) {
+        for algorithm in ["tiled-floyd-warshall", "floyd-warshall"] {
+            let found = on(device.clone(), &long).solve(Apsp::all().algorithm(algorithm)).unwrap();
+            assert_eq!(found.distances(), expected.distances(), "{algorithm}");
+            let solve =
+                |source: VertexId| on(device.clone(), &longer).solve(Apsp::all().from(source).algorithm(algorithm));
+            assert_eq!(solve(1).unwrap().finite_pairs(), 3, "{algorithm}");
+            assert!(matches!(solve(0), Err(Error::DistanceOverflow { lane: "f32->f32" })), "{algorithm}");
+        }
+    }
+}
