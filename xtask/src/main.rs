@@ -1,7 +1,9 @@
 //! Chores of the workspace: `cargo xtask --help`.
 
+mod checkers;
 mod gpu_archive;
 mod kernels;
+mod unsafe_count;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -29,6 +31,27 @@ enum Chore {
         #[arg(long)]
         toolchain: Option<PathBuf>,
     },
+    /// Count where `unsafe` is written, and compare with `xtask/unsafe.txt`.
+    UnsafeCount {
+        /// Compare, and change nothing: the default.
+        #[arg(long, conflicts_with = "write")]
+        check: bool,
+        /// Write the table as it is to be.
+        #[arg(long)]
+        write: bool,
+    },
+    /// Run tests of the library in Miri, which checks every access (needs a nightly toolchain with miri and rust-src).
+    Miri {
+        /// Only tests with these in their names.
+        filters: Vec<String>,
+    },
+    /// Run tests of the CPU engine under ThreadSanitizer, which finds races (needs a nightly toolchain with rust-src).
+    ThreadSanitizer {
+        /// Only tests with these in their names.
+        filters: Vec<String>,
+    },
+    /// Run the models of where threads meet by hand, in every order in which these can run.
+    Loom,
     /// Put the command, the tests and a script in one folder, to be run on a machine with a GPU and without Rust.
     GpuArchive {
         /// Where to.
@@ -41,6 +64,10 @@ fn main() -> ExitCode {
     let done = match Chore::parse() {
         Chore::Fuzz { seconds, targets } => fuzz(seconds, &targets),
         Chore::Kernels { check, toolchain } => kernels::run(root(), check, toolchain),
+        Chore::UnsafeCount { check: _, write } => unsafe_count::run(root(), write),
+        Chore::Miri { filters } => checkers::miri(root(), &filters),
+        Chore::ThreadSanitizer { filters } => checkers::thread_sanitizer(root(), &filters),
+        Chore::Loom => checkers::loom(root()),
         Chore::GpuArchive { directory } => gpu_archive::run(root(), &directory),
     };
     match done {

@@ -1,4 +1,6 @@
 //! What is printed: short tables for people, one JSON object for programs.
+//!
+//! *Invariants.* The system's call gets a live value of the type that it fills in.
 
 use std::io::Write;
 

@@ -4,6 +4,8 @@
 //! address translations, which in a virtual machine takes longer than the read itself; with pages of 2 MiB hardly any
 //! does, and new memory is handed over in far fewer steps. Linux gives them to whoever asks; elsewhere the request does
 //! nothing.
+//!
+//! *Invariants.* Advice is given for addresses within the array alone, and changes no content.
 
 /// Asks the system to back an array, best one not yet written to, by large pages. Only advice: nothing changes but the
 /// speed.

@@ -15,6 +15,7 @@
 compile_error!("Warpath needs a 64-bit machine: graphs have more than 2^32 bytes");
 
 pub mod algorithms;
+mod apart;
 mod cancellable;
 mod control;
 pub mod cpu;
@@ -30,6 +31,7 @@ mod plan;
 mod prefetch;
 pub mod problems;
 mod solver;
+mod sync;
 pub mod tables;
 #[cfg(test)]
 mod testing;

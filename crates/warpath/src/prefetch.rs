@@ -1,4 +1,6 @@
 //! Asking for memory before it is needed.
+//!
+//! *Invariants.* A prefetch never faults, whatever the address, and changes nothing that can be observed.
 
 /// Starts loading the cache line of `slice[index]`; the index may be anything. A hint: it changes no result, and on
 /// processors for which stable Rust has no such instruction it does nothing.

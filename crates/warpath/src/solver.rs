@@ -5,6 +5,7 @@ mod bfs;
 mod closure;
 mod cuda;
 mod each;
+mod entrance;
 mod path;
 mod place;
 mod sssp;
@@ -147,9 +148,9 @@ mod sealed {
 
 /// A question that a [`Solver`] answers: [`Bfs`], [`Sssp`], [`Apsp`](crate::Apsp), [`Closure`](crate::Closure), and what
 /// becomes of these. There are no others.
-pub trait Request: sealed::Sealed {
+pub trait Request: sealed::Sealed + Send {
     /// The answer.
-    type Answer;
+    type Answer: Send;
     /// What the answer will take, beyond the graph itself: [`Solver::plan`] has it.
     ///
     /// # Errors
@@ -157,6 +158,11 @@ pub trait Request: sealed::Sealed {
     /// If the request makes no sense for the solver's graph.
     #[doc(hidden)]
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan>;
+    /// Whether the caller's code takes parts of the answer while it comes about, and may want threads for that.
+    #[doc(hidden)]
+    fn has_sink(&self) -> bool {
+        false
+    }
     /// Answers it. [`Solver::solve`] has checked the plan before.
     ///
     /// # Errors
@@ -237,16 +243,27 @@ impl<'g> Solver<'g> {
     ///
     /// If the request makes no sense for the graph, or a device that it needs is not there.
     pub fn plan<R: Request>(&self, request: &R) -> Result<Plan> {
+        self.check_not_answering()?;
         request.plan(self)
     }
 
-    /// Answers a request.
+    /// Answers a request. Several threads may put requests to one solver, those of a rayon pool, too.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`] before any work if the plan exceeds the memory allowed, and whatever else the request
-    /// can run into.
+    /// [`Error::OutOfMemory`] before any work if the plan exceeds the memory allowed; [`Error::InvalidRequest`] if it comes
+    /// from within a callback of this solver, which would wait for itself: another solver of the same graph takes it; and
+    /// whatever else the request can run into.
     pub fn solve<R: Request>(&self, request: R) -> Result<R::Answer> {
+        if request.has_sink() {
+            self.answer_into_sink(|| self.solve_here(request))
+        } else {
+            self.answer(|| self.solve_here(request))
+        }
+    }
+
+    /// Answers a request, or a part of one, on the calling thread.
+    fn solve_here<R: Request>(&self, request: R) -> Result<R::Answer> {
         let plan = request.plan(self)?;
         let _on_cpu = match self.check_plan(&plan) {
             // It was only predicted that the device would do; meanwhile it failed, or another program took its memory.
@@ -276,11 +293,7 @@ impl<'g> Solver<'g> {
 
     /// The vertices without repetition, after checking that each exists.
     fn checked(&self, vertices: &[VertexId], role: &str) -> Result<Vec<VertexId>> {
-        if let Some(v) = vertices.iter().find(|&&v| v as usize >= self.graph.vertices()) {
-            let count = self.graph.vertices();
-            let vertices = if count == 1 { "vertex" } else { "vertices" };
-            return Err(Error::invalid(format!("{role} {v} is not a vertex: the graph has {count} {vertices}")));
-        }
+        self.graph.check_vertices(vertices, role)?;
         let mut vertices = vertices.to_vec();
         vertices.sort_unstable();
         vertices.dedup();

@@ -1,6 +1,9 @@
 //! The emulator runs kernels as CUDA has them, under any schedule, and catches the usual mistakes.
 //!
 //! The kernels are in `kernels/tests`; those named `bug_...` have one.
+//!
+//! *Invariants.* The functions in C++ have the signatures declared here, names are ended by zeros, and arrays have the
+//! lengths that are told.
 
 #![cfg(feature = "emulator")]
 #![cfg_attr(not(emulator), allow(dead_code))]

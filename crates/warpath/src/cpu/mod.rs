@@ -4,13 +4,13 @@
 //! algorithm is added in one place: its file, and its line in the table.
 
 pub mod apsp;
+mod barrier;
 pub mod bfs;
 pub mod closure;
 mod instructions;
 pub mod sssp;
 mod team;
 
-pub(crate) use team::Patience;
 pub use team::{Team, Worker};
 
 use crate::algorithms::AlgorithmInfo;

@@ -2,13 +2,18 @@
 //!
 //! Fork and join once a level costs more than a level of a road graph. A [`Team`] starts all its workers once; between
 //! levels they meet at a barrier that spins (and yields after a while, for machines that are busy elsewhere).
+//!
+//! *Invariants.* The system's calls that move a thread are given sets of processors of the size that they are told.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rayon::prelude::*;
 
+use super::barrier::{Barrier, ReleaseOnPanic};
+use crate::apart::without_other_work;
 use crate::huge_pages::on_huge_pages;
+use crate::sync::Patience;
 use crate::{Error, Result};
 
 /// A thread pool of a fixed size.
@@ -45,10 +50,17 @@ impl Team {
         self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
     }
 
-    /// Runs a closure inside the pool: rayon's parallel loops in it use the team's threads.
+    /// Whether the calling thread is one of the team's. A team [`alone`](Team::alone) has none.
+    pub(crate) fn has_this_thread(&self) -> bool {
+        self.pool.as_ref().is_some_and(|pool| pool.current_thread_index().is_some())
+    }
+
+    /// Runs a closure inside the pool: rayon's parallel loops in it use the team's threads. A worker of another pool that
+    /// calls it takes up no other work meanwhile.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.pool {
-            Some(pool) => pool.install(work),
+            Some(pool) if self.has_this_thread() => pool.install(work),
+            Some(pool) => without_other_work(|| pool.install(work)),
             None => work(),
         }
     }
@@ -69,7 +81,7 @@ impl Team {
     }
 
     /// Starts `work` on all threads at once and runs `beside` on the calling thread meanwhile; returns when all are
-    /// done. A team [`alone`](Team::alone) does first one, then the other.
+    /// done. The calling thread must not be one that takes up other work while it waits. A team [`alone`](Team::alone) does first one, then the other.
     pub(crate) fn run_beside<R>(&self, work: impl Fn() + Sync, beside: impl FnOnce() -> R) -> R {
         match &self.pool {
             Some(pool) => pool.in_place_scope(|scope| {
@@ -85,19 +97,44 @@ impl Team {
 
     /// Runs `work` on all threads at once; returns what each returns, by worker.
     ///
-    /// Must not be called from within another `run` of the same team.
+    /// Runs of one team come one after another. A worker of another pool that calls it takes up no other work meanwhile.
+    ///
+    /// # Panics
+    ///
+    /// If it is called from within another `run` of the same team, which would wait for itself; if `work` does.
     pub fn run<R: Send>(&self, work: impl Fn(&Worker<'_>) -> R + Sync) -> Vec<R> {
-        let _alone = self.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let barrier = Barrier::new(self.threads());
         let Some(pool) = &self.pool else {
+            let barrier = Barrier::new(1);
             return vec![work(&Worker { index: 0, count: 1, barrier: &barrier })];
         };
-        pool.broadcast(|context| {
-            move_home(context.index(), context.num_threads());
-            let worker = Worker { index: context.index(), count: context.num_threads(), barrier: &barrier };
-            let _release = ReleaseOnPanic(&barrier);
-            work(&worker)
-        })
+        let run = || {
+            let _alone = self.wait_for_the_others();
+            let barrier = Barrier::new(self.threads());
+            pool.broadcast(|context| {
+                let _inside = InsideRun::of(self);
+                move_home(context.index(), context.num_threads());
+                let worker = Worker { index: context.index(), count: context.num_threads(), barrier: &barrier };
+                let _release = ReleaseOnPanic::of(&barrier);
+                work(&worker)
+            })
+        };
+        if self.has_this_thread() { run() } else { without_other_work(run) }
+    }
+
+    /// Waits until no other run is under way, and keeps others from beginning.
+    fn wait_for_the_others(&self) -> MutexGuard<'_, ()> {
+        if !self.has_this_thread() {
+            return self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        }
+        assert!(!InsideRun::is_of(self), "a run of a team was asked for from within another one");
+        // A run that is under way may need this thread.
+        loop {
+            match self.running.try_lock() {
+                Ok(alone) => return alone,
+                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => _ = rayon::yield_now(),
+            }
+        }
     }
 }
 
@@ -135,71 +172,6 @@ impl Worker<'_> {
     }
 }
 
-/// A barrier of generations: the last to arrive opens it for all.
-#[derive(Debug)]
-struct Barrier {
-    count: usize,
-    arrived: AtomicUsize,
-    generation: AtomicUsize,
-    broken: AtomicBool,
-}
-
-impl Barrier {
-    fn new(count: usize) -> Self {
-        Barrier { count, arrived: AtomicUsize::new(0), generation: AtomicUsize::new(0), broken: AtomicBool::new(false) }
-    }
-
-    #[inline]
-    fn wait(&self) {
-        if self.count == 1 {
-            return;
-        }
-        let generation = self.generation.load(Ordering::Relaxed);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.count {
-            self.arrived.store(0, Ordering::Relaxed);
-            self.generation.store(generation.wrapping_add(1), Ordering::Release);
-            return;
-        }
-        let mut patience = Patience::default();
-        while self.generation.load(Ordering::Acquire) == generation {
-            self.wait_a_little(&mut patience);
-        }
-    }
-
-    #[inline]
-    fn wait_a_little(&self, patience: &mut Patience) {
-        assert!(!self.broken.load(Ordering::Relaxed), "another worker of the team panicked");
-        patience.wait();
-    }
-}
-
-/// Waiting for another worker: spinning at first, since it is nearly always there within a microsecond; then yielding;
-/// then sleeping now and then. Two workers that the scheduler has put on one core would otherwise wait out each other's
-/// time slices, 4 ms each; a sleeper is put on an idle core when it wakes.
-#[derive(Debug, Default)]
-pub(crate) struct Patience {
-    waits: u32,
-}
-
-impl Patience {
-    /// Waits a little, longer each time.
-    #[inline]
-    pub(crate) fn wait(&mut self) {
-        const SPINS: u32 = 2_000;
-        const YIELDS: u32 = 50;
-        const SLEEP: std::time::Duration = std::time::Duration::from_micros(20);
-        self.waits += 1;
-        if self.waits < SPINS {
-            std::hint::spin_loop();
-        } else if self.waits < SPINS + YIELDS {
-            std::thread::yield_now();
-        } else {
-            self.waits = 0;
-            std::thread::sleep(SLEEP);
-        }
-    }
-}
-
 /// Moves the calling thread, worker `index` of `count`, to a processor of its own if it is not there, without tying it
 /// to it. Workers that are woken together can land on one processor and stay there for a whole solve, since from then
 /// on none of them sleeps.
@@ -227,19 +199,35 @@ fn move_home(index: usize, count: usize) {
     let _ = (index, count);
 }
 
-/// Breaks the barrier when its worker unwinds, so that the others do not wait for ever.
-struct ReleaseOnPanic<'a>(&'a Barrier);
+thread_local! {
+    /// The teams in whose runs this thread is a worker, by their addresses: of several, each runs on top of the one before.
+    static INSIDE: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
 
-impl Drop for ReleaseOnPanic<'_> {
+/// The calling thread is a worker in a run of a team as long as this lives.
+struct InsideRun;
+
+impl InsideRun {
+    fn of(team: &Team) -> Self {
+        INSIDE.with_borrow_mut(|teams| teams.push(std::ptr::from_ref(team).addr()));
+        InsideRun
+    }
+
+    fn is_of(team: &Team) -> bool {
+        INSIDE.with_borrow(|teams| teams.contains(&std::ptr::from_ref(team).addr()))
+    }
+}
+
+impl Drop for InsideRun {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.broken.store(true, Ordering::Relaxed);
-        }
+        INSIDE.with_borrow_mut(|teams| _ = teams.pop());
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     #[test]

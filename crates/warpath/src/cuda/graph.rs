@@ -1,4 +1,6 @@
 //! A graph in the memory of a device: its arcs by tail, as on the host, with 32-bit offsets.
+//!
+//! *Invariants.* An argument is the address of an array on the device, which lives as long as the graph there.
 
 use std::ffi::c_void;
 use std::sync::Arc;

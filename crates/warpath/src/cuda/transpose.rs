@@ -8,6 +8,11 @@
 //!
 //! **The rows are not sorted**: whoever comes first has the first place, so they differ from run to run. Searches only ask
 //! which tails are in a row.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use super::device::memory::{DeviceSlice, Pool};
 use super::device::{LaunchShape, arguments, images};

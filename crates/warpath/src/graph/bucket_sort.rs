@@ -14,6 +14,10 @@
 //!
 //! The idea is that of partitioned radix sorts; see Polychroniou and Ross, *A Comprehensive Study of Main-Memory
 //! Partitioning and its Application to Large-Scale Comparison- and Radix-Sort*, SIGMOD 2014.
+//!
+//! *Invariants.* Each part of the arcs writes to places of its own in each bucket, as many as it has counted there: the
+//! counts are of the same arcs as those that are written, and their running sums keep the places apart and below the
+//! number of arcs. So each slot is written once before it is read.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,7 @@
 //! Compressed sparse rows: for each vertex, the heads of its arcs, one after another.
+//!
+//! *Invariants.* A slice of `Unit`, which takes no bytes, may have any length. A function that was compiled for AVX2 is
+//! called only where the processor has been found to have it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,6 +10,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use super::{GraphBuilder, Labels, MAX_VERTICES, Weight, WeightKind, Weights, builder::Edge, with_weights};
+use crate::apart::apart;
 use crate::{Error, Result};
 
 /// A vertex: an index from 0 to the number of vertices minus 1. Names are in [`Labels`].
@@ -231,7 +235,7 @@ impl<'a, W: Copy> Adjacency<'a, W> {
     /// Number of vertices.
     #[inline]
     pub fn vertices(self) -> usize {
-        self.offsets.len() - 1
+        self.offsets.len().saturating_sub(1)
     }
 
     /// Number of arcs.
@@ -374,7 +378,43 @@ impl Graph {
     /// The arcs by head: row `v` holds the tails of the arcs that enter `v`. Made on the first call, in O(V + E), and
     /// kept; an undirected graph is its own transpose.
     pub fn transpose(&self) -> &Csr {
-        if self.directed { self.transpose.get_or_init(|| Box::new(self.csr.transposed())) } else { &self.csr }
+        if !self.directed {
+            return &self.csr;
+        }
+        let made = || Box::new(self.csr.transposed());
+        self.transpose.get_or_init(|| apart(rayon::current_num_threads(), made).unwrap_or_else(|_| made()))
+    }
+
+    /// An error unless all of these are vertices.
+    pub(crate) fn check_vertices(&self, vertices: &[VertexId], role: &str) -> Result<()> {
+        match vertices.iter().find(|&&v| v as usize >= self.vertices()) {
+            None => Ok(()),
+            Some(v) => {
+                let count = self.vertices();
+                let vertices = if count == 1 { "vertex" } else { "vertices" };
+                Err(Error::invalid(format!("{role} {v} is not a vertex: the graph has {count} {vertices}")))
+            }
+        }
+    }
+
+    /// An error unless these arcs are the graph's own.
+    pub(crate) fn check_arcs<W>(&self, adjacency: Adjacency<'_, W>) -> Result<()> {
+        let same =
+            std::ptr::eq(adjacency.offsets, self.csr.offsets()) && std::ptr::eq(adjacency.targets, self.csr.targets());
+        if same && adjacency.weights.len() == self.arcs() {
+            return Ok(());
+        }
+        Err(Error::invalid("the arcs to be searched are not those of the graph"))
+    }
+
+    /// Whether some arc leads from a vertex that has a distance in a row to one that has none there, or a distance is below
+    /// all numbers: then a shortest distance has left its range. That the length of a walk did says little, since there may
+    /// be a shorter one.
+    pub(crate) fn has_left_range<D: super::DistanceValue>(&self, row: &[D]) -> bool {
+        let is_reached = |v: VertexId| row[v as usize] != D::UNREACHABLE;
+        row.iter().map(|distance| distance.to_f64()).any(|distance| distance.is_nan() || distance == f64::NEG_INFINITY)
+            || (0..self.vertices() as VertexId)
+                .any(|u| is_reached(u) && !self.neighbors(u).iter().all(|&v| is_reached(v)))
     }
 
     /// Whether [`Graph::transpose`] would answer without work.
@@ -414,19 +454,23 @@ impl Graph {
 
     /// The least and the greatest weight, `(0, 0)` without arcs. Found on the first call in O(E) and kept.
     pub fn weight_range(&self) -> (f64, f64) {
-        *self.weight_range.get_or_init(|| {
-            if self.arcs() == 0 {
-                return (0.0, 0.0);
-            }
+        /// A chunk of weights; fewer are not shared out.
+        const CHUNK: usize = 1 << 16;
+        let range = || {
             with_weights!(self.weights(), values => {
                 fn smaller<W: PartialOrd>(a: W, b: W) -> W { if b < a { b } else { a } }
                 fn greater<W: PartialOrd>(a: W, b: W) -> W { if b > a { b } else { a } }
                 let (low, high) = values
-                    .par_chunks(1 << 16)
+                    .par_chunks(CHUNK)
                     .map(|chunk| chunk.iter().fold((chunk[0], chunk[0]), |(low, high), &w| (smaller(low, w), greater(high, w))))
                     .reduce(|| (values[0], values[0]), |a, b| (smaller(a.0, b.0), greater(a.1, b.1)));
                 (low.to_f64(), high.to_f64())
             })
+        };
+        *self.weight_range.get_or_init(|| match self.arcs() {
+            0 => (0.0, 0.0),
+            ..=CHUNK => range(),
+            _ => apart(rayon::current_num_threads(), range).unwrap_or_else(|_| range()),
         })
     }
 

@@ -98,6 +98,10 @@ impl Request for ApspIntoSink<'_> {
         Ok(plan)
     }
 
+    fn has_sink(&self) -> bool {
+        true
+    }
+
     fn solve_on(self, solver: &Solver<'_>) -> Result<ApspSummary> {
         in_lanes!(solver, L, wide => solve_into::<L>(solver, &self.request, self.sink, wide))
     }
@@ -128,7 +132,7 @@ impl Table {
         let all = || (0..graph.vertices() as VertexId).collect();
         let distance_bytes = match graph.weight_kind() {
             WeightKind::Unit | WeightKind::F32 => 4,
-            WeightKind::U32 if narrow_is_certain(graph) => 4,
+            WeightKind::U32 if solver.team.install(|| narrow_is_certain(graph)) => 4,
             _ => 8,
         };
         Ok(Table {
@@ -574,7 +578,8 @@ fn solve_into<L: ApspLane + cuda::DenseLane>(
     solved
 }
 
-/// Takes the rows of an algorithm: verifies them if asked to, gathers facts, hands them on to the sink.
+/// Takes the rows of an algorithm: verifies them if asked to, gathers facts, hands them on to the sink. All that happens on
+/// the threads that the request has for its sink.
 struct SinkRows<'a, 'g, L> {
     /// Whether the sink has rows.
     begun: &'a Cell<bool>,
@@ -632,14 +637,12 @@ impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, '_, L> {
             rounding: &self.rounding,
         };
         let (facts, sink, verifying) = (&mut self.facts, &mut self.sink, &mut self.verifying);
-        let have = self.solver.team.install(|| {
-            sink.begin(&shape, &mut |block| {
-                if verified {
-                    *verifying += Self::verify(graph, table, targets, reassociated, block)?;
-                }
-                facts.add(block);
-                Ok(())
-            })
+        let have = sink.begin(&shape, &mut |block| {
+            if verified {
+                *verifying += Self::verify(graph, table, targets, reassociated, block)?;
+            }
+            facts.add(block);
+            Ok(())
         })?;
         self.begun.set(have > 0);
         Ok(have)
@@ -655,18 +658,13 @@ impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, '_, L> {
         let block = RowBlock { rows, columns: self.table.columns as usize, values: &values };
         let graph = self.solver.graph;
         let (table, targets, verified, reassociated) = (self.table, self.targets, self.verified, self.reassociated);
-        let (facts, sink) = (&mut self.facts, &mut self.sink);
-        let (verifying, writing) = (&mut self.verifying, &mut self.writing);
-        self.solver.team.install(|| {
-            if verified {
-                *verifying += Self::verify(graph, table, targets, reassociated, &block)?;
-            }
-            facts.add(&block);
-            let start = Instant::now();
-            sink.rows(&block)?;
-            *writing += start.elapsed().as_secs_f64();
-            Result::Ok(())
-        })?;
+        if verified {
+            self.verifying += Self::verify(graph, table, targets, reassociated, &block)?;
+        }
+        self.facts.add(&block);
+        let start = Instant::now();
+        self.sink.rows(&block)?;
+        self.writing += start.elapsed().as_secs_f64();
         Ok(L::Distance::into_vec(values).unwrap_or_default())
     }
 }

@@ -262,12 +262,12 @@ impl Solver<'_> {
             return plan.check(self.memory);
         }
         plan.check(available_memory())?;
-        plan.check_device(self.device_memory()?)
+        plan.check_device(self.allowed_on_device()?)
     }
 
     /// All devices, and how many bytes of the memory of each a request may take. They are opened if they were not.
     pub(super) fn devices_and_memory(&self) -> Result<(Vec<Arc<dyn Device>>, u64)> {
-        let mut available = self.device_memory()?;
+        let mut available = self.allowed_on_device()?;
         let mut state = self.cuda();
         let devices = state.devices(&self.engine)?;
         for other in &devices[1..] {
@@ -287,8 +287,14 @@ impl Solver<'_> {
     ///
     /// # Errors
     ///
-    /// If there is no device.
+    /// If there is no device, or a callback of this solver asks.
     pub fn device_memory(&self) -> Result<u64> {
+        self.check_not_answering()?;
+        self.allowed_on_device()
+    }
+
+    /// [`Solver::device_memory`], for a request that is being answered.
+    pub(super) fn allowed_on_device(&self) -> Result<u64> {
         let mut state = self.cuda();
         let device = state.device(&self.engine)?;
         let ours = state.prepared.as_ref().map_or(0, |prepared| prepared.bytes);

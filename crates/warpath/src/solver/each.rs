@@ -4,9 +4,11 @@
 //! after another. The trees are handed over in the order of the sources, on the calling thread, while the workers go
 //! on; a worker that is too far ahead of the hand-over waits, so that only a few trees are in memory at any time.
 
-use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, MutexGuard};
+mod queue;
 
+use std::sync::Mutex;
+
+use self::queue::{Queue, Stop, StopOnPanic};
 use super::{Search, Solver};
 use crate::cpu::Team;
 use crate::graph::VertexId;
@@ -24,9 +26,11 @@ impl<'g> Solver<'g> {
     ///
     /// If the request makes no sense for the solver's graph.
     pub fn plan_each<S: Search>(&self, search: &S, sources: &[VertexId]) -> Result<crate::Plan> {
-        self.cuda().expect_searches(sources.len());
-        let _one_again = OneSearch(self);
-        search.plan_together(self, sources)
+        self.answer(|| {
+            self.cuda().expect_searches(sources.len());
+            let _one_again = OneSearch(self);
+            search.plan_together(self, sources)
+        })
     }
 
     /// Answers one search for each source, independently, and hands the trees to `each` in the order of `sources`.
@@ -42,30 +46,40 @@ impl<'g> Solver<'g> {
     /// # Ok::<(), warpath::Error>(())
     /// ```
     ///
-    /// The sources of `search` itself are ignored. On the CPU each search runs on one thread; `each` runs on the calling thread
-    /// and must not put requests to this solver.
+    /// The sources of `search` itself are ignored. On the CPU each search runs on one thread; `each` runs on the calling thread,
+    /// or, if that is a worker of a rayon pool, on another one while it waits. It must not put requests to this solver.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfMemory`] before any work if the searches in flight exceed the memory allowed; the first error,
-    /// in the order of sources, that a search or `each` returns; nothing is handed over after it.
+    /// in the order of sources, that a search or `each` returns; nothing is handed over after it. A request to this solver
+    /// that `each` puts is an [`Error::InvalidRequest`].
     pub fn solve_each<S: Search>(
         &self,
         search: S,
         sources: &[VertexId],
-        mut each: impl FnMut(ShortestPathTree) -> Result<()>,
+        mut each: impl FnMut(ShortestPathTree) -> Result<()> + Send,
+    ) -> Result<()> {
+        self.answer(|| self.solve_each_here(search, sources, &mut each))
+    }
+
+    fn solve_each_here<S: Search>(
+        &self,
+        search: S,
+        sources: &[VertexId],
+        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
     ) -> Result<()> {
         self.checked(sources, "source")?;
         self.cuda().expect_searches(sources.len());
         let _one_again = OneSearch(self);
-        if search.solve_together(self, sources, &mut each)? {
+        if search.solve_together(self, sources, each)? {
             return Ok(());
         }
         let Some(&first) = sources.first() else { return Ok(()) };
         let threads = self.team.threads();
         let plan_of_one = search.starting_at(first).plan(self)?;
         if threads == 1 || sources.len() == 1 || plan_of_one.device_bytes() > 0 {
-            return sources.iter().try_for_each(|&source| each(self.solve(search.starting_at(source))?));
+            return sources.iter().try_for_each(|&source| each(self.solve_here(search.starting_at(source))?));
         }
         let in_flight = (threads * (AHEAD + 1)).min(sources.len());
         let mut plan = crate::Plan::new();
@@ -74,14 +88,10 @@ impl<'g> Solver<'g> {
         plan.check(self.memory)?;
 
         let reason = search.engine_reason(self);
-        let queue = Queue {
-            count: sources.len(),
-            ahead: threads * AHEAD,
-            state: Mutex::new(State { next: 0, delivered: 0, done: BTreeMap::new(), stopped: false }),
-            changed: Condvar::new(),
-        };
+        let queue = Queue::new(sources.len(), threads * AHEAD);
         let work = || {
-            let _stop = StopOnPanic(&queue);
+            let _stop = StopOnPanic::of(&queue);
+            let _answering = self.answering();
             let alone = Solver {
                 graph: self.graph,
                 team: Team::alone(),
@@ -93,19 +103,20 @@ impl<'g> Solver<'g> {
                 cuda: Mutex::default(),
             };
             while let Some(index) = queue.take() {
-                let answer = alone.solve(search.starting_at(sources[index]));
-                queue.state().done.insert(index, answer);
-                queue.changed.notify_all();
+                let answer = alone.solve_here(search.starting_at(sources[index]));
+                queue.put(index, answer);
             }
         };
-        self.team.run_beside(work, || {
-            let delivered = (0..sources.len()).try_for_each(|index| {
-                let mut tree = queue.wait_for(index)?;
+        // The workers wait for `each`. Those of the team have to be free meanwhile, for whatever `each` may wait for.
+        Team::new(threads.min(sources.len()))?.run_beside(work, || {
+            // If `each` panics, too, the workers have nobody to wait for.
+            let _stop = Stop::of(&queue);
+            (0..sources.len()).try_for_each(|index| {
+                // It stops early only where a worker panicked, or `each` has failed.
+                let mut tree = queue.wait_for(index).unwrap_or(Err(Error::Interrupted))?;
                 tree.report.engine_reason.clone_from(&reason);
                 each(tree)
-            });
-            queue.stop();
-            delivered
+            })
         })
     }
 
@@ -123,7 +134,7 @@ impl<'g> Solver<'g> {
             .engine(Engine::Cpu)
             .memory(self.memory)
             .open()?;
-        cpu.solve_each(search.clone(), sources, |mut tree| {
+        cpu.solve_each_here(search.clone(), sources, &mut |mut tree| {
             tree.report.engine_reason = failure.to_string();
             each(tree)
         })
@@ -136,76 +147,6 @@ struct OneSearch<'s>(&'s Solver<'s>);
 impl Drop for OneSearch<'_> {
     fn drop(&mut self) {
         self.0.cuda().expect_searches(1);
-    }
-}
-
-/// Which source is next, and which trees wait for their turn.
-struct Queue {
-    count: usize,
-    ahead: usize,
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-struct State {
-    next: usize,
-    delivered: usize,
-    done: BTreeMap<usize, Result<ShortestPathTree>>,
-    stopped: bool,
-}
-
-impl Queue {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    fn wait<'q>(&self, state: MutexGuard<'q, State>) -> MutexGuard<'q, State> {
-        self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    /// The next source to work on, as soon as it is not too far ahead; `None` when there are no more.
-    fn take(&self) -> Option<usize> {
-        let mut state = self.state();
-        while !state.stopped && state.next < self.count && state.next >= state.delivered + self.ahead {
-            state = self.wait(state);
-        }
-        if state.stopped || state.next == self.count {
-            return None;
-        }
-        state.next += 1;
-        Some(state.next - 1)
-    }
-
-    /// The answer for this source, when it is there.
-    fn wait_for(&self, index: usize) -> Result<ShortestPathTree> {
-        let mut state = self.state();
-        loop {
-            if let Some(answer) = state.done.remove(&index) {
-                state.delivered = index + 1;
-                self.changed.notify_all();
-                return answer;
-            }
-            if state.stopped {
-                return Err(Error::Interrupted);
-            }
-            state = self.wait(state);
-        }
-    }
-
-    fn stop(&self) {
-        self.state().stopped = true;
-        self.changed.notify_all();
-    }
-}
-
-/// Ends the wait for a worker that unwound; its panic then surfaces on the calling thread.
-struct StopOnPanic<'q>(&'q Queue);
-
-impl Drop for StopOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.stop();
-        }
     }
 }
 

@@ -44,10 +44,14 @@ impl Solver<'_> {
     ///
     /// As [`Solver::path`].
     pub fn path_and_report(&self, from: VertexId, to: VertexId) -> Result<(Option<Path>, Report)> {
+        self.answer(|| self.path_here(from, to))
+    }
+
+    fn path_here(&self, from: VertexId, to: VertexId) -> Result<(Option<Path>, Report)> {
         self.checked(&[from], "source")?;
         self.checked(&[to], "target")?;
         if !self.searches_from_both_ends() {
-            let tree = self.solve(Sssp::from(from).to(to))?;
+            let tree = self.solve_here(Sssp::from(from).to(to))?;
             return Ok((tree.path_to(to), tree.report));
         }
         let start = Instant::now();

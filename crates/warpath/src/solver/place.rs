@@ -61,7 +61,7 @@ impl Predicted {
         if self.gpu >= self.cpu {
             return Err(format!("a GPU does not pay: {predicted}"));
         }
-        match solver.device_memory() {
+        match solver.allowed_on_device() {
             Ok(available) if bytes <= available => Ok(format!("a GPU pays: {predicted}")),
             Ok(available) => Err(format!("the GPU has {available} bytes of memory to give; the search takes {bytes}")),
             Err(error) => {

@@ -39,7 +39,7 @@ impl Search for Sssp {
             return bfs.plan_together(solver, sources);
         }
         if self.place(solver).engine == Place::Cuda && self.goes_together(solver, sources.len())? {
-            let available = match solver.device_memory() {
+            let available = match solver.allowed_on_device() {
                 // Without a device there is no telling how much fits.
                 Err(Error::NoDevice(_)) => u64::MAX,
                 available => available?,

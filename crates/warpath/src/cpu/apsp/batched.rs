@@ -29,6 +29,9 @@
 //! Negative weights are fine as long as no negative cycle can be reached, which is looked for first.
 //!
 //! Source: Then et al. 2014, "The more the merrier" (sharing reads between searches); Bellman 1958 (label-correcting).
+//!
+//! *Invariants.* A function that was compiled for more instructions is called only where the processor has been found
+//! to have them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -78,6 +81,7 @@ pub(super) fn workspace_bytes(vertices: u64, arcs: u64, threads: u64, distance_b
 }
 
 fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance>) -> Result<Statistics> {
+    task.check(&output)?;
     let negative = task.graph.has_negative_weights();
     if negative {
         potentials::<L>(task.adjacency, task.graph, task.sources, task.control)?;
@@ -112,6 +116,7 @@ pub(super) fn search<L: ApspLane>(
 
 /// Unit weights need no labels: [`multi_source`] search keeps a bit for each source and vertex.
 fn solve_unit(task: &ApspTask<'_, UnitLane>, output: ApspOutput<'_, u32>) -> Result<Statistics> {
+    task.check(&output)?;
     let threads = task.team.threads();
     let bytes = workspace_bytes(task.graph.vertices() as u64, task.graph.arcs() as u64, threads as u64, 4);
     let width = multi_source::batch_width(task.graph, task.sources.len(), threads, bytes.max(SMALL_BYTES));

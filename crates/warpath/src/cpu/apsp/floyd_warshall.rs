@@ -87,6 +87,7 @@ pub(super) fn with_square_matrix<L: ApspLane>(
     output: ApspOutput<'_, L::Distance>,
     mut eliminate: impl FnMut(&mut [L::Distance], usize) -> Result<Option<Statistics>>,
 ) -> Result<Statistics> {
+    task.check(&output)?;
     let vertices = task.graph.vertices();
     // Where weights are negative, a cycle that no source reaches must not spoil the rows of others: only what the
     // sources reach takes part.
@@ -116,7 +117,7 @@ pub(super) fn with_square_matrix<L: ApspLane>(
                 break statistics;
             }
         };
-        if task.team.install(|| is_in_range::<L>(task, matrix)) {
+        if task.team.install(|| is_in_range::<L>(task, &takes_part, matrix)) {
             Ok(statistics)
         } else {
             Err(Error::DistanceOverflow { lane: L::NAME })
@@ -171,8 +172,16 @@ fn select<L: Lane>(task: &ApspTask<'_, L>, row: &[L::Distance], cells: &mut [L::
 /// Whether no distance was lost to saturation: nearly always because the greatest one plus the greatest weight is in
 /// range, else because in no row an arc leads from a reached vertex to an unreached one. Floats below 0 must not have
 /// become infinite, either.
-fn is_in_range<L: Lane>(task: &ApspTask<'_, L>, matrix: &[L::Distance]) -> bool {
+///
+/// Where no weight is below 0, a part of a shortest path is no longer than the whole, so that only the rows asked for
+/// matter; else all rows that take part.
+fn is_in_range<L: Lane>(
+    task: &ApspTask<'_, L>,
+    takes_part: &(dyn Fn(usize) -> bool + Sync),
+    matrix: &[L::Distance],
+) -> bool {
     let unreachable = L::Distance::UNREACHABLE;
+    let negative = task.graph.has_negative_weights();
     let greatest =
         matrix
             .par_chunks(1 << 16)
@@ -182,19 +191,15 @@ fn is_in_range<L: Lane>(task: &ApspTask<'_, L>, matrix: &[L::Distance]) -> bool 
                 })
             })
             .reduce(|| L::Distance::ZERO, |a, b| if a < b { b } else { a });
-    if matrix.par_iter().with_min_len(1 << 16).any(|cell| cell.to_f64() == f64::NEG_INFINITY) {
-        return false;
-    }
-    if greatest.to_f64() + task.graph.weight_range().1 < L::Distance::LIMIT {
+    let below_all = || matrix.par_iter().with_min_len(1 << 16).any(|cell| cell.to_f64() == f64::NEG_INFINITY);
+    if greatest.to_f64() + task.graph.weight_range().1 < L::Distance::LIMIT && !(negative && below_all()) {
         return true;
     }
-    matrix.par_chunks_exact(task.graph.vertices().max(1)).all(|row| {
-        (0..row.len()).all(|u| {
-            row[u] == unreachable
-                || task
-                    .adjacency
-                    .edges(u as VertexId)
-                    .all(|(v, weight)| row[v as usize] != unreachable || L::extend(row[u], weight) != unreachable)
-        })
-    })
+    let row_suffices =
+        |u: usize| !task.graph.has_left_range(&matrix[u * task.graph.vertices()..][..task.graph.vertices()]);
+    if negative {
+        (0..task.graph.vertices()).into_par_iter().filter(|&u| takes_part(u)).all(row_suffices)
+    } else {
+        task.sources.par_iter().all(|&source| row_suffices(source as usize))
+    }
 }

@@ -41,6 +41,7 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
 };
 
 fn solve(task: &ApspTask<'_, I32Lane>, output: ApspOutput<'_, i64>) -> Result<Statistics> {
+    task.check(&output)?;
     if !task.graph.has_negative_weights() {
         return (batched::ALGORITHM.solve.signed)(task, output);
     }

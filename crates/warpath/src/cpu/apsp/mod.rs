@@ -14,7 +14,7 @@ use super::Team;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::graph::{Adjacency, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId};
 use crate::problems::KeptState;
-use crate::{Control, Result};
+use crate::{Control, Error, Result};
 
 /// Everything an all-pairs search needs to know.
 #[derive(Debug)]
@@ -38,6 +38,21 @@ pub struct ApspTask<'a, L: Lane> {
 }
 
 impl<L: Lane> ApspTask<'_, L> {
+    /// An error unless all sources and targets are vertices, the arcs those of the graph, and the output has room for the
+    /// table.
+    fn check(&self, output: &ApspOutput<'_, L::Distance>) -> Result<()> {
+        self.graph.check_arcs(self.adjacency)?;
+        self.graph.check_vertices(self.sources, "source")?;
+        self.graph.check_vertices(self.targets.unwrap_or_default(), "target")?;
+        match output {
+            ApspOutput::Matrix(matrix) if self.sources.len().checked_mul(self.columns()) != Some(matrix.len()) => {
+                let (rows, columns) = (self.sources.len(), self.columns());
+                Err(Error::invalid(format!("{} cells are no table of {rows} rows and {columns} columns", matrix.len())))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Distances in a row.
     pub fn columns(&self) -> usize {
         self.targets.map_or(self.graph.vertices(), <[VertexId]>::len)

@@ -24,6 +24,9 @@
 //! graphs it is the queue plus a little bookkeeping.
 //!
 //! Source: Beamer, Asanović, Patterson 2012, "Direction-Optimizing Breadth-First Search".
+//!
+//! *Invariants.* Levels, marks and bitmaps have room for every vertex of the graph. Heads and offsets are those of a
+//! `Csr`, which has checked them; sources are checked before the search. Whatever several threads write is atomic.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -74,6 +77,7 @@ const CHUNK: usize = 8;
 const CHUNK_VERTICES: usize = 64 * CHUNK;
 
 fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
+    task.check()?;
     let vertices = task.graph.vertices();
     let mut search = Search::new(vertices);
     let mut levels = task.team.filled(vertices, || UNREACHED);
@@ -133,8 +137,7 @@ impl Search {
         let mut counters = [0; 3];
         let mut level = 0;
         let mut fresh = true;
-        task.sources.iter().for_each(|&source| levels[source as usize] = 0);
-        self.queue.restart(task.sources.iter().copied());
+        self.queue.restart(task.begin(levels));
         let narrow_arcs = task.parameters.get("narrow").map_or((graph.vertices() / 64).max(8192), |arcs| arcs as usize);
         loop {
             while !is_wide(graph, self.queue.frontier(), narrow_arcs) {

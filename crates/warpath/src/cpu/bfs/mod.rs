@@ -17,7 +17,7 @@ use crate::{Control, Result};
 pub struct BfsTask<'a> {
     /// The graph; its transpose has been made if the algorithm asks for it.
     pub graph: &'a Graph,
-    /// At least one vertex; none twice.
+    /// Vertices; one that is named twice counts once.
     pub sources: &'a [VertexId],
     /// If not empty, the search may stop when all of these are settled.
     pub targets: &'a [VertexId],
@@ -29,6 +29,19 @@ pub struct BfsTask<'a> {
     pub team: &'a Team,
     /// Who may cancel.
     pub control: &'a Control,
+}
+
+impl BfsTask<'_> {
+    /// An error unless all sources and targets are vertices.
+    fn check(&self) -> Result<()> {
+        self.graph.check_vertices(self.sources, "source")?;
+        self.graph.check_vertices(self.targets, "target")
+    }
+
+    /// Gives the sources level 0, where all levels are [`UNREACHED`]; returns them, none twice.
+    fn begin(&self, levels: &mut [u32]) -> impl Iterator<Item = VertexId> {
+        self.sources.iter().copied().filter(|&v| std::mem::replace(&mut levels[v as usize], 0) == UNREACHED)
+    }
 }
 
 /// Levels by vertex, [`UNREACHED`] where there is none, and counters.

@@ -29,6 +29,8 @@ use crate::{Control, Error, Result};
 const NOT_REACHED: u8 = u8::MAX;
 /// The last level that a batch can have.
 const DEEPEST: u8 = NOT_REACHED - 1;
+/// The most searches that a batch has.
+const WIDEST: usize = 512;
 /// Below this many sources a batch does not pay.
 const FEWEST_IN_A_BATCH: usize = 8;
 /// A level is pulled if the arcs out of its frontier exceed this part of all arcs.
@@ -44,9 +46,9 @@ pub fn batch_width(graph: &Graph, sources: usize, threads: usize, memory: u64) -
     if sources < FEWEST_IN_A_BATCH {
         return 0;
     }
-    let wanted = sources.div_ceil(threads.max(1)).next_power_of_two().clamp(64, 512);
+    let wanted = sources.div_ceil(threads.max(1)).next_power_of_two().clamp(64, WIDEST);
     let fits = |&width: &usize| memory_of_many(graph, width, threads) <= memory;
-    [512, 256, 128, 64].into_iter().filter(|&width| width <= wanted).find(fits).unwrap_or(0)
+    [WIDEST, 256, 128, 64].into_iter().filter(|&width| width <= wanted).find(fits).unwrap_or(0)
 }
 
 /// Bytes that [`levels_of_many`] takes at most, with batches of this width; the transpose of a directed graph aside.
@@ -60,15 +62,11 @@ pub fn memory_of_many(graph: &Graph, width: usize, threads: usize) -> u64 {
 /// The levels of every vertex from each of many sources, each source a search of its own.
 ///
 /// `emit` is called once for each source, from the team's threads, in no particular order. `width` is what
-/// [`batch_width`] says, or any of its values.
+/// [`batch_width`] says; more than the widest batch count as that.
 ///
 /// # Errors
 ///
-/// What `emit` returns, or [`Error::Interrupted`].
-///
-/// # Panics
-///
-/// If a source is not a vertex.
+/// What `emit` returns, [`Error::Interrupted`], or [`Error::InvalidRequest`] if a source is not a vertex.
 pub fn levels_of_many(
     graph: &Graph,
     sources: &[VertexId],
@@ -77,6 +75,8 @@ pub fn levels_of_many(
     control: &Control,
     emit: &EmitLevels<'_>,
 ) -> Result<()> {
+    graph.check_vertices(sources, "source")?;
+    let width = width.min(WIDEST);
     let too_deep = AtomicBool::new(width == 0);
     let claimed = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);

@@ -13,6 +13,10 @@
 //! loop end.
 //!
 //! Source: Moore 1959, "The shortest path through a maze"; Cormen et al., *Introduction to Algorithms*, sect. 22.2.
+//!
+//! *Invariants.* The queue has room for each vertex once, and one more. A vertex enters it only as its level changes
+//! from `UNREACHED`, which happens once; sources are told apart in the same way (`BfsTask::begin`), after a check that
+//! they are vertices. Offsets and heads are a `Csr`'s, which has checked them.
 
 use super::{BfsAlgorithm, BfsOutcome, BfsTask, UNREACHED};
 use crate::Result;
@@ -45,13 +49,13 @@ const ALWAYS_PROBED: usize = 3;
 
 fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
     const VERTICES_BETWEEN_CHECKS: usize = 1 << 16;
+    task.check()?;
     let graph = task.graph.csr();
     let mut levels = on_huge_pages(Vec::with_capacity(graph.vertices()));
     levels.resize(graph.vertices(), UNREACHED);
     let mut queue = Queue::new(graph.vertices());
     let mut targets = task.targets.to_vec();
-    task.sources.iter().for_each(|&source| levels[source as usize] = 0);
-    queue.restart(task.sources.iter().copied());
+    queue.restart(task.begin(&mut levels));
     let (mut level, mut checked_at) = (0, 0);
     task.control.check()?;
     while !queue.frontier().is_empty() && level < task.cutoff && !all_settled(&mut targets, task, &levels) {
@@ -94,7 +98,7 @@ impl Queue {
         Queue { vertices: on_huge_pages(Vec::with_capacity(vertices + 1)), head: 0, tail: 0 }
     }
 
-    /// Forgets everything and begins with this frontier, no vertex of which is named twice.
+    /// Forgets everything and begins with this frontier, no vertex of which is named twice: there is room for each once.
     pub(super) fn restart(&mut self, frontier: impl IntoIterator<Item = VertexId>) {
         self.vertices.clear();
         self.vertices.extend(frontier);

@@ -1,4 +1,7 @@
 //! Transitive closure on the CPU.
+//!
+//! *Invariants.* A function that was compiled for more instructions is called only where the processor has been found
+//! to have them.
 
 pub mod bit_warshall;
 pub mod condensation;

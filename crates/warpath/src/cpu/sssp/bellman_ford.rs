@@ -33,6 +33,7 @@ pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
 };
 
 fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
+    task.check()?;
     // Without negative weights no cycle can sink, whatever rounding does.
     let can_sink = task.graph.has_negative_weights();
     match run(task, can_sink, 0.0)? {

@@ -34,6 +34,9 @@
 //! arcs; bucket fusion: Zhang et al. 2020, "Optimizing ordered graph algorithms with GraphIt", sect. 5; pulling in place
 //! of long arcs: Chakaravarthy et al. 2014, "Scalable single source shortest path algorithms for massively parallel
 //! systems".
+//!
+//! *Invariants.* What is collected has room for every arc that is looked at, which is asserted before each loop; ids of
+//! vertices index with a check.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -41,10 +44,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
 use crate::algorithms::{AlgorithmInfo, Parameter, Values};
-use crate::cpu::{Patience, Worker};
+use crate::cpu::Worker;
 use crate::graph::{Adjacency, DistanceKey, DistanceValue, Lane, VertexId, Weight, WeightKind};
 use crate::prefetch::prefetch;
 use crate::problems::Problem;
+use crate::sync::Patience;
 use crate::{Error, Result};
 
 /// This algorithm's line in the table.
@@ -82,6 +86,7 @@ const CANDIDATES: usize = 512;
 const BLOCK: usize = 256;
 
 fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
+    task.check()?;
     let delta = task.parameters.get("delta").unwrap_or_else(|| choose_delta(task));
     let width = Width::new(delta);
     let unreachable = L::Distance::UNREACHABLE.key();

@@ -30,6 +30,7 @@ pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
 
 fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
     const SETTLED_BETWEEN_CHECKS: u64 = 1 << 14;
+    task.check()?;
     let graph = task.adjacency;
     let mut distances = vec![L::Distance::UNREACHABLE; graph.vertices()];
     let mut is_target = vec![false; if task.targets.is_empty() { 0 } else { graph.vertices() }];

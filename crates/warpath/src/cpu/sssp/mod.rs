@@ -17,7 +17,7 @@ pub struct SsspTask<'a, L: Lane> {
     pub adjacency: Adjacency<'a, L::Weight>,
     /// The graph behind them, for what is cached there: the range of its weights, its transpose, names.
     pub graph: &'a Graph,
-    /// At least one vertex; none twice.
+    /// Vertices; one that is named twice counts once.
     pub sources: &'a [VertexId],
     /// If not empty, the search may stop when all of these are settled.
     pub targets: &'a [VertexId],
@@ -29,6 +29,15 @@ pub struct SsspTask<'a, L: Lane> {
     pub team: &'a Team,
     /// Who may cancel.
     pub control: &'a Control,
+}
+
+impl<L: Lane> SsspTask<'_, L> {
+    /// An error unless all sources and targets are vertices, and the arcs those of the graph.
+    fn check(&self) -> Result<()> {
+        self.graph.check_arcs(self.adjacency)?;
+        self.graph.check_vertices(self.sources, "source")?;
+        self.graph.check_vertices(self.targets, "target")
+    }
 }
 
 /// Distances by vertex, `UNREACHABLE` where there is none, and counters.

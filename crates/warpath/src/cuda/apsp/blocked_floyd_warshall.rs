@@ -8,6 +8,11 @@
 //! It is there to be compared with; `tiled-floyd-warshall` keeps its three phases, and mends all this.
 //!
 //! Source: Katz and Kider 2008, "All-pairs shortest-paths for large graphs on the GPU", sect. 4.1-4.2.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use super::matrix::Matrix;
 use super::{CELL_BITS, Cell, DenseTask, Ended, MatrixAlgorithm};

@@ -10,6 +10,11 @@
 //! Both win where nothing else does: they are there to be compared with. See `tiled-floyd-warshall`.
 //!
 //! Source: Harish and Narayanan 2007, algorithm 6 and sect. 3.4; Pathak et al. 2022, algorithm 14.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use super::matrix::Matrix;
 use super::{CELL_BITS, Cell, DenseTask, Ended, MatrixAlgorithm};

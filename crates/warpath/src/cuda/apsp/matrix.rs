@@ -3,6 +3,11 @@
 //! It is row-major, with rows and columns beyond the vertices as the algorithm wants them, which have no arcs. Rows are
 //! made by several threads of the host in the pinned pieces that they are sent from, and come back through a buffer on
 //! the device, in which they have the type of the lane and no gaps.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use std::sync::Arc;
 

@@ -217,6 +217,8 @@ pub(crate) struct Computed {
     pub(crate) seconds: [f64; 3],
     /// The most that was taken on the device at any time.
     pub(crate) device_bytes: u64,
+    /// Whether the length of a path, though perhaps of no shortest one, may have left the range of floats: rows tell.
+    pub(crate) may_have_left_range: bool,
 }
 
 /// An all-pairs algorithm.
@@ -495,7 +497,8 @@ impl MatrixAlgorithm {
                 Finished::Strips(strips) => strips.is_in_range()?,
                 Finished::Whole(matrix) => matrix.is_in_range()?,
             };
-            if is_in_range {
+            // Floats overflow to infinity, which no sum brings back.
+            if is_in_range || cell.is_float() {
                 statistics.push(("cell_bits", 8 * cell.bytes()));
                 statistics.push(("repeated_in_wider_cells", repeated));
                 let worked = start.elapsed().as_secs_f64();
@@ -504,7 +507,13 @@ impl MatrixAlgorithm {
                     statistics.extend(matrix.derive_successors(task)?);
                 }
                 let seconds = [uploaded, worked, start.elapsed().as_secs_f64()];
-                return Ok(Solved::Matrix(Box::new(Computed { matrix, statistics, seconds, device_bytes })));
+                return Ok(Solved::Matrix(Box::new(Computed {
+                    matrix,
+                    statistics,
+                    seconds,
+                    device_bytes,
+                    may_have_left_range: !is_in_range,
+                })));
             }
             repeated += 1;
         }

@@ -3,6 +3,11 @@
 //!
 //! What was packed is brought to the host beside the stream, while the next searches run. It stays as it is until the host
 //! has the next rows packed, so there is need for one buffer only.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use std::sync::Arc;
 

@@ -8,6 +8,11 @@
 //! It wins nowhere; it is there to be compared with.
 //!
 //! Source: Harish and Narayanan 2007, algorithm 7; Pathak et al. 2022, algorithm 13.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use super::searches::{Finished, RowsOnDevice, Searches, SearchesAlgorithm, SearchesTask};
 use crate::algorithms::{AlgorithmInfo, Statistics, add_counters};

@@ -40,6 +40,11 @@
 //! For `T` arcs on paths: `V * T` tests at most, fewer where many arcs are tight, `V^2` for the rest, and `V^2` times a
 //! logarithm for the chains. Memory: the matrix once more, half a byte for each cell for the arcs (a quarter in 16 bits), and
 //! a word for each cell of the result.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use super::matrix::Matrix;
 use super::{Cell, DenseTask};

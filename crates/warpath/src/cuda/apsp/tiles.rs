@@ -1,5 +1,10 @@
 //! The host's side of `kernels/apsp/tiles.cuh`: tiles in registers, all phases of many stages in one launch. The essay is in
 //! [`tiled_floyd_warshall`](super::tiled_floyd_warshall).
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use std::sync::Arc;
 

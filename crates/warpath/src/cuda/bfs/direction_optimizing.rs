@@ -21,6 +21,11 @@
 //! `multi-hop` does.
 //!
 //! Source: Beamer, Asanovic and Patterson 2012, "Direction-optimizing breadth-first search".
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use std::sync::Arc;
 

@@ -6,6 +6,11 @@
 //! on graphs of few levels, and loses on long thin ones, where nearly all threads find nothing to do.
 //!
 //! Source: Pathak et al. 2022, algorithms 1 and 2. Repairs are listed in `kernels/bfs/level_parallel.cu`.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use std::sync::Arc;
 

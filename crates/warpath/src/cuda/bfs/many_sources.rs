@@ -39,6 +39,11 @@
 //!
 //! Source: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph Traversal" (MS-BFS, and its
 //! direction-optimized form); for one search as an algorithm of its own, all sources have the same bit.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use std::sync::Arc;
 

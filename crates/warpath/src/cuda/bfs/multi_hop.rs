@@ -20,6 +20,11 @@
 //! social networks, it is not for use. A neighborhood has at most 511 other vertices: where a vertex has more arcs than
 //! that, there are none, and all searches go level by level, as `queue` does; so does a search of which a step does not fit
 //! its queue. Statistics of such a search are those of `queue`: they have levels and no steps.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use std::sync::Arc;
 

@@ -34,6 +34,11 @@
 //!
 //! Sources: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph Traversal"; Shun and Blelloch 2013, "Ligra:
 //! A Lightweight Graph Processing Framework for Shared Memory", for the two forms of the frontier.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use super::multi_hop;
 use crate::algorithms::{Parameter, Parameters, Values};

@@ -4,6 +4,11 @@
 //! (`problems/predecessors.rs`): the same tree whatever found the levels. Arcs are pushed, so the arcs by head are not
 //! needed; warps take equal shares of the arcs, so hubs do no harm. O(V + E) work: one pass over the arcs, with two
 //! random accesses each, to levels and predecessors.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use crate::Result;
 use crate::cuda::device::memory::{DeviceSlice, Pool};

@@ -5,6 +5,11 @@
 //! keeps its whole warp waiting. It wins over `level-parallel` wherever there are many levels.
 //!
 //! Source: Pathak et al. 2022, algorithms 3 and 4. Repairs are listed in `kernels/bfs/queue.cu`.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use std::sync::Arc;
 

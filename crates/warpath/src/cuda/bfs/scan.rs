@@ -7,6 +7,11 @@
 //! launches cost it five times as much.
 //!
 //! Source: Pathak et al. 2022, algorithms 5 to 9. Repairs are listed in `kernels/bfs/scan.cu`.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use std::sync::Arc;
 

@@ -9,6 +9,11 @@
 //!
 //! Source: Harish and Narayanan 2007, algorithms 1 and 2; Singh 2017, whose flag says whether to go on. Repairs are
 //! listed in `kernels/bfs/vertex_parallel.cu`.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use std::sync::Arc;
 

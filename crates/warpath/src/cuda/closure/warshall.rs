@@ -7,6 +7,11 @@
 //! `bit-warshall`, which has 32 pairs in a word.
 //!
 //! Source: Katz and Kider 2008, "All-pairs shortest-paths for large graphs on the GPU", sect. 3.2 (algorithm 1) and 4.3.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use super::{Bits, ClosureAlgorithm, ClosureTask};
 use crate::Result;

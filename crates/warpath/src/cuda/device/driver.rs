@@ -5,6 +5,10 @@
 //! a fresh one made beside whatever else the process does with CUDA. Every call makes the context current, and the
 //! caller's own one again when it returns: it is a matter of nanoseconds, the device may then be used from any thread, and
 //! a program that uses CUDA itself notices nothing.
+//!
+//! *Invariants.* Every call gets handles that the driver has given for this context, which lives as long as they do,
+//! and pointers to live values of the type that the driver writes. Callers of the unsafe functions vouch for addresses
+//! and lengths (see `Device`).
 
 use std::any::Any;
 use std::collections::HashMap;

@@ -4,6 +4,10 @@
 //! between host and device, and between devices, are done as late as they may be: who doesn't wait for them, or doesn't
 //! have another stream wait for them, is found out. Device memory is the heap's, which makes bad accesses visible to sanitizers, and holds a pattern until it is written. Every launch has a
 //! seed of its own, counted up from the device's: the same program sees the same schedules again.
+//!
+//! *Invariants.* Addresses of the device are those of memory of the host, which stays allocated until it is freed by
+//! whoever asked for it; the unsafe functions pass on what their callers vouch for. The functions of the emulator in
+//! C++ have the signatures declared here.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::any::Any;

@@ -3,6 +3,9 @@
 //! A [`Pool`] is one allocation, taken when a graph is prepared, of which arrays are cut off one after another. Nothing
 //! is given back before the whole pool is. So what a solver takes is known before it takes it, and no query allocates.
 //! What goes there and comes back goes through the pinned memory of [`staging`](super::staging).
+//!
+//! *Invariants.* Every `DeviceSlice` lies within the pool that gave it, which frees its memory only when it is dropped,
+//! after the device is done. Elements are plain data, of which any bytes are a value.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;

@@ -7,6 +7,9 @@
 //!
 //! Everything can fail, and failures are values. Some failures of a kernel (a bad address, a trap) take the whole
 //! context with them: then the device is lost, every later call says so, and it has to be opened again.
+//!
+//! *Invariants.* Devices take addresses on trust, as `Device` says; callers pass only what came from the same device
+//! and is as long as they say. An `Argument` is laid out as the kernel's parameter.
 
 use std::any::Any;
 use std::ffi::c_void;

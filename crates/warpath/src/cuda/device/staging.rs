@@ -12,6 +12,9 @@
 //!
 //! The pieces are made when the device is opened, and not when they are first used: pinning 16 MiB takes milliseconds,
 //! which nobody notices beside those 300 that opening takes, and which would count when a graph is made ready.
+//!
+//! *Invariants.* A piece of pinned memory belongs to one lane, of which one thread at a time has hold; it is used again
+//! only after the event that was recorded behind its last copy has passed.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;

@@ -17,6 +17,11 @@
 //! there are vertices, or sooner in the distances themselves: see `negative_cycles.rs`.
 //!
 //! Source: Rejaud, "CS516 Project 2 CUDA Report", sect. 2. Repairs are listed in `kernels/sssp/bellman_ford.cu`.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use std::sync::Arc;
 

@@ -47,6 +47,11 @@
 //! Source: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest
 //! paths", sect. 4.4; a threshold for so many vertices as in Dong, Gu, Sun and Zhang 2021, "Efficient stepping algorithms
 //! and implementations for parallel shortest paths".
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use std::sync::Arc;
 

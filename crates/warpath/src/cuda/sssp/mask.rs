@@ -13,6 +13,11 @@
 //!
 //! Source: Harish and Narayanan 2007, algorithms 3 to 5; Pathak et al. 2022, algorithms 10 to 12, sect. 4.2 (atomics)
 //! and 4.3 (coarsening). Repairs are listed in `kernels/sssp/mask.cu`.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use std::sync::Arc;
 

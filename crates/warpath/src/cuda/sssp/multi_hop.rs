@@ -27,6 +27,11 @@
 //!
 //! Work O(V x neighborhood / 10), span O(greatest distance / delta) barriers of the grid, about 6 microseconds each with
 //! what comes with them. It wins where neighborhoods grow like those of a plane; elsewhere `near-far` does.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

@@ -29,6 +29,11 @@
 //!
 //! Source: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest
 //! paths", sect. 4.4; the moving delta after Wang, Fussell and Lin 2021, "A fast work-efficient SSSP algorithm for GPUs".
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use std::sync::Arc;
 

@@ -17,6 +17,11 @@
 //! farthest target count as not reached: their distances are perhaps not final.
 //!
 //! Nothing is taken for it where a search has arrays to spare: the list of short rows, say, which has done its duty.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use super::DeviceLane;
 use super::edges::DeviceEdges;

@@ -14,6 +14,11 @@
 //! one array, and a flag for each vertex whose distance fell. `edge-order` and `launch` are those of `bellman-ford`.
 //!
 //! Source: Rejaud, "CS516 Project 2 CUDA Report", sect. 3. Repairs are listed in `kernels/sssp/work_efficient.cu`.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
+//! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
+//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
+//! checked.
 
 use std::sync::Arc;
 

@@ -111,7 +111,7 @@ pub(super) fn plan(
         return;
     }
     // Without a device there is no telling how much fits.
-    let available = solver.device_memory().unwrap_or(u64::MAX);
+    let available = solver.allowed_on_device().unwrap_or(u64::MAX);
     for item in device_plan(algorithm, parameters, graph, table, available).device_items() {
         plan.device(item.what.clone(), item.bytes);
     }
@@ -136,7 +136,7 @@ pub(super) fn run<L: ApspLane + DenseLane>(
     if have == order.len() || is_empty {
         return Ok(ran);
     }
-    let available = solver.device_memory()?;
+    let available = solver.allowed_on_device()?;
     let device = {
         let mut state = solver.cuda();
         state.give_up_prepared();

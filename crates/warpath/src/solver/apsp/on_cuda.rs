@@ -126,7 +126,7 @@ pub(super) fn rounding<L: DenseLane>(
 
 /// The algorithm to run on a GPU if none was asked for, and why: the quickest of those that fit its memory.
 pub(super) fn choose(solver: &Solver<'_>, table: &Table) -> (String, String) {
-    let available = solver.device_memory().unwrap_or(u64::MAX);
+    let available = solver.allowed_on_device().unwrap_or(u64::MAX);
     let candidates = predicted::candidates(solver, table, available);
     let in_words: Vec<String> = candidates
         .iter()
@@ -176,7 +176,7 @@ pub(super) fn pays(request: &Apsp, solver: &Solver<'_>, table: &Table) -> std::r
     let gpu = best(u64::MAX)?.seconds + opening;
     if gpu < cpu {
         // Now it is worth opening the device, to see what it has room for.
-        let available = solver.device_memory().map_err(|error| error.to_string())?;
+        let available = solver.allowed_on_device().map_err(|error| error.to_string())?;
         let Candidate { seconds, bytes, .. } = best(available)?;
         return Predicted { gpu: seconds + opening, cpu }.gpu_pays(solver, bytes);
     }
@@ -229,6 +229,9 @@ pub(super) fn run<L: ApspLane + DenseLane>(
     solver.cuda().give_up_prepared();
     let mut solve = || match task.team.install(|| algorithm.solve::<L>(&devices, &room, &dense))? {
         Solved::Matrix(computed) => {
+            if computed.may_have_left_range && has_left_range::<L>(task, &computed.matrix, reached.as_deref())? {
+                return Err(Error::DistanceOverflow { lane: L::NAME });
+            }
             let used = devices[..computed.matrix.devices()].iter();
             ran.engine = Engine::Cuda(used.map(|device| device.properties().ordinal).collect()).to_string();
             ran.statistics = computed.statistics;
@@ -256,6 +259,30 @@ pub(super) fn run<L: ApspLane + DenseLane>(
         solver.cuda().close();
     }
     result.map(|()| ran)
+}
+
+/// Whether a shortest distance has left the range of floats. Where no weight is below 0, a part of a shortest path is no
+/// longer than the whole, so that only the rows asked for matter; else all rows of which vertices can be reached.
+fn has_left_range<L: ApspLane + DenseLane>(
+    task: &ApspTask<'_, L>,
+    matrix: &Finished,
+    reached: Option<&[bool]>,
+) -> Result<bool> {
+    let graph = task.graph;
+    let mut row = vec![L::Distance::UNREACHABLE; graph.vertices()];
+    let mut has_left = |source: VertexId| -> Result<bool> {
+        task.control.check()?;
+        matrix.read_rows::<L>(source.into(), &mut row)?;
+        Ok(graph.has_left_range(&row))
+    };
+    let all = (0..graph.vertices() as VertexId).filter(|&v| reached.is_none_or(|reached| reached[v as usize]));
+    let rows: Vec<VertexId> = if graph.has_negative_weights() { all.collect() } else { task.sources.to_vec() };
+    for source in rows {
+        if has_left(source)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Which vertices can be reached.

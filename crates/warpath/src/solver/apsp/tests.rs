@@ -581,3 +581,80 @@ fn auto_takes_the_matrix_for_dense_graphs_only() {
     assert_eq!(matrix.report().algorithm, "johnson");
     assert!(!matrix.report().reason.is_empty());
 }
+
+/// What a distance, a multiple of some unit, is in the type of a graph's weights; `None` if it is out of range there.
+fn in_units<W: Weight>(units: i128, unit: f64, limit: i128) -> Option<f64> {
+    (units < limit || W::KIND == WeightKind::U32).then(|| units as f64 * unit)
+}
+
+/// Walks leave the range of the lane everywhere; it is an error exactly where a shortest one does, whatever the algorithm.
+fn only_shortest_distances_count<W: Weight>(weight: impl Fn(u32) -> W, unit: f64) {
+    const LIMIT: i128 = 16;
+    let mut random = Random(41);
+    let (mut fit, mut too_long) = (0, 0);
+    for round in 0..60 {
+        let vertices = 4 + random.below(8) as u32;
+        let mut below = |bound: u32| random.below(bound.into()) as u32;
+        let mut edges: Vec<(u32, u32, u32)> =
+            (0..2 * vertices).map(|_| (below(vertices), below(vertices), 1 + below(15))).collect();
+        if round % 2 == 0 {
+            // Short cuts to everywhere, so that no shortest distance from 0 leaves the range.
+            edges.extend((1..vertices).map(|v| (0, v, 15)));
+        }
+        edges.push((0, vertices - 1, 15));
+        let expected = naive(&Graph::from_edges(edges.clone()).unwrap());
+        let graph = Graph::from_edges(edges.into_iter().map(|(u, v, units)| (u, v, weight(units)))).unwrap();
+        let n = graph.vertices();
+        let solver = solver(&graph, 1);
+        for sources in [vec![0], (0..n as VertexId).collect()] {
+            let wanted: Vec<Option<Option<f64>>> = sources
+                .iter()
+                .flat_map(|&s| &expected[s as usize * n..][..n])
+                .map(|units| units.map(|units| in_units::<W>(units, unit, LIMIT)))
+                .collect();
+            let fits = !wanted.contains(&Some(None));
+            if fits {
+                fit += 1
+            } else {
+                too_long += 1
+            }
+            let check = |what: &str, found: Result<Vec<Option<f64>>>| match found {
+                Ok(found) => {
+                    assert!(fits, "{what}: a distance out of range is missing");
+                    assert_eq!(found, wanted.iter().map(|units| units.flatten()).collect::<Vec<_>>(), "{what}");
+                }
+                Err(Error::DistanceOverflow { .. }) => assert!(!fits, "{what}: all shortest distances are in range"),
+                Err(other) => panic!("{what}: {other}"),
+            };
+            let numbers = |distances: &Distances| -> Vec<Option<f64>> {
+                (0..distances.len()).map(|cell| distances.get(cell).map(Distance::to_f64)).collect()
+            };
+            for algorithm in names().map(Some).chain([None]) {
+                let request = Apsp { algorithm: algorithm.map(str::to_owned), ..Apsp::all().from(sources.as_slice()) };
+                let found = solver.solve(request.clone()).map(|matrix| {
+                    matrix.verify(&graph).unwrap();
+                    numbers(matrix.distances())
+                });
+                check(&format!("{algorithm:?}"), found);
+                if !fits {
+                    assert!(solver.solve(request.into_sink(&mut ())).is_err());
+                }
+            }
+            if let [source] = sources[..] {
+                for algorithm in ["dijkstra", "bellman-ford", "delta-stepping"] {
+                    let tree = solver.solve(crate::Sssp::from(source).algorithm(algorithm));
+                    check(algorithm, tree.map(|tree| numbers(tree.distances())));
+                }
+            }
+        }
+    }
+    assert!(fit > 20 && (too_long > 20 || W::KIND == WeightKind::U32), "{fit} {too_long}");
+}
+
+#[test]
+fn walks_may_leave_the_range_where_shortest_ones_do_not() {
+    let (single, double) = (2_f32.powi(124), 2_f64.powi(1020));
+    only_shortest_distances_count(|units| units as f32 * single, single.into());
+    only_shortest_distances_count(|units| f64::from(units) * double, double);
+    only_shortest_distances_count(|units| units << 28, f64::from(1 << 28));
+}

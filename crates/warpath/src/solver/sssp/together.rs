@@ -139,7 +139,7 @@ impl Sssp {
         // It was only predicted that the device would do.
         let is_forgiven = |error: &Error| place.optional && leaves_it_to_the_cpu(error);
         let checked = |many: Arc<OnCuda<cuda::SsspAlgorithm>>| solver.check_plan(&many.plan).map(|()| many);
-        let most = solver.device_memory().and_then(|available| self.most_on_cuda(solver, sources.len(), available));
+        let most = solver.allowed_on_device().and_then(|available| self.most_on_cuda(solver, sources.len(), available));
         let many = match most.and_then(|many| many.map(checked).transpose()) {
             Ok(Some(many)) => many,
             Ok(None) => return Ok(false),

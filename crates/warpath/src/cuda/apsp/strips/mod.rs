@@ -65,6 +65,10 @@
 //!
 //! Sources: Katz and Kider 2008, "All-pairs shortest-paths for large graphs on the GPU", sect. 4.4 (pages, and several
 //! GPUs). Running a panel ahead is what LU decompositions call look-ahead.
+//!
+//! *Invariants.* The host's strips stay where they are, and pinned, until all devices are done with them. A copy
+//! between two places gets as many bytes as both have, and nobody touches either before the event that is recorded
+//! behind it has passed.
 
 mod cut;
 mod state;

@@ -1,4 +1,7 @@
 //! One device of those that work on strips: its memory, its kernels, its queues.
+//!
+//! *Invariants.* A kernel gets the argument that it declares; blocks are within their strips, and the slots have room
+//! for what is written. What is copied to the host is read after its event has passed.
 
 use std::sync::Arc;
 

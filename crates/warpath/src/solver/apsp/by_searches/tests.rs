@@ -345,9 +345,10 @@ fn files_continue_and_what_is_whole_takes_no_work() {
     }
 }
 
-/// A sink that asks the solver whose rows it gets.
+/// A sink that asks the solver whose rows it gets, which refuses, and another one.
 struct Asking<'s, 'g> {
     solver: &'s Solver<'g>,
+    other: &'s Solver<'g>,
     asked: Mutex<usize>,
 }
 
@@ -357,7 +358,9 @@ impl RowSink for Asking<'_, '_> {
         Ok(0)
     }
     fn rows(&mut self, block: &RowBlock<'_>) -> Result<()> {
-        let tree = self.solver.solve(Bfs::from(block.rows[0] as VertexId).algorithm("queue:threads=32"))?;
+        let request = Bfs::from(block.rows[0] as VertexId).algorithm("queue:threads=32");
+        assert!(matches!(self.solver.solve(request.clone()), Err(Error::InvalidRequest(_))));
+        let tree = self.other.solve(request)?;
         let reached = tree.reached();
         assert_eq!(block.values.len(), block.rows.len() * self.solver.graph.vertices());
         assert_eq!((0..block.columns).filter(|&cell| block.values.get(cell).is_some()).count() as u64, reached);
@@ -367,12 +370,13 @@ impl RowSink for Asking<'_, '_> {
 }
 
 #[test]
-fn a_sink_may_ask_the_same_solver() {
+fn a_sink_may_ask_another_solver_of_the_same_device() {
     let graph = Graph::from_edges((0..40_u32).flat_map(|v| [(v, v * 7 % 41, v % 9 + 1), (v, v + 1, 4)])).unwrap();
     for device in devices(4) {
         for (algorithm, blocks) in [("batched:threads=32,rows=16", 3), ("tiled-floyd-warshall", 1)] {
             let solver = on(device.clone(), &graph);
-            let mut sink = Asking { solver: &solver, asked: Mutex::new(0) };
+            let other = on(device.clone(), &graph);
+            let mut sink = Asking { solver: &solver, other: &other, asked: Mutex::new(0) };
             solver.solve(Apsp::all().algorithm(algorithm).into_sink(&mut sink)).unwrap();
             assert_eq!(*sink.asked.lock().unwrap(), blocks, "{algorithm}");
         }
@@ -521,4 +525,21 @@ fn weights_that_count_as_one_type() {
     check(|v| v as f32 / 8.0);
     check(|v| f64::from(v) / 8.0);
     check(|_| Unit);
+}
+
+#[test]
+fn floats_of_walks_may_leave_their_range() {
+    let long = Graph::from_edges([(0, 1, 1e308), (1, 2, 1e308), (0, 2, 1.5e308), (2, 3, 1.0)]).unwrap();
+    let longer = Graph::from_edges([(0, 1, 3e38_f32), (1, 2, 3e38), (2, 3, 1.0)]).unwrap();
+    let expected = on_cpu(&long).solve(Apsp::all()).unwrap();
+    for device in devices(3) {
+        for algorithm in ["tiled-floyd-warshall", "floyd-warshall"] {
+            let found = on(device.clone(), &long).solve(Apsp::all().algorithm(algorithm)).unwrap();
+            assert_eq!(found.distances(), expected.distances(), "{algorithm}");
+            let solve =
+                |source: VertexId| on(device.clone(), &longer).solve(Apsp::all().from(source).algorithm(algorithm));
+            assert_eq!(solve(1).unwrap().finite_pairs(), 3, "{algorithm}");
+            assert!(matches!(solve(0), Err(Error::DistanceOverflow { lane: "f32->f32" })), "{algorithm}");
+        }
+    }
 }

@@ -1,0 +1,134 @@
+//! Models of the few places where threads of the library meet by hand, run in every order in which the threads can run, with
+//! everything that the memory model allows them to see: `cargo xtask loom`.
+//!
+//! The files are the library's own; only what [`sync`] has is another. A weaker ordering shows as a race on what the
+//! threads hand to each other, a lost wake-up as a deadlock.
+//!
+//! *Invariants.* The cells of the models are used by one thread at a time: loom fails a model where that does not hold.
+
+#![cfg(loom)]
+
+#[path = "../../warpath/src/cpu/barrier.rs"]
+pub mod barrier;
+#[path = "../../warpath/src/solver/each/queue.rs"]
+pub mod queue;
+pub mod sync;
+
+#[cfg(test)]
+mod tests {
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use crate::barrier::Barrier;
+    use crate::queue::{Queue, Stop};
+
+    /// Runs a function in threads of these numbers, one of them the caller, and waits for all.
+    fn in_threads(count: usize, work: impl Fn(usize) + Clone + 'static) {
+        let others: Vec<_> = (1..count)
+            .map(|index| {
+                let work = work.clone();
+                thread::spawn(move || work(index))
+            })
+            .collect();
+        work(0);
+        others.into_iter().for_each(|other| other.join().unwrap());
+    }
+
+    /// Each of so many threads writes its cell in every round; after the barrier each reads all.
+    fn meet(threads: usize, rounds: usize) {
+        loom::model(move || {
+            let barrier = Arc::new(Barrier::new(threads));
+            let cells: Arc<Vec<_>> = Arc::new((0..threads).map(|_| UnsafeCell::new(0)).collect());
+            in_threads(threads, move |index| {
+                for round in 1..=rounds {
+                    // SAFETY: what a cell is used for alternates at the barrier; loom checks just that.
+                    cells[index].with_mut(|cell| unsafe { *cell = round });
+                    barrier.wait();
+                    for cell in cells.iter() {
+                        // SAFETY: as above.
+                        assert_eq!(cell.with(|cell| unsafe { *cell }), round);
+                    }
+                    barrier.wait();
+                }
+            });
+        });
+    }
+
+    #[test]
+    fn two_threads_meet_time_after_time() {
+        meet(2, 2);
+    }
+
+    #[test]
+    fn answers_come_in_order_and_all_threads_end() {
+        for (count, ahead) in [(2, 1), (3, 1), (2, 2)] {
+            loom::model(move || {
+                let queue = Arc::new(Queue::new(count, ahead));
+                in_threads(2, {
+                    let queue = queue.clone();
+                    move |index| match index {
+                        0 => (0..count).for_each(|index| assert_eq!(queue.wait_for(index), Some(10 * index))),
+                        _ => {
+                            while let Some(index) = queue.take() {
+                                queue.put(index, 10 * index);
+                            }
+                        }
+                    }
+                });
+            });
+        }
+    }
+
+    #[test]
+    fn two_workers_are_woken() {
+        let mut model = loom::model::Builder::new();
+        // All orders of three threads are too many.
+        model.preemption_bound = Some(2);
+        model.check(|| {
+            let queue = Arc::new(Queue::new(3, 1));
+            in_threads(3, move |index| match index {
+                0 => (0..3).for_each(|index| assert_eq!(queue.wait_for(index), Some(index))),
+                _ => {
+                    while let Some(index) = queue.take() {
+                        queue.put(index, index);
+                    }
+                }
+            });
+        });
+    }
+
+    #[test]
+    fn whoever_stops_leaves_nobody_waiting() {
+        for handed_over in [0, 1] {
+            loom::model(move || {
+                let queue = Arc::new(Queue::new(3, 1));
+                in_threads(2, move |index| match index {
+                    0 => {
+                        let _stop = Stop::of(&queue);
+                        (0..handed_over).for_each(|index| assert_eq!(queue.wait_for(index), Some(())));
+                    }
+                    _ => {
+                        while let Some(index) = queue.take() {
+                            queue.put(index, ());
+                        }
+                    }
+                });
+            });
+        }
+    }
+
+    #[test]
+    fn a_worker_that_stops_ends_the_wait() {
+        loom::model(|| {
+            let queue = Arc::new(Queue::<()>::new(2, 1));
+            in_threads(2, move |index| match index {
+                0 => assert_eq!(queue.wait_for(0), None),
+                _ => {
+                    queue.take();
+                    queue.stop();
+                }
+            });
+        });
+    }
+}

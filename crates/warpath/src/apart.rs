@@ -1,0 +1,88 @@
+//! Work on threads of its own, while the caller does nothing else.
+//!
+//! A worker of a rayon pool that waits, for work that it shared out or for another pool, takes up other work of its pool
+//! meanwhile. If it holds a lock, or is in the middle of making something that all want, then that other work may ask for
+//! the same on the same stack, and waits for ever. So whatever holds on to something while rayon works for it runs apart.
+
+use std::cell::Cell;
+
+use rayon::ThreadPoolBuilder;
+
+use crate::{Error, Result};
+
+thread_local! {
+    /// Whether this thread belongs to work that runs apart.
+    static IS_APART: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the calling thread may take up other work while it waits: it is a worker of a rayon pool, and not of one that
+/// [`apart`] has made for a single piece of work.
+pub(crate) fn takes_up_other_work() -> bool {
+    rayon::current_thread_index().is_some() && !IS_APART.get()
+}
+
+/// Runs `work` in a pool of so many threads that has nothing else to do; the calling thread waits and takes up no other
+/// work meanwhile. If `work` panics, so does the caller.
+///
+/// # Errors
+///
+/// If the operating system gives no threads. Then `work` has not begun.
+pub(crate) fn apart<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
+    let refused =
+        |error: &dyn std::fmt::Display| Error::invalid(format!("{threads} threads can't be started: {error}"));
+    std::thread::scope(|scope| {
+        let in_pool = move || {
+            let pool = ThreadPoolBuilder::new().num_threads(threads).start_handler(|_| IS_APART.set(true)).build();
+            pool.map(|pool| pool.install(work)).map_err(|error| refused(&error))
+        };
+        // To wait for the pool here would be to take up other work, if this is a worker of another pool.
+        let waiting = std::thread::Builder::new().spawn_scoped(scope, in_pool).map_err(|error| refused(&error))?;
+        waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Runs `work` where it stands if the calling thread takes up no other work while it waits, and on a thread that does not
+/// otherwise.
+pub(crate) fn without_other_work<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    if !takes_up_other_work() {
+        return work();
+    }
+    // The work is taken only by a thread that has started.
+    let mut work = Some(work);
+    let mut take = || work.take().map(|work| work());
+    let done = std::thread::scope(|scope| {
+        let waiting = std::thread::Builder::new().spawn_scoped(scope, &mut take).ok()?;
+        waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    done.or_else(take).expect("the work was done on one of two threads")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rayon::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_caller_takes_up_no_other_work() {
+        let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        pool.install(|| {
+            (0..50).into_par_iter().for_each(|_| {
+                thread_local!(static HOLDS: AtomicBool = const { AtomicBool::new(false) });
+                HOLDS.with(|holds| assert!(!holds.swap(true, Ordering::Relaxed), "other work was taken up"));
+                let sum: u64 = apart(2, || (0..10_000_u64).into_par_iter().sum()).unwrap();
+                let same = without_other_work(|| apart(1, || (0..10_000_u64).sum()).unwrap());
+                assert_eq!(sum, same);
+                HOLDS.with(|holds| holds.store(false, Ordering::Relaxed));
+            });
+        });
+    }
+
+    #[test]
+    fn panics_reach_the_caller() {
+        let panicked = std::panic::catch_unwind(|| apart(2, || panic!("planted")));
+        assert_eq!(panicked.unwrap_err().downcast_ref(), Some(&"planted"));
+    }
+}
