@@ -3,6 +3,8 @@
 mod checkers;
 mod gpu_archive;
 mod kernels;
+#[cfg(unix)]
+mod torture;
 mod unsafe_count;
 
 use std::path::{Path, PathBuf};
@@ -58,6 +60,12 @@ enum Chore {
         #[arg(default_value = "target/gpu-archive")]
         directory: PathBuf,
     },
+    /// Attack the command with damaged files, kills, races of writers, little memory, and files that change under it.
+    ///
+    /// Prints for each program how many cases there were and how processes ended. A case that failed is told with its seed,
+    /// and its files are kept.
+    #[cfg(unix)]
+    Torture(torture::Options),
 }
 
 fn main() -> ExitCode {
@@ -69,6 +77,8 @@ fn main() -> ExitCode {
         Chore::ThreadSanitizer { filters } => checkers::thread_sanitizer(root(), &filters),
         Chore::Loom => checkers::loom(root()),
         Chore::GpuArchive { directory } => gpu_archive::run(root(), &directory),
+        #[cfg(unix)]
+        Chore::Torture(options) => torture::run(root(), &options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

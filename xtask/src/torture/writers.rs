@@ -1,0 +1,141 @@
+//! Several processes that write one file at once.
+//!
+//! Each ends well, or with one error that says that another one is writing; and the file in the end is, byte for byte, that
+//! of one that ended well, with nothing left beside it.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::process::Limits;
+use super::{Case, Program, Workshop, words};
+
+pub(super) struct Writers {
+    kinds: Vec<Kind>,
+}
+
+/// A command with an output, on several graphs.
+struct Kind {
+    output: &'static str,
+    works: Vec<Work>,
+    time: Duration,
+}
+
+struct Work {
+    graph: Vec<u8>,
+    command: String,
+    whole: Vec<u8>,
+}
+
+/// The graphs of one kind have as many vertices as each other, so that a mixture would pass for whole.
+const KINDS: [(&str, &[&str], &str); 8] = [
+    ("apsp GRAPH -o", &["kron:11,seed=1", "kron:11,seed=2", "uniform:11,seed=3"], "out.npy"),
+    ("apsp GRAPH -o", &["grid:40x40", "grid:32x50", "grid:20x80"], "out.npy"),
+    ("apsp GRAPH -o", &["kron:9,seed=1", "kron:9,seed=2", "uniform:9,seed=3"], "out.csv"),
+    ("sssp GRAPH -s 0 -o", &["grid:300x300", "grid:200x450", "grid:900x100"], "out.csv"),
+    ("bfs GRAPH -s 0 -o", &["kron:16,seed=1", "kron:16,seed=2", "uniform:16,seed=3"], "out.npy"),
+    ("convert GRAPH", &["kron:15,seed=1", "kron:15,seed=2", "uniform:15,seed=3"], "out.wpg"),
+    ("convert GRAPH", &["kron:14,seed=1", "kron:14,seed=2", "uniform:14,seed=3"], "out.txt"),
+    ("closure GRAPH -o", &["kron:10,seed=1", "kron:10,seed=2", "uniform:10,seed=3"], "out.npy"),
+];
+
+impl Writers {
+    pub(super) fn prepare(shop: &Workshop<'_>) -> Result<Self, String> {
+        let mut kinds = Vec::new();
+        for (command, graphs, output) in KINDS {
+            let mut kind = Kind { output, works: Vec::new(), time: Duration::ZERO };
+            for (index, graph) in graphs.iter().enumerate() {
+                let name = format!("{index}.wpg");
+                shop.run(&["generate", graph, &name, "--weights", "random:1..255", "-q"])?;
+                let command = format!("{} {output} -q", command.replace("GRAPH", &name));
+                let (_, time) = shop.run(&command.split_whitespace().collect::<Vec<_>>())?;
+                kind.time = kind.time.max(time);
+                kind.works.push(Work { graph: shop.read(&name)?, whole: shop.read(output)?, command });
+            }
+            kinds.push(kind);
+        }
+        Ok(Writers { kinds })
+    }
+}
+
+impl Program for Writers {
+    fn case(&self, case: &mut Case<'_>) -> Result<(), String> {
+        let kind = case.random.of(&self.kinds);
+        for (index, work) in kind.works.iter().enumerate() {
+            case.write(&format!("{index}.wpg"), &work.graph)?;
+        }
+        let before = case.random.once_in(2);
+        if before {
+            case.write(kind.output, b"what was there before")?;
+        }
+        let resumes = kind.output.ends_with(".npy") && kind.works[0].command.starts_with("apsp");
+        let mut running = Vec::new();
+        let mut killed = false;
+        for index in 0..2 + case.random.below(3) {
+            if index > 0 {
+                std::thread::sleep(kind.time.mul_f64(case.random.share() * 0.7));
+            }
+            let work = case.random.of(&kind.works);
+            let mut text = work.command.clone();
+            if resumes && case.random.once_in(4) {
+                text += " --resume";
+            }
+            running.push((work, case.start(&words(&text), Limits::default())?));
+            if case.random.once_in(12) {
+                std::thread::sleep(kind.time.mul_f64(case.random.share()));
+                let (_, process) = case.random.of(&running);
+                process.signal(Signal::KILL);
+                case.note("one of them killed");
+                killed = true;
+            }
+        }
+        // When each ended counts: all are waited for at once.
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(30) {
+            let ended = running.iter_mut().filter_map(|(_, process)| process.has_ended().then_some(())).count();
+            if ended == running.len() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let mut done = Vec::new();
+        for (work, process) in running {
+            let outcome = case.finish(process)?;
+            if killed && outcome.signal() == Some(Signal::KILL.as_raw()) {
+                continue;
+            }
+            outcome.expect(&[0, 2])?;
+            if outcome.code() == Some(0) {
+                done.push(work);
+            } else if outcome.stderr.lines().filter(|line| line.trim_start().starts_with("x ")).count() != 1 {
+                return Err(format!("not one error, but: {}", outcome.stderr.trim()));
+            }
+        }
+        let found = case.read(kind.output)?;
+        match &found {
+            None if done.is_empty() && !before => {}
+            Some(bytes) if done.is_empty() && before && bytes == b"what was there before" => {}
+            // One that was killed may have been done but for its exit.
+            Some(bytes) if killed && kind.works.iter().any(|work| work.whole == *bytes) => {}
+            Some(bytes) if done.iter().any(|work| work.whole == *bytes) => {}
+            Some(bytes) if kind.works.iter().any(|work| work.whole == *bytes) => {
+                return Err("the file is of one that did not end well".into());
+            }
+            Some(_) => return Err(format!("{} ended well, and the file is of none of them", done.len())),
+            None => return Err(format!("{} ended well, and there is no file", done.len())),
+        }
+        if done.is_empty() && !killed {
+            return Err("none of them ended well".into());
+        }
+        if killed {
+            // What the dead have left is in nobody's way.
+            let work = case.random.of(&kind.works);
+            case.run(&words(&work.command), Limits::default())?.expect(&[0])?;
+            if case.read(kind.output)?.as_ref() != Some(&work.whole) {
+                return Err("after a kill, another file than an undisturbed run writes".into());
+            }
+        }
+        let left = case.beside(kind.output)?;
+        if left.is_empty() { Ok(()) } else { Err(format!("{} is left", left.join(", "))) }
+    }
+}
