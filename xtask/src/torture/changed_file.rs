@@ -3,32 +3,30 @@
 //! The answer is that of the graph as it was when it was opened, or there is an error. A pipe in place of a list of sources
 //! holds the process between loading and solving, so that a change reaches it there; others come at random moments.
 
-use std::fs::{self, File, OpenOptions};
+use std::cell::OnceCell;
+use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 
 use super::process::Limits;
-use super::{Case, Program, Workshop, answer_of, words};
+use super::{Case, Program, Workshop, answer_of, once, words};
 use crate::kernels::at;
 
 pub(super) struct ChangedFile {
-    files: Vec<Files>,
+    shop: Workshop,
+    /// Of each name and graph.
+    versions: [[Version; GRAPHS.len()]; NAMES.len()],
 }
 
-/// Graphs in one format.
-struct Files {
-    name: &'static str,
-    versions: Vec<Version>,
-}
-
-/// A graph, and what each command answers of it.
+/// A graph in a format.
+#[derive(Default)]
 struct Version {
-    bytes: Vec<u8>,
-    answers: Vec<Answer>,
-    time: Duration,
+    bytes: OnceCell<Vec<u8>>,
+    /// What each command answers, and how long that takes.
+    answers: [OnceCell<(Answer, Duration)>; COMMANDS.len()],
 }
 
 /// What is said, and the file that is written.
@@ -52,27 +50,28 @@ const COMMANDS: [&str; 8] = [
 const SOURCES: &str = "1\n2\n30\n400\n";
 
 impl ChangedFile {
-    pub(super) fn prepare(shop: &Workshop<'_>) -> Result<Self, String> {
+    pub(super) fn prepare(shop: Workshop) -> Result<Self, String> {
         let list = shop.folder.join("sources");
         fs::write(&list, SOURCES).map_err(at(&list))?;
-        let mut files = Vec::new();
-        for name in NAMES {
-            let mut versions = Vec::new();
-            for graph in GRAPHS {
-                shop.run(&["generate", graph, name, "--weights", "random:1..255", "-q"])?;
-                let (mut answers, mut longest) = (Vec::new(), Duration::ZERO);
-                for command in COMMANDS {
-                    let text = command.replace("GRAPH", name).replace("SOURCES", "sources") + " --json";
-                    let (said, time) = shop.run(&text.split_whitespace().collect::<Vec<_>>())?;
-                    longest = longest.max(time);
-                    let written = output_of(command).map(|output| shop.read(output)).transpose()?;
-                    answers.push(Answer(answer_of(&said)?, written));
-                }
-                versions.push(Version { bytes: shop.read(name)?, answers, time: longest });
-            }
-            files.push(Files { name, versions });
-        }
-        Ok(ChangedFile { files })
+        Ok(ChangedFile { shop, versions: Default::default() })
+    }
+
+    fn bytes(&self, name: usize, graph: usize) -> Result<&Vec<u8>, String> {
+        once(&self.versions[name][graph].bytes, || {
+            self.shop.run(&format!("generate {} {} --weights random:1..255 -q", GRAPHS[graph], NAMES[name]))?;
+            self.shop.read(NAMES[name])
+        })
+    }
+
+    fn answer(&self, name: usize, graph: usize, command: usize) -> Result<&(Answer, Duration), String> {
+        once(&self.versions[name][graph].answers[command], || {
+            let path = self.shop.folder.join(NAMES[name]);
+            fs::write(&path, self.bytes(name, graph)?).map_err(at(&path))?;
+            let command = COMMANDS[command].replace("GRAPH", NAMES[name]).replace("SOURCES", "sources");
+            let (said, time) = self.shop.run(&(command.clone() + " --json"))?;
+            let written = output_of(&command).map(|output| self.shop.read(output)).transpose()?;
+            Ok((Answer(answer_of(&said)?, written), time))
+        })
     }
 }
 
@@ -115,17 +114,19 @@ const CHANGES: [Change; 12] = [
 
 impl Program for ChangedFile {
     fn case(&self, case: &mut Case<'_>) -> Result<(), String> {
-        // Half of them on what is mapped.
-        let files = if case.random.once_in(2) { &self.files[0] } else { case.random.of(&self.files) };
-        let first = case.random.below(files.versions.len());
-        let second = case.random.below(files.versions.len());
-        let (was, becomes) = (&files.versions[first], &files.versions[second]);
+        // Half of them on Warpath's own format, which is not parsed.
+        let name = if case.random.once_in(2) { 0 } else { case.random.below(NAMES.len()) };
         let index = case.random.below(COMMANDS.len());
-        let command = COMMANDS[index];
-        case.write(files.name, &was.bytes)?;
+        let (was, becomes) = (case.random.below(GRAPHS.len()), case.random.below(GRAPHS.len()));
+        let (expected, time) = self.answer(name, was, index)?;
+        let new = self.bytes(name, becomes)?;
+        case.write(NAMES[name], self.bytes(name, was)?)?;
+        let (name_index, name, command) = (name, NAMES[name], COMMANDS[index]);
         let is_held = command.contains("SOURCES") && !case.random.once_in(3);
-        let text = command.replace("GRAPH", files.name).replace("SOURCES", "sources") + " --json";
+        let text = command.replace("GRAPH", name).replace("SOURCES", "sources") + " --json";
         let change = *case.random.of(&CHANGES);
+        // What the file was meanwhile, or is now.
+        let states;
         let outcome = if is_held {
             let pipe = case.path("sources");
             mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).map_err(|error| at(&pipe)(error.into()))?;
@@ -151,10 +152,10 @@ impl Program for ChangedFile {
             send(now);
             if later.is_empty() {
                 drop(end.take());
-                std::thread::sleep(was.time.mul_f64(case.random.share() * 0.5));
-                apply(case, change, files.name, becomes)?;
+                std::thread::sleep(time.mul_f64(case.random.share() * 0.5));
+                states = apply(case, change, name, new)?;
             } else {
-                apply(case, change, files.name, becomes)?;
+                states = apply(case, change, name, new)?;
                 let mut end = end.take();
                 if let Some(end) = &mut end {
                     let _ = end.write_all(later.as_bytes());
@@ -164,10 +165,10 @@ impl Program for ChangedFile {
         } else {
             case.write("sources", SOURCES.as_bytes())?;
             let process = case.start(&words(&text), Limits::default())?;
-            let pause = was.time.mul_f64(case.random.share());
+            let pause = time.mul_f64(case.random.share());
             case.note(format!("after {pause:?}"));
             std::thread::sleep(pause);
-            apply(case, change, files.name, becomes)?;
+            states = apply(case, change, name, new)?;
             case.finish(process)?
         };
         let found = output_of(command).map(|output| case.read(output)).transpose()?.flatten();
@@ -178,61 +179,78 @@ impl Program for ChangedFile {
             return if is_clean { Ok(()) } else { Err("an error, and something is left of the output".into()) };
         }
         let found = Answer(answer_of(&outcome.stdout)?, found);
-        // One that was not held may have been opened after the change.
-        let other = matches!(change, Change::Overwritten | Change::WrittenOver | Change::Replaced) && !is_held;
-        if found == was.answers[index] || other && found == becomes.answers[index] {
+        if found == *expected {
             return Ok(());
         }
-        let known = files.versions.iter().any(|version| version.answers[index] == found);
-        let whose = if known { "of the wrong graph" } else { "that no graph has" };
-        Err(format!("{change:?} (held: {is_held}): exit 0 with an answer {whose}: {}", found.0))
+        // One that was not held may have been opened after the change, or within it.
+        for state in states {
+            case.write(name, &state)?;
+            case.write("sources", SOURCES.as_bytes())?;
+            let again = case.run(&words(&text), Limits::default())?;
+            let written = output_of(command).map(|output| case.read(output)).transpose()?.flatten();
+            if again.code() == Some(0) && found == Answer(answer_of(&again.stdout)?, written) {
+                return if is_held { Err(format!("{change:?}: an answer of the graph after it")) } else { Ok(()) };
+            }
+        }
+        Err(format!("{change:?} (held: {is_held}): exit 0 with an answer that no graph has: {}", found.0))
     }
 }
 
-/// Changes a file.
-fn apply(case: &mut Case<'_>, change: Change, name: &str, becomes: &Version) -> Result<(), String> {
+/// Changes a file; returns what it held meanwhile, and holds now.
+fn apply(case: &mut Case<'_>, change: Change, name: &str, new: &[u8]) -> Result<Vec<Vec<u8>>, String> {
     let path = case.path(name);
     let failed = at(&path);
     case.note(format!("{name}: {change:?}"));
+    let was = fs::read(&path).map_err(&failed)?;
     let open = || OpenOptions::new().write(true).open(&path);
-    let length = fs::metadata(&path).map_err(&failed)?.len();
+    let place = case.random.below(was.len());
+    let mut states = Vec::new();
     let result = match change {
-        Change::Overwritten => fs::write(&path, &becomes.bytes),
-        Change::WrittenOver => open().and_then(|file| {
-            file.write_all_at(&becomes.bytes, 0)?;
-            file.set_len(becomes.bytes.len() as u64)
-        }),
+        Change::Overwritten => {
+            states = vec![Vec::new(), new.to_vec()];
+            fs::write(&path, new)
+        }
+        Change::WrittenOver => {
+            states = vec![new.to_vec()];
+            if let Some(rest) = was.get(new.len()..) {
+                states.push([new, rest].concat());
+            }
+            open().and_then(|file| file.write_all_at(new, 0).and_then(|()| file.set_len(new.len() as u64)))
+        }
         Change::Patched => {
-            let at = case.random.below(length as usize);
-            let count = 1 + case.random.below(1 << 16);
-            let bytes: Vec<u8> = becomes.bytes.iter().cycle().skip(at).take(count).map(|byte| byte ^ 0x15).collect();
-            open().and_then(|file| file.write_all_at(&bytes, at as u64))
+            let end = (place + 1 + case.random.below(1 << 16)).min(was.len());
+            let mut patched = was;
+            patched[place..end].iter_mut().for_each(|byte| *byte ^= 0x15);
+            let result = open().and_then(|file| file.write_all_at(&patched[place..end], place as u64));
+            states.push(patched);
+            result
         }
         Change::CutShort => {
-            let at = case.random.below(length as usize) as u64;
-            open().and_then(|file| file.set_len(at))
+            states = vec![was[..place].to_vec()];
+            open().and_then(|file| file.set_len(place as u64))
         }
         Change::CutAndRestored => {
-            let at = case.random.below(length as usize);
-            let bytes = fs::read(&path).map_err(&failed)?;
+            states = vec![was[..place].to_vec()];
+            let pause = Duration::from_millis(case.random.below(5) as u64);
             open().and_then(|file| {
-                file.set_len(at as u64)?;
-                std::thread::sleep(Duration::from_millis(case.random.below(5) as u64));
-                file.write_all_at(&bytes[at..], at as u64)
+                file.set_len(place as u64)?;
+                std::thread::sleep(pause);
+                file.write_all_at(&was[place..], place as u64)
             })
         }
         Change::Longer => {
-            let bytes = vec![0; 1 + case.random.below(1 << 16)];
-            OpenOptions::new().append(true).open(&path).and_then(|mut file| file.write_all(&bytes))
+            let more = vec![b'\n'; 1 + case.random.below(1 << 16)];
+            states = vec![[was.as_slice(), &more].concat()];
+            OpenOptions::new().append(true).open(&path).and_then(|mut file| file.write_all(&more))
         }
         Change::Replaced => {
+            states = vec![new.to_vec()];
             let other = case.path("other");
-            fs::write(&other, &becomes.bytes).and_then(|()| fs::rename(&other, &path))
+            fs::write(&other, new).and_then(|()| fs::rename(&other, &path))
         }
         Change::Removed => fs::remove_file(&path),
-        Change::Touched => {
-            File::options().append(true).open(&path).and_then(|file| file.set_modified(std::time::SystemTime::now()))
-        }
+        Change::Touched => open().and_then(|file| file.set_modified(SystemTime::now())),
     };
-    result.map_err(failed)
+    result.map_err(failed)?;
+    Ok(states)
 }

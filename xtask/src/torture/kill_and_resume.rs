@@ -4,27 +4,27 @@
 //! damaged now and then; and it is resumed until the file is whole, which then has to be, byte for byte, what an undisturbed
 //! run writes. Other outputs can't be resumed: killed, they leave nothing half-written under the final name.
 
+use std::cell::OnceCell;
 use std::time::Duration;
 
 use rustix::process::Signal;
 
 use super::process::{Limits, Outcome};
-use super::{Case, Program, Workshop, words};
+use super::{Case, Program, Workshop, once, words};
 
 pub(super) struct KillAndResume {
-    works: Vec<Work>,
+    shop: Workshop,
+    works: [OnceCell<Work>; WORKS.len()],
 }
 
 /// A command that writes a file.
 struct Work {
     graph: Vec<u8>,
-    /// But for `--output` of commands that have that.
-    command: &'static str,
+    command: String,
     output: &'static str,
     /// What an undisturbed run writes, and how long it takes.
     whole: Vec<u8>,
     time: Duration,
-    resumes: bool,
 }
 
 /// Graphs and what is written of them.
@@ -44,19 +44,25 @@ const WORKS: [(&str, &str, &str); 12] = [
 ];
 
 impl KillAndResume {
-    pub(super) fn prepare(shop: &Workshop<'_>) -> Result<Self, String> {
-        let mut works = Vec::new();
-        for (graph, command, output) in WORKS {
-            let generate = format!("generate {graph} graph.wpg -q");
-            shop.run(&generate.split_whitespace().collect::<Vec<_>>())?;
-            let text = format!("{command} {output} -q");
-            let (_, time) = shop.run(&text.split_whitespace().collect::<Vec<_>>())?;
-            let (graph, whole) = (shop.read("graph.wpg")?, shop.read(output)?);
-            let resumes = command.starts_with("apsp") && output.ends_with(".npy");
-            works.push(Work { graph, command, output, whole, time, resumes });
-        }
-        Ok(KillAndResume { works })
+    pub(super) fn prepare(shop: Workshop) -> Self {
+        KillAndResume { shop, works: [const { OnceCell::new() }; WORKS.len()] }
     }
+
+    fn work(&self, index: usize) -> Result<&Work, String> {
+        once(&self.works[index], || {
+            let (graph, command, output) = WORKS[index];
+            self.shop.run(&format!("generate {graph} graph.wpg -q"))?;
+            let command = format!("{command} {output} -q");
+            let (_, time) = self.shop.run(&command)?;
+            Ok(Work { graph: self.shop.read("graph.wpg")?, whole: self.shop.read(output)?, command, output, time })
+        })
+    }
+}
+
+/// Whether what is left of the work is of use.
+fn resumes(index: usize) -> bool {
+    let (_, command, output) = WORKS[index];
+    command.starts_with("apsp") && output.ends_with(".npy")
 }
 
 /// What a process ends with when it is told to: as an interrupted one, or done before it noticed.
@@ -74,20 +80,19 @@ fn expect_killed(outcome: &Outcome, signal: Signal) -> Result<(), String> {
 impl Program for KillAndResume {
     fn case(&self, case: &mut Case<'_>) -> Result<(), String> {
         // Most of the time for what can be resumed.
-        let resumes = !case.random.once_in(3);
-        let works: Vec<&Work> = self.works.iter().filter(|work| work.resumes == resumes).collect();
-        let work = *case.random.of(&works);
+        let resumable = !case.random.once_in(3);
+        let works: Vec<usize> = (0..WORKS.len()).filter(|&index| resumes(index) == resumable).collect();
+        let work = self.work(*case.random.of(&works))?;
         case.write("graph.wpg", &work.graph)?;
         let before = case.random.once_in(3).then(|| b"what was there before".to_vec());
         if let Some(before) = &before {
             case.write(work.output, before)?;
         }
-        let command = format!("{} {} -q", work.command, work.output);
         let mut damaged = false;
         for round in 0..1 + case.random.below(5) {
-            let mut text = command.clone();
+            let mut text = work.command.clone();
             // What is not resumed is begun anew.
-            if work.resumes && (round > 0 && !case.random.once_in(6) || case.random.once_in(2)) {
+            if resumable && (round > 0 && !case.random.once_in(6) || case.random.once_in(2)) {
                 text += " --resume";
             }
             let process = case.start(&words(&text), Limits::default())?;
@@ -103,7 +108,7 @@ impl Program for KillAndResume {
             }
             let outcome = case.finish(process)?;
             if damaged && outcome.code() == Some(2) {
-                return self.begin_anew(case, work, &command);
+                return self.begin_anew(case, work);
             }
             expect_killed(&outcome, signal)?;
             let found = case.read(work.output)?;
@@ -115,17 +120,17 @@ impl Program for KillAndResume {
                 return Err(format!("{}, and something half-written in {}", outcome.describe(), work.output));
             }
             let left = case.beside(work.output)?;
-            if !work.resumes && outcome.code() == Some(130) && !left.is_empty() {
+            if !resumable && outcome.code() == Some(130) && !left.is_empty() {
                 return Err(format!("interrupted, it left {}", left.join(", ")));
             }
-            if work.resumes && case.random.once_in(3) {
+            if resumable && case.random.once_in(3) {
                 damaged |= damage(case, &left)?;
             }
         }
-        let text = if work.resumes { command.clone() + " --resume" } else { command.clone() };
+        let text = if resumable { work.command.clone() + " --resume" } else { work.command.clone() };
         let outcome = case.run(&words(&text), Limits::default())?;
         if damaged && outcome.code() == Some(2) {
-            return self.begin_anew(case, work, &command);
+            return self.begin_anew(case, work);
         }
         outcome.expect(&[0])?;
         is_whole(case, work)
@@ -134,8 +139,8 @@ impl Program for KillAndResume {
 
 impl KillAndResume {
     /// After a journal was refused.
-    fn begin_anew(&self, case: &mut Case<'_>, work: &Work, command: &str) -> Result<(), String> {
-        case.run(&words(command), Limits::default())?.expect(&[0])?;
+    fn begin_anew(&self, case: &mut Case<'_>, work: &Work) -> Result<(), String> {
+        case.run(&words(&work.command), Limits::default())?.expect(&[0])?;
         is_whole(case, work)
     }
 }

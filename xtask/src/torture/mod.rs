@@ -15,6 +15,7 @@ mod random;
 mod small_memory;
 mod writers;
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,11 +85,11 @@ impl ProgramName {
         }
     }
 
-    fn prepare(self, shop: &Workshop<'_>) -> Result<Box<dyn Program>, String> {
+    fn prepare(self, shop: Workshop) -> Result<Box<dyn Program>, String> {
         Ok(match self {
             ProgramName::Mutate => Box::new(mutate::Mutate::prepare(shop)?),
-            ProgramName::KillAndResume => Box::new(kill_and_resume::KillAndResume::prepare(shop)?),
-            ProgramName::Writers => Box::new(writers::Writers::prepare(shop)?),
+            ProgramName::KillAndResume => Box::new(kill_and_resume::KillAndResume::prepare(shop)),
+            ProgramName::Writers => Box::new(writers::Writers::prepare(shop)),
             ProgramName::SmallMemory => Box::new(small_memory::SmallMemory::prepare(shop)?),
             ProgramName::ChangedFile => Box::new(changed_file::ChangedFile::prepare(shop)?),
         })
@@ -105,17 +106,17 @@ trait Program {
     fn case(&self, case: &mut Case<'_>) -> Result<(), String>;
 }
 
-/// Where the files are made that all cases of a program begin with.
-struct Workshop<'a> {
-    binary: &'a Path,
-    folder: &'a Path,
+/// Where the files are made that the cases of a program begin with: those that it asks for, once each.
+struct Workshop {
+    binary: PathBuf,
+    folder: PathBuf,
 }
 
-impl Workshop<'_> {
-    /// Runs the command, which has to succeed; returns what it said and how long it took.
-    fn run(&self, arguments: &[&str]) -> Result<(String, Duration), String> {
-        let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        let process = Process::start(self.binary, &arguments, self.folder, "prepare", None, Limits::default())?;
+impl Workshop {
+    /// Runs the command undisturbed, which has to succeed; returns what it said and how long it took.
+    fn run(&self, arguments: &str) -> Result<(String, Duration), String> {
+        let process =
+            Process::start(&self.binary, &words(arguments), &self.folder, "prepare", None, Limits::default())?;
         let outcome = process.wait()?;
         let failed = |error| format!("preparing: {}: {error}\n{}", outcome.line, outcome.stderr);
         outcome.expect(&[0]).map_err(failed)?;
@@ -204,6 +205,17 @@ impl Case<'_> {
         }
         found.sort();
         Ok(found)
+    }
+}
+
+/// What is made when it is asked for the first time.
+fn once<T>(made: &OnceCell<T>, make: impl FnOnce() -> Result<T, String>) -> Result<&T, String> {
+    match made.get() {
+        Some(made) => Ok(made),
+        None => {
+            let value = make()?;
+            Ok(made.get_or_init(|| value))
+        }
     }
 }
 
@@ -310,7 +322,7 @@ fn run_program(
     let work = tempfile::Builder::new().prefix(name).tempdir_in(directory).map_err(at(directory))?;
     let inputs = work.path().join("inputs");
     fs::create_dir(&inputs).map_err(at(&inputs))?;
-    let made = program.prepare(&Workshop { binary, folder: &inputs })?;
+    let made = program.prepare(Workshop { binary: binary.to_owned(), folder: inputs })?;
     let mut report = Report::default();
     let mut seeds = Random::new(options.seed);
     while options.case.is_some() || began.elapsed() < share {

@@ -3,6 +3,7 @@
 //! A file that is valid is damaged in a few places, its checksums are mended, so that readers get past them, and it is
 //! packed; now and then what is packed is damaged as well. The command may refuse it, or find an answer that verifies.
 
+use std::cell::OnceCell;
 use std::io::{Cursor, Read, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::process::{Limits, Outcome, Process};
 use super::random::Random;
-use super::{Case, Program, Workshop, words};
+use super::{Case, Program, Workshop, once, words};
 
 /// What a process may take: these graphs are small, whatever their headers say.
 const ADDRESS_SPACE: u64 = 4 << 30;
@@ -25,8 +26,12 @@ const ADDRESS_SPACE: u64 = 4 << 30;
 const MOST_BYTES: usize = 1 << 16;
 
 pub(super) struct Mutate {
+    shop: Workshop,
+    /// Each graph in each format; `None` inside where the format can't hold it.
+    written: [[OnceCell<Option<Valid>>; FORMATS.len()]; GRAPHS.len()],
+    /// What else is there.
     files: Vec<Valid>,
-    interrupted: Vec<Interrupted>,
+    interrupted: [OnceCell<Interrupted>; INTERRUPTED.len()],
 }
 
 /// A file that is right.
@@ -79,31 +84,50 @@ const TEXTS: [(&str, &str); 5] = [
     ("directed.txt", "5 1\n1 2\n2 5\n2 3\n3 3\n3 4\n4 0\n"),
 ];
 
+/// Graphs of whose pairs the half is written.
+const INTERRUPTED: [&str; 2] = ["uniform:11,seed=5", "grid:40x50"];
+
 impl Mutate {
-    pub(super) fn prepare(shop: &Workshop<'_>) -> Result<Self, String> {
+    pub(super) fn prepare(shop: Workshop) -> Result<Self, String> {
         for (name, text) in TEXTS {
             std::fs::write(shop.folder.join(name), text).map_err(|error| format!("{name}: {error}"))?;
         }
-        let mut files = Vec::new();
-        for (index, graph) in GRAPHS.iter().enumerate() {
-            let command = if graph.contains(':') { "generate" } else { "convert" };
-            for (extension, format) in FORMATS {
-                let name = format!("{index}.{extension}");
-                let text = format!("{command} {graph} {name} --output-format {format} -q");
-                // A format need not be able to hold every graph.
-                if shop.run(&text.split_whitespace().collect::<Vec<_>>()).is_ok() {
-                    let extension = extension.rsplit('.').next().unwrap_or(extension);
-                    files.push(Valid { format, extension, bytes: shop.read(&name)? });
-                }
-            }
-        }
+        let mut files = corpus();
         for (name, text) in TEXTS {
             let extension = if name.ends_with("csv") { "csv" } else { "txt" };
             files.push(Valid { format: "edge-list", extension, bytes: text.into() });
         }
-        files.extend(corpus());
-        let interrupted = vec![interrupted(shop, "uniform:11,seed=5")?, interrupted(shop, "grid:40x50")?];
-        Ok(Mutate { files, interrupted })
+        Ok(Mutate { shop, written: Default::default(), files, interrupted: Default::default() })
+    }
+
+    /// A graph in a format, if that can hold it.
+    fn written(&self, graph: usize, format: usize) -> Result<Option<&Valid>, String> {
+        let made = once(&self.written[graph][format], || {
+            let (graph, (extension, format)) = (GRAPHS[graph], FORMATS[format]);
+            let command = if graph.contains(':') { "generate" } else { "convert" };
+            let name = format!("written.{extension}");
+            if self.shop.run(&format!("{command} {graph} {name} --output-format {format} -q")).is_err() {
+                return Ok(None);
+            }
+            let extension = extension.rsplit('.').next().unwrap_or(extension);
+            Ok(Some(Valid { format, extension, bytes: self.shop.read(&name)? }))
+        })?;
+        Ok(made.as_ref())
+    }
+
+    /// A file, and another one of the same format, which may be the same.
+    fn two(&self, random: &mut Random) -> Result<(&Valid, &Valid), String> {
+        if !random.once_in(4) {
+            let format = random.below(FORMATS.len());
+            let one = self.written(random.below(GRAPHS.len()), format)?;
+            let other = self.written(random.below(GRAPHS.len()), format)?;
+            if let (Some(one), Some(other)) = (one, other) {
+                return Ok((one, other));
+            }
+        }
+        let one = random.of(&self.files);
+        let others: Vec<&Valid> = self.files.iter().filter(|file| file.format == one.format).collect();
+        Ok((one, random.of(&others)))
     }
 }
 
@@ -137,14 +161,14 @@ fn corpus() -> Vec<Valid> {
 }
 
 /// All pairs of a graph, killed on the way.
-fn interrupted(shop: &Workshop<'_>, graph: &str) -> Result<Interrupted, String> {
-    shop.run(&["generate", graph, "all.wpg", "--weights", "random:1..255", "-q"])?;
-    let (_, time) = shop.run(&["apsp", "all.wpg", "-o", "whole.npy", "-q"])?;
+fn interrupted(shop: &Workshop, graph: &str) -> Result<Interrupted, String> {
+    shop.run(&format!("generate {graph} all.wpg --weights random:1..255 -q"))?;
+    let (_, time) = shop.run("apsp all.wpg -o whole.npy -q")?;
     let mut pause = time;
     // Of these, some are killed before the first rows are journalled, and some not at all.
     for _ in 0..200 {
         let arguments = words("apsp all.wpg -o killed.npy -q");
-        let process = Process::start(shop.binary, &arguments, shop.folder, "killed", None, Limits::default())?;
+        let process = Process::start(&shop.binary, &arguments, &shop.folder, "killed", None, Limits::default())?;
         std::thread::sleep(pause);
         process.signal(Signal::KILL);
         let ended = process.wait()?;
@@ -173,10 +197,8 @@ impl Mutate {
     /// A damaged graph.
     fn graph(&self, case: &mut Case<'_>) -> Result<(), String> {
         let random = &mut case.random;
-        let valid = random.of(&self.files);
-        let others: Vec<&Valid> = self.files.iter().filter(|file| file.format == valid.format).collect();
-        let other = &random.of(&others).bytes;
-        let mut bytes = damaged_content(&valid.bytes, valid.format, other, random);
+        let (valid, other) = self.two(random)?;
+        let mut bytes = damaged_content(&valid.bytes, valid.format, &other.bytes, random);
         let (suffix, pack) = *random.of(&PACKED);
         bytes = pack(&bytes);
         if !suffix.is_empty() && random.once_in(4) {
@@ -251,9 +273,10 @@ impl Mutate {
 
     /// Interrupted work that was damaged: what is resumed is whole, or refused.
     fn journal(&self, case: &mut Case<'_>) -> Result<(), String> {
-        let work = case.random.of(&self.interrupted);
+        let made = |index| once(&self.interrupted[index], || interrupted(&self.shop, INTERRUPTED[index]));
+        let work = made(case.random.below(INTERRUPTED.len()))?;
         let (mut partial, mut journal) = (work.partial.clone(), work.journal.clone());
-        let other = case.random.of(&self.interrupted);
+        let other = made(case.random.below(INTERRUPTED.len()))?;
         if case.random.once_in(3) {
             damage(&mut partial, false, &other.partial, &mut case.random);
         } else {
@@ -280,13 +303,20 @@ impl Mutate {
 fn verified_or_refused(outcome: &Outcome, verify: bool) -> Result<(), String> {
     outcome.expect(&[0, 1, 2, 3])?;
     match outcome.code() {
-        Some(0) if verify && !outcome.stdout.contains("verified") => Err("exit 0 without `verified`".into()),
-        Some(0) if outcome.stdout.contains("\"verified\":false") => Err("exit 0, not verified".into()),
+        Some(0) if verify && !is_verified(&outcome.stdout) => Err("exit 0 without `verified`".into()),
         Some(1) if !outcome.stderr.contains("cycle of negative length") => {
             Err(format!("an answer that does not verify: {}", outcome.stderr.trim()))
         }
         _ => Ok(()),
     }
+}
+
+/// Whether the command said that every result verifies.
+fn is_verified(said: &str) -> bool {
+    if said.starts_with('{') {
+        return said.contains("\"verified\":true") && !said.contains("\"verified\":false");
+    }
+    said.contains("verified") && !said.contains("not verified")
 }
 
 type Pack = fn(&[u8]) -> Vec<u8>;
@@ -399,9 +429,10 @@ const NUMBERS: [&str; 28] = [
     "0x10",
 ];
 
-/// Damages bytes in one to four places.
+/// Damages bytes in one to four places, most often in one.
 fn damage(bytes: &mut Vec<u8>, is_text: bool, other: &[u8], random: &mut Random) {
-    for _ in 0..1 + random.below(4) {
+    let places = 1 + random.below(4);
+    for _ in 0..1 + random.below(places) {
         let length = bytes.len();
         let at = random.below(length);
         match random.below(if is_text { 13 } else { 9 }) {

@@ -3,25 +3,29 @@
 //! Under any of them, a command says what it lacks, or answers as it does without. Among the graphs are packed files that
 //! are far larger inside, and headers that promise more than follows.
 
+use std::cell::OnceCell;
 use std::sync::Once;
 
 use super::cgroup::Cgroup;
 use super::mutate::{bzip2, gzip, xz, zstandard};
 use super::process::Limits;
-use super::{Case, Program, Workshop, answer_of, words};
+use super::{Case, Program, Workshop, answer_of, once, words};
+use crate::kernels::at;
 
 pub(super) struct SmallMemory {
+    shop: Workshop,
     works: Vec<Work>,
+    promises: [OnceCell<Vec<u8>>; PROMISES.len()],
     cgroups: Once,
 }
 
-/// A command and its answer without limits.
+/// A command.
 struct Work {
     command: String,
     /// The file of the graph, if it is none that is generated.
-    graph: Option<(String, Vec<u8>)>,
-    /// `None` where the graph is no right one, or would take too much to find out.
-    answer: Option<(String, Option<Vec<u8>>)>,
+    graph: Option<&'static str>,
+    /// What it says and writes without limits.
+    answer: OnceCell<(String, Option<Vec<u8>>)>,
 }
 
 /// What the commands are run on: files, and graphs that are generated there and then.
@@ -36,6 +40,8 @@ const COMMANDS: [&str; 8] = [
     "apsp GRAPH --targets list --sources list -o out.csv",
     "convert GRAPH out.mtx",
 ];
+/// Sources and targets.
+const LIST: &[u8] = b"1\n2\n3\n";
 /// All pairs, for which there is no room with most limits.
 const WHOLE: [&str; 5] = [
     "apsp kron:11 --verify -o out.npy",
@@ -45,125 +51,137 @@ const WHOLE: [&str; 5] = [
     "bfs kron:20 -s 0",
 ];
 
+/// Makes a file.
+type Make = fn() -> Vec<u8>;
+
+/// Files that say, or unpack to, far more than they have, by name.
+const PROMISES: [(&str, Make); 10] = [
+    ("lines.txt.gz", || gzip(&lines())),
+    ("lines.txt.zst", || zstandard(&lines())),
+    ("spaces.txt.bz2", || bzip2(&[b' '; 64 << 20])),
+    ("spaces.txt.xz", || xz(&[b' '; 64 << 20])),
+    ("vertices.mtx", || b"%%MatrixMarket matrix coordinate pattern general\n1000000000 1000000000 1\n1 2\n".into()),
+    ("edges.mtx", || b"%%MatrixMarket matrix coordinate pattern general\n10 10 4000000000\n1 2\n".into()),
+    ("vertices.gr", || b"p sp 1000000000 1\na 1 2 3\n".into()),
+    ("edges.gr", || b"p sp 10 4000000000\na 1 2 3\n".into()),
+    ("vertices.graph", || b"1000000000 1\n2\n1\n".into()),
+    ("numbers.txt", || b"0 4000000000\n".into()),
+];
+
+/// Six edges, over and over: little to read where it is packed, much inside.
+fn lines() -> Vec<u8> {
+    (0..6).flat_map(|edge| format!("{edge} {}\n", edge + 1).into_bytes().repeat(4 << 20)).collect()
+}
+
 impl SmallMemory {
-    pub(super) fn prepare(shop: &Workshop<'_>) -> Result<Self, String> {
-        let random = "--weights random:1..255 -q";
-        for text in [
-            format!("generate kron:14 kron.wpg {random}"),
-            format!("generate grid:300x300 grid.gr.zst {random}"),
-            "convert kron.wpg kron.txt -q".to_owned(),
-            "convert kron.wpg kron.npz -q".to_owned(),
-            "convert kron.wpg kron.txt.gz -q".to_owned(),
+    pub(super) fn prepare(shop: Workshop) -> Result<Self, String> {
+        for graph in [
+            "generate kron:14 kron.wpg --weights random:1..255 -q",
+            "generate grid:300x300 grid.gr.zst --weights random:1..255 -q",
+            "convert kron.wpg kron.txt -q",
+            "convert kron.wpg kron.npz -q",
+            "convert kron.wpg kron.txt.gz -q",
         ] {
-            shop.run(&text.split_whitespace().collect::<Vec<_>>())?;
+            shop.run(graph)?;
         }
         let list = shop.folder.join("list");
-        std::fs::write(&list, "1\n2\n3\n").map_err(crate::kernels::at(&list))?;
+        std::fs::write(&list, LIST).map_err(at(&list))?;
         let mut works = Vec::new();
-        let with_graphs = GRAPHS
-            .iter()
-            .flat_map(|&graph| COMMANDS.iter().map(move |command| (command.replace("GRAPH", graph), graph)));
-        for (command, graph) in with_graphs.chain(WHOLE.iter().map(|&command| (command.to_owned(), ""))) {
-            let command = command + " --json";
-            let (said, _) = shop.run(&command.split_whitespace().collect::<Vec<_>>())?;
-            let output = command.split_whitespace().find(|word| word.starts_with("out."));
-            let written = output.map(|output| shop.read(output)).transpose()?;
-            let is_file = !graph.contains(':') && !graph.is_empty();
-            let graph = is_file.then(|| Ok::<_, String>((graph.to_owned(), shop.read(graph)?))).transpose()?;
-            works.push(Work { command, graph, answer: Some((answer_of(&said)?, written)) });
-        }
-        for (name, bytes) in promises() {
-            for command in ["info", "bfs -s 0", "sssp -s 1", "convert out.wpg"] {
-                let (verb, rest) = command.split_once(' ').unwrap_or((command, ""));
-                let command = format!("{verb} {name} {rest} --json");
-                works.push(Work { command, graph: Some((name.to_owned(), bytes.clone())), answer: None });
+        for graph in GRAPHS {
+            for command in COMMANDS {
+                let is_file = !graph.contains(':');
+                let command = command.replace("GRAPH", graph) + " --json";
+                works.push(Work { command, graph: is_file.then_some(graph), answer: OnceCell::new() });
             }
         }
-        Ok(SmallMemory { works, cgroups: Once::new() })
+        for command in WHOLE {
+            works.push(Work { command: format!("{command} --json"), graph: None, answer: OnceCell::new() });
+        }
+        let promises = [const { OnceCell::new() }; PROMISES.len()];
+        Ok(SmallMemory { shop, works, promises, cgroups: Once::new() })
+    }
+
+    /// What a command says and writes without limits.
+    fn answer<'a>(&self, work: &'a Work) -> Result<&'a (String, Option<Vec<u8>>), String> {
+        once(&work.answer, || {
+            let (said, _) = self.shop.run(&work.command)?;
+            let written = output_of(&work.command).map(|output| self.shop.read(output)).transpose()?;
+            Ok((answer_of(&said)?, written))
+        })
+    }
+
+    /// Something to run in: one limit or another.
+    fn limits<'a>(&self, case: &mut Case<'_>, group: &'a mut Option<Cgroup>) -> Limits<'a> {
+        // From 48 MB, with which a process can begin, to 1.5 GB, small ones as likely as large ones.
+        let bytes = (48e6 * 32_f64.powf(case.random.share())) as u64;
+        match case.random.below(4) {
+            0 => match Cgroup::new(&format!("warpath-torture-{}", std::process::id()), bytes) {
+                Ok(made) => Limits { cgroup: Some(group.insert(made)), ..Limits::default() },
+                Err(why) => {
+                    self.cgroups.call_once(|| println!("small-memory: no control group can be made: {why}"));
+                    Limits { address_space: Some(bytes), ..Limits::default() }
+                }
+            },
+            1 => Limits { data: Some(bytes), ..Limits::default() },
+            _ => Limits { address_space: Some(bytes), ..Limits::default() },
+        }
+    }
+
+    /// A file that promises more than it has: it is refused, or read.
+    fn promise(&self, case: &mut Case<'_>) -> Result<(), String> {
+        let index = case.random.below(PROMISES.len());
+        let (name, make) = PROMISES[index];
+        case.write(name, once(&self.promises[index], || Ok(make()))?)?;
+        let commands = ["info GRAPH", "bfs GRAPH -s 0", "sssp GRAPH -s 1", "convert GRAPH out.wpg"];
+        let command = case.random.of(&commands).replace("GRAPH", name);
+        let mut group = None;
+        let mut limits = self.limits(case, &mut group);
+        // Without a limit of this kind, a promise could take all of the machine.
+        limits.address_space.get_or_insert(8 << 30);
+        case.run(&words(&command), limits)?.expect(&[0, 2, 3])
     }
 }
 
-/// Files that say, or unpack to, far more than they have.
-fn promises() -> Vec<(&'static str, Vec<u8>)> {
-    // One edge a thousand times, and then another thousand times, and so on: little to read, much to unpack.
-    let lines: Vec<u8> =
-        (0..6).flat_map(|edge| format!("{edge} {}\n", edge + 1).into_bytes().repeat(4 << 20)).collect();
-    let spaces = vec![b' '; 96 << 20];
-    let matrix = "%%MatrixMarket matrix coordinate pattern general\n1000000000 1000000000 1\n1 2\n";
-    vec![
-        ("lines.txt.gz", gzip(&lines)),
-        ("lines.txt.zst", zstandard(&lines)),
-        ("spaces.txt.bz2", bzip2(&spaces)),
-        ("spaces.txt.xz", xz(&spaces)),
-        ("vertices.mtx", matrix.into()),
-        ("vertices.gr", "p sp 1000000000 1\na 1 2 3\n".into()),
-        ("vertices.graph", "1000000000 1\n2\n1\n".into()),
-        ("edges.mtx", matrix.replace("1000000000 1000000000 1", "10 10 4000000000").into()),
-        ("edges.gr", "p sp 10 4000000000\na 1 2 3\n".into()),
-        ("numbers.txt", "0 4000000000\n".into()),
-    ]
+fn output_of(command: &str) -> Option<&str> {
+    command.split_whitespace().find(|word| word.starts_with("out."))
 }
 
 impl Program for SmallMemory {
     fn case(&self, case: &mut Case<'_>) -> Result<(), String> {
-        let work = case.random.of(&self.works);
-        if let Some((name, bytes)) = &work.graph {
-            case.write(name, bytes)?;
+        if case.random.once_in(4) {
+            return self.promise(case);
         }
-        case.write("list", b"1\n2\n3\n")?;
-        // From 48 MB, with which a process can begin, to 1.5 GB, small ones as likely as large ones.
-        let bytes = (48e6 * 32_f64.powf(case.random.share())) as u64;
+        let work = case.random.of(&self.works);
+        let (answer, written) = self.answer(work)?;
+        if let Some(name) = work.graph {
+            case.write(name, &self.shop.read(name)?)?;
+        }
+        case.write("list", LIST)?;
         let mut group = None;
-        let limits = match case.random.below(4) {
-            0 => {
-                // It has to hold what is written, too, until that is on the disk.
-                match Cgroup::new(&format!("warpath-torture-{}", std::process::id()), bytes.max(32 << 20)) {
-                    Ok(made) => Limits { cgroup: Some(group.insert(made)), ..Limits::default() },
-                    Err(why) => {
-                        self.cgroups.call_once(|| println!("small-memory: no control group can be made: {why}"));
-                        Limits { address_space: Some(bytes), ..Limits::default() }
-                    }
-                }
-            }
-            1 => Limits { data: Some(bytes), ..Limits::default() },
-            _ => Limits { address_space: Some(bytes), ..Limits::default() },
-        };
-        // Without a limit of its own, a promise could take all of the machine.
-        let limits = match (&work.answer, limits.address_space) {
-            (None, None) => Limits { address_space: Some(8 << 30), ..limits },
-            _ => limits,
-        };
+        let limits = self.limits(case, &mut group);
         let mut text = work.command.clone();
         if case.random.once_in(4) {
             text += &format!(" --threads {}", case.random.of(&[1, 2, 16]));
         }
         if case.random.once_in(12) && !text.starts_with("info") {
-            case.run(&words(&(text.clone() + " --plan")), limits)?.expect(&[0, 2, 3])?;
+            case.run(&words(&(text.clone() + " --plan")), limits)?.expect(&[0, 3])?;
         }
         let outcome = case.run(&words(&text), limits)?;
-        outcome.expect(&[0, 2, 3])?;
-        let output = text.split_whitespace().find(|word| word.starts_with("out."));
-        let Some((answer, written)) = &work.answer else { return Ok(()) };
+        // There is nothing to correct in what runs without a limit.
+        outcome.expect(&[0, 3])?;
+        let output = output_of(&text);
         let found = output.map(|output| case.read(output)).transpose()?.flatten();
-        if outcome.code() != Some(0) {
-            if let Some(output) = output {
-                let left = case.beside(output)?;
-                if found.is_some() || !left.is_empty() && !output.ends_with(".npy") {
-                    return Err(format!("{}, and something is left of {output}", outcome.describe()));
-                }
-            }
-            // A file that is read without a limit is no file to correct.
-            return if outcome.code() == Some(2) {
-                Err(format!("exit 2 instead of 3: {}", outcome.stderr.trim()))
-            } else {
-                Ok(())
+        if outcome.code() == Some(0) {
+            let said = answer_of(&outcome.stdout)?;
+            return match (said == *answer, found == *written) {
+                (true, true) => Ok(()),
+                (true, false) => Err("another file than without a limit".into()),
+                (false, _) => Err(format!("another answer: {said} instead of {answer}")),
             };
         }
-        if answer_of(&outcome.stdout)? != *answer {
-            return Err(format!("another answer: {} instead of {answer}", answer_of(&outcome.stdout)?));
-        }
-        if found != *written {
-            return Err("another file than without a limit".into());
+        let left = output.map(|output| case.beside(output)).transpose()?.unwrap_or_default();
+        if found.is_some() || left.iter().any(|name| !name.contains(".npy")) {
+            return Err(format!("{}, and something is left of the output", outcome.describe()));
         }
         Ok(())
     }

@@ -3,21 +3,24 @@
 //! Each ends well, or with one error that says that another one is writing; and the file in the end is, byte for byte, that
 //! of one that ended well, with nothing left beside it.
 
+use std::cell::OnceCell;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
 use super::process::Limits;
-use super::{Case, Program, Workshop, words};
+use super::{Case, Program, Workshop, once, words};
 
 pub(super) struct Writers {
-    kinds: Vec<Kind>,
+    shop: Workshop,
+    kinds: [OnceCell<Kind>; KINDS.len()],
 }
 
 /// A command with an output, on several graphs.
 struct Kind {
     output: &'static str,
     works: Vec<Work>,
+    /// How long the slowest takes.
     time: Duration,
 }
 
@@ -40,27 +43,30 @@ const KINDS: [(&str, &[&str], &str); 8] = [
 ];
 
 impl Writers {
-    pub(super) fn prepare(shop: &Workshop<'_>) -> Result<Self, String> {
-        let mut kinds = Vec::new();
-        for (command, graphs, output) in KINDS {
+    pub(super) fn prepare(shop: Workshop) -> Self {
+        Writers { shop, kinds: [const { OnceCell::new() }; KINDS.len()] }
+    }
+
+    fn kind(&self, index: usize) -> Result<&Kind, String> {
+        once(&self.kinds[index], || {
+            let (command, graphs, output) = KINDS[index];
             let mut kind = Kind { output, works: Vec::new(), time: Duration::ZERO };
             for (index, graph) in graphs.iter().enumerate() {
                 let name = format!("{index}.wpg");
-                shop.run(&["generate", graph, &name, "--weights", "random:1..255", "-q"])?;
+                self.shop.run(&format!("generate {graph} {name} --weights random:1..255 -q"))?;
                 let command = format!("{} {output} -q", command.replace("GRAPH", &name));
-                let (_, time) = shop.run(&command.split_whitespace().collect::<Vec<_>>())?;
+                let (_, time) = self.shop.run(&command)?;
                 kind.time = kind.time.max(time);
-                kind.works.push(Work { graph: shop.read(&name)?, whole: shop.read(output)?, command });
+                kind.works.push(Work { graph: self.shop.read(&name)?, whole: self.shop.read(output)?, command });
             }
-            kinds.push(kind);
-        }
-        Ok(Writers { kinds })
+            Ok(kind)
+        })
     }
 }
 
 impl Program for Writers {
     fn case(&self, case: &mut Case<'_>) -> Result<(), String> {
-        let kind = case.random.of(&self.kinds);
+        let kind = self.kind(case.random.below(KINDS.len()))?;
         for (index, work) in kind.works.iter().enumerate() {
             case.write(&format!("{index}.wpg"), &work.graph)?;
         }
