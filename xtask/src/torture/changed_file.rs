@@ -121,7 +121,7 @@ impl Program for ChangedFile {
         let (expected, time) = self.answer(name, was, index)?;
         let new = self.bytes(name, becomes)?;
         case.write(NAMES[name], self.bytes(name, was)?)?;
-        let (name_index, name, command) = (name, NAMES[name], COMMANDS[index]);
+        let (name, command) = (NAMES[name], COMMANDS[index]);
         let is_held = command.contains("SOURCES") && !case.random.once_in(3);
         let text = command.replace("GRAPH", name).replace("SOURCES", "sources") + " --json";
         let change = *case.random.of(&CHANGES);

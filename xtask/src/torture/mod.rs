@@ -253,7 +253,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<(), String> {
         Some(binary) => fs::canonicalize(binary).map_err(at(binary))?,
         None => build(root)?,
     };
-    let directory = options.directory.clone().unwrap_or_else(|| root.join("target/torture"));
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    let directory = options.directory.clone().unwrap_or_else(|| root.join(target).join("torture"));
     fs::create_dir_all(&directory).map_err(at(&directory))?;
     let directory = fs::canonicalize(&directory).map_err(at(&directory))?;
     if options.case.is_some() && options.programs.len() != 1 {

@@ -127,7 +127,7 @@ impl Mutate {
         }
         let one = random.of(&self.files);
         let others: Vec<&Valid> = self.files.iter().filter(|file| file.format == one.format).collect();
-        Ok((one, random.of(&others)))
+        Ok((one, *random.of(&others)))
     }
 }
 

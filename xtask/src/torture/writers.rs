@@ -4,11 +4,11 @@
 //! of one that ended well, with nothing left beside it.
 
 use std::cell::OnceCell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::process::Limits;
+use super::process::{Limits, Process};
 use super::{Case, Program, Workshop, once, words};
 
 pub(super) struct Writers {
@@ -41,6 +41,14 @@ const KINDS: [(&str, &[&str], &str); 8] = [
     ("convert GRAPH", &["kron:14,seed=1", "kron:14,seed=2", "uniform:14,seed=3"], "out.txt"),
     ("closure GRAPH -o", &["kron:10,seed=1", "kron:10,seed=2", "uniform:10,seed=3"], "out.npy"),
 ];
+
+/// A process that writes.
+struct Running<'a> {
+    work: &'a Work,
+    process: Process,
+    /// Which of those before it had ended when it was started.
+    earlier: Vec<bool>,
+}
 
 impl Writers {
     pub(super) fn prepare(shop: Workshop) -> Self {
@@ -75,7 +83,7 @@ impl Program for Writers {
             case.write(kind.output, b"what was there before")?;
         }
         let resumes = kind.output.ends_with(".npy") && kind.works[0].command.starts_with("apsp");
-        let mut running = Vec::new();
+        let mut running: Vec<Running<'_>> = Vec::new();
         let mut killed = false;
         for index in 0..2 + case.random.below(3) {
             if index > 0 {
@@ -86,37 +94,35 @@ impl Program for Writers {
             if resumes && case.random.once_in(4) {
                 text += " --resume";
             }
-            running.push((work, case.start(&words(&text), Limits::default())?));
+            let earlier = running.iter_mut().map(|running| running.process.has_ended()).collect();
+            running.push(Running { work, process: case.start(&words(&text), Limits::default())?, earlier });
             if case.random.once_in(12) {
                 std::thread::sleep(kind.time.mul_f64(case.random.share()));
-                let (_, process) = case.random.of(&running);
-                process.signal(Signal::KILL);
+                case.random.of(&running).process.signal(Signal::KILL);
                 case.note("one of them killed");
                 killed = true;
             }
         }
-        // When each ended counts: all are waited for at once.
-        let began = Instant::now();
-        while began.elapsed() < Duration::from_secs(30) {
-            let ended = running.iter_mut().filter_map(|(_, process)| process.has_ended().then_some(())).count();
-            if ended == running.len() {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        let mut done = Vec::new();
-        for (work, process) in running {
+        let mut done: Vec<Option<&Work>> = Vec::new();
+        for Running { work, process, earlier } in running {
             let outcome = case.finish(process)?;
             if killed && outcome.signal() == Some(Signal::KILL.as_raw()) {
+                done.push(None);
                 continue;
             }
             outcome.expect(&[0, 2])?;
             if outcome.code() == Some(0) {
-                done.push(work);
-            } else if outcome.stderr.lines().filter(|line| line.trim_start().starts_with("x ")).count() != 1 {
+                // It replaced what those wrote that had ended before it began.
+                done.iter_mut().zip(earlier).filter(|(_, earlier)| *earlier).for_each(|(done, _)| *done = None);
+                done.push(Some(work));
+                continue;
+            }
+            done.push(None);
+            if outcome.stderr.lines().filter(|line| line.trim_start().starts_with("x ")).count() != 1 {
                 return Err(format!("not one error, but: {}", outcome.stderr.trim()));
             }
         }
+        let done: Vec<&Work> = done.into_iter().flatten().collect();
         let found = case.read(kind.output)?;
         match &found {
             None if done.is_empty() && !before => {}
