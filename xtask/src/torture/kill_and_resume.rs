@@ -29,13 +29,13 @@ struct Work {
 
 /// Graphs and what is written of them.
 const WORKS: [(&str, &str, &str); 12] = [
-    ("kron:11,seed=3 --weights random:1..255", "apsp graph.wpg -o", "out.npy"),
-    ("uniform:11,seed=4 --weights random:1..255", "apsp graph.wpg --verify -o", "out.npy"),
-    ("grid:45x45 --weights random:1..100", "apsp graph.wpg -o", "out.npy"),
-    ("grid:45x45 --weights random:1..4000000000", "apsp graph.wpg -o", "out.npy"),
-    ("dense:700", "apsp graph.wpg --algorithm tiled-floyd-warshall -o", "out.npy"),
-    ("kron:9,seed=5 --weights random:1..9", "apsp graph.wpg -o", "out.csv"),
-    ("grid:300x300 --weights random:1..100", "sssp graph.wpg -s 0 --predecessors -o", "out.csv"),
+    ("kron:10,seed=3 --weights random:1..255", "apsp graph.wpg -o", "out.npy"),
+    ("uniform:10,seed=4 --weights random:1..255", "apsp graph.wpg --verify -o", "out.npy"),
+    ("grid:30x40 --weights random:1..100", "apsp graph.wpg -o", "out.npy"),
+    ("grid:30x40 --weights random:1..4000000000", "apsp graph.wpg -o", "out.npy"),
+    ("dense:500", "apsp graph.wpg --algorithm tiled-floyd-warshall -o", "out.npy"),
+    ("kron:8,seed=5 --weights random:1..9", "apsp graph.wpg -o", "out.csv"),
+    ("grid:200x200 --weights random:1..100", "sssp graph.wpg -s 0 --predecessors -o", "out.csv"),
     ("kron:16", "bfs graph.wpg -s 1 -o", "out.npy"),
     ("uniform:10", "closure graph.wpg -o", "out.npy"),
     ("kron:14 --weights random:1..255", "convert graph.wpg", "out.txt.gz"),

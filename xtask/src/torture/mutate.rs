@@ -85,7 +85,7 @@ const TEXTS: [(&str, &str); 5] = [
 ];
 
 /// Graphs of whose pairs the half is written.
-const INTERRUPTED: [&str; 2] = ["uniform:11,seed=5", "grid:40x50"];
+const INTERRUPTED: [&str; 2] = ["uniform:10,seed=5", "grid:30x40"];
 
 impl Mutate {
     pub(super) fn prepare(shop: Workshop) -> Result<Self, String> {

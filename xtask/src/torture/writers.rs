@@ -32,12 +32,12 @@ struct Work {
 
 /// The graphs of one kind have as many vertices as each other, so that a mixture would pass for whole.
 const KINDS: [(&str, &[&str], &str); 8] = [
-    ("apsp GRAPH -o", &["kron:11,seed=1", "kron:11,seed=2", "uniform:11,seed=3"], "out.npy"),
-    ("apsp GRAPH -o", &["grid:40x40", "grid:32x50", "grid:20x80"], "out.npy"),
-    ("apsp GRAPH -o", &["kron:9,seed=1", "kron:9,seed=2", "uniform:9,seed=3"], "out.csv"),
-    ("sssp GRAPH -s 0 -o", &["grid:300x300", "grid:200x450", "grid:900x100"], "out.csv"),
+    ("apsp GRAPH -o", &["kron:10,seed=1", "kron:10,seed=2", "uniform:10,seed=3"], "out.npy"),
+    ("apsp GRAPH -o", &["grid:30x40", "grid:24x50", "grid:20x60"], "out.npy"),
+    ("apsp GRAPH -o", &["kron:8,seed=1", "kron:8,seed=2", "uniform:8,seed=3"], "out.csv"),
+    ("sssp GRAPH -s 0 -o", &["grid:200x200", "grid:100x400", "grid:800x50"], "out.csv"),
     ("bfs GRAPH -s 0 -o", &["kron:16,seed=1", "kron:16,seed=2", "uniform:16,seed=3"], "out.npy"),
-    ("convert GRAPH", &["kron:15,seed=1", "kron:15,seed=2", "uniform:15,seed=3"], "out.wpg"),
+    ("convert GRAPH", &["kron:14,seed=1", "kron:14,seed=2", "uniform:14,seed=3"], "out.wpg"),
     ("convert GRAPH", &["kron:14,seed=1", "kron:14,seed=2", "uniform:14,seed=3"], "out.txt"),
     ("closure GRAPH -o", &["kron:10,seed=1", "kron:10,seed=2", "uniform:10,seed=3"], "out.npy"),
 ];
