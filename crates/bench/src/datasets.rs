@@ -1,9 +1,10 @@
 //! Datasets that the papers used and that nobody can generate: where they come from, and which are here.
 //!
 //! A dataset is a file in the data folder (`--data`, `$WARPATH_DATA`), as its publisher has it or compressed otherwise.
-//! [`Dataset::get`] downloads it: to `FILE.partial`, which gets its name when it is whole and its checksum is right, and
-//! which is removed otherwise. Its name is the one that is looked for, with the extension of the compression that what
-//! came has, so that it is found and read wherever it came from. Where no checksum is known, the one of what came is told.
+//! [`Dataset::get`] downloads it: to `FILE.partial`, which gets its name when it is whole, its checksum is right, and it can
+//! be read as a graph of as many vertices and edges as the table says, and which is removed otherwise. Its name is the one
+//! that is looked for, with the extension of the compression that what came has, so that it is found and read wherever it
+//! came from. Where no checksum is known, the one of what came is told, as not checked.
 
 use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use warpath::formats::PartialFile;
-use warpath::{Control, Error, Plan, Result};
+use warpath::graph::{Direction, SelfLoops};
+use warpath::{Control, Error, Graph, Plan, ReadOptions, Result};
 
 /// A dataset.
 #[derive(Debug, Clone, Deserialize)]
@@ -129,12 +131,31 @@ impl Dataset {
         EXTENSIONS.into_iter().find_map(|extension| name.strip_suffix(extension)).unwrap_or(name)
     }
 
+    /// How its file is read.
+    pub(crate) fn options(&self, control: &Control) -> ReadOptions {
+        let options = ReadOptions::new().control(control.clone()).self_loops(SelfLoops::Drop);
+        match self.undirected {
+            Some(true) => options.direction(Direction::Undirected),
+            Some(false) => options.direction(Direction::Directed),
+            None => options,
+        }
+    }
+
+    /// In what a graph is not the published one, as far as numbers of vertices and edges tell.
+    pub(crate) fn difference(&self, graph: &Graph, is_published: bool) -> Option<String> {
+        let count = |what: &str, found: u64, published: u64| {
+            (found != published).then(|| format!("it has {found} {what}, the published one {published}"))
+        };
+        let edges = || count("edges", graph.input_counts().lines, self.edges).filter(|_| is_published);
+        count("vertices", graph.vertices() as u64, self.vertices).or_else(edges)
+    }
+
     /// Downloads it into a folder, from its publisher or from another address.
     ///
     /// # Errors
     ///
-    /// If there is no address, nobody answers, the connection ends too soon, the checksum is another one, or the file
-    /// can't be written.
+    /// If there is no address, nobody answers, the connection ends too soon or keeps silent, the checksum is another one,
+    /// what came is not the graph of the table, or the file can't be written.
     pub fn get(&self, folder: &Path, from: Option<&str>, control: &Control) -> Result<Downloaded> {
         let Some(url) = from.or(self.url.as_deref()) else {
             let page = self.page.as_deref().unwrap_or("its publisher");
@@ -145,8 +166,38 @@ impl Dataset {
             )));
         };
         std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
-        download(url, &folder.join(self.file_name()), self.sha256.as_deref(), self.sha256_text.as_deref(), control)
+        self.download(url, folder, PATIENCE, control)
     }
+
+    /// Fails unless what came is the graph of the table. Files that are not published as such, but behind a page, come with
+    /// other numbers of lines.
+    fn check(&self, url: &str, name: &str, bytes: Vec<u8>, control: &Control) -> Result<()> {
+        if is_web_page(&bytes) {
+            return Err(Error::invalid(format!("{url} is a web page and no graph; nothing was kept")));
+        }
+        let graph = self.options(control).read_bytes(format!("{url}, read as {name}"), bytes)?;
+        match self.difference(&graph, self.url.is_some()) {
+            None => Ok(()),
+            Some(difference) => {
+                let name = &self.name;
+                Err(Error::NotVerified(format!("{url} is not the graph {name}: {difference}; nothing was kept")))
+            }
+        }
+    }
+}
+
+/// Whether text, perhaps in a gzip, begins as web pages do, and no graph does.
+fn is_web_page(bytes: &[u8]) -> bool {
+    let mut front = Vec::new();
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        // Where that is damaged, reading it as a graph says so.
+        let _ = flate2::read::MultiGzDecoder::new(bytes).take(1 << 10).read_to_end(&mut front);
+    } else {
+        front.extend_from_slice(&bytes[..bytes.len().min(1 << 10)]);
+    }
+    let text = front.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&front).trim_ascii_start();
+    let begins = |tag: &str| text.get(..tag.len()).is_some_and(|front| front.eq_ignore_ascii_case(tag.as_bytes()));
+    ["<!doctype", "<html", "<head", "<?xml"].into_iter().any(begins)
 }
 
 /// What the names of packed files end in.
@@ -171,70 +222,75 @@ fn extension(content: &[u8]) -> std::result::Result<&'static str, &'static str> 
 /// How long a server may keep silent.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Downloads a file and checks it; its name has the extension of its compression added.
-fn download(
-    url: &str,
-    name: &Path,
-    sha256: Option<&str>,
-    sha256_text: Option<&str>,
-    control: &Control,
-) -> Result<Downloaded> {
-    let failed = |what: String| Error::io(url, std::io::Error::other(what));
-    let agent: ureq::Agent = ureq::Agent::config_builder()
-        .timeout_connect(Some(PATIENCE))
-        .timeout_recv_response(Some(PATIENCE))
-        // The file as it is, whatever the server would like to unpack.
-        .accept_encoding("identity")
-        .build()
-        .into();
-    let asked = url.to_owned();
-    let response = control.wait_for(move || agent.get(asked).call())?.map_err(|error| failed(error.to_string()))?;
-    let length: Option<u64> =
-        response.headers().get("content-length").and_then(|value| value.to_str().ok()?.parse().ok());
-    let mut plan = Plan::new();
-    plan.disk("the download", length.unwrap_or(0));
-    plan.check_disk(name)?;
-    let body = response.into_body().into_with_config().limit(u64::MAX).reader();
-    let mut body = control.reader(move || Ok(body)).map_err(|error| Error::io(url, error))?;
-    let mut buffer = vec![0; 1 << 16];
-    let cut_off = |bytes: u64, error| match control.check() {
-        Ok(()) => failed(format!("cut off after {bytes} bytes: {error}")),
-        Err(interrupted) => interrupted,
-    };
-    // What it is packed with is in its first bytes.
-    const TELLING: usize = 6;
-    let mut count = 0;
-    while count < TELLING {
-        control.progress("download", count as u64, length.unwrap_or(0))?;
-        match body.read(&mut buffer[count..]).map_err(|error| cut_off(count as u64, error))? {
-            0 => break,
-            more => count += more,
+impl Dataset {
+    /// Downloads the file and checks it; its name has the extension of its compression added. `patience` is how long the
+    /// server may keep silent.
+    fn download(&self, url: &str, folder: &Path, patience: Duration, control: &Control) -> Result<Downloaded> {
+        let (sha256, sha256_text) = (self.sha256.as_deref(), self.sha256_text.as_deref());
+        let failed = |what: String| Error::io(url, std::io::Error::other(what));
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .timeout_resolve(Some(patience))
+            .timeout_connect(Some(patience))
+            .timeout_recv_response(Some(patience))
+            .timeout_per_read(Some(patience))
+            // What is published over an encrypted connection comes over one, wherever the server sends us.
+            .https_only(url.starts_with("https:"))
+            // The file as it is, whatever the server would like to unpack.
+            .accept_encoding("identity")
+            .build()
+            .into();
+        let asked = url.to_owned();
+        let response = control.wait_for(move || agent.get(asked).call())?.map_err(|error| failed(error.to_string()))?;
+        let length: Option<u64> =
+            response.headers().get("content-length").and_then(|value| value.to_str().ok()?.parse().ok());
+        let mut plan = Plan::new();
+        plan.disk("the download", length.unwrap_or(0));
+        plan.check_disk(&folder.join(self.file_name()))?;
+        let body = response.into_body().into_with_config().limit(u64::MAX).reader();
+        let mut body = control.reader(move || Ok(body)).map_err(|error| Error::io(url, error))?;
+        let mut buffer = vec![0; 1 << 16];
+        let cut_off = |bytes: u64, error| match control.check() {
+            Ok(()) => failed(format!("cut off after {bytes} bytes: {error}")),
+            Err(interrupted) => interrupted,
+        };
+        // What it is packed with is in its first bytes.
+        const TELLING: usize = 6;
+        let mut count = 0;
+        while count < TELLING {
+            control.progress("download", count as u64, length.unwrap_or(0))?;
+            match body.read(&mut buffer[count..]).map_err(|error| cut_off(count as u64, error))? {
+                0 => break,
+                more => count += more,
+            }
         }
+        let extension = extension(&buffer[..count]).map_err(|what| {
+            Error::invalid(format!("{url} is {what}; the file is looked for as {}", self.file_name()))
+        })?;
+        let name = self.file_name().to_owned() + extension;
+        let path = folder.join(&name);
+        let mut file = PartialFile::create(&path, control)?;
+        let (mut hash, mut bytes) = (Sha256::new(), 0_u64);
+        while count > 0 {
+            file.write_all(&buffer[..count]).map_err(|error| Error::io(&path, error))?;
+            hash.update(&buffer[..count]);
+            bytes += count as u64;
+            control.progress("download", bytes, length.unwrap_or(0))?;
+            count = body.read(&mut buffer).map_err(|error| cut_off(bytes, error))?;
+        }
+        if let Some(length) = length.filter(|length| *length != bytes) {
+            return Err(failed(format!("cut off: {bytes} of {length} bytes came")));
+        }
+        let found = hexadecimal(&hash.finalize());
+        expect(url, sha256, || Ok(found.clone()))?;
+        expect(url, sha256_text, || file.read_back(sha256_of_text))?;
+        let content = file.read_back(|stream| {
+            let mut content = Vec::new();
+            stream.read_to_end(&mut content).map(|_| content)
+        })?;
+        self.check(url, &name, content, control)?;
+        file.finish()?;
+        Ok(Downloaded { path, bytes, sha256: found, checked: sha256.is_some() || sha256_text.is_some() })
     }
-    let extension = extension(&buffer[..count]).map_err(|what| {
-        let name = name.file_name().unwrap_or_default().to_string_lossy();
-        Error::invalid(format!("{url} is {what}; the file is looked for as {name}"))
-    })?;
-    let mut path = name.as_os_str().to_owned();
-    path.push(extension);
-    let path = Path::new(&path);
-    let mut file = PartialFile::create(path, control)?;
-    let (mut hash, mut bytes) = (Sha256::new(), 0_u64);
-    while count > 0 {
-        file.write_all(&buffer[..count]).map_err(|error| Error::io(path, error))?;
-        hash.update(&buffer[..count]);
-        bytes += count as u64;
-        control.progress("download", bytes, length.unwrap_or(0))?;
-        count = body.read(&mut buffer).map_err(|error| cut_off(bytes, error))?;
-    }
-    if let Some(length) = length.filter(|length| *length != bytes) {
-        return Err(failed(format!("cut off: {bytes} of {length} bytes came")));
-    }
-    let found = hexadecimal(&hash.finalize());
-    expect(url, sha256, || Ok(found.clone()))?;
-    expect(url, sha256_text, || file.read_back(sha256_of_text))?;
-    file.finish()?;
-    Ok(Downloaded { path: path.to_owned(), bytes, sha256: found, checked: sha256.is_some() || sha256_text.is_some() })
 }
 
 fn expect(url: &str, known: Option<&str>, found: impl FnOnce() -> Result<String>) -> Result<()> {
@@ -290,6 +346,37 @@ mod tests {
 
     const TEXT: &[u8] = b"0 1\n1 2\n";
 
+    /// The dataset whose file is that text.
+    fn dataset() -> Dataset {
+        Dataset {
+            name: "small".into(),
+            title: "A small one".into(),
+            publisher: "nobody".into(),
+            url: Some("https://localhost/graph.txt.gz".into()),
+            page: None,
+            sha256: None,
+            sha256_text: None,
+            files: vec![FileName::Published("graph.txt".into())],
+            undirected: None,
+            vertices: 3,
+            edges: 2,
+        }
+    }
+
+    fn get(dataset: &Dataset, folder: &Path, body: &[u8]) -> Result<Downloaded> {
+        dataset.get(folder, Some(&server(answer(body.len(), body))), &Control::new())
+    }
+
+    fn files_in(folder: &Path) -> usize {
+        std::fs::read_dir(folder).unwrap().count()
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packed.write_all(bytes).unwrap();
+        packed.finish().unwrap()
+    }
+
     fn checksum(bytes: &[u8]) -> String {
         hexadecimal(&Sha256::digest(bytes))
     }
@@ -303,6 +390,9 @@ mod tests {
             assert!(!dataset.files.is_empty() && dataset.vertices > 0 && dataset.edges > 0, "{}", dataset.name);
             for checksum in dataset.sha256.iter().chain(&dataset.sha256_text) {
                 assert_eq!(checksum.len(), 64, "{}", dataset.name);
+            }
+            for address in dataset.url.iter().chain(&dataset.page) {
+                assert!(address.starts_with("https://"), "{address}");
             }
             assert_eq!(all.iter().filter(|other| other.name == dataset.name).count(), 1);
             let name = dataset.file_name();
@@ -318,37 +408,66 @@ mod tests {
     #[test]
     fn a_file_comes_whole_and_checked() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("graph.txt");
-        let url = server(answer(TEXT.len(), TEXT));
-        let got = download(&url, &path, Some(&checksum(TEXT)), None, &Control::new()).unwrap();
+        let got = get(&Dataset { sha256: Some(checksum(TEXT)), ..dataset() }, folder.path(), TEXT).unwrap();
         assert_eq!((got.bytes, got.checked, got.sha256), (8, true, checksum(TEXT)));
-        assert_eq!(std::fs::read(&path).unwrap(), TEXT);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(std::fs::read(&got.path).unwrap(), TEXT);
+        assert_eq!(files_in(folder.path()), 1);
+        assert!(!get(&dataset(), folder.path(), TEXT).unwrap().checked);
     }
 
     #[test]
     fn the_text_in_a_gzip_is_checked() {
-        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        packed.write_all(TEXT).unwrap();
-        let packed = packed.finish().unwrap();
+        let packed = gzip(TEXT);
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("graph.txt");
-        let url = server(answer(packed.len(), &packed));
-        let got = download(&url, &path, None, Some(&checksum(TEXT)), &Control::new()).unwrap();
+        let known = Dataset { sha256_text: Some(checksum(TEXT)), ..dataset() };
+        let got = get(&known, folder.path(), &packed).unwrap();
         assert!(got.checked && got.path == folder.path().join("graph.txt.gz"), "{got:?}");
-        let url = server(answer(packed.len(), &packed));
-        let error = download(&url, &path, None, Some(&checksum(b"other")), &Control::new()).unwrap_err();
+        let other = Dataset { sha256_text: Some(checksum(b"other")), ..dataset() };
+        let error = get(&other, folder.path(), &packed).unwrap_err();
         assert!(matches!(error, Error::NotVerified(_)), "{error}");
     }
 
     #[test]
     fn a_wrong_checksum_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("graph.txt");
-        let url = server(answer(TEXT.len(), TEXT));
-        let error = download(&url, &path, Some(&checksum(b"other")), None, &Control::new()).unwrap_err();
+        let other = Dataset { sha256: Some(checksum(b"other")), ..dataset() };
+        let error = get(&other, folder.path(), TEXT).unwrap_err();
         assert!(error.to_string().contains("SHA-256"), "{error}");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(files_in(folder.path()), 0);
+    }
+
+    #[test]
+    fn a_web_page_is_no_graph() {
+        let folder = tempfile::tempdir().unwrap();
+        for page in ["<!DOCTYPE html><title>Moved</title>", " \n<html>0 1</html>", "\u{feff}<?xml version=\"1.0\"?>"] {
+            for body in [page.as_bytes().to_vec(), gzip(page.as_bytes())] {
+                let error = get(&dataset(), folder.path(), &body).unwrap_err();
+                assert!(error.to_string().contains("is a web page"), "{error}");
+                assert_eq!(files_in(folder.path()), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_the_graph_of_the_table_is_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let cut = gzip(&TEXT.repeat(100));
+        let bodies: [(&[u8], &str); 6] = [
+            (b"0 1\n1 2\n2 3\n", "4 vertices, the published one 3"),
+            (b"0 1\n1 2\n2 0\n", "3 edges, the published one 2"),
+            (b"0 1\n1 what is this\n", "read as graph.txt"),
+            (b"", "0 vertices"),
+            (b"It works!", "read as graph.txt"),
+            (&cut[..cut.len() - 9], "read as graph.txt.gz"),
+        ];
+        for (body, message) in bodies {
+            let error = get(&dataset(), folder.path(), body).unwrap_err();
+            assert!(error.to_string().contains(message), "{error}");
+            assert_eq!(files_in(folder.path()), 0, "{message}");
+        }
+        // A file from behind a page has other numbers of lines.
+        let by_hand = Dataset { url: None, page: Some("a page".into()), edges: 4, ..dataset() };
+        get(&by_hand, folder.path(), TEXT).unwrap();
     }
 
     #[test]
@@ -357,29 +476,46 @@ mod tests {
         let path = folder.path().join("graph.txt");
         std::fs::write(&path, "before").unwrap();
         let url = server(answer(1000, TEXT));
-        let error = download(&url, &path, None, None, &Control::new()).unwrap_err();
+        let error = dataset().get(folder.path(), Some(&url), &Control::new()).unwrap_err();
         assert!(error.to_string().contains("cut off"), "{error}");
         assert_eq!(std::fs::read(&path).unwrap(), b"before");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(files_in(folder.path()), 1);
+    }
+
+    #[test]
+    fn a_server_that_falls_silent_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/graph.txt", listener.local_addr().unwrap());
+        let (done, waits) = std::sync::mpsc::channel::<()>();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            stream.write_all(&answer(1000, TEXT)).unwrap();
+            // The connection stays open.
+            let _ = waits.recv();
+        });
+        let patience = Duration::from_millis(300);
+        let error = dataset().download(&url, folder.path(), patience, &Control::new()).unwrap_err();
+        assert!(error.to_string().contains("cut off after 8 bytes"), "{error}");
+        assert_eq!(files_in(folder.path()), 0);
+        drop(done);
+        server.join().unwrap();
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn a_full_disk_is_told_as_such() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("graph.txt");
-        std::os::unix::fs::symlink("/dev/full", &path).unwrap();
-        let body = vec![b'x'; 1 << 18];
-        let url = server(answer(body.len(), &body));
-        let error = download(&url, &path, None, None, &Control::new()).unwrap_err();
+        std::os::unix::fs::symlink("/dev/full", folder.path().join("graph.txt")).unwrap();
+        let error = get(&dataset(), folder.path(), &vec![b'x'; 1 << 18]).unwrap_err();
         assert_eq!(error.kind(), warpath::ErrorKind::Resources, "{error}");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(files_in(folder.path()), 1);
     }
 
     #[test]
     fn a_server_that_keeps_silent_can_be_interrupted() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("graph.txt");
         // One says nothing, the other no more than the beginning.
         for begun in [Vec::new(), answer(1000, TEXT)] {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -393,27 +529,27 @@ mod tests {
                 handle.cancel();
                 stream
             });
-            let outcome = download(&url, &path, None, None, &control);
+            let outcome = dataset().get(folder.path(), Some(&url), &control);
             assert!(matches!(outcome, Err(Error::Interrupted)), "{outcome:?}");
             drop(server.join().unwrap());
-            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+            assert_eq!(files_in(folder.path()), 0);
         }
     }
 
     #[test]
     fn nobody_there_and_not_found_are_told() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("graph.txt");
+        let get = |url: &str, control: &Control| dataset().get(folder.path(), Some(url), control);
         let control = Control::new();
         let url = server(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec());
-        assert!(download(&url, &path, None, None, &control).unwrap_err().to_string().contains("404"));
+        assert!(get(&url, &control).unwrap_err().to_string().contains("404"));
         let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        assert!(download(&format!("http://{closed}/x"), &path, None, None, &control).is_err());
+        assert!(get(&format!("http://{closed}/x"), &control).is_err());
         let cancelled = Control::new();
         cancelled.cancel();
         let url = server(answer(TEXT.len(), TEXT));
-        assert!(matches!(download(&url, &path, None, None, &cancelled), Err(Error::Interrupted)));
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert!(matches!(get(&url, &cancelled), Err(Error::Interrupted)));
+        assert_eq!(files_in(folder.path()), 0);
     }
 
     #[test]
@@ -425,31 +561,32 @@ mod tests {
 
     #[test]
     fn a_file_has_the_name_that_is_looked_for_wherever_it_came_from() {
-        let packed = [
-            (&b"\x1f\x8b\x08"[..], ".gz"),
-            (b"\x28\xb5\x2f\xfd-", ".zst"),
-            (b"BZh91AY&SY", ".bz2"),
-            (b"\xfd7zXZ\0", ".xz"),
-            (TEXT, ""),
-            (b"B", ""),
-            (b"", ""),
-        ];
-        for (content, extension) in packed {
+        let graph = ReadOptions::new().read_bytes("graph.txt", TEXT.to_vec()).unwrap();
+        let by_hand = Dataset { url: None, page: Some("a page".into()), ..dataset() };
+        for extension in ["", ".gz", ".zst", ".bz2", ".xz"] {
+            let folder = tempfile::tempdir().unwrap();
+            let packed = folder.path().join(format!("packed.txt{extension}"));
+            warpath::write(&graph, &packed).unwrap();
+            let content = std::fs::read(&packed).unwrap();
+            std::fs::remove_file(&packed).unwrap();
             // The publisher of one has it as a gzip; the other can't be fetched by a program.
-            for (dataset, name) in [("road-ny", "USA-road-d.NY.gr"), ("human-genes", "bio-human-gene1.mtx")] {
-                let folder = tempfile::tempdir().unwrap();
-                let dataset = named(dataset).unwrap();
-                let url = server(answer(content.len(), content));
-                let got = dataset.get(folder.path(), Some(&url), &Control::new()).unwrap();
-                assert_eq!(got.path, folder.path().join(format!("{name}{extension}")));
+            for dataset in [&dataset(), &by_hand] {
+                let got = get(dataset, folder.path(), &content).unwrap();
+                assert_eq!(got.path, folder.path().join(format!("graph.txt{extension}")));
                 assert_eq!(std::fs::read(&got.path).unwrap(), content);
                 assert_eq!(dataset.find(folder.path()).unwrap().path, got.path);
             }
         }
         let folder = tempfile::tempdir().unwrap();
-        let url = server(answer(8, b"PK\x03\x04rest"));
-        let error = named("human-genes").unwrap().get(folder.path(), Some(&url), &Control::new()).unwrap_err();
-        assert!(error.to_string().contains("ZIP") && error.to_string().contains("bio-human-gene1.mtx"), "{error}");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let error = get(&by_hand, folder.path(), b"PK\x03\x04rest").unwrap_err();
+        assert!(error.to_string().contains("ZIP") && error.to_string().contains("graph.txt"), "{error}");
+        assert_eq!(files_in(folder.path()), 0);
+    }
+
+    #[test]
+    fn what_begins_like_a_compression_but_is_none_is_text() {
+        for content in [&b"B"[..], b"", b"BZh", b"1 2\n"] {
+            assert_eq!(extension(content), Ok(""));
+        }
     }
 }

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use warpath::generate::{DEFAULT_SEED, WeightRange};
 use warpath::graph::{Components, Direction, EdgeList, SelfLoops, Unit, WeightKind, weakly_connected_components};
 use warpath::problems::Problem;
-use warpath::{Control, Error, Graph, GraphBuilder, ReadOptions, Result, VertexId};
+use warpath::{Control, Error, Graph, GraphBuilder, Result, VertexId};
 
 use crate::datasets;
 use crate::results::GraphFacts;
@@ -73,21 +73,11 @@ impl Making<'_> {
         if let Some(name) = &entry.dataset {
             let dataset = datasets::named(name)?;
             if let Some(file) = self.data.and_then(|folder| dataset.find(folder)) {
-                let mut options = ReadOptions::new().control(self.control.clone()).self_loops(SelfLoops::Drop);
-                if let Some(undirected) = dataset.undirected {
-                    let direction = if undirected { Direction::Undirected } else { Direction::Directed };
-                    options = options.direction(direction);
-                }
-                let graph = options.read(&file.path)?;
-                let vertices = graph.vertices() as u64;
-                let count = |what: &str, found: u64, published: u64| {
-                    (found != published).then(|| format!("it has {found} {what}, the published one {published}"))
-                };
+                let graph = dataset.options(self.control).read(&file.path)?;
                 let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 // Those behind a page, and those of other publishers, come with other numbers of lines.
                 let is_published = dataset.url.is_some() && name.starts_with(dataset.file_name());
-                let edges = || count("edges", graph.input_counts().lines, dataset.edges).filter(|_| is_published);
-                let differs = file.differs.or_else(|| count("vertices", vertices, dataset.vertices)).or_else(edges);
+                let differs = file.differs.or_else(|| dataset.difference(&graph, is_published));
                 let graph = match entry.among_first {
                     Some((first, weight)) => among_first(&graph, first, weight)?,
                     None => graph,

@@ -261,7 +261,8 @@ fn a_dataset_that_is_there_is_used() {
     let found: Vec<_> = listed["datasets"].as_array().unwrap().iter().filter(|d| !d["file"].is_null()).collect();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0]["name"], "road-ny");
-    assert!(folder.run("datasets").ok().contains("absent"));
+    let list = folder.run("datasets").ok();
+    assert!(list.contains("absent") && list.contains("not checked") && !list.contains("http:"), "{list}");
     // Arcs of weight -1 among the first thousand numbers; 1 and 2 are providers of 3, and 3 of 4.
     folder.file("data/20110116.as-rel.txt", "# relationships\n3|1|1\n1|3|-1\n2|3|-1\n3|4|-1\n1|2|0\n");
     let suite = "bench --suite katz-kider --experiment as --quick --engine cpu --quiet";
@@ -306,12 +307,17 @@ fn server(answer: Vec<u8>) -> String {
 #[test]
 fn datasets_are_downloaded_and_checked() {
     let folder = Folder::new();
-    let text = "p sp 2 1\na 1 2 7\n";
-    let whole = server(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{text}", text.len()).into_bytes());
-    let told = folder.run(&format!("datasets get road-ny --data data --from {whole}/ny.gr")).ok();
-    assert!(told.contains("USA-road-d.NY.gr,") && told.contains("none is known"), "{told}");
-    let told = folder.run(&format!("info {}", folder.path().join("data/USA-road-d.NY.gr").display())).ok();
-    assert!(told.contains("vertices") && told.contains('2'), "what is not packed has no name that says so: {told}");
+    let text = "p sp 4413 1\na 1 2 7\n";
+    let answer = |text: &str| format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{text}", text.len()).into_bytes();
+    let whole = server(answer(text));
+    let told = folder.run(&format!("datasets get gene-network --data data --from {whole}/genes.gr")).ok();
+    assert!(told.contains("bio-HS-CX.edges,") && told.contains("not checked"), "{told}");
+    let told = folder.run(&format!("info {}", folder.path().join("data/bio-HS-CX.edges").display())).ok();
+    assert!(told.contains("4,413"), "what is not packed has no name that says so: {told}");
+    let other = folder.run(&format!("datasets get road-ny --data data --from {whole}/ny.gr"));
+    other.fails(1, "it has 4413 vertices, the published one 264346");
+    let page = server(answer("<!DOCTYPE html><html>Moved</html>"));
+    folder.run(&format!("datasets get road-ny --data data --from {page}/ny.gr")).fails(2, "is a web page");
     let wrong = folder.run(&format!("datasets get facebook --data data --from {whole}/facebook.txt.gz"));
     wrong.fails(1, "SHA-256");
     let cut = server(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf".to_vec());
@@ -320,14 +326,14 @@ fn datasets_are_downloaded_and_checked() {
     folder.run("datasets get human-genes --data data").fails(2, "by hand");
     let names: Vec<_> =
         std::fs::read_dir(folder.path().join("data")).unwrap().map(|e| e.unwrap().file_name()).collect();
-    assert_eq!(names, ["USA-road-d.NY.gr"], "nothing else was kept");
+    assert_eq!(names, ["bio-HS-CX.edges"], "nothing else was kept");
     #[cfg(target_os = "linux")]
     {
         let body = vec![b'x'; 1 << 18];
         let header = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
         let large = server([header.as_bytes(), &body].concat());
-        let partial = folder.path().join("data/soc-pokec-relationships.txt.partial");
-        std::os::unix::fs::symlink("/dev/full", partial).unwrap();
+        let output = folder.path().join("data/soc-pokec-relationships.txt");
+        std::os::unix::fs::symlink("/dev/full", output).unwrap();
         folder.run(&format!("datasets get pokec --data data --from {large}/x")).fails(3, "No space left");
     }
 }

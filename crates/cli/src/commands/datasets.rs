@@ -86,7 +86,7 @@ fn list(folder: Option<PathBuf>, json: bool) -> Result<ExitCode, Failure> {
         match (&dataset.sha256, &dataset.sha256_text) {
             (Some(checksum), _) => table.row("", format!("SHA-256 {checksum}")),
             (None, Some(checksum)) => table.row("", format!("SHA-256 of the text {checksum}")),
-            (None, None) => {}
+            (None, None) => table.row("", "not checked: no SHA-256 is known"),
         }
     }
     table.print()?;
@@ -101,7 +101,7 @@ fn get(name: &str, folder: Option<&Path>, from: Option<&str>, quiet: bool) -> Re
     if !quiet {
         let mut table = Table::new();
         table.row("written", format!("{}, {}", got.path.display(), print::bytes(got.bytes)));
-        let checked = if got.checked { "the known one was compared" } else { "none is known to compare with" };
+        let checked = if got.checked { "the known one was compared" } else { "not checked, for none is known" };
         table.row("SHA-256", format!("{}; {checked}", got.sha256));
         table.print()?;
     }
