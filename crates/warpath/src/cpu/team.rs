@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+use crate::Result;
 use crate::huge_pages::on_huge_pages;
-use crate::{Error, Result};
+use crate::memory::no_threads;
 
 /// A thread pool of a fixed size.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ impl Team {
             .num_threads(threads)
             .thread_name(|index| format!("warpath-{index}"))
             .build()
-            .map_err(|error| Error::invalid(format!("{threads} threads can't be started: {error}")))?;
+            .map_err(|error| no_threads(threads, error))?;
         Ok(Team { pool: Some(pool), running: Mutex::new(()) })
     }
 
