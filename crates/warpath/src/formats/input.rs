@@ -23,7 +23,7 @@ use super::ReadOptions;
 use super::compression::{Compression, unpack};
 use super::detect;
 use crate::huge_pages::on_huge_pages;
-use crate::memory::{GrowingBytes, no_threads, zeroed};
+use crate::memory::{GrowingBytes, zeroed};
 use crate::{Control, Error, InputError, Plan, Result};
 
 /// An input in memory, unpacked.
