@@ -134,6 +134,10 @@ pub struct GraphArguments {
     /// Keep parallel arcs instead of merging them into the one of least weight
     #[arg(long, help_heading = "Reading")]
     pub keep_parallel_edges: bool,
+    /// Read a file that announces more than a thousand vertices for each of its bytes. Nearly all of them have no edges,
+    /// and each takes memory; without this option, such a header is taken for a mistake
+    #[arg(long, help_heading = "Reading")]
+    pub allow_isolated: bool,
 }
 
 /// What the first line of an edge list is.
@@ -154,9 +158,9 @@ pub struct CommonArguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Running")]
     pub threads: Option<u32>,
-    /// How much memory the engine may take, such as 500M or 8G: on the CPU beyond the graph, on a GPU
-    /// (each of several) with it
-    /// [default: what is available]
+    /// How much memory may be taken, such as 500M or 8G: for reading or generating the graph, the graph included, and
+    /// then as much again for solving, beyond the graph. With `--engine cuda` it is the memory of the GPU (of each of
+    /// several), the graph included, and reading takes what is available [default: what is available]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true, help_heading = "Running")]
     pub memory: Option<u64>,
     /// Print one JSON object on standard output

@@ -1,7 +1,8 @@
 //! The `warpath` command: arguments in, answers out.
 //!
 //! One file a command in `commands/`; what they share is here: [`arguments`] (what can be said), `setup` (loading a
-//! graph, times), `progress` and `signals` (Ctrl-C), `output` (files and standard output), `print` (people's tables and JSON) and `failure` (errors and exit codes).
+//! graph, times), `progress` and `signals` (Ctrl-C), `output` (files and standard output), `print` (people's tables and
+//! JSON), `failure` (errors and exit codes) and [`out_of_memory`] (the exit code where a small allocation fails).
 
 // They panic where the stream can't be written.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -9,6 +10,7 @@
 pub mod arguments;
 mod commands;
 mod failure;
+pub mod out_of_memory;
 mod output;
 mod print;
 mod progress;

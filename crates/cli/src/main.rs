@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: warpath_cli::out_of_memory::Allocator = warpath_cli::out_of_memory::Allocator;
+
 fn main() -> ExitCode {
+    warpath_cli::out_of_memory::end_with_code_3();
     warpath_cli::main()
 }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde::Serialize;
-use warpath::cpu::Team;
 use warpath::formats::{Format, ReadOptions, WeightSource};
 use warpath::generate::{DEFAULT_SEED, Recipe, WeightRange};
 use warpath::graph::{Direction, ParallelEdges, SelfLoops};
@@ -29,9 +28,10 @@ pub(crate) struct Setup<'a> {
 
 impl<'a> Setup<'a> {
     /// For a command that reads a graph and solves nothing.
-    pub(crate) fn without_engine(common: &'a CommonArguments, plan: &PlanArguments) -> Self {
+    pub(crate) fn without_engine(common: &'a CommonArguments, plan: &PlanArguments) -> Result<Self, Failure> {
+        start_threads(common.threads)?;
         let control = progress::control(!common.quiet);
-        Setup { common, engine: Engine::Cpu, plan: plan.plan, statistics: false, control }
+        Ok(Setup { common, engine: Engine::Cpu, plan: plan.plan, statistics: false, control })
     }
 
     /// For a command that solves a problem.
@@ -43,6 +43,7 @@ impl<'a> Setup<'a> {
     /// For a command that asks what an engine would do.
     pub(crate) fn on_engine(common: &'a CommonArguments, engine: &EngineArguments) -> Result<Self, Failure> {
         let engine: Engine = engine.engine.parse()?;
+        start_threads(common.threads)?;
         engine.check().map_err(|error| {
             Failure::from(error)
                 .help("`--engine cpu` or `--engine auto` runs on all cores; `warpath devices` tells more")
@@ -53,15 +54,14 @@ impl<'a> Setup<'a> {
     /// Reads or generates the graph; returns how long that took, too.
     pub(crate) fn load(&self, arguments: &GraphArguments) -> Result<(Graph, f64), Failure> {
         let start = Instant::now();
-        let team = Team::new(self.common.threads.unwrap_or(0) as usize)?;
-        let graph = team.install(|| load(arguments, self))?;
+        let graph = load(arguments, self)?;
         Ok((graph, start.elapsed().as_secs_f64()))
     }
 
     /// How files are read.
     fn read_options(&self) -> ReadOptions {
         let options = ReadOptions::new().control(self.control.clone());
-        self.common.memory.into_iter().fold(options, ReadOptions::memory)
+        self.host_memory().into_iter().fold(options, ReadOptions::memory)
     }
 
     /// A solver for the graph.
@@ -98,12 +98,16 @@ impl<'a> Setup<'a> {
         Ok(output.map_or(Ok(()), |output| plan.check_disk(output))?)
     }
 
+    /// How much of the machine's memory may be taken, if that is said: with a GPU, `--memory` is about the GPU's.
+    fn host_memory(&self) -> Option<u64> {
+        self.common.memory.filter(|_| !matches!(self.engine, Engine::Cuda(_)))
+    }
+
     /// Refuses, before the work, to generate what does not fit; `--plan` prints what that would take.
     fn check_recipe(&self, recipe: &Recipe) -> Result<(), Failure> {
         let plan = recipe.plan();
         let needed = plan.memory_bytes();
-        let allowed = self.common.memory.map_or(u64::MAX, |memory| memory.saturating_add(recipe.graph_bytes()));
-        let available = allowed.min(warpath::available_memory());
+        let available = self.host_memory().unwrap_or(u64::MAX).min(warpath::available_memory());
         if needed <= available {
             return Ok(());
         }
@@ -129,6 +133,16 @@ fn recipe(arguments: &GraphArguments) -> Option<&str> {
     arguments.graph.to_str().filter(|text| Recipe::looks_like(text) && !arguments.graph.exists())
 }
 
+/// Starts the threads of all parallel loops that have none of their own. Started by the first such loop, they would end
+/// the process where the system refuses them.
+pub(crate) fn start_threads(threads: Option<u32>) -> Result<(), Failure> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0) as usize);
+    pool.build_global().map_err(|error| {
+        let message = format!("the threads can't be started: {error}; there may be a limit on memory or on processes");
+        Error::NoThreads(message).into()
+    })
+}
+
 fn load(arguments: &GraphArguments, setup: &Setup<'_>) -> Result<Graph, Failure> {
     let direction = match (arguments.directed, arguments.undirected) {
         (true, _) => Some(Direction::Directed),
@@ -140,7 +154,7 @@ fn load(arguments: &GraphArguments, setup: &Setup<'_>) -> Result<Graph, Failure>
     let graph = if let Some(recipe) = recipe(arguments) {
         generate(recipe, arguments, direction, setup)?
     } else {
-        let mut options = setup.read_options();
+        let mut options = setup.read_options().allow_isolated(arguments.allow_isolated);
         if let Some(name) = &arguments.format {
             options = options.format(name.parse::<Format>()?);
         }
@@ -189,6 +203,7 @@ fn generate(
         ("--first-line", arguments.first_line.is_some()),
         ("--drop-self-loops", arguments.drop_self_loops),
         ("--keep-parallel-edges", arguments.keep_parallel_edges),
+        ("--allow-isolated", arguments.allow_isolated),
     ];
     if let Some((option, _)) = unused.iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!("`{option}` is for files; `{recipe}` is a generator")));

@@ -65,6 +65,9 @@ pub enum Error {
         /// Bytes free.
         available: u64,
     },
+    /// The operating system started fewer threads than are needed.
+    #[error("{0}")]
+    NoThreads(String),
     /// The device asked for is not there.
     #[error("{0}")]
     NoDevice(String),
@@ -86,7 +89,7 @@ pub enum ErrorKind {
     Usage,
     /// The answer itself: a result that does not verify, or a negative cycle.
     Answer,
-    /// The machine: memory, disk or device.
+    /// The machine: memory, disk, threads or device.
     Resources,
     /// Nobody: the work was cancelled.
     Interrupted,
@@ -108,9 +111,11 @@ impl Error {
                 _ => ErrorKind::Usage,
             },
             Error::NegativeCycle(_) | Error::NotVerified(_) => ErrorKind::Answer,
-            Error::OutOfMemory { .. } | Error::OutOfDisk { .. } | Error::NoDevice(_) | Error::Device(_) => {
-                ErrorKind::Resources
-            }
+            Error::OutOfMemory { .. }
+            | Error::OutOfDisk { .. }
+            | Error::NoThreads(_)
+            | Error::NoDevice(_)
+            | Error::Device(_) => ErrorKind::Resources,
             Error::Interrupted => ErrorKind::Interrupted,
         }
     }

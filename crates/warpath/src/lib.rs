@@ -26,6 +26,7 @@ pub mod formats;
 pub mod generate;
 pub mod graph;
 mod huge_pages;
+mod memory;
 mod partial;
 mod plan;
 mod prefetch;
@@ -43,7 +44,8 @@ pub use error::{Error, ErrorKind, InputError, Result};
 pub use formats::{Format, ReadOptions, WriteOptions, read, write};
 pub use generate::generate;
 pub use graph::{Distance, Graph, GraphBuilder, VertexId};
-pub use plan::{Plan, PlanItem, available_disk, available_memory};
+pub use memory::available_memory;
+pub use plan::{Plan, PlanItem, available_disk};
 pub use problems::{
     Apsp, Bfs, Closure, ClosureCounts, DistanceMatrix, Path, Reachability, ReachableCounts, ShortestPathTree, Sssp,
 };

@@ -17,9 +17,9 @@ use self::cuda::CudaState;
 use crate::cpu::Team;
 use crate::cuda::device::Device;
 use crate::graph::{Adjacency, Distance, DistanceValue, Graph, Lane, VertexId};
-use crate::plan::{Plan, available_memory};
 use crate::problems::{Bfs, Problem, ShortestPathTree, Sssp, derive_predecessors};
 use crate::{Control, Engine, Error, Result};
+use crate::{Plan, available_memory};
 
 /// Solves requests on one graph, which it prepares once.
 ///

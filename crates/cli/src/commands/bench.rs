@@ -13,6 +13,7 @@ use crate::arguments::{BenchArguments, BenchCommand};
 use crate::failure::Failure;
 use crate::print::{self, Table};
 use crate::progress;
+use crate::setup::start_threads;
 
 pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
     match &arguments.other {
@@ -35,6 +36,7 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
     }
     let Some(suite) = suite else { return Err(Failure::usage("`--suite` names the suite to run")) };
     let engine: Engine = arguments.engine.parse()?;
+    start_threads(None)?;
     engine.check().map_err(|error| Failure::from(error).help("`--engine auto` runs what this machine can run"))?;
     let options = Options {
         quick: arguments.quick,

@@ -11,10 +11,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use rayon::prelude::*;
 
 use super::barrier::{Barrier, ReleaseOnPanic};
+use crate::Result;
 use crate::apart::without_other_work;
 use crate::huge_pages::on_huge_pages;
+use crate::memory::no_threads;
 use crate::sync::Patience;
-use crate::{Error, Result};
 
 /// A thread pool of a fixed size.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ impl Team {
             .num_threads(threads)
             .thread_name(|index| format!("warpath-{index}"))
             .build()
-            .map_err(|error| Error::invalid(format!("{threads} threads can't be started: {error}")))?;
+            .map_err(|error| no_threads(threads, error))?;
         Ok(Team { pool: Some(pool), running: Mutex::new(()) })
     }
 

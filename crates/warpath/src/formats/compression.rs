@@ -2,20 +2,22 @@
 //! A file that only its extension calls packed is an error: it may be one that was cut short.
 //!
 //! All decoders are Rust. A file may consist of several streams one after another, as parallel packers write them.
-//! Unpacking stops when the result would not fit into memory: a few bytes can stand for terabytes.
+//! Unpacking stops when the result would exceed the memory that it may take: a few bytes can stand for terabytes. What
+//! counts is all that is held at once: the unpacked bytes, their copy while they grow, and what the decoder looks back at.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 
 use bzip2::read::MultiBzDecoder;
 use bzip2::write::BzEncoder;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use lzma_rust2::{XzOptions, XzReader, XzWriter};
+use lzma_rust2::{Action, XzOptions, XzReader, XzStream, XzWriter};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-use crate::{Error, InputError, Result, available_memory};
+use crate::memory::GrowingBytes;
+use crate::{Control, Error, InputError, Result};
 
 /// How a file is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,86 +71,101 @@ impl Compression {
     }
 }
 
-/// The unpacked bytes; `None` if they are not packed.
+/// The unpacked bytes; `None` if they are not packed. Unpacking takes at most `limit` bytes
+/// of memory, which is asked for only if there is something to unpack.
 ///
 /// # Errors
 ///
-/// If the data are corrupt or end early, or the result does not fit into memory.
-pub(super) fn unpack(packed: &[u8]) -> Result<Option<Vec<u8>>> {
+/// If the data are corrupt or end early, unpacking would take more memory, or `control` cancels it.
+pub(super) fn unpack(packed: &[u8], limit: impl FnOnce() -> u64, control: &Control) -> Result<Option<Vec<u8>>> {
     let Some(compression) = Compression::by_content(packed) else { return Ok(None) };
-    let mut output = Output { bytes: Vec::new(), available: available_memory() };
+    let mut output = Output { bytes: GrowingBytes::new("the input, unpacked,", limit()), control };
     let outcome = match compression {
-        Compression::Gzip => output.drain(MultiGzDecoder::new(packed)),
-        Compression::Bzip2 => output.drain(MultiBzDecoder::new(packed)),
-        Compression::Xz => {
-            let limit = u32::try_from(output.available / 1024).unwrap_or(u32::MAX);
-            output.drain(XzReader::new_mem_limit(packed, true, limit))
-        }
+        // What these two hold does not depend on the data: see `inflateInit2` and the manual of bzip2.
+        Compression::Gzip => output.drain(MultiGzDecoder::new(packed), |_| 1 << 18),
+        Compression::Bzip2 => output.drain(MultiBzDecoder::new(packed), |_| 4 << 20),
+        Compression::Xz => output.unpack_xz(packed),
         Compression::Zstandard => output.unpack_zstandard(packed),
     };
     match outcome {
-        Ok(()) => Ok(Some(output.bytes)),
+        Ok(()) => Ok(Some(output.bytes.into_vec())),
         Err(Failure::Corrupt(message)) => {
             let extension = compression.extension();
             Err(InputError::new(format!("the packed data ({extension}) are corrupt or cut short: {message}")).into())
         }
-        Err(Failure::TooLarge(error)) => Err(error),
+        Err(Failure::Other(error)) => Err(error),
     }
 }
 
 enum Failure {
     Corrupt(String),
-    TooLarge(Error),
+    Other(Error),
 }
 
-/// Unpacked bytes, never more than fit into memory.
-struct Output {
-    bytes: Vec<u8>,
-    available: u64,
-}
-
-impl Output {
-    /// Makes room for at least `more` bytes, if they fit into memory.
-    fn reserve(&mut self, more: usize) -> std::result::Result<(), Failure> {
-        if self.bytes.capacity() - self.bytes.len() >= more {
-            return Ok(());
-        }
-        let needed = self.bytes.len().saturating_add(more) as u64;
-        let too_large = || {
-            let what = "the input, unpacked,".to_owned();
-            Failure::TooLarge(Error::OutOfMemory { what, needed, available: self.available })
-        };
-        if needed > self.available {
-            return Err(too_large());
-        }
-        // Growing by half keeps the number of copies small.
-        let comfortable = more.max(self.bytes.len() / 2);
-        let fits = self.bytes.len().saturating_add(comfortable) as u64 <= self.available;
-        let result = self.bytes.try_reserve_exact(if fits { comfortable } else { more });
-        result.map_err(|_| too_large())
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Other(error)
     }
+}
 
-    /// Reads to the end.
-    fn drain(&mut self, mut reader: impl Read) -> std::result::Result<(), Failure> {
+fn corrupt(error: &dyn std::fmt::Display) -> Failure {
+    Failure::Corrupt(error.to_string())
+}
+
+/// Unpacked bytes, never more than may be taken.
+struct Output<'a> {
+    bytes: GrowingBytes,
+    control: &'a Control,
+}
+
+impl Output<'_> {
+    /// Reads to the end. After so many bytes, the decoder holds `beside` of them.
+    fn drain(&mut self, mut reader: impl Read, beside: impl Fn(u64) -> u64) -> std::result::Result<(), Failure> {
         const STEP: usize = 1 << 18;
         loop {
-            self.reserve(STEP)?;
+            self.control.check()?;
             let before = self.bytes.len();
+            self.bytes.set_beside(beside((before + STEP) as u64))?;
+            self.bytes.reserve(STEP)?;
             // `read_to_end` fills the room at hand without initializing it first.
-            let outcome = reader.by_ref().take(STEP as u64).read_to_end(&mut self.bytes);
-            outcome.map_err(|error| Failure::Corrupt(error.to_string()))?;
+            let outcome = reader.by_ref().take(STEP as u64).read_to_end(self.bytes.as_mut());
+            outcome.map_err(|error| match error.kind() {
+                ErrorKind::OutOfMemory => Failure::Other(self.bytes.refused(STEP)),
+                _ => corrupt(&error),
+            })?;
             if self.bytes.len() == before {
                 return Ok(());
             }
         }
     }
 
+    /// Unpacks blocks, of which each says how far it looks back: its dictionary. The decoder keeps as much of what it
+    /// unpacked, and grows by doubling.
+    fn unpack_xz(&mut self, packed: &[u8]) -> std::result::Result<(), Failure> {
+        /// Beyond what any preset of `xz` takes.
+        const USUAL: u32 = 65 << 10;
+        const LONGEST_HEADER: usize = 1 << 11;
+        let mut headers = XzStream::new(true);
+        // What is wrong with the headers is found again below.
+        let _ = headers.process(&packed[..packed.len().min(LONGEST_HEADER)], &mut [], Action::Run);
+        let kilobytes = headers.memory_usage().unwrap_or(0).max(USUAL);
+        let most = u64::from(kilobytes) << 10;
+        let reader = XzReader::new_mem_limit(packed, true, kilobytes);
+        let window = |unpacked: u64| most.min(unpacked.saturating_mul(2));
+        self.drain(reader, |unpacked| window(unpacked) / 2 * 3 + (1 << 17))
+    }
+
     /// Unpacks one frame after another.
     fn unpack_zstandard(&mut self, mut packed: &[u8]) -> std::result::Result<(), Failure> {
         const STEP: usize = 1 << 20;
-        let corrupt = |error: &dyn std::fmt::Display| Failure::Corrupt(error.to_string());
         let mut decoder = FrameDecoder::new();
+        decoder.set_max_window_size(self.bytes.limit());
+        let mut held = 0;
         while !packed.is_empty() {
+            if let Some(window) = window_of_frame(packed) {
+                held = held.max(held_by_zstandard(window, STEP as u64));
+                self.bytes.set_beside(held)?;
+            }
             match decoder.reset(&mut packed) {
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
                     packed = packed.get(length as usize..).ok_or_else(|| corrupt(&"a skipped frame ends early"))?;
@@ -157,17 +174,16 @@ impl Output {
                 other => other.map_err(|error| corrupt(&error))?,
             }
             let announced = usize::try_from(decoder.content_size()).unwrap_or(usize::MAX);
-            if announced as u64 > self.available {
-                self.reserve(announced)?;
-            } else if announced / 1024 <= packed.len() {
+            if announced / 1024 <= packed.len() {
                 // An honest size saves growing; one beyond any plausible ratio is not believed in advance.
-                self.reserve(announced)?;
+                self.bytes.reserve(announced)?;
             }
             loop {
+                self.control.check()?;
                 let done = decoder.decode_blocks(&mut packed, BlockDecodingStrategy::UptoBytes(STEP));
                 let done = done.map_err(|error| corrupt(&error))?;
-                self.reserve(decoder.can_collect())?;
-                decoder.collect_to_writer(&mut self.bytes).map_err(|error| corrupt(&error))?;
+                self.bytes.reserve(decoder.can_collect())?;
+                decoder.collect_to_writer(self.bytes.as_mut()).map_err(|error| corrupt(&error))?;
                 if done {
                     break;
                 }
@@ -179,6 +195,30 @@ impl Output {
         }
         Ok(())
     }
+}
+
+/// How far a frame of Zstandard looks back, by its header (RFC 8878, 3.1.1.1); `None` if that is none.
+fn window_of_frame(frame: &[u8]) -> Option<u64> {
+    let (&[0x28, 0xb5, 0x2f, 0xfd, descriptor], rest) = frame.split_first_chunk()? else { return None };
+    if descriptor & 0x20 == 0 {
+        let &window = rest.first()?;
+        let base = 1_u64 << (10 + (window >> 3));
+        return Some(base + base / 8 * u64::from(window & 7));
+    }
+    // One segment: the content itself, whose size follows the number of a dictionary.
+    let dictionary_bytes = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let size_bytes = [1, 2, 4, 8][usize::from(descriptor >> 6)];
+    let size = rest.get(dictionary_bytes..dictionary_bytes + size_bytes)?;
+    let size = size.iter().rev().fold(0, |size, &byte| size << 8 | u64::from(byte));
+    Some(size + if size_bytes == 2 { 256 } else { 0 })
+}
+
+/// What the decoder of Zstandard holds at most for a window, where `step` bytes are unpacked at a time: a ring of a power
+/// of two bytes, and the one of half that size while it grows.
+fn held_by_zstandard(window: u64, step: u64) -> u64 {
+    const BLOCK: u64 = 1 << 17;
+    let ring = window.saturating_add(step + 2 * BLOCK).checked_next_power_of_two().unwrap_or(u64::MAX);
+    (ring / 2).saturating_mul(3).saturating_add(2 * BLOCK)
 }
 
 /// A stream that packs what is written to it.
@@ -266,6 +306,10 @@ mod tests {
         packer.finish().unwrap()
     }
 
+    fn unpacked(packed: &[u8]) -> Result<Option<Vec<u8>>> {
+        unpack(packed, || 1 << 30, &Control::new())
+    }
+
     fn sample(length: usize) -> Vec<u8> {
         let mut random = Random(5);
         (0..length).map(|index| if index % 7 == 0 { b'\n' } else { b'0' + random.below(10) as u8 }).collect()
@@ -280,13 +324,13 @@ mod tests {
                 let bytes = sample(length);
                 let packed = pack(&bytes, compression);
                 assert_eq!(Compression::by_content(&packed), Some(compression));
-                assert!(unpack(&packed).unwrap().unwrap() == bytes, "{compression:?}, {length}");
+                assert!(unpacked(&packed).unwrap().unwrap() == bytes, "{compression:?}, {length}");
                 let twice = [&packed[..], &packed].concat();
-                assert!(unpack(&twice).unwrap().unwrap() == [&bytes[..], &bytes].concat(), "{compression:?} twice");
+                assert!(unpacked(&twice).unwrap().unwrap() == [&bytes[..], &bytes].concat(), "{compression:?} twice");
             }
         }
-        assert!(unpack(b"1 2\n").unwrap().is_none());
-        assert!(unpack(b"").unwrap().is_none());
+        assert!(unpacked(b"1 2\n").unwrap().is_none());
+        assert!(unpacked(b"").unwrap().is_none());
     }
 
     #[test]
@@ -299,7 +343,7 @@ mod tests {
                     assert!(length < 10, "{compression:?}, {length}");
                     continue;
                 }
-                assert!(unpack(&packed[..length]).is_err(), "{compression:?}, {length} of {} bytes", packed.len());
+                assert!(unpacked(&packed[..length]).is_err(), "{compression:?}, {length} of {} bytes", packed.len());
             }
         }
     }
@@ -315,8 +359,8 @@ mod tests {
                 let index = 10 + random.below(packed.len() as u64 - 10) as usize;
                 damaged[index] ^= 1 << random.below(8);
                 // Bits of a header that mean nothing to the data may change.
-                if let Ok(Some(unpacked)) = unpack(&damaged) {
-                    assert!(unpacked == bytes, "{compression:?}, byte {index}");
+                if let Ok(Some(result)) = unpacked(&damaged) {
+                    assert!(result == bytes, "{compression:?}, byte {index}");
                 }
             }
         }
@@ -324,12 +368,53 @@ mod tests {
 
     #[test]
     fn more_than_memory_holds_is_refused() {
-        let packed = pack(&vec![0; 1 << 22], Compression::Gzip);
-        let mut output = Output { bytes: Vec::new(), available: 1 << 20 };
-        let outcome = output.drain(MultiGzDecoder::new(&packed[..]));
-        assert!(matches!(outcome, Err(Failure::TooLarge(Error::OutOfMemory { available: 0x10_0000, .. }))));
-        let packed = pack(&vec![0; 1 << 22], Compression::Zstandard);
-        let mut output = Output { bytes: Vec::new(), available: 1 << 20 };
-        assert!(matches!(output.unpack_zstandard(&packed), Err(Failure::TooLarge(_))));
+        const UNPACKED: usize = 40 << 20;
+        let zeros = vec![0; UNPACKED];
+        for compression in Compression::ALL {
+            let packed = pack(&zeros, compression);
+            assert!(packed.len() < UNPACKED / 100);
+            for limit in [0, 1 << 20, 20 << 20, 50 << 20] {
+                match unpack(&packed, || limit, &Control::new()) {
+                    Err(Error::OutOfMemory { needed, available, .. }) => {
+                        assert!(available == limit && needed > limit, "{compression:?}");
+                        // It is refused before it is taken, not when it can no longer be denied.
+                        assert!(needed < 2 * limit + (40 << 20), "{compression:?}: {needed} of {limit}");
+                    }
+                    other => {
+                        panic!("{compression:?}, {limit}: {:?}", other.map(|bytes| bytes.map(|bytes| bytes.len())))
+                    }
+                }
+            }
+            // What is unpacked, its copy while it grows, and the decoder.
+            let outcome = unpack(&packed, || 5 * UNPACKED as u64, &Control::new());
+            assert!(outcome.unwrap().unwrap() == zeros, "{compression:?}");
+            let control = Control::new();
+            control.cancel();
+            assert!(matches!(unpack(&packed, || 1 << 30, &control), Err(Error::Interrupted)), "{compression:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_decoder_looks_back_at_counts() {
+        // A window of 2 GiB, and the last block: empty.
+        let frame = [0x28, 0xb5, 0x2f, 0xfd, 0, 21 << 3, 1, 0, 0];
+        assert_eq!(window_of_frame(&frame), Some(2 << 30));
+        assert!(matches!(unpack(&frame, || 1 << 30, &Control::new()), Err(Error::OutOfMemory { .. })));
+        let mut frames = pack(b"1 2\n", Compression::Zstandard);
+        frames.extend(frame);
+        assert!(matches!(unpack(&frames, || 1 << 30, &Control::new()), Err(Error::OutOfMemory { .. })));
+        // One segment, of a size in one, two, four and eight bytes.
+        assert_eq!(window_of_frame(&[0x28, 0xb5, 0x2f, 0xfd, 0x20, 7]), Some(7));
+        assert_eq!(window_of_frame(&[0x28, 0xb5, 0x2f, 0xfd, 0x61, 9, 1, 1]), Some(513));
+        assert_eq!(window_of_frame(&[0x28, 0xb5, 0x2f, 0xfd, 0xa0, 1, 0, 0, 1]), Some((1 << 24) + 1));
+        assert_eq!(window_of_frame(&[&[0x28, 0xb5, 0x2f, 0xfd, 0xe0][..], &[255; 8]].concat()), Some(u64::MAX));
+        assert_eq!(window_of_frame(&[0x28, 0xb5, 0x2f, 0xfd]), None);
+        assert_eq!(held_by_zstandard(u64::MAX, 1 << 20), u64::MAX);
+        // A small file made with a large dictionary takes no more than it has.
+        let options = XzOptions::with_preset(9);
+        let mut writer = XzWriter::new(Vec::new(), options).unwrap();
+        writer.write_all(b"1 2\n").unwrap();
+        let packed = writer.finish().unwrap();
+        assert_eq!(unpack(&packed, || 2 << 20, &Control::new()).unwrap().unwrap(), b"1 2\n");
     }
 }

@@ -9,6 +9,7 @@
 
 use std::io::Write;
 
+use super::rows::{plan_vertices, too_many_isolated};
 use super::text::{Lines, Malformed, Parsed, Piece, Shown, Text, digits, parse_pieces, unsigned, words};
 use super::weight_column::{self, WeightColumn, WeightedChunk};
 use super::{ReadOptions, WeightSource, stream_error};
@@ -60,6 +61,10 @@ pub(super) fn read_problem(text: Text, options: &ReadOptions, dialect: Dialect) 
     let located = |malformed: Malformed<'_>| text.locate(head.fault(&malformed));
     let mut lines = Lines::new(&beginning);
     let problem = problem_line(&mut lines, dialect).map_err(located)?;
+    if let Some(message) = too_many_isolated(problem.vertices, text.length(), options) {
+        return Err(located(Malformed::new(problem.line, message)));
+    }
+    plan_vertices(problem.vertices, 0, options)?;
     let body = lines.rest();
     let first = first_edge(body, dialect);
     let columns = first.map_or(0, |line| words(line).count() - usize::from(dialect == Dialect::Dimacs));

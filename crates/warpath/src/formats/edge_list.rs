@@ -25,12 +25,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::text::{Fault, Lines, Malformed, Parsed, Piece, Shown, Text, digits, unsigned};
+use super::rows::{plan_vertices, too_many_isolated};
+use super::text::{Fault, Held, Lines, Malformed, Parsed, Piece, Shown, Text, digits, unsigned};
 use super::weight_column::{self, WeightColumn, WeightedChunk, WeightedLists};
 use super::{FirstLine, ReadOptions, WeightSource, stream_error};
 use crate::graph::{
     Direction, Graph, GraphBuilder, Labels, MAX_VERTICES, StringLabels, VertexId, Weight, WeightKind, with_weights,
 };
+use crate::memory::allocation::bytes_of;
 use crate::{Error, InputError, Result};
 
 pub(super) fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
@@ -92,6 +94,11 @@ fn read_text<'a>(
         },
         Attempt::NoIntegers => name_strings(&body, &layout, &comments, options)?,
     };
+    if let Some(message) = too_many_isolated(labels.len(), text.length(), options) {
+        let line = layout.counts.map(|(line, ..)| line).or(comments.whole.map(|(line, ..)| line));
+        return Err(Malformed::new(line.unwrap_or(&head.bytes[..0]), message).into());
+    }
+    plan_vertices(labels.len(), 0, options)?;
     Ok((builder.labels(labels), weight_column::settle(text, parsed)?))
 }
 
@@ -393,6 +400,12 @@ impl IntegerName for u64 {
 struct NamedChunk<I> {
     edges: Vec<(I, I)>,
     weights: Option<WeightColumn>,
+}
+
+impl<I> Held for NamedChunk<I> {
+    fn held_bytes(&self) -> u64 {
+        bytes_of::<(I, I)>(self.edges.capacity()) + self.weights.as_ref().map_or(0, Held::held_bytes)
+    }
 }
 
 /// How an attempt to read names as integers of a width went.
@@ -819,6 +832,11 @@ fn name_strings<'a>(
         edges: Vec<(&'p [u8], &'p [u8])>,
         weights: WeightColumn,
     }
+    impl Held for Slices<'_> {
+        fn held_bytes(&self) -> u64 {
+            bytes_of::<(&[u8], &[u8])>(self.edges.capacity()) + self.weights.held_bytes()
+        }
+    }
     let from = body.pieces.first().map_or(0, |piece| piece.start);
     let text = match body.pieces.is_empty() {
         true => Cow::Borrowed(&[][..]),
@@ -830,18 +848,26 @@ fn name_strings<'a>(
             offset: range.start,
         })
         .collect();
-    let parsed: Vec<Parsed<'_, Slices<'_>>> = pieces
+    let held = AtomicU64::new(if matches!(text, Cow::Owned(_)) { text.len() as u64 } else { 0 });
+    body.text.check_room(held.load(Ordering::Relaxed))?;
+    let parsed: Result<Vec<Parsed<'_, Slices<'_>>>> = pieces
         .par_iter()
         .map(|&piece| {
+            options.control.check()?;
             let mut slices = Slices { edges: Vec::new(), weights: WeightColumn::new() };
             for line in Lines::new(piece.bytes).filter(|line| !is_skipped(line)) {
-                options.control.check().map_err(|_| Malformed::new(line, "interrupted"))?;
-                slices.edges.push(split(line, piece, layout, &mut slices.weights)?);
+                match split(line, piece, layout, &mut slices.weights) {
+                    Ok(ends) => slices.edges.push(ends),
+                    Err(malformed) => return Ok(Err(malformed)),
+                }
             }
-            Ok(slices)
+            let bytes = slices.held_bytes();
+            body.text.check_room(held.fetch_add(bytes, Ordering::Relaxed) + bytes)?;
+            Ok(Ok(slices))
         })
         .collect();
-    options.control.check()?;
+    let parsed = parsed?;
+    let mut held = held.into_inner();
     let mut labels = StringLabels::new();
     fn intern<'p>(labels: &mut StringLabels, field: &'p [u8]) -> Parsed<'p, VertexId> {
         let name = text_of(field)?;
@@ -856,12 +882,17 @@ fn name_strings<'a>(
     let mut named = Vec::with_capacity(parsed.len());
     for (chunk, piece) in parsed.into_iter().zip(&pieces) {
         let in_body = |malformed: Malformed<'_>| Failure::InBody(piece.fault(&malformed));
+        options.control.check()?;
         let chunk = chunk.map_err(in_body)?;
+        let slices = chunk.held_bytes();
         let mut edges = Vec::with_capacity(chunk.edges.len());
         for (u, v) in chunk.edges {
             edges.push((intern(&mut labels, u).map_err(in_body)?, intern(&mut labels, v).map_err(in_body)?));
         }
-        named.push(WeightedChunk { edges, weights: layout.weight.map(|_| chunk.weights) });
+        let chunk = WeightedChunk { edges, weights: layout.weight.map(|_| chunk.weights) };
+        held = (held + chunk.held_bytes()).saturating_sub(slices);
+        body.text.check_room(held + labels.owned_bytes())?;
+        named.push(chunk);
     }
     let lines: u64 = named.iter().map(|chunk| chunk.edges.len() as u64).sum();
     if let Some((line, vertices, edges)) = layout.counts {

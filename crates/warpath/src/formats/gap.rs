@@ -18,7 +18,8 @@ use super::rows::{Rows, vertex_count, wants_weights};
 use super::{Opened, ReadOptions, stream_error};
 use crate::graph::{Csr, Direction, Graph, Labels, Unit, VertexId, WeightKind, Weights};
 use crate::huge_pages::on_huge_pages;
-use crate::{Control, Error, InputError, Plan, Result, available_memory};
+use crate::memory;
+use crate::{Control, Error, InputError, Plan, Result};
 
 const HEADER: usize = 17;
 
@@ -80,14 +81,14 @@ pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
     vertex_count(layout.vertices as u64)?;
     let mut plan = Plan::new();
     plan.memory("the graph", layout.arcs().end as u64);
-    plan.check(available_memory())?;
+    plan.check(options.room(opened.owned_bytes()))?;
     let with_weights = layout.weighted && wants_weights(options)?;
-    let mut offsets = on_huge_pages(vec![0_u64; layout.vertices + 1]);
+    let mut offsets = on_huge_pages(memory::zeroed::<u64>("offsets of vertices", layout.vertices + 1)?);
     let copying = Copying { opened, control: &options.control };
     copying.chunks(layout.offsets(), &mut offsets, |bytes, offsets| {
         bytemuck::cast_slice_mut(offsets).copy_from_slice(bytes);
     })?;
-    let mut targets: Vec<VertexId> = on_huge_pages(vec![0; layout.arcs]);
+    let mut targets: Vec<VertexId> = on_huge_pages(memory::zeroed("heads of arcs", layout.arcs)?);
     let direction = if layout.directed { Direction::Directed } else { Direction::Undirected };
     let labels = Labels::range(0, layout.vertices as u64);
     if !with_weights {
@@ -106,7 +107,7 @@ pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
         let weights = vec![Unit; layout.arcs];
         return Rows { offsets, targets, weights }.into_graph(direction, labels, None, options);
     }
-    let mut weights = on_huge_pages(vec![0_i32; layout.arcs]);
+    let mut weights = on_huge_pages(memory::zeroed::<i32>("weights of arcs", layout.arcs)?);
     let negative = AtomicBool::new(false);
     copying.pairs_of_chunks(layout.arcs(), &mut targets, &mut weights, |bytes, targets, weights| {
         let mut signs = 0;

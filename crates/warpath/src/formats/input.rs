@@ -19,10 +19,12 @@ use std::time::{Duration, SystemTime};
 
 use rayon::prelude::*;
 
+use super::ReadOptions;
 use super::compression::{Compression, unpack};
 use super::detect;
 use crate::huge_pages::on_huge_pages;
-use crate::{Control, Error, InputError, Plan, Result, available_memory};
+use crate::memory::{GrowingBytes, zeroed};
+use crate::{Control, Error, InputError, Plan, Result};
 
 /// An input in memory, unpacked.
 pub(super) struct Input {
@@ -37,15 +39,16 @@ impl Input {
         Input { name: name.into(), bytes }
     }
 
-    /// Standard input, of at most `available` bytes, unpacked if it is packed.
-    pub(super) fn standard(available: u64, control: &Control) -> Result<Self> {
-        let bytes = read_stream(|| Ok(std::io::stdin()), Path::new("<stdin>"), available, control)?;
-        Input::owned("<stdin>", bytes).unpacked()
+    /// Standard input, unpacked if it is packed.
+    pub(super) fn standard(options: &ReadOptions) -> Result<Self> {
+        let bytes =
+            read_stream(|| Ok(std::io::stdin()), Path::new("<stdin>"), options.room_to_grow(0), &options.control)?;
+        Input::owned("<stdin>", bytes).unpacked(options)
     }
 
     /// The same input, unpacked if it is packed.
-    pub(super) fn unpacked(self) -> Result<Self> {
-        match unpack(&self.bytes) {
+    pub(super) fn unpacked(self, options: &ReadOptions) -> Result<Self> {
+        match unpack(&self.bytes, || options.room_to_grow(self.owned_bytes()), &options.control) {
             Ok(None) => match Compression::by_extension(&self.name) {
                 None => Ok(self),
                 Some(compression) => {
@@ -69,6 +72,11 @@ impl Input {
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
+
+    /// How much memory they take.
+    pub(super) fn owned_bytes(&self) -> u64 {
+        self.bytes.capacity() as u64
+    }
 }
 
 /// An input of which any part can be read.
@@ -89,8 +97,8 @@ pub(super) struct OpenFile {
 }
 
 impl Opened {
-    /// Opens a file. One that is packed, or a pipe, is read whole; a pipe may take `available` bytes of memory.
-    pub(super) fn file(path: &Path, available: u64, control: &Control) -> Result<Self> {
+    /// Opens a file. One that is packed, or a pipe, is read whole.
+    pub(super) fn file(path: &Path, options: &ReadOptions) -> Result<Self> {
         let io_error = |error| Error::io(path, error);
         // Opening a pipe waits until somebody writes to it.
         let metadata = std::fs::metadata(path).map_err(io_error)?;
@@ -107,13 +115,13 @@ impl Opened {
             opened.head = head;
             let is_packed = Compression::by_content(&opened.head).or(Compression::by_extension(&opened.name)).is_some();
             return match is_packed {
-                true => Ok(Opened::Memory(opened.load(control)?.unpacked()?)),
+                true => Ok(Opened::Memory(opened.load(options)?.unpacked(options)?)),
                 false => Ok(Opened::File(opened)),
             };
         }
         let stream = path.to_owned();
-        let bytes = read_stream(|| File::open(stream), path, available, control)?;
-        Ok(Opened::Memory(Input::owned(name, bytes).unpacked()?))
+        let bytes = read_stream(|| File::open(stream), path, options.room_to_grow(0), &options.control)?;
+        Ok(Opened::Memory(Input::owned(name, bytes).unpacked(options)?))
     }
 
     /// What errors call it.
@@ -129,6 +137,14 @@ impl Opened {
         match self {
             Opened::Memory(input) => input.bytes.len() as u64,
             Opened::File(file) => file.state.length,
+        }
+    }
+
+    /// How much memory they take; none where they are in a file.
+    pub(super) fn owned_bytes(&self) -> u64 {
+        match self {
+            Opened::Memory(input) => input.owned_bytes(),
+            Opened::File(_) => 0,
         }
     }
 
@@ -162,10 +178,10 @@ impl Opened {
     }
 
     /// The input, in memory.
-    pub(super) fn load(self, control: &Control) -> Result<Input> {
+    pub(super) fn load(self, options: &ReadOptions) -> Result<Input> {
         match self {
             Opened::Memory(input) => Ok(input),
-            Opened::File(file) => file.load(control),
+            Opened::File(file) => file.load(options),
         }
     }
 }
@@ -190,14 +206,15 @@ impl OpenFile {
     }
 
     /// Reads it whole, by all threads.
-    fn load(self, control: &Control) -> Result<Input> {
+    fn load(self, options: &ReadOptions) -> Result<Input> {
         const PIECE: usize = 4 << 20;
+        let what = format!("the bytes of `{}`", self.name);
         let mut plan = Plan::new();
-        plan.memory(format!("the bytes of `{}`", self.name), self.state.length);
-        plan.check(available_memory())?;
-        let mut bytes = on_huge_pages(vec![0; self.state.length as usize]);
+        plan.memory(&what, self.state.length);
+        plan.check(options.room(0))?;
+        let mut bytes = on_huge_pages(zeroed(&what, self.state.length as usize)?);
         bytes.par_chunks_mut(PIECE).enumerate().try_for_each(|(index, piece)| {
-            control.check()?;
+            options.control.check()?;
             self.read_at((index * PIECE) as u64, piece)
         })?;
         self.check_unchanged()?;
@@ -275,24 +292,20 @@ impl FileState {
 fn read_stream<R: Read>(
     open: impl FnOnce() -> std::io::Result<R> + Send + 'static,
     name: &Path,
-    available: u64,
+    limit: u64,
     control: &Control,
 ) -> Result<Vec<u8>> {
     let io_error = |error| Error::io(name, error);
     let mut stream = control.reader(open).map_err(io_error)?;
-    let mut bytes: Vec<u8> = Vec::new();
+    let mut bytes = GrowingBytes::new(format!("the input `{}`, as far as it is read,", name.display()), limit);
     let mut piece = vec![0; 1 << 17];
     loop {
         let count = stream.read(&mut piece).map_err(io_error)?;
         if count == 0 {
-            return Ok(bytes);
+            return Ok(bytes.into_vec());
         }
-        let needed = (bytes.len() + count) as u64;
-        if needed > available || bytes.try_reserve(count).is_err() {
-            let what = format!("the input `{}`, as far as it is read,", name.display());
-            return Err(Error::OutOfMemory { what, needed, available });
-        }
-        bytes.extend_from_slice(&piece[..count]);
+        bytes.reserve(count)?;
+        bytes.as_mut().extend_from_slice(&piece[..count]);
     }
 }
 
@@ -312,7 +325,9 @@ mod tests {
     #[test]
     fn an_endless_stream_ends_with_memory_or_when_cancelled() {
         let outcome = read_stream(|| Ok(std::io::repeat(b'1')), Path::new("x"), 10 << 20, &Control::new());
-        assert!(matches!(outcome, Err(Error::OutOfMemory { available, .. }) if available == 10 << 20));
+        assert!(
+            matches!(outcome, Err(Error::OutOfMemory { available, needed, .. }) if available == 10 << 20 && needed > available)
+        );
         struct Silence;
         impl Read for Silence {
             fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
@@ -344,17 +359,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for bytes in [1, 5000, (9 << 20) + 1] {
             let (file, _) = opened(folder.path(), bytes);
-            assert!(file.load(&Control::new()).unwrap().bytes() == vec![b'7'; bytes]);
+            assert!(file.load(&ReadOptions::new()).unwrap().bytes() == vec![b'7'; bytes]);
         }
         let cancelled = Control::new();
         cancelled.cancel();
-        assert!(matches!(opened(folder.path(), 5).0.load(&cancelled), Err(Error::Interrupted)));
+        assert!(matches!(
+            opened(folder.path(), 5).0.load(&ReadOptions::new().control(cancelled)),
+            Err(Error::Interrupted)
+        ));
     }
 
     #[test]
     fn a_file_changed_after_it_was_opened_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        let load = |file: OpenFile| message(file.load(&Control::new()));
+        let load = |file: OpenFile| message(file.load(&ReadOptions::new()));
         let (file, path) = opened(folder.path(), 5000);
         std::fs::OpenOptions::new().write(true).open(&path).unwrap().write_all(b"88").unwrap();
         assert_eq!(load(file), "x.txt: the file was changed while it was read");
@@ -376,9 +394,9 @@ mod tests {
         let other = folder.path().join("y.txt");
         std::fs::write(&other, "other").unwrap();
         std::fs::rename(&other, &path).unwrap();
-        assert!(file.load(&Control::new()).unwrap().bytes() == vec![b'7'; 5000]);
+        assert!(file.load(&ReadOptions::new()).unwrap().bytes() == vec![b'7'; 5000]);
         let (file, path) = opened(folder.path(), 5000);
         std::fs::remove_file(path).unwrap();
-        assert!(file.load(&Control::new()).unwrap().bytes() == vec![b'7'; 5000]);
+        assert!(file.load(&ReadOptions::new()).unwrap().bytes() == vec![b'7'; 5000]);
     }
 }

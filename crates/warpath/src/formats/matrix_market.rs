@@ -9,7 +9,7 @@
 
 use std::io::Write;
 
-use super::rows::{plan_vertices, vertex_count, wants_weights};
+use super::rows::{plan_vertices, too_many_isolated, vertex_count, wants_weights};
 use super::text::{Lines, Malformed, Parsed, Text, finite, parse_pieces, unsigned, words};
 use super::weight_column::{WeightColumn, WeightedChunk, settle};
 use super::{Format, ReadOptions, stream_error};
@@ -45,6 +45,12 @@ pub(super) fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
     let located = |malformed| text.locate(head.fault(&malformed));
     let (header, body) = read_header(&beginning, bare).map_err(located)?;
     let body = head.offset_of(body);
+    if let Some((vertices, _, line)) = header.size {
+        if let Some(message) = too_many_isolated(vertices as u64, text.length(), options) {
+            return Err(located(Malformed::new(line, message)));
+        }
+        plan_vertices(vertices as u64, 0, options)?;
+    }
     let with_weights = header.field != Field::Pattern && wants_weights(options)?;
     let limit = header.size.map_or(crate::graph::MAX_VERTICES, |(vertices, ..)| vertices as u64);
     let field = header.field;
@@ -66,7 +72,7 @@ pub(super) fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
     };
     let named = |builder: crate::GraphBuilder, greatest: Option<VertexId>| {
         let vertices = header.size.map_or(greatest.map_or(0, |v| u64::from(v) + 1), |(vertices, ..)| vertices as u64);
-        plan_vertices(vertices)?;
+        plan_vertices(vertices, 0, options)?;
         Ok::<_, Error>(builder.labels(Labels::range(1, vertices)))
     };
     let greatest = |edges: &[(VertexId, VertexId)]| edges.iter().map(|&(u, v)| u.max(v)).max();

@@ -13,9 +13,10 @@ use std::io::Write;
 use rayon::prelude::*;
 
 use super::rows::{Rows, vertex_count, wants_weights};
-use super::text::{Lines, Malformed, Parsed, Piece, Text, parse_pieces, unsigned, words};
+use super::text::{Held, Lines, Malformed, Parsed, Piece, Text, parse_pieces, unsigned, words};
 use super::{ReadOptions, stream_error};
 use crate::graph::{Direction, Graph, Labels, Unit, VertexId, Weight, Weights};
+use crate::memory::{self, allocation::bytes_of};
 use crate::{Error, Result};
 
 /// What the header says.
@@ -109,6 +110,13 @@ struct Chunk<W> {
     weights: Vec<W>,
 }
 
+impl<W: Weight> Held for Chunk<W> {
+    fn held_bytes(&self) -> u64 {
+        let weights = bytes_of::<W>(self.weights.capacity());
+        bytes_of::<u64>(self.degrees.capacity()) + bytes_of::<VertexId>(self.targets.capacity()) + weights
+    }
+}
+
 fn parse_chunk<'a, W: Weight>(
     chunk: &'a [u8],
     header: Header<'_>,
@@ -174,15 +182,18 @@ fn read_lines<W: Weight>(
             return Err(text.locate(fault));
         }
     }
-    let mut offsets = Vec::with_capacity(header.vertices + 1);
+    let arcs = chunks.iter().map(|chunk| chunk.targets.len()).sum();
+    let rows_bytes = bytes_of::<u64>(header.vertices + 1) + bytes_of::<VertexId>(arcs) + bytes_of::<W>(arcs);
+    text.check_room(chunks.iter().map(Held::held_bytes).sum::<u64>() + rows_bytes)?;
+    let mut offsets = memory::with_capacity("offsets of vertices", header.vertices + 1)?;
     let mut end = 0;
     offsets.push(end);
     for degree in chunks.iter().flat_map(|chunk| &chunk.degrees).take(header.vertices) {
         end += degree;
         offsets.push(end);
     }
-    let mut targets = Vec::with_capacity(end as usize);
-    let mut weights = Vec::with_capacity(end as usize);
+    let mut targets = memory::with_capacity("heads of arcs", arcs)?;
+    let mut weights = memory::with_capacity("weights of arcs", arcs)?;
     for chunk in chunks {
         targets.extend(chunk.targets);
         weights.extend(chunk.weights);

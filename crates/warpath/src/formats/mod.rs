@@ -38,6 +38,7 @@ pub use partial_file::PartialFile;
 use text::Text;
 
 use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, SelfLoops};
+use crate::memory::{no_threads, spendable};
 pub use crate::partial::{check_output, lock, remove_partial_files};
 use crate::{Control, Error, InputError, Result, available_memory};
 
@@ -202,6 +203,7 @@ pub struct ReadOptions {
     parallel_edges: ParallelEdges,
     threads: usize,
     memory: Option<u64>,
+    allow_isolated: bool,
     control: Control,
 }
 
@@ -253,9 +255,16 @@ impl ReadOptions {
         self
     }
 
-    /// How many bytes of memory reading a stream may take. Without it, what is available.
+    /// How many bytes of memory reading may take: the unpacked file, what it is parsed into, and the graph. Without it, most of what is available, see [`available_memory`].
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
+        self
+    }
+
+    /// Reads a file that announces more vertices than a thousand for each of its bytes. Nearly all of them have no edges,
+    /// and each takes memory all the same: such a header is more often a mistake, and an error without this.
+    pub fn allow_isolated(mut self, allow: bool) -> Self {
+        self.allow_isolated = allow;
         self
     }
 
@@ -272,7 +281,7 @@ impl ReadOptions {
     /// As [`read`].
     pub fn read(&self, path: impl AsRef<Path>) -> Result<Graph> {
         let path = path.as_ref();
-        self.parse(|| Opened::file(path, self.room(), &self.control))
+        self.parse(|| Opened::file(path, self))
     }
 
     /// Reads a graph from standard input.
@@ -281,7 +290,7 @@ impl ReadOptions {
     ///
     /// As [`read`].
     pub fn read_stdin(&self) -> Result<Graph> {
-        self.parse(|| Input::standard(self.room(), &self.control).map(Opened::Memory))
+        self.parse(|| Input::standard(self).map(Opened::Memory))
     }
 
     /// Reads a graph from memory; the extension of `name` counts as that of a file would.
@@ -291,7 +300,7 @@ impl ReadOptions {
     /// As [`read`].
     pub fn read_bytes(&self, name: impl Into<String>, bytes: Vec<u8>) -> Result<Graph> {
         let input = Input::owned(name, bytes);
-        self.parse(|| input.unpacked().map(Opened::Memory))
+        self.parse(|| input.unpacked(self).map(Opened::Memory))
     }
 
     /// Reads a text that is no graph, such as a list of vertices, as graphs are read: from a file or a pipe, unpacked if it
@@ -301,18 +310,7 @@ impl ReadOptions {
     ///
     /// If the file can't be read or does not fit into memory.
     pub fn read_text(&self, path: impl AsRef<Path>) -> Result<Vec<u8>> {
-        let (path, available) = (path.as_ref(), self.room());
-        let file = Opened::file(path, available, &self.control)?;
-        if file.length() > available {
-            let what = format!("the input `{}`", path.display());
-            return Err(Error::OutOfMemory { what, needed: file.length(), available });
-        }
-        Ok(file.load(&self.control)?.into_bytes())
-    }
-
-    /// How much memory may be taken.
-    fn room(&self) -> u64 {
-        self.memory.unwrap_or(u64::MAX).min(available_memory())
+        Ok(Opened::file(path.as_ref(), self)?.load(self)?.into_bytes())
     }
 
     fn parse(&self, open: impl FnOnce() -> Result<Opened> + Send) -> Result<Graph> {
@@ -322,7 +320,7 @@ impl ReadOptions {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(self.threads)
             .build()
-            .map_err(|error| Error::invalid(format!("{} threads can't be started: {error}", self.threads)))?;
+            .map_err(|error| no_threads(self.threads, error))?;
         pool.install(|| self.parse_here(open))
     }
 
@@ -337,12 +335,12 @@ impl ReadOptions {
         let graph = match format {
             Format::Gap => gap::read(&opened, self),
             Format::Warpath => wpg::read(&opened, self),
-            Format::Npz => opened.load(&self.control).and_then(|input| npz::read(&input, self)),
-            Format::Metis => metis::read(Text::new(opened), self),
-            Format::MatrixMarket => matrix_market::read(Text::new(opened), self),
-            Format::EdgeList => edge_list::read(Text::new(opened), self),
-            Format::Dimacs => dimacs::read(Text::new(opened), self),
-            Format::Pace => pace::read(Text::new(opened), self),
+            Format::Npz => opened.load(self).and_then(|input| npz::read(&input, self)),
+            Format::Metis => metis::read(Text::new(opened, self), self),
+            Format::MatrixMarket => matrix_market::read(Text::new(opened, self), self),
+            Format::EdgeList => edge_list::read(Text::new(opened, self), self),
+            Format::Dimacs => dimacs::read(Text::new(opened, self), self),
+            Format::Pace => pace::read(Text::new(opened, self), self),
         };
         graph.map_err(|error| match error {
             Error::Input(error) if error.file.is_empty() => error.in_file(name).into(),
@@ -351,9 +349,32 @@ impl ReadOptions {
         })
     }
 
+    /// How much memory may be taken, in arrays of known sizes, where `owned` bytes are taken already.
+    fn room(&self, owned: u64) -> u64 {
+        self.memory.map_or(u64::MAX, |limit| limit.saturating_sub(owned)).min(available_memory())
+    }
+
+    /// The same for what grows to a size that nobody knows before.
+    fn room_to_grow(&self, owned: u64) -> u64 {
+        self.room(owned).min(spendable(available_memory()))
+    }
+
+    /// The same for what an input of so many bytes is parsed into; anything where that is small and nothing is said.
+    fn room_to_parse(&self, length: u64, owned: u64) -> u64 {
+        /// Asking the system would take longer than reading it.
+        const SMALL: u64 = 1 << 20;
+        if self.memory.is_none() && length < SMALL { u64::MAX } else { self.room_to_grow(owned) }
+    }
+
     /// A builder with the choices made here; `direction` is what the format says.
     fn builder(&self, direction: Direction) -> GraphBuilder {
+        self.builder_beside(direction, 0)
+    }
+
+    /// The same, where `owned` bytes of memory are taken already.
+    fn builder_beside(&self, direction: Direction, owned: u64) -> GraphBuilder {
         GraphBuilder::new()
+            .memory(self.memory.map(|limit| limit.saturating_sub(owned)))
             .direction(self.direction.unwrap_or(direction))
             .self_loops(self.self_loops)
             .parallel_edges(self.parallel_edges)

@@ -6,20 +6,22 @@
 //!
 //! Booleans that are all true are no weights; other booleans and integers become `u32`, or `i32` if any is negative;
 //! floats keep their type. Arrays may be stored or deflated. What an archive claims about sizes is checked against what
-//! it can possibly hold before memory is taken.
+//! it can possibly hold and against memory before any is taken, and deflated arrays are unpacked piece by piece into what
+//! they become: the bytes of an array are never in memory as a whole.
 
-use std::borrow::Cow;
 use std::io::{Cursor, Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::Pod;
 use rayon::prelude::*;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::rows::{Rows, plan_vertices, vertex_count, wants_weights};
+use super::rows::{Rows, plan_vertices, too_many_isolated, vertex_count, wants_weights};
 use super::{Input, ReadOptions, stream_error};
 use crate::graph::{Direction, EdgeList, Graph, Labels, VertexId, Weights, with_weights};
-use crate::{InputError, Result};
+use crate::memory::{self, allocation::bytes_of};
+use crate::{Control, InputError, Plan, Result};
 
 type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
@@ -28,62 +30,117 @@ type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 /// # Errors
 ///
 /// If the archive is damaged, does not hold a square sparse matrix in CSR, CSC or COO form, its arrays contradict each
-/// other, or a weight is not finite or does not fit into 32 bits.
+/// other, a weight is not finite or does not fit into 32 bits, or all that does not fit into memory.
 pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
-    let bytes = input.bytes();
-    let mut archive = ZipArchive::new(Cursor::new(bytes))
+    let archive = ZipArchive::new(Cursor::new(input.bytes()))
         .map_err(|error| InputError::new(format!("not a whole zip archive: {error}")))?;
-    let mut member = |name: &str| Array::read(&mut archive, bytes, name);
+    let mut file = File { archive, input, options };
 
-    let shape = member("shape")?.integers()?;
-    let &[rows, columns] = shape.as_slice() else {
-        return invalid(format!("the shape has {} dimensions instead of 2", shape.len()));
-    };
+    let shape = file.array("shape")?;
+    if shape.length != 2 {
+        return invalid(format!("the shape has {} dimensions instead of 2", shape.length));
+    }
+    let shape = shape.integers()?;
+    let (rows, columns) = (shape[0], shape[1]);
     if rows != columns {
         return invalid(format!("the matrix of a graph has to be square; this one is {rows} by {columns}"));
     }
     let vertices = vertex_count(rows)?;
     let labels = Labels::range(0, rows);
-    let format = member("format")?.text();
-    let data = member("data")?;
-    let entries = data.length();
-    let weights = if wants_weights(options)? { data.weights()? } else { Weights::unit(entries) };
-    drop(data);
+    let format = file.array("format")?.text()?;
+    let [tails, heads] = match format.as_str() {
+        "csr" | "csc" => ["indptr", "indices"],
+        "coo" => ["row", "col"],
+        other => return invalid(format!("sparse matrices in `{other}` form can't be read, only csr, csc and coo")),
+    };
+    let wants_weights = wants_weights(options)?;
+    file.plan(&format, [tails, heads], vertices, wants_weights)?;
+
+    let entries = file.array("data")?.length;
+    let weights = if wants_weights { file.array("data")?.weights()? } else { Weights::unit(entries) };
     match format.as_str() {
         "csr" => {
-            let offsets = member("indptr")?.integers()?;
-            let targets = member("indices")?.vertices(vertices)?;
-            check_lengths(&offsets, vertices, targets.len(), entries)?;
+            let offsets = file.array(tails)?.integers()?;
+            let targets = file.array(heads)?.vertices(vertices)?;
             with_weights!(weights, weights => {
                 let rows = Rows { offsets, targets, weights };
                 rows.into_graph(Direction::Directed, labels, None, options)
             })
         }
         "csc" => {
-            let offsets = member("indptr")?.integers()?;
-            let tails = member("indices")?.vertices(vertices)?;
-            check_lengths(&offsets, vertices, tails.len(), entries)?;
+            let offsets = file.array(tails)?.integers()?;
+            let tails = file.array(heads)?.vertices(vertices)?;
             crate::graph::check_offsets(&offsets).map_err(super::rows::about_input)?;
             if offsets[vertices] != entries as u64 || offsets[0] != 0 {
                 return invalid(format!("the columns run from {} to {}", offsets[0], offsets[vertices]));
             }
             let heads = (0..vertices as VertexId)
                 .flat_map(|v| std::iter::repeat_n(v, (offsets[v as usize + 1] - offsets[v as usize]) as usize));
-            build(tails.into_iter().zip(heads).collect(), weights, labels, options)
+            let mut edges = memory::with_capacity("edges", entries)?;
+            edges.extend(tails.into_iter().zip(heads));
+            build(edges, weights, labels, input, options)
         }
-        "coo" => {
-            let tails = member("row")?.vertices(vertices)?;
-            let heads = member("col")?.vertices(vertices)?;
-            if tails.len() != entries || heads.len() != entries {
+        _ => {
+            let tails = file.array(tails)?.vertices(vertices)?;
+            let mut edges = memory::with_capacity("edges", entries)?;
+            file.array(heads)?.each_vertex(vertices, |heads| {
+                let tails = &tails[edges.len()..][..heads.len()];
+                edges.extend(tails.iter().copied().zip(heads.iter().copied()));
+            })?;
+            drop(tails);
+            build(edges, weights, labels, input, options)
+        }
+    }
+}
+
+/// An archive that is read.
+struct File<'a> {
+    archive: Archive<'a>,
+    input: &'a Input,
+    options: &'a ReadOptions,
+}
+
+impl File<'_> {
+    fn array(&mut self, name: &'static str) -> Result<Array<'_>> {
+        Array::open(&mut self.archive, self.input, self.options, name)
+    }
+
+    /// An error if the lengths of the arrays contradict each other, or what they become does not fit into memory. The
+    /// names are those of the arrays that say where entries are.
+    fn plan(&mut self, format: &str, places: [&'static str; 2], vertices: usize, weights: bool) -> Result<()> {
+        let first = self.array(places[0])?.length;
+        let second = self.array(places[1])?.length;
+        let (entries, element_bytes, bytes_of_weight) = {
+            let data = self.array("data")?;
+            (data.length, data.element_bytes, data.bytes_of_weight())
+        };
+        let mut plan = Plan::new();
+        if format == "coo" {
+            if first != entries || second != entries {
+                return invalid(format!("row, col and data have different lengths: {first}, {second}, {entries}"));
+            }
+            // Indices have four bytes, or eight.
+            let bytes = (entries as u64).saturating_mul(element_bytes as u64 + 16);
+            if let Some(message) = too_many_isolated(vertices as u64, bytes, self.options) {
+                return invalid(message);
+            }
+            plan_vertices(vertices as u64, self.input.owned_bytes(), self.options)?;
+        } else {
+            if first != vertices + 1 || second != entries {
                 return invalid(format!(
-                    "row, col and data have different lengths: {}, {}, {entries}",
-                    tails.len(),
-                    heads.len()
+                    "the arrays contradict each other: {vertices} rows, {first} row ends, {second} indices, {entries} values"
                 ));
             }
-            build(tails.into_iter().zip(heads).collect(), weights, labels, options)
+            plan.memory("offsets of vertices", bytes_of::<u64>(first));
         }
-        other => invalid(format!("sparse matrices in `{other}` form can't be read, only csr, csc and coo")),
+        if weights {
+            plan.memory("weights", (entries as u64).saturating_mul(bytes_of_weight));
+        }
+        plan.memory("vertices of entries", bytes_of::<VertexId>(entries));
+        if format != "csr" {
+            plan.memory("edges", bytes_of::<(VertexId, VertexId)>(entries));
+        }
+        plan.check(self.options.room(self.input.owned_bytes()))
     }
 }
 
@@ -91,21 +148,16 @@ fn invalid<T>(message: String) -> Result<T> {
     Err(InputError::new(message).into())
 }
 
-fn check_lengths(offsets: &[u64], vertices: usize, indices: usize, entries: usize) -> Result<()> {
-    if offsets.len() != vertices + 1 || indices != entries {
-        return invalid(format!(
-            "the arrays contradict each other: {vertices} rows, {} row ends, {indices} indices, {entries} values",
-            offsets.len()
-        ));
-    }
-    Ok(())
-}
-
-fn build(edges: Vec<(VertexId, VertexId)>, weights: Weights, labels: Labels, options: &ReadOptions) -> Result<Graph> {
-    plan_vertices(labels.len())?;
+fn build(
+    edges: Vec<(VertexId, VertexId)>,
+    weights: Weights,
+    labels: Labels,
+    input: &Input,
+    options: &ReadOptions,
+) -> Result<Graph> {
     with_weights!(weights, weights => {
         let list = EdgeList { edges, weights };
-        options.builder(Direction::Directed).labels(labels).build(vec![list])
+        options.builder_beside(Direction::Directed, input.owned_bytes()).labels(labels).build(vec![list])
     })
 }
 
@@ -120,14 +172,25 @@ enum Kind {
     Text(usize),
 }
 
-/// A NumPy array of numbers, or of one string: little-endian, of at most two dimensions.
+/// A NumPy array of numbers, or of one string: little-endian. Its header is read, its elements are still to come.
 struct Array<'a> {
-    name: String,
+    name: &'static str,
     kind: Kind,
     element_bytes: usize,
-    bytes: Cow<'a, [u8]>,
-    /// Where the elements begin in `bytes`.
-    start: usize,
+    /// How many elements there are.
+    length: usize,
+    /// How many bytes they have, unpacked.
+    bytes: usize,
+    elements: Elements<'a>,
+    control: &'a Control,
+}
+
+/// Where elements come from.
+enum Elements<'a> {
+    /// The file itself, where the array is stored as it is, with its checksum: so far, and as it has to be.
+    Stored { bytes: &'a [u8], checksum: crc32fast::Hasher, expected: u32 },
+    /// A stream that unpacks them.
+    Packed(Box<dyn Read + 'a>),
 }
 
 /// Runs an expression with `$type` standing for the integer type of an array, `bool` being `u8`.
@@ -172,24 +235,292 @@ macro_rules! with_integer_type {
 }
 
 impl<'a> Array<'a> {
-    fn read(archive: &mut Archive<'a>, whole: &'a [u8], name: &str) -> Result<Self> {
-        let bytes = read_member(archive, whole, &format!("{name}.npy"))?;
-        Array::parse(name, bytes).map_err(|message| InputError::new(format!("array `{name}`: {message}")).into())
+    /// Finds an array in the archive, and checks what its headers claim: a member holds no more than its packed bytes
+    /// can stand for, and as many bytes as the array has elements.
+    fn open(
+        archive: &'a mut Archive<'_>,
+        input: &'a Input,
+        options: &'a ReadOptions,
+        name: &'static str,
+    ) -> Result<Self> {
+        /// No deflated byte stands for more than this many.
+        const MOST_DEFLATED: u64 = 1032;
+        let whole = input.bytes();
+        let failed = |error: &dyn std::fmt::Display| InputError::new(format!("archive member `{name}.npy`: {error}"));
+        let member = archive.by_name(&format!("{name}.npy")).map_err(|error| failed(&error))?;
+        let (size, packed) = (member.size(), member.compressed_size());
+        let is_stored = member.compression() == CompressionMethod::Stored && !member.encrypted();
+        let stored = member.data_start().filter(|_| is_stored);
+        let mut elements = if let Some(start) = stored {
+            let range = usize::try_from(start).ok().zip(usize::try_from(start.saturating_add(size)).ok());
+            let bytes =
+                range.and_then(|(start, end)| whole.get(start..end)).ok_or_else(|| failed(&"it is cut short"))?;
+            Elements::Stored { bytes, checksum: crc32fast::Hasher::new(), expected: member.crc32() }
+        } else {
+            if packed > whole.len() as u64 || size / MOST_DEFLATED > packed {
+                return Err(failed(&format!("{packed} bytes can't unpack to {size}")).into());
+            }
+            Elements::Packed(Box::new(member))
+        };
+        let about_array = |message: String| InputError::new(format!("array `{name}`: {message}"));
+        let header = Header::read(&mut elements).map_err(about_array)?;
+        let bytes = size.saturating_sub(header.bytes);
+        let (count, element_bytes) = (header.count, header.element_bytes);
+        if count.checked_mul(element_bytes as u64) != Some(bytes) {
+            let message = format!("{count} elements of {element_bytes} bytes are announced, but it has {bytes} bytes");
+            return Err(about_array(message).into());
+        }
+        let (length, bytes) = (count as usize, bytes as usize);
+        let control = &options.control;
+        Ok(Array { name, kind: header.kind, element_bytes, length, bytes, elements, control })
     }
 
-    /// Splits the header of a `.npy` file (versions 1 to 3) off.
-    fn parse(name: &str, bytes: Cow<'a, [u8]>) -> std::result::Result<Self, String> {
-        let damaged = || "its header is damaged".to_owned();
-        let rest = bytes.strip_prefix(b"\x93NUMPY").ok_or("it is no NumPy array")?;
-        let (&[version, _], rest) = rest.split_first_chunk().ok_or_else(damaged)?;
-        let (length, rest) = if version == 1 {
-            rest.split_first_chunk().map(|(&length, rest)| (usize::from(u16::from_le_bytes(length)), rest))
-        } else {
-            rest.split_first_chunk().map(|(&length, rest)| (u32::from_le_bytes(length) as usize, rest))
+    fn wrong_type<T>(&self, wanted: &str) -> Result<T> {
+        invalid(format!("array `{}`: its elements are no {wanted}", self.name))
+    }
+
+    fn bad_element<T>(&self, index: usize, wanted: &str) -> Result<T> {
+        invalid(format!("array `{}`: element {index} is not {wanted}", self.name))
+    }
+
+    /// An empty array for as many values as there are elements.
+    fn room_for<T>(&self) -> Result<Vec<T>> {
+        memory::with_capacity(&format!("array `{}`", self.name), self.length)
+    }
+
+    /// Hands the bytes of all elements over, some at a time; with them comes how many elements were before.
+    fn each_piece(&mut self, mut take: impl FnMut(&Self, usize, &[u8]) -> Result<()>) -> Result<()> {
+        /// A multiple of every size that elements have.
+        const PIECE: usize = 1 << 20;
+        let mut elements = std::mem::replace(&mut self.elements, Elements::Packed(Box::new(std::io::empty())));
+        let mut buffer = match elements {
+            Elements::Stored { .. } => Vec::new(),
+            Elements::Packed(_) => memory::zeroed("a piece of an array", PIECE.min(self.bytes))?,
+        };
+        let mut done = 0;
+        while done < self.bytes {
+            self.control.check()?;
+            let length = PIECE.min(self.bytes - done);
+            let piece = match &mut elements {
+                Elements::Stored { bytes, checksum, .. } => {
+                    let piece = &bytes[done..done + length];
+                    checksum.update(piece);
+                    piece
+                }
+                Elements::Packed(stream) => {
+                    stream.read_exact(&mut buffer[..length]).map_err(|error| self.damaged(&error))?;
+                    &buffer[..length]
+                }
+            };
+            take(self, done / self.element_bytes, piece)?;
+            done += length;
         }
-        .ok_or_else(damaged)?;
-        let header = rest.get(..length).and_then(|header| std::str::from_utf8(header).ok()).ok_or_else(damaged)?;
-        let start = bytes.len() - rest.len() + length;
+        match elements {
+            Elements::Stored { checksum, expected, .. } if checksum.clone().finalize() != expected => {
+                Err(self.damaged(&"its checksum does not match").into())
+            }
+            Elements::Stored { .. } => Ok(()),
+            // Here the checksum is compared at the end of the stream.
+            Elements::Packed(mut stream) => match stream.read(&mut [0]) {
+                Ok(0) => Ok(()),
+                Ok(_) => Err(self.damaged(&"it unpacks to more bytes than it announces").into()),
+                Err(error) => Err(self.damaged(&error).into()),
+            },
+        }
+    }
+
+    fn damaged(&self, error: &dyn std::fmt::Display) -> InputError {
+        InputError::new(format!("archive member `{}.npy`: {error}", self.name))
+    }
+
+    /// The text that the array is; empty if it is none.
+    fn text(mut self) -> Result<String> {
+        let Kind::Text(width) = self.kind else { return Ok(String::new()) };
+        if self.length != 1 {
+            return Ok(String::new());
+        }
+        let mut text = String::new();
+        self.each_piece(|_, _, piece| {
+            let letters = piece.chunks_exact(width).map(|letter| char::from(letter[0]));
+            text.extend(letters.filter(|&letter| letter != '\0'));
+            Ok(())
+        })?;
+        Ok(text)
+    }
+
+    /// The elements, converted; `None` from `convert` is an error.
+    fn convert<S: Pod + Send, T: Default + Send>(
+        mut self,
+        convert: impl Fn(S) -> Option<T> + Sync,
+        wanted: &str,
+    ) -> Result<Vec<T>> {
+        let mut values = self.room_for()?;
+        self.each_piece(|array, before, piece| array.extend(&mut values, before, piece, &convert, wanted))?;
+        Ok(values)
+    }
+
+    /// Converts a piece of the elements, of which so many come before it.
+    fn extend<S: Pod + Send, T: Default + Send>(
+        &self,
+        values: &mut Vec<T>,
+        before: usize,
+        piece: &[u8],
+        convert: impl Fn(S) -> Option<T> + Sync,
+        wanted: &str,
+    ) -> Result<()> {
+        let all_good = AtomicBool::new(true);
+        values.par_extend(elements_of::<S>(piece).map(|value| {
+            convert(value).unwrap_or_else(|| {
+                all_good.store(false, Ordering::Relaxed);
+                T::default()
+            })
+        }));
+        if all_good.into_inner() {
+            return Ok(());
+        }
+        let bad = elements_of::<S>(piece).position_first(|value| convert(value).is_none());
+        self.bad_element(before + bad.unwrap_or(0), wanted)
+    }
+
+    /// Integers that are not negative.
+    fn integers(self) -> Result<Vec<u64>> {
+        with_integer_type!(self, S => self.convert(fitted::<S, u64>, "an integer from 0"),
+            else self.wrong_type("integers"))
+    }
+
+    /// Vertices of a graph with so many.
+    fn vertices(self, vertices: usize) -> Result<Vec<VertexId>> {
+        let mut all = self.room_for()?;
+        self.each_vertex(vertices, |piece| all.extend_from_slice(piece))?;
+        Ok(all)
+    }
+
+    /// Hands vertices of a graph with so many over, some at a time.
+    fn each_vertex(mut self, vertices: usize, mut take: impl FnMut(&[VertexId])) -> Result<()> {
+        let wanted = format!("a vertex below {vertices}");
+        let mut converted = Vec::new();
+        with_integer_type!(self, S => {
+            let vertex = |value: S| fitted::<S, VertexId>(value).filter(|&v| (v as usize) < vertices);
+            self.each_piece(|array, before, piece| {
+                converted.clear();
+                array.extend(&mut converted, before, piece, vertex, &wanted)?;
+                take(&converted);
+                Ok(())
+            })
+        }, else self.wrong_type("integers"))
+    }
+
+    /// Bytes of the weight that an element becomes, at most.
+    fn bytes_of_weight(&self) -> u64 {
+        if (self.kind, self.element_bytes) == (Kind::Float, 8) { 8 } else { 4 }
+    }
+
+    /// Weights of the narrowest type that holds them.
+    fn weights(self) -> Result<Weights> {
+        match (self.kind, self.element_bytes) {
+            (Kind::Bool, _) => self.booleans(),
+            (Kind::Float, 4) => {
+                let finite = |value: f32| value.is_finite().then_some(if value == 0.0 { 0.0 } else { value });
+                Ok(Weights::F32(self.convert(finite, "a finite number")?))
+            }
+            (Kind::Float, _) => {
+                let finite = |value: f64| value.is_finite().then_some(if value == 0.0 { 0.0 } else { value });
+                Ok(Weights::F64(self.convert(finite, "a finite number")?))
+            }
+            _ => with_integer_type!(self, S => self.integer_weights::<S>(), else self.wrong_type("numbers")),
+        }
+    }
+
+    /// No weights where all booleans are true, else 0 and 1.
+    fn booleans(mut self) -> Result<Weights> {
+        let length = self.length;
+        let mut values: Option<Vec<u32>> = None;
+        self.each_piece(|array, before, piece| {
+            if values.is_none() && piece.par_iter().any(|&byte| byte == 0) {
+                let mut first: Vec<u32> = array.room_for()?;
+                first.resize(before, 1);
+                values = Some(first);
+            }
+            if let Some(values) = &mut values {
+                values.par_extend(piece.par_iter().map(|&byte| u32::from(byte != 0)));
+            }
+            Ok(())
+        })?;
+        Ok(values.map_or_else(|| Weights::unit(length), |values| Weights::U32(values)))
+    }
+
+    /// `u32` until the first negative one, `i32` from then on, those before it included.
+    fn integer_weights<S: Pod + Send>(mut self) -> Result<Weights>
+    where
+        u32: TryFrom<S>,
+        i32: TryFrom<S>,
+        i128: From<S>,
+    {
+        const SIGNED: &str = "a signed 32-bit integer, though others are negative";
+        let mut unsigned: Vec<u32> = self.room_for()?;
+        let mut signed: Option<Vec<i32>> = None;
+        self.each_piece(|array, before, piece| {
+            if signed.is_none() && elements_of::<S>(piece).any(|value| i128::from(value) < 0) {
+                if let Some(bad) = unsigned.par_iter().position_first(|&value| value > i32::MAX as u32) {
+                    return array.bad_element(bad, SIGNED);
+                }
+                signed = Some(bytemuck::allocation::cast_vec(std::mem::take(&mut unsigned)));
+            }
+            match &mut signed {
+                Some(signed) => array.extend(signed, before, piece, fitted::<S, i32>, SIGNED),
+                None => array.extend(&mut unsigned, before, piece, fitted::<S, u32>, "a 32-bit integer"),
+            }
+        })?;
+        Ok(match signed {
+            Some(signed) => Weights::I32(signed),
+            None => Weights::U32(unsigned),
+        })
+    }
+}
+
+impl Elements<'_> {
+    /// The next bytes, which belong to the header.
+    fn header_bytes(&mut self, length: usize) -> Option<Vec<u8>> {
+        match self {
+            Elements::Stored { bytes, checksum, .. } => {
+                let (header, rest) = bytes.split_at_checked(length)?;
+                checksum.update(header);
+                *bytes = rest;
+                Some(header.to_vec())
+            }
+            Elements::Packed(stream) => {
+                let mut header = vec![0; length];
+                stream.read_exact(&mut header).ok()?;
+                Some(header)
+            }
+        }
+    }
+}
+
+/// What the header of a `.npy` file (versions 1 to 3) says.
+struct Header {
+    kind: Kind,
+    element_bytes: usize,
+    count: u64,
+    /// How many bytes the header itself has.
+    bytes: u64,
+}
+
+impl Header {
+    fn read(elements: &mut Elements<'_>) -> std::result::Result<Self, String> {
+        /// The headers of arrays of numbers have a hundred bytes.
+        const LONGEST: usize = 1 << 16;
+        let damaged = || "its header is damaged".to_owned();
+        let mut next = |length: usize| elements.header_bytes(length).ok_or_else(damaged);
+        if next(6).ok().as_deref() != Some(b"\x93NUMPY") {
+            return Err("it is no NumPy array".to_owned());
+        }
+        let length_bytes = if next(2)?[0] == 1 { 2 } else { 4 };
+        let length = next(length_bytes)?.iter().rev().fold(0, |length, &byte| length << 8 | usize::from(byte));
+        if length > LONGEST {
+            return Err(damaged());
+        }
+        let header = String::from_utf8(next(length)?).map_err(|_| damaged())?;
         let value = |key: &str| {
             let at = header.find(&format!("'{key}'"))? + key.len() + 2;
             Some(header[at..].trim_start().strip_prefix(':')?.trim_start())
@@ -222,121 +553,18 @@ impl<'a> Array<'a> {
             ("U", 1..=64) => (Kind::Text(4), size * 4),
             _ => return Err(unsupported()),
         };
-        let found = (bytes.len() - start) as u64;
-        if count.checked_mul(element_bytes as u64) != Some(found) {
-            return Err(format!("{count} elements of {element_bytes} bytes are announced, but it has {found} bytes"));
-        }
-        Ok(Array { name: name.to_owned(), kind, element_bytes, bytes, start })
+        Ok(Header { kind, element_bytes, count, bytes: (8 + length_bytes + length) as u64 })
     }
+}
 
-    fn elements(&self) -> &[u8] {
-        &self.bytes[self.start..]
-    }
-
-    fn length(&self) -> usize {
-        self.elements().len() / self.element_bytes
-    }
-
-    fn wrong_type<T>(&self, wanted: &str) -> Result<T> {
-        invalid(format!("array `{}`: its elements are no {wanted}", self.name))
-    }
-
-    /// The text that the array is; empty if it is none.
-    fn text(&self) -> String {
-        let Kind::Text(width) = self.kind else { return String::new() };
-        let letters = self.elements().chunks_exact(width).map(|letter| char::from(letter[0]));
-        letters.filter(|&letter| letter != '\0').collect()
-    }
-
-    /// The elements, converted; `None` from `convert` is an error.
-    fn convert<S: Pod + Send, T: Send>(&self, convert: impl Fn(S) -> Option<T> + Sync, wanted: &str) -> Result<Vec<T>> {
-        let elements = self.elements().par_chunks_exact(size_of::<S>());
-        let converted: Option<Vec<T>> = elements.map(|bytes| convert(bytemuck::pod_read_unaligned(bytes))).collect();
-        match converted {
-            Some(values) => Ok(values),
-            None => {
-                let mut elements = self.elements().chunks_exact(size_of::<S>());
-                let bad = elements.position(|bytes| convert(bytemuck::pod_read_unaligned(bytes)).is_none());
-                invalid(format!("array `{}`: element {} is not {wanted}", self.name, bad.unwrap_or_default()))
-            }
-        }
-    }
-
-    /// Integers that are not negative.
-    fn integers(&self) -> Result<Vec<u64>> {
-        with_integer_type!(self, S => self.convert(fitted::<S, u64>, "an integer from 0"),
-            else self.wrong_type("integers"))
-    }
-
-    /// Vertices of a graph with so many.
-    fn vertices(&self, vertices: usize) -> Result<Vec<VertexId>> {
-        let wanted = format!("a vertex below {vertices}");
-        with_integer_type!(self, S => {
-            let vertex = |value: S| fitted::<S, VertexId>(value).filter(|&v| (v as usize) < vertices);
-            self.convert(vertex, &wanted)
-        }, else self.wrong_type("integers"))
-    }
-
-    /// Weights of the narrowest type that holds them.
-    fn weights(&self) -> Result<Weights> {
-        match (self.kind, self.element_bytes) {
-            (Kind::Bool, _) if self.elements().par_iter().all(|&byte| byte != 0) => {
-                Ok(Weights::unit(self.elements().len()))
-            }
-            (Kind::Float, 4) => {
-                let finite = |value: f32| value.is_finite().then_some(if value == 0.0 { 0.0 } else { value });
-                Ok(Weights::F32(self.convert(finite, "a finite number")?))
-            }
-            (Kind::Float, _) => {
-                let finite = |value: f64| value.is_finite().then_some(if value == 0.0 { 0.0 } else { value });
-                Ok(Weights::F64(self.convert(finite, "a finite number")?))
-            }
-            _ => with_integer_type!(self, S => {
-                let negative = self
-                    .elements()
-                    .par_chunks_exact(size_of::<S>())
-                    .any(|bytes| i128::from(bytemuck::pod_read_unaligned::<S>(bytes)) < 0);
-                Ok(if negative {
-                    Weights::I32(self.convert(fitted::<S, i32>, "a signed 32-bit integer, though others are negative")?)
-                } else {
-                    Weights::U32(self.convert(fitted::<S, u32>, "a 32-bit integer")?)
-                })
-            }, else self.wrong_type("numbers")),
-        }
-    }
+/// The elements in these bytes, which need not be aligned.
+fn elements_of<S: Pod + Send>(bytes: &[u8]) -> impl IndexedParallelIterator<Item = S> {
+    bytes.par_chunks_exact(size_of::<S>()).map(bytemuck::pod_read_unaligned)
 }
 
 /// The same integer in another type, if that has it.
 fn fitted<S, T: TryFrom<S>>(value: S) -> Option<T> {
     T::try_from(value).ok()
-}
-
-/// The bytes of a member: where they lie if it is stored, else unpacked.
-fn read_member<'a>(archive: &mut Archive<'a>, whole: &'a [u8], name: &str) -> Result<Cow<'a, [u8]>> {
-    /// No deflated byte stands for more than this many.
-    const MOST_DEFLATED: u64 = 1032;
-    let failed = |error: &dyn std::fmt::Display| InputError::new(format!("archive member `{name}`: {error}"));
-    let mut member = archive.by_name(name).map_err(|error| failed(&error))?;
-    let (size, packed) = (member.size(), member.compressed_size());
-    let stored = member.compression() == CompressionMethod::Stored && !member.encrypted();
-    let start = member.data_start();
-    if let (true, Some(start)) = (stored, start) {
-        let range = usize::try_from(start).ok().zip(usize::try_from(start.saturating_add(size)).ok());
-        let bytes = range.and_then(|(start, end)| whole.get(start..end)).ok_or_else(|| failed(&"it is cut short"))?;
-        if crc32fast::hash(bytes) != member.crc32() {
-            return Err(failed(&"its checksum does not match").into());
-        }
-        return Ok(Cow::Borrowed(bytes));
-    }
-    if packed > whole.len() as u64 || size / MOST_DEFLATED > packed {
-        return Err(failed(&format!("{packed} bytes can't unpack to {size}")).into());
-    }
-    let mut bytes = Vec::with_capacity(size as usize);
-    member.by_ref().take(size + 1).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
-    if bytes.len() as u64 != size {
-        return Err(failed(&format!("it unpacks to {} bytes instead of {size}", bytes.len())).into());
-    }
-    Ok(Cow::Owned(bytes))
 }
 
 /// Writes the adjacency matrix as CSR, uncompressed; booleans, all true, where there are no weights.
@@ -419,6 +647,7 @@ mod tests {
     use super::super::Format;
     use super::super::testing::{all_graphs, assert_same, read_like, survive_mutations, written};
     use super::*;
+    use crate::Error;
     use crate::graph::WeightKind;
 
     /// An archive of these arrays: name, type, shape, bytes.
@@ -592,6 +821,89 @@ mod tests {
         rejected(csr()[..4].to_vec(), "archive member `data.npy`: specified file not found in archive");
         let error = ReadOptions::new().read_bytes("test", b"PK\x03\x04 and nothing".to_vec()).unwrap_err();
         assert!(error.to_string().starts_with("test: not a whole zip archive: "), "{error}");
+    }
+
+    /// A matrix of so many entries, all in one place, which deflates well.
+    fn many_entries(entries: usize) -> Parts {
+        vec![
+            ("row", "<i4", "(ENTRIES,)", vec![0; entries * 4]),
+            ("col", "<i4", "(ENTRIES,)", vec![0; entries * 4]),
+            ("format", "|S3", "()", b"coo".to_vec()),
+            ("shape", "<i8", "(2,)", bytes_of(&[1_i64, 1])),
+            ("data", "<f8", "(ENTRIES,)", vec![0; entries * 8]),
+        ]
+    }
+
+    #[test]
+    fn an_archive_that_unpacks_beyond_memory_is_refused() {
+        const ENTRIES: usize = 1 << 20;
+        let mut parts = many_entries(ENTRIES);
+        parts.iter_mut().filter(|part| part.2 == "(ENTRIES,)").for_each(|part| part.2 = "(1048576,)");
+        let packed = archive(&parts, CompressionMethod::Deflated);
+        assert!(packed.len() < ENTRIES / 4);
+        let read = |memory: u64| ReadOptions::new().memory(memory).read_bytes("test", packed.clone());
+        let error = read(8 << 20).unwrap_err();
+        assert!(matches!(error, Error::OutOfMemory { available, .. } if available <= 8 << 20), "{error}");
+        assert_eq!(read(1 << 30).unwrap().arcs(), 1);
+    }
+
+    #[test]
+    fn sizes_that_a_member_can_not_have_are_refused() {
+        // A directory that calls the data, of which a few bytes are there, 32 GiB; and a header that agrees.
+        let mut parts = csr_parts();
+        parts[4] = ("data", "<f8", "(4294967296,)", vec![0; 24]);
+        let mut packed = archive(&parts, CompressionMethod::Deflated);
+        let directory = packed.windows(4).rposition(|bytes| bytes == b"PK\x01\x02").unwrap();
+        packed[directory + 24..directory + 28].copy_from_slice(&u32::MAX.wrapping_sub(1).to_le_bytes());
+        let error = ReadOptions::new().read_bytes("test", packed).unwrap_err();
+        assert!(error.to_string().contains("can't unpack to 4294967294"), "{error}");
+        let error = read_parts(&with(csr_parts(), "indptr", "<i8", "(4611686018427387904,)", vec![0; 8])).unwrap_err();
+        assert!(error.to_string().contains("are announced, but it has 8 bytes"), "{error}");
+        // A list of entries may say any number of vertices.
+        let mut parts = many_entries(1);
+        parts.iter_mut().filter(|part| part.2 == "(ENTRIES,)").for_each(|part| part.2 = "(1,)");
+        parts[3].3 = bytes_of(&[1_i64 << 30; 2]);
+        let error = read_parts(&parts).unwrap_err();
+        assert!(error.to_string().contains("1073741824 vertices are announced in 24 bytes"), "{error}");
+    }
+
+    #[test]
+    fn arrays_longer_than_a_piece_are_read() {
+        const ENTRIES: usize = (1 << 18) + 3;
+        let place: Vec<i64> = (0..ENTRIES as i64).collect();
+        let mut weights: Vec<i64> = place.iter().map(|&v| v % 100).collect();
+        let parts = |weights: &[i64]| -> Parts {
+            vec![
+                ("row", "<i8", "(262147,)", bytes_of(&place)),
+                ("col", "<i8", "(262147,)", bytes_of(&place)),
+                ("format", "|S3", "()", b"coo".to_vec()),
+                ("shape", "<i8", "(2,)", bytes_of(&[ENTRIES as i64; 2])),
+                ("data", "<i8", "(262147,)", bytes_of(weights)),
+            ]
+        };
+        for (change, kind) in [(None, WeightKind::U32), (Some((ENTRIES - 1, -5)), WeightKind::I32)] {
+            if let Some((at, weight)) = change {
+                weights[at] = weight;
+            }
+            for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
+                let graph = ReadOptions::new().read_bytes("test", archive(&parts(&weights), method)).unwrap();
+                assert_eq!(graph.weight_kind(), kind);
+                let expected = (0..ENTRIES as VertexId).map(|v| (v, v, weights[v as usize] as f64));
+                assert!(graph.edges().eq(expected), "{method:?}, {kind:?}");
+            }
+        }
+        weights[7] = i64::from(u32::MAX);
+        let error = read_parts(&parts(&weights)).unwrap_err().to_string();
+        assert_eq!(error, "test: array `data`: element 7 is not a signed 32-bit integer, though others are negative");
+        weights[ENTRIES - 2] = i64::MAX;
+        weights[7] = 1;
+        let error = read_parts(&parts(&weights)).unwrap_err().to_string();
+        assert!(error.contains("element 262145 is not a signed"), "{error}");
+        let truth: Vec<u8> = (0..ENTRIES).map(|index| u8::from(index != ENTRIES - 1)).collect();
+        let mut booleans = parts(&weights);
+        booleans[4] = ("data", "|b1", "(262147,)", truth);
+        let graph = read_parts(&booleans).unwrap();
+        assert_eq!((graph.weight_kind(), graph.weight_range()), (WeightKind::U32, (0.0, 1.0)));
     }
 
     #[test]

@@ -13,7 +13,8 @@ use crate::graph::{
     Csr, Direction, Graph, InputCounts, Labels, MAX_VERTICES, ParallelEdges, SelfLoops, VertexId, Weight, WeightKind,
     check_offsets, survey, with_weights,
 };
-use crate::{Error, InputError, Plan, Result, available_memory};
+use crate::memory;
+use crate::{Error, InputError, Plan, Result};
 
 /// Compressed rows in any order, with as many weights as targets.
 pub(super) struct Rows<W> {
@@ -49,15 +50,32 @@ pub(super) fn vertex_count(stated: u64) -> std::result::Result<usize, InputError
     Ok(stated as usize)
 }
 
-/// An error if a graph of so many vertices would not fit into memory, however few edges it has.
-pub(super) fn plan_vertices(vertices: u64) -> Result<()> {
-    const SURELY_FINE: u64 = 1 << 24;
-    if vertices <= SURELY_FINE {
+/// So many vertices take hardly any memory.
+const FEW_VERTICES: u64 = 1 << 20;
+
+/// What is wrong with a header that announces so many vertices in an input of so many bytes, if nearly all of them would
+/// have no edges, and that is not asked for.
+pub(super) fn too_many_isolated(vertices: u64, bytes: u64, options: &ReadOptions) -> Option<String> {
+    /// An edge takes two bytes and more, and has two vertices.
+    const VERTICES_A_BYTE: u64 = 1000;
+    let implausible = vertices > FEW_VERTICES && vertices / VERTICES_A_BYTE > bytes;
+    (implausible && !options.allow_isolated).then(|| {
+        format!(
+            "{vertices} vertices are announced in {bytes} bytes: nearly all would have no edges, and each takes memory; \
+             `--allow-isolated` (`ReadOptions::allow_isolated`) reads them all the same"
+        )
+    })
+}
+
+/// An error if a graph of so many vertices would not fit into memory, of which `owned` bytes are taken already, however
+/// few edges it has.
+pub(super) fn plan_vertices(vertices: u64, owned: u64, options: &ReadOptions) -> Result<()> {
+    if vertices <= FEW_VERTICES && options.memory.is_none() {
         return Ok(());
     }
     let mut plan = Plan::new();
     plan.memory(format!("offsets of {vertices} vertices"), vertices.saturating_mul(2 * size_of::<u64>() as u64));
-    plan.check(available_memory())
+    plan.check(options.room(owned))
 }
 
 impl<W: Weight> Rows<W> {
@@ -92,7 +110,7 @@ impl<W: Weight> Rows<W> {
         let drop_loops = options.self_loops == SelfLoops::Drop && found.self_loops > 0;
         let mut parallel = found.repeats;
         if found.descents > 0 || found.repeats > 0 || drop_loops {
-            parallel = self.tidy(drop_loops, options.parallel_edges == ParallelEdges::MergeByMinimum);
+            parallel = self.tidy(drop_loops, options.parallel_edges == ParallelEdges::MergeByMinimum)?;
         }
         let weights = W::into_weights(self.weights);
         weights.check().map_err(about_input)?;
@@ -107,8 +125,9 @@ impl<W: Weight> Rows<W> {
     }
 
     /// Sorts each row by head, then weight; drops loops and merges repeats if asked to. Returns the number of repeats.
-    fn tidy(&mut self, drop_loops: bool, merge: bool) -> u64 {
-        let mut rows = Vec::with_capacity(self.offsets.len());
+    fn tidy(&mut self, drop_loops: bool, merge: bool) -> Result<u64> {
+        let vertices = self.offsets.len() - 1;
+        let mut rows = memory::with_capacity("rows to sort", vertices)?;
         let (mut targets, mut weights) = (self.targets.as_mut_slice(), self.weights.as_mut_slice());
         for pair in self.offsets.windows(2) {
             let length = (pair[1] - pair[0]) as usize;
@@ -117,8 +136,9 @@ impl<W: Weight> Rows<W> {
             rows.push((row, row_weights));
             (targets, weights) = (rest, rest_weights);
         }
-        let (kept, repeats): (Vec<u64>, Vec<u64>) = rows
-            .into_par_iter()
+        let mut kept: Vec<u64> = memory::with_capacity("lengths of sorted rows", vertices)?;
+        let mut repeats: Vec<u64> = memory::with_capacity("lengths of sorted rows", vertices)?;
+        rows.into_par_iter()
             .enumerate()
             .with_min_len(256)
             .map_init(Vec::new, |pairs, (v, (row, weights))| {
@@ -137,7 +157,7 @@ impl<W: Weight> Rows<W> {
                 }
                 (pairs.len() as u64, repeats as u64)
             })
-            .unzip();
+            .unzip_into_vecs(&mut kept, &mut repeats);
         let mut end = 0;
         for (v, &count) in kept.iter().enumerate() {
             let (start, count) = (self.offsets[v] as usize, count as usize);
@@ -150,7 +170,7 @@ impl<W: Weight> Rows<W> {
         self.offsets[last] = end as u64;
         self.targets.truncate(end);
         self.weights.truncate(end);
-        repeats.iter().sum()
+        Ok(repeats.iter().sum())
     }
 }
 

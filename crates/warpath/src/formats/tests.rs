@@ -1,6 +1,7 @@
 //! What all text formats have to hold up to: round trips, malformed input, damage, any number of threads.
 
 use super::*;
+use crate::ErrorKind;
 use crate::graph::{Csr, Labels, StringLabels, Unit, VertexId, Weight, WeightKind, Weights, with_weights};
 use crate::testing::{Random, TestWeight, graphs_of_every_shape};
 
@@ -262,7 +263,7 @@ fn what_is_wrong_is_said_with_line_and_text() {
     }
     // 34 GB of offsets: only where they don't fit.
     if crate::available_memory() < 8 << 32 {
-        let huge = read_text("p sp 4294967294 0\n", &ReadOptions::new());
+        let huge = read_text("p sp 4294967294 0\n", &ReadOptions::new().allow_isolated(true));
         assert!(matches!(huge, Err(Error::OutOfMemory { .. })));
     }
     let latin = read_text(b"a b\nc \xe9\n", &ReadOptions::new()).unwrap_err();
@@ -396,5 +397,53 @@ fn reading_a_text_tells_how_many_bytes_are_done() {
         assert!(heard.iter().all(|progress| progress.stage == "load"));
         assert!(heard.iter().any(|progress| progress.done > 0 && progress.done < progress.total), "{heard:?}");
         assert_eq!(heard.iter().map(|progress| (progress.done, progress.total)).max(), Some((bytes, bytes)));
+    }
+}
+
+#[test]
+fn headers_that_promise_too_much_are_refused_unless_asked_for() {
+    const VERTICES: u64 = 1_000_000_000;
+    let general = "%%MatrixMarket matrix coordinate pattern general\n";
+    for (format, text, line) in [
+        (Format::MatrixMarket, format!("{general}{VERTICES} {VERTICES} 1\n1 2\n"), 2),
+        (Format::Dimacs, format!("c long\np sp {VERTICES} 1\na 1 2 3\n"), 2),
+        (Format::Pace, format!("p tw {VERTICES} 1\n1 2\n"), 1),
+        (Format::EdgeList, format!("{VERTICES} 1\n0 1 5\n"), 1),
+        (Format::EdgeList, format!("# Nodes: {VERTICES} Edges: 1 Ids: 0..{}\n0 1\n", VERTICES - 1), 1),
+    ] {
+        let options = || ReadOptions::new().format(format);
+        let options = || if text.starts_with('1') { options().first_line(FirstLine::Counts) } else { options() };
+        let read = |options: ReadOptions| options.read_bytes("test", text.as_bytes().to_vec());
+        let error = read(options()).unwrap_err();
+        assert!(error.to_string().starts_with(&format!("test:{line}:")), "{format}: {error}");
+        assert!(error.to_string().contains("`--allow-isolated`"), "{format}: {error}");
+        assert_eq!(error.kind(), ErrorKind::Usage, "{format}");
+        // Asked for, it is a matter of memory.
+        let error = read(options().allow_isolated(true).memory(1 << 30)).unwrap_err();
+        assert!(matches!(error, Error::OutOfMemory { needed: 16_000_000_000, available, .. } if available <= 1 << 30));
+    }
+}
+
+#[test]
+fn many_isolated_vertices_are_read_where_they_are_asked_for_or_few() {
+    for (vertices, allowed) in [(1_000_000_u64, false), (2_000_000, true)] {
+        let text = format!("p sp {vertices} 1\na 1 2 3\n").into_bytes();
+        let graph = ReadOptions::new().allow_isolated(allowed).read_bytes("x.gr", text).unwrap();
+        assert_eq!(graph.vertices() as u64, vertices);
+    }
+}
+
+#[test]
+fn reading_keeps_to_the_memory_it_is_given() {
+    let text: String = (0..200_000).map(|v| format!("{v} {}\n", v + 1)).collect();
+    let numbers = text.into_bytes();
+    let names: String = (0..100_000).map(|v| format!("v{v} v{}\n", v + 1)).collect();
+    for (name, text, graph_bytes) in [("x.txt", &numbers, 200_000 * 12), ("x.txt", &names.into_bytes(), 100_000 * 20)] {
+        let read = |memory: u64| ReadOptions::new().memory(memory).read_bytes(name, text.clone());
+        for memory in [0, 1 << 20, text.len() as u64, text.len() as u64 + graph_bytes] {
+            let outcome = read(memory).map(|graph| graph.vertices());
+            assert!(matches!(outcome, Err(Error::OutOfMemory { .. })), "{memory}: {outcome:?}");
+        }
+        assert!(read(200 << 20).is_ok());
     }
 }

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
+use super::ReadOptions;
 #[cfg(test)]
 use super::input::Input;
 use super::input::Opened;
@@ -74,6 +75,18 @@ impl Piece<'_> {
     }
 }
 
+/// What a piece is parsed into, of which the memory is counted.
+pub(super) trait Held {
+    /// Bytes of memory that it holds.
+    fn held_bytes(&self) -> u64;
+}
+
+impl<T: Held, E> Held for std::result::Result<T, E> {
+    fn held_bytes(&self) -> u64 {
+        self.as_ref().map_or(0, Held::held_bytes)
+    }
+}
+
 /// How many bytes a thread parses at a time.
 const PIECE_BYTES: usize = 1 << 20;
 
@@ -81,20 +94,37 @@ const PIECE_BYTES: usize = 1 << 20;
 pub(super) struct Text {
     opened: Opened,
     start: u64,
+    /// How much memory there is for what the text is parsed into.
+    room: u64,
 }
 
 impl Text {
     /// The text that an input is.
-    pub(super) fn new(opened: Opened) -> Self {
+    pub(super) fn new(opened: Opened, options: &ReadOptions) -> Self {
         const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
         let start = if opened.head().starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() as u64 } else { 0 };
-        Text { opened, start }
+        let room = options.room_to_parse(opened.length(), opened.owned_bytes());
+        Text { opened, start, room }
     }
 
     /// The text of these bytes.
     #[cfg(test)]
     pub(super) fn of(bytes: &[u8]) -> Self {
-        Text::new(Opened::Memory(Input::owned("", bytes.to_vec())))
+        Text::new(Opened::Memory(Input::owned("", bytes.to_vec())), &ReadOptions::new())
+    }
+
+    /// How many bytes there are.
+    pub(super) fn length(&self) -> u64 {
+        self.end() - self.start
+    }
+
+    /// An error if what the text is parsed into holds more memory than there is for it.
+    pub(super) fn check_room(&self, held: u64) -> Result<()> {
+        if held <= self.room {
+            return Ok(());
+        }
+        let what = "what the input was parsed into so far".to_owned();
+        Err(Error::OutOfMemory { what, needed: held, available: self.room })
     }
 
     fn end(&self) -> u64 {
@@ -147,7 +177,11 @@ impl Text {
     }
 
     /// Makes something of every piece, in parallel. The results are in the order of the text.
-    pub(super) fn each_piece<T: Send>(
+    ///
+    /// # Errors
+    ///
+    /// If a piece can't be read, `control` cancels the work, or the results hold more memory than there is.
+    pub(super) fn each_piece<T: Held + Send>(
         &self,
         pieces: &[Range<u64>],
         control: &Control,
@@ -155,11 +189,14 @@ impl Text {
     ) -> Result<Vec<T>> {
         let total = pieces.iter().map(|piece| piece.end - piece.start).sum();
         let done = AtomicU64::new(0);
+        let held = AtomicU64::new(0);
         pieces
             .par_iter()
             .map_init(Vec::new, |buffer, piece| {
                 control.check()?;
                 let result = work(Piece { bytes: self.bytes(piece.clone(), buffer)?, offset: piece.start });
+                let bytes = result.held_bytes();
+                self.check_room(held.fetch_add(bytes, Ordering::Relaxed) + bytes)?;
                 let length = piece.end - piece.start;
                 control.progress("load", done.fetch_add(length, Ordering::Relaxed) + length, total)?;
                 Ok(result)
@@ -269,7 +306,7 @@ pub(super) fn count_lines(opened: &Opened, wanted: impl Fn(&[u8]) -> bool) -> Re
 
 /// Parses the text from an offset on, piece by piece in parallel. The results are in the order of the text; so is the
 /// error: it is the first one.
-pub(super) fn parse_pieces<T: Send>(
+pub(super) fn parse_pieces<T: Held + Send>(
     text: &Text,
     from: u64,
     control: &Control,
@@ -404,6 +441,31 @@ mod tests {
             assert!(pieces.iter().all(|piece| !piece.is_empty()));
         }
         assert_eq!(Lines::new(text).collect::<Vec<_>>(), [&b"one"[..], b"two", b"", b"three", b"four"]);
+    }
+
+    impl Held for () {
+        fn held_bytes(&self) -> u64 {
+            100
+        }
+    }
+
+    #[test]
+    fn parsing_ends_when_memory_does() {
+        let parsed = AtomicU64::new(0);
+        let parse = |room: u64| {
+            parsed.store(0, Ordering::Relaxed);
+            let text = Text { room, ..Text::of(&vec![b'\n'; 20 * PIECE_BYTES]) };
+            let work = |_: Piece<'_>| {
+                parsed.fetch_add(1, Ordering::Relaxed);
+            };
+            let one_by_one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+            let pieces = text.pieces(0).unwrap();
+            one_by_one.install(|| text.each_piece(&pieces, &Control::new(), work)).map(|results| results.len())
+        };
+        assert_eq!(parse(2000).unwrap(), 20);
+        let outcome = parse(500);
+        assert!(matches!(outcome, Err(Error::OutOfMemory { needed: 600, available: 500, .. })), "{outcome:?}");
+        assert_eq!(parsed.into_inner(), 6);
     }
 
     #[test]

@@ -6,9 +6,10 @@
 
 use rayon::prelude::*;
 
-use super::text::{Fault, Malformed, Parsed, Piece, Text, finite};
+use super::text::{Fault, Held, Malformed, Parsed, Piece, Text, finite};
 use crate::Result;
 use crate::graph::{EdgeList, Graph, GraphBuilder, Unit, VertexId, Weight};
+use crate::memory::allocation::bytes_of;
 
 /// The weights of a chunk of edges.
 #[derive(Debug, Clone)]
@@ -146,6 +147,29 @@ impl Values {
             Values::I32(values) => values.into_iter().map(|w| w as u32).collect(),
             Values::F64(values) => values.into_iter().map(|w| w as u32).collect(),
         }
+    }
+}
+
+impl Held for WeightColumn {
+    fn held_bytes(&self) -> u64 {
+        match &self.values {
+            Values::U32(values) => bytes_of::<u32>(values.capacity()),
+            Values::I32(values) => bytes_of::<i32>(values.capacity()),
+            Values::F64(values) => bytes_of::<f64>(values.capacity()),
+        }
+    }
+}
+
+impl<W: Weight> Held for EdgeList<W> {
+    fn held_bytes(&self) -> u64 {
+        // Room for values without bytes is endless, and takes nothing.
+        bytes_of::<(VertexId, VertexId)>(self.edges.capacity()) + bytes_of::<W>(self.weights.len())
+    }
+}
+
+impl Held for WeightedChunk {
+    fn held_bytes(&self) -> u64 {
+        bytes_of::<(VertexId, VertexId)>(self.edges.capacity()) + self.weights.as_ref().map_or(0, Held::held_bytes)
     }
 }
 

@@ -37,7 +37,8 @@ use crate::graph::{
     WeightKind, Weights, check_offsets, with_weights,
 };
 use crate::huge_pages::on_huge_pages;
-use crate::{Control, InputError, Plan, Result, available_memory};
+use crate::memory;
+use crate::{Control, InputError, Plan, Result};
 
 #[cfg(target_endian = "big")]
 compile_error!("`.wpg` files are copied as they are, little-endian");
@@ -100,18 +101,18 @@ pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
     let kind = if wants_weights(options)? { WEIGHT_KINDS[header.weights as usize] } else { WeightKind::Unit };
     let mut plan = Plan::new();
     plan.memory("the graph", header.sections[CHECKSUMS].offset);
-    plan.check(available_memory())?;
+    plan.check(options.room(opened.owned_bytes()))?;
 
-    let mut offsets: Vec<u64> = zeros(&header, OFFSETS);
-    let mut targets: Vec<VertexId> = zeros(&header, TARGETS);
-    let mut names: Vec<u64> = zeros(&header, NAMES);
-    let mut text: Vec<u8> = zeros(&header, TEXT);
+    let mut offsets: Vec<u64> = zeros(&header, OFFSETS)?;
+    let mut targets: Vec<VertexId> = zeros(&header, TARGETS)?;
+    let mut names: Vec<u64> = zeros(&header, NAMES)?;
+    let mut text: Vec<u8> = zeros(&header, TEXT)?;
     let mut weights = match kind {
         WeightKind::Unit => Weights::unit(header.arcs as usize),
-        WeightKind::U32 => Weights::U32(zeros(&header, WEIGHTS)),
-        WeightKind::I32 => Weights::I32(zeros(&header, WEIGHTS)),
-        WeightKind::F32 => Weights::F32(zeros(&header, WEIGHTS)),
-        WeightKind::F64 => Weights::F64(zeros(&header, WEIGHTS)),
+        WeightKind::U32 => Weights::U32(zeros(&header, WEIGHTS)?),
+        WeightKind::I32 => Weights::I32(zeros(&header, WEIGHTS)?),
+        WeightKind::F32 => Weights::F32(zeros(&header, WEIGHTS)?),
+        WeightKind::F64 => Weights::F64(zeros(&header, WEIGHTS)?),
     };
     let weights_bytes = match &mut weights {
         Weights::Unit(_) => &mut [],
@@ -251,8 +252,9 @@ impl Layout {
 }
 
 /// Room for a section, all zeros.
-fn zeros<T: bytemuck::Pod>(header: &Header, index: usize) -> Vec<T> {
-    on_huge_pages(vec![T::zeroed(); header.sections[index].length as usize / size_of::<T>()])
+fn zeros<T: bytemuck::Pod>(header: &Header, index: usize) -> Result<Vec<T>> {
+    let length = header.sections[index].length as usize / size_of::<T>();
+    Ok(on_huge_pages(memory::zeroed("an array of the file", length)?))
 }
 
 /// Copies all sections but the last into `arrays`, and compares the checksum of every block on the way. An empty array

@@ -24,6 +24,7 @@ use rayon::prelude::*;
 use super::builder::{Part, without_negative_zero};
 use super::{Csr, VertexId, Weight};
 use crate::huge_pages::on_huge_pages;
+use crate::{Result, memory};
 
 /// Where arcs come from: walked twice, in the same order.
 pub(super) trait Arcs<W>: Send + Sync {
@@ -58,7 +59,11 @@ impl<T> SharedSlots<T> {
 
 /// Rows sorted by head then weight, and the number of arcs before parallel ones were merged (which takes the first: the
 /// one of least weight). The parts are dropped one by one when they are done with. Tails are below `vertices`.
-pub(super) fn sort_by_tail<W: Weight, A: Arcs<W>>(vertices: usize, parts: Vec<A>, merge: bool) -> (Csr, u64) {
+///
+/// # Errors
+///
+/// If there is no memory for the arrays.
+pub(super) fn sort_by_tail<W: Weight, A: Arcs<W>>(vertices: usize, parts: Vec<A>, merge: bool) -> Result<(Csr, u64)> {
     // 1. Choose buckets.
     let at_most: usize = parts.iter().map(Arcs::at_most).sum();
     let wanted = (at_most / BUCKET_ARCS).clamp(1, MOST_BUCKETS);
@@ -85,7 +90,7 @@ pub(super) fn sort_by_tail<W: Weight, A: Arcs<W>>(vertices: usize, parts: Vec<A>
     bucket_starts.push(sum);
     let total = sum;
     // 3. Scatter into the buckets.
-    let mut scattered: Vec<(VertexId, VertexId, W)> = on_huge_pages(Vec::with_capacity(total));
+    let mut scattered: Vec<(VertexId, VertexId, W)> = on_huge_pages(memory::with_capacity("arcs being sorted", total)?);
     let slots = SharedSlots(scattered.as_mut_ptr());
     parts.into_par_iter().zip(places).for_each(|(part, mut places)| {
         part.for_each(|tail, head, weight| {
@@ -100,9 +105,7 @@ pub(super) fn sort_by_tail<W: Weight, A: Arcs<W>>(vertices: usize, parts: Vec<A>
     // SAFETY: as many slots as there are arcs were written, each once.
     unsafe { scattered.set_len(total) };
     // 4. Sort each bucket into its piece of the final arrays.
-    let mut targets = on_huge_pages(vec![0; total]);
-    let mut weights = on_huge_pages(vec![W::default(); total]);
-    let mut offsets = on_huge_pages(vec![0_u64; vertices + 1]);
+    let (mut targets, mut weights, mut offsets) = arrays::<W>(vertices, total)?;
     let kept: Vec<usize> = {
         let mut rest = (scattered.as_slice(), targets.as_mut_slice(), weights.as_mut_slice(), &mut offsets[1..]);
         let mut pieces = Vec::with_capacity(buckets);
@@ -138,7 +141,16 @@ pub(super) fn sort_by_tail<W: Weight, A: Arcs<W>>(vertices: usize, parts: Vec<A>
         sum += *offset;
         *offset = sum;
     }
-    (Csr::trusted(offsets, targets, W::into_weights(weights)), total as u64)
+    Ok((Csr::trusted(offsets, targets, W::into_weights(weights)), total as u64))
+}
+
+/// Heads, weights and offsets of so many vertices and arcs, all zero.
+fn arrays<W: Weight>(vertices: usize, arcs: usize) -> Result<(Vec<VertexId>, Vec<W>, Vec<u64>)> {
+    Ok((
+        on_huge_pages(memory::zeroed("heads of arcs", arcs)?),
+        on_huge_pages(memory::zeroed("weights of arcs", arcs)?),
+        on_huge_pages(memory::zeroed("offsets of vertices", vertices + 1)?),
+    ))
 }
 
 /// The arcs of a range of tails, and where they go.
@@ -207,11 +219,13 @@ fn sort_row<W: Weight>(row: &mut [(VertexId, W)]) {
 
 /// Rows from edges that are in ascending order already, none twice: heads one after another, and an offset wherever the
 /// tail changes.
-pub(super) fn concatenate<W: Weight>(vertices: usize, parts: Vec<Part<W>>) -> Csr {
+///
+/// # Errors
+///
+/// If there is no memory for the arrays.
+pub(super) fn concatenate<W: Weight>(vertices: usize, parts: Vec<Part<W>>) -> Result<Csr> {
     let total = parts.iter().map(|part| part.edges().len()).sum();
-    let mut targets: Vec<VertexId> = on_huge_pages(vec![0; total]);
-    let mut weights = on_huge_pages(vec![W::default(); total]);
-    let mut offsets = on_huge_pages(vec![0_u64; vertices + 1]);
+    let (mut targets, mut weights, mut offsets) = arrays::<W>(vertices, total)?;
     {
         let mut rest = (targets.as_mut_slice(), weights.as_mut_slice(), offsets.as_mut_slice());
         let mut pieces = Vec::with_capacity(parts.len());
@@ -243,7 +257,7 @@ pub(super) fn concatenate<W: Weight>(vertices: usize, parts: Vec<Part<W>>) -> Cs
             }
         });
     }
-    Csr::trusted(offsets, targets, W::into_weights(weights))
+    Ok(Csr::trusted(offsets, targets, W::into_weights(weights)))
 }
 
 #[cfg(test)]

@@ -112,6 +112,7 @@ pub struct GraphBuilder {
     self_loops: SelfLoops,
     parallel_edges: ParallelEdges,
     labels: Option<Labels>,
+    memory: Option<u64>,
 }
 
 impl GraphBuilder {
@@ -147,6 +148,12 @@ impl GraphBuilder {
     /// Names the vertices, and thereby declares their number.
     pub fn labels(mut self, labels: Labels) -> Self {
         self.labels = Some(labels);
+        self
+    }
+
+    /// The most bytes of memory to take, the edges themselves included; what is available if `None`.
+    pub(crate) fn memory(mut self, limit: Option<u64>) -> Self {
+        self.memory = limit;
         self
     }
 
@@ -191,7 +198,8 @@ impl GraphBuilder {
                 "{vertices} vertices are too many; at most {MAX_VERTICES} are possible"
             )));
         }
-        check_memory::<W>(vertices, parts.iter().map(|part| part.range.len() as u64).sum(), self.direction)?;
+        let edges = parts.iter().map(|part| part.range.len() as u64).sum();
+        check_memory::<W>(vertices, edges, self.direction, self.memory)?;
         let is_float = matches!(W::KIND, WeightKind::F32 | WeightKind::F64);
         let bad = |part: &Part<W>| part.weights().iter().copied().find(|w| !w.to_f64().is_finite());
         if let Some(weight) = parts.par_iter().filter(|_| is_float).find_map_first(bad) {
@@ -203,9 +211,9 @@ impl GraphBuilder {
         let drop_loops = self.self_loops == SelfLoops::Drop && survey.self_loops > 0;
         let merge = self.parallel_edges == ParallelEdges::MergeByMinimum;
         let (csr, arcs_before) = if survey.ascending && !undirected && !drop_loops {
-            (concatenate(vertices as usize, parts), lines)
+            (concatenate(vertices as usize, parts)?, lines)
         } else {
-            for_each_shape(vertices as usize, parts, undirected, drop_loops, merge)
+            for_each_shape(vertices as usize, parts, undirected, drop_loops, merge)?
         };
         let parallel = if merge { arcs_before - csr.arcs() as u64 } else { count_parallel(&csr) };
         let counts = InputCounts { lines, self_loops: survey.self_loops, parallel };
@@ -214,7 +222,7 @@ impl GraphBuilder {
 }
 
 /// An error if the arrays of the graph, and those needed to sort its arcs, don't fit into memory.
-fn check_memory<W: Weight>(vertices: u64, edges: u64, direction: Direction) -> Result<()> {
+fn check_memory<W: Weight>(vertices: u64, edges: u64, direction: Direction, limit: Option<u64>) -> Result<()> {
     /// Below this, asking how much memory there is would cost more than it tells.
     const SMALL: u64 = 1 << 26;
     let arcs = if direction == Direction::Undirected { 2 * edges } else { edges };
@@ -222,6 +230,11 @@ fn check_memory<W: Weight>(vertices: u64, edges: u64, direction: Direction) -> R
     plan.memory("offsets of vertices", (vertices + 1).saturating_mul(8));
     plan.memory("arcs", arcs.saturating_mul(4 + W::KIND.bytes()));
     plan.memory("arcs being sorted", arcs.saturating_mul(size_of::<(VertexId, VertexId, W)>() as u64));
+    if let Some(limit) = limit {
+        plan.check(
+            limit.saturating_sub(edges.saturating_mul(size_of::<(VertexId, VertexId)>() as u64 + W::KIND.bytes())),
+        )?;
+    }
     if plan.memory_bytes() < SMALL { Ok(()) } else { plan.check(available_memory()) }
 }
 
@@ -337,7 +350,7 @@ fn for_each_shape<W: Weight>(
     undirected: bool,
     drop_loops: bool,
     merge: bool,
-) -> (Csr, u64) {
+) -> Result<(Csr, u64)> {
     match (undirected, drop_loops) {
         (false, false) => sort_by_tail(vertices, parts.into_iter().map(Directed::<W, false>).collect(), merge),
         (false, true) => sort_by_tail(vertices, parts.into_iter().map(Directed::<W, true>).collect(), merge),

@@ -197,7 +197,7 @@ impl StringLabels {
         v
     }
 
-    fn owned_bytes(&self) -> u64 {
+    pub(crate) fn owned_bytes(&self) -> u64 {
         (self.text.capacity() + self.ends.capacity() * size_of::<usize>() + self.positions.capacity() * 5) as u64
     }
 }

@@ -1,5 +1,6 @@
 //! Graphs made from graphs: transposes, other weights, other directions.
 
+use std::alloc::Layout;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -28,7 +29,11 @@ impl Csr {
             parts.push(Reversed { csr: self, weights, tails: first as VertexId..next as VertexId });
             first = next;
         }
-        sort_by_tail(self.vertices(), parts, false).0
+        match sort_by_tail(self.vertices(), parts, false) {
+            Ok((transposed, _)) => transposed,
+            // What any collection does that can't be had, in a call that has no error.
+            Err(_) => std::alloc::handle_alloc_error(Layout::new::<[VertexId; 1 << 20]>()),
+        }
     }
 }
 

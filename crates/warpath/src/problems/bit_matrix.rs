@@ -6,6 +6,8 @@
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 
+use crate::{Result, memory};
+
 /// 512 bits: a cache line, eight words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
 #[repr(C, align(64))]
@@ -61,11 +63,16 @@ pub struct BitMatrix {
 
 impl BitMatrix {
     /// A matrix of zeros.
-    pub fn new(rows: usize, columns: usize) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory for it.
+    pub fn new(rows: usize, columns: usize) -> Result<Self> {
         let lines_per_row = columns.div_ceil(Line::BITS);
         // In parallel because the first touch of a page is what takes time.
-        let lines = (0..rows * lines_per_row).into_par_iter().with_min_len(1 << 14).map(|_| Line::ZERO).collect();
-        BitMatrix { rows, columns, lines_per_row, lines }
+        let lines = (0..rows.saturating_mul(lines_per_row)).into_par_iter().with_min_len(1 << 14);
+        let lines = memory::collected("the matrix of bits", lines.map(|_| Line::ZERO))?;
+        Ok(BitMatrix { rows, columns, lines_per_row, lines })
     }
 
     /// The bytes that a matrix of this size takes; saturates.
@@ -173,7 +180,7 @@ mod tests {
 
     #[test]
     fn bits_are_where_they_were_put() {
-        let mut matrix = BitMatrix::new(3, 1030);
+        let mut matrix = BitMatrix::new(3, 1030).unwrap();
         let columns = [0, 63, 64, 511, 512, 1023, 1024, 1029];
         columns.iter().for_each(|&column| matrix.set(1, column, true));
         assert_eq!(matrix.ones(1).collect::<Vec<_>>(), columns);
@@ -183,6 +190,6 @@ mod tests {
         assert_eq!(matrix.row(1).len(), 24);
         assert_eq!(BitMatrix::bytes(3, 1030), 3 * 3 * 64);
         assert_eq!(BitMatrix::bytes(usize::MAX, usize::MAX), u64::MAX);
-        assert_eq!(BitMatrix::new(0, 0).rows(), 0);
+        assert_eq!(BitMatrix::new(0, 0).unwrap().rows(), 0);
     }
 }

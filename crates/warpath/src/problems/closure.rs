@@ -214,7 +214,7 @@ impl Reachability {
             ReachabilityBits::Matrix(bits) => return Ok(bits.clone()),
             ReachabilityBits::Condensed(condensed) => condensed,
         };
-        let mut matrix = BitMatrix::new(self.vertices, self.vertices);
+        let mut matrix = BitMatrix::new(self.vertices, self.vertices)?;
         let lines_per_row = matrix.lines_per_row();
         // The first vertex of each component expands its row; the others copy that.
         let mut representative = vec![VertexId::MAX; condensed.sizes.len()];

@@ -25,7 +25,7 @@ use crate::problems::{
     Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, KeptState, Report, RowBlock, RowFacts, RowSink, Seconds,
     Successors, TableFacts, TableShape, Tolerance, verify_rows,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// How many bytes a block of rows takes at most, if there is more memory than eight times that.
 const BLOCK_BYTES: u64 = 64 << 20;
@@ -505,9 +505,12 @@ fn solve_matrix<L: ApspLane + cuda::DenseLane>(
 ) -> Result<DistanceMatrix> {
     let table = Table::new(request, solver, false)?;
     let mut matrix = with_choice(solver, request, &table, true, &Cell::new(false), |choice| {
-        let mut distances = on_huge_pages(vec![L::Distance::ZERO; table.cells() as usize]);
+        let mut distances = on_huge_pages(memory::zeroed("the matrix of distances", table.cells() as usize)?);
         let vertices = solver.graph.vertices();
-        let mut hops = request.successors.then(|| on_huge_pages(vec![NO_VERTEX; table.sources.len() * vertices]));
+        let mut hops = match request.successors {
+            true => Some(on_huge_pages(memory::filled("successors", table.sources.len() * vertices, NO_VERTEX)?)),
+            false => None,
+        };
         let output = Output::Matrix(&mut distances);
         let ran = run::<L>(solver, request, &table, &choice, output, hops.as_deref_mut())?;
         let hops = hops.filter(|_| ran.has_successors);

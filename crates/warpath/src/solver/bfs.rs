@@ -13,11 +13,11 @@ use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, BfsTask, UNREACHED, batch_width,
 use crate::cuda::bfs::{self as cuda, many_sources};
 use crate::graph::{Distances, Graph, Lane, NO_VERTEX, UnitLane, VertexId};
 use crate::huge_pages::on_huge_pages;
-use crate::plan::{Plan, available_memory};
 use crate::problems::{
     Bfs, Problem, Report, Seconds, ShortestPathTree, count_shortest_paths, derive_bfs_predecessors, derive_predecessors,
 };
 use crate::{Error, Result};
+use crate::{Plan, available_memory};
 
 impl Request for Bfs {
     type Answer = ShortestPathTree;

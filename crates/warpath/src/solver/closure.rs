@@ -89,7 +89,7 @@ fn solve_on_cuda(
     let graph = solver.graph;
     if graph.vertices() == 0 {
         let report = report(choice, Seconds::default(), Vec::new());
-        return Ok((ReachabilityBits::Matrix(BitMatrix::new(0, 0)), Report { engine: "cuda".into(), ..report }));
+        return Ok((ReachabilityBits::Matrix(BitMatrix::new(0, 0)?), Report { engine: "cuda".into(), ..report }));
     }
     let mut state = solver.cuda();
     let device = state.device(&solver.engine)?;

@@ -11,9 +11,9 @@ use crate::algorithms::Parameters;
 use crate::cuda::bfs::BfsAlgorithm;
 use crate::cuda::device::Device;
 use crate::cuda::sssp::SsspAlgorithm;
-use crate::plan::{Plan, available_memory};
 use crate::problems::{Report, Seconds};
 use crate::{Engine, Error, Result, cuda};
+use crate::{Plan, available_memory};
 
 /// A device and what is on it; nothing until a request needs it.
 #[derive(Debug, Default)]

@@ -66,7 +66,7 @@ fn solve(task: &ClosureTask<'_>) -> Result<ClosureOutcome> {
     let vertices = task.graph.vertices();
     let rounds = vertices.div_ceil(PIVOTS);
     let bits = task.team.install(|| -> Result<BitMatrix> {
-        let mut bits = BitMatrix::new(vertices, vertices);
+        let mut bits = BitMatrix::new(vertices, vertices)?;
         let lines_per_row = bits.lines_per_row();
         bits.all_lines_mut().par_chunks_exact_mut(lines_per_row.max(1)).enumerate().for_each(|(u, row)| {
             let mut set = |v: usize| row[v / Line::BITS].set(v % Line::BITS);

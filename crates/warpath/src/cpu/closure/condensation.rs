@@ -82,7 +82,7 @@ fn solve(task: &ClosureTask<'_>) -> Result<ClosureOutcome> {
         let count = condensation.components.count;
         let mut bits = None;
         if task.graph.is_directed() {
-            let mut matrix = BitMatrix::new(count, count);
+            let mut matrix = BitMatrix::new(count, count)?;
             let lines_per_row = matrix.lines_per_row();
             condensation.sweep(task.team, task.control, |strips| {
                 let lowest = strips.last().map_or(0, Strip::first_component);

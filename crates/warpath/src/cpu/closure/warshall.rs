@@ -10,11 +10,11 @@
 //! Sources: S. Warshall, A theorem on Boolean matrices, J. ACM 1962; Katz & Kider 2008, sect. 3.2, algorithm 1.
 
 use super::{ClosureAlgorithm, ClosureBits, ClosureOutcome, ClosureTask};
-use crate::Result;
 use crate::algorithms::AlgorithmInfo;
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::{BitMatrix, Problem};
+use crate::{Result, memory};
 
 /// This algorithm's line in the table.
 pub const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
@@ -40,7 +40,7 @@ fn plan(graph: &Graph) -> Plan {
 
 fn solve(task: &ClosureTask<'_>) -> Result<ClosureOutcome> {
     let vertices = task.graph.vertices();
-    let mut reaches = vec![0_u8; vertices * vertices];
+    let mut reaches: Vec<u8> = memory::zeroed("the matrix of bytes", vertices.saturating_mul(vertices))?;
     for (u, row) in reaches.chunks_exact_mut(vertices.max(1)).enumerate() {
         task.graph.neighbors(u as VertexId).iter().for_each(|&v| row[v as usize] = 1);
         if !task.irreflexive {
@@ -55,7 +55,7 @@ fn solve(task: &ClosureTask<'_>) -> Result<ClosureOutcome> {
             row.iter_mut().zip(&through).for_each(|(entry, joined)| *entry |= joined);
         }
     }
-    let mut bits = BitMatrix::new(vertices, vertices);
+    let mut bits = BitMatrix::new(vertices, vertices)?;
     for (u, row) in reaches.chunks_exact(vertices.max(1)).enumerate() {
         (0..vertices).filter(|&v| row[v] != 0).for_each(|v| bits.set(u, v, true));
     }

@@ -130,7 +130,7 @@ impl ClosureAlgorithm {
         let mut closed = if graph.is_directed() {
             self.close_matrix(device, task, condensation.count(), |c, set| condensation.row(c, set))?
         } else {
-            let bits = ReachabilityBits::Matrix(BitMatrix::new(0, 0));
+            let bits = ReachabilityBits::Matrix(BitMatrix::new(0, 0)?);
             Closed { bits, statistics: Vec::new(), device_bytes: 0, seconds: [0.0; 3] }
         };
         let bits = match closed.bits {
@@ -188,7 +188,7 @@ impl Bits {
         /// Words that come at once, unless a row has more.
         const WORDS: usize = 4 << 20;
         let pitch = self.pitch as usize;
-        let mut bits = BitMatrix::new(vertices, vertices);
+        let mut bits = BitMatrix::new(vertices, vertices)?;
         let at_once = (WORDS / pitch).max(1);
         let mut words = vec![0_u32; at_once.min(vertices) * pitch];
         for first in (0..vertices).step_by(at_once) {

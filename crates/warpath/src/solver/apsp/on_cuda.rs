@@ -12,11 +12,11 @@ use crate::cuda::apsp::strips::{Kept, Room};
 use crate::cuda::apsp::{self as cuda, Cell, DenseLane, DenseTask, Finished, MatrixAlgorithm, Solved};
 use crate::cuda::device::Device;
 use crate::graph::{DistanceValue, F32Lane, F64Lane, Graph, I32Lane, U32Narrow, UnitLane, VertexId, WeightKind};
-use crate::plan::{Plan, available_memory};
 use crate::problems::{Apsp, KeptState, disk_space_of};
 use crate::solver::Solver;
 use crate::solver::place::{Predicted, in_words as seconds_in_words};
 use crate::{Engine, Error, Result};
+use crate::{Plan, available_memory};
 
 /// What there is for a matrix; one device without other limits than those set, where none can be opened.
 fn room(solver: &Solver<'_>) -> Room {

@@ -9,12 +9,12 @@ use crate::cpu::sssp::SsspLane;
 use crate::cuda::sssp::many_sources::{self, ALGORITHM, MOST_VERTICES, widest};
 use crate::cuda::sssp::{self as cuda, LaneOnDevice};
 use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, U32Narrow, U32Wide, UnitLane, VertexId, WeightKind};
-use crate::plan::{Plan, available_memory};
 use crate::problems::{Report, Seconds, ShortestPathTree, Sssp};
 use crate::solver::Solver;
 use crate::solver::cuda::{Loan, OnCuda};
 use crate::solver::place::{Placed, leaves_it_to_the_cpu};
 use crate::{Error, Result};
+use crate::{Plan, available_memory};
 
 /// What a launch takes at least, with its report.
 const LAUNCH: f64 = 200e-6;

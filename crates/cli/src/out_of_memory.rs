@@ -1,0 +1,73 @@
+//! What becomes of a small allocation that fails: exit code 3, as for every lack of memory.
+//!
+//! The library takes its large arrays so that a refusal is an error like any other. What is left are small allocations
+//! everywhere, also in other packages, and where one of those is refused, the standard library prints how many bytes
+//! were asked for and aborts. To a script that looks like a crash, and it may leave a core dump. So the command has an
+//! [`Allocator`] that remembers whether a thread was refused memory, and a handler of the signal of aborting that ends the
+//! process with code 3 then. Any other abort stays what it is.
+//!
+//! **Invariants.** The allocator hands out what the system's does, and nothing else. What it remembers is a `Cell` of the
+//! thread without a destructor: reading it takes no lock and no memory, which is what a signal handler may do. The signal
+//! is raised by the thread that aborts, on that thread.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    /// Whether a request of this thread was refused.
+    static REFUSED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The system's allocator, remembering refusals.
+#[derive(Debug)]
+pub struct Allocator;
+
+fn noted(memory: *mut u8) -> *mut u8 {
+    if memory.is_null() {
+        // A thread that is ending has nothing to remember any more.
+        let _ = REFUSED.try_with(|refused| refused.set(true));
+    }
+    memory
+}
+
+// SAFETY: every call goes to the system's allocator with the arguments given, and what that returns is returned.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        noted(unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        noted(unsafe { System.alloc_zeroed(layout) })
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        noted(unsafe { System.realloc(memory, layout, size) })
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+/// From now on, an abort because of a refused allocation is an exit with code 3.
+pub fn end_with_code_3() {
+    #[cfg(unix)]
+    {
+        extern "C" fn on_abort(_: libc::c_int) {
+            if REFUSED.try_with(Cell::get).unwrap_or(false) {
+                // What the standard library has to say of it is on standard error already. No destructor runs from here:
+                // if partial files are to be removed by their paths, this is the place, by `unlink` alone.
+                // SAFETY: ends the process; a handler may call it at any time.
+                unsafe { libc::_exit(3) };
+            }
+            // Otherwise the handler returns, and `abort` goes on to end the process by the signal.
+        }
+        let handler = on_abort as extern "C" fn(libc::c_int);
+        // SAFETY: the handler is a function of the type that is asked for, and calls nothing that a handler may not.
+        unsafe { libc::signal(libc::SIGABRT, handler as libc::sighandler_t) };
+    }
+}

@@ -1,0 +1,28 @@
+//! Memory: how much there is, and taking it without the risk of being killed.
+
+pub(crate) mod allocation;
+mod growing;
+mod limits;
+
+use crate::Error;
+
+pub(crate) use allocation::{collected, filled, with_capacity, zeroed};
+pub(crate) use growing::GrowingBytes;
+pub use limits::available_memory;
+
+/// How much of `available` memory to spend on something whose size is known only when it is there: a part is left for
+/// all the small things that nobody plans, for tables of pages, and for other programs.
+pub(crate) fn spendable(available: u64) -> u64 {
+    const AT_LEAST: u64 = 64 << 20;
+    available - (available / 8).max(AT_LEAST).min(available / 2)
+}
+
+/// The error where the system starts no more threads, each of which takes memory of its own.
+pub(crate) fn no_threads(wanted: usize, why: impl std::fmt::Display) -> Error {
+    let wanted = match wanted {
+        0 => "a thread for each core".to_owned(),
+        1 => "a thread".to_owned(),
+        _ => format!("{wanted} threads"),
+    };
+    Error::NoThreads(format!("{wanted} can't be started: {why}; there may be a limit on memory or on processes"))
+}
