@@ -8,7 +8,8 @@ use std::cell::Cell;
 
 use rayon::ThreadPoolBuilder;
 
-use crate::{Error, Result};
+use crate::Result;
+use crate::memory::no_threads;
 
 thread_local! {
     /// Whether this thread belongs to work that runs apart.
@@ -28,15 +29,14 @@ pub(crate) fn takes_up_other_work() -> bool {
 ///
 /// If the operating system gives no threads. Then `work` has not begun.
 pub(crate) fn apart<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
-    let refused =
-        |error: &dyn std::fmt::Display| Error::invalid(format!("{threads} threads can't be started: {error}"));
     std::thread::scope(|scope| {
         let in_pool = move || {
             let pool = ThreadPoolBuilder::new().num_threads(threads).start_handler(|_| IS_APART.set(true)).build();
-            pool.map(|pool| pool.install(work)).map_err(|error| refused(&error))
+            pool.map(|pool| pool.install(work)).map_err(|error| no_threads(threads, error))
         };
         // To wait for the pool here would be to take up other work, if this is a worker of another pool.
-        let waiting = std::thread::Builder::new().spawn_scoped(scope, in_pool).map_err(|error| refused(&error))?;
+        let waiting =
+            std::thread::Builder::new().spawn_scoped(scope, in_pool).map_err(|error| no_threads(threads, error))?;
         waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
