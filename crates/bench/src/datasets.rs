@@ -283,8 +283,12 @@ impl Dataset {
         let found = hexadecimal(&hash.finalize());
         expect(url, sha256, || Ok(found.clone()))?;
         expect(url, sha256_text, || file.read_back(sha256_of_text))?;
+        let mut plan = Plan::new();
+        plan.memory("what came, to be checked", bytes);
+        plan.check(warpath::available_memory())?;
         let content = file.read_back(|stream| {
             let mut content = Vec::new();
+            content.try_reserve_exact(bytes as usize)?;
             stream.read_to_end(&mut content).map(|_| content)
         })?;
         self.check(url, &name, content, control)?;

@@ -4,9 +4,10 @@
 //! everywhere, also in other packages, and where one of those is refused, the standard library prints how many bytes
 //! were asked for and aborts. To a script that looks like a crash, and it may leave a core dump. So the command has an
 //! [`Allocator`] that remembers whether a thread was refused memory, and a handler of the signal of aborting that ends the
-//! process with code 3 then. Any other abort stays what it is.
+//! process with code 3 then. Any other abort, of a thread that was never refused memory, stays what it is. A file in the
+//! making stays as `FILE.partial`, which the next run takes over.
 //!
-//! **Invariants.** The allocator hands out what the system's does, and nothing else. What it remembers is a `Cell` of the
+//! *Invariants.* The allocator hands out what the system's does, and nothing else. What it remembers is a `Cell` of the
 //! thread without a destructor: reading it takes no lock and no memory, which is what a signal handler may do. The signal
 //! is raised by the thread that aborts, on that thread.
 

@@ -3,6 +3,8 @@
 //! Ctrl-C (SIGINT), SIGTERM and SIGHUP cancel the work; a second one ends the process at once. One that the command was
 //! told to ignore, as `nohup` does with SIGHUP, stays ignored. Writing beyond the limit of a file's size is an error like
 //! a full disk.
+//!
+//! *Invariants.* The one unsafe call asks what becomes of a signal, and changes nothing.
 
 use warpath::Control;
 use warpath::formats::remove_partial_files;
@@ -27,13 +29,19 @@ pub(crate) fn cancel_at_the_first(control: &Control) {
         control.cancel();
     };
     #[cfg(unix)]
+    let (ready, registered) = std::sync::mpsc::sync_channel(1);
+    #[cfg(unix)]
     let _ = std::thread::Builder::new().spawn(move || {
         let all = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
         let handled = all.into_iter().filter(|&signal| !is_ignored(signal));
         if let Ok(mut signals) = signal_hook::iterator::Signals::new(handled) {
+            let _ = ready.send(());
             signals.forever().for_each(|_| handle());
         }
     });
+    // The sender is gone where there is no thread or no handler.
+    #[cfg(unix)]
+    let _ = registered.recv();
     #[cfg(not(unix))]
     let _ = ctrlc::set_handler(handle);
 }

@@ -101,7 +101,7 @@ fn ctrl_c_ends_writing() {
     let folder = Folder::new();
     for (arguments, partial) in [
         ("generate kron:16 x.txt.xz --quiet", "x.txt.xz.partial"),
-        ("apsp uniform:11 --output x.csv --quiet", "x.csv.partial"),
+        ("apsp uniform:12 --output x.csv --quiet", "x.csv.partial"),
     ] {
         for signals in [&["-INT"][..], &["-TERM"], &["-INT", "-INT"], &["-HUP", "-TERM"]] {
             let mut child = start(&folder, arguments);
@@ -154,10 +154,12 @@ fn a_signal_that_was_ignored_stays_ignored() {
     let graph = pipe(&folder, "graph.txt");
     for (ignored, sent, code) in [("HUP", "-HUP", 0), ("INT", "-INT", 0), ("HUP", "-INT", 130), ("INT", "-HUP", 130)] {
         let script = format!("trap '' {ignored}; exec \"$0\" info graph.txt --quiet");
-        let child = ready(command(&folder, "sh").args(["-c", &script]).arg(warpath()).spawn().unwrap());
+        let mut child = ready(command(&folder, "sh").args(["-c", &script]).arg(warpath()).spawn().unwrap());
         signal(&child, sent);
         std::thread::sleep(Duration::from_millis(300));
         if code == 0 {
+            // Nobody would read what is written.
+            assert!(child.try_wait().unwrap().is_none(), "{ignored} is ignored, and it ended");
             std::fs::write(&graph, "1 2\n").unwrap();
         }
         ends(child, code, &format!("{ignored} is ignored, {sent} is sent"));
@@ -174,6 +176,8 @@ fn a_killed_table_is_resumed_and_ends_up_the_same() {
         assert!(child.try_wait().unwrap().is_none(), "ended before its first block: {:?}", folder.names());
         length(&folder, "x.npy.partial.journal") >= 40
     });
+    // It keeps its output while it stands still.
+    signal(&child, "-STOP");
     folder.run(&format!("{table} x.npy")).fails(2, "`x.npy.partial` is being written by another process");
     signal(&child, "-KILL");
     assert_eq!(child.wait().unwrap().code(), None);

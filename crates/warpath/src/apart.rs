@@ -23,15 +23,17 @@ pub(crate) fn takes_up_other_work() -> bool {
 }
 
 /// Runs `work` in a pool of so many threads that has nothing else to do; the calling thread waits and takes up no other
-/// work meanwhile. If `work` panics, so does the caller.
+/// work meanwhile. If `work` panics, so does the caller. Where `calls_back` says that code of a caller runs there, which
+/// may share out work of its own, the pool's threads count as such that take up other work.
 ///
 /// # Errors
 ///
 /// If the operating system gives no threads. Then `work` has not begun.
-pub(crate) fn apart<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
+pub(crate) fn apart<R: Send>(threads: usize, calls_back: bool, work: impl FnOnce() -> R + Send) -> Result<R> {
     std::thread::scope(|scope| {
         let in_pool = move || {
-            let pool = ThreadPoolBuilder::new().num_threads(threads).start_handler(|_| IS_APART.set(true)).build();
+            let started = move |_| IS_APART.set(!calls_back);
+            let pool = ThreadPoolBuilder::new().num_threads(threads).start_handler(started).build();
             pool.map(|pool| pool.install(work)).map_err(|error| no_threads(threads, error))
         };
         // To wait for the pool here would be to take up other work, if this is a worker of another pool.
@@ -72,8 +74,8 @@ mod tests {
             (0..50).into_par_iter().for_each(|_| {
                 thread_local!(static HOLDS: AtomicBool = const { AtomicBool::new(false) });
                 HOLDS.with(|holds| assert!(!holds.swap(true, Ordering::Relaxed), "other work was taken up"));
-                let sum: u64 = apart(2, || (0..10_000_u64).into_par_iter().sum()).unwrap();
-                let same = without_other_work(|| apart(1, || (0..10_000_u64).sum()).unwrap());
+                let sum: u64 = apart(2, false, || (0..10_000_u64).into_par_iter().sum()).unwrap();
+                let same = without_other_work(|| apart(1, false, || (0..10_000_u64).sum()).unwrap());
                 assert_eq!(sum, same);
                 HOLDS.with(|holds| holds.store(false, Ordering::Relaxed));
             });
@@ -82,7 +84,7 @@ mod tests {
 
     #[test]
     fn panics_reach_the_caller() {
-        let panicked = std::panic::catch_unwind(|| apart(2, || panic!("planted")));
+        let panicked = std::panic::catch_unwind(|| apart(2, false, || panic!("planted")));
         assert_eq!(panicked.unwrap_err().downcast_ref(), Some(&"planted"));
     }
 }

@@ -6,8 +6,10 @@
 
 use std::io::{self, Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::memory::no_threads;
 use crate::{Control, Error, Result};
 
 /// How long a cancelled work may go unnoticed.
@@ -18,7 +20,7 @@ impl Control {
     ///
     /// # Errors
     ///
-    /// [`Error::Interrupted`] if the work is cancelled meanwhile, and [`Error::Io`] if no thread can be started.
+    /// [`Error::Interrupted`] if the work is cancelled meanwhile, and [`Error::NoThreads`] if no thread can be started.
     ///
     /// # Panics
     ///
@@ -31,7 +33,7 @@ impl Control {
                 // Nobody waits any more for what was cancelled.
                 let _ = sender.send(work());
             })
-            .map_err(|error| Error::io("a thread", error))?;
+            .map_err(|error| no_threads(1, error))?;
         match self.receive(&outcome)? {
             Some(outcome) => Ok(outcome),
             None => match thread.join() {
@@ -72,8 +74,8 @@ impl Control {
                 }
             }
         };
-        std::thread::Builder::new().spawn(read)?;
-        Ok(CancellableReader { control: self.clone(), pieces, piece: Vec::new(), taken: 0 })
+        let thread = std::thread::Builder::new().spawn(read).map_err(|error| io::Error::other(no_threads(1, error)))?;
+        Ok(CancellableReader { control: self.clone(), thread: Some(thread), pieces, piece: Vec::new(), taken: 0 })
     }
 
     /// A writer that ends when the work is cancelled: then it fails with an error that [`Error::io`] makes
@@ -99,6 +101,7 @@ impl Control {
 #[derive(Debug)]
 pub struct CancellableReader {
     control: Control,
+    thread: Option<JoinHandle<()>>,
     pieces: Receiver<io::Result<Vec<u8>>>,
     piece: Vec<u8>,
     taken: usize,
@@ -108,7 +111,13 @@ impl Read for CancellableReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.taken == self.piece.len() {
             let next = self.control.receive(&self.pieces).map_err(io::Error::other)?;
-            let Some(piece) = next.transpose()? else { return Ok(0) };
+            let Some(piece) = next.transpose()? else {
+                // A stream that panicked has not come to its end.
+                return match self.thread.take().map(JoinHandle::join) {
+                    Some(Err(panic)) => std::panic::resume_unwind(panic),
+                    _ => Ok(0),
+                };
+            };
             (self.piece, self.taken) = (piece, 0);
         }
         let left = &self.piece[self.taken..];

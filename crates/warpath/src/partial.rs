@@ -41,22 +41,33 @@ impl Place {
             Ok(metadata) if metadata.is_dir() => Err(Error::io(path, io::ErrorKind::IsADirectory.into())),
             Ok(metadata) if !metadata.is_file() => Ok(Place::Stream),
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(path, error)),
+            // What a process has open already, as `/dev/stdout` is: replacing the file would change nothing for it.
+            _ if leads_through_proc(path) => Ok(Place::Stream),
             _ if path.file_name().is_none() => Err(Error::io(path, io::ErrorKind::IsADirectory.into())),
             _ => Ok(Place::File(followed(path))),
         }
     }
 }
 
-/// The file that a symbolic link leads to, whether it is there or not; anything else is itself.
-pub(crate) fn followed(path: &Path) -> PathBuf {
+/// Whether a path is a symbolic link of the system's that stands for an open file.
+fn leads_through_proc(path: &Path) -> bool {
+    links(path).any(|path| path.starts_with("/proc") && path.is_symlink())
+}
+
+/// A path, and where it leads as long as that is a symbolic link.
+fn links(path: &Path) -> impl Iterator<Item = PathBuf> {
     // As many as Linux follows.
     const LINKS: usize = 40;
-    let mut path = path.to_owned();
-    for _ in 0..LINKS {
-        let Ok(target) = std::fs::read_link(&path) else { break };
-        path = path.parent().unwrap_or(Path::new("")).join(target);
-    }
-    path
+    let next = |path: &PathBuf| {
+        let target = std::fs::read_link(path).ok()?;
+        Some(path.parent().unwrap_or(Path::new("")).join(target))
+    };
+    std::iter::successors(Some(path.to_owned()), next).take(LINKS + 1)
+}
+
+/// The file that a symbolic link leads to, whether it is there or not; anything else is itself.
+pub(crate) fn followed(path: &Path) -> PathBuf {
+    links(path).last().unwrap_or_else(|| path.to_owned())
 }
 
 /// Refuses an output that would replace one of the files that it is made of. Call it before the first is read.

@@ -95,7 +95,7 @@ impl Program for KillAndResume {
             if resumable && (round > 0 && !case.random.once_in(6) || case.random.once_in(2)) {
                 text += " --resume";
             }
-            let process = case.start(&words(&text), Limits::default())?;
+            let mut process = case.start(&words(&text), Limits::default())?;
             let pause = work.time.mul_f64(case.random.share() * 1.2);
             std::thread::sleep(pause);
             let signal = *case.random.of(&[Signal::KILL, Signal::KILL, Signal::TERM, Signal::INT]);

@@ -281,7 +281,14 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<(), String> {
     let mut failures = 0;
     for (program, report) in reports {
         let name = program.text();
-        let report = report.map_err(|error| format!("{name}: {error}"))?;
+        let report = match report {
+            Ok(report) => report,
+            Err(error) => {
+                println!("{name}: {error}");
+                failures += 1;
+                continue;
+            }
+        };
         let outcomes: Vec<String> = report.outcomes.iter().map(|(what, count)| format!("{what}: {count}")).collect();
         println!(
             "{name:<16} {:>8} cases in {:.0} s; {}; {} failed",

@@ -168,7 +168,7 @@ fn interrupted(shop: &Workshop, graph: &str) -> Result<Interrupted, String> {
     // Of these, some are killed before the first rows are journalled, and some not at all.
     for _ in 0..200 {
         let arguments = words("apsp all.wpg -o killed.npy -q");
-        let process = Process::start(&shop.binary, &arguments, &shop.folder, "killed", None, Limits::default())?;
+        let mut process = Process::start(&shop.binary, &arguments, &shop.folder, "killed", None, Limits::default())?;
         std::thread::sleep(pause);
         process.signal(Signal::KILL);
         let ended = process.wait()?;

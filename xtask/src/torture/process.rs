@@ -1,4 +1,6 @@
 //! Processes under test: limits of memory and time, signals, and what came of each.
+//!
+//! *Invariants.* What runs between fork and exec makes system calls, and nothing else.
 
 use std::fs::{self, File};
 use std::os::fd::AsFd;
@@ -121,9 +123,11 @@ impl Process {
     }
 
     /// Sends a signal, unless the process has ended.
-    pub(super) fn signal(&self, signal: Signal) {
-        // It has not been waited for, so that the number is still its own.
-        let _ = kill_process(Pid::from_child(&self.child), signal);
+    pub(super) fn signal(&mut self, signal: Signal) {
+        // The number is its own only until somebody has waited for it.
+        if !self.has_ended() {
+            let _ = kill_process(Pid::from_child(&self.child), signal);
+        }
     }
 
     /// Whether it has ended.

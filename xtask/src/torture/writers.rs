@@ -98,7 +98,8 @@ impl Program for Writers {
             running.push(Running { work, process: case.start(&words(&text), Limits::default())?, earlier });
             if case.random.once_in(12) {
                 std::thread::sleep(kind.time.mul_f64(case.random.share()));
-                case.random.of(&running).process.signal(Signal::KILL);
+                let victim = case.random.below(running.len());
+                running[victim].process.signal(Signal::KILL);
                 case.note("one of them killed");
                 killed = true;
             }

@@ -5,8 +5,7 @@
 //!
 //! *Invariants.* The system's calls that move a thread are given sets of processors of the size that they are told.
 
-use std::cell::RefCell;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -102,40 +101,24 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If it is called from within another `run` of the same team, which would wait for itself; if `work` does.
+    /// If one of the team's own threads calls it, which could wait for itself; if `work` does.
     pub fn run<R: Send>(&self, work: impl Fn(&Worker<'_>) -> R + Sync) -> Vec<R> {
         let Some(pool) = &self.pool else {
             let barrier = Barrier::new(1);
             return vec![work(&Worker { index: 0, count: 1, barrier: &barrier })];
         };
+        assert!(!self.has_this_thread(), "a run of a team was asked for by one of its own threads");
         let run = || {
-            let _alone = self.wait_for_the_others();
+            let _alone = self.running.lock().unwrap_or_else(PoisonError::into_inner);
             let barrier = Barrier::new(self.threads());
             pool.broadcast(|context| {
-                let _inside = InsideRun::of(self);
                 move_home(context.index(), context.num_threads());
                 let worker = Worker { index: context.index(), count: context.num_threads(), barrier: &barrier };
                 let _release = ReleaseOnPanic::of(&barrier);
                 work(&worker)
             })
         };
-        if self.has_this_thread() { run() } else { without_other_work(run) }
-    }
-
-    /// Waits until no other run is under way, and keeps others from beginning.
-    fn wait_for_the_others(&self) -> MutexGuard<'_, ()> {
-        if !self.has_this_thread() {
-            return self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        }
-        assert!(!InsideRun::is_of(self), "a run of a team was asked for from within another one");
-        // A run that is under way may need this thread.
-        loop {
-            match self.running.try_lock() {
-                Ok(alone) => return alone,
-                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) => _ = rayon::yield_now(),
-            }
-        }
+        without_other_work(run)
     }
 }
 
@@ -198,31 +181,6 @@ fn move_home(index: usize, count: usize) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (index, count);
-}
-
-thread_local! {
-    /// The teams in whose runs this thread is a worker, by their addresses: of several, each runs on top of the one before.
-    static INSIDE: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
-}
-
-/// The calling thread is a worker in a run of a team as long as this lives.
-struct InsideRun;
-
-impl InsideRun {
-    fn of(team: &Team) -> Self {
-        INSIDE.with_borrow_mut(|teams| teams.push(std::ptr::from_ref(team).addr()));
-        InsideRun
-    }
-
-    fn is_of(team: &Team) -> bool {
-        INSIDE.with_borrow(|teams| teams.contains(&std::ptr::from_ref(team).addr()))
-    }
-}
-
-impl Drop for InsideRun {
-    fn drop(&mut self) {
-        INSIDE.with_borrow_mut(|teams| _ = teams.pop());
-    }
 }
 
 #[cfg(test)]

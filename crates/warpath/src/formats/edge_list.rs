@@ -33,6 +33,7 @@ use crate::graph::{
     Direction, Graph, GraphBuilder, Labels, MAX_VERTICES, StringLabels, VertexId, Weight, WeightKind, with_weights,
 };
 use crate::memory::allocation::bytes_of;
+use crate::memory::with_capacity;
 use crate::{Error, InputError, Result};
 
 pub(super) fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
@@ -630,10 +631,15 @@ fn name_integers<'a, I: IntegerName>(
     }
     if let (Some((line, edges, first)), Some(vertices)) = (comments.whole, comments.nodes) {
         check_lines(line, Some(edges), lines)?;
+        if first.checked_add(vertices).is_none() {
+            return Err(Malformed::new(line, "the names of the vertices go beyond 64 bits").into());
+        }
         let labels = Labels::range(first, check_vertices(line, vertices)?);
         return Ok((labels, renumber_range(parsed, body, first, vertices)?));
     }
-    let declared: Option<Vec<u64>> = comments.names.iter().map(|name| unsigned(name)).collect();
+    // The greatest number is where integers saturate, and no name.
+    let declared: Option<Vec<u64>> =
+        comments.names.iter().map(|name| unsigned(name).filter(|&id| id != u64::MAX)).collect();
     let Some(isolated) = declared else {
         return Err(Malformed::new(comments.names[0], "not all names of vertices without edges are integers").into());
     };
@@ -645,7 +651,7 @@ fn name_integers<'a, I: IntegerName>(
     let span = greatest - least + 1;
     // A bit for each possible name, unless there are far more of those than edges.
     if span / 64 > lines + 1024 {
-        return name_scattered(parsed, isolated);
+        return name_scattered(parsed, body, isolated);
     }
     let present = Presence::of(&parsed, &isolated, least, span);
     let found = present.count();
@@ -739,12 +745,16 @@ fn renumber<I: IntegerName>(parsed: Vec<NamedChunk<I>>, number: impl Fn(I) -> Ve
 /// Numbers integers that are far apart, by sorting them.
 fn name_scattered<I: IntegerName>(
     parsed: Vec<NamedChunk<I>>,
+    body: &Body<'_>,
     isolated: Vec<u64>,
 ) -> std::result::Result<Named, Failure<'static>> {
-    let mut names: Vec<u64> = parsed
-        .par_iter()
-        .flat_map_iter(|chunk| chunk.edges.iter().flat_map(|&(u, v)| [u.to_u64(), v.to_u64()]))
-        .collect();
+    let count = 2 * parsed.iter().map(|chunk| chunk.edges.len()).sum::<usize>() + isolated.len();
+    let held: u64 = parsed.iter().map(Held::held_bytes).sum();
+    body.text.check_room(held.saturating_add(8 * count as u64))?;
+    let mut names: Vec<u64> = with_capacity("the names of vertices", count)?;
+    for chunk in &parsed {
+        names.extend(chunk.edges.iter().flat_map(|&(u, v)| [u.to_u64(), v.to_u64()]));
+    }
     names.extend(isolated);
     names.par_sort_unstable();
     names.dedup();

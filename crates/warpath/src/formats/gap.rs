@@ -79,10 +79,11 @@ pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
         return Err(InputError::new(message).into());
     };
     vertex_count(layout.vertices as u64)?;
-    let mut plan = Plan::new();
-    plan.memory("the graph", layout.arcs().end as u64);
-    plan.check(options.room(opened.owned_bytes()))?;
     let with_weights = layout.weighted && wants_weights(options)?;
+    let bytes_of_arc = if with_weights { 8 } else { 4 };
+    let mut plan = Plan::new();
+    plan.memory("the graph", (layout.offsets().end + layout.arcs * bytes_of_arc) as u64);
+    plan.check(options.room(opened.owned_bytes()))?;
     let mut offsets = on_huge_pages(memory::zeroed::<u64>("offsets of vertices", layout.vertices + 1)?);
     let copying = Copying { opened, control: &options.control };
     copying.chunks(layout.offsets(), &mut offsets, |bytes, offsets| {

@@ -12,7 +12,7 @@
 //! The clock of a file system has steps of up to 10 ms, so a file that has just been written is left alone until a later
 //! change is sure to get another time.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -272,13 +272,16 @@ impl FileState {
     fn settled(file: &File) -> std::io::Result<Self> {
         /// More than the step of a file system's clock.
         const STEP: Duration = Duration::from_millis(20);
-        let age =
-            |metadata: &Metadata| metadata.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
         // A time in the future tells nothing: the file may have it on purpose.
-        if let Some(remaining) = age(&file.metadata()?).and_then(|age| STEP.checked_sub(age)) {
+        let age = |state: &FileState| state.modified.and_then(|at| SystemTime::now().duration_since(at).ok());
+        let mut state = FileState::of(file)?;
+        // Whoever writes all the time is found out in the end.
+        for _ in 0..10 {
+            let Some(remaining) = age(&state).and_then(|age| STEP.checked_sub(age)) else { break };
             std::thread::sleep(remaining);
+            state = FileState::of(file)?;
         }
-        FileState::of(file)
+        Ok(state)
     }
 
     /// Whether the content may be another one. That a file lost its name to another one changes no content.

@@ -9,7 +9,7 @@ use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::partial::{Partial, Place};
+use crate::partial::{Partial, Place, with_suffix};
 use crate::{CancellableWriter, Control, Error, Result};
 
 /// A file in the making. Dropped before [`PartialFile::finish`], it is removed.
@@ -37,7 +37,16 @@ impl PartialFile {
         let (partial, file) = match Place::of(&path)? {
             Place::File(target) => {
                 let mut partial = Partial::lock(&target)?;
-                // What a process left that died is worth nothing.
+                let journal = with_suffix(partial.path(), ".journal");
+                if !partial.is_new() && journal.exists() {
+                    return Err(Error::invalid(format!(
+                        "`{}` belongs to a table of all pairs that was interrupted: continue that by `--resume`, or \
+                         remove it and `{}`",
+                        partial.path().display(),
+                        journal.display()
+                    )));
+                }
+                // Anything else that a process left that died is worth nothing.
                 partial.set_temporary(true);
                 partial.file().set_len(0).map_err(|error| Error::io(&path, error))?;
                 let file = partial.file().clone();
@@ -45,7 +54,7 @@ impl PartialFile {
             }
             Place::Stream => {
                 let stream = path.clone();
-                let open = move || OpenOptions::new().write(true).open(stream);
+                let open = move || OpenOptions::new().append(true).open(stream);
                 let file = control.wait_for(open)?.map_err(|error| Error::io(&path, error))?;
                 (None, Arc::new(file))
             }

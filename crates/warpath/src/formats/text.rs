@@ -19,6 +19,7 @@ use super::ReadOptions;
 use super::input::Input;
 use super::input::Opened;
 use crate::graph::{Weight, WeightKind};
+use crate::memory::allocation::refused;
 use crate::{Control, Error, InputError, Result};
 
 /// What is wrong with which part of a piece.
@@ -132,6 +133,10 @@ impl Text {
     }
 
     fn bytes<'b>(&'b self, range: Range<u64>, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+        if let Opened::File(_) = self.opened {
+            // A line can be as long as the file.
+            self.check_room(range.end - range.start)?;
+        }
         bytes(&self.opened, range, buffer)
     }
 
@@ -261,7 +266,10 @@ fn bytes<'b>(opened: &'b Opened, range: Range<u64>, buffer: &'b mut Vec<u8>) -> 
     if let Opened::Memory(input) = opened {
         return Ok(&input.bytes()[range.start as usize..range.end as usize]);
     }
-    buffer.resize((range.end - range.start) as usize, 0);
+    let length = (range.end - range.start) as usize;
+    let missing = length.saturating_sub(buffer.len());
+    buffer.try_reserve_exact(missing).map_err(|_| refused("a piece of the text", length as u64))?;
+    buffer.resize(length, 0);
     opened.read_at(range.start, buffer)?;
     Ok(buffer)
 }

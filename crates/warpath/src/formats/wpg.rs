@@ -100,7 +100,9 @@ pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
     let header = read_header(opened)?;
     let kind = if wants_weights(options)? { WEIGHT_KINDS[header.weights as usize] } else { WeightKind::Unit };
     let mut plan = Plan::new();
-    plan.memory("the graph", header.sections[CHECKSUMS].offset);
+    // Names that are text are in memory twice while they are numbered.
+    let unwanted = if kind == WeightKind::Unit { header.sections[WEIGHTS].length } else { 0 };
+    plan.memory("the graph", header.sections[CHECKSUMS].offset - unwanted + header.sections[TEXT].length);
     plan.check(options.room(opened.owned_bytes()))?;
 
     let mut offsets: Vec<u64> = zeros(&header, OFFSETS)?;
@@ -129,6 +131,8 @@ pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
         &mut text,
     ];
     copy_sections(opened, &header, arrays, &options.control)?;
+    // The header is in none of the blocks.
+    opened.check_unchanged()?;
 
     if offsets[0] != 0 || offsets[header.vertices as usize] != header.arcs {
         return damaged("its rows do not run from the first arc to the last");

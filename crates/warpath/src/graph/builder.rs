@@ -198,8 +198,11 @@ impl GraphBuilder {
                 "{vertices} vertices are too many; at most {MAX_VERTICES} are possible"
             )));
         }
+        let undirected = self.direction == Direction::Undirected;
+        let drop_loops = self.self_loops == SelfLoops::Drop && survey.self_loops > 0;
+        let sorts = !survey.ascending || undirected || drop_loops;
         let edges = parts.iter().map(|part| part.range.len() as u64).sum();
-        check_memory::<W>(vertices, edges, self.direction, self.memory)?;
+        check_memory::<W>(vertices, edges, self.direction, sorts, self.memory)?;
         let is_float = matches!(W::KIND, WeightKind::F32 | WeightKind::F64);
         let bad = |part: &Part<W>| part.weights().iter().copied().find(|w| !w.to_f64().is_finite());
         if let Some(weight) = parts.par_iter().filter(|_| is_float).find_map_first(bad) {
@@ -207,13 +210,11 @@ impl GraphBuilder {
         }
         let labels = self.labels.unwrap_or(Labels::range(0, vertices));
         let lines = parts.iter().map(|part| part.edges().len() as u64).sum();
-        let undirected = self.direction == Direction::Undirected;
-        let drop_loops = self.self_loops == SelfLoops::Drop && survey.self_loops > 0;
         let merge = self.parallel_edges == ParallelEdges::MergeByMinimum;
-        let (csr, arcs_before) = if survey.ascending && !undirected && !drop_loops {
-            (concatenate(vertices as usize, parts)?, lines)
-        } else {
+        let (csr, arcs_before) = if sorts {
             for_each_shape(vertices as usize, parts, undirected, drop_loops, merge)?
+        } else {
+            (concatenate(vertices as usize, parts)?, lines)
         };
         let parallel = if merge { arcs_before - csr.arcs() as u64 } else { count_parallel(&csr) };
         let counts = InputCounts { lines, self_loops: survey.self_loops, parallel };
@@ -222,20 +223,33 @@ impl GraphBuilder {
 }
 
 /// An error if the arrays of the graph, and those needed to sort its arcs, don't fit into memory.
-fn check_memory<W: Weight>(vertices: u64, edges: u64, direction: Direction, limit: Option<u64>) -> Result<()> {
+///
+/// Sorting takes an array of all arcs; the lists of edges go before the arrays of the graph come. Without sorting, lists and
+/// arrays are there at once. The lists are in memory already: they count against a limit, not against what is available.
+fn check_memory<W: Weight>(
+    vertices: u64,
+    edges: u64,
+    direction: Direction,
+    sorts: bool,
+    limit: Option<u64>,
+) -> Result<()> {
     /// Below this, asking how much memory there is would cost more than it tells.
     const SMALL: u64 = 1 << 26;
-    let arcs = if direction == Direction::Undirected { 2 * edges } else { edges };
+    let arcs = if direction == Direction::Undirected { edges.saturating_mul(2) } else { edges };
+    let lists = edges.saturating_mul(size_of::<(VertexId, VertexId)>() as u64 + W::KIND.bytes());
+    let arrays = (vertices + 1).saturating_mul(8).saturating_add(arcs.saturating_mul(4 + W::KIND.bytes()));
     let mut plan = Plan::new();
-    plan.memory("offsets of vertices", (vertices + 1).saturating_mul(8));
-    plan.memory("arcs", arcs.saturating_mul(4 + W::KIND.bytes()));
-    plan.memory("arcs being sorted", arcs.saturating_mul(size_of::<(VertexId, VertexId, W)>() as u64));
-    if let Some(limit) = limit {
-        plan.check(
-            limit.saturating_sub(edges.saturating_mul(size_of::<(VertexId, VertexId)>() as u64 + W::KIND.bytes())),
-        )?;
+    if sorts {
+        plan.memory("arcs being sorted", arcs.saturating_mul(size_of::<(VertexId, VertexId, W)>() as u64));
+        plan.memory("offsets and arcs beyond the edges", arrays.saturating_sub(lists));
+    } else {
+        plan.memory("offsets and arcs", arrays);
     }
-    if plan.memory_bytes() < SMALL { Ok(()) } else { plan.check(available_memory()) }
+    if plan.memory_bytes() >= SMALL {
+        plan.check(available_memory())?;
+    }
+    plan.memory("edges as they are given", lists);
+    plan.check(limit.unwrap_or(u64::MAX))
 }
 
 /// Part of a list of edges. A list is freed with its last part.

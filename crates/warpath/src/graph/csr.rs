@@ -382,7 +382,7 @@ impl Graph {
             return &self.csr;
         }
         let made = || Box::new(self.csr.transposed());
-        self.transpose.get_or_init(|| apart(rayon::current_num_threads(), made).unwrap_or_else(|_| made()))
+        self.transpose.get_or_init(|| apart(rayon::current_num_threads(), false, made).unwrap_or_else(|_| made()))
     }
 
     /// An error unless all of these are vertices.
@@ -470,7 +470,7 @@ impl Graph {
         *self.weight_range.get_or_init(|| match self.arcs() {
             0 => (0.0, 0.0),
             ..=CHUNK => range(),
-            _ => apart(rayon::current_num_threads(), range).unwrap_or_else(|_| range()),
+            _ => apart(rayon::current_num_threads(), false, range).unwrap_or_else(|_| range()),
         })
     }
 

@@ -121,14 +121,16 @@ impl Version {
                 // The second is the least of this group's and of those above it, seen or not.
                 [number("memory.limit_in_bytes"), statistic("hierarchical_memory_limit")],
                 number("memory.usage_in_bytes"),
-                statistic("total_inactive_file"),
+                [statistic("total_inactive_file"), statistic("total_active_file")],
             ),
-            Version::Two => {
-                ([number("memory.max"), number("memory.high")], number("memory.current"), statistic("inactive_file"))
-            }
+            Version::Two => (
+                [number("memory.max"), number("memory.high")],
+                number("memory.current"),
+                [statistic("inactive_file"), statistic("active_file")],
+            ),
         };
         let limit = limits.into_iter().flatten().min()?;
-        let kept = in_use.unwrap_or(0).saturating_sub(reclaimable.unwrap_or(0));
+        let kept = in_use.unwrap_or(0).saturating_sub(reclaimable.into_iter().flatten().sum());
         Some(limit.saturating_sub(kept))
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct CudaState {
     known_by_weight: HashMap<Option<String>, Arc<OnCuda<SsspAlgorithm>>>,
     /// Why requests that may go elsewhere do so.
     avoided: Option<String>,
+    /// How many requests stay on the CPU although the device was to take them, and why the last of them does.
+    on_cpu: (usize, String),
 }
 
 /// What a search is on the CUDA engine, by an algorithm of type `A`.
@@ -59,8 +61,6 @@ pub(super) struct Loan<'s, 'g, S: Any + Send> {
 /// Requests that may go elsewhere than to a device do so, until this is dropped.
 pub(super) struct OnCpu<'s, 'g> {
     solver: &'s Solver<'g>,
-    /// What was avoided before.
-    before: Option<String>,
 }
 
 /// A graph on the device, ready for one algorithm.
@@ -181,7 +181,8 @@ impl CudaState {
     /// Gives up device and graph, so that the next request opens it afresh.
     pub(super) fn close(&mut self) {
         let (searches, avoided) = (self.searches, self.avoided.take());
-        *self = CudaState { searches, avoided, ..CudaState::on(Vec::new(), self.threads) };
+        let on_cpu = std::mem::take(&mut self.on_cpu);
+        *self = CudaState { searches, avoided, on_cpu, ..CudaState::on(Vec::new(), self.threads) };
     }
 }
 
@@ -233,21 +234,23 @@ impl<S: Any + Send> Drop for Loan<'_, '_, S> {
 
 impl Drop for OnCpu<'_, '_> {
     fn drop(&mut self) {
-        self.solver.cuda().avoided = self.before.take();
+        self.solver.cuda().on_cpu.0 -= 1;
     }
 }
 
 impl<'g> Solver<'g> {
     /// Has requests that may go elsewhere than to a device do so, as long as what is returned lives.
     pub(super) fn stay_on_cpu(&self, reason: String) -> OnCpu<'_, 'g> {
-        let before = self.cuda().avoided.replace(reason);
-        OnCpu { solver: self, before }
+        let mut state = self.cuda();
+        state.on_cpu = (state.on_cpu.0 + 1, reason);
+        OnCpu { solver: self }
     }
 
     /// Why nothing goes to a device that may go elsewhere, if that is plain without waking the driver.
     pub(super) fn no_device(&self) -> Option<String> {
         let state = self.cuda();
-        state.avoided.clone().or_else(|| if state.is_open() { None } else { cuda::plainly_absent() })
+        let stays = (state.on_cpu.0 > 0).then(|| state.on_cpu.1.clone());
+        stays.or_else(|| state.avoided.clone()).or_else(|| if state.is_open() { None } else { cuda::plainly_absent() })
     }
 }
 

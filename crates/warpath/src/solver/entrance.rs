@@ -53,14 +53,14 @@ impl Solver<'_> {
             let _answering = self.answering();
             work()
         };
-        if takes_up_other_work() { apart(1, work)? } else { work() }
+        if takes_up_other_work() { apart(1, true, work)? } else { work() }
     }
 
     /// Answers a request that hands rows to a sink: with threads for the sink, so that those of the team are free for
     /// requests of others.
     pub(super) fn answer_into_sink<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
         self.check_not_answering()?;
-        apart(self.team.threads(), || {
+        apart(self.team.threads(), true, || {
             let _answering = self.answering();
             work()
         })?

@@ -3,6 +3,9 @@
 //! Tests have every call of a solve fail, one after another. Either the call alone is refused, as a driver does where memory
 //! or handles have run out, or it is where the device is lost, so that every later call fails, too. Whatever was queued
 //! before has been done by then.
+//!
+//! *Invariants.* Every call goes to the emulator with the arguments given, or not at all; what the emulator asks of its
+//! callers is asked of those here.
 
 use std::any::Any;
 use std::ffi::c_void;

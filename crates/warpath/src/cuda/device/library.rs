@@ -4,6 +4,9 @@
 //! take what they return for a Rust enum, which no other number may be: a newer driver may have errors that were unknown
 //! when this was built. Here a function that is missing returns an error as any other failure does, [`missing`] says which
 //! one that is, and a [`Status`] is any number.
+//!
+//! *Invariants.* Each function has the type that the driver's header gives it under this name. The library stays loaded
+//! until the process ends, so that what was found in it stays valid.
 
 use std::error::Error;
 use std::ffi::{c_char, c_int, c_uint, c_void};

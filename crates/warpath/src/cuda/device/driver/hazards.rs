@@ -4,6 +4,8 @@
 //! A context that died may take all others of its process with it. So each one dies in a process of its own, which is this
 //! program again with one test, told by an environment variable what to do. The tests are ignored where all are run: they
 //! need a GPU, and ruin or fill it.
+//!
+//! *Invariants.* Contexts and memory that are ruined here belong to a process that ends with the test.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -266,7 +268,7 @@ fn one_context_dies() {
 #[ignore = "fills the memory of a GPU: run it alone, on a machine with one"]
 fn memory_that_another_program_takes_is_an_error() {
     let until = seconds_left(60);
-    let mut hog = another("takes_memory", "7 150").spawn().unwrap();
+    let mut hog = another("takes_memory", "7 100000").spawn().unwrap();
     let mut said = BufReader::new(hog.stdout.take().unwrap()).lines().map_while(|line| line.ok());
     assert!(said.any(|line| line.contains(MARK)), "the other program takes no memory");
     let mut counts = BTreeMap::<String, usize>::new();
@@ -319,6 +321,7 @@ fn memory_that_another_program_takes_is_an_error() {
         }
         is_done.store(true, Ordering::Relaxed);
     });
+    assert!(hog.try_wait().unwrap().is_none(), "the program that takes memory ended before it was told to");
     let _ = hog.kill();
     let _ = hog.wait();
     // With all memory back, everything works.
