@@ -64,7 +64,7 @@ impl Wanted {
         solver: &Solver<'_>,
         sources: &[VertexId],
         algorithm: Option<&str>,
-        each: impl FnMut(ShortestPathTree) -> Result<()>,
+        each: impl FnMut(ShortestPathTree) -> Result<()> + Send,
     ) -> Result<()> {
         match self.problem {
             Problem::Bfs => solver.solve_each(self.bfs(0, algorithm), sources, each),
