@@ -54,7 +54,7 @@ impl Making<'_> {
             _ => graph,
         };
         let load_seconds = start.elapsed().as_secs_f64();
-        let components = weakly_connected_components(&graph);
+        let components = weakly_connected_components(&graph)?;
         let small = self.quick && entry.quick.is_some() && entry.arcs.is_none();
         Ok(Made { graph, origin, stand_in, load_seconds, small, components })
     }
@@ -219,7 +219,7 @@ impl Made {
         if matches!(experiment.problem()?, Problem::Apsp | Problem::Closure) {
             return Ok(Vec::new());
         }
-        let largest = self.components.largest().ok_or_else(|| Error::invalid("the graph has no vertices"))?;
+        let largest = self.components.largest()?.ok_or_else(|| Error::invalid("the graph has no vertices"))?;
         let in_largest = |v: &VertexId| self.components.of[*v as usize] == largest && self.graph.degree(*v) > 0;
         let members: Vec<VertexId> = (0..self.graph.vertices() as VertexId).filter(in_largest).collect();
         if members.is_empty() {
@@ -231,7 +231,7 @@ impl Made {
 
     /// The first source that experiments take on this graph where they do not say.
     pub(crate) fn first_source(&self) -> Option<VertexId> {
-        let largest = self.components.largest()?;
+        let largest = self.components.largest().ok()??;
         let in_largest = |v: &VertexId| self.components.of[*v as usize] == largest;
         let vertices = || (0..self.graph.vertices() as VertexId).filter(in_largest);
         vertices().find(|&v| self.graph.degree(v) > 0).or_else(|| vertices().next())
@@ -262,7 +262,10 @@ impl Made {
             weight_range: weighted.then(|| graph.weight_range()),
             at: entry.at.unwrap_or(graph.vertices() as f64),
             load_seconds: self.load_seconds,
-            components: (self.components.count as u64, self.components.sizes().into_iter().max().unwrap_or(0)),
+            components: (
+                self.components.count as u64,
+                self.components.sizes().into_iter().flatten().max().unwrap_or(0),
+            ),
             degree: (if graph.vertices() == 0 { 0 } else { least }, mean, greatest),
             degrees,
             frontiers,

@@ -297,8 +297,8 @@ fn median(values: &mut [f64]) -> f64 {
 
 /// Vertices of the largest component, spread over it.
 fn sources(graph: &Graph, count: usize) -> Vec<VertexId> {
-    let components = weakly_connected_components(graph);
-    let largest = components.largest().expect("the graph has vertices");
+    let components = weakly_connected_components(graph).expect("there is memory");
+    let largest = components.largest().expect("there is memory").expect("the graph has vertices");
     let members: Vec<VertexId> = (0..graph.vertices() as VertexId)
         .filter(|&v| components.of[v as usize] == largest && graph.degree(v) > 0)
         .collect();

@@ -18,7 +18,7 @@ use crate::cpu::Team;
 use crate::cuda::device::Device;
 use crate::graph::{Adjacency, Distance, DistanceValue, Graph, Lane, VertexId};
 use crate::problems::{Bfs, Problem, ShortestPathTree, Sssp, derive_predecessors};
-use crate::{Control, Engine, Error, Result};
+use crate::{Control, Engine, Error, Result, memory};
 use crate::{Plan, available_memory};
 
 /// Solves requests on one graph, which it prepares once.
@@ -294,7 +294,7 @@ impl<'g> Solver<'g> {
     /// The vertices without repetition, after checking that each exists.
     fn checked(&self, vertices: &[VertexId], role: &str) -> Result<Vec<VertexId>> {
         self.graph.check_vertices(vertices, role)?;
-        let mut vertices = vertices.to_vec();
+        let mut vertices = memory::copied("the list of vertices", vertices)?;
         vertices.sort_unstable();
         vertices.dedup();
         Ok(vertices)
@@ -314,15 +314,16 @@ fn attach_distances<L: Lane>(
     tree: &mut ShortestPathTree,
     distances: Vec<L::Distance>,
     distances_only: bool,
-) {
+) -> Result<()> {
     if !distances_only && tree.predecessors.is_none() {
         let start = Instant::now();
         let negative = tree.problem == Problem::Sssp && solver.graph.has_negative_weights();
-        tree.predecessors =
-            Some(solver.team.install(|| derive_predecessors::<L>(adjacency, &tree.sources, &distances, negative)));
+        let derive = || derive_predecessors::<L>(adjacency, &tree.sources, &distances, negative);
+        tree.predecessors = Some(solver.team.install(derive)?);
         tree.report.seconds.predecessors = start.elapsed().as_secs_f64();
     }
     tree.distances = L::Distance::into_distances(distances);
+    Ok(())
 }
 
 /// The cutoff or the distance of the farthest target, whichever is less.

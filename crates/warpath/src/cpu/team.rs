@@ -10,11 +10,11 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::barrier::{Barrier, ReleaseOnPanic};
-use crate::Result;
 use crate::apart::without_other_work;
 use crate::huge_pages::on_huge_pages;
 use crate::memory::no_threads;
 use crate::sync::Patience;
+use crate::{Result, memory};
 
 /// A thread pool of a fixed size.
 #[derive(Debug)]
@@ -67,9 +67,18 @@ impl Team {
 
     /// An array of so many equal values on huge pages, filled by all threads: most of the time that takes is the operating
     /// system's, handing out fresh pages.
-    pub(crate) fn filled<T: Send>(&self, length: usize, value: impl Fn() -> T + Sync + Send) -> Vec<T> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the system refuses.
+    pub(crate) fn filled<T: Send>(
+        &self,
+        what: &str,
+        length: usize,
+        value: impl Fn() -> T + Sync + Send,
+    ) -> Result<Vec<T>> {
         const EACH: usize = 1 << 16;
-        let mut values = on_huge_pages(Vec::with_capacity(length));
+        let mut values = on_huge_pages(memory::with_capacity(what, length)?);
         match self.threads() {
             1 => values.resize_with(length, value),
             _ => self.install(|| {
@@ -77,7 +86,7 @@ impl Team {
                 all.map(|_| value()).collect_into_vec(&mut values);
             }),
         }
-        values
+        Ok(values)
     }
 
     /// Starts `work` on all threads at once and runs `beside` on the calling thread meanwhile; returns when all are

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use super::spec::Options;
 use super::{Edges, Generator, GeneratorInfo, WeightRange};
-use crate::Result;
 use crate::graph::{Csr, Weights};
+use crate::{Result, memory};
 
 pub(super) const INFO: GeneratorInfo = GeneratorInfo {
     name: "dense",
@@ -48,16 +48,17 @@ impl Generator for Dense {
         Some(WeightRange { low: 1, high: 100 })
     }
 
-    fn draw(&self, _seed: u64) -> Edges {
+    fn draw(&self, _seed: u64) -> Result<Edges> {
         let degree = self.vertices - 1;
-        let offsets = (0..=self.vertices).map(|v| v * degree).collect();
-        let mut targets = vec![0; self.edges() as usize];
+        let mut offsets = memory::with_capacity("offsets of vertices", self.vertices as usize + 1)?;
+        offsets.extend((0..=self.vertices).map(|v| v * degree));
+        let mut targets: Vec<u32> = memory::zeroed("heads of arcs", self.edges() as usize)?;
         targets.par_chunks_mut(degree.max(1) as usize).zip(0..self.vertices as u32).for_each(|(row, v)| {
             let others = (0..v).chain(v + 1..self.vertices as u32);
             row.iter_mut().zip(others).for_each(|(slot, head)| *slot = head);
         });
         let weights = Weights::unit(targets.len());
-        Edges::Rows(Csr::trusted(offsets, targets, weights))
+        Ok(Edges::Rows(Csr::trusted(offsets, targets, weights)))
     }
 }
 

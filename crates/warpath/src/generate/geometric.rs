@@ -18,8 +18,8 @@ use rayon::prelude::*;
 use super::random::Stream;
 use super::spec::Options;
 use super::{Edges, Generator, GeneratorInfo, OptionInfo, purpose};
-use crate::Result;
 use crate::graph::{EdgeList, Unit, VertexId};
+use crate::{Result, memory};
 
 pub(super) const INFO: GeneratorInfo = GeneratorInfo {
     name: "rgg",
@@ -62,24 +62,21 @@ impl Geometric {
     }
 
     /// The points by cell, and where each cell starts.
-    fn points(&self, seed: u64) -> (Vec<Point>, Vec<usize>) {
+    fn points(&self, seed: u64) -> Result<(Vec<Point>, Vec<usize>)> {
         let side = self.side();
         let coordinates = Stream::new(seed, purpose::POINTS);
-        let mut points: Vec<Point> = (0..self.vertices())
-            .into_par_iter()
-            .map(|index| {
-                let random = coordinates.at(index);
-                let (x, y) = ((random >> 32) as u32, random as u32);
-                let along = |coordinate: u32| ((u64::from(coordinate) * side) >> 32) as u32;
-                Point { cell: along(y) * side as u32 + along(x), x, y }
-            })
-            .collect();
+        let drawn = (0..self.vertices() as usize).into_par_iter().map(|index| {
+            let random = coordinates.at(index as u64);
+            let (x, y) = ((random >> 32) as u32, random as u32);
+            let along = |coordinate: u32| ((u64::from(coordinate) * side) >> 32) as u32;
+            Point { cell: along(y) * side as u32 + along(x), x, y }
+        });
+        let mut points: Vec<Point> = memory::collected("the points", drawn)?;
         points.par_sort_unstable();
-        let starts = (0..=(side * side) as u32)
-            .into_par_iter()
-            .map(|cell| points.partition_point(|point| point.cell < cell))
-            .collect();
-        (points, starts)
+        let cells = (0..(side * side) as usize + 1).into_par_iter();
+        let starts = cells.map(|cell| points.partition_point(|point| (point.cell as usize) < cell));
+        let starts = memory::collected("the cells of points", starts)?;
+        Ok((points, starts))
     }
 }
 
@@ -109,13 +106,14 @@ impl Generator for Geometric {
         self.vertices().saturating_mul(size_of::<Point>() as u64) + self.side().pow(2) * size_of::<usize>() as u64
     }
 
-    fn draw(&self, seed: u64) -> Edges {
+    fn draw(&self, seed: u64) -> Result<Edges> {
         let side = self.side() as usize;
-        let (points, starts) = self.points(seed);
+        let (points, starts) = self.points(seed)?;
         let reach = (self.radius * 4_294_967_296.0).powi(2);
-        Edges::by_part(side, move |row| {
+        Ok(Edges::by_part(side, move |row| {
             let mut list = EdgeList::new();
-            let mut join = |u: usize, others: std::ops::Range<usize>| {
+            let mut join = |u: usize, others: std::ops::Range<usize>| -> Result<()> {
+                memory::grow("the edges of a part", &mut list.edges, others.len())?;
                 let from = points[u];
                 for v in others {
                     let along = |a: u32, b: u32| f64::from(a.abs_diff(b));
@@ -124,22 +122,23 @@ impl Generator for Geometric {
                         list.push(u as VertexId, v as VertexId, Unit);
                     }
                 }
+                Ok(())
             };
             for column in 0..side {
                 let cell = row * side + column;
                 let right_end = if column + 1 < side { cell + 2 } else { cell + 1 };
                 for u in starts[cell]..starts[cell + 1] {
                     // This cell and the next lie side by side, and so do the three below.
-                    join(u, u + 1..starts[right_end]);
+                    join(u, u + 1..starts[right_end])?;
                     if row + 1 < side {
                         let below = cell + side;
                         let left = if column > 0 { below - 1 } else { below };
-                        join(u, starts[left]..starts[right_end + side]);
+                        join(u, starts[left]..starts[right_end + side])?;
                     }
                 }
             }
-            list
-        })
+            Ok(list)
+        }))
     }
 }
 
@@ -175,7 +174,7 @@ mod tests {
         for scale in [10, 12, 14, 16] {
             let recipe: Recipe = format!("rgg:{scale}").parse().unwrap();
             let graph = recipe.generate(&crate::Control::new()).unwrap();
-            assert_eq!(weakly_connected_components(&graph).count, 1, "{scale}");
+            assert_eq!(weakly_connected_components(&graph).unwrap().count, 1, "{scale}");
             assert!((graph.arcs() as f64 / recipe.arcs() as f64 - 1.0).abs() < 0.05);
         }
     }

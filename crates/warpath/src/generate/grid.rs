@@ -47,10 +47,10 @@ impl Generator for Grid {
         self.rows * (self.columns - 1) + (self.rows - 1) * self.columns
     }
 
-    fn draw(&self, _seed: u64) -> Edges {
+    fn draw(&self, _seed: u64) -> Result<Edges> {
         let columns = self.columns;
         let horizontal = self.rows * (columns - 1);
-        Edges::by_index(self.edges(), move |index| {
+        Ok(Edges::by_index(self.edges(), move |index| {
             if index < horizontal {
                 // A row of C vertices has C - 1 edges, so each row before shifts the vertices by one more.
                 let left = index + index / (columns - 1);
@@ -59,7 +59,7 @@ impl Generator for Grid {
                 let above = index - horizontal;
                 (above as VertexId, (above + columns) as VertexId)
             }
-        })
+        }))
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
             let graph = generate(&format!("grid:{rows}x{columns}")).unwrap();
             assert_eq!(graph.arcs(), 2 * (2 * rows * columns - rows - columns), "{rows}x{columns}");
             assert_eq!(graph.input_counts().parallel, 0);
-            assert_eq!(crate::graph::weakly_connected_components(&graph).count, 1);
+            assert_eq!(crate::graph::weakly_connected_components(&graph).unwrap().count, 1);
         }
     }
 }

@@ -49,14 +49,14 @@ impl Generator for Kronecker {
         self.vertices().saturating_mul(self.edges_per_vertex)
     }
 
-    fn draw(&self, seed: u64) -> Edges {
+    fn draw(&self, seed: u64) -> Result<Edges> {
         let random = Stream::new(seed, purpose::EDGES);
         let names = Permutation::new(seed, purpose::NAMES, self.vertices());
         let table = AliasTable::new();
         let draws = self.scale.div_ceil(STEPS);
         let surplus = draws * STEPS - self.scale;
         let numbers = u64::from(draws.div_ceil(2));
-        Edges::by_index(self.edges(), move |index| {
+        Ok(Edges::by_index(self.edges(), move |index| {
             let (mut row, mut column) = (0, 0);
             let mut bits = 0;
             for draw in 0..draws {
@@ -71,7 +71,7 @@ impl Generator for Kronecker {
                 column = column << STEPS | u64::from(outcome & ((1 << STEPS) - 1));
             }
             (names.at(row >> surplus) as VertexId, names.at(column >> surplus) as VertexId)
-        })
+        }))
     }
 }
 

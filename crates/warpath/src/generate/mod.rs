@@ -26,7 +26,7 @@ mod weights;
 pub use weights::WeightRange;
 
 use crate::graph::{Csr, Direction, EdgeList, GraphBuilder, InputCounts, Labels, SelfLoops, Unit, VertexId};
-use crate::{Control, Error, Graph, Plan, Result, available_memory};
+use crate::{Control, Error, Graph, Plan, Result, available_memory, memory};
 use spec::Options;
 
 /// The seed of everything random that is not told another one.
@@ -112,14 +112,18 @@ trait Generator {
         None
     }
     /// What the edges are drawn from.
-    fn draw(&self, seed: u64) -> Edges;
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory for what is drawn at once.
+    fn draw(&self, seed: u64) -> Result<Edges>;
 }
 
 /// Edges not drawn yet, in parts that can be drawn in any order.
 enum Edges {
     Parts {
         count: usize,
-        draw: Box<dyn Fn(usize) -> EdgeList<Unit> + Sync>,
+        draw: Box<dyn Fn(usize) -> Result<EdgeList<Unit>> + Sync>,
     },
     /// Already in their place.
     Rows(Csr),
@@ -127,7 +131,7 @@ enum Edges {
 
 impl Edges {
     /// Parts of nobody's making.
-    fn by_part(count: usize, draw: impl Fn(usize) -> EdgeList<Unit> + Sync + 'static) -> Self {
+    fn by_part(count: usize, draw: impl Fn(usize) -> Result<EdgeList<Unit>> + Sync + 'static) -> Self {
         Edges::Parts { count, draw: Box::new(draw) }
     }
 
@@ -136,8 +140,10 @@ impl Edges {
         const EDGES_PER_PART: u64 = 1 << 16;
         Edges::by_part(count.div_ceil(EDGES_PER_PART) as usize, move |part| {
             let first = part as u64 * EDGES_PER_PART;
-            let edges: Vec<_> = (first..count.min(first + EDGES_PER_PART)).map(&draw).collect();
-            EdgeList { weights: vec![Unit; edges.len()], edges }
+            let end = count.min(first + EDGES_PER_PART);
+            let mut edges = memory::with_capacity("the edges of a part", (end - first) as usize)?;
+            edges.extend((first..end).map(&draw));
+            Ok(EdgeList { weights: vec![Unit; edges.len()], edges })
         })
     }
 }
@@ -320,11 +326,11 @@ impl Recipe {
     pub fn generate(&self, control: &Control) -> Result<Graph> {
         self.plan().check(available_memory())?;
         control.check()?;
-        let graph = match self.shape.generator().draw(self.seed) {
+        let graph = match self.shape.generator().draw(self.seed)? {
             Edges::Parts { count, draw } => {
                 let done = AtomicU64::new(0);
                 let draw_part = |part| {
-                    let edges = draw(part);
+                    let edges = draw(part)?;
                     control.progress("generate", done.fetch_add(1, Ordering::Relaxed) + 1, count as u64)?;
                     Ok(edges)
                 };

@@ -55,7 +55,7 @@ impl Generator for ScaleFree {
         EDGES_PER_VERTEX * self.vertices
     }
 
-    fn draw(&self, seed: u64) -> Edges {
+    fn draw(&self, seed: u64) -> Result<Edges> {
         // Hubs come after the ordinary vertices; `names` then hides which is which.
         let ordinary = self.vertices - self.hubs();
         let greatest = GREATEST_DEGREE.min(ordinary);
@@ -71,7 +71,7 @@ impl Generator for ScaleFree {
         }
         let pairs = RandomPairs::new(seed, purpose::EDGES, ordinary);
         let names = Permutation::new(seed, purpose::NAMES, self.vertices);
-        Edges::by_index(self.edges(), move |index| {
+        Ok(Edges::by_index(self.edges(), move |index| {
             let (u, v) = if index < hub_edges {
                 let hub = first_edges.partition_point(|&first| first <= index) - 1;
                 (ordinary + hub as u64, neighbors[hub].at(index - first_edges[hub]))
@@ -79,7 +79,7 @@ impl Generator for ScaleFree {
                 pairs.at(index - hub_edges)
             };
             (names.at(u) as VertexId, names.at(v) as VertexId)
-        })
+        }))
     }
 }
 

@@ -52,12 +52,12 @@ impl Generator for Uniform {
         self.vertices().saturating_mul(self.edges_per_vertex)
     }
 
-    fn draw(&self, seed: u64) -> Edges {
+    fn draw(&self, seed: u64) -> Result<Edges> {
         let pairs = RandomPairs::new(seed, purpose::EDGES, self.vertices());
-        Edges::by_index(self.edges(), move |index| {
+        Ok(Edges::by_index(self.edges(), move |index| {
             let (u, v) = pairs.at(index);
             (u as VertexId, v as VertexId)
-        })
+        }))
     }
 }
 

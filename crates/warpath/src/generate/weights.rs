@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::purpose;
 use super::random::Stream;
 use crate::graph::{Graph, VertexId, Weights};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// A range of integer weights, both ends included; written `LO..HI`.
 ///
@@ -80,7 +80,7 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// If `low` is greater than `high`, or they do not fit 32 bits.
+    /// If `low` is greater than `high`, they do not fit 32 bits, or there is no memory for the weights.
     pub fn with_random_weights(self, low: i64, high: i64, seed: u64) -> Result<Graph> {
         WeightRange { low, high }.check()?;
         let random = Stream::new(seed, purpose::WEIGHTS);
@@ -90,7 +90,7 @@ impl Graph {
             random.below(u64::from(first) << 32 | u64::from(second), span) as u32
         };
         // Addition modulo 2^32 gives the same bits with and without sign, and the sum fits.
-        let mut bits = vec![0_u32; self.arcs()];
+        let mut bits: Vec<u32> = memory::zeroed("weights of arcs", self.arcs())?;
         for_each_row(&self, &mut bits, |u, heads, row| {
             row.iter_mut().zip(heads).for_each(|(slot, &v)| *slot = (low as u32).wrapping_add(above_low(u, v)));
         });

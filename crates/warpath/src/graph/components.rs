@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rayon::prelude::*;
 
 use super::{Csr, Graph, VertexId};
+use crate::{Result, memory};
 
 /// A partition of the vertices into components.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,18 +34,27 @@ pub struct Components {
 
 impl Components {
     /// The number of vertices of each component, in O(V).
-    pub fn sizes(&self) -> Vec<u64> {
-        let mut sizes = vec![0; self.count];
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub fn sizes(&self) -> Result<Vec<u64>> {
+        let mut sizes = memory::zeroed("the sizes of components", self.count)?;
         for &component in &self.of {
             sizes[component as usize] += 1;
         }
-        sizes
+        Ok(sizes)
     }
 
     /// The component with most vertices, the first of several; `None` without vertices.
-    pub fn largest(&self) -> Option<u32> {
-        let sizes = self.sizes();
-        (0..self.count).max_by_key(|&component| (sizes[component], std::cmp::Reverse(component))).map(|c| c as u32)
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub fn largest(&self) -> Result<Option<u32>> {
+        let sizes = self.sizes()?;
+        let largest = (0..self.count).max_by_key(|&component| (sizes[component], std::cmp::Reverse(component)));
+        Ok(largest.map(|component| component as u32))
     }
 }
 
@@ -56,23 +66,27 @@ impl Components {
 /// ```
 /// use warpath::graph::{Graph, strongly_connected_components};
 /// let graph = Graph::from_edges([(0, 1), (1, 0), (1, 2), (2, 3), (3, 2)])?;
-/// assert_eq!(strongly_connected_components(&graph).of, [1, 1, 0, 0]);
+/// assert_eq!(strongly_connected_components(&graph)?.of, [1, 1, 0, 0]);
 /// # Ok::<(), warpath::Error>(())
 /// ```
-pub fn strongly_connected_components(graph: &Graph) -> Components {
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub fn strongly_connected_components(graph: &Graph) -> Result<Components> {
     let csr = graph.csr();
     let vertices = csr.vertices();
     // 0 is unvisited. A vertex on the path or waiting for its component has the least index it is known to reach,
     // counted from 1 upwards; a finished one has its component, counted from `vertices` downwards. Indices are taken
     // back as components finish, so those below are always less than those from above.
     const UNVISITED: u32 = 0;
-    let mut state = vec![UNVISITED; vertices];
+    let mut state: Vec<u32> = memory::zeroed("the components of vertices", vertices)?;
     let mut index = 1;
     let mut component = vertices as u32;
     // The path of the search, each vertex with its next arc and whether it may still be the root of its component.
     let mut path: Vec<Visit> = Vec::new();
     // Vertices left by the search whose component is not finished.
-    let mut waiting: Vec<VertexId> = Vec::new();
+    let mut waiting: Vec<VertexId> = memory::with_capacity("the stack of vertices", vertices)?;
     for start in 0..vertices as VertexId {
         if state[start as usize] != UNVISITED {
             continue;
@@ -82,6 +96,7 @@ pub fn strongly_connected_components(graph: &Graph) -> Components {
             if let Some(vertex) = enter.take() {
                 state[vertex as usize] = index;
                 index += 1;
+                memory::grow("the path of the search", &mut path, 1)?;
                 path.push(Visit { vertex, next: csr.row(vertex).start, is_root: true });
             }
             let Some(visit) = path.last_mut() else { break };
@@ -125,7 +140,7 @@ pub fn strongly_connected_components(graph: &Graph) -> Components {
     }
     let first = vertices as u32;
     state.par_iter_mut().for_each(|component| *component = first - *component);
-    Components { of: state, count: (first - component) as usize }
+    Ok(Components { of: state, count: (first - component) as usize })
 }
 
 /// A vertex on the path of a depth-first search.
@@ -143,13 +158,18 @@ struct Visit {
 /// ```
 /// use warpath::graph::{Graph, weakly_connected_components};
 /// let graph = Graph::from_edges([(0, 2), (1, 3), (2, 4)])?;
-/// assert_eq!(weakly_connected_components(&graph).of, [0, 1, 0, 1, 0]);
+/// assert_eq!(weakly_connected_components(&graph)?.of, [0, 1, 0, 1, 0]);
 /// # Ok::<(), warpath::Error>(())
 /// ```
-pub fn weakly_connected_components(graph: &Graph) -> Components {
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub fn weakly_connected_components(graph: &Graph) -> Result<Components> {
     const SAMPLED_NEIGHBORS: usize = 2;
     let csr = graph.csr();
-    let forest = Forest((0..csr.vertices() as u32).map(AtomicU32::new).collect());
+    let numbers = (0..csr.vertices()).into_par_iter().with_min_len(1 << 16);
+    let forest = Forest(memory::collected("the components of vertices", numbers.map(|v| AtomicU32::new(v as u32)))?);
     let link_rest = |skipped: Option<u32>, first: usize| {
         vertices_of(csr).for_each(|u| {
             if skipped.is_none_or(|root| forest.parent(u) != root) {
@@ -172,7 +192,7 @@ pub fn weakly_connected_components(graph: &Graph) -> Components {
         of[v] = if of[v] == v as u32 { count } else { of[of[v] as usize] };
         count += u32::from(of[v] == count);
     }
-    Components { of, count: count as usize }
+    Ok(Components { of, count: count as usize })
 }
 
 fn vertices_of(csr: &Csr) -> impl ParallelIterator<Item = VertexId> + '_ {
@@ -272,7 +292,7 @@ mod tests {
     #[test]
     fn strong_components_are_those_of_petgraph_in_reverse_topological_order() {
         for (name, graph) in graphs_of_every_shape::<u32>(1).into_iter().chain(random_digraphs()) {
-            let found = strongly_connected_components(&graph);
+            let found = strongly_connected_components(&graph).unwrap();
             let mut expected: Vec<Vec<u32>> = petgraph::algo::tarjan_scc(&oracle(&graph))
                 .into_iter()
                 .map(|class| {
@@ -292,7 +312,7 @@ mod tests {
         for threads in [1, 2, 3] {
             let team = crate::cpu::Team::new(threads).unwrap();
             for (name, graph) in graphs_of_every_shape::<u32>(2).into_iter().chain(random_digraphs()) {
-                let found = team.install(|| weakly_connected_components(&graph));
+                let found = team.install(|| weakly_connected_components(&graph)).unwrap();
                 assert_eq!(found.count, petgraph::algo::connected_components(&oracle(&graph)), "{name}");
                 assert!(graph.edges().all(|(u, v, _)| found.of[u as usize] == found.of[v as usize]), "{name}");
                 let firsts: Vec<u32> = (0..found.count as u32)
@@ -308,19 +328,19 @@ mod tests {
         let vertices = 1_000_000;
         let path: Vec<(u32, u32)> = (1..vertices).map(|v| (v - 1, v)).collect();
         let graph = Graph::from_edges(path.iter().copied()).unwrap();
-        let strong = strongly_connected_components(&graph);
+        let strong = strongly_connected_components(&graph).unwrap();
         assert_eq!(strong.count, vertices as usize);
         assert!(strong.of.iter().rev().copied().eq(0..vertices));
-        assert_eq!(weakly_connected_components(&graph).count, 1);
+        assert_eq!(weakly_connected_components(&graph).unwrap().count, 1);
         let cycle = Graph::from_edges(path.into_iter().chain([(vertices - 1, 0)])).unwrap();
-        assert_eq!(strongly_connected_components(&cycle).count, 1);
+        assert_eq!(strongly_connected_components(&cycle).unwrap().count, 1);
     }
 
     #[test]
     fn sizes_and_the_largest() {
         let graph =
             GraphBuilder::new().vertices(6).direction(Direction::Undirected).build_from([(1, 3), (2, 4)]).unwrap();
-        let components = weakly_connected_components(&graph);
+        let components = weakly_connected_components(&graph).unwrap();
         assert_eq!(components.sizes(), [1, 2, 2, 1]);
         assert_eq!(components.largest(), Some(1));
         assert_eq!(Components { of: Vec::new(), count: 0 }.largest(), None);

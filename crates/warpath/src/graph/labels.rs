@@ -6,6 +6,7 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::VertexId;
+use crate::{Result, memory};
 
 /// The names of the vertices of a graph. Vertex `v` is the one with the `v`-th name.
 #[derive(Debug, Clone)]
@@ -80,10 +81,16 @@ impl Labels {
     }
 
     /// The names of these vertices, which ascend, in their order.
-    pub(crate) fn of_vertices(&self, vertices: &[VertexId]) -> Labels {
-        match self {
-            Labels::Range { first, .. } => Labels::Integers(vertices.iter().map(|&v| first + u64::from(v)).collect()),
-            Labels::Integers(names) => Labels::Integers(vertices.iter().map(|&v| names[v as usize]).collect()),
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn of_vertices(&self, vertices: &[VertexId]) -> Result<Labels> {
+        let listed =
+            |name: &dyn Fn(VertexId) -> u64| memory::listed("the names of vertices", vertices.iter().map(|&v| name(v)));
+        Ok(match self {
+            Labels::Range { first, .. } => Labels::Integers(listed(&|v| first + u64::from(v))?),
+            Labels::Integers(names) => Labels::Integers(listed(&|v| names[v as usize])?),
             Labels::Strings(names) => {
                 let mut kept = StringLabels::new();
                 vertices.iter().for_each(|&v| {
@@ -91,7 +98,7 @@ impl Labels {
                 });
                 Labels::Strings(kept)
             }
-        }
+        })
     }
 
     /// The least and the greatest name, if all are integers and there are any.

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::{
     Components, Graph, InputCounts, VertexId, WeightKind, strongly_connected_components, weakly_connected_components,
 };
-use crate::{Control, Result};
+use crate::{Control, Result, memory};
 
 /// What [`Graph::statistics`] finds.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,10 +69,10 @@ pub struct ComponentSizes {
     pub largest: u64,
 }
 
-impl From<&Components> for ComponentSizes {
-    fn from(components: &Components) -> Self {
-        let largest = components.sizes().into_iter().max().unwrap_or(0);
-        ComponentSizes { count: components.count as u64, largest }
+impl ComponentSizes {
+    fn of(components: &Components) -> Result<Self> {
+        let largest = components.sizes()?.into_iter().max().unwrap_or(0);
+        Ok(ComponentSizes { count: components.count as u64, largest })
     }
 }
 
@@ -93,9 +93,12 @@ impl Graph {
     pub fn statistics(&self, control: &Control) -> Result<Statistics> {
         let bytes = self.csr().owned_bytes() + self.labels().owned_bytes();
         control.check()?;
-        let weak = weakly_connected_components(self);
+        let weak = weakly_connected_components(self)?;
         control.check()?;
-        let strong = self.is_directed().then(|| ComponentSizes::from(&strongly_connected_components(self)));
+        let strong = match self.is_directed() {
+            true => Some(ComponentSizes::of(&strongly_connected_components(self)?)?),
+            false => None,
+        };
         control.check()?;
         let has_weights = self.weight_kind() != WeightKind::Unit && self.arcs() > 0;
         Ok(Statistics {
@@ -103,8 +106,8 @@ impl Graph {
             arcs: self.arcs() as u64,
             directed: self.is_directed(),
             input: self.input_counts(),
-            degrees: degrees(self, &weak),
-            weak_components: ComponentSizes::from(&weak),
+            degrees: degrees(self, &weak)?,
+            weak_components: ComponentSizes::of(&weak)?,
             strong_components: strong,
             estimated_diameter: estimated_diameter(self, &weak, control)?,
             weight_kind: self.weight_kind(),
@@ -114,11 +117,11 @@ impl Graph {
     }
 }
 
-fn degrees(graph: &Graph, weak: &Components) -> DegreeStatistics {
+fn degrees(graph: &Graph, weak: &Components) -> Result<DegreeStatistics> {
     if graph.vertices() == 0 {
-        return DegreeStatistics::default();
+        return Ok(DegreeStatistics::default());
     }
-    let sizes = weak.sizes();
+    let sizes = weak.sizes()?;
     let empty = || (u64::MAX, 0, 0, vec![0; 1 + u64::BITS as usize]);
     let (least, greatest, isolated, mut histogram) = (0..graph.vertices() as VertexId)
         .into_par_iter()
@@ -136,19 +139,21 @@ fn degrees(graph: &Graph, weak: &Components) -> DegreeStatistics {
     let used = histogram.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
     histogram.truncate(used);
     let mean = graph.arcs() as f64 / graph.vertices() as f64;
-    DegreeStatistics { least, mean, greatest, isolated, histogram }
+    Ok(DegreeStatistics { least, mean, greatest, isolated, histogram })
 }
 
 fn estimated_diameter(graph: &Graph, weak: &Components, control: &Control) -> Result<u64> {
     const MOST_SWEEPS: u64 = 6;
-    let Some(largest) = weak.largest() else { return Ok(0) };
+    let Some(largest) = weak.largest()? else { return Ok(0) };
     let members = (0..graph.vertices() as VertexId).filter(|&v| weak.of[v as usize] == largest);
     let Some(mut start) = members.max_by_key(|&v| graph.degree(v)) else { return Ok(0) };
-    let mut visited = vec![u64::MAX; graph.vertices()];
+    let mut visited = memory::filled("the marks of vertices", graph.vertices(), u64::MAX)?;
+    let list = || memory::with_capacity("the list of active vertices", graph.vertices());
+    let mut levels = [list()?, list()?];
     let mut diameter = 0;
     for sweep in 0..MOST_SWEEPS {
         control.progress("statistics", sweep, MOST_SWEEPS)?;
-        let (far, eccentricity) = farthest(graph, start, sweep, &mut visited);
+        let (far, eccentricity) = farthest(graph, start, sweep, &mut visited, &mut levels);
         if sweep > 0 && eccentricity <= diameter {
             break;
         }
@@ -159,12 +164,20 @@ fn estimated_diameter(graph: &Graph, weak: &Components, control: &Control) -> Re
 
 /// A vertex farthest from `start`, of these one of least degree, and its distance, directions ignored. Marks what it
 /// visits with `sweep`.
-fn farthest(graph: &Graph, start: VertexId, sweep: u64, visited: &mut [u64]) -> (VertexId, u64) {
-    let (mut level, mut next) = (vec![start], Vec::new());
+fn farthest(
+    graph: &Graph,
+    start: VertexId,
+    sweep: u64,
+    visited: &mut [u64],
+    [level, next]: &mut [Vec<VertexId>; 2],
+) -> (VertexId, u64) {
+    level.clear();
+    level.push(start);
+    next.clear();
     let mut distance = 0;
     visited[start as usize] = sweep;
     loop {
-        for &u in &level {
+        for &u in &*level {
             let backwards: &[VertexId] = if graph.is_directed() { graph.transpose().neighbors(u) } else { &[] };
             for &v in graph.neighbors(u).iter().chain(backwards) {
                 if visited[v as usize] != sweep {
@@ -178,7 +191,7 @@ fn farthest(graph: &Graph, start: VertexId, sweep: u64, visited: &mut [u64]) -> 
             return (far, distance);
         }
         distance += 1;
-        std::mem::swap(&mut level, &mut next);
+        std::mem::swap(level, next);
         next.clear();
     }
 }
@@ -207,11 +220,12 @@ mod tests {
     fn the_diameter_is_never_too_large_and_exact_on_trees() {
         for (name, graph) in graphs_of_every_shape::<crate::graph::Unit>(5) {
             let undirected = graph.clone().with_direction(Direction::Undirected).unwrap();
-            let weak = weakly_connected_components(&undirected);
+            let weak = weakly_connected_components(&undirected).unwrap();
+            let largest = weak.largest().unwrap();
             let mut visited = vec![u64::MAX; graph.vertices()];
             let exact = (0..graph.vertices() as VertexId)
-                .filter(|&v| Some(weak.of[v as usize]) == weak.largest())
-                .map(|v| farthest(&undirected, v, v.into(), &mut visited).1)
+                .filter(|&v| Some(weak.of[v as usize]) == largest)
+                .map(|v| farthest(&undirected, v, v.into(), &mut visited, &mut Default::default()).1)
                 .max();
             let statistics = graph.statistics(&Control::new()).unwrap();
             assert!(Some(statistics.estimated_diameter) <= exact, "{name}");

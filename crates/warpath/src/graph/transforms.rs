@@ -10,7 +10,7 @@ use super::{
     Csr, Direction, EdgeList, Graph, GraphBuilder, Labels, NO_VERTEX, VertexId, Weight, Weights,
     weakly_connected_components, with_weights,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 impl Csr {
     /// The arcs by head, in O(V + E). Rows come out ascending, since tails are visited in order.
@@ -145,7 +145,7 @@ impl Graph {
         if offset(0)? != 0 || offset(vertices)? != indices.len() {
             return Err(invalid(format!("indptr does not run from 0 to the number of indices, {}", indices.len())));
         }
-        let mut edges = Vec::with_capacity(indices.len());
+        let mut edges = memory::with_capacity("the list of edges", indices.len())?;
         for row in 0..vertices {
             let (start, end) = (offset(row)?, offset(row + 1)?);
             if start > end {
@@ -156,7 +156,9 @@ impl Graph {
                 edges.push((row as VertexId, column));
             }
         }
-        GraphBuilder::new().vertices(vertices as u64).build(vec![EdgeList { edges, weights: data.to_vec() }])
+        GraphBuilder::new()
+            .vertices(vertices as u64)
+            .build(vec![EdgeList { edges, weights: memory::copied("weights of arcs", data)? }])
     }
 
     /// The part of the graph within its largest weakly connected component (the first of several), with the names of
@@ -173,15 +175,15 @@ impl Graph {
     ///
     /// As [`Graph::from_csr`], though a part of a graph is one.
     pub fn largest_component(self) -> Result<Graph> {
-        let components = weakly_connected_components(&self);
+        let components = weakly_connected_components(&self)?;
         if components.count <= 1 {
             return Ok(self);
         }
-        let largest = components.largest();
-        let kept: Vec<VertexId> =
-            (0..self.vertices() as VertexId).filter(|&v| Some(components.of[v as usize]) == largest).collect();
-        let labels = self.labels().of_vertices(&kept);
-        let csr = with_weights!(self.weights(), values => within(self.csr(), values, &kept));
+        let largest = components.largest()?;
+        let mut kept = memory::with_capacity("the list of vertices", self.vertices())?;
+        kept.extend((0..self.vertices() as VertexId).filter(|&v| Some(components.of[v as usize]) == largest));
+        let labels = self.labels().of_vertices(&kept)?;
+        let csr = with_weights!(self.weights(), values => within(self.csr(), values, &kept)?);
         Graph::from_csr(csr, self.is_directed(), labels)
     }
 
@@ -211,29 +213,34 @@ impl Graph {
 }
 
 /// The rows of `kept`, which are ascending and closed under arcs, renumbered by their position.
-fn within<W: Weight>(csr: &Csr, values: &[W], kept: &[VertexId]) -> Csr {
-    let mut position = vec![NO_VERTEX; csr.vertices()];
+fn within<W: Weight>(csr: &Csr, values: &[W], kept: &[VertexId]) -> Result<Csr> {
+    let mut position = memory::filled("the positions of vertices", csr.vertices(), NO_VERTEX)?;
     kept.iter().zip(0..).for_each(|(&v, place)| position[v as usize] = place);
-    let (mut offsets, mut heads, mut weights) = (Vec::with_capacity(kept.len() + 1), Vec::new(), Vec::new());
+    let arcs = kept.iter().map(|&v| csr.row(v).len()).sum();
+    let mut offsets = memory::with_capacity("offsets of vertices", kept.len() + 1)?;
+    let mut heads = memory::with_capacity("heads of arcs", arcs)?;
+    let mut weights = memory::with_capacity("weights of arcs", arcs)?;
     offsets.push(0);
     for &v in kept {
         heads.extend(csr.neighbors(v).iter().map(|&head| position[head as usize]));
         weights.extend_from_slice(&values[csr.row(v)]);
         offsets.push(heads.len() as u64);
     }
-    Csr::trusted(offsets, heads, W::into_weights(weights))
+    Ok(Csr::trusted(offsets, heads, W::into_weights(weights)))
 }
 
 fn rebuild<W: Weight>(graph: &Graph, values: &[W], direction: Direction) -> Result<Graph> {
     let csr = graph.csr();
-    let edges: Vec<(VertexId, VertexId)> = (0..csr.vertices() as VertexId)
-        .into_par_iter()
-        .flat_map_iter(|u| csr.neighbors(u).iter().map(move |&v| (u, v)))
-        .collect();
+    let mut edges: Vec<(VertexId, VertexId)> = memory::with_capacity("the list of edges", csr.arcs())?;
+    edges.par_extend(
+        (0..csr.vertices() as VertexId)
+            .into_par_iter()
+            .flat_map_iter(|u| csr.neighbors(u).iter().map(move |&v| (u, v))),
+    );
     GraphBuilder::new()
         .labels(Labels::clone(graph.labels()))
         .direction(direction)
-        .build(vec![EdgeList { edges, weights: values.to_vec() }])
+        .build(vec![EdgeList { edges, weights: memory::copied("weights of arcs", values)? }])
 }
 
 #[cfg(test)]
@@ -303,10 +310,10 @@ mod tests {
     #[test]
     fn every_shape_has_a_connected_largest_component() {
         for (name, graph) in graphs_of_every_shape::<i32>(4) {
-            let sizes = weakly_connected_components(&graph).sizes();
+            let sizes = weakly_connected_components(&graph).unwrap().sizes().unwrap();
             let largest = graph.clone().largest_component().unwrap();
             assert_eq!(Some(largest.vertices() as u64), sizes.into_iter().max(), "{name}");
-            assert_eq!(weakly_connected_components(&largest).count, 1, "{name}");
+            assert_eq!(weakly_connected_components(&largest).unwrap().count, 1, "{name}");
             let ids = |v: VertexId| graph.vertex(&largest.name(v)).unwrap();
             assert!(largest.edges().all(|(u, v, _)| graph.neighbors(ids(u)).contains(&ids(v))), "{name}");
         }

@@ -5,6 +5,8 @@
 //! length grows with vertices, arcs, edges or cells of a matrix is taken here first and filled afterwards. Each function
 //! costs what the plain way costs: zeros come from the system where it has them at hand.
 
+use std::collections::BinaryHeap;
+
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 
@@ -38,9 +40,44 @@ pub(crate) fn filled<T: Clone>(what: &str, length: usize, value: T) -> Result<Ve
     Ok(values)
 }
 
+/// Makes an array so long, with this value where it is new.
+pub(crate) fn resize<T: Clone>(what: &str, values: &mut Vec<T>, length: usize, value: T) -> Result<()> {
+    let more = length.saturating_sub(values.len());
+    values.try_reserve_exact(more).map_err(|_| refused(what, bytes_of::<T>(length)))?;
+    values.resize(length, value);
+    Ok(())
+}
+
+/// Makes room for so many more values in an array whose length can't be known, and for as many again as there are. Costs
+/// a comparison where the room is there.
+#[inline]
+pub(crate) fn grow<T>(what: &str, values: &mut Vec<T>, more: usize) -> Result<()> {
+    values.try_reserve(more).map_err(|_| refused(what, bytes_of::<T>(values.len().saturating_add(more))))
+}
+
 /// An array of so many zeros, on pages that the system zeroes when they are first touched.
 pub(crate) fn zeroed<T: Zeroable>(what: &str, length: usize) -> Result<Vec<T>> {
     bytemuck::allocation::try_zeroed_vec(length).map_err(|()| refused(what, bytes_of::<T>(length)))
+}
+
+/// A copy.
+pub(crate) fn copied<T: Copy>(what: &str, values: &[T]) -> Result<Vec<T>> {
+    let mut array = with_capacity(what, values.len())?;
+    array.extend_from_slice(values);
+    Ok(array)
+}
+
+/// Makes room in a heap for so many more values. Costs a comparison where the room is there.
+#[inline]
+pub(crate) fn reserve<T: Ord>(what: &str, heap: &mut BinaryHeap<T>, more: usize) -> Result<()> {
+    heap.try_reserve(more).map_err(|_| refused(what, bytes_of::<T>(heap.len().saturating_add(more))))
+}
+
+/// What an iterator of known length yields.
+pub(crate) fn listed<T>(what: &str, values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
+    let mut array = with_capacity(what, values.len())?;
+    array.extend(values);
+    Ok(array)
 }
 
 /// What a parallel iterator of known length yields.
@@ -68,6 +105,13 @@ mod tests {
         assert!(is_refused(with_capacity::<u64>("marks", usize::MAX), u64::MAX));
         assert!(is_refused(filled("marks", TOO_MANY, 1_u8), 1 << 55));
         assert!(is_refused(zeroed::<u64>("marks", TOO_MANY), 8 << 55));
+        let mut values = vec![1_u64];
+        assert!(is_refused(resize("marks", &mut values, TOO_MANY, 1).map(|()| values), 8 << 55));
+        let mut values = vec![1_u64];
+        assert!(is_refused(grow("marks", &mut values, TOO_MANY - 1).map(|()| values), 8 << 55));
+        let mut heap = BinaryHeap::<u64>::new();
+        assert!(is_refused(reserve("marks", &mut heap, TOO_MANY).map(|()| Vec::<u64>::new()), 8 << 55));
+        assert!(is_refused(listed("marks", std::iter::repeat_n(1_u64, TOO_MANY)), 8 << 55));
         assert!(is_refused(collected("marks", (0..TOO_MANY).into_par_iter()), 8 << 55));
     }
 
@@ -77,6 +121,13 @@ mod tests {
         assert_eq!(zeroed::<u32>("", 3).unwrap(), [0; 3]);
         assert_eq!(zeroed::<()>("", 3).unwrap(), [(); 3]);
         assert_eq!(collected("", (0..3).into_par_iter()).unwrap(), [0, 1, 2]);
+        assert_eq!(listed("", 0..3).unwrap(), [0, 1, 2]);
+        assert_eq!(copied("", &[0, 1, 2]).unwrap(), [0, 1, 2]);
+        let mut values = vec![1_u8];
+        resize("", &mut values, 3, 2).unwrap();
+        assert_eq!(values, [1, 2, 2]);
+        grow("", &mut values, 9).unwrap();
+        assert!(values.capacity() >= 12);
         let array: Vec<u8> = with_capacity("", 5).unwrap();
         assert!(array.is_empty() && array.capacity() >= 5);
     }

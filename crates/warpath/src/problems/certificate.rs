@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::{Slack, starts};
 use crate::graph::{Adjacency, DistanceValue, Lane, NO_VERTEX, VertexId};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// Checks distances and, if given, predecessors. `bound` is `UNREACHABLE` where everything reachable is reported.
 pub(crate) fn verify_search<L: Lane>(
@@ -29,7 +29,9 @@ pub(crate) fn verify_search<L: Lane>(
     if let Some(source) = sources.iter().find(|source| !is_near(source)) {
         return fail(format!("source {source} is not at distance 0"));
     }
-    let sources = &starts::<L>(sources, distances);
+    let mut listed = memory::with_capacity("the list of sources", sources.len())?;
+    listed.extend(starts::<L>(sources, distances));
+    let sources = &listed;
     let slack = Slack::of::<L>(graph, distances);
     let relaxable = (0..graph.vertices() as VertexId).into_par_iter().with_min_len(1024).find_map_any(|u| {
         let from = distances[u as usize];
@@ -63,8 +65,9 @@ fn reach_through_tight_arcs<L: Lane>(
     distances: &[L::Distance],
     slack: Slack,
 ) -> Result<()> {
-    let mut reached = vec![false; distances.len()];
-    let mut stack = sources.to_vec();
+    let mut reached: Vec<bool> = memory::zeroed("the marks of vertices", distances.len())?;
+    let mut stack = memory::with_capacity("the stack of vertices", distances.len().max(sources.len()))?;
+    stack.extend_from_slice(sources);
     sources.iter().for_each(|&source| reached[source as usize] = true);
     while let Some(u) = stack.pop() {
         for (v, weight) in graph.edges(u) {
@@ -91,14 +94,14 @@ fn verify_tree<L: Lane>(
     slack: Slack,
 ) -> Result<()> {
     let fail = |message: String| Err(Error::NotVerified(message));
-    let mut ends_at_source = vec![false; distances.len()];
+    let mut ends_at_source: Vec<bool> = memory::zeroed("the marks of vertices", distances.len())?;
     for &source in sources {
         ends_at_source[source as usize] = true;
         if predecessors[source as usize] != NO_VERTEX {
             return fail(format!("source {source} has a predecessor"));
         }
     }
-    let mut chain = Vec::new();
+    let mut chain = memory::with_capacity("the chain of predecessors", distances.len())?;
     for v in 0..distances.len() {
         let mut at = v;
         while !ends_at_source[at] && predecessors[at] != NO_VERTEX {

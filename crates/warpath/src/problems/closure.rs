@@ -12,7 +12,7 @@ use super::closure_certificate::{verify_bits, verify_counts};
 use super::{BitMatrix, Line, Report};
 use crate::graph::{Graph, VertexId};
 use crate::tables::{csv_field, npy_header};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// A transitive closure: for every vertex, the vertices that paths lead to, weights ignored.
 ///
@@ -217,7 +217,8 @@ impl Reachability {
         let mut matrix = BitMatrix::new(self.vertices, self.vertices)?;
         let lines_per_row = matrix.lines_per_row();
         // The first vertex of each component expands its row; the others copy that.
-        let mut representative = vec![VertexId::MAX; condensed.sizes.len()];
+        let mut representative =
+            memory::filled("the first vertices of components", condensed.sizes.len(), VertexId::MAX)?;
         for (v, &component) in condensed.component.iter().enumerate().rev() {
             representative[component as usize] = v as VertexId;
         }
@@ -228,7 +229,8 @@ impl Reachability {
             .enumerate()
             .filter(|&(u, _)| is_first(u))
             .for_each(|(u, row)| self.expand_row(u as VertexId, row));
-        let mut rows: Vec<&mut [Line]> = matrix.all_lines_mut().chunks_exact_mut(lines_per_row.max(1)).collect();
+        let rows = matrix.all_lines_mut().chunks_exact_mut(lines_per_row.max(1));
+        let mut rows: Vec<&mut [Line]> = memory::listed("the list of rows", rows)?;
         for u in 0..self.vertices {
             if !is_first(u) {
                 let (before, from) = rows.split_at_mut(u);

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::closure::{CondensedBits, Reachability, ReachabilityBits, ReachableCounts};
 use super::{BitMatrix, Line};
 use crate::graph::{Csr, Graph, VertexId, strongly_connected_components};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 fn fail<T>(message: impl Into<String>) -> Result<T> {
     Err(Error::NotVerified(message.into()))
@@ -27,7 +27,7 @@ pub(super) fn verify_bits(result: &Reachability, graph: &Graph) -> Result<()> {
             if (bits.rows(), bits.columns()) != (graph.vertices(), graph.vertices()) {
                 return fail("the matrix has another size than the graph");
             }
-            let components = strongly_connected_components(graph);
+            let components = strongly_connected_components(graph)?;
             let classes = Classes::certify(graph, &components.of, components.count)?;
             compare(bits, &classes, result.irreflexive, &components.of, &components.of)
         }
@@ -54,7 +54,7 @@ fn verify_condensed(condensed: &CondensedBits, graph: &Graph, irreflexive: bool)
             fail("the matrix has another size than there are components")
         }
         Some(bits) => {
-            let identity: Vec<u32> = (0..count as u32).collect();
+            let identity = memory::listed("the list of components", 0..count as u32)?;
             compare(bits, &classes, irreflexive, &identity, &identity)
         }
         None if classes.successors.is_empty() => Ok(()),
@@ -66,7 +66,7 @@ pub(super) fn verify_counts(result: &ReachableCounts, graph: &Graph) -> Result<(
     if result.counts.len() != graph.vertices() {
         return fail("the result is for a graph with another number of vertices");
     }
-    let components = strongly_connected_components(graph);
+    let components = strongly_connected_components(graph)?;
     let count = components.count;
     let classes = Classes::certify(graph, &components.of, count)?;
     let counted = (0..graph.vertices().div_ceil(Line::BITS))
@@ -158,7 +158,7 @@ impl Classes {
         if class_of.iter().any(|&class| class as usize >= count) {
             return fail("a vertex is in a component that there is not");
         }
-        let mut starts = vec![0; count + 1];
+        let mut starts: Vec<usize> = memory::zeroed("the offsets of components", count + 1)?;
         class_of.iter().for_each(|&class| starts[class as usize + 1] += 1);
         if starts[1..].contains(&0) {
             return fail("there is a component without vertices");
@@ -166,8 +166,8 @@ impl Classes {
         for class in 0..count {
             starts[class + 1] += starts[class];
         }
-        let mut next = starts.clone();
-        let mut vertices = vec![0; class_of.len()];
+        let mut next = memory::copied("the offsets of components", &starts)?;
+        let mut vertices = memory::zeroed("the list of vertices by component", class_of.len())?;
         for (v, &class) in class_of.iter().enumerate() {
             vertices[next[class as usize]] = v as VertexId;
             next[class as usize] += 1;
@@ -175,24 +175,24 @@ impl Classes {
         let mut classes = Classes {
             vertices,
             starts,
-            cyclic: Vec::with_capacity(count),
+            cyclic: memory::with_capacity("the marks of components", count)?,
             successors: Vec::new(),
-            offsets: vec![0],
-            order: Vec::with_capacity(count),
+            offsets: memory::with_capacity("the offsets of components", count + 1)?,
+            order: Vec::new(),
         };
         classes.search_within(graph.csr(), class_of)?;
         if graph.is_directed() {
             classes.search_within(graph.transpose(), class_of)?;
         }
-        classes.collect_arcs(graph, class_of);
+        classes.collect_arcs(graph, class_of)?;
         classes.sort_topologically()?;
         Ok(classes)
     }
 
     /// From the first vertex of each class, all of it can be reached without leaving it.
     fn search_within(&self, csr: &Csr, class_of: &[u32]) -> Result<()> {
-        let mut reached = vec![false; class_of.len()];
-        let mut stack = Vec::new();
+        let mut reached: Vec<bool> = memory::zeroed("the marks of vertices", class_of.len())?;
+        let mut stack = memory::with_capacity("the stack of vertices", class_of.len())?;
         for class in 0..self.starts.len() - 1 {
             stack.push(self.members(class)[0]);
             reached[self.members(class)[0] as usize] = true;
@@ -211,8 +211,9 @@ impl Classes {
         }
     }
 
-    fn collect_arcs(&mut self, graph: &Graph, class_of: &[u32]) {
-        let mut last_from = vec![u32::MAX; self.starts.len() - 1];
+    fn collect_arcs(&mut self, graph: &Graph, class_of: &[u32]) -> Result<()> {
+        let mut last_from = memory::filled("the marks of components", self.starts.len() - 1, u32::MAX)?;
+        self.offsets.push(0);
         for class in 0..self.starts.len() - 1 {
             let mut cyclic = false;
             for &u in &self.vertices[self.starts[class]..self.starts[class + 1]] {
@@ -222,6 +223,7 @@ impl Classes {
                         cyclic = true;
                     } else if last_from[to as usize] != class as u32 {
                         last_from[to as usize] = class as u32;
+                        memory::grow("the list of arcs between components", &mut self.successors, 1)?;
                         self.successors.push(to);
                     }
                 }
@@ -229,14 +231,16 @@ impl Classes {
             self.cyclic.push(cyclic);
             self.offsets.push(self.successors.len());
         }
+        Ok(())
     }
 
     /// Kahn's algorithm.
     fn sort_topologically(&mut self) -> Result<()> {
         let count = self.starts.len() - 1;
-        let mut entering = vec![0_u32; count];
+        let mut entering: Vec<u32> = memory::zeroed("the counts of components", count)?;
         self.successors.iter().for_each(|&to| entering[to as usize] += 1);
-        let mut order: Vec<u32> = (0..count as u32).filter(|&class| entering[class as usize] == 0).collect();
+        let mut order: Vec<u32> = memory::with_capacity("the order of components", count)?;
+        order.extend((0..count as u32).filter(|&class| entering[class as usize] == 0));
         let mut head = 0;
         while head < order.len() {
             for &to in self.successors(order[head] as usize) {

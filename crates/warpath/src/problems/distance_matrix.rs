@@ -8,7 +8,7 @@ use crate::graph::{
     Adjacency, Distance, DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, NO_VERTEX, U32Narrow,
     U32Wide, UnitLane, VertexId, Weight, Weights,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// Runs an expression with `$lane` as the lane of these distances on this graph and `$adjacency` as its arcs.
 macro_rules! with_lane_of {
@@ -266,11 +266,11 @@ impl DistanceMatrix {
 
     fn derived_successors(&self, graph: &Graph) -> Result<Successors> {
         let columns = graph.vertices();
-        let mut hops = vec![NO_VERTEX; self.rows() * columns];
+        let mut hops = memory::filled("the array of successors", self.rows().saturating_mul(columns), NO_VERTEX)?;
         with_lane_of!(&self.distances, graph, L, adjacency => {
             hops.par_chunks_mut(columns.max(1)).enumerate().try_for_each(|(i, hops)| {
                 let (_, predecessors) = self.predecessors::<L>(graph, adjacency, i)?;
-                first_hops(&predecessors, hops);
+                first_hops(&predecessors, hops)?;
                 Ok::<(), Error>(())
             })?;
         });
@@ -287,11 +287,11 @@ impl DistanceMatrix {
         let source = self.sources[i];
         let stored = self.row::<L::Distance>(i).filter(|row| self.targets.is_none() && row.len() == graph.vertices());
         let row = match stored {
-            Some(row) if !self.reassociated => row.to_vec(),
-            _ if (source as usize) < graph.vertices() => complete_row::<L>(adjacency, source),
+            Some(row) if !self.reassociated => memory::copied("a row of distances", row)?,
+            _ if (source as usize) < graph.vertices() => complete_row::<L>(adjacency, source)?,
             _ => return Err(wrong_lane()),
         };
-        let predecessors = derive_predecessors::<L>(adjacency, &[source], &row, graph.has_negative_weights());
+        let predecessors = derive_predecessors::<L>(adjacency, &[source], &row, graph.has_negative_weights())?;
         Ok((row, predecessors))
     }
 }
@@ -360,7 +360,7 @@ pub(crate) fn verify_rows<L: Lane>(
             }
             None => verify_within::<L>(graph, source, row, tolerance).map_err(in_row),
             Some(targets) => {
-                let complete = complete_row::<L>(graph, source);
+                let complete = complete_row::<L>(graph, source)?;
                 verify_search::<L>(graph, &[source], &complete, None, L::Distance::UNREACHABLE).map_err(in_row)?;
                 let wrong = targets.iter().zip(row).find(|&(&target, &distance)| {
                     let right = complete[target as usize];
@@ -390,8 +390,9 @@ fn verify_within<L: Lane>(
     if row[source as usize] != L::Distance::ZERO {
         return fail(format!("source {source} is not at distance 0"));
     }
-    let mut reached = vec![false; row.len()];
-    let mut stack = vec![source];
+    let mut reached: Vec<bool> = memory::zeroed("the marks of vertices", row.len())?;
+    let mut stack = memory::with_capacity("the stack of vertices", row.len())?;
+    stack.push(source);
     reached[source as usize] = true;
     for (u, from) in row.iter().enumerate().filter(|(_, from)| **from != L::Distance::UNREACHABLE) {
         for (v, weight) in graph.edges(u as VertexId) {
@@ -418,12 +419,13 @@ fn verify_within<L: Lane>(
 
 /// All distances from a source by the plainest search there is: rounds over the vertices that changed, at most as many
 /// as there are vertices.
-fn complete_row<L: Lane>(graph: Adjacency<'_, L::Weight>, source: VertexId) -> Vec<L::Distance> {
-    let mut row = vec![L::Distance::UNREACHABLE; graph.vertices()];
-    let mut queued = vec![false; graph.vertices()];
+fn complete_row<L: Lane>(graph: Adjacency<'_, L::Weight>, source: VertexId) -> Result<Vec<L::Distance>> {
+    let mut row = memory::filled("a row of distances", graph.vertices(), L::Distance::UNREACHABLE)?;
+    let mut queued: Vec<bool> = memory::zeroed("the marks of vertices", graph.vertices())?;
     row[source as usize] = L::Distance::ZERO;
-    let mut current = vec![source];
-    let mut next = Vec::new();
+    let mut current = memory::with_capacity("the list of active vertices", graph.vertices())?;
+    current.push(source);
+    let mut next = memory::with_capacity("the list of active vertices", graph.vertices())?;
     for _ in 0..graph.vertices() {
         for &u in &current {
             queued[u as usize] = false;
@@ -440,12 +442,12 @@ fn complete_row<L: Lane>(graph: Adjacency<'_, L::Weight>, source: VertexId) -> V
         current.clear();
         std::mem::swap(&mut current, &mut next);
     }
-    row
+    Ok(row)
 }
 
 /// The first vertex after the root on the way to each vertex of a tree of predecessors.
-fn first_hops(predecessors: &[VertexId], hops: &mut [VertexId]) {
-    let mut chain = Vec::new();
+fn first_hops(predecessors: &[VertexId], hops: &mut [VertexId]) -> Result<()> {
+    let mut chain = memory::with_capacity("the chain of predecessors", predecessors.len())?;
     for v in 0..predecessors.len() {
         let mut at = v;
         while hops[at] == NO_VERTEX && predecessors[at] != NO_VERTEX {
@@ -459,6 +461,7 @@ fn first_hops(predecessors: &[VertexId], hops: &mut [VertexId]) {
         };
         chain.drain(..).for_each(|vertex| hops[vertex] = hop);
     }
+    Ok(())
 }
 
 impl From<DistanceMatrix> for Distances {

@@ -1,7 +1,7 @@
 //! The certificate that there are no shortest paths: a cycle whose weights add up to less than zero.
 
 use crate::graph::{Graph, NO_VERTEX, VertexId, Weight, Weights, with_weights};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// A cycle of negative length, as its edges: each starts where the one before it ends, the first where the last ends.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,9 +69,13 @@ impl std::fmt::Display for NegativeCycle {
 }
 
 /// The cycles of a graph in which every vertex has at most one predecessor, each in the direction of its arcs.
-pub(crate) fn cycles_of_predecessors(predecessors: &[VertexId]) -> Vec<Vec<VertexId>> {
+///
+/// # Errors
+///
+/// If there is no memory for marks.
+pub(crate) fn cycles_of_predecessors(predecessors: &[VertexId]) -> Result<Vec<Vec<VertexId>>> {
     const UNSEEN: u32 = u32::MAX;
-    let mut seen_from = vec![UNSEEN; predecessors.len()];
+    let mut seen_from = memory::filled("the marks of vertices", predecessors.len(), UNSEEN)?;
     let mut cycles = Vec::new();
     for start in 0..predecessors.len() as VertexId {
         let mut at = start;
@@ -91,7 +95,7 @@ pub(crate) fn cycles_of_predecessors(predecessors: &[VertexId]) -> Vec<Vec<Verte
             cycles.push(cycle);
         }
     }
-    cycles
+    Ok(cycles)
 }
 
 /// The sum of the least weights of these edges with the sign of the exact sum; `None` if an edge is missing.
@@ -163,9 +167,9 @@ mod tests {
     #[test]
     fn cycles_of_predecessors_are_found() {
         let none = NO_VERTEX;
-        assert_eq!(cycles_of_predecessors(&[none, 0, 1]), Vec::<Vec<u32>>::new());
-        assert_eq!(cycles_of_predecessors(&[2, 0, 1, 0]), [[1, 2, 0]]);
-        assert_eq!(cycles_of_predecessors(&[0, none, 3, 2]), [vec![0], vec![3, 2]]);
+        assert_eq!(cycles_of_predecessors(&[none, 0, 1]).unwrap(), Vec::<Vec<u32>>::new());
+        assert_eq!(cycles_of_predecessors(&[2, 0, 1, 0]).unwrap(), [[1, 2, 0]]);
+        assert_eq!(cycles_of_predecessors(&[0, none, 3, 2]).unwrap(), [vec![0], vec![3, 2]]);
     }
 
     #[test]

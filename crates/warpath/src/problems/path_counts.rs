@@ -13,22 +13,26 @@ use rayon::prelude::*;
 
 use super::PathCounts;
 use crate::graph::{Adjacency, Csr, Unit, VertexId};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 const UNREACHED: u32 = u32::MAX;
 
 /// Counts the shortest paths to every vertex that has a level; `transpose` holds the arcs by head.
-pub(crate) fn count_shortest_paths(transpose: &Csr, levels: &[u32]) -> PathCounts {
+///
+/// # Errors
+///
+/// If there is no memory for them.
+pub(crate) fn count_shortest_paths(transpose: &Csr, levels: &[u32]) -> Result<PathCounts> {
     /// Below this many vertices a level is not worth sharing out.
     const SHARED_FROM: usize = 2048;
-    let mut counts = vec![0_u64; levels.len()];
+    let mut counts: Vec<u64> = memory::zeroed("the counts of paths", levels.len())?;
     let count = |counts: &[u64], v: VertexId| {
         let level = levels[v as usize];
         let above = transpose.neighbors(v).iter().filter(|&&u| level > 0 && levels[u as usize] == level - 1);
         above.fold(u64::from(level == 0), |sum, &u| sum.saturating_add(counts[u as usize]))
     };
-    let mut of_level = Vec::new();
-    for vertices in by_level(levels).each() {
+    let mut of_level = memory::with_capacity("the counts of paths", levels.len())?;
+    for vertices in by_level(levels)?.each() {
         if vertices.len() < SHARED_FROM {
             vertices.iter().for_each(|&v| counts[v as usize] = count(&counts, v));
         } else {
@@ -36,13 +40,13 @@ pub(crate) fn count_shortest_paths(transpose: &Csr, levels: &[u32]) -> PathCount
             vertices.iter().zip(&of_level).for_each(|(&v, &sum)| counts[v as usize] = sum);
         }
     }
-    PathCounts { saturated: counts.contains(&u64::MAX), counts }
+    Ok(PathCounts { saturated: counts.contains(&u64::MAX), counts })
 }
 
 /// Recounts, and compares.
 pub(crate) fn verify_path_counts(graph: Adjacency<'_, Unit>, levels: &[u32], claimed: &PathCounts) -> Result<()> {
-    let mut counts: Vec<u64> = levels.iter().map(|&level| u64::from(level == 0)).collect();
-    for &u in &by_level(levels).vertices {
+    let mut counts = memory::listed("the counts of paths", levels.iter().map(|&level| u64::from(level == 0)))?;
+    for &u in &by_level(levels)?.vertices {
         for &v in graph.neighbors(u) {
             if levels[v as usize] != UNREACHED && levels[v as usize] == levels[u as usize] + 1 {
                 counts[v as usize] = counts[v as usize].saturating_add(counts[u as usize]);
@@ -77,19 +81,19 @@ impl ByLevel {
     }
 }
 
-fn by_level(levels: &[u32]) -> ByLevel {
+fn by_level(levels: &[u32]) -> Result<ByLevel> {
     let reached = || (0..).zip(levels).filter(|&(_, &level)| level != UNREACHED);
     let depth = reached().map(|(_, &level)| level as usize + 1).max().unwrap_or(0);
-    let mut starts = vec![0; depth + 1];
+    let mut starts: Vec<usize> = memory::zeroed("the offsets of levels", depth + 1)?;
     reached().for_each(|(_, &level)| starts[level as usize + 1] += 1);
     (0..depth).for_each(|level| starts[level + 1] += starts[level]);
-    let mut cursors = starts.clone();
-    let mut vertices = vec![0; starts[depth]];
+    let mut cursors = memory::copied("the offsets of levels", &starts)?;
+    let mut vertices = memory::zeroed("the list of vertices by level", starts[depth])?;
     for (v, &level) in reached() {
         vertices[cursors[level as usize]] = v;
         cursors[level as usize] += 1;
     }
-    ByLevel { vertices, starts }
+    Ok(ByLevel { vertices, starts })
 }
 
 #[cfg(test)]

@@ -17,11 +17,16 @@ use rayon::prelude::*;
 use super::Slack;
 use crate::graph::{Adjacency, Csr, DistanceValue, Lane, NO_VERTEX, VertexId};
 use crate::prefetch::prefetch;
+use crate::{Result, memory};
 
 /// The predecessor of every vertex after a breadth-first search, given the arcs by head. Rows ascend, so it is the
 /// first neighbour one level above, and the rest of the row is not read. Levels are looked up at random: if there are
 /// few, a copy in bytes stays in a faster cache.
-pub(crate) fn derive_bfs_predecessors(transpose: &Csr, levels: &[u32]) -> Vec<VertexId> {
+///
+/// # Errors
+///
+/// If there is no memory for them.
+pub(crate) fn derive_bfs_predecessors(transpose: &Csr, levels: &[u32]) -> Result<Vec<VertexId>> {
     const UNREACHED: u32 = u32::MAX;
     const MANY: usize = 1 << 16;
     const DEEPEST: u32 = u8::MAX as u32 - 1;
@@ -29,7 +34,8 @@ pub(crate) fn derive_bfs_predecessors(transpose: &Csr, levels: &[u32]) -> Vec<Ve
     if levels.len() < MANY || !shallow {
         return first_neighbors_above(transpose, levels, 0, UNREACHED, |level| level - 1);
     }
-    let levels: Vec<u8> = levels.par_iter().with_min_len(MANY).map(|&level| level as u8).collect();
+    let narrow = levels.par_iter().with_min_len(MANY).map(|&level| level as u8);
+    let levels = memory::collected("the levels in bytes", narrow)?;
     first_neighbors_above(transpose, &levels, 0, u8::MAX, |level| level - 1)
 }
 
@@ -40,7 +46,7 @@ fn first_neighbors_above<T: Copy + PartialEq + Sync>(
     start: T,
     unreached: T,
     above: impl Fn(T) -> T + Sync,
-) -> Vec<VertexId> {
+) -> Result<Vec<VertexId>> {
     const AHEAD: usize = 16;
     let (offsets, last) = (transpose.offsets(), levels.len().saturating_sub(1));
     let predecessor = |v: usize| {
@@ -52,12 +58,15 @@ fn first_neighbors_above<T: Copy + PartialEq + Sync>(
         let found = transpose.neighbors(v as VertexId).iter().find(|&&u| levels[u as usize] == above);
         found.copied().unwrap_or(NO_VERTEX)
     };
-    (0..levels.len()).into_par_iter().with_min_len(4096).map(predecessor).collect()
+    memory::collected(
+        "the array of predecessors",
+        (0..levels.len()).into_par_iter().with_min_len(4096).map(predecessor),
+    )
 }
 
 /// The sources that no other is a shorter way to: all of them, unless weights are negative.
-pub(crate) fn starts<L: Lane>(sources: &[VertexId], distances: &[L::Distance]) -> Vec<VertexId> {
-    sources.iter().copied().filter(|&source| distances[source as usize] == L::Distance::ZERO).collect()
+pub(crate) fn starts<L: Lane>(sources: &[VertexId], distances: &[L::Distance]) -> impl Iterator<Item = VertexId> {
+    sources.iter().copied().filter(|&source| distances[source as usize] == L::Distance::ZERO)
 }
 
 /// The predecessor of every vertex, [`NO_VERTEX`] for [`starts`] and vertices not reached.
@@ -66,10 +75,11 @@ pub(crate) fn derive_predecessors<L: Lane>(
     sources: &[VertexId],
     distances: &[L::Distance],
     negative_weights: bool,
-) -> Vec<VertexId> {
-    let predecessors: Vec<AtomicU32> = (0..distances.len()).map(|_| AtomicU32::new(NO_VERTEX)).collect();
-    let mut is_start = vec![false; distances.len()];
-    starts::<L>(sources, distances).iter().for_each(|&start| is_start[start as usize] = true);
+) -> Result<Vec<VertexId>> {
+    let none = (0..distances.len()).map(|_| AtomicU32::new(NO_VERTEX));
+    let predecessors: Vec<AtomicU32> = memory::listed("the array of predecessors", none)?;
+    let mut is_start: Vec<bool> = memory::zeroed("the marks of sources", distances.len())?;
+    starts::<L>(sources, distances).for_each(|start| is_start[start as usize] = true);
     if !negative_weights {
         (0..distances.len() as VertexId).into_par_iter().with_min_len(1024).for_each(|u| {
             let from = distances[u as usize];
@@ -91,9 +101,9 @@ pub(crate) fn derive_predecessors<L: Lane>(
         .any(|v| predecessors[v] == NO_VERTEX && !is_start[v] && distances[v] != L::Distance::UNREACHABLE);
     if unexplained {
         let slack = Slack::of::<L>(graph, distances);
-        descend_plateaus::<L>(graph, &is_start, distances, &mut predecessors, slack);
+        descend_plateaus::<L>(graph, &is_start, distances, &mut predecessors, slack)?;
     }
-    predecessors
+    Ok(predecessors)
 }
 
 /// Level by level through tight arcs into vertices that have no predecessor yet: level `h` is complete before level
@@ -104,11 +114,12 @@ fn descend_plateaus<L: Lane>(
     distances: &[L::Distance],
     predecessors: &mut [VertexId],
     slack: Slack,
-) {
-    let mut settled: Vec<bool> =
-        (predecessors.iter().zip(is_start)).map(|(&p, &start)| p != NO_VERTEX || start).collect();
-    let mut level: Vec<VertexId> = (0..distances.len() as VertexId).filter(|&v| settled[v as usize]).collect();
-    let mut next = Vec::new();
+) -> Result<()> {
+    let is_settled = (predecessors.iter().zip(is_start)).map(|(&p, &start)| p != NO_VERTEX || start);
+    let mut settled: Vec<bool> = memory::listed("the marks of vertices", is_settled)?;
+    let mut level: Vec<VertexId> = memory::with_capacity("the list of active vertices", distances.len())?;
+    level.extend((0..distances.len() as VertexId).filter(|&v| settled[v as usize]));
+    let mut next = memory::with_capacity("the list of active vertices", distances.len())?;
     while !level.is_empty() {
         for &u in &level {
             for (v, weight) in graph.edges(u) {
@@ -126,4 +137,5 @@ fn descend_plateaus<L: Lane>(
         level.clear();
         std::mem::swap(&mut level, &mut next);
     }
+    Ok(())
 }

@@ -21,9 +21,9 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::rows::{RowBlock, RowSink, TableShape, wrong_type};
-use crate::Result;
 use crate::graph::{Distance, DistanceValue, Distances, VertexId, with_distances};
 use crate::plan::Plan;
+use crate::{Result, memory};
 
 /// What can be reduced from the rows of a table of distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -132,7 +132,7 @@ impl RowReductions {
                 let greatest = row.iter().copied().reduce(|a, b| if a < b { b } else { a });
                 greatest.and_then(DistanceValue::distance)
             });
-            for (&row, eccentricity) in block.rows.iter().zip(greatest.collect::<Vec<_>>()) {
+            for (&row, eccentricity) in block.rows.iter().zip(memory::collected("the eccentricities", greatest)?) {
                 *self.eccentricities.get_mut(row).ok_or_else(wrong_type)? = eccentricity;
             }
         }
@@ -186,12 +186,12 @@ impl RowSink for RowReductions {
     fn begin(&mut self, table: &TableShape<'_>, _: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize> {
         let wanted = self.wanted.clone();
         let when = |reduction, length| if wanted.contains(&reduction) { length } else { 0 };
-        self.eccentricities = vec![None; when(Reduction::Eccentricity, table.rows())];
-        self.harmonic = vec![0.0; when(Reduction::Harmonic, table.columns())];
-        self.columns = (0..when(Reduction::Closeness, table.columns()))
-            .map(|column| Column { target: table.target(column), ..Default::default() })
-            .collect();
-        self.sources = table.sources.to_vec();
+        self.eccentricities = memory::filled("the eccentricities", when(Reduction::Eccentricity, table.rows()), None)?;
+        self.harmonic = memory::zeroed("the harmonic centralities", when(Reduction::Harmonic, table.columns()))?;
+        let columns = (0..when(Reduction::Closeness, table.columns()))
+            .map(|column| Column { target: table.target(column), ..Default::default() });
+        self.columns = memory::listed("the closeness of columns", columns)?;
+        self.sources = memory::copied("the list of sources", table.sources)?;
         let width = match table.distances {
             Distances::F32(_) | Distances::F64(_) => {
                 let greatest = table.graph.weight_range().1.abs();

@@ -129,14 +129,17 @@ impl Table {
                 solver.checked(vertices, role)?;
             }
         }
-        let all = || (0..graph.vertices() as VertexId).collect();
+        let sources = match &request.sources {
+            Some(sources) => memory::copied("the list of sources", sources)?,
+            None => memory::listed("the list of sources", 0..graph.vertices() as VertexId)?,
+        };
         let distance_bytes = match graph.weight_kind() {
             WeightKind::Unit | WeightKind::F32 => 4,
             WeightKind::U32 if solver.team.install(|| narrow_is_certain(graph)) => 4,
             _ => 8,
         };
         Ok(Table {
-            sources: request.sources.clone().unwrap_or_else(all),
+            sources,
             targets: request.targets.clone(),
             columns: request.targets.as_ref().map_or(graph.vertices(), Vec::len) as u64,
             successors: request.successors,
@@ -515,7 +518,7 @@ fn solve_matrix<L: ApspLane + cuda::DenseLane>(
         let ran = run::<L>(solver, request, &table, &choice, output, hops.as_deref_mut())?;
         let hops = hops.filter(|_| ran.has_successors);
         Ok(DistanceMatrix {
-            sources: table.sources.clone(),
+            sources: memory::copied("the list of sources", &table.sources)?,
             targets: request.targets.clone(),
             columns: table.columns as usize,
             distances: L::Distance::into_distances(distances),
@@ -616,7 +619,7 @@ impl<L: ApspLane> SinkRows<'_, '_, L> {
         else {
             return Err(Error::NotVerified("the rows have distances of another type".into()));
         };
-        let sources: Vec<VertexId> = block.rows.iter().map(|&row| table.sources[row]).collect();
+        let sources = memory::listed("the list of sources", block.rows.iter().map(|&row| table.sources[row]))?;
         let tolerance = Tolerance::new::<L>(graph, values, reassociated);
         verify_rows::<L>(adjacency, &sources, targets, values, block.columns, tolerance)?;
         Ok(start.elapsed().as_secs_f64())

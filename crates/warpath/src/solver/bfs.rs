@@ -16,7 +16,7 @@ use crate::huge_pages::on_huge_pages;
 use crate::problems::{
     Bfs, Problem, Report, Seconds, ShortestPathTree, count_shortest_paths, derive_bfs_predecessors, derive_predecessors,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 use crate::{Plan, available_memory};
 
 impl Request for Bfs {
@@ -78,7 +78,7 @@ impl Request for Bfs {
             statistics: outcome.statistics,
             ..Default::default()
         };
-        Ok(self.tree(solver, sources, &targets, outcome.levels, None, report))
+        self.tree(solver, sources, &targets, outcome.levels, None, report)
     }
 }
 
@@ -254,7 +254,7 @@ impl Bfs {
                 solver.team.install(|| solver.graph.transpose());
                 report.seconds.prepare += start.elapsed().as_secs_f64();
             }
-            each(self.tree(solver, vec![source], &[], levels, predecessors, report))?;
+            each(self.tree(solver, vec![source], &[], levels, predecessors, report)?)?;
         }
         Ok(true)
     }
@@ -339,7 +339,7 @@ impl Bfs {
             solver.team.install(|| graph.transpose());
         }
         report.seconds.prepare += start.elapsed().as_secs_f64();
-        Ok(self.tree(solver, sources, targets, levels, predecessors, report))
+        self.tree(solver, sources, targets, levels, predecessors, report)
     }
 
     /// Whether an algorithm was asked for by name, and has this property.
@@ -376,7 +376,7 @@ impl Bfs {
         mut levels: Vec<u32>,
         predecessors: Option<Vec<VertexId>>,
         mut report: Report,
-    ) -> ShortestPathTree {
+    ) -> Result<ShortestPathTree> {
         let graph = solver.graph;
         let bound = trim_to_ball(&mut levels, targets, self.cutoff.unwrap_or(UNREACHED));
         let predecessors = match predecessors {
@@ -396,19 +396,19 @@ impl Bfs {
                     } else {
                         derive_predecessors::<UnitLane>(graph.csr().unweighted(), &sources, &levels, false)
                     }
-                });
+                })?;
                 report.seconds.predecessors = start.elapsed().as_secs_f64();
                 Some(predecessors)
             }
         };
         let start = Instant::now();
-        let path_counts =
-            self.count_paths.then(|| solver.team.install(|| count_shortest_paths(graph.transpose(), &levels)));
-        if path_counts.is_some() {
+        let mut path_counts = None;
+        if self.count_paths {
+            path_counts = Some(solver.team.install(|| count_shortest_paths(graph.transpose(), &levels))?);
             report.seconds.solve += start.elapsed().as_secs_f64();
         }
         let distances = Distances::U32(levels);
-        ShortestPathTree {
+        Ok(ShortestPathTree {
             problem: Problem::Bfs,
             sources,
             distances,
@@ -417,7 +417,7 @@ impl Bfs {
             bound,
             report,
             facts: OnceLock::new(),
-        }
+        })
     }
 }
 
@@ -552,9 +552,10 @@ impl Search for Bfs {
         let mut prepare = start.elapsed().as_secs_f64();
         for block in sources.chunks(width * threads) {
             let start = Instant::now();
-            let rows: Vec<Mutex<Vec<u32>>> = block.iter().map(|_| Mutex::default()).collect();
+            let rows: Vec<Mutex<Vec<u32>>> =
+                memory::listed("the list of rows", block.iter().map(|_| Mutex::default()))?;
             let emit = |index: usize, levels: &[u32]| {
-                let mut row = on_huge_pages(Vec::with_capacity(levels.len()));
+                let mut row = on_huge_pages(memory::with_capacity("the array of levels", levels.len())?);
                 row.extend_from_slice(levels);
                 *rows[index].lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = row;
                 Ok(())
@@ -574,7 +575,7 @@ impl Search for Bfs {
                     ..Default::default()
                 };
                 let levels = row.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-                each(self.tree(solver, vec![source], &[], levels, None, report))?;
+                each(self.tree(solver, vec![source], &[], levels, None, report)?)?;
             }
         }
         Ok(true)

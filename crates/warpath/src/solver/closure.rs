@@ -124,7 +124,7 @@ impl Request for Closure {
     fn plan(&self, solver: &Solver<'_>) -> Result<Plan> {
         Ok(match choose(self, solver)?.algorithm {
             Chosen::Cpu(algorithm) => (algorithm.plan)(solver.graph, &solver.team, solver.memory),
-            Chosen::Cuda(algorithm) => algorithm.plan(solver.graph),
+            Chosen::Cuda(algorithm) => algorithm.plan(solver.graph)?,
         })
     }
 

@@ -281,7 +281,7 @@ impl Sssp {
             report,
             facts: OnceLock::new(),
         };
-        attach_distances::<L>(solver, adjacency, &mut tree, distances, self.distances_only);
+        attach_distances::<L>(solver, adjacency, &mut tree, distances, self.distances_only)?;
         Ok(tree)
     }
 
@@ -386,7 +386,7 @@ fn run_on_cuda<L: LaneOnDevice>(
         if let Some(derivation) = search.derivation().filter(|_| !distances_only) {
             let start = Instant::now();
             let radius = L::on_device(radius_of_ball(&distances, &checked.targets, checked.cutoff));
-            let starts = starts::<L>(&checked.sources, &distances);
+            let starts: Vec<VertexId> = starts::<L>(&checked.sources, &distances).collect();
             derivation.derive(&starts, radius, graph.has_negative_weights(), &solver.control)?;
             report.seconds.predecessors = start.elapsed().as_secs_f64();
             let start = Instant::now();

@@ -45,8 +45,9 @@ use crate::cpu::instructions::InstructionSet;
 use crate::graph::{
     Adjacency, DistanceValue, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, Unit, UnitLane, VertexId,
 };
+use crate::memory::allocation::{bytes_of, refused};
 use crate::problems::Problem;
-use crate::{Control, Error, Result};
+use crate::{Control, Error, Result, memory};
 
 /// This algorithm's line in the table.
 pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
@@ -86,7 +87,7 @@ fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance
     if negative {
         potentials::<L>(task.adjacency, task.graph, task.sources, task.control)?;
     }
-    let graph = Renumbered::new(task.adjacency, task.adjacency.weights);
+    let graph = Renumbered::new(task.adjacency, task.adjacency.weights)?;
     let ladder = L::ladder(&graph, task.adjacency.weights, task.sources.len() <= FEW_LANES, negative);
     search::<L>(task, &graph, &ladder, output, &|_, _| Ok(()))
 }
@@ -102,8 +103,10 @@ pub(super) fn search<L: ApspLane>(
     output: ApspOutput<'_, L::Distance>,
     finish: &Finish<'_, L::Distance>,
 ) -> Result<Statistics> {
-    let selected: Option<Vec<u32>> =
-        task.targets.map(|targets| targets.iter().map(|&target| graph.number[target as usize]).collect());
+    let number_of = |targets: &[VertexId]| {
+        memory::listed("the list of columns", targets.iter().map(|&target| graph.number[target as usize]))
+    };
+    let selected: Option<Vec<u32>> = task.targets.map(number_of).transpose()?;
     let columns = selected.as_deref().unwrap_or(&graph.number);
     let batches = Batches { graph, ladder, columns, sources: task.sources, finish, control: task.control };
     fill_in_order(task, &graph.number, LANES, output, |rows, slices, progress| {
@@ -120,10 +123,10 @@ fn solve_unit(task: &ApspTask<'_, UnitLane>, output: ApspOutput<'_, u32>) -> Res
     let threads = task.team.threads();
     let bytes = workspace_bytes(task.graph.vertices() as u64, task.graph.arcs() as u64, threads as u64, 4);
     let width = multi_source::batch_width(task.graph, task.sources.len(), threads, bytes.max(SMALL_BYTES));
-    let (number, _) = breadth_first_numbers(task.adjacency);
+    let (number, _) = breadth_first_numbers(task.adjacency)?;
     fill_in_order(task, &number, width.max(1), output, |rows, slices, progress| {
-        let sources: Vec<VertexId> = rows.iter().map(|&row| task.sources[row]).collect();
-        let slices: Vec<Mutex<&mut [u32]>> = slices.into_iter().map(Mutex::new).collect();
+        let sources = memory::listed("the list of sources", rows.iter().map(|&row| task.sources[row]))?;
+        let slices: Vec<Mutex<&mut [u32]>> = memory::listed("the list of rows", slices.into_iter().map(Mutex::new))?;
         multi_source::levels_of_many(task.graph, &sources, width, task.team, task.control, &|index, levels| {
             let mut row = slices[index].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             match task.targets {
@@ -145,16 +148,18 @@ fn fill_in_order<L: ApspLane>(
     output: ApspOutput<'_, L::Distance>,
     fill: impl Fn(&[usize], Vec<&mut [L::Distance]>, &RowProgress<'_>) -> Result<()>,
 ) -> Result<()> {
-    let mut order: Vec<usize> = (0..task.sources.len()).collect();
-    order.sort_by_key(|&row| number[task.sources[row] as usize]);
+    let mut order = memory::listed("the order of rows", 0..task.sources.len())?;
+    // Sorting in place: rows of one source come in the order in which they were asked for.
+    order.sort_unstable_by_key(|&row| (number[task.sources[row] as usize], row));
     let columns = task.columns();
     let progress = RowProgress::new(task.control, order.len());
     match output {
         ApspOutput::Matrix(_) if columns == 0 => Ok(()),
         ApspOutput::Matrix(matrix) => {
-            let mut rows: Vec<Option<&mut [L::Distance]>> = matrix.chunks_exact_mut(columns).map(Some).collect();
-            let rows = order.iter().filter_map(|&row| rows[row].take()).collect();
-            fill(&order, rows, &progress)
+            let mut rows = memory::listed("the list of rows", matrix.chunks_exact_mut(columns).map(Some))?;
+            let mut in_order = memory::with_capacity("the list of rows", rows.len())?;
+            in_order.extend(order.iter().filter_map(|&row| rows[row].take()));
+            fill(&order, in_order, &progress)
         }
         ApspOutput::Blocks(consumer) => {
             let have = consumer.start(&order)?.min(order.len());
@@ -165,10 +170,10 @@ fn fill_in_order<L: ApspLane>(
             let block = if fitting > share { fitting / share * share } else { fitting };
             let mut values = Vec::new();
             for rows in order[have..].chunks(block) {
-                values.resize(rows.len() * columns, L::Distance::UNREACHABLE);
+                memory::resize("a block of rows", &mut values, rows.len() * columns, L::Distance::UNREACHABLE)?;
                 let slices = match columns {
-                    0 => rows.iter().map(|_| Default::default()).collect(),
-                    width => values.chunks_exact_mut(width).collect(),
+                    0 => memory::listed("the list of rows", rows.iter().map(|_| Default::default()))?,
+                    width => memory::listed("the list of rows", values.chunks_exact_mut(width))?,
                 };
                 fill(rows, slices, &progress)?;
                 values = consumer.rows(rows, values)?;
@@ -215,10 +220,9 @@ impl<D: DistanceValue> Batches<'_, D> {
     fn fill(&self, team: &Team, rows: &[usize], slices: Vec<&mut [D]>, progress: &RowProgress<'_>) -> Result<()> {
         let width = rows.len().div_ceil(team.threads()).clamp(1, LANES);
         let mut slices = slices.into_iter();
-        let work: Vec<Mutex<Option<Batch<'_, '_, D>>>> = rows
-            .chunks(width)
-            .map(|rows| Mutex::new(Some((rows, slices.by_ref().take(rows.len()).collect()))))
-            .collect();
+        let batches =
+            rows.chunks(width).map(|rows| Mutex::new(Some((rows, slices.by_ref().take(rows.len()).collect()))));
+        let work: Vec<Mutex<Option<Batch<'_, '_, D>>>> = memory::listed("the list of batches", batches)?;
         let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
         let results = team.run(|_| -> Result<()> {
             while !failed.load(Ordering::Relaxed) {
@@ -274,11 +278,16 @@ pub struct Renumbered {
 
 impl Renumbered {
     /// Renumbers a graph whose arcs have these weights, which may differ from its own. O(V + E).
-    pub(super) fn new<W: Copy, A: ArcWeight>(graph: Adjacency<'_, W>, weights: &[A]) -> Self {
-        let (number, vertices) = breadth_first_numbers(graph);
-        let mut out_offsets = vec![0];
-        let mut heads = Vec::with_capacity(graph.arcs());
-        let mut in_offsets = vec![0_usize; graph.vertices() + 1];
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory for it.
+    pub(super) fn new<W: Copy, A: ArcWeight>(graph: Adjacency<'_, W>, weights: &[A]) -> Result<Self> {
+        let (number, vertices) = breadth_first_numbers(graph)?;
+        let mut out_offsets = memory::with_capacity("the offsets of renumbered vertices", graph.vertices() + 1)?;
+        out_offsets.push(0);
+        let mut heads = memory::with_capacity("the renumbered arcs", graph.arcs())?;
+        let mut in_offsets: Vec<usize> = memory::zeroed("the offsets of renumbered vertices", graph.vertices() + 1)?;
         for &v in &vertices {
             for &head in graph.neighbors(v) {
                 let head = number[head as usize];
@@ -288,9 +297,9 @@ impl Renumbered {
             out_offsets.push(heads.len());
         }
         (1..in_offsets.len()).for_each(|v| in_offsets[v] += in_offsets[v - 1]);
-        let mut cursors = in_offsets.clone();
-        let mut tails = vec![0; graph.arcs()];
-        let mut arcs = vec![0; graph.arcs()];
+        let mut cursors = memory::copied("the offsets of renumbered vertices", &in_offsets)?;
+        let mut tails = memory::zeroed("the renumbered arcs", graph.arcs())?;
+        let mut arcs = memory::zeroed("the renumbered arcs", graph.arcs())?;
         for (tail, &v) in vertices.iter().enumerate() {
             for arc in graph.row(v) {
                 let cursor = &mut cursors[number[graph.targets[arc] as usize] as usize];
@@ -300,14 +309,14 @@ impl Renumbered {
             }
         }
         let greatest_weight = weights.iter().map(|weight| weight.to_f64()).fold(0.0, f64::max);
-        Renumbered { number, out_offsets, heads, in_offsets, tails, arcs, greatest_weight }
+        Ok(Renumbered { number, out_offsets, heads, in_offsets, tails, arcs, greatest_weight })
     }
 }
 
 /// The position of each vertex in breadth-first order from the vertices of least id, and the vertices in that order.
-fn breadth_first_numbers<W: Copy>(graph: Adjacency<'_, W>) -> (Vec<u32>, Vec<VertexId>) {
-    let mut number = vec![u32::MAX; graph.vertices()];
-    let mut vertices: Vec<VertexId> = Vec::with_capacity(graph.vertices());
+fn breadth_first_numbers<W: Copy>(graph: Adjacency<'_, W>) -> Result<(Vec<u32>, Vec<VertexId>)> {
+    let mut number = memory::filled("the numbers of vertices", graph.vertices(), u32::MAX)?;
+    let mut vertices: Vec<VertexId> = memory::with_capacity("the queue of vertices", graph.vertices())?;
     let mut scanned = 0;
     for start in 0..graph.vertices() as VertexId {
         if number[start as usize] != u32::MAX {
@@ -325,7 +334,7 @@ fn breadth_first_numbers<W: Copy>(graph: Adjacency<'_, W>) -> (Vec<u32>, Vec<Ver
             scanned += 1;
         }
     }
-    (number, vertices)
+    Ok((number, vertices))
 }
 
 /// The weight of an arc, as labels are made from it.
@@ -531,8 +540,8 @@ trait Rung<D>: Send + Sync + std::fmt::Debug {
 struct LabelRung<'g, T, const B: usize, A> {
     graph: &'g Renumbered,
     arc_weights: &'g [A],
-    /// The weights as labels, by entry of `tails`; made when this rung is first used.
-    weights: OnceLock<Vec<T>>,
+    /// The weights as labels, by entry of `tails`; made when this rung is first used, `None` if there is no memory for them.
+    weights: OnceLock<Option<Vec<T>>>,
     /// Workspaces not in use: at most one a thread.
     idle: Mutex<Vec<Workspace<T, B>>>,
     relaxations: AtomicU64,
@@ -577,15 +586,19 @@ impl<D: DistanceValue, T: LabelOf<D>, const B: usize, A: ArcWeight> Rung<D> for 
 
     fn solve(&self, sources: &[u32], rows: &mut [&mut [D]], columns: &[u32], control: &Control) -> Result<bool> {
         let graph = self.graph;
-        let weights = self
-            .weights
-            .get_or_init(|| graph.arcs.iter().map(|&arc| T::weight(self.arc_weights[arc as usize])).collect());
+        let as_label = |&arc: &u64| T::weight(self.arc_weights[arc as usize]);
+        let what = "the array of weights as labels";
+        let weights = self.weights.get_or_init(|| memory::listed(what, graph.arcs.iter().map(as_label)).ok());
+        let weights = weights.as_ref().ok_or_else(|| refused(what, bytes_of::<T>(graph.arcs.len())))?;
         let vertices = graph.number.len();
         let spare = self.idle().pop();
-        let mut workspace = spare.unwrap_or_else(|| Workspace {
-            labels: vec![[T::UNREACHED; B]; vertices],
-            marked: vec![0; vertices.div_ceil(64)],
-        });
+        let mut workspace = match spare {
+            Some(workspace) => workspace,
+            None => Workspace {
+                labels: memory::filled("the labels of a batch", vertices, [T::UNREACHED; B])?,
+                marked: memory::zeroed("the marks of vertices", vertices.div_ceil(64))?,
+            },
+        };
         let mut search = BatchSearch { graph, weights, workspace: &mut workspace, pulled: 0 };
         for (lane, &source) in sources.iter().enumerate() {
             search.workspace.labels[source as usize][lane] = T::ZERO;

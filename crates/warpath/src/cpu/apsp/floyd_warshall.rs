@@ -17,7 +17,7 @@ use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::graph::{DistanceValue, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::problems::Problem;
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// This algorithm's line in the table.
 pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
@@ -36,7 +36,7 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
 
 fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance>) -> Result<Statistics> {
     with_square_matrix(task, output, |matrix, vertices| {
-        let mut through = vec![L::Distance::UNREACHABLE; vertices];
+        let mut through = memory::filled("a row of distances", vertices, L::Distance::UNREACHABLE)?;
         for k in 0..vertices {
             through.copy_from_slice(&matrix[k * vertices..][..vertices]);
             task.team.install(|| {
@@ -126,7 +126,7 @@ pub(super) fn with_square_matrix<L: ApspLane>(
     match output {
         ApspOutput::Matrix(matrix) if task.is_square() => compute(matrix),
         ApspOutput::Matrix(rows) => {
-            let mut matrix = on_huge_pages(vec![L::Distance::ZERO; vertices * vertices]);
+            let mut matrix = square_matrix::<L>(vertices)?;
             let statistics = compute(&mut matrix)?;
             if task.columns() > 0 {
                 for (row, &source) in rows.chunks_exact_mut(task.columns()).zip(task.sources) {
@@ -136,17 +136,22 @@ pub(super) fn with_square_matrix<L: ApspLane>(
             Ok(statistics)
         }
         ApspOutput::Blocks(consumer) => {
-            let order: Vec<usize> = (0..task.sources.len()).collect();
+            let order = memory::listed("the order of rows", 0..task.sources.len())?;
             let have = consumer.start(&order)?;
             let mut statistics = Statistics::new();
             if have < order.len() {
-                let mut matrix = on_huge_pages(vec![L::Distance::ZERO; vertices * vertices]);
+                let mut matrix = square_matrix::<L>(vertices)?;
                 statistics = compute(&mut matrix)?;
                 let row_bytes = (task.columns() * size_of::<L::Distance>()).max(1) as u64;
                 let block = (task.block_bytes / row_bytes).clamp(1, order.len() as u64) as usize;
                 let mut values = Vec::new();
                 for rows in order[have..].chunks(block) {
-                    values.resize(rows.len() * task.columns(), L::Distance::UNREACHABLE);
+                    memory::resize(
+                        "a block of rows",
+                        &mut values,
+                        rows.len() * task.columns(),
+                        L::Distance::UNREACHABLE,
+                    )?;
                     if task.columns() > 0 {
                         for (cells, &row) in values.chunks_exact_mut(task.columns()).zip(rows) {
                             select(task, &matrix[task.sources[row] as usize * vertices..][..vertices], cells);
@@ -159,6 +164,12 @@ pub(super) fn with_square_matrix<L: ApspLane>(
             Ok(statistics)
         }
     }
+}
+
+/// A square matrix of zeros.
+fn square_matrix<L: Lane>(vertices: usize) -> Result<Vec<L::Distance>> {
+    let matrix = memory::zeroed("the matrix of distances", vertices.saturating_mul(vertices))?;
+    Ok(on_huge_pages(matrix))
 }
 
 /// The columns asked for.

@@ -17,7 +17,7 @@ use super::{ApspAlgorithm, ApspOutput, ApspTask};
 use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::graph::{DistanceValue, I32Lane, VertexId};
 use crate::problems::Problem;
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// This algorithm's line in the table.
 pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
@@ -47,7 +47,7 @@ fn solve(task: &ApspTask<'_, I32Lane>, output: ApspOutput<'_, i64>) -> Result<St
     }
     let potentials = potentials::<I32Lane>(task.adjacency, task.graph, task.sources, task.control)?;
     // An arc whose tail no source reaches is never taken; its weight may be anything that is not negative.
-    let mut weights = vec![0_i64; task.adjacency.arcs()];
+    let mut weights: Vec<i64> = memory::zeroed("the new weights of arcs", task.adjacency.arcs())?;
     for u in 0..task.graph.vertices() as VertexId {
         let from = potentials[u as usize];
         if from == i64::UNREACHABLE {
@@ -61,7 +61,7 @@ fn solve(task: &ApspTask<'_, I32Lane>, output: ApspOutput<'_, i64>) -> Result<St
             weights[arc] = reweighted.ok_or(Error::DistanceOverflow { lane: "i32->i64" })?;
         }
     }
-    let graph = Renumbered::new(task.adjacency, &weights);
+    let graph = Renumbered::new(task.adjacency, &weights)?;
     let ladder = Johnson::ladder(&graph, &weights, task.sources.len());
     batched::search::<I32Lane>(task, &graph, &ladder, output, &|source, row| {
         let from = potentials[source as usize];

@@ -11,7 +11,7 @@
 
 use crate::graph::{Adjacency, DistanceValue, Graph, Lane, NO_VERTEX, VertexId};
 use crate::problems::NegativeCycle;
-use crate::{Control, Error, Result};
+use crate::{Control, Error, Result, memory};
 
 /// Least distances from any of the sources, `UNREACHABLE` where there is none.
 ///
@@ -25,18 +25,19 @@ pub(crate) fn potentials<L: Lane>(
     sources: &[VertexId],
     control: &Control,
 ) -> Result<Vec<L::Distance>> {
-    let mut distances = vec![L::Distance::UNREACHABLE; graph.vertices()];
-    let mut parents = vec![NO_VERTEX; graph.vertices()];
-    let mut queued = vec![false; graph.vertices()];
-    let mut current = Vec::new();
+    let vertices = graph.vertices();
+    let mut distances = memory::filled("the array of potentials", vertices, L::Distance::UNREACHABLE)?;
+    let mut parents = memory::filled("the array of predecessors", vertices, NO_VERTEX)?;
+    let mut queued: Vec<bool> = memory::zeroed("the marks of vertices", vertices)?;
+    let mut current = memory::with_capacity("the list of active vertices", vertices)?;
     for &source in sources {
         distances[source as usize] = L::Distance::ZERO;
         if !std::mem::replace(&mut queued[source as usize], true) {
             current.push(source);
         }
     }
-    let mut next = Vec::new();
-    for _ in 0..=graph.vertices() {
+    let mut next = memory::with_capacity("the list of active vertices", vertices)?;
+    for _ in 0..=vertices {
         control.check()?;
         if current.is_empty() {
             break;
@@ -54,7 +55,7 @@ pub(crate) fn potentials<L: Lane>(
                 }
             }
         }
-        if let Some(vertices) = cycle_of_parents(&parents)
+        if let Some(vertices) = cycle_of_parents(&parents)?
             && let Some(cycle) = NegativeCycle::through(graph, &vertices)
         {
             return Err(Error::NegativeCycle(Box::new(cycle)));
@@ -66,9 +67,9 @@ pub(crate) fn potentials<L: Lane>(
 }
 
 /// The vertices of a cycle of parents, in the direction of the arcs.
-fn cycle_of_parents(parents: &[VertexId]) -> Option<Vec<VertexId>> {
+fn cycle_of_parents(parents: &[VertexId]) -> Result<Option<Vec<VertexId>>> {
     // `walk[v]` is the number of the walk that came through `v` first.
-    let mut walk = vec![0_u32; parents.len()];
+    let mut walk: Vec<u32> = memory::zeroed("the marks of vertices", parents.len())?;
     for start in 0..parents.len() {
         let number = start as u32 + 1;
         let mut at = start as VertexId;
@@ -84,10 +85,10 @@ fn cycle_of_parents(parents: &[VertexId]) -> Option<Vec<VertexId>> {
                 before = parents[before as usize];
             }
             cycle.reverse();
-            return Some(cycle);
+            return Ok(Some(cycle));
         }
     }
-    None
+    Ok(None)
 }
 
 #[cfg(test)]

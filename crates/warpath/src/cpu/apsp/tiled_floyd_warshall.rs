@@ -119,7 +119,7 @@ use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::cpu::instructions::InstructionSet;
 use crate::graph::DistanceValue;
 use crate::problems::Problem;
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// This algorithm's line in the table.
 pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
@@ -159,7 +159,7 @@ fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance
             } else {
                 Dense::eliminate(matrix, vertices, &mut progress)
             }
-        });
+        })?;
         let bits = (size_of::<L::Distance>() * if halved { 4 } else { 8 }) as u64;
         match outcome {
             Outcome::Complete => Ok(Some(vec![("cell_bits", bits)])),
@@ -184,13 +184,17 @@ pub trait Dense: DistanceValue {
     /// The greatest value of the cell of half the width; 0 where there is none.
     const HALF_GREATEST: f64;
     /// Eliminates a matrix of distances in place.
-    fn eliminate(matrix: &mut [Self], n: usize, progress: &mut (dyn FnMut(usize, usize) -> bool + Send)) -> Outcome;
+    fn eliminate(
+        matrix: &mut [Self],
+        n: usize,
+        progress: &mut (dyn FnMut(usize, usize) -> bool + Send),
+    ) -> Result<Outcome>;
     /// The same in cells of half the width; the matrix stays as it is unless that completes.
     fn eliminate_halved(
         matrix: &mut [Self],
         n: usize,
         progress: &mut (dyn FnMut(usize, usize) -> bool + Send),
-    ) -> Outcome;
+    ) -> Result<Outcome>;
 }
 
 macro_rules! dense {
@@ -203,7 +207,7 @@ macro_rules! dense {
                 matrix: &mut [Self],
                 n: usize,
                 progress: &mut (dyn FnMut(usize, usize) -> bool + Send),
-            ) -> Outcome {
+            ) -> Result<Outcome> {
                 Self::eliminate(matrix, n, progress)
             }
         }
@@ -217,11 +221,11 @@ macro_rules! dense {
                 matrix: &mut [Self],
                 n: usize,
                 progress: &mut (dyn FnMut(usize, usize) -> bool + Send),
-            ) -> Outcome {
+            ) -> Result<Outcome> {
                 let narrow = |&cell: &$distance| <$half>::try_from(cell).unwrap_or(<$half as Cell>::INFINITY);
-                let mut cells = vec![0 as $half; matrix.len()];
+                let mut cells: Vec<$half> = memory::zeroed("the matrix of narrow cells", matrix.len())?;
                 cells.par_iter_mut().zip(matrix.par_iter()).for_each(|(cell, distance)| *cell = narrow(distance));
-                let outcome = tiled_floyd_warshall(&mut cells, n, progress);
+                let outcome = tiled_floyd_warshall(&mut cells, n, progress)?;
                 if outcome == Outcome::Complete {
                     let widen = |cell: $half| match cell {
                         <$half as Cell>::INFINITY => <$distance as DistanceValue>::UNREACHABLE,
@@ -229,7 +233,7 @@ macro_rules! dense {
                     };
                     matrix.par_iter_mut().zip(&cells).for_each(|(distance, &cell)| *distance = widen(cell));
                 }
-                outcome
+                Ok(outcome)
             }
         }
     };
@@ -238,15 +242,15 @@ macro_rules! dense {
             matrix: &mut [Self],
             n: usize,
             progress: &mut (dyn FnMut(usize, usize) -> bool + Send),
-        ) -> Outcome {
-            let outcome = tiled_floyd_warshall(matrix, n, progress);
+        ) -> Result<Outcome> {
+            let outcome = tiled_floyd_warshall(matrix, n, progress)?;
             let restore = |cell: &mut $distance| {
                 if *cell >= <$distance as Cell>::INFINITY {
                     *cell = <$distance as DistanceValue>::UNREACHABLE;
                 }
             };
             matrix.par_iter_mut().for_each(restore);
-            outcome
+            Ok(outcome)
         }
     };
 }
@@ -378,6 +382,10 @@ pub enum Outcome {
 /// [`Outcome::TooNarrow`] cannot occur if `n` times the largest absolute weight is below half of
 /// [`Cell::INFINITY`].
 ///
+/// # Errors
+///
+/// If there is no memory for a block of rows.
+///
 /// # Panics
 ///
 /// If the matrix does not have `n * n` cells.
@@ -385,7 +393,7 @@ fn tiled_floyd_warshall<T: Cell>(
     matrix: &mut [T],
     n: usize,
     progress: &mut (dyn FnMut(usize, usize) -> bool + Send),
-) -> Outcome {
+) -> Result<Outcome> {
     close_with(InstructionSet::detect(), matrix, n, progress)
 }
 
@@ -394,20 +402,20 @@ fn close_with<T: Cell>(
     matrix: &mut [T],
     n: usize,
     progress: &mut (dyn FnMut(usize, usize) -> bool + Send),
-) -> Outcome {
+) -> Result<Outcome> {
     assert_eq!(matrix.len(), n * n, "the matrix must have n * n cells");
     let Some(weights) = WeightSurvey::of(matrix, n) else {
-        return Outcome::TooNarrow;
+        return Ok(Outcome::TooNarrow);
     };
     let outcome = if T::NON_NEGATIVE_IS_FASTER && weights.non_negative {
-        close_shaped::<T, true>(instruction_set, matrix, n, progress)
+        close_shaped::<T, true>(instruction_set, matrix, n, progress)?
     } else {
-        close_shaped::<T, false>(instruction_set, matrix, n, progress)
+        close_shaped::<T, false>(instruction_set, matrix, n, progress)?
     };
     if outcome == Outcome::Complete && !weights.settle(matrix, n) {
-        return Outcome::TooNarrow;
+        return Ok(Outcome::TooNarrow);
     }
-    outcome
+    Ok(outcome)
 }
 
 /// Chooses the register tile: 24 accumulators of 64 bytes with AVX-512, which has 32 registers;
@@ -418,7 +426,7 @@ fn close_shaped<T: Cell, const NON_NEGATIVE: bool>(
     matrix: &mut [T],
     n: usize,
     progress: &mut (dyn FnMut(usize, usize) -> bool + Send),
-) -> Outcome {
+) -> Result<Outcome> {
     macro_rules! close {
         ($rows:literal x $columns:literal) => {
             TileKernel::<T, $rows, $columns, NON_NEGATIVE> { instruction_set, cells: PhantomData }
@@ -554,18 +562,24 @@ struct TileKernel<T, const ROWS: usize, const COLUMNS: usize, const NON_NEGATIVE
 impl<T: Cell, const ROWS: usize, const COLUMNS: usize, const NON_NEGATIVE: bool>
     TileKernel<T, ROWS, COLUMNS, NON_NEGATIVE>
 {
-    fn close(&self, matrix: &mut [T], n: usize, progress: &mut (dyn FnMut(usize, usize) -> bool + Send)) -> Outcome {
+    fn close(
+        &self,
+        matrix: &mut [T],
+        n: usize,
+        progress: &mut (dyn FnMut(usize, usize) -> bool + Send),
+    ) -> Result<Outcome> {
         if n <= TRIPLE_LOOP_LIMIT {
             triple_loop(self.instruction_set, matrix, n);
-            return match (0..n).find(|&vertex| matrix[vertex * n + vertex] < T::ZERO) {
+            return Ok(match (0..n).find(|&vertex| matrix[vertex * n + vertex] < T::ZERO) {
                 Some(vertex) => Outcome::NegativeCycle { vertex },
                 None => Outcome::Complete,
-            };
+            });
         }
 
         let block = block_size(n);
-        let mut diagonal = vec![T::INFINITY; block * block];
-        let mut row_panel = vec![[T::INFINITY; COLUMNS]; n.div_ceil(COLUMNS) * block];
+        let mut diagonal = memory::filled("a block of the matrix", block * block, T::INFINITY)?;
+        let strips = n.div_ceil(COLUMNS);
+        let mut row_panel = memory::filled("rows of the matrix", strips * block, [T::INFINITY; COLUMNS])?;
         for start in (0..n).step_by(block) {
             let end = n.min(start + block);
             let depth = end - start;
@@ -574,20 +588,20 @@ impl<T: Cell, const ROWS: usize, const COLUMNS: usize, const NON_NEGATIVE: bool>
             for (row, tile_row) in diagonal.chunks_exact_mut(depth).enumerate() {
                 tile_row.copy_from_slice(&matrix[(start + row) * n..][start..end]);
             }
-            let outcome = self.close(diagonal, depth, &mut |_, _| true);
+            let outcome = self.close(diagonal, depth, &mut |_, _| true)?;
             if let Outcome::NegativeCycle { vertex } = outcome {
-                return Outcome::NegativeCycle { vertex: start + vertex };
+                return Ok(Outcome::NegativeCycle { vertex: start + vertex });
             }
 
-            let row_panel = &mut row_panel[..n.div_ceil(COLUMNS) * depth];
+            let row_panel = &mut row_panel[..strips * depth];
             self.relax_row_panel(&matrix[start * n..end * n], n, diagonal, row_panel);
             self.relax_other_rows(matrix, n, start..end, block, diagonal, row_panel);
 
             if !progress(end, n) && end < n {
-                return Outcome::Cancelled;
+                return Ok(Outcome::Cancelled);
             }
         }
-        Outcome::Complete
+        Ok(Outcome::Complete)
     }
 
     /// Phase 2, first half. Packs the rows of the block and relaxes the packed copy; the matrix
@@ -982,7 +996,7 @@ mod tests {
         n: usize,
     ) -> (Outcome, Vec<Option<i64>>) {
         let mut cells: Vec<T> = matrix.iter().map(|&value| T::from_wide(value)).collect();
-        let outcome = close_with(instruction_set, &mut cells, n, &mut |_, _| true);
+        let outcome = close_with(instruction_set, &mut cells, n, &mut |_, _| true).unwrap();
         (outcome, cells.into_iter().map(T::to_wide).collect())
     }
 
@@ -1085,7 +1099,7 @@ mod tests {
         }
         let mut floats = vec![f32::INFINITY; 9];
         (floats[1], floats[5]) = (f32::MAX, f32::MAX);
-        assert_eq!(tiled_floyd_warshall(&mut floats, 3, &mut |_, _| true), Outcome::Complete);
+        assert_eq!(tiled_floyd_warshall(&mut floats, 3, &mut |_, _| true).unwrap(), Outcome::Complete);
         assert_eq!(floats[2], f32::INFINITY, "the caller, who has the arcs, tells this from no path");
     }
 
@@ -1096,7 +1110,7 @@ mod tests {
         (matrix[1], matrix[n + 2]) = (5, -2);
         let mut expected = vec![i32::INFINITY; n * n];
         (expected[1], expected[2], expected[n + 2]) = (5, 3, -2);
-        assert_eq!(tiled_floyd_warshall(&mut matrix, n, &mut |_, _| true), Outcome::Complete);
+        assert_eq!(tiled_floyd_warshall(&mut matrix, n, &mut |_, _| true).unwrap(), Outcome::Complete);
         assert!(matrix == expected);
     }
 
@@ -1156,11 +1170,12 @@ mod tests {
         let outcome = tiled_floyd_warshall(&mut cells.clone(), n, &mut |done, total| {
             calls.push((done, total));
             true
-        });
+        })
+        .unwrap();
         assert_eq!(outcome, Outcome::Complete);
         assert_eq!(calls.last(), Some(&(n, n)));
         assert!(calls.is_sorted());
-        let outcome = tiled_floyd_warshall(&mut cells.clone(), n, &mut |_, _| false);
+        let outcome = tiled_floyd_warshall(&mut cells.clone(), n, &mut |_, _| false).unwrap();
         assert_eq!(outcome, Outcome::Cancelled);
     }
 }

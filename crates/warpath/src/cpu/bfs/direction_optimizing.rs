@@ -37,7 +37,7 @@ use crate::cpu::Worker;
 use crate::graph::{Csr, VertexId};
 use crate::prefetch::{prefetch, prefetch_for_writing};
 use crate::problems::Problem;
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// This algorithm's line in the table.
 pub const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
@@ -79,8 +79,8 @@ const CHUNK_VERTICES: usize = 64 * CHUNK;
 fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
     task.check()?;
     let vertices = task.graph.vertices();
-    let mut search = Search::new(vertices);
-    let mut levels = task.team.filled(vertices, || UNREACHED);
+    let mut search = Search::new(vertices)?;
+    let mut levels = task.team.filled("the array of levels", vertices, || UNREACHED)?;
     let counters = search.run(task, &mut levels, |wide| {
         let mut ends = task.team.run(wide);
         ends.swap_remove(0)
@@ -118,8 +118,8 @@ enum End {
 }
 
 impl Search {
-    pub(super) fn new(vertices: usize) -> Self {
-        Search { queue: Queue::new(vertices), wide: None }
+    pub(super) fn new(vertices: usize) -> Result<Self> {
+        Ok(Search { queue: Queue::new(vertices)?, wide: None })
     }
 
     /// Fills in the levels, all of which are [`UNREACHED`]; counts levels: narrow, top-down, bottom-up.
@@ -133,7 +133,7 @@ impl Search {
     ) -> Result<[u64; 3]> {
         const LEVELS_BETWEEN_CHECKS: u64 = 64;
         let graph = task.graph.csr();
-        let mut targets = task.targets.to_vec();
+        let mut targets = memory::copied("the list of targets", task.targets)?;
         let mut counters = [0; 3];
         let mut level = 0;
         let mut fresh = true;
@@ -151,7 +151,10 @@ impl Search {
                 counters[0] += 1;
                 self.queue.expand(graph, level, levels);
             }
-            let wide = self.wide.get_or_insert_with(|| Wide::new(graph.vertices()));
+            let wide = match &mut self.wide {
+                Some(wide) => wide,
+                none => none.insert(Wide::new(graph.vertices())?),
+            };
             if std::mem::take(&mut fresh) {
                 wide.restart(graph.vertices());
             }
@@ -238,16 +241,17 @@ struct Wide {
 }
 
 impl Wide {
-    fn new(vertices: usize) -> Self {
+    fn new(vertices: usize) -> Result<Self> {
         let words = vertices.div_ceil(64);
-        Wide {
-            settled: bytemuck::zeroed_vec(words),
-            frontiers: [bytemuck::zeroed_vec(words), bytemuck::zeroed_vec(words)],
-            marks: bytemuck::zeroed_vec(64 * words),
+        let bits = || memory::zeroed("a set of vertices", words);
+        Ok(Wide {
+            settled: bits()?,
+            frontiers: [bits()?, bits()?],
+            marks: memory::zeroed("the marks of vertices", 64 * words)?,
             rounds: Default::default(),
             settled_before: AtomicUsize::new(0),
             explored_before: AtomicUsize::new(0),
-        }
+        })
     }
 
     /// Forgets the last search.

@@ -23,7 +23,7 @@ use crate::cpu::Team;
 use crate::graph::{Csr, Graph, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::prefetch::prefetch;
-use crate::{Control, Error, Result};
+use crate::{Control, Error, Result, memory};
 
 /// Levels inside a batch are kept in bytes; this one means "not reached".
 const NOT_REACHED: u8 = u8::MAX;
@@ -97,14 +97,20 @@ pub fn levels_of_many(
                 control.check()?;
                 let end = sources.len().min(first + wanted);
                 if !deep {
-                    let batch = batch.get_or_insert_with(|| AnyBatch::new(graph.vertices(), width));
+                    let batch = match &mut batch {
+                        Some(batch) => batch,
+                        none => none.insert(AnyBatch::new(graph.vertices(), width)?),
+                    };
                     if batch.run(graph, &sources[first..end], first, control, emit)? {
                         continue;
                     }
                     too_deep.store(true, Ordering::Relaxed);
                 }
                 batch = None;
-                let single = single.get_or_insert_with(|| Single::new(graph.vertices()));
+                let single = match &mut single {
+                    Some(single) => single,
+                    none => none.insert(Single::new(graph.vertices())?),
+                };
                 for (index, &source) in (first..).zip(&sources[first..end]) {
                     control.check()?;
                     emit(index, single.run(graph.csr(), source))?;
@@ -130,8 +136,8 @@ struct Single {
 }
 
 impl Single {
-    fn new(vertices: usize) -> Self {
-        Single { levels: vec![UNREACHED; vertices], queue: Queue::new(vertices) }
+    fn new(vertices: usize) -> Result<Self> {
+        Ok(Single { levels: memory::filled("the array of levels", vertices, UNREACHED)?, queue: Queue::new(vertices)? })
     }
 
     fn run(&mut self, graph: &Csr, source: VertexId) -> &[u32] {
@@ -156,13 +162,13 @@ enum AnyBatch {
 }
 
 impl AnyBatch {
-    fn new(vertices: usize, width: usize) -> Self {
-        match width {
-            ..=64 => AnyBatch::Of64(Batch::new(vertices)),
-            65..=128 => AnyBatch::Of128(Batch::new(vertices)),
-            129..=256 => AnyBatch::Of256(Batch::new(vertices)),
-            _ => AnyBatch::Of512(Batch::new(vertices)),
-        }
+    fn new(vertices: usize, width: usize) -> Result<Self> {
+        Ok(match width {
+            ..=64 => AnyBatch::Of64(Batch::new(vertices)?),
+            65..=128 => AnyBatch::Of128(Batch::new(vertices)?),
+            129..=256 => AnyBatch::Of256(Batch::new(vertices)?),
+            _ => AnyBatch::Of512(Batch::new(vertices)?),
+        })
     }
 
     /// Runs the searches and emits their levels, numbered from `first`; false, with nothing emitted, if the graph is
@@ -210,18 +216,18 @@ struct Batch<const WORDS: usize> {
 impl<const WORDS: usize> Batch<WORDS> {
     const NONE: Searches<WORDS> = [0; WORDS];
 
-    fn new(vertices: usize) -> Self {
+    fn new(vertices: usize) -> Result<Self> {
         const LINE: usize = 64;
-        Batch {
-            seen: filled(vertices, Self::NONE),
-            frontier: filled(vertices, Self::NONE),
-            next: filled(vertices, Self::NONE),
-            active: Vec::new(),
-            next_active: Vec::new(),
+        Ok(Batch {
+            seen: filled(vertices, Self::NONE)?,
+            frontier: filled(vertices, Self::NONE)?,
+            next: filled(vertices, Self::NONE)?,
+            active: memory::with_capacity("the list of active vertices", vertices)?,
+            next_active: memory::with_capacity("the list of active vertices", vertices)?,
             levels: Vec::new(),
             stride: vertices.next_multiple_of(LINE) + LINE,
-            row: vec![UNREACHED; vertices],
-        }
+            row: memory::filled("the array of levels", vertices, UNREACHED)?,
+        })
     }
 
     fn run(
@@ -233,7 +239,7 @@ impl<const WORDS: usize> Batch<WORDS> {
         emit: &EmitLevels<'_>,
     ) -> Result<bool> {
         let vertices = graph.vertices();
-        self.start(sources);
+        self.start(sources)?;
         let mut level = 0_u8;
         let mut pulled = false;
         while !self.active.is_empty() {
@@ -263,7 +269,7 @@ impl<const WORDS: usize> Batch<WORDS> {
         Ok(true)
     }
 
-    fn start(&mut self, sources: &[VertexId]) {
+    fn start(&mut self, sources: &[VertexId]) -> Result<()> {
         let mut absent = [u64::MAX; WORDS];
         for search in 0..sources.len() {
             absent[search / 64] &= !(1 << (search % 64));
@@ -272,7 +278,8 @@ impl<const WORDS: usize> Batch<WORDS> {
         self.frontier.fill(Self::NONE);
         self.next.fill(Self::NONE);
         if self.levels.is_empty() {
-            self.levels = on_huge_pages(Vec::with_capacity(sources.len() * self.stride));
+            let levels = memory::with_capacity("the levels of a batch", sources.len() * self.stride)?;
+            self.levels = on_huge_pages(levels);
         }
         self.levels.clear();
         self.levels.resize(sources.len() * self.stride, NOT_REACHED);
@@ -286,6 +293,7 @@ impl<const WORDS: usize> Batch<WORDS> {
         }
         self.active.sort_unstable();
         self.active.dedup();
+        Ok(())
     }
 
     /// One level along the out-arcs of the active vertices. `next` is empty before, and after.
@@ -349,10 +357,10 @@ impl<const WORDS: usize> Batch<WORDS> {
 }
 
 /// A vector for random access.
-fn filled<T: Copy>(length: usize, value: T) -> Vec<T> {
-    let mut vector = on_huge_pages(Vec::with_capacity(length));
+fn filled<T: Copy>(length: usize, value: T) -> Result<Vec<T>> {
+    let mut vector = on_huge_pages(memory::with_capacity("the searches of a batch by vertex", length)?);
     vector.resize(length, value);
-    vector
+    Ok(vector)
 }
 
 /// Writes the level of `v` for the searches that have arrived there.

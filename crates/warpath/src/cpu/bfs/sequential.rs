@@ -19,12 +19,12 @@
 //! they are vertices. Offsets and heads are a `Csr`'s, which has checked them.
 
 use super::{BfsAlgorithm, BfsOutcome, BfsTask, UNREACHED};
-use crate::Result;
 use crate::algorithms::AlgorithmInfo;
 use crate::graph::{Csr, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::prefetch::prefetch;
 use crate::problems::Problem;
+use crate::{Result, memory};
 
 /// This algorithm's line in the table.
 pub const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
@@ -51,10 +51,10 @@ fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
     const VERTICES_BETWEEN_CHECKS: usize = 1 << 16;
     task.check()?;
     let graph = task.graph.csr();
-    let mut levels = on_huge_pages(Vec::with_capacity(graph.vertices()));
+    let mut levels = on_huge_pages(memory::with_capacity("the array of levels", graph.vertices())?);
     levels.resize(graph.vertices(), UNREACHED);
-    let mut queue = Queue::new(graph.vertices());
-    let mut targets = task.targets.to_vec();
+    let mut queue = Queue::new(graph.vertices())?;
+    let mut targets = memory::copied("the list of targets", task.targets)?;
     queue.restart(task.begin(&mut levels));
     let (mut level, mut checked_at) = (0, 0);
     task.control.check()?;
@@ -94,8 +94,13 @@ pub(super) struct Queue {
 
 impl Queue {
     /// Room for all vertices of a graph. Memory is touched only as it fills, by huge pages.
-    pub(super) fn new(vertices: usize) -> Self {
-        Queue { vertices: on_huge_pages(Vec::with_capacity(vertices + 1)), head: 0, tail: 0 }
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory for them.
+    pub(super) fn new(vertices: usize) -> Result<Self> {
+        let vertices = on_huge_pages(memory::with_capacity("the queue of vertices", vertices + 1)?);
+        Ok(Queue { vertices, head: 0, tail: 0 })
     }
 
     /// Forgets everything and begins with this frontier, no vertex of which is named twice: there is room for each once.

@@ -23,12 +23,12 @@
 use rayon::prelude::*;
 
 use super::{ClosureAlgorithm, ClosureBits, ClosureOutcome, ClosureTask, for_each_instruction_set};
-use crate::Result;
 use crate::algorithms::AlgorithmInfo;
 use crate::cpu::Team;
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::{BitMatrix, Line, Problem};
+use crate::{Result, memory};
 
 /// This algorithm's line in the table.
 pub const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
@@ -77,8 +77,8 @@ fn solve(task: &ClosureTask<'_>) -> Result<ClosureOutcome> {
         });
         // Tables are made by each share of rows for itself, so a share should not be small.
         let share = vertices.div_ceil(task.team.threads()).clamp(256, 2048);
-        let mut selections = vec![[0; WORDS]; vertices];
-        let mut pivot_rows = Vec::new();
+        let mut selections: Vec<Selection> = memory::zeroed("the selections of pivots", vertices)?;
+        let mut pivot_rows = memory::with_capacity("the rows of pivots", PIVOTS * lines_per_row)?;
         for round in 0..rounds {
             task.control.progress("solve", round as u64, rounds as u64)?;
             let first = round * PIVOTS;

@@ -28,9 +28,10 @@ use super::{ClosureAlgorithm, ClosureBits, ClosureOutcome, ClosureTask, for_each
 use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::cpu::Team;
 use crate::graph::{Components, Graph, NO_VERTEX, strongly_connected_components, weakly_connected_components};
+use crate::memory::allocation::{bytes_of, refused};
 use crate::plan::Plan;
 use crate::problems::{BitMatrix, CondensedBits, Line, Problem};
-use crate::{Control, Result};
+use crate::{Control, Result, memory};
 
 /// This algorithm's line in the table.
 pub const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
@@ -58,7 +59,8 @@ fn plan(graph: &Graph, team: &Team, available: u64) -> Plan {
     if at_most.memory_bytes() <= available {
         return at_most;
     }
-    with_components(team.install(|| components(graph)).count)
+    // Without the memory to count them, there is none for the bits either.
+    with_components(team.install(|| components(graph)).map_or(graph.vertices(), |components| components.count))
 }
 
 /// What [`count`] takes, at most, if there are so many components.
@@ -77,7 +79,7 @@ pub(crate) fn plan_counts(graph: &Graph, team: &Team, components: usize) -> Plan
 fn solve(task: &ClosureTask<'_>) -> Result<ClosureOutcome> {
     task.team.install(|| {
         task.control.check()?;
-        let condensation = Condensation::new(task.graph);
+        let condensation = Condensation::new(task.graph)?;
         let statistics = condensation.statistics();
         let count = condensation.components.count;
         let mut bits = None;
@@ -104,7 +106,8 @@ fn solve(task: &ClosureTask<'_>) -> Result<ClosureOutcome> {
             bits = Some(matrix);
         }
         let Condensation { components, sizes, cyclic, .. } = condensation;
-        let reaches_itself = if task.irreflexive { cyclic } else { vec![true; count] };
+        let reaches_itself =
+            if task.irreflexive { cyclic } else { memory::filled("the marks of components", count, true)? };
         let condensed = CondensedBits { component: components.of, sizes, reaches_itself, bits };
         Ok(ClosureOutcome { bits: ClosureBits::Condensed(condensed), statistics })
     })
@@ -114,12 +117,12 @@ fn solve(task: &ClosureTask<'_>) -> Result<ClosureOutcome> {
 pub(crate) fn count(task: &ClosureTask<'_>) -> Result<(Vec<u64>, Statistics)> {
     task.team.install(|| {
         task.control.check()?;
-        let condensation = Condensation::new(task.graph);
+        let condensation = Condensation::new(task.graph)?;
         let statistics = condensation.statistics();
         let sizes = &condensation.sizes;
         let mut counts;
         if task.graph.is_directed() {
-            counts = vec![0; sizes.len()];
+            counts = memory::zeroed("the array of counts", sizes.len())?;
             condensation.sweep(task.team, task.control, |strips| {
                 for strip in strips {
                     let large = LargeComponents::new(sizes, strip.index);
@@ -131,17 +134,18 @@ pub(crate) fn count(task: &ClosureTask<'_>) -> Result<(Vec<u64>, Statistics)> {
                 }
             })?;
         } else {
-            counts = sizes.clone();
+            counts = memory::copied("the array of counts", sizes)?;
         }
         if task.irreflexive {
             counts.iter_mut().zip(&condensation.cyclic).for_each(|(count, &cyclic)| *count -= u64::from(!cyclic));
         }
-        let by_vertex = condensation.components.of.iter().map(|&component| counts[component as usize]).collect();
+        let by_vertex = condensation.components.of.iter().map(|&component| counts[component as usize]);
+        let by_vertex = memory::listed("the array of counts", by_vertex)?;
         Ok((by_vertex, statistics))
     })
 }
 
-fn components(graph: &Graph) -> Components {
+fn components(graph: &Graph) -> Result<Components> {
     if graph.is_directed() { strongly_connected_components(graph) } else { weakly_connected_components(graph) }
 }
 
@@ -159,18 +163,18 @@ struct Condensation {
 }
 
 impl Condensation {
-    fn new(graph: &Graph) -> Self {
+    fn new(graph: &Graph) -> Result<Self> {
         const COMPONENTS_AT_ONCE: usize = 1 << 10;
-        let components = components(graph);
-        let sizes = components.sizes();
-        let mut starts = Vec::with_capacity(components.count + 1);
+        let components = components(graph)?;
+        let sizes = components.sizes()?;
+        let mut starts = memory::with_capacity("the offsets of components", components.count + 1)?;
         starts.push(0);
         starts.extend(sizes.iter().scan(0, |sum, &size| {
             *sum += size as usize;
             Some(*sum)
         }));
-        let mut next = starts.clone();
-        let mut members = vec![NO_VERTEX; components.of.len()];
+        let mut next = memory::copied("the offsets of components", &starts)?;
+        let mut members = memory::filled("the list of vertices by component", components.of.len(), NO_VERTEX)?;
         for (v, &component) in components.of.iter().enumerate() {
             members[next[component as usize]] = v as u32;
             next[component as usize] += 1;
@@ -199,10 +203,11 @@ impl Condensation {
                 (cyclic, degrees, successors)
             })
             .collect();
-        let mut cyclic = Vec::with_capacity(components.count);
-        let mut offsets = Vec::with_capacity(components.count + 1);
+        let mut cyclic = memory::with_capacity("the marks of components", components.count)?;
+        let mut offsets = memory::with_capacity("the offsets of components", components.count + 1)?;
         offsets.push(0);
-        let mut successors = Vec::with_capacity(collected.iter().map(|(_, _, successors)| successors.len()).sum());
+        let arcs = collected.iter().map(|(_, _, successors)| successors.len()).sum();
+        let mut successors = memory::with_capacity("the list of arcs between components", arcs)?;
         let mut end = 0;
         for (some_cyclic, some_degrees, some_successors) in collected {
             cyclic.extend(some_cyclic);
@@ -212,7 +217,7 @@ impl Condensation {
             }));
             successors.extend(some_successors.into_iter().map(AtomicU32::new));
         }
-        Condensation { components, sizes, cyclic, offsets, successors }
+        Ok(Condensation { components, sizes, cyclic, offsets, successors })
     }
 
     fn statistics(&self) -> Statistics {
@@ -235,10 +240,17 @@ impl Condensation {
         while left > 0 {
             control.progress("solve", (strips - left) as u64, strips as u64)?;
             let now = left.min(at_once.len());
-            at_once[..now].par_iter_mut().enumerate().for_each(|(position, strip)| {
+            at_once[..now].par_iter_mut().enumerate().try_for_each(|(position, strip)| -> Result<()> {
                 strip.index = left - 1 - position;
+                strip.lines.clear();
+                let rows = count - strip.first_component();
+                strip
+                    .lines
+                    .try_reserve_exact(rows)
+                    .map_err(|_| refused("a strip of columns", bytes_of::<Line>(rows)))?;
                 sweep_strip(self, strip);
-            });
+                Ok(())
+            })?;
             hand_over(&at_once[..now]);
             left -= now;
         }
@@ -290,11 +302,9 @@ impl Strip {
 }
 
 for_each_instruction_set! {
-    /// Fills a strip, and strikes out what it finds redundant.
+    /// Fills a strip, which is empty and has room, and strikes out what it finds redundant.
     fn sweep_strip(condensation: &Condensation, strip: &mut Strip) {
         let first = strip.first_component();
-        strip.lines.clear();
-        strip.lines.reserve_exact(condensation.components.count - first);
         for component in first..condensation.components.count {
             let mut line = Line::ZERO;
             let row = condensation.offsets[component]..condensation.offsets[component + 1];

@@ -47,7 +47,7 @@ fn solve(task: &ClosureTask<'_>) -> Result<ClosureOutcome> {
             row[u] = 1;
         }
     }
-    let mut through = vec![0_u8; vertices];
+    let mut through: Vec<u8> = memory::zeroed("a row of bytes", vertices)?;
     for k in 0..vertices {
         task.control.progress("solve", k as u64, vertices as u64)?;
         through.copy_from_slice(&reaches[k * vertices..(k + 1) * vertices]);

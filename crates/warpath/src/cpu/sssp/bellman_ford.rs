@@ -17,7 +17,7 @@ use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
 use crate::algorithms::AlgorithmInfo;
 use crate::graph::{DistanceValue, Lane, NO_VERTEX};
 use crate::problems::{NegativeCycle, Problem, cycles_of_predecessors, greatest_weight, relative_slack};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// This algorithm's line in the table.
 pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
@@ -59,11 +59,13 @@ fn run<L: Lane>(task: &SsspTask<'_, L>, can_sink: bool, caution: f64) -> Result<
         let (through, to) = (through.to_f64(), to.to_f64());
         through < to - caution * weight_scale.max(through.abs()).max(to.abs())
     };
-    let mut distances = vec![L::Distance::UNREACHABLE; vertices];
-    let mut predecessors = vec![NO_VERTEX; if can_sink { vertices } else { 0 }];
-    let mut in_next = vec![false; vertices];
-    let mut current = task.sources.to_vec();
-    let mut next = Vec::new();
+    let mut distances = memory::filled("the array of distances", vertices, L::Distance::UNREACHABLE)?;
+    let with_predecessors = if can_sink { vertices } else { 0 };
+    let mut predecessors = memory::filled("the array of predecessors", with_predecessors, NO_VERTEX)?;
+    let mut in_next: Vec<bool> = memory::zeroed("the marks of vertices", vertices)?;
+    let mut current = memory::with_capacity("the list of active vertices", vertices.max(task.sources.len()))?;
+    current.extend_from_slice(task.sources);
+    let mut next = memory::with_capacity("the list of active vertices", vertices)?;
     task.sources.iter().for_each(|&source| distances[source as usize] = L::Distance::ZERO);
     let (mut rounds, mut relaxations, mut work_since_check) = (0_u64, 0_u64, 0_usize);
     while !current.is_empty() {
@@ -93,7 +95,7 @@ fn run<L: Lane>(task: &SsspTask<'_, L>, can_sink: bool, caution: f64) -> Result<
         if can_sink && (work_since_check > vertices || rounds >= vertices as u64 || current.is_empty()) {
             work_since_check = 0;
             let mut sank_by_rounding = false;
-            for cycle in cycles_of_predecessors(&predecessors) {
+            for cycle in cycles_of_predecessors(&predecessors)? {
                 if let Some(cycle) = NegativeCycle::through(task.graph, &cycle) {
                     return Err(Error::NegativeCycle(Box::new(cycle)));
                 }

@@ -18,7 +18,8 @@ use std::collections::BinaryHeap;
 use std::collections::hash_map::Entry;
 
 use crate::graph::{Adjacency, DistanceValue, Lane, NO_VERTEX, VertexId};
-use crate::{Control, Result};
+use crate::memory::allocation::refused;
+use crate::{Control, Result, memory};
 
 type HashMap<K, V> = std::collections::HashMap<K, V>;
 
@@ -66,10 +67,16 @@ impl<'a, L: Lane> Side<'a, L> {
         &mut self,
         other: &Self,
         add: impl Fn(L::Distance, L::Distance) -> L::Distance,
-    ) -> (L::Distance, VertexId) {
+    ) -> Result<(L::Distance, VertexId)> {
         let mut best = (L::Distance::UNREACHABLE, NO_VERTEX);
-        let Some(Reverse((key, u))) = self.heap.pop() else { return best };
+        let Some(Reverse((key, u))) = self.heap.pop() else { return Ok(best) };
         let from = L::Distance::from_key(key);
+        let degree = self.graph.degree(u);
+        memory::reserve("the heap of vertices", &mut self.heap, degree)?;
+        self.reached.try_reserve(degree).map_err(|_| {
+            let entries = (self.reached.len() + degree) as u64;
+            refused("the table of vertices", entries * size_of::<(VertexId, (L::Distance, VertexId))>() as u64)
+        })?;
         for (v, weight) in self.graph.edges(u) {
             let through = L::extend(from, weight);
             if through == L::Distance::UNREACHABLE {
@@ -88,7 +95,7 @@ impl<'a, L: Lane> Side<'a, L> {
                 }
             }
         }
-        best
+        Ok(best)
     }
 
     /// The vertices from `v` back to where this side started, both included.
@@ -131,7 +138,7 @@ pub fn shortest_path<L: Lane>(
         if settled % SETTLED_BETWEEN_CHECKS == 0 {
             control.check()?;
         }
-        let found = if a <= b { ahead.settle(behind, add) } else { behind.settle(ahead, add) };
+        let found = if a <= b { ahead.settle(behind, add)? } else { behind.settle(ahead, add)? };
         if found.0 < best.0 {
             best = found;
         }

@@ -91,7 +91,7 @@ fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
     let width = Width::new(delta);
     let unreachable = L::Distance::UNREACHABLE.key();
     let vertices = task.adjacency.vertices();
-    let distances: Vec<Atomic<L>> = task.team.filled(vertices, || unreachable.atomic());
+    let distances: Vec<Atomic<L>> = task.team.filled("the array of distances", vertices, || unreachable.atomic())?;
     for &source in task.sources {
         DistanceKey::store(&distances[source as usize], L::Distance::ZERO.key());
     }

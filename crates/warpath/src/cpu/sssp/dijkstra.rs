@@ -10,10 +10,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
-use crate::Result;
 use crate::algorithms::AlgorithmInfo;
 use crate::graph::{DistanceValue, Lane};
 use crate::problems::Problem;
+use crate::{Result, memory};
 
 /// This algorithm's line in the table.
 pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
@@ -32,12 +32,13 @@ fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
     const SETTLED_BETWEEN_CHECKS: u64 = 1 << 14;
     task.check()?;
     let graph = task.adjacency;
-    let mut distances = vec![L::Distance::UNREACHABLE; graph.vertices()];
-    let mut is_target = vec![false; if task.targets.is_empty() { 0 } else { graph.vertices() }];
+    let mut distances = memory::filled("the array of distances", graph.vertices(), L::Distance::UNREACHABLE)?;
+    let with_marks = if task.targets.is_empty() { 0 } else { graph.vertices() };
+    let mut is_target: Vec<bool> = memory::zeroed("the marks of targets", with_marks)?;
     task.targets.iter().for_each(|&target| is_target[target as usize] = true);
     let mut cutoff = task.cutoff;
     let mut unsettled_targets = task.targets.len();
-    let mut heap = BinaryHeap::new();
+    let mut heap = BinaryHeap::from(memory::with_capacity("the heap of vertices", task.sources.len())?);
     for &source in task.sources {
         distances[source as usize] = L::Distance::ZERO;
         heap.push(Reverse((L::Distance::ZERO.key(), source)));
@@ -63,6 +64,7 @@ fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
                 cutoff = distance;
             }
         }
+        memory::reserve("the heap of vertices", &mut heap, graph.degree(u))?;
         for (v, weight) in graph.edges(u) {
             relaxations += 1;
             let through = L::extend(distance, weight);

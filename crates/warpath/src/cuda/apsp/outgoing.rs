@@ -14,13 +14,13 @@ use std::sync::Arc;
 use bytemuck::Pod;
 
 use super::searches::RowsOnDevice;
-use crate::Result;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Argument, Device, Event, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::plan_array;
 use crate::cuda::sssp::DeviceLane;
 use crate::graph::VertexId;
 use crate::plan::Plan;
+use crate::{Result, memory};
 
 /// Threads of a block.
 const THREADS: u32 = 256;
@@ -176,7 +176,8 @@ impl Outgoing {
 
     /// Brings facts about so many rows home, while the device goes on.
     pub(crate) fn facts(&self, rows: usize) -> Result<Vec<RawFacts>> {
-        let mut facts = vec![RawFacts { reached: 0, greatest: 0, low: 0, high: 0 }; rows];
+        let none = RawFacts { reached: 0, greatest: 0, low: 0, high: 0 };
+        let mut facts = memory::filled("the facts about rows", rows, none)?;
         let part = self.packed.cast::<RawFacts>().part(0, rows as u64);
         self.pool.device().wait(&self.done)?;
         // SAFETY: as above.

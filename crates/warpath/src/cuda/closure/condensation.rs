@@ -30,6 +30,7 @@ use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::graph::{Graph, NO_VERTEX, VertexId, strongly_connected_components, weakly_connected_components};
 use crate::plan::Plan;
 use crate::problems::{BitMatrix, CondensedBits};
+use crate::{Result, memory};
 
 /// This algorithm's line in the table.
 pub(super) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
@@ -60,8 +61,8 @@ pub(super) fn plan(graph: &Graph, components: u64, plan: &mut Plan) {
 }
 
 /// How many components there are.
-pub(super) fn count(graph: &Graph) -> usize {
-    Condensation::components(graph).count
+pub(super) fn count(graph: &Graph) -> Result<usize> {
+    Ok(Condensation::components(graph)?.count)
 }
 
 /// The graph of components.
@@ -76,25 +77,26 @@ pub(super) struct Condensation<'a> {
 }
 
 impl<'a> Condensation<'a> {
-    fn components(graph: &Graph) -> crate::graph::Components {
+    fn components(graph: &Graph) -> Result<crate::graph::Components> {
         if graph.is_directed() { strongly_connected_components(graph) } else { weakly_connected_components(graph) }
     }
 
-    pub(super) fn of(graph: &'a Graph) -> Self {
-        let components = Self::components(graph);
-        let sizes = components.sizes();
-        let mut starts = vec![0];
+    pub(super) fn of(graph: &'a Graph) -> Result<Self> {
+        let components = Self::components(graph)?;
+        let sizes = components.sizes()?;
+        let mut starts = memory::with_capacity("the offsets of components", sizes.len() + 1)?;
+        starts.push(0);
         starts.extend(sizes.iter().scan(0, |sum, &size| {
             *sum += size as usize;
             Some(*sum)
         }));
-        let mut next = starts.clone();
-        let mut members = vec![NO_VERTEX; components.of.len()];
+        let mut next = memory::copied("the offsets of components", &starts)?;
+        let mut members = memory::filled("the list of vertices by component", components.of.len(), NO_VERTEX)?;
         for (v, &component) in components.of.iter().enumerate() {
             members[next[component as usize]] = v as VertexId;
             next[component as usize] += 1;
         }
-        Condensation { graph, component: components.of, sizes, members, starts }
+        Ok(Condensation { graph, component: components.of, sizes, members, starts })
     }
 
     pub(super) fn count(&self) -> usize {
@@ -111,7 +113,7 @@ impl<'a> Condensation<'a> {
 
     /// The result, with the closed bits between components, all of which reach themselves there; none where no arc leads
     /// from one to another.
-    pub(super) fn close(self, irreflexive: bool, bits: Option<BitMatrix>) -> (CondensedBits, Statistics) {
+    pub(super) fn close(self, irreflexive: bool, bits: Option<BitMatrix>) -> Result<(CondensedBits, Statistics)> {
         let largest = self.sizes.iter().copied().max().unwrap_or(0);
         let statistics = vec![("components", self.count() as u64), ("largest_component", largest)];
         let has_loop = |&v: &VertexId| self.graph.neighbors(v).contains(&v);
@@ -119,12 +121,12 @@ impl<'a> Condensation<'a> {
             [vertex] => has_loop(vertex),
             _ => true,
         };
-        let reaches_itself: Vec<bool> =
-            (0..self.count()).into_par_iter().map(|component| !irreflexive || is_cyclic(component)).collect();
+        let each = (0..self.count()).into_par_iter().map(|component| !irreflexive || is_cyclic(component));
+        let reaches_itself = memory::collected("the marks of components", each)?;
         let bits = bits.map(|mut bits| {
             (0..self.count()).filter(|&c| !reaches_itself[c]).for_each(|c| bits.set(c, c, false));
             bits
         });
-        (CondensedBits { component: self.component, sizes: self.sizes, reaches_itself, bits }, statistics)
+        Ok((CondensedBits { component: self.component, sizes: self.sizes, reaches_itself, bits }, statistics))
     }
 }

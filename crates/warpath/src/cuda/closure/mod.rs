@@ -18,7 +18,7 @@ use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::{BitMatrix, ReachabilityBits};
-use crate::{Control, Result};
+use crate::{Control, Result, memory};
 use condensation::Condensation;
 
 /// A closure to be computed.
@@ -85,11 +85,11 @@ impl ClosureAlgorithm {
 
     /// What it takes: the matrix on both sides, and its work on the device. Where that could be much, components are
     /// counted, in O(V + E).
-    pub(crate) fn plan(&self, graph: &Graph) -> Plan {
+    pub(crate) fn plan(&self, graph: &Graph) -> Result<Plan> {
         const MUCH: u64 = 1 << 30;
         let vertices = graph.vertices();
         if !self.condenses {
-            return self.plan_matrix(vertices);
+            return Ok(self.plan_matrix(vertices));
         }
         let with_components = |components: usize| {
             let mut plan = if graph.is_directed() { self.plan_matrix(components) } else { Plan::new() };
@@ -97,7 +97,10 @@ impl ClosureAlgorithm {
             plan
         };
         let at_most = with_components(vertices);
-        if at_most.device_bytes() <= MUCH { at_most } else { with_components(condensation::count(graph)) }
+        if at_most.device_bytes() <= MUCH {
+            return Ok(at_most);
+        }
+        Ok(with_components(condensation::count(graph)?))
     }
 
     /// The same for a matrix of so many rows and columns.
@@ -124,7 +127,7 @@ impl ClosureAlgorithm {
             });
         }
         let start = Instant::now();
-        let condensation = Condensation::of(graph);
+        let condensation = Condensation::of(graph)?;
         task.control.check()?;
         let components = start.elapsed().as_secs_f64();
         let mut closed = if graph.is_directed() {
@@ -137,7 +140,7 @@ impl ClosureAlgorithm {
             ReachabilityBits::Matrix(bits) if graph.is_directed() => Some(bits),
             _ => None,
         };
-        let (condensed, counted) = condensation.close(irreflexive, bits);
+        let (condensed, counted) = condensation.close(irreflexive, bits)?;
         closed.statistics.extend(counted);
         closed.seconds[0] += components;
         Ok(Closed { bits: ReachabilityBits::Condensed(condensed), ..closed })
@@ -190,7 +193,7 @@ impl Bits {
         let pitch = self.pitch as usize;
         let mut bits = BitMatrix::new(vertices, vertices)?;
         let at_once = (WORDS / pitch).max(1);
-        let mut words = vec![0_u32; at_once.min(vertices) * pitch];
+        let mut words: Vec<u32> = memory::zeroed("a block of rows", at_once.min(vertices) * pitch)?;
         for first in (0..vertices).step_by(at_once) {
             let count = at_once.min(vertices - first);
             let words = &mut words[..count * pitch];

@@ -16,7 +16,7 @@ use bytemuck::Pod;
 
 use super::{Argument, Device, Stream};
 use crate::huge_pages::on_huge_pages;
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// Arrays begin at multiples of this, so that any vector load is aligned and no two share a cache line.
 const ALIGNMENT: u64 = 256;
@@ -161,7 +161,7 @@ impl Pool {
     pub(crate) fn read<T: Pod + Send>(&self, slice: DeviceSlice<T>) -> Result<Vec<T>> {
         self.check(slice, 0);
         let length = slice.length as usize;
-        let mut values = on_huge_pages(Vec::with_capacity(length));
+        let mut values = on_huge_pages(memory::with_capacity("an array from the device", length)?);
         let room = &mut values.spare_capacity_mut()[..length];
         // SAFETY: the array is in this pool and has that many values.
         unsafe { self.device.staging().download(&*self.device, room, slice.address, Stream::Work)? };

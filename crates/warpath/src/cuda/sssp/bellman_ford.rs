@@ -222,7 +222,7 @@ impl BellmanFord {
             return Ok(());
         }
         let distances = I32Lane::distances(&self.found())?;
-        if let Some(cycle) = look(task.graph, task.sources, &distances) {
+        if let Some(cycle) = look(task.graph, task.sources, &distances)? {
             return Err(Error::NegativeCycle(Box::new(cycle)));
         }
         if !certain {

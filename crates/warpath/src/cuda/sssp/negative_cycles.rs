@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use crate::graph::{Adjacency, DistanceValue, Graph, I32Lane, Lane, NO_VERTEX, VertexId};
 use crate::problems::{NegativeCycle, cycles_of_predecessors};
-use crate::{Control, Result};
+use crate::{Control, Result, memory};
 
 /// The next look at a search.
 #[derive(Debug)]
@@ -41,10 +41,10 @@ impl Looks {
 }
 
 /// A negative cycle that shaped these distances, if it shows at once.
-pub(super) fn look(graph: &Graph, sources: &[VertexId], distances: &[i64]) -> Option<NegativeCycle> {
-    let adjacency = graph.csr().adjacency::<i32>()?;
-    let mut least = distances.to_vec();
-    let mut predecessors = vec![NO_VERTEX; distances.len()];
+pub(super) fn look(graph: &Graph, sources: &[VertexId], distances: &[i64]) -> Result<Option<NegativeCycle>> {
+    let Some(adjacency) = graph.csr().adjacency::<i32>() else { return Ok(None) };
+    let mut least = memory::copied("the array of distances", distances)?;
+    let mut predecessors = memory::filled("the array of predecessors", distances.len(), NO_VERTEX)?;
     // A source at 0 was not lowered; tight arcs lead there from circles of length 0 alone.
     sources.iter().filter(|&&source| distances[source as usize] == 0).for_each(|&source| least[source as usize] = -1);
     for u in 0..distances.len() as VertexId {
@@ -66,9 +66,10 @@ pub(super) fn look(graph: &Graph, sources: &[VertexId], distances: &[i64]) -> Op
 /// A negative cycle, if there is one that can be reached: relaxes until it closes.
 pub(super) fn find(graph: &Graph, mut distances: Vec<i64>, control: &Control) -> Result<Option<NegativeCycle>> {
     if let Some(adjacency) = graph.csr().adjacency::<i32>() {
-        let mut predecessors = vec![NO_VERTEX; distances.len()];
-        let mut queue: VecDeque<VertexId> = (0..distances.len() as VertexId).collect();
-        let mut is_queued = vec![true; distances.len()];
+        let mut predecessors = memory::filled("the array of predecessors", distances.len(), NO_VERTEX)?;
+        let all = memory::listed("the queue of vertices", 0..distances.len() as VertexId)?;
+        let mut queue = VecDeque::from(all);
+        let mut is_queued = memory::filled("the marks of vertices", distances.len(), true)?;
         let mut work_since_check = 0;
         while let Some(u) = queue.pop_front() {
             is_queued[u as usize] = false;
@@ -82,7 +83,7 @@ pub(super) fn find(graph: &Graph, mut distances: Vec<i64>, control: &Control) ->
             if work_since_check > distances.len() {
                 control.check()?;
                 work_since_check = 0;
-                if let Some(cycle) = cycle_among(graph, &predecessors) {
+                if let Some(cycle) = cycle_among(graph, &predecessors)? {
                     return Ok(Some(cycle));
                 }
             }
@@ -108,8 +109,8 @@ fn fallen(graph: Adjacency<'_, i32>, u: VertexId, distances: &mut [i64]) -> Vec<
 }
 
 /// A negative one of the cycles of predecessors.
-fn cycle_among(graph: &Graph, predecessors: &[VertexId]) -> Option<NegativeCycle> {
-    cycles_of_predecessors(predecessors).iter().find_map(|cycle| NegativeCycle::through(graph, cycle))
+fn cycle_among(graph: &Graph, predecessors: &[VertexId]) -> Result<Option<NegativeCycle>> {
+    Ok(cycles_of_predecessors(predecessors)?.iter().find_map(|cycle| NegativeCycle::through(graph, cycle)))
 }
 
 #[cfg(test)]
@@ -152,7 +153,7 @@ mod tests {
             let falls = after(&graph, graph.vertices()) != enough;
             let found = find(&graph, enough.clone(), &Control::new()).unwrap();
             assert_eq!(found.is_some(), falls);
-            let looked = look(&graph, &[0], &enough);
+            let looked = look(&graph, &[0], &enough).unwrap();
             assert!(falls || looked.is_none());
             (seen, cycles, none) =
                 (seen + usize::from(looked.is_some()), cycles + usize::from(falls), none + usize::from(!falls));

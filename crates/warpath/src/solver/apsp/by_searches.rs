@@ -19,7 +19,7 @@ use crate::graph::{Csr, Distance, DistanceValue, Graph, I32Lane, Labels, VertexI
 use crate::plan::Plan;
 use crate::problems::{DistanceSum, RowFacts};
 use crate::solver::Solver;
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// How many bytes of distances a batch has, unless it is less than as many rows as are worth one.
 const BATCH_BYTES: u64 = 1 << 30;
@@ -130,7 +130,7 @@ pub(super) fn run<L: ApspLane + DenseLane>(
     mut output: Output<'_, L::Distance>,
 ) -> Result<Ran> {
     let mut ran = Ran::on("cuda");
-    let order: Vec<usize> = (0..task.sources.len()).collect();
+    let order = memory::listed("the order of rows", 0..task.sources.len())?;
     let have = output.start(&order)?;
     let is_empty = task.columns() == 0 && matches!(output, Output::Matrix(_));
     if have == order.len() || is_empty {
@@ -280,7 +280,7 @@ impl<L: ApspLane + DenseLane> Work<'_, '_, L> {
                 let mut values = Vec::new();
                 for rows in self.order[batch.clone()].chunks(block) {
                     let start = Instant::now();
-                    values.resize(rows.len() * columns, L::Distance::UNREACHABLE);
+                    memory::resize("a block of rows", &mut values, rows.len() * columns, L::Distance::UNREACHABLE)?;
                     outgoing.read((rows[0] - batch.start) as u64, &mut values)?;
                     self.ran.seconds.download += start.elapsed().as_secs_f64();
                     values = sink.rows(rows, values)?;
@@ -319,11 +319,11 @@ impl Changed {
         let Some(adjacency) = csr.adjacency::<i32>() else {
             return Err(Error::invalid("the graph has weights of another type"));
         };
-        let mut weights = vec![0_u32; csr.arcs()];
+        let mut weights: Vec<u32> = memory::zeroed("the new weights of arcs", csr.arcs())?;
         let potentials = if task.graph.has_negative_weights() {
             potentials::<I32Lane>(adjacency, task.graph, task.sources, task.control)?
         } else {
-            vec![0; csr.vertices()]
+            memory::zeroed("the array of potentials", csr.vertices())?
         };
         for u in 0..csr.vertices() as VertexId {
             let from = potentials[u as usize];
@@ -337,7 +337,9 @@ impl Changed {
                 weights[arc] = weight.try_into().map_err(|_| Error::invalid(TOO_GREAT))?;
             }
         }
-        let csr = Csr::trusted(csr.offsets().to_vec(), csr.targets().to_vec(), Weights::U32(weights));
+        let offsets = memory::copied("offsets of vertices", csr.offsets())?;
+        let targets = memory::copied("heads of arcs", csr.targets())?;
+        let csr = Csr::trusted(offsets, targets, Weights::U32(weights));
         let labels = Labels::range(0, csr.vertices() as u64);
         Ok(Changed { graph: Graph::from_parts(csr, true, labels, Default::default()), potentials })
     }

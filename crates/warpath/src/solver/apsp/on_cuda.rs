@@ -15,7 +15,7 @@ use crate::graph::{DistanceValue, F32Lane, F64Lane, Graph, I32Lane, U32Narrow, U
 use crate::problems::{Apsp, KeptState, disk_space_of};
 use crate::solver::Solver;
 use crate::solver::place::{Predicted, in_words as seconds_in_words};
-use crate::{Engine, Error, Result};
+use crate::{Engine, Error, Result, memory};
 use crate::{Plan, available_memory};
 
 /// What there is for a matrix; one device without other limits than those set, where none can be opened.
@@ -195,7 +195,7 @@ pub(super) fn run<L: ApspLane + DenseLane>(
     let successors_of = successors.is_some().then_some(task.sources);
     let mut ran = Ran::on("cuda");
     let mut output = output;
-    let order: Vec<usize> = (0..task.sources.len()).collect();
+    let order = memory::listed("the order of rows", 0..task.sources.len())?;
     // Rows that are there already need no work.
     let have = match &mut output {
         ApspOutput::Matrix(_) => 0,
@@ -209,7 +209,10 @@ pub(super) fn run<L: ApspLane + DenseLane>(
     if has_exact_floats(graph) {
         potentials::<L>(task.adjacency, graph, task.sources, task.control)?;
     }
-    let reached = (negative && !task.is_square()).then(|| reached_from(graph, task.sources));
+    let reached = match negative && !task.is_square() {
+        true => Some(reached_from(graph, task.sources)?),
+        false => None,
+    };
     let state = if let ApspOutput::Blocks(consumer) = &output { consumer.kept_state() } else { None };
     let dense = DenseTask {
         graph,
@@ -269,7 +272,7 @@ fn has_left_range<L: ApspLane + DenseLane>(
     reached: Option<&[bool]>,
 ) -> Result<bool> {
     let graph = task.graph;
-    let mut row = vec![L::Distance::UNREACHABLE; graph.vertices()];
+    let mut row = memory::filled("a row of distances", graph.vertices(), L::Distance::UNREACHABLE)?;
     let mut has_left = |source: VertexId| -> Result<bool> {
         task.control.check()?;
         matrix.read_rows::<L>(source.into(), &mut row)?;
@@ -286,9 +289,9 @@ fn has_left_range<L: ApspLane + DenseLane>(
 }
 
 /// Which vertices can be reached.
-fn reached_from(graph: &Graph, sources: &[VertexId]) -> Vec<bool> {
-    let mut reached = vec![false; graph.vertices()];
-    let mut stack = Vec::new();
+fn reached_from(graph: &Graph, sources: &[VertexId]) -> Result<Vec<bool>> {
+    let mut reached: Vec<bool> = memory::zeroed("the marks of vertices", graph.vertices())?;
+    let mut stack = memory::with_capacity("the stack of vertices", graph.vertices())?;
     for &source in sources {
         if !std::mem::replace(&mut reached[source as usize], true) {
             stack.push(source);
@@ -301,7 +304,7 @@ fn reached_from(graph: &Graph, sources: &[VertexId]) -> Vec<bool> {
             }
         }
     }
-    reached
+    Ok(reached)
 }
 
 /// The rows of some sources, with the columns asked for.
@@ -329,7 +332,7 @@ fn read_rows<L: ApspLane + DenseLane>(
         match task.targets {
             None => matrix.read_rows::<L>(first, part)?,
             Some(targets) => {
-                let mut whole = vec![L::Distance::UNREACHABLE; count * vertices];
+                let mut whole = memory::filled("a block of rows", count * vertices, L::Distance::UNREACHABLE)?;
                 matrix.read_rows::<L>(first, &mut whole)?;
                 for (cells, row) in part.chunks_exact_mut(columns).zip(whole.chunks_exact(vertices)) {
                     cells.iter_mut().zip(targets).for_each(|(cell, &target)| *cell = row[target as usize]);
@@ -362,7 +365,7 @@ fn hand_out<L: ApspLane>(
             let block = (task.block_bytes / row_bytes).clamp(1, left.len().max(1) as u64) as usize;
             let mut values = Vec::new();
             for rows in left.chunks(block) {
-                values.resize(rows.len() * task.columns(), L::Distance::UNREACHABLE);
+                memory::resize("a block of rows", &mut values, rows.len() * task.columns(), L::Distance::UNREACHABLE)?;
                 timed(&task.sources[rows[0]..=rows[rows.len() - 1]], &mut values)?;
                 values = consumer.rows(rows, values)?;
                 task.control.check()?;

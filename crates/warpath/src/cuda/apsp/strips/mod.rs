@@ -87,7 +87,7 @@ use crate::cuda::device::{Device, Event, Stream};
 use crate::graph::DistanceValue;
 use crate::huge_pages::on_huge_pages;
 use crate::plan::Plan;
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 pub(crate) use cut::{Cut, Room, asked_rows};
 pub(crate) use state::Kept;
@@ -176,7 +176,7 @@ impl HostStrip {
     /// A strip of so many bytes, with what `fill` makes of zeros. Only then is it pinned: the system hands memory over to
     /// several threads at once more quickly than to one that pins it.
     fn new(device: &Arc<dyn Device>, bytes: u64, fill: impl FnOnce(&mut [u64]) -> Result<()>) -> Result<Self> {
-        let mut cells = on_huge_pages(vec![0_u64; bytes as usize / size_of::<u64>()]);
+        let mut cells = on_huge_pages(memory::zeroed("a strip of the matrix", bytes as usize / size_of::<u64>())?);
         fill(&mut cells)?;
         // SAFETY: the memory lives as long as the strip, which unpins it.
         unsafe { device.pin(cells.as_mut_ptr().cast(), size_of_val(&*cells))? };
@@ -538,7 +538,7 @@ impl Strips {
                 Some(strip) => &strip[cells],
                 None => {
                     let Worker { pool, slots, .. } = &self.workers[self.owner(strip)];
-                    came.resize(cells.len(), T::INFINITY);
+                    memory::resize("a block of rows", &mut came, cells.len(), T::INFINITY)?;
                     let there = slots[self.place(strip)].cells.cast::<T>();
                     pool.read_into(there.part(cells.start as u64, cells.len() as u64), &mut came)?;
                     &came
