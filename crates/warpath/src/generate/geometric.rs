@@ -153,7 +153,7 @@ mod tests {
         for radius in [0.0, 0.01, 0.08, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0] {
             let graph = generate(&format!("rgg:8,radius={radius},seed=4")).unwrap();
             let recipe = Geometric { scale: 8, radius: f64::from(radius as f32) };
-            let (points, _) = recipe.points(4);
+            let (points, _) = recipe.points(4).unwrap();
             let near = |a: &Point, b: &Point| {
                 let along = |a: u32, b: u32| (f64::from(a) - f64::from(b)) / 4_294_967_296.0;
                 along(a.x, b.x).hypot(along(a.y, b.y)) <= recipe.radius
