@@ -4,8 +4,8 @@
 //! everywhere, also in other packages, and where one of those is refused, the standard library prints how many bytes
 //! were asked for and aborts. To a script that looks like a crash, and it may leave a core dump. So the command has an
 //! [`Allocator`] that remembers whether a thread was refused memory, and a handler of the signal of aborting that ends the
-//! process with code 3 then. Any other abort, of a thread that was never refused memory, stays what it is. A file in the
-//! making stays as `FILE.partial`, which the next run takes over.
+//! process with code 3 then. Any other abort, of a thread that was never refused memory, stays what it is. Files in
+//! the making are removed first.
 //!
 //! *Invariants.* The allocator hands out what the system's does, and nothing else. What it remembers is a `Cell` of the
 //! thread without a destructor: reading it takes no lock and no memory, which is what a signal handler may do. The signal
@@ -60,8 +60,8 @@ pub fn end_with_code_3() {
     {
         extern "C" fn on_abort(_: libc::c_int) {
             if REFUSED.try_with(Cell::get).unwrap_or(false) {
-                // What the standard library has to say of it is on standard error already. No destructor runs from here:
-                // if partial files are to be removed by their paths, this is the place, by `unlink` alone.
+                // What the standard library has to say of it is on standard error already. No destructor runs from here.
+                warpath::formats::remove_partial_files();
                 // SAFETY: ends the process; a handler may call it at any time.
                 unsafe { libc::_exit(3) };
             }

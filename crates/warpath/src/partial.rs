@@ -9,10 +9,10 @@
 //! replaces that file. A link in the place of a file in the making is an error: whoever can write the folder, such as
 //! `/tmp`, could lead what is written elsewhere by it.
 
-use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use crate::{Error, Result};
 
@@ -176,9 +176,9 @@ pub(crate) fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result
 pub fn lock(file: &File, path: &Path) -> Result<()> {
     match file.try_lock() {
         Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(is_being_written(path)),
-        Err(TryLockError::Error(error)) if has_no_locks(&error) => Ok(()),
-        Err(TryLockError::Error(error)) => Err(Error::io(path, error)),
+        Err(fs::TryLockError::WouldBlock) => Err(is_being_written(path)),
+        Err(fs::TryLockError::Error(error)) if has_no_locks(&error) => Ok(()),
+        Err(fs::TryLockError::Error(error)) => Err(Error::io(path, error)),
     }
 }
 
@@ -214,11 +214,26 @@ fn temporary() -> std::sync::MutexGuard<'static, Vec<(PathBuf, Identity)>> {
 
 /// Removes all files in the making of this process that would be removed if their work failed, for one that is about to
 /// end at once. Tables of all pairs that were begun stay, to be continued.
+///
+/// A handler of a signal may call it: it waits for no lock for long, frees nothing, and takes no memory for paths of a usual
+/// length (below 384 bytes, as the standard library has it).
 pub fn remove_partial_files() {
-    for (path, identity) in temporary().drain(..) {
-        if has_name(identity, &path) {
-            let _ = std::fs::remove_file(path);
+    const ATTEMPTS: usize = 1000;
+    for _ in 0..ATTEMPTS {
+        let temporary = match TEMPORARY.try_lock() {
+            Ok(temporary) => temporary,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                std::thread::yield_now();
+                continue;
+            }
+        };
+        for (path, identity) in temporary.iter() {
+            if has_name(*identity, path) {
+                let _ = std::fs::remove_file(path);
+            }
         }
+        return;
     }
 }
 
