@@ -159,36 +159,28 @@ fn seconds_left(otherwise: u64) -> Instant {
 #[test]
 #[ignore = "ruins contexts of a GPU: run it alone, on a machine with one"]
 fn a_context_that_dies_is_an_error() {
-    const AT_ONCE: usize = 4;
-    let until = seconds_left(150);
+    // One after another: several contexts that died on one GPU at once have brought its firmware to a stop for minutes
+    // (driver 580, Xid 119), and then every program hangs in the driver.
+    let until = seconds_left(100);
     let cases = cases();
-    let next = AtomicUsize::new(0);
-    let (counts, failures) = (Mutex::new(BTreeMap::<String, usize>::new()), Mutex::new(Vec::new()));
-    thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    // Every algorithm has its turn.
-                    if index >= cases.len() && Instant::now() > until {
-                        return;
-                    }
-                    let (case, seed) = (index % cases.len(), index / cases.len());
-                    let (problem, algorithm, on_all) = cases[case];
-                    let child = another("one_context_dies", &format!("{case} {seed}")).spawn().unwrap();
-                    match result_of(child) {
-                        Ok(said) => *counts.lock().unwrap().entry(said).or_default() += 1,
-                        Err(why) => {
-                            let what = name(problem, algorithm);
-                            let all = if on_all { " on all devices" } else { "" };
-                            failures.lock().unwrap().push(format!("{what}{all}, seed {seed}: {why}"));
-                        }
-                    }
-                }
-            });
+    let (mut counts, mut failures) = (BTreeMap::<String, usize>::new(), Vec::new());
+    for index in 0.. {
+        // Every algorithm has its turn.
+        if index >= cases.len() && Instant::now() > until {
+            break;
         }
-    });
-    let (counts, failures) = (counts.into_inner().unwrap(), failures.into_inner().unwrap());
+        let (case, seed) = (index % cases.len(), index / cases.len());
+        let (problem, algorithm, on_all) = cases[case];
+        let child = another("one_context_dies", &format!("{case} {seed}")).spawn().unwrap();
+        match result_of(child) {
+            Ok(said) => *counts.entry(said).or_default() += 1,
+            Err(why) => {
+                let what = name(problem, algorithm);
+                let all = if on_all { " on all devices" } else { "" };
+                failures.push(format!("{what}{all}, seed {seed}: {why}"));
+            }
+        }
+    }
     counts.iter().for_each(|(said, count)| println!("{count:5} times: {said}"));
     println!("{} contexts died well, {} did not", counts.values().sum::<usize>(), failures.len());
     failures.iter().for_each(|failure| println!("FAILED {}", failure.chars().take(500).collect::<String>()));
@@ -202,7 +194,9 @@ fn one_context_dies() {
     let Ok(role) = std::env::var(ROLE) else { return };
     let mut numbers = role.split(' ').map(|number| number.parse::<u64>().unwrap());
     let (case, seed) = (numbers.next().unwrap(), numbers.next().unwrap());
-    let (problem, algorithm, on_all) = cases()[case as usize];
+    let Some(&(problem, algorithm, on_all)) = cases().get(case as usize) else {
+        return println!("{MARK}no second device, since another context died");
+    };
     let mut random = Random(case << 32 | seed);
     let graph = middling(problem, seed);
     let opened = (0..if on_all { 2 } else { 1 }).map(|ordinal| Driver::open(ordinal).map(Arc::new));
