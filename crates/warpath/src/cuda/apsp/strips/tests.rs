@@ -575,6 +575,8 @@ fn rows_that_are_rounded_otherwise_are_not_mixed() {
                 go_on(&graph, &devices, memory, Control::new(), &strips, &mut stopping),
                 Err(Error::Interrupted)
             ));
+            // It has the file as long as it is there.
+            drop(stopping);
             let left: Vec<_> = ["npy.partial", "npy.partial.journal", "npy.partial.state"]
                 .map(|suffix| path.with_extension(suffix))
                 .map(|file| (std::fs::read(&file).unwrap(), file))
