@@ -461,7 +461,7 @@ mod tests {
             (b"0 1\n1 2\n2 0\n", "3 edges, the published one 2"),
             (b"0 1\n1 what is this\n", "read as graph.txt"),
             (b"", "0 vertices"),
-            (b"It works!", "read as graph.txt"),
+            (b"It works!", "2 vertices, the published one 3"),
             (&cut[..cut.len() - 9], "read as graph.txt.gz"),
         ];
         for (body, message) in bodies {
