@@ -17,6 +17,25 @@ pub(crate) fn spendable(available: u64) -> u64 {
     available - (available / 8).max(AT_LEAST).min(available / 2)
 }
 
+/// How many threads of the pool can work at once where each needs so much memory of its own: as many as fit.
+///
+/// # Errors
+///
+/// If there is too little for one.
+pub(crate) fn workers(what: &str, bytes_each: u64) -> crate::Result<usize> {
+    /// Below this, asking how much memory there is would cost more than it tells.
+    const SMALL: u64 = 1 << 24;
+    let threads = rayon::current_num_threads();
+    if bytes_each.saturating_mul(threads as u64) <= SMALL {
+        return Ok(threads);
+    }
+    let available = spendable(available_memory());
+    match available / bytes_each {
+        0 => Err(Error::OutOfMemory { what: what.to_owned(), needed: bytes_each, available }),
+        fit => Ok(threads.min(usize::try_from(fit).unwrap_or(threads))),
+    }
+}
+
 /// The error where the system starts no more threads, each of which takes memory of its own.
 pub(crate) fn no_threads(wanted: usize, why: impl std::fmt::Display) -> Error {
     let wanted = match wanted {

@@ -69,24 +69,22 @@ pub(super) fn verify_counts(result: &ReachableCounts, graph: &Graph) -> Result<(
     let components = strongly_connected_components(graph)?;
     let count = components.count;
     let classes = Classes::certify(graph, &components.of, count)?;
-    let counted = (0..graph.vertices().div_ceil(Line::BITS))
-        .into_par_iter()
-        .fold(
-            || (vec![0_u64; count], Vec::new()),
-            |(mut counts, mut lines), strip| {
-                classes.solve_strip(strip, &components.of, &mut lines);
-                counts.iter_mut().zip(&lines).for_each(|(count, line)| *count += u64::from(line.count()));
-                (counts, lines)
-            },
-        )
-        .map(|(counts, _)| counts)
-        .reduce(
-            || vec![0; count],
-            |mut sums, counts| {
-                sums.iter_mut().zip(&counts).for_each(|(sum, count)| *sum += count);
-                sums
-            },
-        );
+    let strips = graph.vertices().div_ceil(Line::BITS);
+    let workers = checkers(count)?;
+    let count_strips = |worker: usize| {
+        let mut counts: Vec<u64> = memory::zeroed("the counts of a thread", count)?;
+        let mut lines = Vec::new();
+        for strip in (worker..strips).step_by(workers) {
+            classes.solve_strip(strip, &components.of, &mut lines);
+            counts.iter_mut().zip(&lines).for_each(|(count, line)| *count += u64::from(line.count()));
+        }
+        Ok(counts)
+    };
+    let parts: Result<Vec<Vec<u64>>> = (0..workers).into_par_iter().map(count_strips).collect();
+    let mut counted: Vec<u64> = memory::zeroed("the counts of components", count)?;
+    for part in parts? {
+        counted.iter_mut().zip(&part).for_each(|(sum, count)| *sum += count);
+    }
     for (vertex, &claimed) in result.counts.iter().enumerate() {
         let class = components.of[vertex] as usize;
         let expected = counted[class] - u64::from(result.irreflexive && !classes.cyclic[class]);
@@ -105,7 +103,7 @@ fn compare(
     row_class: &[u32],
     column_class: &[u32],
 ) -> Result<()> {
-    let wrong = (0..bits.lines_per_row()).into_par_iter().map_init(Vec::new, |lines, strip| {
+    let check_strip = |strip: usize, lines: &mut Vec<Line>| {
         classes.solve_strip(strip, column_class, lines);
         row_class.iter().enumerate().find_map(|(row, &class)| {
             let mut expected = lines[class as usize];
@@ -120,11 +118,22 @@ fn compare(
                 format!("bit {bit} of row {row} should be {truth}")
             })
         })
+    };
+    let (strips, workers) = (bits.lines_per_row(), checkers(classes.cyclic.len())?);
+    let wrong = (0..workers).into_par_iter().find_map_any(|worker| {
+        let mut lines = Vec::new();
+        (worker..strips).step_by(workers).find_map(|strip| check_strip(strip, &mut lines))
     });
-    match wrong.find_any(Option::is_some).flatten() {
+    match wrong {
         Some(message) => fail(message),
         None => Ok(()),
     }
+}
+
+/// How many threads check at once: each has a line and a count of every class.
+fn checkers(classes: usize) -> Result<usize> {
+    let bytes = (size_of::<Line>() + size_of::<u64>()) as u64;
+    memory::workers("checking the closure", bytes.saturating_mul(classes as u64))
 }
 
 /// Classes of vertices that are known to be the strongly connected components.
