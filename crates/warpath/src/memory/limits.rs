@@ -3,8 +3,8 @@
 //!
 //! A batch system, a container or a service manager puts a process into a *control group* of Linux, and those form a
 //! tree. Every group on the way from the process to the root may have a limit, and the kernel kills when any of them is
-//! exceeded. What a group has in use counts pages of files that it has read; those that nobody has touched for a while
-//! (`inactive_file`) go when memory is asked for, so they are available. Both versions of the interface are read, since
+//! exceeded. What a group has in use counts pages of files that it has read (`inactive_file` and `active_file`). They go
+//! when memory is asked for, so they are available. Both versions of the interface are read, since
 //! machines have the one, the other, or both at once. The limits of the process, as `ulimit -v` sets them, count
 //! addresses instead of pages.
 //!
@@ -223,8 +223,8 @@ mod tests {
             ("sys/fs/cgroup/a/memory.current", "9000\n"),
             ("sys/fs/cgroup/a/memory.stat", "anon 500\ninactive_file_extra 1\ninactive_file 8000\nactive_file 500\n"),
         ];
-        assert_eq!(left(&files), Some(9000));
-        assert_eq!(left(&[&files[..], &[("sys/fs/cgroup/a/memory.high", "4000\n")]].concat()), Some(3000));
+        assert_eq!(left(&files), Some(9500));
+        assert_eq!(left(&[&files[..], &[("sys/fs/cgroup/a/memory.high", "4000\n")]].concat()), Some(3500));
     }
 
     #[test]
