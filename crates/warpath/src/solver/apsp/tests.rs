@@ -186,6 +186,7 @@ fn negative_cycles_are_returned_if_a_source_reaches_them() {
         let mut writer = NpyWriter::new(folder.path().join("distances.npy"));
         let cycle = solver(&graph, 2).solve(Apsp::all().algorithm(algorithm).into_sink(&mut writer));
         assert!(matches!(cycle, Err(Error::NegativeCycle(_))), "{algorithm}");
+        drop(writer);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{algorithm}");
     }
 }
