@@ -54,8 +54,19 @@ unsafe impl GlobalAlloc for Allocator {
     }
 }
 
-/// From now on, an abort because of a refused allocation is an exit with code 3.
+/// From now on, an abort because of a refused allocation is an exit with code 3, and so is the panic of the standard library
+/// where a new thread can't have the stack on which an overflow of its own would be handled.
 pub fn end_with_code_3() {
+    let otherwise = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let said = panic.payload().downcast_ref::<String>();
+        if said.is_some_and(|said| said.starts_with("failed to allocate an alternative stack")) {
+            crate::print::to_stderr("there is too little memory for the stacks of threads");
+            warpath::formats::remove_partial_files();
+            std::process::exit(3);
+        }
+        otherwise(panic);
+    }));
     #[cfg(unix)]
     {
         extern "C" fn on_abort(_: libc::c_int) {
