@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Tests, hazards, sanitizers and bench on a machine with a GPU, without Rust:
 # `run.sh [tests|restart|hazards|graphs|sanitizers|bench]..`, default all. Exits with 1 if anything is wrong. GRAPHS_FOLDER says
-# where files are on which every algorithm is to be verified, JOBS how many at once; HAZARDS which of the hazards are wanted,
+# where files are on which every algorithm is to be verified, JOBS how many at once; HAZARDS which of the hazards are wanted
+# (dying, which may leave a GPU in need of a reset, only if it is named),
 # WARPATH_HAZARD_SECONDS how long contexts die and memory is taken; SANITIZER where compute-sanitizer is, TOOLS which of its
 # tools are wanted; GRAPHS where more graphs to bench are.
 set -uo pipefail
@@ -135,7 +136,9 @@ if [[ " $parts " == *" hazards "* ]]; then
     export folder
     hazards=cuda::device::driver::hazards
     hazard() { timeout -k 10 "$1" ./warpath-tests --ignored --exact --nocapture "$hazards::$2"; }
-    chosen=" ${HAZARDS:-dying memory beside processes devices} "
+    # Contexts that die one after another have brought the firmware of a GPU to a stop until it was reset (driver 580, Xid 119 and
+    # 154): HAZARDS=dying is for a machine of one's own.
+    chosen=" ${HAZARDS:-memory beside processes devices} "
     facts() { grep -aE ' times: |died well|trees by engine|^FAILED|panicked' "$logs/$1.log" | cut -c 1-300; }
 
     # A run of the command, which adds to a log how it ended. What is left to the program has an answer always.

@@ -446,7 +446,7 @@ impl<'a> Array<'a> {
             }
             Ok(())
         })?;
-        Ok(values.map_or_else(|| Weights::unit(length), |values| Weights::U32(values)))
+        Ok(values.map_or_else(|| Weights::unit(length), Weights::U32))
     }
 
     /// `u32` until the first negative one, `i32` from then on, those before it included.

@@ -469,7 +469,7 @@ impl Graph {
         };
         *self.weight_range.get_or_init(|| match self.arcs() {
             0 => (0.0, 0.0),
-            ..=CHUNK => range(),
+            1..=CHUNK => range(),
             _ => apart(rayon::current_num_threads(), false, range).unwrap_or_else(|_| range()),
         })
     }

@@ -403,8 +403,8 @@ impl Device for Driver {
         let _entered = self.context.enter()?;
         let (mut free, mut total) = (0, 0);
         // SAFETY: the pointers are to live integers.
-        self.context
-            .check("asking for free memory", unsafe { library::cuMemGetInfo_v2(&raw mut free, &raw mut total) })?;
+        let status = unsafe { library::cuMemGetInfo_v2(&raw mut free, &raw mut total) };
+        self.context.check("asking for free memory", status)?;
         Ok(free as u64)
     }
 

@@ -160,7 +160,7 @@ fn seconds_left(otherwise: u64) -> Instant {
 #[ignore = "ruins contexts of a GPU: run it alone, on a machine with one"]
 fn a_context_that_dies_is_an_error() {
     // One after another: several contexts that died on one GPU at once have brought its firmware to a stop for minutes
-    // (driver 580, Xid 119), and then every program hangs in the driver.
+    // (driver 580, Xid 119), and then every program hangs in the driver. Even so, it may take a reset to use the GPU again.
     let until = seconds_left(100);
     let cases = cases();
     let (mut counts, mut failures) = (BTreeMap::<String, usize>::new(), Vec::new());
