@@ -585,7 +585,7 @@ fn auto_takes_the_matrix_for_dense_graphs_only() {
 
 /// What a distance, a multiple of some unit, is in the type of a graph's weights; `None` if it is out of range there.
 fn in_units<W: Weight>(units: i128, unit: f64, limit: i128) -> Option<f64> {
-    (units < limit || W::KIND == WeightKind::U32).then(|| units as f64 * unit)
+    (units < limit || W::KIND == WeightKind::U32).then_some(units as f64 * unit)
 }
 
 /// Walks leave the range of the lane everywhere; it is an error exactly where a shortest one does, whatever the algorithm.
