@@ -1,7 +1,7 @@
 //! Models of the few places where threads of the library meet by hand, run in every order in which the threads can run, with
 //! everything that the memory model allows them to see: `cargo xtask loom`.
 //!
-//! The files are the library's own; only what [`sync`] has is another. A weaker ordering shows as a race on what the
+//! The files are the library's own; only what `sync` has is another. A weaker ordering shows as a race on what the
 //! threads hand to each other, a lost wake-up as a deadlock.
 //!
 //! *Invariants.* The cells of the models are used by one thread at a time: loom fails a model where that does not hold.

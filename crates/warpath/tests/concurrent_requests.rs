@@ -191,7 +191,7 @@ fn callbacks_may_ask_another_solver_and_wait_for_other_threads() {
             let calls = AtomicUsize::new(0);
             let results = from_every_callback(&graph, threads, |solver| {
                 refuses_everything(solver);
-                if calls.fetch_add(1, Ordering::Relaxed) % 40 == 0 {
+                if calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(40) {
                     let other = self::solver(&graph, threads);
                     assert_eq!(request(&other, 1, 3)?, expected[1]);
                     for kind in [0, 2, 3, 4, 8, 10] {
