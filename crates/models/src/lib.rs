@@ -8,8 +8,11 @@
 
 #![cfg(loom)]
 
+// What is for panics is not used: in a model a panic is the end.
+#[allow(dead_code)]
 #[path = "../../warpath/src/cpu/barrier.rs"]
 pub mod barrier;
+#[allow(dead_code)]
 #[path = "../../warpath/src/solver/each/queue.rs"]
 pub mod queue;
 pub mod sync;
