@@ -66,16 +66,18 @@ mod tests {
     use rayon::prelude::*;
 
     use super::*;
+    use crate::testing::size;
 
     #[test]
     fn the_caller_takes_up_no_other_work() {
+        let (times, terms) = size((50, 10_000_u64), (3, 20));
         let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         pool.install(|| {
-            (0..50).into_par_iter().for_each(|_| {
+            (0..times).into_par_iter().for_each(|_| {
                 thread_local!(static HOLDS: AtomicBool = const { AtomicBool::new(false) });
                 HOLDS.with(|holds| assert!(!holds.swap(true, Ordering::Relaxed), "other work was taken up"));
-                let sum: u64 = apart(2, false, || (0..10_000_u64).into_par_iter().sum()).unwrap();
-                let same = without_other_work(|| apart(1, false, || (0..10_000_u64).sum()).unwrap());
+                let sum: u64 = apart(2, false, || (0..terms).into_par_iter().sum()).unwrap();
+                let same = without_other_work(|| apart(1, false, || (0..terms).sum()).unwrap());
                 assert_eq!(sum, same);
                 HOLDS.with(|holds| holds.store(false, Ordering::Relaxed));
             });

@@ -316,6 +316,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn what_is_packed_comes_out_again() {
         for compression in Compression::ALL {
             // Only Zstandard is cut into frames here.
@@ -334,6 +335,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn data_cut_short_are_an_error() {
         for compression in Compression::ALL {
             let packed = pack(&sample(2000), compression);
@@ -349,6 +351,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn corrupt_data_are_an_error_or_harmless() {
         let bytes = sample(2000);
         for compression in Compression::ALL {
@@ -367,6 +370,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn more_than_memory_holds_is_refused() {
         const UNPACKED: usize = 40 << 20;
         let zeros = vec![0; UNPACKED];

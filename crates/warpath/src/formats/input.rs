@@ -319,6 +319,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn a_stream_is_read_to_its_end() {
         let text = vec![b'x'; (1 << 21) + 5];
         let read = read_stream(move || Ok(std::io::Cursor::new(text)), Path::new("x"), u64::MAX, &Control::new());
@@ -326,6 +327,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn an_endless_stream_ends_with_memory_or_when_cancelled() {
         let outcome = read_stream(|| Ok(std::io::repeat(b'1')), Path::new("x"), 10 << 20, &Control::new());
         assert!(
@@ -358,6 +360,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
     fn a_file_is_loaded_whole() {
         let folder = tempfile::tempdir().unwrap();
         for bytes in [1, 5000, (9 << 20) + 1] {
@@ -373,6 +376,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
     fn a_file_changed_after_it_was_opened_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let load = |file: OpenFile| message(file.load(&ReadOptions::new()));
@@ -391,6 +395,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
+    #[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
     fn a_file_that_was_replaced_or_removed_is_read_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
         let (file, path) = opened(folder.path(), 5000);

@@ -835,6 +835,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn an_archive_that_unpacks_beyond_memory_is_refused() {
         const ENTRIES: usize = 1 << 20;
         let mut parts = many_entries(ENTRIES);
@@ -868,6 +869,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn arrays_longer_than_a_piece_are_read() {
         const ENTRIES: usize = (1 << 18) + 3;
         let place: Vec<i64> = (0..ENTRIES as i64).collect();

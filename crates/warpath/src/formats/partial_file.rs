@@ -121,6 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
     fn a_file_is_whole_or_not_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.txt");
@@ -148,6 +149,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
     fn cancelled_work_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let control = Control::new();
@@ -161,6 +163,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
     fn an_unwritable_path_is_found_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let create = |path: PathBuf| PartialFile::create(path, &Control::new());

@@ -3,7 +3,7 @@
 use super::*;
 use crate::ErrorKind;
 use crate::graph::{Csr, Labels, StringLabels, Unit, VertexId, Weight, WeightKind, Weights, with_weights};
-use crate::testing::{Random, TestWeight, graphs_of_every_shape};
+use crate::testing::{Random, TestWeight, graphs_of_every_shape, size};
 
 const TEXT_FORMATS: [Format; 3] = [Format::EdgeList, Format::Dimacs, Format::Pace];
 
@@ -29,8 +29,8 @@ fn names(graph: &Graph) -> Vec<String> {
 
 fn round_trips<W: TestWeight>() {
     let keep = ReadOptions::new().parallel_edges(ParallelEdges::Keep);
-    for seed in 0..4 {
-        for (name, graph) in graphs_of_every_shape::<W>(seed) {
+    for seed in 0..size(4, 1) {
+        for (name, graph) in graphs_of_every_shape::<W>(seed).into_iter().step_by(size(1, 4)) {
             let narrow = W::KIND == WeightKind::F32;
             let again = read_text(text_of(&graph, Format::EdgeList), &keep).expect(&name);
             assert_eq!(again.is_directed(), graph.is_directed(), "{name}");
@@ -67,7 +67,8 @@ fn numbers_survive_to_the_last_bit() {
             return value;
         }
     };
-    let weights: Vec<f64> = (0..5000).map(|_| finite()).chain([f64::MAX, f64::MIN_POSITIVE, 5e-324, -1e-7]).collect();
+    let weights: Vec<f64> =
+        (0..size(5000, 20)).map(|_| finite()).chain([f64::MAX, f64::MIN_POSITIVE, 5e-324, -1e-7]).collect();
     let edges: Vec<_> = weights.iter().enumerate().map(|(v, &weight)| (0, v as VertexId, weight)).collect();
     let graph = Graph::from_edges(edges).unwrap();
     for format in [Format::EdgeList, Format::Dimacs] {
@@ -296,7 +297,7 @@ fn damaged_texts_are_errors_or_graphs_but_never_panics() {
     let interesting = b"0123456789 \t\n\r,;|\"#%-+.eEapc\0\xff\xef\xbb\xbf";
     let mut random = Random(99);
     let mut graphs = 0;
-    for round in 0..30_000 {
+    for round in 0..size(30_000, 60) {
         let mut text = samples[random.below(samples.len() as u64) as usize].as_bytes().to_vec();
         for _ in 0..1 + random.below(4) {
             let at = random.below(text.len() as u64 + 1) as usize;
@@ -332,14 +333,14 @@ fn damaged_texts_are_errors_or_graphs_but_never_panics() {
             graphs += 1;
         }
     }
-    assert!(graphs > 1000, "{graphs} graphs are too few to have tested much");
+    assert!(graphs > size(1000, 2), "{graphs} graphs are too few to have tested much");
 }
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
     let mut random = Random(3);
     let mut text = String::new();
-    for _ in 0..400_000 {
+    for _ in 0..size(400_000, 150) {
         let weight = random.below(1000) as i64 - 10;
         text += &format!("{} {} {weight}\n", random.below(5000) * 3, random.below(5000) * 3);
     }
@@ -356,6 +357,7 @@ fn the_number_of_threads_changes_nothing() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
 fn files_are_written_whole_and_packed_by_extension() {
     let folder = tempfile::tempdir().unwrap();
     let graph = Graph::from_edges((0..1000).map(|v| (v, (v * 7 + 1) % 1000, v))).unwrap();
@@ -380,6 +382,7 @@ fn files_are_written_whole_and_packed_by_extension() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too much for an interpreter")]
 fn reading_a_text_tells_how_many_bytes_are_done() {
     use std::sync::{Arc, Mutex};
     let lines: String = (0..300_000).map(|v| format!("{v} {}\n", v + 1)).collect();
@@ -425,6 +428,7 @@ fn headers_that_promise_too_much_are_refused_unless_asked_for() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too much for an interpreter")]
 fn many_isolated_vertices_are_read_where_they_are_asked_for_or_few() {
     for (vertices, allowed) in [(1_000_000_u64, false), (2_000_000, true)] {
         let text = format!("p sp {vertices} 1\na 1 2 3\n").into_bytes();
@@ -434,6 +438,7 @@ fn many_isolated_vertices_are_read_where_they_are_asked_for_or_few() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too much for an interpreter")]
 fn reading_keeps_to_the_memory_it_is_given() {
     let text: String = (0..200_000).map(|v| format!("{v} {}\n", v + 1)).collect();
     let numbers = text.into_bytes();

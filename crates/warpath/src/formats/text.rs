@@ -88,8 +88,8 @@ impl<T: Held, E> Held for std::result::Result<T, E> {
     }
 }
 
-/// How many bytes a thread parses at a time.
-const PIECE_BYTES: usize = 1 << 20;
+/// How many bytes a thread parses at a time; few in Miri, so that there are several pieces.
+const PIECE_BYTES: usize = if cfg!(miri) { 1 << 8 } else { 1 << 20 };
 
 /// A text without its byte order mark, in memory or in a file.
 pub(super) struct Text {
@@ -436,6 +436,7 @@ fn digits_one_by_one(text: &[u8], at: usize, start: u64) -> (u64, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::size;
 
     #[test]
     fn chunks_end_at_line_ends_and_lose_nothing() {
@@ -478,16 +479,16 @@ mod tests {
 
     #[test]
     fn the_error_is_the_first_in_the_text() {
-        let text: Vec<u8> = (0..200_000).flat_map(|line| format!("{line}\n").into_bytes()).collect();
+        let text: Vec<u8> = (0..size(200_000, 1_100)).flat_map(|line| format!("{line}\n").into_bytes()).collect();
         fn parse(piece: Piece<'_>) -> Parsed<'_, ()> {
-            match Lines::new(piece.bytes).find(|line| line.ends_with(b"9999")) {
+            match Lines::new(piece.bytes).find(|line| line.ends_with(size(&b"9999"[..], b"999"))) {
                 Some(line) => Err(Malformed::new(&line[1..], "bad")),
                 None => Ok(()),
             }
         }
         let text = Text::of(&text);
         let error = parse_pieces(&text, 0, &Control::new(), parse).unwrap_err();
-        assert_eq!(error.to_string(), "<input>:10000:2: bad: `999`");
+        assert_eq!(error.to_string(), size("<input>:10000:2: bad: `999`", "<input>:1000:2: bad: `99`"));
         let control = Control::new();
         control.cancel();
         assert!(matches!(parse_pieces(&text, 0, &control, parse), Err(crate::Error::Interrupted)));
@@ -508,7 +509,7 @@ mod tests {
             assert_eq!(digits(text.as_bytes(), 0), (0, 0), "{text}");
         }
         assert_eq!(digits(b"12", 2), (0, 2));
-        for value in (0..100_000_000_u64).step_by(9_973) {
+        for value in (0..100_000_000_u64).step_by(size(9_973, 999_983)) {
             let text = format!("{value}\t0000000");
             assert_eq!(digits(text.as_bytes(), 0).0, value);
         }

@@ -503,6 +503,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn every_flipped_byte_and_every_truncation_is_an_error() {
         for graph in named() {
             let good = written(&graph, Format::Warpath).unwrap();
@@ -579,6 +580,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn blocks_end_anywhere() {
         // Several blocks, the last one just full, just begun, or between.
         for vertices in [BLOCK / 8 - 9, BLOCK / 8 - 8, 2 * BLOCK / 8 - 1, 2 * BLOCK / 8 + 1] {
@@ -599,6 +601,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
     fn a_graph_stays_as_it_was_whatever_becomes_of_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("long.wpg");
@@ -631,6 +634,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
     fn a_file_that_is_overwritten_while_it_is_read_is_one_graph_or_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("changing.wpg");
@@ -678,6 +682,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
     fn packed_files_load_too() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("small.wpg.gz");

@@ -34,12 +34,12 @@ pub(super) trait Arcs<W>: Send + Sync {
     fn for_each(&self, visit: impl FnMut(VertexId, VertexId, W));
 }
 
-/// Arcs that a bucket should hold: as many as fit into a second-level cache.
-const BUCKET_ARCS: usize = 1 << 16;
+/// Arcs that a bucket should hold: as many as fit into a second-level cache. In Miri, where graphs are small, a few.
+const BUCKET_ARCS: usize = if cfg!(miri) { 1 << 5 } else { 1 << 16 };
 /// More places to write at than this exhaust the translation of addresses.
 const MOST_BUCKETS: usize = 1 << 11;
 /// Rows longer than this are sorted by all threads.
-const LONG_ROW: usize = 1 << 17;
+const LONG_ROW: usize = if cfg!(miri) { 1 << 4 } else { 1 << 17 };
 
 /// A pointer that threads share, each writing where no other does.
 struct SharedSlots<T>(*mut T);
@@ -263,7 +263,7 @@ pub(super) fn concatenate<W: Weight>(vertices: usize, parts: Vec<Part<W>>) -> Re
 #[cfg(test)]
 mod tests {
     use super::super::{Direction, EdgeList, Graph, GraphBuilder, ParallelEdges, SelfLoops, VertexId};
-    use crate::testing::Random;
+    use crate::testing::{Random, size};
 
     type Edges = Vec<(VertexId, VertexId, u32)>;
 
@@ -274,7 +274,7 @@ mod tests {
             let limit = if random.below(3) == 0 { 20 } else { vertices };
             random.below(limit) as VertexId
         };
-        let pairs: Vec<_> = (0..1_500_000).map(|_| (vertex(), vertex())).collect();
+        let pairs: Vec<_> = (0..size(1_500_000, 400)).map(|_| (vertex(), vertex())).collect();
         pairs.into_iter().map(|(u, v)| (u, v, random.below(5) as u32)).collect()
     }
 
@@ -300,13 +300,13 @@ mod tests {
 
     #[test]
     fn many_buckets_give_what_sorting_gives() {
-        let edges = many_edges(5000);
+        let edges = many_edges(size(5000, 300));
         for direction in [Direction::Directed, Direction::Undirected] {
             for loops in [SelfLoops::Keep, SelfLoops::Drop] {
                 for parallel in [ParallelEdges::MergeByMinimum, ParallelEdges::Keep] {
                     let builder = || {
                         GraphBuilder::new()
-                            .vertices(5003)
+                            .vertices(size(5003, 303))
                             .direction(direction)
                             .self_loops(loops)
                             .parallel_edges(parallel)
@@ -316,13 +316,13 @@ mod tests {
                             edges: part.iter().map(|&(u, v, _)| (u, v)).collect(),
                             weights: part.iter().map(|edge| edge.2).collect(),
                         };
-                        edges.chunks(400_000).map(list).collect::<Vec<_>>()
+                        edges.chunks(size(400_000, 150)).map(list).collect::<Vec<_>>()
                     };
                     let expected = expected(&edges, direction, loops, parallel);
                     for threads in [1, 2] {
                         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                         let graph = pool.install(|| builder().build(lists())).unwrap();
-                        assert_eq!(graph.vertices(), 5003);
+                        assert_eq!(graph.vertices(), size(5003, 303));
                         assert!(arcs(&graph) == expected, "{direction:?}, {loops:?}, {parallel:?}, {threads} threads");
                     }
                     let graph = builder().build_from(edges.iter().copied()).unwrap();
@@ -334,10 +334,11 @@ mod tests {
 
     #[test]
     fn edges_in_order_give_the_same_as_shuffled_ones() {
-        let mut sorted = many_edges(100_000);
+        let mut sorted = many_edges(size(100_000, 300));
         sorted.sort_unstable();
         sorted.dedup_by_key(|edge| (edge.0, edge.1));
-        let build = |edges: &Edges| GraphBuilder::new().vertices(100_010).build_from(edges.iter().copied()).unwrap();
+        let build =
+            |edges: &Edges| GraphBuilder::new().vertices(size(100_010, 310)).build_from(edges.iter().copied()).unwrap();
         let (ascending, mut shuffled) = (build(&sorted), sorted.clone());
         let middle = shuffled.len() / 2;
         shuffled.swap(0, middle);
@@ -348,7 +349,7 @@ mod tests {
 
     #[test]
     fn a_transpose_turns_every_arc_round() {
-        let edges = many_edges(70_000);
+        let edges = many_edges(size(70_000, 300));
         for parallel in [ParallelEdges::MergeByMinimum, ParallelEdges::Keep] {
             let graph = GraphBuilder::new().parallel_edges(parallel).build_from(edges.iter().copied()).unwrap();
             let weights = |csr: &super::Csr| csr.adjacency::<u32>().unwrap().weights.to_vec();

@@ -268,9 +268,9 @@ impl<W: Weight> Part<W> {
     }
 }
 
-/// Parts of at most a million edges, in order.
+/// Parts of at most a million edges, in order; of a hundred in Miri.
 fn parts<W: Weight>(lists: Vec<EdgeList<W>>) -> Vec<Part<W>> {
-    const PART: usize = 1 << 20;
+    const PART: usize = if cfg!(miri) { 1 << 7 } else { 1 << 20 };
     let mut parts = Vec::new();
     for list in lists.into_iter().map(Arc::new) {
         let length = list.edges.len().min(list.weights.len());

@@ -440,6 +440,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn npy_is_a_square_of_booleans() {
         let graph = Graph::from_edges((0..99).map(|v| (v, v + 1))).unwrap();
         for algorithm in ["condensation", "bit-warshall"] {

@@ -302,6 +302,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn wrong_bits_are_found() {
         let graph = graph();
         let solver = Solver::builder(&graph).threads(2).open().unwrap();

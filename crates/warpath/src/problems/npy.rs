@@ -488,6 +488,7 @@ mod tests {
 
     /// A journal may have a block of all rows: that takes no more memory than others.
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
     fn blocks_are_read_back_in_pieces() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.npy");
@@ -531,6 +532,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
     fn what_is_not_begun_leaves_what_was_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.npy");
