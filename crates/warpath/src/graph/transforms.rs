@@ -31,8 +31,12 @@ impl Csr {
         }
         match sort_by_tail(self.vertices(), parts, false) {
             Ok((transposed, _)) => transposed,
-            // What any collection does that can't be had, in a call that has no error.
-            Err(_) => std::alloc::handle_alloc_error(Layout::new::<[VertexId; 1 << 20]>()),
+            // What any collection does that can't be had, in a call that has no error to return.
+            Err(error) => {
+                let needed = if let Error::OutOfMemory { needed, .. } = error { needed } else { 0 };
+                let layout = Layout::from_size_align(usize::try_from(needed).unwrap_or(0), 1);
+                std::alloc::handle_alloc_error(layout.unwrap_or(Layout::new::<VertexId>()))
+            }
         }
     }
 }
