@@ -90,7 +90,8 @@ impl Team {
     }
 
     /// Starts `work` on all threads at once and runs `beside` on the calling thread meanwhile; returns when all are
-    /// done. The calling thread must not be one that takes up other work while it waits. A team [`alone`](Team::alone) does first one, then the other.
+    /// done. The calling thread must not be one that takes up other work while it waits. A team [`alone`](Team::alone)
+    /// does first one, then the other.
     pub(crate) fn run_beside<R>(&self, work: impl Fn() + Sync, beside: impl FnOnce() -> R) -> R {
         match &self.pool {
             Some(pool) => pool.in_place_scope(|scope| {

@@ -4,7 +4,7 @@
 //! reader may do differently is in [`ReadOptions`]. [`write()`] picks format and compression by the extension; see
 //! [`WriteOptions`].
 //!
-//! A reader gets an `Opened` file, or the `Text` that it is, and the options, and hands back a graph. It says where in its input what is wrong by an [`InputError`]; the name of the file
+//! A reader gets an `Opened` input, or a `Text` over it, and the options, and hands back a graph. It says where in its input what is wrong by an [`InputError`]; the name of the file
 //! is filled in here. A writer gets a graph and a stream. What becomes of a file after it was read changes nothing: no
 //! part of it stays mapped.
 
