@@ -72,7 +72,7 @@ mod tests {
     use crate::testing::{Random, graphs_of_every_shape};
 
     fn check(name: &str, graph: &Graph, seed: u64) {
-        let expected = graph.transpose();
+        let expected = graph.transpose().unwrap();
         for device in devices(seed) {
             for wide in [false, true] {
                 let mut plan = Plan::new();

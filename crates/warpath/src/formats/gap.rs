@@ -213,15 +213,16 @@ pub(super) fn write(graph: &Graph, name: &str, out: &mut dyn Write) -> Result<()
     if let Some(weight) = too_large {
         return Err(Error::invalid(format!("GAP's format has 32-bit signed weights: {weight} is too large")));
     }
-    write_arrays(graph, weighted, out).map_err(stream_error)
+    let by_head = if graph.is_directed() { Some(graph.transpose()?) } else { None };
+    write_arrays(graph, by_head, weighted, out).map_err(stream_error)
 }
 
-fn write_arrays(graph: &Graph, weighted: bool, out: &mut dyn Write) -> std::io::Result<()> {
+fn write_arrays(graph: &Graph, by_head: Option<&Csr>, weighted: bool, out: &mut dyn Write) -> std::io::Result<()> {
     out.write_all(&[graph.is_directed().into()])?;
     out.write_all(&(graph.arcs() as u64).to_le_bytes())?;
     out.write_all(&(graph.vertices() as u64).to_le_bytes())?;
     write_half(graph.csr(), weighted, out)?;
-    if graph.is_directed() { write_half(graph.transpose(), weighted, out) } else { Ok(()) }
+    by_head.map_or(Ok(()), |by_head| write_half(by_head, weighted, out))
 }
 
 fn write_half(csr: &Csr, weighted: bool, out: &mut dyn Write) -> std::io::Result<()> {

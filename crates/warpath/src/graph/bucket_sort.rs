@@ -353,7 +353,7 @@ mod tests {
         for parallel in [ParallelEdges::MergeByMinimum, ParallelEdges::Keep] {
             let graph = GraphBuilder::new().parallel_edges(parallel).build_from(edges.iter().copied()).unwrap();
             let weights = |csr: &super::Csr| csr.adjacency::<u32>().unwrap().weights.to_vec();
-            let csr = graph.transpose();
+            let csr = graph.transpose().unwrap();
             let weights = weights(csr);
             let mut turned = Vec::new();
             for v in 0..csr.vertices() as VertexId {

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
@@ -299,6 +299,8 @@ pub struct Graph {
     labels: Labels,
     counts: InputCounts,
     transpose: OnceLock<Box<Csr>>,
+    /// Held by whoever makes the transpose.
+    transposing: Mutex<()>,
     weight_range: OnceLock<(f64, f64)>,
 }
 
@@ -341,7 +343,8 @@ impl Graph {
 
     pub(crate) fn from_parts(csr: Csr, directed: bool, labels: Labels, counts: InputCounts) -> Self {
         debug_assert_eq!(labels.len(), csr.vertices() as u64);
-        Graph { csr, directed, labels, counts, transpose: OnceLock::new(), weight_range: OnceLock::new() }
+        let (transpose, transposing, weight_range) = Default::default();
+        Graph { csr, directed, labels, counts, transpose, transposing, weight_range }
     }
 
     pub(crate) fn into_parts(self) -> (Csr, Labels) {
@@ -377,12 +380,24 @@ impl Graph {
 
     /// The arcs by head: row `v` holds the tails of the arcs that enter `v`. Made on the first call, in O(V + E), and
     /// kept; an undirected graph is its own transpose.
-    pub fn transpose(&self) -> &Csr {
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory for it, or the operating system gives no threads to make it. A later call tries again.
+    pub fn transpose(&self) -> Result<&Csr> {
         if !self.directed {
-            return &self.csr;
+            return Ok(&self.csr);
         }
-        let made = || Box::new(self.csr.transposed());
-        self.transpose.get_or_init(|| apart(rayon::current_num_threads(), false, made).unwrap_or_else(|_| made()))
+        if let Some(made) = self.transpose.get() {
+            return Ok(made);
+        }
+        // Whoever holds the lock takes up no other work meanwhile, which might want the lock.
+        let _making = self.transposing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = self.transpose.get() {
+            return Ok(made);
+        }
+        let made = apart(rayon::current_num_threads(), false, || self.csr.transposed())??;
+        Ok(self.transpose.get_or_init(|| Box::new(made)))
     }
 
     /// An error unless all of these are vertices.
@@ -456,21 +471,26 @@ impl Graph {
     pub fn weight_range(&self) -> (f64, f64) {
         /// A chunk of weights; fewer are not shared out.
         const CHUNK: usize = 1 << 16;
-        let range = || {
+        fn range<W: Weight>(chunk: &[W]) -> (W, W) {
+            chunk.iter().fold((chunk[0], chunk[0]), |(low, high), &w| {
+                (if w < low { w } else { low }, if w > high { w } else { high })
+            })
+        }
+        fn shared_out<W: Weight>(weights: &[W]) -> (W, W) {
+            let ranges = weights.par_chunks(CHUNK).map(range);
+            let wider = |a: (W, W), b: (W, W)| (range(&[a.0, b.0]).0, range(&[a.1, b.1]).1);
+            ranges.reduce(|| (weights[0], weights[0]), wider)
+        }
+        *self.weight_range.get_or_init(|| {
+            if self.arcs() == 0 {
+                return (0.0, 0.0);
+            }
             with_weights!(self.weights(), values => {
-                fn smaller<W: PartialOrd>(a: W, b: W) -> W { if b < a { b } else { a } }
-                fn greater<W: PartialOrd>(a: W, b: W) -> W { if b > a { b } else { a } }
-                let (low, high) = values
-                    .par_chunks(CHUNK)
-                    .map(|chunk| chunk.iter().fold((chunk[0], chunk[0]), |(low, high), &w| (smaller(low, w), greater(high, w))))
-                    .reduce(|| (values[0], values[0]), |a, b| (smaller(a.0, b.0), greater(a.1, b.1)));
+                // Where there are no threads, this one does it all, since it must not take up other work.
+                let apart = (values.len() > CHUNK).then(|| apart(rayon::current_num_threads(), false, || shared_out(values)));
+                let (low, high) = apart.and_then(Result::ok).unwrap_or_else(|| range(values));
                 (low.to_f64(), high.to_f64())
             })
-        };
-        *self.weight_range.get_or_init(|| match self.arcs() {
-            0 => (0.0, 0.0),
-            1..=CHUNK => range(),
-            _ => apart(rayon::current_num_threads(), false, range).unwrap_or_else(|_| range()),
         })
     }
 

@@ -13,7 +13,8 @@
 use rayon::prelude::*;
 
 use super::{
-    Components, Graph, InputCounts, VertexId, WeightKind, strongly_connected_components, weakly_connected_components,
+    Components, Csr, Graph, InputCounts, VertexId, WeightKind, strongly_connected_components,
+    weakly_connected_components,
 };
 use crate::{Control, Result, memory};
 
@@ -150,10 +151,11 @@ fn estimated_diameter(graph: &Graph, weak: &Components, control: &Control) -> Re
     let mut visited = memory::filled("the marks of vertices", graph.vertices(), u64::MAX)?;
     let list = || memory::with_capacity("the list of active vertices", graph.vertices());
     let mut levels = [list()?, list()?];
+    let by_head = if graph.is_directed() { Some(graph.transpose()?) } else { None };
     let mut diameter = 0;
     for sweep in 0..MOST_SWEEPS {
         control.progress("statistics", sweep, MOST_SWEEPS)?;
-        let (far, eccentricity) = farthest(graph, start, sweep, &mut visited, &mut levels);
+        let (far, eccentricity) = farthest(graph.csr(), by_head, start, sweep, &mut visited, &mut levels);
         if sweep > 0 && eccentricity <= diameter {
             break;
         }
@@ -162,10 +164,11 @@ fn estimated_diameter(graph: &Graph, weak: &Components, control: &Control) -> Re
     Ok(diameter)
 }
 
-/// A vertex farthest from `start`, of these one of least degree, and its distance, directions ignored. Marks what it
-/// visits with `sweep`.
+/// A vertex farthest from `start`, of these one of least degree, and its distance. Follows the arcs of `by_head`, too, if
+/// there are any, and so ignores directions. Marks what it visits with `sweep`.
 fn farthest(
-    graph: &Graph,
+    graph: &Csr,
+    by_head: Option<&Csr>,
     start: VertexId,
     sweep: u64,
     visited: &mut [u64],
@@ -178,7 +181,7 @@ fn farthest(
     visited[start as usize] = sweep;
     loop {
         for &u in &*level {
-            let backwards: &[VertexId] = if graph.is_directed() { graph.transpose().neighbors(u) } else { &[] };
+            let backwards = by_head.map_or(&[][..], |by_head| by_head.neighbors(u));
             for &v in graph.neighbors(u).iter().chain(backwards) {
                 if visited[v as usize] != sweep {
                     visited[v as usize] = sweep;
@@ -187,7 +190,7 @@ fn farthest(
             }
         }
         if next.is_empty() {
-            let far = level.iter().copied().min_by_key(|&v| graph.degree(v)).unwrap_or(start);
+            let far = level.iter().copied().min_by_key(|&v| graph.row(v).len()).unwrap_or(start);
             return (far, distance);
         }
         distance += 1;
@@ -225,7 +228,7 @@ mod tests {
             let mut visited = vec![u64::MAX; graph.vertices()];
             let exact = (0..graph.vertices() as VertexId)
                 .filter(|&v| Some(weak.of[v as usize]) == largest)
-                .map(|v| farthest(&undirected, v, v.into(), &mut visited, &mut Default::default()).1)
+                .map(|v| farthest(undirected.csr(), None, v, v.into(), &mut visited, &mut Default::default()).1)
                 .max();
             let statistics = graph.statistics(&Control::new()).unwrap();
             assert!(Some(statistics.estimated_diameter) <= exact, "{name}");

@@ -1,6 +1,5 @@
 //! Graphs made from graphs: transposes, other weights, other directions.
 
-use std::alloc::Layout;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -13,12 +12,13 @@ use super::{
 use crate::{Error, Result, memory};
 
 impl Csr {
-    /// The arcs by head, in O(V + E). Rows come out ascending, since tails are visited in order.
-    pub(crate) fn transposed(&self) -> Csr {
+    /// The arcs by head, in O(V + E). Rows come out ascending, since tails are visited in order. An error if there is no
+    /// memory for them.
+    pub(crate) fn transposed(&self) -> Result<Csr> {
         with_weights!(self.weights(), values => self.transposed_with(values))
     }
 
-    fn transposed_with<W: Weight>(&self, weights: &[W]) -> Csr {
+    fn transposed_with<W: Weight>(&self, weights: &[W]) -> Result<Csr> {
         const PART_ARCS: u64 = 1 << 20;
         let mut parts = Vec::new();
         let mut first = 0;
@@ -29,15 +29,7 @@ impl Csr {
             parts.push(Reversed { csr: self, weights, tails: first as VertexId..next as VertexId });
             first = next;
         }
-        match sort_by_tail(self.vertices(), parts, false) {
-            Ok((transposed, _)) => transposed,
-            // What any collection does that can't be had, in a call that has no error to return.
-            Err(error) => {
-                let needed = if let Error::OutOfMemory { needed, .. } = error { needed } else { 0 };
-                let layout = Layout::from_size_align(usize::try_from(needed).unwrap_or(0), 1);
-                std::alloc::handle_alloc_error(layout.unwrap_or(Layout::new::<VertexId>()))
-            }
-        }
+        Ok(sort_by_tail(self.vertices(), parts, false)?.0)
     }
 }
 
@@ -258,7 +250,7 @@ mod tests {
         for (name, graph) in graphs_of_every_shape::<u32>(1) {
             let mut expected: Vec<_> = graph.edges().map(|(u, v, weight)| (v, u, weight as u32)).collect();
             expected.sort_unstable();
-            let csr = graph.csr().transposed();
+            let csr = graph.csr().transposed().unwrap();
             assert!(Csr::new(csr.offsets().to_vec(), csr.targets().to_vec(), csr.weights().clone()).is_ok());
             let backwards = csr.adjacency::<u32>().unwrap();
             let mut found: Vec<_> = (0..graph.vertices() as u32)

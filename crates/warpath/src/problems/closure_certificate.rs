@@ -191,7 +191,7 @@ impl Classes {
         };
         classes.search_within(graph.csr(), class_of)?;
         if graph.is_directed() {
-            classes.search_within(graph.transpose(), class_of)?;
+            classes.search_within(graph.transpose()?, class_of)?;
         }
         classes.collect_arcs(graph, class_of)?;
         classes.sort_topologically()?;

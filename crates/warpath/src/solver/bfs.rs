@@ -54,7 +54,7 @@ impl Request for Bfs {
         let cutoff = self.cutoff.unwrap_or(UNREACHED);
         let start = Instant::now();
         if self.count_paths || (algorithm.needs_transpose && self.algorithm.is_some()) {
-            solver.team.install(|| graph.transpose());
+            solver.team.install(|| graph.transpose())?;
         }
         let prepare = start.elapsed().as_secs_f64();
         let start = Instant::now();
@@ -251,7 +251,7 @@ impl Bfs {
             report.engine_reason.clone_from(&place.reason);
             if self.count_paths && !solver.graph.has_transpose() {
                 let start = Instant::now();
-                solver.team.install(|| solver.graph.transpose());
+                solver.team.install(|| solver.graph.transpose())?;
                 report.seconds.prepare += start.elapsed().as_secs_f64();
             }
             each(self.tree(solver, vec![source], &[], levels, predecessors, report)?)?;
@@ -336,7 +336,7 @@ impl Bfs {
         drop(state);
         let start = Instant::now();
         if self.count_paths {
-            solver.team.install(|| graph.transpose());
+            solver.team.install(|| graph.transpose())?;
         }
         report.seconds.prepare += start.elapsed().as_secs_f64();
         self.tree(solver, sources, targets, levels, predecessors, report)
@@ -392,7 +392,7 @@ impl Bfs {
                 let start = Instant::now();
                 let predecessors = solver.team.install(|| {
                     if graph.has_transpose() {
-                        derive_bfs_predecessors(graph.transpose(), &levels)
+                        derive_bfs_predecessors(graph.transpose()?, &levels)
                     } else {
                         derive_predecessors::<UnitLane>(graph.csr().unweighted(), &sources, &levels, false)
                     }
@@ -404,7 +404,7 @@ impl Bfs {
         let start = Instant::now();
         let mut path_counts = None;
         if self.count_paths {
-            path_counts = Some(solver.team.install(|| count_shortest_paths(graph.transpose(), &levels))?);
+            path_counts = Some(solver.team.install(|| count_shortest_paths(graph.transpose()?, &levels))?);
             report.seconds.solve += start.elapsed().as_secs_f64();
         }
         let distances = Distances::U32(levels);
@@ -548,7 +548,7 @@ impl Search for Bfs {
             return Ok(false);
         }
         let start = Instant::now();
-        solver.team.install(|| graph.transpose());
+        solver.team.install(|| graph.transpose())?;
         let mut prepare = start.elapsed().as_secs_f64();
         for block in sources.chunks(width * threads) {
             let start = Instant::now();

@@ -57,7 +57,7 @@ impl Solver<'_> {
         let start = Instant::now();
         let (path, mut report) = match self.graph.weight_kind() {
             WeightKind::Unit => {
-                let (forward, backward) = (self.graph.csr().unweighted(), self.graph.transpose().unweighted());
+                let (forward, backward) = (self.graph.csr().unweighted(), self.graph.transpose()?.unweighted());
                 self.met::<UnitLane>(fewest_arcs(forward, backward, from, to, &self.control)?)
             }
             WeightKind::I32 => self.path_both_ways::<I32Lane>(from, to, i64::saturating_add)?,
@@ -81,9 +81,10 @@ impl Solver<'_> {
         add: impl Fn(L::Distance, L::Distance) -> L::Distance + Copy,
     ) -> Result<(Option<Path>, Report)> {
         let typed = |csr: &'_ Csr| csr.adjacency::<L::Weight>().is_some();
-        debug_assert!(typed(self.graph.csr()) && typed(self.graph.transpose()));
+        let by_head = self.graph.transpose()?;
+        debug_assert!(typed(self.graph.csr()) && typed(by_head));
         let (Some(forward), Some(backward)) =
-            (self.graph.csr().adjacency::<L::Weight>(), self.graph.transpose().adjacency::<L::Weight>())
+            (self.graph.csr().adjacency::<L::Weight>(), by_head.adjacency::<L::Weight>())
         else {
             return Err(Error::invalid("the graph has weights of another type"));
         };
@@ -116,7 +117,7 @@ mod tests {
     fn paths_are_shortest<W: TestWeight>(seed: u64) {
         let mut random = Random(seed);
         for (name, graph) in graphs_of_every_shape::<W>(seed) {
-            graph.transpose();
+            graph.transpose().unwrap();
             let solver = Solver::builder(&graph).threads(1).open().unwrap();
             for _ in 0..12 {
                 let count = graph.vertices() as u64;
@@ -161,7 +162,7 @@ mod tests {
         let tree = solver.solve(Sssp::from(0).to(2)).unwrap();
         assert_eq!((&report.engine, report.lane), (&tree.report().engine, tree.report().lane));
         assert_eq!((&report.algorithm, &report.statistics), (&tree.report().algorithm, &tree.report().statistics));
-        graph.transpose();
+        graph.transpose().unwrap();
         for (engine, reason) in [(Engine::Cpu, "asked for"), (Engine::Auto, "only there are searches from both ends")] {
             let solver = Solver::builder(&graph).engine(engine).open().unwrap();
             let (path, report) = solver.path_and_report(0, 2).unwrap();

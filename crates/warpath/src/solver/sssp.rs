@@ -353,7 +353,7 @@ fn run_on_cuda<L: LaneOnDevice>(
     report.device_bytes = plan.device_bytes();
     let start = Instant::now();
     if (algorithm.needs_transpose)(parameters) {
-        solver.team.install(|| graph.transpose());
+        solver.team.install(|| graph.transpose())?;
     }
     let mut state = solver.cuda();
     let mut run = || {

@@ -159,7 +159,8 @@ impl Search {
                 wide.restart(graph.vertices());
             }
             let (discovered, frontier) = (self.queue.discovered(), self.queue.frontier());
-            let entry = Entry { task, level, narrow_arcs, discovered, frontier };
+            let by_head = if task.graph.has_transpose() { Some(task.graph.transpose()?) } else { None };
+            let entry = Entry { task, by_head, level, narrow_arcs, discovered, frontier };
             let shared_levels = shared(levels);
             let end = on_team(&|worker: &Worker<'_>| wide.run(worker, &entry, shared_levels));
             level = end.level;
@@ -193,6 +194,8 @@ fn shared(levels: &mut [u32]) -> &[AtomicU32] {
 /// What the wide gear finds when it begins.
 struct Entry<'a> {
     task: &'a BfsTask<'a>,
+    /// The arcs by head, if they are there: without them no level is searched bottom-up.
+    by_head: Option<&'a Csr>,
     level: u32,
     narrow_arcs: usize,
     /// What was settled since the wide gear last ran.
@@ -279,7 +282,6 @@ impl Wide {
         let (graph, vertices) = (task.graph.csr(), task.graph.vertices());
         let alpha = task.parameters.get("alpha").unwrap_or(ALPHA);
         let beta = task.parameters.get("beta").unwrap_or(BETA);
-        let has_transpose = task.graph.has_transpose();
         let words = worker.share(self.settled.len());
         if worker.index == 0 {
             self.rounds.iter().for_each(Round::empty);
@@ -313,7 +315,7 @@ impl Wide {
                 }
             }
             let unsettled = vertices.saturating_sub(settled);
-            if !has_transpose {
+            if entry.by_head.is_none() {
                 bottom_up = false;
             } else if bottom_up {
                 bottom_up = frontier_vertices as f64 * beta >= unsettled as f64;
@@ -336,8 +338,8 @@ impl Wide {
             }
             let (frontier, next) = (&self.frontiers[at.parity], &self.frontiers[1 - at.parity]);
             let level = Level { graph, level: at.level, levels, settled: &self.settled, frontier, next, round };
-            if bottom_up {
-                level.bottom_up(task.graph.transpose());
+            if let (true, Some(by_head)) = (bottom_up, entry.by_head) {
+                level.bottom_up(by_head);
             } else {
                 level.mark_neighbors(&self.marks);
                 worker.barrier();

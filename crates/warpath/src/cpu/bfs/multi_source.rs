@@ -81,7 +81,7 @@ pub fn levels_of_many(
     let claimed = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
     if width > 0 {
-        team.install(|| graph.transpose());
+        team.install(|| graph.transpose())?;
     }
     let results = team.run(|_| {
         let mut single = None;
@@ -250,7 +250,7 @@ impl<const WORDS: usize> Batch<WORDS> {
             level += 1;
             let arcs: usize = self.active.iter().map(|&u| graph.degree(u)).sum();
             if arcs > graph.arcs() / PULL_FROM {
-                self.pull(graph.transpose(), level);
+                self.pull(graph.transpose()?, level);
                 pulled = true;
             } else {
                 if std::mem::take(&mut pulled) {

@@ -63,7 +63,7 @@ impl DeviceEdges {
             )));
         }
         let mut pool = Pool::new(device, plan.device_bytes())?;
-        let csr = if by_destination { graph.transpose() } else { graph.csr() };
+        let csr = if by_destination { graph.transpose()? } else { graph.csr() };
         let rows = upload_rows(&mut pool, csr)?;
         let others = pool.take_filled(csr.targets())?;
         let (tails, heads) = if by_destination { (others, rows) } else { (rows, others) };
