@@ -23,6 +23,8 @@ pub(crate) struct Setup<'a> {
     /// Whether nothing but the plan is wanted.
     plan: bool,
     statistics: bool,
+    /// Whether weights change nothing.
+    ignores_weights: bool,
     pub(crate) control: Control,
 }
 
@@ -31,7 +33,7 @@ impl<'a> Setup<'a> {
     pub(crate) fn without_engine(common: &'a CommonArguments, plan: &PlanArguments) -> Result<Self, Failure> {
         start_threads(common.threads)?;
         let control = progress::control(!common.quiet);
-        Ok(Setup { common, engine: Engine::Cpu, plan: plan.plan, statistics: false, control })
+        Ok(Setup { common, engine: Engine::Cpu, plan: plan.plan, statistics: false, ignores_weights: false, control })
     }
 
     /// For a command that solves a problem.
@@ -48,7 +50,14 @@ impl<'a> Setup<'a> {
             Failure::from(error)
                 .help("`--engine cpu` or `--engine auto` runs on all cores; `warpath devices` tells more")
         })?;
-        Ok(Setup { common, engine, plan: false, statistics: false, control: progress::control(!common.quiet) })
+        let control = progress::control(!common.quiet);
+        Ok(Setup { common, engine, plan: false, statistics: false, ignores_weights: false, control })
+    }
+
+    /// Says that weights change nothing: they may stay where they are.
+    pub(crate) fn ignoring_weights(mut self, ignores: bool) -> Self {
+        self.ignores_weights = ignores;
+        self
     }
 
     /// Reads or generates the graph; returns how long that took, too.
@@ -155,6 +164,7 @@ fn load(arguments: &GraphArguments, setup: &Setup<'_>) -> Result<Graph, Failure>
         generate(recipe, arguments, direction, setup)?
     } else {
         let mut options = setup.read_options().allow_isolated(arguments.allow_isolated);
+        options = options.leave_weights(setup.ignores_weights);
         if let Some(name) = &arguments.format {
             options = options.format(name.parse::<Format>()?);
         }

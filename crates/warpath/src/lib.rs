@@ -26,6 +26,7 @@ pub mod formats;
 pub mod generate;
 pub mod graph;
 mod huge_pages;
+mod instructions;
 mod memory;
 mod partial;
 mod plan;

@@ -26,7 +26,7 @@ struct ClosureFound {
 pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
     let solving = &arguments.solving;
     let SolvingArguments { common, plan, .. } = solving;
-    let setup = Setup::to_solve(solving)?;
+    let setup = Setup::to_solve(solving)?.ignoring_weights(true);
     let create = |path| Output::create(path, &inputs(&arguments.graph, &[]), common, &setup.control);
     let mut output = arguments.output.as_deref().map(create).transpose()?;
     let (graph, load) = setup.load(&arguments.graph)?;

@@ -28,6 +28,7 @@ pub(crate) fn bfs(arguments: BfsArguments) -> Result<ExitCode, Failure> {
         graph: &arguments.graph,
         search: &arguments.search,
         solving: &arguments.solving,
+        ignores_weights: true,
         count_paths: arguments.count_paths,
     };
     command.run(|sources, targets| {
@@ -55,6 +56,7 @@ pub(crate) fn sssp(arguments: SsspArguments) -> Result<ExitCode, Failure> {
         graph: &arguments.graph,
         search: &arguments.search,
         solving: &arguments.solving,
+        ignores_weights: false,
         count_paths: false,
     };
     command.run(|sources, targets| {
@@ -78,12 +80,13 @@ struct SearchCommand<'a> {
     graph: &'a GraphArguments,
     search: &'a SearchArguments,
     solving: &'a SolvingArguments,
+    ignores_weights: bool,
     count_paths: bool,
 }
 
 impl SearchCommand<'_> {
     fn run<S: Search>(&self, request: impl Fn(Vec<VertexId>, Vec<VertexId>) -> S) -> Result<ExitCode, Failure> {
-        let setup = Setup::to_solve(self.solving)?;
+        let setup = Setup::to_solve(self.solving)?.ignoring_weights(self.ignores_weights);
         let mut output = self.search.output.as_deref().map(|path| self.create_output(&setup, path)).transpose()?;
         let (graph, load) = setup.load(self.graph)?;
         let vertices = |names: &[String]| names.iter().map(|name| graph.vertex(name)).collect::<Result<Vec<_>, _>>();

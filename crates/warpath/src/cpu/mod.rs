@@ -7,7 +7,6 @@ pub mod apsp;
 mod barrier;
 pub mod bfs;
 pub mod closure;
-mod instructions;
 pub mod sssp;
 mod team;
 

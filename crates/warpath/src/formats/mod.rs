@@ -204,6 +204,7 @@ pub struct ReadOptions {
     threads: usize,
     memory: Option<u64>,
     allow_isolated: bool,
+    leave_weights: bool,
     control: Control,
 }
 
@@ -228,6 +229,14 @@ impl ReadOptions {
     /// Where the weights come from.
     pub fn weights(mut self, weights: WeightSource) -> Self {
         self.weights = weights;
+        self
+    }
+
+    /// Says that nobody will ask for the weights. A `.wpg` file, which holds them apart, is then read without them, in less
+    /// time and memory, and the graph has unit weights; damage among the weights goes unnoticed. Files of other formats are
+    /// read as ever.
+    pub fn leave_weights(mut self, leave: bool) -> Self {
+        self.leave_weights = leave;
         self
     }
 

@@ -98,7 +98,8 @@ const STRINGS: u32 = 2;
 /// If the file is not of this version, cut short, or damaged anywhere, or its arrays are not those of a graph.
 pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
     let header = read_header(opened)?;
-    let kind = if wants_weights(options)? { WEIGHT_KINDS[header.weights as usize] } else { WeightKind::Unit };
+    let wanted = wants_weights(options)? && !options.leave_weights;
+    let kind = if wanted { WEIGHT_KINDS[header.weights as usize] } else { WeightKind::Unit };
     let mut plan = Plan::new();
     // Names that are text are in memory twice while they are numbered.
     let unwanted = if kind == WeightKind::Unit { header.sections[WEIGHTS].length } else { 0 };
@@ -140,7 +141,7 @@ pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
     check_offsets(&offsets).map_err(about_input)?;
     weights.check().map_err(about_input)?;
     let csr = Csr::trusted(offsets, targets, weights);
-    let found = csr.survey();
+    let found = csr.survey(header.flags & DIRECTED == 0);
     found.check(&csr).map_err(about_input)?;
     let labels = match header.names {
         CONSECUTIVE => Labels::range(header.first_name, header.vertices),
@@ -149,7 +150,7 @@ pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
     };
     let counts = InputCounts { lines: header.lines, self_loops: header.self_loops, parallel: header.parallel };
     let directed = header.flags & DIRECTED != 0;
-    if !directed && !csr.is_symmetric() {
+    if found.asymmetry != 0 {
         return Err(InputError::new(asymmetry(&csr, &labels)).into());
     }
     let merge = options.parallel_edges == ParallelEdges::MergeByMinimum && found.repeats > 0;
@@ -262,7 +263,7 @@ fn zeros<T: bytemuck::Pod>(header: &Header, index: usize) -> Result<Vec<T>> {
 }
 
 /// Copies all sections but the last into `arrays`, and compares the checksum of every block on the way. An empty array
-/// stands for a section that nobody wants; the checksum covers it all the same.
+/// stands for a section that nobody wants: blocks that hold nothing else are left in the file.
 fn copy_sections(opened: &Opened, header: &Header, arrays: [&mut [u8]; CHECKSUMS], control: &Control) -> Result<()> {
     let Section { offset: end, length } = header.sections[CHECKSUMS];
     let mut table = vec![0; length as usize];
@@ -277,6 +278,9 @@ fn copy_sections(opened: &Opened, header: &Header, arrays: [&mut [u8]; CHECKSUMS
         || vec![0; BLOCK],
         |buffer, (index, (pieces, stated))| {
             control.check()?;
+            if pieces.is_empty() {
+                return Ok(());
+            }
             let start = HEADER as u64 + (index * BLOCK) as u64;
             let length = (end - start).min(BLOCK as u64) as usize;
             // Nearly all blocks lie in one array, and go there at once.
@@ -500,6 +504,32 @@ mod tests {
         assert_eq!(undirected.edges().count(), 5);
         let unit = read(ReadOptions::new().weights(super::super::WeightSource::Unit));
         assert_eq!((unit.weight_kind(), unit.arcs()), (WeightKind::Unit, 3));
+    }
+
+    #[test]
+    fn weights_that_nobody_asks_for_stay_in_the_file() {
+        // More than a block of heads, and as many of weights.
+        let edges = (0..300_000_u32).map(|v| (v, (v * 7 + 1) % 300_000, v));
+        let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(edges).unwrap();
+        let good = written(&graph, Format::Warpath).unwrap();
+        let is_damaged = |outcome: Result<Graph>| {
+            outcome.err().is_some_and(|error| error.to_string().contains("the checksum of the block"))
+        };
+        let leave = |bytes| ReadOptions::new().leave_weights(true).read_bytes("test", bytes);
+        let found = leave(good.clone()).unwrap();
+        assert_eq!((found.weight_kind(), found.csr().targets()), (WeightKind::Unit, graph.csr().targets()));
+        let section =
+            read_header(&Opened::Memory(super::super::input::Input::owned("test", good.clone()))).unwrap().sections;
+        let damaged = |at: u64| {
+            let mut bytes = good.clone();
+            bytes[at as usize] ^= 1;
+            bytes
+        };
+        // In the middle of the weights there are blocks of nothing else.
+        let in_weights = damaged(section[WEIGHTS].offset + section[WEIGHTS].length / 2);
+        assert!(is_damaged(read_bytes(in_weights.clone())));
+        assert_eq!(leave(in_weights).unwrap().csr().targets(), graph.csr().targets());
+        assert!(is_damaged(leave(damaged(section[TARGETS].offset + section[TARGETS].length / 2))));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Compressed sparse rows: for each vertex, the heads of its arcs, one after another.
 //!
-//! *Invariants.* A slice of `Unit`, which takes no bytes, may have any length. A function that was compiled for AVX2 is
-//! called only where the processor has been found to have it.
+//! *Invariants.* A slice of `Unit`, which takes no bytes, may have any length.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,6 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
+use super::survey::{Survey, check_offsets};
 use super::{GraphBuilder, Labels, MAX_VERTICES, Weight, WeightKind, Weights, builder::Edge, with_weights};
 use crate::apart::apart;
 use crate::{Error, Result};
@@ -55,7 +55,7 @@ impl Csr {
         }
         check_offsets(&offsets)?;
         let csr = Csr { offsets, targets, weights };
-        csr.survey().check(&csr)?;
+        csr.survey(false).check(&csr)?;
         csr.weights.check()?;
         Ok(csr)
     }
@@ -64,16 +64,6 @@ impl Csr {
     pub(crate) fn trusted(offsets: Vec<u64>, targets: Vec<VertexId>, weights: Weights) -> Self {
         debug_assert_eq!(offsets.last().copied(), Some(targets.len() as u64));
         Csr { offsets, targets, weights }
-    }
-
-    /// Looks at all heads once, in parallel; offsets have to be right.
-    pub(crate) fn survey(&self) -> Survey {
-        survey(&self.offsets, &self.targets)
-    }
-
-    /// Whether every arc has its reverse, of equal weight and as often.
-    pub(crate) fn is_symmetric(&self) -> bool {
-        is_symmetric(self)
     }
 
     /// Offsets, targets and weights.
@@ -133,77 +123,6 @@ impl Csr {
     pub(crate) fn owned_bytes(&self) -> u64 {
         (self.offsets.capacity() * size_of::<u64>() + self.targets.capacity() * size_of::<VertexId>()) as u64
             + self.weights.owned_bytes()
-    }
-}
-
-/// An error if offsets fall somewhere.
-pub(crate) fn check_offsets(offsets: &[u64]) -> Result<()> {
-    match offsets.par_windows(2).with_min_len(1 << 14).position_any(|pair| pair[0] > pair[1]) {
-        Some(v) => Err(Error::invalid(format!("the offset of vertex {} is below the one before it", v + 1))),
-        None => Ok(()),
-    }
-}
-
-/// What one look at all rows finds: enough to know whether they are in order, and what there is to tidy up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Survey {
-    /// The greatest head, 0 if there is none.
-    pub(crate) greatest: VertexId,
-    /// How often a head is below the one before it in its row.
-    pub(crate) descents: u64,
-    /// How often a head equals the one before it in its row.
-    pub(crate) repeats: u64,
-    /// Arcs from a vertex to itself.
-    pub(crate) self_loops: u64,
-}
-
-/// Counts, in parallel and without a branch for each arc. `offsets` must not fall, and end at the number of targets.
-pub(crate) fn survey(offsets: &[u64], targets: &[VertexId]) -> Survey {
-    let vertices = offsets.len() - 1;
-    (0..vertices)
-        .into_par_iter()
-        .with_min_len(1024)
-        .fold(Survey::default, |mut sum, v| {
-            let row = &targets[offsets[v] as usize..offsets[v + 1] as usize];
-            let Some(&last) = row.last() else { return sum };
-            let tail = v as VertexId;
-            let (mut disorder, mut loops) = (0_u32, u32::from(row[0] == tail));
-            for (&head, &before) in row[1..].iter().zip(row) {
-                disorder |= u32::from(head <= before);
-                loops += u32::from(head == tail);
-            }
-            sum.self_loops += u64::from(loops);
-            // Heads of a row that ascends strictly are at most its last.
-            sum.greatest = sum.greatest.max(last);
-            if disorder != 0 {
-                let pairs = || row.windows(2);
-                sum.greatest = row.iter().copied().fold(sum.greatest, VertexId::max);
-                sum.descents += pairs().filter(|pair| pair[1] < pair[0]).count() as u64;
-                sum.repeats += pairs().filter(|pair| pair[1] == pair[0]).count() as u64;
-            }
-            sum
-        })
-        .reduce(Survey::default, |a, b| Survey {
-            greatest: a.greatest.max(b.greatest),
-            descents: a.descents + b.descents,
-            repeats: a.repeats + b.repeats,
-            self_loops: a.self_loops + b.self_loops,
-        })
-}
-
-impl Survey {
-    /// An error, naming a row, unless the rows ascend and hold vertices only.
-    pub(crate) fn check(&self, csr: &Csr) -> Result<()> {
-        let vertices = csr.vertices();
-        if self.descents == 0 && (csr.arcs() == 0 || (self.greatest as usize) < vertices) {
-            return Ok(());
-        }
-        let bad = (0..vertices as VertexId).find(|&v| {
-            let row = csr.neighbors(v);
-            row.iter().any(|&head| head as usize >= vertices) || row.windows(2).any(|pair| pair[0] > pair[1])
-        });
-        let bad = bad.unwrap_or_default();
-        Err(Error::invalid(format!("the neighbours of vertex {bad} are not ascending ids below {vertices}")))
     }
 }
 
@@ -333,10 +252,10 @@ impl Graph {
         if labels.len() != csr.vertices() as u64 {
             return Err(Error::invalid(format!("{} names for {} vertices", labels.len(), csr.vertices())));
         }
-        if !directed && !is_symmetric(&csr) {
+        let Survey { self_loops, asymmetry, .. } = csr.survey(!directed);
+        if asymmetry != 0 {
             return Err(Error::invalid("the graph is said to be undirected, but some arc lacks its reverse"));
         }
-        let self_loops = csr.survey().self_loops;
         let lines = if directed { csr.arcs() as u64 } else { (csr.arcs() as u64 - self_loops) / 2 + self_loops };
         Ok(Graph::from_parts(csr, directed, labels, InputCounts { lines, self_loops, parallel: 0 }))
     }
@@ -532,162 +451,5 @@ impl Graph {
     /// Bytes of memory that the graph owns, the cached transpose included.
     pub fn owned_bytes(&self) -> u64 {
         self.csr.owned_bytes() + self.transpose.get().map_or(0, |csr| csr.owned_bytes()) + self.labels.owned_bytes()
-    }
-}
-
-/// Whether every arc has its reverse, of equal weight and as often.
-///
-/// Arcs `(u, v)` of weight `w` add `g(w) (a(u) b(v) - a(v) b(u))` to a sum modulo 2^64, with `a`, `b` and `g` hash
-/// functions. An arc and its reverse cancel; if some arc lacks its reverse, the sum is a polynomial in the hashes that is
-/// not zero, and vanishes by accident with a probability around 2^-64. The factors of `u` are taken out of the sum over
-/// its row. What is left for each arc are products of 32-bit numbers, which vector units have, so that this takes about as
-/// long as reading the arcs.
-fn is_symmetric(csr: &Csr) -> bool {
-    let difference = match csr.weights() {
-        Weights::Unit(values) => asymmetry(csr, values, |_| 1),
-        Weights::U32(values) => asymmetry(csr, values, |w| u64::from(hash_weight(w))),
-        Weights::I32(values) => asymmetry(csr, values, |w| u64::from(hash_weight(w as u32))),
-        Weights::F32(values) => asymmetry(csr, values, |w| u64::from(hash_weight(w.to_bits()))),
-        Weights::F64(values) => asymmetry(csr, values, |w| {
-            let (low, high) = (w.to_bits() as u32, (w.to_bits() >> 32) as u32);
-            u64::from(hash_weight(low)) << 32 ^ u64::from(hash_weight(high)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        }),
-    };
-    difference == 0
-}
-
-/// The sum that [`is_symmetric`] tests.
-fn asymmetry<W: Copy + Sync>(csr: &Csr, weights: &[W], factor: impl Fn(W) -> u64 + Copy + Sync) -> u64 {
-    const ROWS: usize = 4096;
-    let (offsets, targets, vertices) = (csr.offsets(), csr.targets(), csr.vertices());
-    let block = |index: usize| {
-        let rows = index * ROWS..vertices.min((index + 1) * ROWS);
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what the function was compiled for.
-            return unsafe { asymmetry_of_rows_avx2(offsets, targets, weights, rows, factor) };
-        }
-        asymmetry_of_rows(offsets, targets, weights, rows, factor)
-    };
-    (0..vertices.div_ceil(ROWS)).into_par_iter().map(block).reduce(|| 0, u64::wrapping_add)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn asymmetry_of_rows_avx2<W: Copy>(
-    offsets: &[u64],
-    targets: &[VertexId],
-    weights: &[W],
-    rows: Range<usize>,
-    factor: impl Fn(W) -> u64,
-) -> u64 {
-    asymmetry_of_rows(offsets, targets, weights, rows, factor)
-}
-
-#[inline(always)]
-fn asymmetry_of_rows<W: Copy>(
-    offsets: &[u64],
-    targets: &[VertexId],
-    weights: &[W],
-    rows: Range<usize>,
-    factor: impl Fn(W) -> u64,
-) -> u64 {
-    let mut sum = 0_u64;
-    for u in rows {
-        let row = offsets[u] as usize..offsets[u + 1] as usize;
-        let (mut first, mut second) = (0_u64, 0_u64);
-        for (&v, &w) in targets[row.clone()].iter().zip(&weights[row]) {
-            let (a, b) = hash_vertex(v);
-            let g = factor(w);
-            first = first.wrapping_add(g.wrapping_mul(a));
-            second = second.wrapping_add(g.wrapping_mul(b));
-        }
-        let (a, b) = hash_vertex(u as VertexId);
-        sum = sum.wrapping_add(a.wrapping_mul(second).wrapping_sub(b.wrapping_mul(first)));
-    }
-    sum
-}
-
-/// Two hashes of 64 bits. The second is close to linear, the first is far from it; see [`is_symmetric`].
-#[inline(always)]
-fn hash_vertex(v: VertexId) -> (u64, u64) {
-    let mixed = u64::from(v).wrapping_mul(0x9e37_79b1).wrapping_add(0xbf58_476d_1ce4_e5b9);
-    let mixed = mixed ^ mixed >> 29;
-    let squared = (mixed & 0xffff_ffff).wrapping_mul((mixed >> 32) | 1);
-    (squared ^ mixed << 19, mixed)
-}
-
-/// A permutation of 32-bit numbers, so that no two weights are confused.
-#[inline(always)]
-fn hash_weight(bits: u32) -> u32 {
-    let mixed = (bits ^ 0x85eb_ca6b).wrapping_mul(0xc2b2_ae35);
-    mixed ^ mixed >> 15
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{Random, TestWeight, graphs_of_every_shape, size};
-
-    /// The definition: the arcs are the same multiset when turned round.
-    fn is_symmetric_by_sorting(csr: &Csr) -> bool {
-        let weight = |arc: usize| with_weights!(csr.weights(), values => values[arc].to_f64());
-        let arcs = || {
-            (0..csr.vertices() as VertexId)
-                .flat_map(|u| csr.row(u).map(move |arc| (u, csr.targets()[arc], weight(arc).to_bits())))
-        };
-        let mut forwards: Vec<_> = arcs().collect();
-        let mut backwards: Vec<_> = arcs().map(|(u, v, w)| (v, u, w)).collect();
-        forwards.sort_unstable();
-        backwards.sort_unstable();
-        forwards == backwards
-    }
-
-    #[test]
-    fn the_fingerprint_tells_symmetric_graphs() {
-        fn check<W: TestWeight>() {
-            for seed in 0..size(4, 1) {
-                for (name, graph) in graphs_of_every_shape::<W>(seed) {
-                    assert_eq!(is_symmetric(graph.csr()), is_symmetric_by_sorting(graph.csr()), "{name}");
-                }
-            }
-        }
-        check::<super::super::Unit>();
-        check::<u32>();
-        check::<i32>();
-        check::<f32>();
-        check::<f64>();
-    }
-
-    #[test]
-    fn the_fingerprint_notices_one_arc() {
-        let mut random = Random(1);
-        for (name, graph) in graphs_of_every_shape::<u32>(7).into_iter().filter(|(_, graph)| graph.arcs() > 0) {
-            if graph.is_directed() {
-                continue;
-            }
-            let (csr, _) = graph.into_parts();
-            let (offsets, targets, weights) = csr.into_arrays();
-            let Weights::U32(weights) = weights else { panic!("{name}") };
-            let mut weights = weights.to_vec();
-            let at = random.below(weights.len() as u64) as usize;
-            weights[at] = weights[at].wrapping_add(1 << random.below(32));
-            let changed = Csr::trusted(offsets, targets, Weights::U32(weights));
-            assert_eq!(is_symmetric(&changed), is_symmetric_by_sorting(&changed), "{name}");
-        }
-        // Regular structures: what is close to linear in the ids must not cancel.
-        for step in 1..size(20, 3_u32) {
-            let edges = (0..400_u32).flat_map(|v| [(v, (v + step) % 400), (v, (v + 2 * step) % 400)]);
-            assert!(!is_symmetric(Graph::from_edges(edges).unwrap().csr()), "step {step}");
-            let edges = (0..400_u32).flat_map(|v| [(v, (v + step) % 400, 2_u32), ((v + 2 * step) % 400, v, 1)]);
-            assert!(!is_symmetric(Graph::from_edges(edges).unwrap().csr()), "step {step}");
-        }
-    }
-
-    #[test]
-    fn a_survey_counts_what_there_is() {
-        let found = survey(&[0, 4, 4, 9], &[0, 2, 2, 1, 2, 2, 2, 1, 0]);
-        assert_eq!(found, Survey { greatest: 2, descents: 3, repeats: 3, self_loops: 4 });
-        assert_eq!(survey(&[0], &[]), Survey::default());
     }
 }

@@ -11,17 +11,18 @@ mod csr;
 mod interop;
 mod labels;
 mod statistics;
+mod survey;
 mod transforms;
 mod weights;
 
 pub use builder::{Direction, EdgeList, GraphBuilder, ParallelEdges, SelfLoops};
 pub use components::{Components, strongly_connected_components, weakly_connected_components};
 pub use csr::{Adjacency, Csr, Graph, InputCounts, VertexId};
-pub(crate) use csr::{check_offsets, survey};
 #[cfg(any(feature = "petgraph", feature = "sprs"))]
 pub use interop::EdgeWeight;
 pub use labels::{Labels, StringLabels};
 pub use statistics::{ComponentSizes, DegreeStatistics, Statistics};
+pub(crate) use survey::{check_offsets, survey};
 pub use weights::{
     Distance, DistanceKey, DistanceValue, Distances, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, Unit,
     UnitLane, Weight, WeightKind, Weights, with_distances, with_weights,

@@ -41,10 +41,10 @@ use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
 use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::cpu::Team;
 use crate::cpu::bfs::multi_source;
-use crate::cpu::instructions::InstructionSet;
 use crate::graph::{
     Adjacency, DistanceValue, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, Unit, UnitLane, VertexId,
 };
+use crate::instructions::InstructionSet;
 use crate::memory::allocation::{bytes_of, refused};
 use crate::problems::Problem;
 use crate::{Control, Error, Result, memory};

@@ -116,8 +116,8 @@ use rayon::prelude::*;
 use super::floyd_warshall::with_square_matrix;
 use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
 use crate::algorithms::{AlgorithmInfo, Statistics};
-use crate::cpu::instructions::InstructionSet;
 use crate::graph::DistanceValue;
+use crate::instructions::InstructionSet;
 use crate::problems::Problem;
 use crate::{Error, Result, memory};
 
