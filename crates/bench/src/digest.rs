@@ -63,17 +63,21 @@ impl Digest {
     }
 
     /// Of a closure: of every pair on graphs of a few thousand vertices, of how many each vertex reaches beyond.
-    pub fn of_closure(closure: &Reachability) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory for these numbers.
+    pub fn of_closure(closure: &Reachability) -> warpath::Result<Self> {
         const EVERY_PAIR: usize = 1 << 12;
         let vertices = closure.vertices();
         let hash = if vertices <= EVERY_PAIR {
             let row = |v: usize| closure.row(v as u32).fold(v as u64, |hash, to| mix(hash, to.into()));
             (0..vertices).into_par_iter().map(|v| mix(row(v), v as u64)).reduce(|| 0, u64::wrapping_add)
         } else {
-            closure.reachable_counts().into_iter().fold(0, mix)
+            closure.reachable_counts()?.into_iter().fold(0, mix)
         };
         let pairs = closure.reachable_pairs();
-        Digest { reached: pairs, sum: pairs.to_string(), greatest: None, hash: Some(hexadecimal(hash)) }
+        Ok(Digest { reached: pairs, sum: pairs.to_string(), greatest: None, hash: Some(hexadecimal(hash)) })
     }
 
     /// Whether both are of the same answer, as far as both tell.

@@ -194,7 +194,7 @@ fn reference(graph: &Graph, problem: Problem, source: Option<VertexId>, control:
         (Problem::Closure, _) => {
             let closure = solver.solve(Closure::new().algorithm("condensation"))?;
             closure.verify(graph)?;
-            Ok(Digest::of_closure(&closure))
+            Ok(Digest::of_closure(&closure)?)
         }
         _ => {
             check_rows(&solver)?;
@@ -251,7 +251,7 @@ fn solve(solver: &Solver<'_>, task: &Task<'_>, source: Option<VertexId>) -> Resu
         }
         (Problem::Closure, _) => {
             let closure = solver.solve(algorithm.into_iter().fold(Closure::new(), Closure::algorithm))?;
-            let digest = Digest::of_closure(&closure);
+            let digest = Digest::of_closure(&closure)?;
             Ok(Solved { digest, report: closure.report().clone() })
         }
         _ => all_pairs(solver, algorithm.into_iter().fold(Apsp::all(), Apsp::algorithm)),

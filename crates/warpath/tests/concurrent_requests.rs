@@ -70,7 +70,7 @@ fn request(solver: &Solver<'_>, kind: usize, source: u32) -> Result<u64> {
         2 => solver.solve(Sssp::from(source).algorithm("delta-stepping"))?.reached(),
         3 => solver.solve(Apsp::all().from(two))?.distances().len() as u64,
         4 => solver.solve(Apsp::all().from(two).into_sink(&mut ()))?.finite_pairs(),
-        5 => solver.solve(Closure::new())?.reachable_counts()[source as usize],
+        5 => solver.solve(Closure::new())?.reachable_counts()?[source as usize],
         6 => solver.solve(Closure::new().counts_only())?.counts()[source as usize],
         7 => solver.path(source, source + 1)?.map_or(0, |path| path.vertices().len() as u64),
         8 => solver.solve_each(Sssp::from(0), &[source, 5, 6, 7, 8], add).map(|()| sum)?,

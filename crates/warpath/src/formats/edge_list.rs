@@ -879,15 +879,8 @@ fn name_strings<'a>(
     let parsed = parsed?;
     let mut held = held.into_inner();
     let mut labels = StringLabels::new();
-    fn intern<'p>(labels: &mut StringLabels, field: &'p [u8]) -> Parsed<'p, VertexId> {
-        let name = text_of(field)?;
-        if labels.len() as u64 == MAX_VERTICES && labels.find(&name).is_none() {
-            return Err(Malformed::new(field, format!("at most {MAX_VERTICES} vertices are possible")));
-        }
-        Ok(labels.intern(&name))
-    }
     for name in &comments.names {
-        intern(&mut labels, name)?;
+        labels.intern(&text_of(name)?)?;
     }
     let mut named = Vec::with_capacity(parsed.len());
     for (chunk, piece) in parsed.into_iter().zip(&pieces) {
@@ -895,9 +888,10 @@ fn name_strings<'a>(
         options.control.check()?;
         let chunk = chunk.map_err(in_body)?;
         let slices = chunk.held_bytes();
-        let mut edges = Vec::with_capacity(chunk.edges.len());
+        let mut edges = with_capacity("the edges of a list", chunk.edges.len())?;
         for (u, v) in chunk.edges {
-            edges.push((intern(&mut labels, u).map_err(in_body)?, intern(&mut labels, v).map_err(in_body)?));
+            let [u, v] = [text_of(u).map_err(in_body)?, text_of(v).map_err(in_body)?];
+            edges.push((labels.intern(&u)?, labels.intern(&v)?));
         }
         let chunk = WeightedChunk { edges, weights: layout.weight.map(|_| chunk.weights) };
         held = (held + chunk.held_bytes()).saturating_sub(slices);

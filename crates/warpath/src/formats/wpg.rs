@@ -334,7 +334,7 @@ fn read_strings(ends: &[u64], text: &[u8]) -> Result<StringLabels> {
         let Some(name) = name else {
             return damaged("its names do not follow each other");
         };
-        if labels.intern(name) as usize != v {
+        if labels.intern(name)? as usize != v {
             return damaged("two vertices have the same name");
         }
         start = end as usize;
@@ -466,7 +466,7 @@ mod tests {
     fn named() -> Vec<Graph> {
         let mut strings = StringLabels::new();
         for name in ["b", "", "ä"] {
-            strings.intern(name);
+            strings.intern(name).unwrap();
         }
         let labels = [Labels::range(7, 3), Labels::Integers(vec![1, 5, u64::MAX]), Labels::Strings(strings)];
         let edges = [(0, 1, 5_u32), (1, 2, 6), (0, 0, 1), (0, 1, 9)];

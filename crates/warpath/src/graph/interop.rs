@@ -5,7 +5,10 @@
 //! [`EdgeWeight`]. All conversions take O(V + E) (into a `GraphMap`, expected).
 
 use super::{Graph, Unit, Weight, Weights, with_weights};
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
+
+/// What a lack of memory for the weights of another library's arcs is about.
+const CARRIED: &str = "what the arcs carry";
 
 /// What an edge of another crate's graph carries: a weight, or `()` for none.
 pub trait EdgeWeight: Copy + 'static {
@@ -38,7 +41,7 @@ impl EdgeWeight for f64 {
         self
     }
     fn of_arcs(graph: &Graph) -> Result<Vec<f64>> {
-        Ok(with_weights!(graph.weights(), values => values.iter().map(|weight| weight.to_f64()).collect()))
+        with_weights!(graph.weights(), values => memory::listed(CARRIED, values.iter().map(|weight| weight.to_f64())))
     }
 }
 
@@ -51,8 +54,8 @@ macro_rules! edge_weight {
             }
             fn of_arcs(graph: &Graph) -> Result<Vec<$type>> {
                 match (graph.weights(), <$type as Weight>::of(graph.weights())) {
-                    (_, Some(values)) => Ok(values.to_vec()),
-                    (Weights::Unit(_), None) => Ok(vec![$one; graph.arcs()]),
+                    (_, Some(values)) => memory::copied(CARRIED, values),
+                    (Weights::Unit(_), None) => memory::filled(CARRIED, graph.arcs(), $one),
                     (other, None) => Err(Error::invalid(format!(
                         "the weights are {}, not {}; f64 holds them all",
                         other.kind(),
@@ -146,7 +149,7 @@ mod with_petgraph {
             let mut names = StringLabels::new();
             for (index, node) in graph.nodes().enumerate() {
                 let name = node.to_string();
-                if index as u64 >= MAX_VERTICES || names.intern(&name) as usize != index {
+                if index as u64 >= MAX_VERTICES || names.intern(&name)? as usize != index {
                     return Err(Error::invalid(format!("two nodes are named `{name}`, or there are too many")));
                 }
             }

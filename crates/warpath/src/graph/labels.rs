@@ -5,8 +5,11 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::VertexId;
-use crate::{Result, memory};
+use super::{MAX_VERTICES, VertexId};
+use crate::{Error, Result, memory};
+
+/// What a lack of memory for names is about.
+const NAMES: &str = "the names of vertices";
 
 /// The names of the vertices of a graph. Vertex `v` is the one with the `v`-th name.
 #[derive(Debug, Clone)]
@@ -86,16 +89,15 @@ impl Labels {
     ///
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn of_vertices(&self, vertices: &[VertexId]) -> Result<Labels> {
-        let listed =
-            |name: &dyn Fn(VertexId) -> u64| memory::listed("the names of vertices", vertices.iter().map(|&v| name(v)));
+        let listed = |name: &dyn Fn(VertexId) -> u64| memory::listed(NAMES, vertices.iter().map(|&v| name(v)));
         Ok(match self {
             Labels::Range { first, .. } => Labels::Integers(listed(&|v| first + u64::from(v))?),
             Labels::Integers(names) => Labels::Integers(listed(&|v| names[v as usize])?),
             Labels::Strings(names) => {
                 let mut kept = StringLabels::new();
-                vertices.iter().for_each(|&v| {
-                    kept.intern(names.get(v));
-                });
+                for &v in vertices {
+                    kept.intern(names.get(v))?;
+                }
                 Labels::Strings(kept)
             }
         })
@@ -190,18 +192,30 @@ impl StringLabels {
         self.positions.find(hash, |&v| self.get(v) == name).copied()
     }
 
-    /// The vertex of `name`, which is the next one if the name is new. At most `u32::MAX - 1` names are possible:
-    /// the caller checks [`StringLabels::len`] against [`MAX_VERTICES`](super::MAX_VERTICES).
-    pub fn intern(&mut self, name: &str) -> VertexId {
+    /// The vertex of `name`, which is the next one if the name is new.
+    ///
+    /// # Errors
+    ///
+    /// If there are [`MAX_VERTICES`] names already, or there is no memory for one more.
+    pub fn intern(&mut self, name: &str) -> Result<VertexId> {
         let hash = self.hasher.hash_one(name);
         if let Some(&v) = self.positions.find(hash, |&v| text_of(&self.text, &self.ends, v) == name) {
-            return v;
+            return Ok(v);
+        }
+        if self.ends.len() as u64 >= MAX_VERTICES {
+            return Err(Error::invalid(format!("at most {MAX_VERTICES} vertices are possible")));
         }
         let v = self.ends.len() as VertexId;
+        let hash_of = |&v: &VertexId| self.hasher.hash_one(text_of(&self.text, &self.ends, v));
+        let room = self.positions.try_reserve(1, hash_of).is_ok() && self.text.try_reserve(name.len()).is_ok();
+        if !room {
+            return Err(memory::allocation::refused(NAMES, 2 * self.owned_bytes()));
+        }
+        memory::grow(NAMES, &mut self.ends, 1)?;
         self.text.push_str(name);
         self.ends.push(self.text.len());
         self.positions.insert_unique(hash, v, |&v| self.hasher.hash_one(text_of(&self.text, &self.ends, v)));
-        v
+        Ok(v)
     }
 
     pub(crate) fn owned_bytes(&self) -> u64 {
@@ -222,7 +236,7 @@ mod tests {
     fn names_map_both_ways() {
         let mut strings = StringLabels::new();
         for name in ["b", "a", "", "b", "ü"] {
-            strings.intern(name);
+            strings.intern(name).unwrap();
         }
         for labels in
             [Labels::range(1, 4), Labels::Integers(vec![0, 5, 42_949_672, u64::MAX]), Labels::Strings(strings)]
@@ -246,7 +260,7 @@ mod tests {
         assert_eq!(Labels::Integers(vec![1, 5, 9]).numbers(), Some((1, 9)));
         let mut strings = StringLabels::new();
         for name in ["alice", "bob", "carol"] {
-            strings.intern(name);
+            strings.intern(name).unwrap();
         }
         assert_eq!(Labels::Strings(strings).nearest("alise")[0], "alice");
     }

@@ -289,7 +289,7 @@ mod tests {
     fn the_largest_component_keeps_names_and_weights() {
         let mut names = StringLabels::new();
         for name in ["a", "b", "c", "d", "e"] {
-            names.intern(name);
+            names.intern(name).unwrap();
         }
         let builder = GraphBuilder::new().labels(Labels::Strings(names)).parallel_edges(ParallelEdges::Keep);
         let graph = builder.build_from([(0, 1, 9_u32), (4, 2, 5), (2, 3, 6), (2, 3, 7), (3, 3, 1)]).unwrap();

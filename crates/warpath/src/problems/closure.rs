@@ -14,6 +14,9 @@ use crate::graph::{Graph, VertexId};
 use crate::tables::{csv_field, npy_header};
 use crate::{Error, Result, memory};
 
+/// What a lack of memory for numbers of reachable vertices is about.
+const COUNTS: &str = "the number of vertices that each vertex reaches";
+
 /// A transitive closure: for every vertex, the vertices that paths lead to, weights ignored.
 ///
 /// ```
@@ -106,20 +109,12 @@ impl CondensedBits {
     }
 
     /// How many vertices each component reaches.
-    fn counts(&self) -> Vec<u64> {
-        (0..self.sizes.len())
-            .into_par_iter()
-            .map(|from| match &self.bits {
-                Some(bits) => bits.ones(from).map(|to| self.sizes[to]).sum(),
-                None => {
-                    if self.reaches_itself[from] {
-                        self.sizes[from]
-                    } else {
-                        0
-                    }
-                }
-            })
-            .collect()
+    fn counts(&self) -> impl IndexedParallelIterator<Item = u64> {
+        (0..self.sizes.len()).into_par_iter().map(|from| match &self.bits {
+            Some(bits) => bits.ones(from).map(|to| self.sizes[to]).sum(),
+            None if self.reaches_itself[from] => self.sizes[from],
+            None => 0,
+        })
     }
 }
 
@@ -165,12 +160,18 @@ impl Reachability {
     }
 
     /// How many vertices each vertex reaches.
-    pub fn reachable_counts(&self) -> Vec<u64> {
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory for them.
+    pub fn reachable_counts(&self) -> Result<Vec<u64>> {
         match &self.bits {
-            ReachabilityBits::Matrix(bits) => (0..self.vertices).into_par_iter().map(|u| bits.count(u)).collect(),
+            ReachabilityBits::Matrix(bits) => {
+                memory::collected(COUNTS, (0..self.vertices).into_par_iter().map(|u| bits.count(u)))
+            }
             ReachabilityBits::Condensed(condensed) => {
-                let counts = condensed.counts();
-                condensed.component.iter().map(|&component| counts[component as usize]).collect()
+                let counts = memory::collected(COUNTS, condensed.counts())?;
+                memory::listed(COUNTS, condensed.component.iter().map(|&component| counts[component as usize]))
             }
         }
     }
@@ -181,7 +182,7 @@ impl Reachability {
         match &self.bits {
             ReachabilityBits::Matrix(bits) => (0..self.vertices).into_par_iter().map(|u| bits.count(u)).sum(),
             ReachabilityBits::Condensed(condensed) => {
-                condensed.counts().iter().zip(&condensed.sizes).map(|(count, size)| count * size).sum()
+                condensed.counts().zip(&condensed.sizes).map(|(count, size)| count * size).sum()
             }
         }
     }
@@ -421,7 +422,7 @@ mod tests {
     fn named() -> Graph {
         let mut names = StringLabels::new();
         ["a", "b, c", "\"d\""].iter().for_each(|name| {
-            names.intern(name);
+            names.intern(name).unwrap();
         });
         GraphBuilder::new().labels(Labels::Strings(names)).build_from([(0, 1), (1, 0)]).unwrap()
     }

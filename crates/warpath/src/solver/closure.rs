@@ -174,7 +174,7 @@ impl Request for ClosureCounts {
         let choice = choose(&self.closure, solver)?;
         if !choice.algorithm.counts_without_matrix() {
             let reachability = self.closure.solve_on(solver)?;
-            let counts = solver.team.install(|| reachability.reachable_counts());
+            let counts = solver.team.install(|| reachability.reachable_counts())?;
             return Ok(ReachableCounts { counts, irreflexive, report: reachability.report });
         }
         let start = Instant::now();
