@@ -85,7 +85,7 @@ fn names_of_every_kind_survive() {
     let strings = |names: &[&str]| {
         let mut labels = StringLabels::new();
         names.iter().for_each(|name| {
-            labels.intern(name);
+            labels.intern(name).unwrap();
         });
         Labels::Strings(labels)
     };
