@@ -112,7 +112,7 @@ pub struct GraphArguments {
     #[arg(value_name = "GRAPH", value_hint = ValueHint::FilePath)]
     pub graph: PathBuf,
     /// The weights: a column of an edge list (its number from 1, or its name), `unit`, or `random:LO..HI` (integers,
-    /// both ends included) [default: the file's own]
+    /// both ends included) [default: the file's own; where they change nothing, those of a .wpg stay in it]
     #[arg(long, value_name = "COLUMN|unit|random:LO..HI", help_heading = "Reading")]
     pub weights: Option<String>,
     /// Take every edge as one arc, whatever the format says
