@@ -11,6 +11,7 @@
 //! All of this stands in text files, which are looked for below a root: tests lay out a tree of their own.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 /// Bytes of memory that this process can still take: the least of what the machine has available, what every control
@@ -107,6 +108,11 @@ impl Mount {
         let below = Path::new(group).strip_prefix(&self.top).unwrap_or(Path::new(""));
         let below =
             if below.components().all(|part| matches!(part, Component::Normal(_))) { below } else { Path::new("") };
+        // In the first version a group tells the least limit of all above it. Where there is none, nobody else is asked:
+        // each answer takes the system a while.
+        if self.version == Version::One && hierarchical_limit(&point.join(below)).is_some_and(|limit| limit > BEYOND) {
+            return None;
+        }
         below.ancestors().filter_map(|group| self.version.left(&point.join(group))).min()
     }
 }
@@ -115,28 +121,37 @@ impl Version {
     /// What one group leaves; `None` if it has no limit.
     fn left(self, group: &Path) -> Option<u64> {
         let number = |file: &str| read(&group.join(file))?.trim().parse::<u64>().ok();
-        let statistics = read(&group.join("memory.stat")).unwrap_or_default();
-        let statistic = |name: &str| {
-            statistics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<u64>().ok())
-        };
         // A limit that is not set is `max` in the second version, and beyond all memory in the first.
         let (limits, in_use, reclaimable) = match self {
             Version::One => (
                 // The second is the least of this group's and of those above it, seen or not.
-                [number("memory.limit_in_bytes"), statistic("hierarchical_memory_limit")],
-                number("memory.usage_in_bytes"),
-                [statistic("total_inactive_file"), statistic("total_active_file")],
+                [number("memory.limit_in_bytes"), hierarchical_limit(group)],
+                "memory.usage_in_bytes",
+                ["total_inactive_file", "total_active_file"],
             ),
-            Version::Two => (
-                [number("memory.max"), number("memory.high")],
-                number("memory.current"),
-                [statistic("inactive_file"), statistic("active_file")],
-            ),
+            Version::Two => {
+                ([number("memory.max"), number("memory.high")], "memory.current", ["inactive_file", "active_file"])
+            }
         };
-        let limit = limits.into_iter().flatten().min()?;
-        let kept = in_use.unwrap_or(0).saturating_sub(reclaimable.into_iter().flatten().sum());
+        let limit = limits.into_iter().flatten().min().filter(|&limit| limit <= BEYOND)?;
+        let statistics = read(&group.join("memory.stat")).unwrap_or_default();
+        let reclaimable = reclaimable.into_iter().filter_map(|name| statistic(&statistics, name)).sum();
+        let kept = number(in_use).unwrap_or(0).saturating_sub(reclaimable);
         Some(limit.saturating_sub(kept))
     }
+}
+
+/// More than any machine has: a limit beyond it is none.
+const BEYOND: u64 = 1 << 60;
+
+/// In the first version, the least limit of a group and of those above it, seen or not.
+fn hierarchical_limit(group: &Path) -> Option<u64> {
+    statistic(&read(&group.join("memory.stat"))?, "hierarchical_memory_limit")
+}
+
+/// A number of `memory.stat`.
+fn statistic(statistics: &str, name: &str) -> Option<u64> {
+    statistics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
 /// A path of `/proc/self/mountinfo`, where blanks and some other bytes are a backslash and three octal digits.
@@ -161,7 +176,10 @@ fn unescaped(path: &str) -> PathBuf {
 }
 
 fn read(file: &Path) -> Option<String> {
-    fs::read_to_string(file).ok()
+    // These files do not say how long they are: most come at once into so much room.
+    let mut text = String::with_capacity(1 << 12);
+    fs::File::open(file).ok()?.read_to_string(&mut text).ok()?;
+    Some(text)
 }
 
 #[cfg(test)]
