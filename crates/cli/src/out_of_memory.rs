@@ -2,22 +2,21 @@
 //!
 //! The library takes its large arrays so that a refusal is an error like any other. What is left are small allocations
 //! everywhere, also in other packages, and where one of those is refused, the standard library prints how many bytes
-//! were asked for and aborts. To a script that looks like a crash, and it may leave a core dump. So the command has an
-//! [`Allocator`] that remembers whether a thread was refused memory, and a handler of the signal of aborting that ends the
-//! process with code 3 then. Any other abort, of a thread that was never refused memory, stays what it is. Files in
-//! the making are removed first.
+//! were asked for and aborts. To a script that looks like a crash, and it may leave a core dump. The system's own library
+//! aborts as well, for a thread that is about to end, say, whoever it was that took the last memory. So the command has an
+//! [`Allocator`] that remembers whether memory was refused, and a handler of the signal of aborting that ends the
+//! process with code 3 then, or if there are no addresses to be had at that moment. Any other abort stays what it is. Files
+//! in the making are removed first.
 //!
-//! *Invariants.* The allocator hands out what the system's does, and nothing else. What it remembers is a `Cell` of the
-//! thread without a destructor: reading it takes no lock and no memory, which is what a signal handler may do. The signal
-//! is raised by the thread that aborts, on that thread.
+//! *Invariants.* The allocator hands out what the system's does, and nothing else. What it remembers is an atomic, and what
+//! the handler asks the system for and gives back at once are pages of its own: both take no lock and no memory of the
+//! allocator, which is what a signal handler may do.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-thread_local! {
-    /// Whether a request of this thread was refused.
-    static REFUSED: Cell<bool> = const { Cell::new(false) };
-}
+/// Whether a request was refused.
+static REFUSED: AtomicBool = AtomicBool::new(false);
 
 /// The system's allocator, remembering refusals.
 #[derive(Debug)]
@@ -25,8 +24,7 @@ pub struct Allocator;
 
 fn noted(memory: *mut u8) -> *mut u8 {
     if memory.is_null() {
-        // A thread that is ending has nothing to remember any more.
-        let _ = REFUSED.try_with(|refused| refused.set(true));
+        REFUSED.store(true, Relaxed);
     }
     memory
 }
@@ -70,13 +68,22 @@ pub fn end_with_code_3() {
     #[cfg(unix)]
     {
         extern "C" fn on_abort(_: libc::c_int) {
-            if REFUSED.try_with(Cell::get).unwrap_or(false) {
+            if REFUSED.load(Relaxed) || !has_addresses() {
                 // What the standard library has to say of it is on standard error already. No destructor runs from here.
                 warpath::formats::remove_partial_files();
                 // SAFETY: ends the process; a handler may call it at any time.
                 unsafe { libc::_exit(3) };
             }
             // Otherwise the handler returns, and `abort` goes on to end the process by the signal.
+        }
+        /// Whether the system would hand out a megabyte.
+        fn has_addresses() -> bool {
+            const BYTES: usize = 1 << 20;
+            let (access, kind) = (libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANON);
+            // SAFETY: new pages, wherever there is room, in place of nothing.
+            let pages = unsafe { libc::mmap(std::ptr::null_mut(), BYTES, access, kind, -1, 0) };
+            // SAFETY: these pages, which nobody else knows of.
+            pages != libc::MAP_FAILED && unsafe { libc::munmap(pages, BYTES) } == 0
         }
         let handler = on_abort as extern "C" fn(libc::c_int);
         // SAFETY: the handler is a function of the type that is asked for, and calls nothing that a handler may not.

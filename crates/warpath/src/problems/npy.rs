@@ -53,7 +53,7 @@ struct OpenTable {
     rows_done: u64,
 }
 
-/// The journal's first bytes: magic number, fingerprint of graph and request, code of the distance type.
+/// The journal's first bytes: magic number, fingerprint of graph and request, sealed code of the distance type.
 const JOURNAL_MAGIC: &[u8; 8] = b"wprows01";
 const JOURNAL_HEADER: usize = 24;
 /// A block in the journal: rows done after it, and its checksum.
@@ -121,11 +121,14 @@ impl NpyWriter {
                 self.partial_path().display()
             )));
         }
-        match (number(&header[16..]), kind) {
-            (was, is) if was == is => Ok(true),
-            (KIND_U64, KIND_U32) => Err(Error::DistanceOverflow { lane: "u32->u32" }),
-            _ => Ok(false),
+        let was = number(&header[16..]);
+        if was == sealed(kind, fingerprint) {
+            return Ok(true);
         }
+        if kind == KIND_U32 && was == sealed(KIND_U64, fingerprint) {
+            return Err(Error::DistanceOverflow { lane: "u32->u32" });
+        }
+        Ok(false)
     }
 
     /// Reads the blocks back that the journal lists, as far as they are what it says; returns how many entries hold, and
@@ -246,7 +249,7 @@ impl RowSink for NpyWriter {
         let mut prepare = || {
             let mut start = JOURNAL_MAGIC.to_vec();
             start.extend_from_slice(&fingerprint.to_le_bytes());
-            start.extend_from_slice(&kind.to_le_bytes());
+            start.extend_from_slice(&sealed(kind, fingerprint).to_le_bytes());
             open.journal.seek(SeekFrom::Start(0))?;
             open.journal.write_all(&start)?;
             let end = (JOURNAL_HEADER + kept * JOURNAL_ENTRY) as u64;
@@ -352,6 +355,12 @@ fn cell_type(distances: &Distances) -> (u64, u64) {
         Distances::F32(_) => (4, 4),
         Distances::F64(_) => (8, 5),
     }
+}
+
+/// The code of a distance type with a checksum in all bits but the lowest eight: a journal that was damaged there must not
+/// ask for wider cells than an undisturbed run writes.
+fn sealed(kind: u64, fingerprint: u64) -> u64 {
+    checksum(bytemuck::bytes_of(&[fingerprint, kind])) << 8 | kind
 }
 
 /// What a partial file is bound to: the arcs and weights of the graph, sources, targets, the order of the rows, and
@@ -518,6 +527,12 @@ mod tests {
         // What a journal says that is not so is computed again, whatever it says.
         let journal = folder.path().join("x.npy.partial.journal");
         let header = std::fs::read(&journal).unwrap()[..JOURNAL_HEADER].to_vec();
+        // Wider cells than those that were begun are not asked for by damage.
+        let mut wider = header.clone();
+        assert_eq!(u64::from(wider[16]), KIND_U32);
+        wider[16] = KIND_U64 as u8;
+        std::fs::write(&journal, &wider).unwrap();
+        assert_eq!(begin(&mut NpyWriter::new(&path).resume(true), &graph, &mut |_| panic!("nothing is left")), 0);
         for entry in [[n as u64, 1], [n as u64 + 1, 1], [u64::MAX, 1], [0, checksum(b"")]] {
             let left = [&header[..], bytemuck::cast_slice(&entry)].concat();
             std::fs::write(&journal, &left).unwrap();
