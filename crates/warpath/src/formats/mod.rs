@@ -360,12 +360,17 @@ impl ReadOptions {
 
     /// How much memory may be taken, in arrays of known sizes, where `owned` bytes are taken already.
     fn room(&self, owned: u64) -> u64 {
-        self.memory.map_or(u64::MAX, |limit| limit.saturating_sub(owned)).min(available_memory())
+        self.left_of_limit(owned).min(available_memory())
     }
 
     /// The same for what grows to a size that nobody knows before.
     fn room_to_grow(&self, owned: u64) -> u64 {
-        self.room(owned).min(spendable(available_memory()))
+        self.left_of_limit(owned).min(spendable(available_memory()))
+    }
+
+    /// What `owned` bytes leave of the limit that was set.
+    fn left_of_limit(&self, owned: u64) -> u64 {
+        self.memory.map_or(u64::MAX, |limit| limit.saturating_sub(owned))
     }
 
     /// The same for what an input of so many bytes is parsed into; anything where that is small and nothing is said.
