@@ -31,8 +31,8 @@ pub(crate) struct Setup<'a> {
 impl<'a> Setup<'a> {
     /// For a command that reads a graph and solves nothing.
     pub(crate) fn without_engine(common: &'a CommonArguments, plan: &PlanArguments) -> Result<Self, Failure> {
-        start_threads(common.threads)?;
         let control = progress::control(!common.quiet);
+        start_threads(common.threads)?;
         Ok(Setup { common, engine: Engine::Cpu, plan: plan.plan, statistics: false, ignores_weights: false, control })
     }
 
@@ -45,12 +45,12 @@ impl<'a> Setup<'a> {
     /// For a command that asks what an engine would do.
     pub(crate) fn on_engine(common: &'a CommonArguments, engine: &EngineArguments) -> Result<Self, Failure> {
         let engine: Engine = engine.engine.parse()?;
+        let control = progress::control(!common.quiet);
         start_threads(common.threads)?;
         engine.check().map_err(|error| {
             Failure::from(error)
                 .help("`--engine cpu` or `--engine auto` runs on all cores; `warpath devices` tells more")
         })?;
-        let control = progress::control(!common.quiet);
         Ok(Setup { common, engine, plan: false, statistics: false, ignores_weights: false, control })
     }
 

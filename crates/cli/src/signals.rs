@@ -4,7 +4,8 @@
 //! told to ignore, as `nohup` does with SIGHUP, stays ignored. Writing beyond the limit of a file's size is an error like
 //! a full disk.
 //!
-//! *Invariants.* The one unsafe call asks what becomes of a signal, and changes nothing.
+//! *Invariants.* The unsafe calls ask what becomes of a signal, and change which ones wait; all they write to are values of
+//! the functions that call them.
 
 use warpath::Control;
 use warpath::formats::remove_partial_files;
@@ -16,7 +17,8 @@ pub(crate) fn prepare() {
     let _ = signal_hook::flag::register(libc::SIGXFSZ, std::sync::Arc::default());
 }
 
-/// Cancels the work at the first signal, and ends the process at the second, without the files that it was making.
+/// Cancels the work at the first signal, and ends the process at the second, without the files that it was making. To be
+/// called before other threads are started, which might take a signal that is held back here.
 ///
 /// Where there can be no handler, Ctrl-C still ends the process, only less cleanly.
 pub(crate) fn cancel_at_the_first(control: &Control) {
@@ -29,21 +31,42 @@ pub(crate) fn cancel_at_the_first(control: &Control) {
         control.cancel();
     };
     #[cfg(unix)]
-    let (ready, registered) = std::sync::mpsc::sync_channel(1);
-    #[cfg(unix)]
-    let _ = std::thread::Builder::new().spawn(move || {
+    {
         let all = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
-        let handled = all.into_iter().filter(|&signal| !is_ignored(signal));
-        if let Ok(mut signals) = signal_hook::iterator::Signals::new(handled) {
-            let _ = ready.send(());
-            signals.forever().for_each(|_| handle());
-        }
-    });
-    // The sender is gone where there is no thread or no handler.
-    #[cfg(unix)]
-    let _ = registered.recv();
+        let handled: Vec<_> = all.into_iter().filter(|&signal| !is_ignored(signal)).collect();
+        held_back(&handled.clone(), || {
+            let (ready, registered) = std::sync::mpsc::sync_channel(1);
+            let _ = std::thread::Builder::new().spawn(move || {
+                if let Ok(mut signals) = signal_hook::iterator::Signals::new(handled) {
+                    let _ = ready.send(());
+                    signals.forever().for_each(|_| handle());
+                }
+            });
+            // The sender is gone where there is no thread or no handler.
+            let _ = registered.recv();
+        });
+    }
     #[cfg(not(unix))]
     let _ = ctrlc::set_handler(handle);
+}
+
+/// Does some work while signals that come have to wait until it is done: one that came when its handler is there, but not
+/// yet what the handler does, would be lost.
+#[cfg(unix)]
+fn held_back(signals: &[libc::c_int], work: impl FnOnce()) {
+    // SAFETY: an all-zero set is a valid value, which is emptied or overwritten next.
+    let (mut held, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
+    // SAFETY: both sets are live, and the calls write to nothing else.
+    unsafe {
+        libc::sigemptyset(&raw mut held);
+        for &signal in signals {
+            libc::sigaddset(&raw mut held, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before);
+    }
+    work();
+    // SAFETY: the set is live, and is what the call above wrote.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
 }
 
 /// Whether a signal is ignored, as whoever started the command wished.

@@ -36,6 +36,8 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
     }
     let Some(suite) = suite else { return Err(Failure::usage("`--suite` names the suite to run")) };
     let engine: Engine = arguments.engine.parse()?;
+    // The bench has its own bar.
+    let control = progress::control(false);
     start_threads(None)?;
     engine.check().map_err(|error| Failure::from(error).help("`--engine auto` runs what this machine can run"))?;
     let options = Options {
@@ -50,8 +52,6 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
         resume: arguments.resume,
         tools: Tools { python: arguments.python, gap: arguments.gap },
     };
-    // The bench has its own bar.
-    let control = progress::control(false);
     let mut shown = Shown::new(arguments.quiet);
     let results = warpath_bench::run(&suite, &options, &control, &mut |event| shown.event(event))?;
     shown.finish();
