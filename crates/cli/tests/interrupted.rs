@@ -147,12 +147,24 @@ fn ctrl_c_ends_waiting_for_the_other_end_of_a_pipe() {
     }
 }
 
+/// Whether this process was started with the signal of hanging up ignored, as `nohup` does. Nobody it starts can be told
+/// otherwise by a shell.
+fn hanging_up_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0");
+    u64::from_str_radix(ignored.trim(), 16).unwrap() & 1 == 1
+}
+
 /// As `nohup` has it.
 #[test]
 fn a_signal_that_was_ignored_stays_ignored() {
     let folder = Folder::new();
     let graph = pipe(&folder, "graph.txt");
     for (ignored, sent, code) in [("HUP", "-HUP", 0), ("INT", "-INT", 0), ("HUP", "-INT", 130), ("INT", "-HUP", 130)] {
+        if code != 0 && sent == "-HUP" && hanging_up_is_ignored() {
+            println!("skipped: {sent} is ignored, as whoever started this test wished");
+            continue;
+        }
         let script = format!("trap '' {ignored}; exec \"$0\" info graph.txt --quiet");
         let mut child = ready(command(&folder, "sh").args(["-c", &script]).arg(warpath()).spawn().unwrap());
         signal(&child, sent);
