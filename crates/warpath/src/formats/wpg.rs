@@ -507,6 +507,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn weights_that_nobody_asks_for_stay_in_the_file() {
         // More than a block of heads, and as many of weights.
         let edges = (0..300_000_u32).map(|v| (v, (v * 7 + 1) % 300_000, v));
