@@ -50,9 +50,9 @@ use order::{RowProgress, fill_in_order};
 pub use renumbered::Renumbered;
 use renumbered::breadth_first_numbers;
 
-use super::potentials::potentials;
 use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
 use crate::algorithms::{AlgorithmInfo, Statistics};
+use crate::all_pairs::potentials::potentials;
 use crate::cpu::Team;
 use crate::cpu::bfs::multi_source;
 use crate::graph::{DistanceValue, UnitLane, VertexId};
