@@ -34,16 +34,28 @@ use integers::name_integers;
 use layout::{Comments, Layout, is_skipped};
 use lines::{Attempt, parse_pieces};
 use strings::name_strings;
-pub(super) use write::write;
+use write::write;
 
 use super::ReadOptions;
+use super::format::FormatEntry;
 use super::rows::{plan_vertices, too_many_isolated};
 use super::text::{Fault, Lines, Malformed, Parsed, Piece, Text};
 use super::weight_column::{self, WeightedChunk, WeightedLists};
 use crate::graph::{Direction, Graph, GraphBuilder, Labels};
 use crate::{Error, Result};
 
-pub(super) fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
+/// This format's line in the table.
+pub(super) const FORMAT: FormatEntry = FormatEntry {
+    name: "edge-list",
+    extensions: &["el", "wel", "txt", "edges", "csv", "tsv", "edgelist", "arcs", "jlg", "ssv"],
+    holds: "every graph, with the names of its vertices",
+    numbers_from: None,
+    is_announced: |_| false,
+    read: |opened, options| read(Text::new(opened, options), options),
+    write: |graph, _, out| write(graph, out),
+};
+
+fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
     let two_lines = |beginning: &[u8]| Lines::new(beginning).filter(|line| !is_skipped(line)).nth(1).is_some();
     let beginning = text.beginning(two_lines)?;
     let head = text.piece(&beginning);

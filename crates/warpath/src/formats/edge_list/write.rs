@@ -12,7 +12,7 @@ use crate::{Error, Result};
 /// are, so that a list reads back as the same graph.
 ///
 /// Columns are separated by a blank, or by commas (with names in double quotes) if some name could be misread.
-pub(in crate::formats) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
     with_weights!(graph.weights(), values => write_edges(graph, values, out))
 }
 

@@ -20,14 +20,30 @@ mod write;
 use std::io::Cursor;
 
 use array::Array;
-pub(super) use write::write;
+use write::write;
 use zip::ZipArchive;
 
+use super::format::FormatEntry;
 use super::rows::{Rows, plan_vertices, too_many_isolated, vertex_count, wants_weights};
-use super::{Input, ReadOptions};
+use super::{Input, Opened, ReadOptions};
 use crate::graph::{Direction, EdgeList, Graph, Labels, VertexId, Weights, with_weights};
 use crate::memory::{self, allocation::bytes_of};
 use crate::{InputError, Plan, Result};
+
+/// This format's line in the table.
+pub(super) const FORMAT: FormatEntry = FormatEntry {
+    name: "npz",
+    extensions: &["npz"],
+    holds: "every graph",
+    numbers_from: Some(0),
+    is_announced: is_zip,
+    read: |opened, options| read(&opened.load(options)?, options),
+    write: |graph, _, out| write(graph, out),
+};
+
+fn is_zip(opened: &Opened) -> bool {
+    opened.head().starts_with(b"PK\x03\x04") || opened.head().starts_with(b"PK\x05\x06")
+}
 
 type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
@@ -37,7 +53,7 @@ type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 ///
 /// If the archive is damaged, does not hold a square sparse matrix in CSR, CSC or COO form, its arrays contradict each
 /// other, a weight is not finite or does not fit into 32 bits, or all that does not fit into memory.
-pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
+fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
     let archive = ZipArchive::new(Cursor::new(input.bytes()))
         .map_err(|error| InputError::new(format!("not a whole zip archive: {error}")))?;
     let mut file = File { archive, input, options };

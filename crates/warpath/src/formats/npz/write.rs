@@ -11,7 +11,7 @@ use crate::formats::stream_error;
 use crate::graph::{Graph, Weights};
 
 /// Writes the adjacency matrix as CSR, uncompressed; booleans, all true, where there are no weights.
-pub(in crate::formats) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
     write_members(graph, out).map_err(stream_error)
 }
 

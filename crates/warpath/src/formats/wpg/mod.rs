@@ -30,14 +30,28 @@ mod read;
 mod tests;
 mod write;
 
-pub(super) use read::read;
-pub(super) use write::write;
+use read::read;
+use write::write;
 
+use super::format::FormatEntry;
 use crate::graph::WeightKind;
 
 #[cfg(target_endian = "big")]
 compile_error!("`.wpg` files are copied as they are, little-endian");
 
+/// This format's line in the table.
+pub(super) const FORMAT: FormatEntry = FormatEntry {
+    name: "wpg",
+    extensions: &["wpg"],
+    holds: "every graph, with the names of its vertices",
+    numbers_from: None,
+    is_announced: |opened| opened.head().starts_with(MAGIC),
+    read: |opened, options| read(&opened, options),
+    write: |graph, _, out| write(graph, out),
+};
+
+/// The first bytes.
+pub(super) const MAGIC: &[u8; 8] = b"\x89WPG\r\n\x1a\n";
 const VERSION: u32 = 1;
 const HEADER: usize = 256;
 const ALIGNMENT: u64 = 64;

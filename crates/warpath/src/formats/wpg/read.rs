@@ -3,10 +3,9 @@
 use rayon::prelude::*;
 
 use super::{
-    BLOCK, CHECKSUM, CHECKSUMS, CONSECUTIVE, DIRECTED, HEADER, Header, INTEGERS, Layout, NAMES, OFFSETS, SECTIONS,
-    STRINGS, Section, TARGETS, TEXT, VERSION, WEIGHT_KINDS, WEIGHTS,
+    BLOCK, CHECKSUM, CHECKSUMS, CONSECUTIVE, DIRECTED, HEADER, Header, INTEGERS, Layout, MAGIC, NAMES, OFFSETS,
+    SECTIONS, STRINGS, Section, TARGETS, TEXT, VERSION, WEIGHT_KINDS, WEIGHTS,
 };
-use crate::formats::detect::WARPATH_MAGIC;
 use crate::formats::rows::{Rows, about_input, asymmetry, finish, wants_weights};
 use crate::formats::{Opened, ReadOptions};
 use crate::graph::{
@@ -21,7 +20,7 @@ use crate::{Control, InputError, Plan, Result, memory};
 /// # Errors
 ///
 /// If the file is not of this version, cut short, or damaged anywhere, or its arrays are not those of a graph.
-pub(in crate::formats) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
+pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
     let header = read_header(opened)?;
     let wanted = wants_weights(options)? && !options.leave_weights;
     let kind = if wanted { WEIGHT_KINDS[header.weights as usize] } else { WeightKind::Unit };
@@ -109,7 +108,7 @@ pub(super) fn read_header(opened: &Opened) -> Result<Header> {
     let mut bytes = [0; HEADER];
     let there = &mut bytes[..length.min(HEADER as u64) as usize];
     opened.read_at(0, there)?;
-    if !there.starts_with(WARPATH_MAGIC) {
+    if !there.starts_with(MAGIC) {
         return Err(InputError::new("not a `.wpg` file: it does not begin with the magic bytes").into());
     }
     if there.len() < HEADER {

@@ -3,15 +3,15 @@
 use std::io::Write;
 
 use super::{
-    ALIGNMENT, BLOCK, CHECKSUM, CONSECUTIVE, DIRECTED, HEADER, Header, INTEGERS, Layout, STRINGS, VERSION, WEIGHT_KINDS,
+    ALIGNMENT, BLOCK, CHECKSUM, CONSECUTIVE, DIRECTED, HEADER, Header, INTEGERS, Layout, MAGIC, STRINGS, VERSION,
+    WEIGHT_KINDS,
 };
 use crate::Result;
-use crate::formats::detect::WARPATH_MAGIC;
 use crate::formats::stream_error;
 use crate::graph::{Graph, Labels, VertexId, Weights};
 
 /// Writes a graph, in one pass.
-pub(in crate::formats) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
     write_sections(graph, out).map_err(stream_error)
 }
 
@@ -39,7 +39,7 @@ fn write_sections(graph: &Graph, out: &mut dyn Write) -> std::io::Result<()> {
         return Err(std::io::ErrorKind::FileTooLarge.into());
     };
     let mut header = Header {
-        magic: *WARPATH_MAGIC,
+        magic: *MAGIC,
         version: VERSION,
         flags: if graph.is_directed() { DIRECTED } else { 0 },
         weights: WEIGHT_KINDS.iter().position(|&candidate| candidate == kind).unwrap_or_default() as u32,
