@@ -26,8 +26,6 @@
 //! block of 1 MiB of the file from byte 256 up to itself, and then the CRC-32 of those; there the file ends.
 
 mod read;
-#[cfg(test)]
-mod tests;
 mod write;
 
 use read::read;
@@ -129,5 +127,280 @@ impl Layout {
 
     fn end(&self) -> u64 {
         self.sections[CHECKSUMS].offset + self.sections[CHECKSUMS].length
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::read::read_header;
+    use super::*;
+    use crate::formats::testing::{all_graphs, assert_rejected, assert_same, written};
+    use crate::formats::{Format, Opened, ReadOptions};
+    use crate::graph::{Direction, Graph, Labels, ParallelEdges, SelfLoops, StringLabels};
+    use crate::{GraphBuilder, Result};
+
+    fn read_bytes(bytes: Vec<u8>) -> Result<Graph> {
+        ReadOptions::new().parallel_edges(ParallelEdges::Keep).read_bytes("test", bytes)
+    }
+
+    fn named() -> Vec<Graph> {
+        let mut strings = StringLabels::new();
+        for name in ["b", "", "ä"] {
+            strings.intern(name).unwrap();
+        }
+        let labels = [Labels::range(7, 3), Labels::Integers(vec![1, 5, u64::MAX]), Labels::Strings(strings)];
+        let edges = [(0, 1, 5_u32), (1, 2, 6), (0, 0, 1), (0, 1, 9)];
+        labels.map(|labels| GraphBuilder::new().labels(labels).build_from(edges).unwrap()).into()
+    }
+
+    #[test]
+    fn graphs_come_back_whole() {
+        for (name, graph) in all_graphs() {
+            let found = read_bytes(written(&graph, Format::Warpath).unwrap()).unwrap();
+            assert_same(&found, &graph, &name);
+            assert_eq!(found.weight_kind(), graph.weight_kind(), "{name}");
+            assert_eq!(found.input_counts(), graph.input_counts(), "{name}");
+        }
+        for graph in named() {
+            let found = read_bytes(written(&graph, Format::Warpath).unwrap()).unwrap();
+            assert_same(&found, &graph, "named");
+            assert!((0..3).all(|v| found.name(v) == graph.name(v)));
+            assert_eq!(found.input_counts(), graph.input_counts());
+        }
+    }
+
+    #[test]
+    fn options_apply() {
+        let graph = GraphBuilder::new()
+            .parallel_edges(ParallelEdges::Keep)
+            .build_from([(0, 1, 5_u32), (0, 1, 3), (0, 0, 1), (1, 2, 4)])
+            .unwrap();
+        let bytes = written(&graph, Format::Warpath).unwrap();
+        let read = |options: ReadOptions| options.read_bytes("test", bytes.clone()).unwrap();
+        let merged = read(ReadOptions::new().self_loops(SelfLoops::Drop));
+        assert_eq!(merged.edges().collect::<Vec<_>>(), [(0, 1, 3.0), (1, 2, 4.0)]);
+        assert_eq!(merged.input_counts(), graph.input_counts());
+        let undirected = read(ReadOptions::new().direction(Direction::Undirected));
+        assert_eq!(undirected.edges().count(), 5);
+        let unit = read(ReadOptions::new().weights(super::super::WeightSource::Unit));
+        assert_eq!((unit.weight_kind(), unit.arcs()), (WeightKind::Unit, 3));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too much for an interpreter")]
+    fn weights_that_nobody_asks_for_stay_in_the_file() {
+        // More than a block of heads, and as many of weights.
+        let edges = (0..300_000_u32).map(|v| (v, (v * 7 + 1) % 300_000, v));
+        let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(edges).unwrap();
+        let good = written(&graph, Format::Warpath).unwrap();
+        let is_damaged = |outcome: Result<Graph>| {
+            outcome.err().is_some_and(|error| error.to_string().contains("the checksum of the block"))
+        };
+        let leave = |bytes| ReadOptions::new().leave_weights(true).read_bytes("test", bytes);
+        let found = leave(good.clone()).unwrap();
+        assert_eq!((found.weight_kind(), found.csr().targets()), (WeightKind::Unit, graph.csr().targets()));
+        let section =
+            read_header(&Opened::Memory(super::super::input::Input::owned("test", good.clone()))).unwrap().sections;
+        let damaged = |at: u64| {
+            let mut bytes = good.clone();
+            bytes[at as usize] ^= 1;
+            bytes
+        };
+        // In the middle of the weights there are blocks of nothing else.
+        let in_weights = damaged(section[WEIGHTS].offset + section[WEIGHTS].length / 2);
+        assert!(is_damaged(read_bytes(in_weights.clone())));
+        assert_eq!(leave(in_weights).unwrap().csr().targets(), graph.csr().targets());
+        assert!(is_damaged(leave(damaged(section[TARGETS].offset + section[TARGETS].length / 2))));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too much for an interpreter")]
+    fn every_flipped_byte_and_every_truncation_is_an_error() {
+        for graph in named() {
+            let good = written(&graph, Format::Warpath).unwrap();
+            for at in 0..good.len() {
+                let mut bytes = good.clone();
+                for flip in [0x01, 0x80, 0xff] {
+                    bytes[at] = good[at] ^ flip;
+                    let found = ReadOptions::new().format(Format::Warpath).read_bytes("test", bytes.clone());
+                    assert!(matches!(found, Err(crate::Error::Input(_))), "byte {at} of {}: {found:?}", good.len());
+                }
+                let short = good[..at].to_vec();
+                let found = ReadOptions::new().format(Format::Warpath).read_bytes("test", short);
+                assert!(matches!(found, Err(crate::Error::Input(_))), "{at} bytes of {}: {found:?}", good.len());
+            }
+            let long = [&good[..], &[0]].concat();
+            assert!(read_bytes(long).is_err());
+        }
+    }
+
+    /// Replaces bytes, and makes all checksums right again: what is left to find is nonsense, not damage.
+    fn forged(graph: &Graph, at: usize, replacement: &[u8]) -> Vec<u8> {
+        let mut bytes = written(graph, Format::Warpath).unwrap();
+        bytes[at..at + replacement.len()].copy_from_slice(replacement);
+        let checksum = crc32fast::hash(&bytes[..HEADER - CHECKSUM]);
+        bytes[HEADER - CHECKSUM..HEADER].copy_from_slice(&checksum.to_le_bytes());
+        let table = bytes.len() - 2 * CHECKSUM;
+        let checksum = crc32fast::hash(&bytes[HEADER..table]).to_le_bytes();
+        bytes[table..table + CHECKSUM].copy_from_slice(&checksum);
+        let checksum = crc32fast::hash(&bytes[table..table + CHECKSUM]).to_le_bytes();
+        bytes[table + CHECKSUM..].copy_from_slice(&checksum);
+        bytes
+    }
+
+    #[test]
+    fn nonsense_is_rejected_with_its_reason() {
+        let [range, integers, strings] = <[Graph; 3]>::try_from(named()).unwrap();
+        let offsets = HEADER;
+        let targets = offsets + 64;
+        let weights = targets + 64;
+        let names = weights + 64;
+        let text = names + 64;
+        for (graph, at, replacement, message) in [
+            (&range, 0, &b"x"[..], "not a `.wpg` file: it does not begin with the magic bytes"),
+            (&range, 8, &[2], "this is version 2 of the `.wpg` format; only version 1 can be read"),
+            (
+                &range,
+                12,
+                &[2],
+                "the `.wpg` file is damaged: its header has an unknown flag, type of weight or type of names",
+            ),
+            (
+                &range,
+                16,
+                &[9],
+                "the `.wpg` file is damaged: its header has an unknown flag, type of weight or type of names",
+            ),
+            (&range, 24, &[0xff; 8], "the `.wpg` file is damaged: its header has too many vertices"),
+            (&range, 40, &[0xff; 8], "the `.wpg` file is damaged: its header has too many vertices"),
+            (&range, 32, &[0xff; 8], "the `.wpg` file is damaged: its header has impossible counts"),
+            (&range, 32, &[4], "the `.wpg` file is damaged: its sections are not where its counts say"),
+            (&range, 73, &[2], "the `.wpg` file is damaged: its sections are not where its counts say"),
+            (&range, offsets, &[1], "the `.wpg` file is damaged: its rows do not run from the first arc to the last"),
+            (&range, offsets + 8, &[3, 0, 0, 0, 0, 0, 0, 0, 2], "the offset of vertex 2 is below the one before it"),
+            (&range, targets, &[3], "the neighbours of vertex 0 are not ascending ids below 3"),
+            (&range, targets, &[1, 0, 0, 0, 0], "the neighbours of vertex 0 are not ascending ids below 3"),
+            (&integers, names, &[5], "the `.wpg` file is damaged: its names do not ascend"),
+            (&strings, names, &[9], "the `.wpg` file is damaged: its names do not follow each other"),
+            (&strings, names + 8, &[0], "the `.wpg` file is damaged: its names do not follow each other"),
+            (&strings, names + 16, &[1], "the `.wpg` file is damaged: two vertices have the same name"),
+            (&strings, text, &[0xff], "the `.wpg` file is damaged: its names are not UTF-8"),
+        ] {
+            assert_rejected(Format::Warpath, forged(graph, at, replacement), &format!("test: {message}"));
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too much for an interpreter")]
+    fn blocks_end_anywhere() {
+        // Several blocks, the last one just full, just begun, or between.
+        for vertices in [BLOCK / 8 - 9, BLOCK / 8 - 8, 2 * BLOCK / 8 - 1, 2 * BLOCK / 8 + 1] {
+            let edges = [(0, 1), (vertices as u32 - 1, 0)];
+            let graph = GraphBuilder::new().vertices(vertices as u64).build_from(edges).unwrap();
+            let good = written(&graph, Format::Warpath).unwrap();
+            assert_same(&read_bytes(good.clone()).unwrap(), &graph, "blocks");
+            for at in [HEADER, BLOCK, HEADER + BLOCK - 1, good.len() - 200] {
+                let mut bytes = good.clone();
+                bytes[at] ^= 1;
+                let start = HEADER + (at - HEADER) / BLOCK * BLOCK;
+                let message = format!(
+                    "test: the `.wpg` file is damaged: the checksum of the block at byte {start} does not match"
+                );
+                assert_rejected(Format::Warpath, bytes, &message);
+            }
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
+    fn a_graph_stays_as_it_was_whatever_becomes_of_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("long.wpg");
+        let edges = (0..100_000_u32).flat_map(|v| [(v, v + 1, 1_u32), (v + 1, v, 2)]);
+        let graph = Graph::from_edges(edges).unwrap();
+        super::super::write(&graph, &path).unwrap();
+        let opened = super::super::read(&path).unwrap();
+        let whole = std::fs::metadata(&path).unwrap().len();
+        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        // Heads that are no vertices, then a file that ends in its middle.
+        for change in 0..2 {
+            match change {
+                0 => std::fs::write(&path, vec![0xff; whole as usize]).unwrap(),
+                _ => file.set_len(whole / 2).unwrap(),
+            }
+            assert_same(&opened, &graph, "changed");
+            for algorithm in crate::cpu::bfs::ALGORITHMS.iter().map(|algorithm| algorithm.info.name) {
+                let request = crate::Bfs::from(0).algorithm(algorithm);
+                let tree = crate::Solver::new(&opened).and_then(|solver| solver.solve(request)).unwrap();
+                assert_eq!(tree.reached(), 100_001, "{algorithm}");
+                tree.verify(&opened).unwrap();
+            }
+        }
+        file.set_len(whole).unwrap();
+        assert!(super::super::read(&path).is_err());
+        super::super::write(&graph, &path).unwrap();
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(whole / 2).unwrap();
+        let reopened = super::super::read(&path).unwrap_err().to_string();
+        assert!(reopened.contains("the `.wpg` file is damaged: it has "), "{reopened}");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
+    fn a_file_that_is_overwritten_while_it_is_read_is_one_graph_or_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("changing.wpg");
+        let graphs = [1_u32, 7].map(|weight| Graph::from_edges((0..200_000_u32).map(|v| (v, v + 1, weight))).unwrap());
+        let bytes = graphs.each_ref().map(|graph| written(graph, Format::Warpath).unwrap());
+        assert_eq!(bytes[0].len(), bytes[1].len());
+        std::fs::write(&path, &bytes[0]).unwrap();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+                for bytes in bytes.iter().cycle() {
+                    use std::io::Seek;
+                    file.rewind().unwrap();
+                    file.write_all(bytes).unwrap();
+                    if done.load(std::sync::atomic::Ordering::Relaxed) {
+                        return;
+                    }
+                }
+            });
+            let outcomes: Vec<_> = (0..40).map(|_| super::super::read(&path)).collect();
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+            for outcome in outcomes {
+                match outcome {
+                    Ok(graph) => {
+                        let (least, greatest) = graph.weight_range();
+                        assert!(least == greatest && [1.0, 7.0].contains(&least), "{least} to {greatest}");
+                    }
+                    Err(error) => assert!(matches!(error, crate::Error::Input(_)), "{error}"),
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn a_file_that_is_said_to_be_undirected_has_to_be_symmetric() {
+        let graph = GraphBuilder::new().build_from([(0, 1), (1, 2)]).unwrap();
+        assert_rejected(
+            Format::Warpath,
+            forged(&graph, 12, &[0]),
+            "test: the graph is undirected, but the edge from 0 to 1 lacks its reverse",
+        );
+        let undirected = GraphBuilder::new().direction(Direction::Undirected).build_from([(0, 1), (1, 2)]).unwrap();
+        assert!(read_bytes(written(&undirected, Format::Warpath).unwrap()).is_ok());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
+    fn packed_files_load_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("small.wpg.gz");
+        let graph = Graph::from_edges([(0, 1, 5_u32), (1, 2, 7)]).unwrap();
+        super::super::write(&graph, &path).unwrap();
+        assert_same(&super::super::read(&path).unwrap(), &graph, "packed");
     }
 }
