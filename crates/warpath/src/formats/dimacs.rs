@@ -21,7 +21,7 @@ use crate::{Result, graph::Weight};
 pub(super) const FORMAT: FormatEntry = FormatEntry {
     name: "dimacs",
     extensions: &["gr", "col", "dimacs", "clq"],
-    holds: "every graph",
+    holds: "every graph, an undirected one with weights as its arcs",
     numbers_from: Some(1),
     is_announced: |opened| announced(opened) == Some(Dialect::Dimacs),
     read: |opened, options| read_problem(Text::new(opened, options), options, Dialect::Dimacs),

@@ -48,7 +48,7 @@ use crate::{Error, Result};
 pub(super) const FORMAT: FormatEntry = FormatEntry {
     name: "edge-list",
     extensions: &["el", "wel", "txt", "edges", "csv", "tsv", "edgelist", "arcs", "jlg", "ssv"],
-    holds: "every graph, with the names of its vertices",
+    holds: "every graph, with names of printable text",
     numbers_from: None,
     is_announced: |_| false,
     read: |opened, options| read(Text::new(opened, options), options),

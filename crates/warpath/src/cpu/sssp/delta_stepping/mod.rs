@@ -50,7 +50,7 @@ use sharing::Shared;
 use width::{Width, choose_delta};
 
 use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
-use crate::algorithms::{AlgorithmInfo, Parameter, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Unset, Values};
 use crate::cpu::Worker;
 use crate::graph::{Adjacency, DistanceKey, DistanceValue, Lane, VertexId};
 use crate::problems::Problem;
@@ -65,8 +65,11 @@ pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         source: "Meyer & Sanders 2003; Zhang et al. 2020 (bucket fusion)",
         parameters: &[Parameter {
             name: "delta",
-            summary: "the width of a bucket; chosen from the weights and the average degree if not set",
-            values: Values::AtLeast(f64::MIN_POSITIVE),
+            summary: "the width of a bucket",
+            values: Values::Or(
+                &Values::AtLeast(f64::MIN_POSITIVE),
+                Unset::InWords(|| "chosen from the weights and the average degree".into()),
+            ),
         }],
         negative_weights: false,
     },
