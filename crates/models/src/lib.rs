@@ -10,7 +10,7 @@
 
 // What is for panics is not used: in a model a panic is the end.
 #[allow(dead_code)]
-#[path = "../../warpath/src/cpu/barrier.rs"]
+#[path = "../../warpath/src/team/barrier.rs"]
 pub mod barrier;
 #[allow(dead_code)]
 #[path = "../../warpath/src/solver/each/queue.rs"]

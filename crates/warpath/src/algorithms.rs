@@ -38,10 +38,31 @@ pub struct AlgorithmInfo {
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it does, and its value if it is not set.
+    /// What it does; and its value if it is not set, unless [`Values::Or`] has that.
     pub summary: &'static str,
     /// What it can be set to.
     pub values: Values,
+}
+
+impl std::fmt::Display for Parameter {
+    /// The name, what it does, and its value if it is not set, as help has them.
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}: {}", self.name, self.summary)?;
+        match self.values {
+            Values::Or(_, Unset::Number(number)) => write!(out, "; {number}"),
+            Values::Or(_, Unset::InWords(words)) => write!(out, "; {}", words()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The value of a parameter that is not set.
+#[derive(Debug, Clone, Copy)]
+pub enum Unset {
+    /// This number.
+    Number(f64),
+    /// One that the algorithm computes: how.
+    InWords(fn() -> String),
 }
 
 /// What a parameter can be set to.
@@ -53,6 +74,8 @@ pub enum Values {
     OneOf(&'static [&'static str]),
     /// How many threads a block has and how many blocks there are, as in `256x8`.
     Launch,
+    /// One of these values; this one if it is not set.
+    Or(&'static Values, Unset),
 }
 
 impl Values {
@@ -69,6 +92,7 @@ impl Values {
                 let (threads, blocks) = (threads.parse().ok()?, blocks.parse().ok()?);
                 (threads > 0 && blocks > 0).then_some(Value::Launch { threads, blocks })
             }
+            Values::Or(values, _) => values.parse(text),
         }
     }
 }
@@ -80,6 +104,7 @@ impl std::fmt::Display for Values {
             Values::AtLeast(least) => write!(out, "a number of {least} or more"),
             Values::OneOf(words) => write!(out, "one of {}", words.join(", ")),
             Values::Launch => write!(out, "threads of a block and blocks, as in 256x8"),
+            Values::Or(values, _) => values.fmt(out),
         }
     }
 }
@@ -167,6 +192,20 @@ mod tests {
         parameters: &[DELTA, SYNC, LAUNCH],
         negative_weights: false,
     }];
+
+    #[test]
+    fn help_ends_with_the_value_that_is_not_set() {
+        let help = |unset| {
+            let values = Values::Or(&Values::AtLeast(1.0), unset);
+            Parameter { name: "alpha", summary: "how far", values }.to_string()
+        };
+        assert_eq!(help(Unset::Number(15.0)), "alpha: how far; 15");
+        assert_eq!(help(Unset::InWords(|| format!("at most {}", 8))), "alpha: how far; at most 8");
+        assert_eq!(Parameter { summary: "how far; 2", ..DELTA }.to_string(), "delta: how far; 2");
+        let values = Values::Or(&Values::AtLeast(1.0), Unset::Number(15.0));
+        assert_eq!((values.parse("3"), values.parse("0.5")), (Some(Value::Number(3.0)), None));
+        assert_eq!(values.to_string(), "a number of 1 or more");
+    }
 
     #[test]
     fn parameters_are_checked() {

@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::problems::NegativeCycle;
-
 /// The result of everything in Warpath that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -137,6 +135,44 @@ impl Error {
 impl From<InputError> for Error {
     fn from(error: InputError) -> Self {
         Error::Input(Box::new(error))
+    }
+}
+
+/// A cycle of negative length, as its edges: each starts where the one before it ends, the first where the last ends.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NegativeCycle {
+    pub(crate) edges: Vec<(u32, u32)>,
+    pub(crate) names: Vec<String>,
+    pub(crate) length: f64,
+}
+
+impl NegativeCycle {
+    /// The edges.
+    pub fn edges(&self) -> &[(u32, u32)] {
+        &self.edges
+    }
+
+    /// The names of the vertices, in order: each edge leads from one to the next, the last to the first.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The sum of the weights, rounded once.
+    pub fn length(&self) -> f64 {
+        self.length
+    }
+}
+
+impl std::fmt::Display for NegativeCycle {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        const SHOWN: usize = 12;
+        let edges = if self.edges.len() == 1 { "edge" } else { "edges" };
+        write!(out, "a cycle of negative length {} over {} {edges}: ", self.length, self.edges.len())?;
+        for name in self.names.iter().take(SHOWN) {
+            write!(out, "{name} -> ")?;
+        }
+        let cut = self.names.len() > SHOWN;
+        write!(out, "{}", if cut { "…" } else { self.names.first().map_or("", String::as_str) })
     }
 }
 

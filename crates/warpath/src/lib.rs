@@ -15,6 +15,7 @@
 compile_error!("Warpath needs a 64-bit machine: graphs have more than 2^32 bytes");
 
 pub mod algorithms;
+mod all_pairs;
 mod apart;
 mod cancellable;
 mod control;
@@ -35,6 +36,7 @@ pub mod problems;
 mod solver;
 mod sync;
 pub mod tables;
+mod team;
 #[cfg(test)]
 mod testing;
 

@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use self::cuda::CudaState;
-use crate::cpu::Team;
 use crate::cuda::device::Device;
 use crate::graph::{Adjacency, Distance, DistanceValue, Graph, Lane, VertexId};
 use crate::problems::{Bfs, Problem, ShortestPathTree, Sssp, derive_predecessors};
+use crate::team::Team;
 use crate::{Control, Engine, Error, Result, memory};
 use crate::{Plan, available_memory};
 

@@ -70,7 +70,7 @@ impl Algorithm {
         Algorithm {
             problem: info.problem.name(),
             name: info.name,
-            parameters: info.parameters.iter().map(|p| format!("{}: {}", p.name, p.summary)).collect(),
+            parameters: info.parameters.iter().map(ToString::to_string).collect(),
             summary: info.summary,
             source: info.source,
             engine,

@@ -4,15 +4,12 @@
 //! algorithm is added in one place: its file, and its line in the table.
 
 pub mod apsp;
-mod barrier;
 pub mod bfs;
 pub mod closure;
 pub mod sssp;
-mod team;
-
-pub use team::{Team, Worker};
 
 use crate::algorithms::AlgorithmInfo;
+pub use crate::team::{Team, Worker};
 
 /// What is known of every algorithm of this engine, by problem.
 pub fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {

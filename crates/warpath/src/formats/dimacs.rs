@@ -9,16 +9,24 @@
 
 use std::io::Write;
 
+use super::format::FormatEntry;
 use super::rows::{plan_vertices, too_many_isolated};
 use super::text::{Lines, Malformed, Parsed, Piece, Shown, Text, digits, parse_pieces, unsigned, words};
 use super::weight_column::{self, WeightColumn, WeightedChunk};
-use super::{ReadOptions, WeightSource, stream_error};
+use super::{Opened, ReadOptions, WeightSource, stream_error};
 use crate::graph::{Direction, Graph, Labels, MAX_VERTICES, VertexId, WeightKind, with_weights};
 use crate::{Result, graph::Weight};
 
-pub(super) fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
-    read_problem(text, options, Dialect::Dimacs)
-}
+/// This format's line in the table.
+pub(super) const FORMAT: FormatEntry = FormatEntry {
+    name: "dimacs",
+    extensions: &["gr", "col", "dimacs", "clq"],
+    holds: "every graph, an undirected one with weights as its arcs",
+    numbers_from: Some(1),
+    is_announced: |opened| announced(opened) == Some(Dialect::Dimacs),
+    read: |opened, options| read_problem(Text::new(opened, options), options, Dialect::Dimacs),
+    write: |graph, _, out| write(graph, out),
+};
 
 /// Which of the formats with a problem line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +35,25 @@ pub(super) enum Dialect {
     Dimacs,
     /// Edges are bare, and undirected.
     Pace,
+}
+
+/// The dialect that a `p` line announces, if there is one.
+pub(super) fn announced(opened: &Opened) -> Option<Dialect> {
+    let mut lines = Lines::new(opened.sample()).filter(|line| words(line).next().is_some());
+    let problem = lines.by_ref().find(|line| words(line).next() != Some(b"c"))?;
+    let mut parts = words(problem);
+    let is_problem = parts.next() == Some(b"p") && parts.next().is_some_and(|kind| kind[0].is_ascii_alphabetic());
+    if !is_problem || unsigned(parts.next()?).is_none() {
+        return None;
+    }
+    // DIMACS lines start with a letter, those of PACE with a vertex.
+    let kind = words(problem).nth(1)?;
+    match lines.find(|line| words(line).next() != Some(b"c")) {
+        Some(line) if words(line).next()?[0].is_ascii_digit() => Some(Dialect::Pace),
+        Some(_) => Some(Dialect::Dimacs),
+        None if [&b"sp"[..], b"edge", b"col", b"max", b"aux"].contains(&kind) => Some(Dialect::Dimacs),
+        None => Some(Dialect::Pace),
+    }
 }
 
 /// What the problem line says.
@@ -209,7 +236,7 @@ fn any_edge<'p>(
 
 /// Arcs under `p sp`, an undirected edge as two, unit weights as 1; undirected graphs without weights under `p edge`.
 /// Vertices are numbered from 1, whatever their names.
-pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
+fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
     if !graph.is_directed() && graph.weight_kind() == WeightKind::Unit {
         return write_undirected(graph, "edge", "e ", out);
     }

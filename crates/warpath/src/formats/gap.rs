@@ -14,12 +14,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
+use super::format::FormatEntry;
 use super::rows::{Rows, vertex_count, wants_weights};
 use super::{Opened, ReadOptions, stream_error};
 use crate::graph::{Csr, Direction, Graph, Labels, Unit, VertexId, WeightKind, Weights};
 use crate::huge_pages::on_huge_pages;
 use crate::memory;
 use crate::{Control, Error, InputError, Plan, Result};
+
+/// This format's line in the table.
+pub(super) const FORMAT: FormatEntry = FormatEntry {
+    name: "gap",
+    extensions: &["sg", "wsg"],
+    holds: "graphs of fewer than 2^31 vertices, whose weights are signed integers of 32 bits",
+    numbers_from: Some(0),
+    is_announced: |opened| Layout::of(opened).is_some(),
+    read: |opened, options| read(&opened, options),
+    write: |graph, name, out| write(graph, name, out),
+};
 
 const HEADER: usize = 17;
 
@@ -73,7 +85,7 @@ impl Layout {
 /// # Errors
 ///
 /// If the size of the file is not the one its header announces, or its arrays are not those of a graph.
-pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
+fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
     let Some(layout) = Layout::of(opened) else {
         let message = "not a serialized GAP graph: its size is not the one that its first 17 bytes announce";
         return Err(InputError::new(message).into());
@@ -193,7 +205,7 @@ fn weighted_by_name(name: &str) -> Option<bool> {
 /// # Errors
 ///
 /// If ids or weights do not fit into signed 32-bit integers.
-pub(super) fn write(graph: &Graph, name: &str, out: &mut dyn Write) -> Result<()> {
+fn write(graph: &Graph, name: &str, out: &mut dyn Write) -> Result<()> {
     let weighted = weighted_by_name(name).unwrap_or(graph.weight_kind() != WeightKind::Unit);
     let limit = i32::MAX as u64;
     if graph.vertices() as u64 > limit {

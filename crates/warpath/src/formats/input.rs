@@ -21,10 +21,12 @@ use rayon::prelude::*;
 
 use super::ReadOptions;
 use super::compression::{Compression, unpack};
-use super::detect;
 use crate::huge_pages::on_huge_pages;
 use crate::memory::{GrowingBytes, zeroed};
 use crate::{Control, Error, InputError, Plan, Result};
+
+/// How much of an input is looked at to find its format.
+const SAMPLE_BYTES: usize = 1 << 16;
 
 /// An input in memory, unpacked.
 pub(super) struct Input {
@@ -110,7 +112,7 @@ impl Opened {
             let file = File::open(path).map_err(io_error)?;
             let state = FileState::settled(&file).map_err(io_error)?;
             let mut opened = OpenFile { name, file, state, head: Vec::new() };
-            let mut head = vec![0; state.length.min(detect::SAMPLE_BYTES as u64) as usize];
+            let mut head = vec![0; state.length.min(SAMPLE_BYTES as u64) as usize];
             opened.read_at(0, &mut head)?;
             opened.head = head;
             let is_packed = Compression::by_content(&opened.head).or(Compression::by_extension(&opened.name)).is_some();
@@ -154,6 +156,13 @@ impl Opened {
             Opened::Memory(input) => &input.bytes,
             Opened::File(file) => &file.head,
         }
+    }
+
+    /// The beginning of the text that the input may be.
+    pub(super) fn sample(&self) -> &[u8] {
+        let head = self.head();
+        let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+        &text[..text.len().min(SAMPLE_BYTES)]
     }
 
     /// Copies the bytes from `offset` on; they have to lie within [`Opened::length`].

@@ -9,12 +9,31 @@
 
 use std::io::Write;
 
+use super::format::FormatEntry;
 use super::rows::{plan_vertices, too_many_isolated, vertex_count, wants_weights};
 use super::text::{Lines, Malformed, Parsed, Text, finite, parse_pieces, unsigned, words};
 use super::weight_column::{WeightColumn, WeightedChunk, settle};
-use super::{Format, ReadOptions, stream_error};
+use super::{Format, Opened, ReadOptions, stream_error};
 use crate::graph::{Direction, EdgeList, Graph, Labels, VertexId, Weight, Weights, with_weights};
 use crate::{Error, Result};
+
+/// This format's line in the table.
+pub(super) const FORMAT: FormatEntry = FormatEntry {
+    name: "matrix-market",
+    extensions: &["mtx", "mm"],
+    holds: "every graph",
+    numbers_from: Some(1),
+    is_announced: has_banner,
+    read: |opened, options| read(Text::new(opened, options), options),
+    write: |graph, _, out| write(graph, out),
+};
+
+/// Whether the first line begins as a banner does.
+fn has_banner(opened: &Opened) -> bool {
+    let sample = opened.sample();
+    let banner = sample.strip_prefix(b"%%").or(sample.strip_prefix(b"%")).unwrap_or_default();
+    banner.get(..12).is_some_and(|word| word.eq_ignore_ascii_case(b"MatrixMarket"))
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
@@ -38,7 +57,7 @@ struct Header<'a> {
 ///
 /// If the banner names a kind of matrix that is no graph, the matrix is not square, an entry is out of range or its
 /// value not finite, or the entries are not as many as announced.
-pub(super) fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
+fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
     let bare = options.format == Some(Format::MatrixMarket);
     let beginning = text.beginning(|beginning| read_header(beginning, bare).is_ok())?;
     let head = text.piece(&beginning);
@@ -211,7 +230,7 @@ impl<'a> Entries<'a> {
 
 /// Writes a graph: an undirected one as a symmetric matrix, its lower triangle. Parallel arcs become entries of their
 /// own. Decimal weights are written exactly.
-pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
+fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
     write_entries(graph, out).map_err(stream_error)
 }
 

@@ -12,12 +12,39 @@ use std::io::Write;
 
 use rayon::prelude::*;
 
+use super::format::FormatEntry;
 use super::rows::{Rows, vertex_count, wants_weights};
-use super::text::{Held, Lines, Malformed, Parsed, Piece, Text, parse_pieces, unsigned, words};
-use super::{ReadOptions, stream_error};
+use super::text::{Held, Lines, Malformed, Parsed, Piece, Text, count_lines, parse_pieces, unsigned, words};
+use super::{Opened, ReadOptions, stream_error};
 use crate::graph::{Direction, Graph, Labels, Unit, VertexId, Weight, Weights};
 use crate::memory::{self, allocation::bytes_of};
 use crate::{Error, Result};
+
+/// This format's line in the table.
+pub(super) const FORMAT: FormatEntry = FormatEntry {
+    name: "metis",
+    extensions: &["graph", "metis", "chaco"],
+    holds: "undirected graphs without self-loops, whose weights are integers from 0",
+    numbers_from: Some(1),
+    is_announced: |_| false,
+    read: |opened, options| read(Text::new(opened, options), options),
+    write: |graph, _, out| write(graph, out),
+};
+
+/// Whether a text without a telling extension looks like METIS: a first line of two to four numbers, then, with lines of
+/// different lengths, as many lines as the first says there are vertices.
+pub(super) fn is_resembled(opened: &Opened) -> Result<bool> {
+    let sample = opened.sample();
+    let mut lines = Lines::new(sample).filter(|line| !is_comment(line));
+    let Some(header) = lines.next() else { return Ok(false) };
+    let numbers: Option<Vec<u64>> = words(header).map(unsigned).collect();
+    let Some(numbers) = numbers.filter(|numbers| (2..=4).contains(&numbers.len())) else { return Ok(false) };
+    let whole_lines = Lines::new(sample).filter(|line| !is_comment(line)).count().saturating_sub(1);
+    let mut lengths = lines.take(whole_lines).map(|line| words(line).count());
+    let Some(first) = lengths.next() else { return Ok(false) };
+    Ok(lengths.any(|length| length != first)
+        && count_lines(opened, |line| !is_comment(line))? == numbers[0].saturating_add(1))
+}
 
 /// What the header says.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +65,7 @@ struct Header<'a> {
 ///
 /// If the header can't be, a neighbour or weight is out of range, the lines are not as many as there are vertices, an
 /// edge does not stand on the lines of both ends, or the number of edges is not the one announced.
-pub(super) fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
+fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
     let beginning = text.beginning(|beginning| read_header(beginning).is_ok())?;
     let head = text.piece(&beginning);
     let (header, body) = read_header(&beginning).map_err(|malformed| text.locate(head.fault(&malformed)))?;
@@ -214,7 +241,7 @@ fn read_lines<W: Weight>(
 /// # Errors
 ///
 /// If the graph has what the format has not: direction, self-loops, negative or decimal weights.
-pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
+fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
     if graph.is_directed() {
         return Err(Error::invalid("METIS files hold undirected graphs only, and this one is directed"));
     }

@@ -1,4 +1,4 @@
-//! Graphs from files and into files: one file a format.
+//! Graphs from files and into files: one file a format, and a line in the table of `format`.
 //!
 //! [`read`] finds the format from the content, then from the extension, and unpacks what is compressed. Everything a
 //! reader may do differently is in [`ReadOptions`]. [`write()`] picks format and compression by the extension; see
@@ -12,6 +12,7 @@ mod compression;
 mod detect;
 mod dimacs;
 mod edge_list;
+mod format;
 mod gap;
 mod input;
 mod matrix_market;
@@ -33,112 +34,14 @@ use std::path::Path;
 use std::str::FromStr;
 
 use compression::{Compression, Packer};
+pub use format::Format;
 use input::{Input, Opened};
 pub use partial_file::PartialFile;
-use text::Text;
 
 use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, SelfLoops};
 use crate::memory::{no_threads, spendable};
 pub use crate::partial::{check_output, lock, remove_partial_files};
 use crate::{Control, Error, InputError, Result, available_memory};
-
-/// A file format for graphs. Only edge lists and Warpath's own keep the names of vertices; the others number them: see
-/// [`Format::numbers_from`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// Lines of two vertices and perhaps a weight.
-    EdgeList,
-    /// DIMACS: `p sp V E` with lines `a u v w`, or `p edge V E` with lines `e u v`.
-    Dimacs,
-    /// PACE challenge: `p tw V E` with lines `u v`; undirected.
-    Pace,
-    /// METIS and Chaco: one line of neighbours a vertex; undirected.
-    Metis,
-    /// Matrix Market coordinate files.
-    MatrixMarket,
-    /// SciPy sparse matrices.
-    Npz,
-    /// The GAP benchmark suite's serialized graphs, `.sg` and `.wsg`.
-    Gap,
-    /// Warpath's own.
-    Warpath,
-}
-
-impl Format {
-    /// All formats.
-    pub const ALL: [Format; 8] = [
-        Format::EdgeList,
-        Format::Dimacs,
-        Format::Pace,
-        Format::Metis,
-        Format::MatrixMarket,
-        Format::Npz,
-        Format::Gap,
-        Format::Warpath,
-    ];
-
-    /// The name, as in `--format NAME`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::EdgeList => "edge-list",
-            Format::Dimacs => "dimacs",
-            Format::Pace => "pace",
-            Format::Metis => "metis",
-            Format::MatrixMarket => "matrix-market",
-            Format::Npz => "npz",
-            Format::Gap => "gap",
-            Format::Warpath => "wpg",
-        }
-    }
-
-    /// The number of the first vertex where the format has numbers instead of names: what is written there loses the
-    /// names it had, and keeps the order of the vertices.
-    ///
-    /// ```
-    /// use warpath::Format;
-    /// assert_eq!(Format::Dimacs.numbers_from(), Some(1));
-    /// assert_eq!(Format::EdgeList.numbers_from(), None);
-    /// ```
-    pub fn numbers_from(self) -> Option<u64> {
-        match self {
-            Format::EdgeList | Format::Warpath => None,
-            Format::Dimacs | Format::Pace | Format::Metis | Format::MatrixMarket => Some(1),
-            Format::Npz | Format::Gap => Some(0),
-        }
-    }
-
-    /// The extensions that files of this format have, the usual one first.
-    pub fn extensions(self) -> &'static [&'static str] {
-        match self {
-            Format::EdgeList => &["el", "wel", "txt", "edges", "csv", "tsv", "edgelist", "arcs", "jlg", "ssv"],
-            Format::Dimacs => &["gr", "col", "dimacs", "clq"],
-            Format::Pace => &["pace", "tw"],
-            Format::Metis => &["graph", "metis", "chaco"],
-            Format::MatrixMarket => &["mtx", "mm"],
-            Format::Npz => &["npz"],
-            Format::Gap => &["sg", "wsg"],
-            Format::Warpath => &["wpg"],
-        }
-    }
-}
-
-impl std::fmt::Display for Format {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str(self.name())
-    }
-}
-
-impl FromStr for Format {
-    type Err = Error;
-
-    /// The format of this name.
-    fn from_str(name: &str) -> Result<Self> {
-        Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-            let names = Format::ALL.map(Format::name).join(", ");
-            Error::invalid(format!("there is no format `{name}`; the formats are {names}"))
-        })
-    }
-}
 
 /// Where the weights of edges come from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -341,17 +244,7 @@ impl ReadOptions {
             Some(format) => format,
             None => detect::detect(&opened)?,
         };
-        let graph = match format {
-            Format::Gap => gap::read(&opened, self),
-            Format::Warpath => wpg::read(&opened, self),
-            Format::Npz => opened.load(self).and_then(|input| npz::read(&input, self)),
-            Format::Metis => metis::read(Text::new(opened, self), self),
-            Format::MatrixMarket => matrix_market::read(Text::new(opened, self), self),
-            Format::EdgeList => edge_list::read(Text::new(opened, self), self),
-            Format::Dimacs => dimacs::read(Text::new(opened, self), self),
-            Format::Pace => pace::read(Text::new(opened, self), self),
-        };
-        graph.map_err(|error| match error {
+        (format.entry().read)(opened, self).map_err(|error| match error {
             Error::Input(error) if error.file.is_empty() => error.in_file(name).into(),
             Error::InvalidRequest(message) => InputError::new(message).in_file(name).into(),
             other => other,
@@ -454,7 +347,7 @@ impl WriteOptions {
             let packer = Packer::new(file, Compression::by_extension(&name)).map_err(io_error)?;
             // What packs gathers much before it writes any of it.
             let mut packer = self.control.writer(packer);
-            write_format(graph, format, &name, &mut packer).map_err(|error| with_path(error, &path))?;
+            (format.entry().write)(graph, &name, &mut packer).map_err(|error| with_path(error, &path))?;
             packer.into_inner().finish().map_err(io_error)?.finish()
         };
         // What packs may have made an error of its own of the one that it was told.
@@ -469,7 +362,7 @@ impl WriteOptions {
     pub fn write_to(&self, graph: &Graph, out: impl Write) -> Result<()> {
         let format = self.format.ok_or_else(|| Error::invalid("a stream has no extension: name a format"))?;
         let mut out = self.control.writer(BufWriter::with_capacity(1 << 16, out));
-        write_format(graph, format, "", &mut out).map_err(|error| with_path(error, Path::new("<output>")))?;
+        (format.entry().write)(graph, "", &mut out).map_err(|error| with_path(error, Path::new("<output>")))?;
         out.flush().map_err(|error| Error::io("<output>", error))
     }
 
@@ -487,19 +380,6 @@ impl WriteOptions {
             },
             Ok,
         )
-    }
-}
-
-fn write_format(graph: &Graph, format: Format, name: &str, out: &mut dyn Write) -> Result<()> {
-    match format {
-        Format::Metis => metis::write(graph, out),
-        Format::MatrixMarket => matrix_market::write(graph, out),
-        Format::Npz => npz::write(graph, out),
-        Format::Gap => gap::write(graph, name, out),
-        Format::Warpath => wpg::write(graph, out),
-        Format::EdgeList => edge_list::write(graph, out),
-        Format::Dimacs => dimacs::write(graph, out),
-        Format::Pace => pace::write(graph, out),
     }
 }
 

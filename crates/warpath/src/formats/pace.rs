@@ -7,20 +7,27 @@
 
 use std::io::Write;
 
-use super::ReadOptions;
-use super::dimacs::{Dialect, read_problem, write_undirected};
+use super::dimacs::{Dialect, announced, read_problem, write_undirected};
+use super::format::FormatEntry;
 use super::text::Text;
 use crate::graph::{Graph, WeightKind};
 use crate::{Error, Result};
 
-pub(super) fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
-    read_problem(text, options, Dialect::Pace)
-}
+/// This format's line in the table.
+pub(super) const FORMAT: FormatEntry = FormatEntry {
+    name: "pace",
+    extensions: &["pace", "tw"],
+    holds: "undirected graphs without weights",
+    numbers_from: Some(1),
+    is_announced: |opened| announced(opened) == Some(Dialect::Pace),
+    read: |opened, options| read_problem(Text::new(opened, options), options, Dialect::Pace),
+    write: |graph, _, out| write(graph, out),
+};
 
-/// Vertices are numbered from 1, whatever their names. The format holds undirected graphs without weights.
-pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
+/// Vertices are numbered from 1, whatever their names.
+fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
     if graph.is_directed() || graph.weight_kind() != WeightKind::Unit {
-        return Err(Error::invalid("the format pace holds undirected graphs without weights only"));
+        return Err(Error::invalid(format!("the format {} holds {} only", FORMAT.name, FORMAT.holds)));
     }
     write_undirected(graph, "tw", "", out)
 }

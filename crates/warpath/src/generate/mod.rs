@@ -373,8 +373,8 @@ pub fn generate(specification: &str) -> Result<Graph> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::Team;
     use crate::graph::Weights;
+    use crate::team::Team;
 
     const SMALL: [&str; 7] = [
         "kron:11",

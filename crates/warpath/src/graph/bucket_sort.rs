@@ -21,7 +21,7 @@
 
 use rayon::prelude::*;
 
-use super::builder::{Part, without_negative_zero};
+use super::edges::{Part, without_negative_zero};
 use super::{Csr, VertexId, Weight};
 use crate::huge_pages::on_huge_pages;
 use crate::{Result, memory};

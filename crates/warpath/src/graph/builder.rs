@@ -1,12 +1,10 @@
 //! From lists of edges to compressed sparse rows. The sorting itself is in [`bucket_sort`](super::bucket_sort).
 
-use std::ops::Range;
-use std::sync::Arc;
-
 use rayon::prelude::*;
 
 use super::bucket_sort::{Arcs, concatenate, sort_by_tail};
-use super::{Csr, Graph, InputCounts, Labels, MAX_VERTICES, Unit, VertexId, Weight, WeightKind};
+use super::edges::{Edge, EdgeList, Part, parts, without_negative_zero};
+use super::{Csr, Graph, InputCounts, Labels, MAX_VERTICES, VertexId, Weight, WeightKind};
 use crate::{Error, Plan, Result, available_memory};
 
 /// Whether edges have a direction.
@@ -37,61 +35,6 @@ pub enum ParallelEdges {
     MergeByMinimum,
     /// All are kept, ascending by weight.
     Keep,
-}
-
-/// Edges with weights of one type, in input order. `edges` and `weights` have the same length.
-#[derive(Debug, Clone, Default)]
-pub struct EdgeList<W> {
-    /// Tails and heads.
-    pub edges: Vec<(VertexId, VertexId)>,
-    /// The weight of each edge; a list of [`Unit`] takes no memory.
-    pub weights: Vec<W>,
-}
-
-impl<W: Weight> EdgeList<W> {
-    /// An empty list.
-    pub fn new() -> Self {
-        EdgeList { edges: Vec::new(), weights: Vec::new() }
-    }
-
-    /// Adds an edge.
-    #[inline]
-    pub fn push(&mut self, from: VertexId, to: VertexId, weight: W) {
-        self.edges.push((from, to));
-        self.weights.push(weight);
-    }
-
-    /// Number of edges.
-    pub fn len(&self) -> usize {
-        self.edges.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.edges.is_empty()
-    }
-}
-
-/// An edge as a tuple: `(from, to)` or `(from, to, weight)`.
-pub trait Edge {
-    /// The type of its weight.
-    type Weight: Weight;
-    /// Tail, head and weight.
-    fn parts(self) -> (VertexId, VertexId, Self::Weight);
-}
-
-impl Edge for (VertexId, VertexId) {
-    type Weight = Unit;
-    fn parts(self) -> (VertexId, VertexId, Unit) {
-        (self.0, self.1, Unit)
-    }
-}
-
-impl<W: Weight> Edge for (VertexId, VertexId, W) {
-    type Weight = W;
-    fn parts(self) -> (VertexId, VertexId, W) {
-        self
-    }
 }
 
 /// Makes a [`Graph`] from edges, with every choice spelled out.
@@ -201,7 +144,7 @@ impl GraphBuilder {
         let undirected = self.direction == Direction::Undirected;
         let drop_loops = self.self_loops == SelfLoops::Drop && survey.self_loops > 0;
         let sorts = !survey.ascending || undirected || drop_loops;
-        let edges = parts.iter().map(|part| part.range.len() as u64).sum();
+        let edges = parts.iter().map(|part| part.len() as u64).sum();
         check_memory::<W>(vertices, edges, self.direction, sorts, self.memory)?;
         let is_float = matches!(W::KIND, WeightKind::F32 | WeightKind::F64);
         let bad = |part: &Part<W>| part.weights().iter().copied().find(|w| !w.to_f64().is_finite());
@@ -219,6 +162,18 @@ impl GraphBuilder {
         let parallel = if merge { arcs_before - csr.arcs() as u64 } else { count_parallel(&csr) };
         let counts = InputCounts { lines, self_loops: survey.self_loops, parallel };
         Ok(Graph::from_parts(csr, !undirected, labels, counts))
+    }
+}
+
+impl Graph {
+    /// A directed graph from pairs `(from, to)` or triples `(from, to, weight)`, parallel arcs merged by minimum.
+    /// It has as many vertices as the greatest id asks for; [`GraphBuilder`] has every other choice.
+    ///
+    /// # Errors
+    ///
+    /// If an id or a weight is none, or there are too many vertices.
+    pub fn from_edges<E: Edge>(edges: impl IntoIterator<Item = E>) -> Result<Self> {
+        GraphBuilder::new().build_from(edges)
     }
 }
 
@@ -250,34 +205,6 @@ fn check_memory<W: Weight>(
     }
     plan.memory("edges as they are given", lists);
     plan.check(limit.unwrap_or(u64::MAX))
-}
-
-/// Part of a list of edges. A list is freed with its last part.
-pub(super) struct Part<W> {
-    list: Arc<EdgeList<W>>,
-    range: Range<usize>,
-}
-
-impl<W: Weight> Part<W> {
-    pub(super) fn edges(&self) -> &[(VertexId, VertexId)] {
-        &self.list.edges[self.range.clone()]
-    }
-
-    pub(super) fn weights(&self) -> &[W] {
-        &self.list.weights[self.range.clone()]
-    }
-}
-
-/// Parts of at most a million edges, in order; of a hundred in Miri.
-fn parts<W: Weight>(lists: Vec<EdgeList<W>>) -> Vec<Part<W>> {
-    const PART: usize = if cfg!(miri) { 1 << 7 } else { 1 << 20 };
-    let mut parts = Vec::new();
-    for list in lists.into_iter().map(Arc::new) {
-        let length = list.edges.len().min(list.weights.len());
-        let starts = (0..length).step_by(PART);
-        parts.extend(starts.map(|start| Part { list: list.clone(), range: start..(start + PART).min(length) }));
-    }
-    parts
 }
 
 /// What one look at edges tells.
@@ -326,7 +253,7 @@ struct Undirected<W, const DROP_LOOPS: bool>(Part<W>);
 
 impl<W: Weight, const DROP_LOOPS: bool> Arcs<W> for Directed<W, DROP_LOOPS> {
     fn at_most(&self) -> usize {
-        self.0.range.len()
+        self.0.len()
     }
 
     #[inline]
@@ -341,7 +268,7 @@ impl<W: Weight, const DROP_LOOPS: bool> Arcs<W> for Directed<W, DROP_LOOPS> {
 
 impl<W: Weight, const DROP_LOOPS: bool> Arcs<W> for Undirected<W, DROP_LOOPS> {
     fn at_most(&self) -> usize {
-        2 * self.0.range.len()
+        2 * self.0.len()
     }
 
     #[inline]
@@ -379,10 +306,4 @@ fn count_parallel(csr: &Csr) -> u64 {
         .with_min_len(1024)
         .map(|v| csr.neighbors(v).windows(2).filter(|pair| pair[0] == pair[1]).count() as u64)
         .sum()
-}
-
-/// The weight, 0 where it is -0 (which compares equal to 0 but has other bits).
-#[inline]
-pub(super) fn without_negative_zero<W: Weight>(weight: W) -> W {
-    if weight == W::default() { W::default() } else { weight }
 }

@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn weak_components_are_those_of_petgraph_numbered_by_least_vertex() {
         for threads in size(1..4, 2..3) {
-            let team = crate::cpu::Team::new(threads).unwrap();
+            let team = crate::team::Team::new(threads).unwrap();
             for (name, graph) in graphs_of_every_shape::<u32>(2).into_iter().chain(random_digraphs()) {
                 let found = team.install(|| weakly_connected_components(&graph)).unwrap();
                 assert_eq!(found.count, petgraph::algo::connected_components(&oracle(&graph)), "{name}");

@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use rayon::prelude::*;
 
 use super::survey::{Survey, check_offsets};
-use super::{GraphBuilder, Labels, MAX_VERTICES, Weight, WeightKind, Weights, builder::Edge, with_weights};
+use super::{Labels, MAX_VERTICES, Weight, WeightKind, Weights, with_weights};
 use crate::apart::apart;
 use crate::{Error, Result};
 
@@ -231,16 +231,6 @@ impl Clone for Graph {
 }
 
 impl Graph {
-    /// A directed graph from pairs `(from, to)` or triples `(from, to, weight)`, parallel arcs merged by minimum.
-    /// It has as many vertices as the greatest id asks for; [`GraphBuilder`] has every other choice.
-    ///
-    /// # Errors
-    ///
-    /// If an id or a weight is none, or there are too many vertices.
-    pub fn from_edges<E: Edge>(edges: impl IntoIterator<Item = E>) -> Result<Self> {
-        GraphBuilder::new().build_from(edges)
-    }
-
     /// A graph from compressed sparse rows, as SciPy's `csr_matrix` has them, checked in O(V + E).
     ///
     /// With `directed` false the rows must be symmetric; a fingerprint of all arcs tells.

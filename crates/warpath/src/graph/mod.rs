@@ -7,6 +7,7 @@ mod bucket_sort;
 mod builder;
 mod components;
 mod csr;
+mod edges;
 #[cfg(any(feature = "petgraph", feature = "sprs"))]
 mod interop;
 mod labels;
@@ -15,9 +16,10 @@ mod survey;
 mod transforms;
 mod weights;
 
-pub use builder::{Direction, EdgeList, GraphBuilder, ParallelEdges, SelfLoops};
+pub use builder::{Direction, GraphBuilder, ParallelEdges, SelfLoops};
 pub use components::{Components, strongly_connected_components, weakly_connected_components};
 pub use csr::{Adjacency, Csr, Graph, InputCounts, VertexId};
+pub use edges::EdgeList;
 #[cfg(any(feature = "petgraph", feature = "sprs"))]
 pub use interop::EdgeWeight;
 pub use labels::{Labels, StringLabels};

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 use rayon::prelude::*;
 
+use super::closure_bits::{CondensedBits, ReachabilityBits};
 use super::closure_certificate::{verify_bits, verify_counts};
 use super::{BitMatrix, Line, Report};
 use crate::graph::{Graph, VertexId};
@@ -75,47 +76,6 @@ pub struct Reachability {
     pub(crate) irreflexive: bool,
     pub(crate) bits: ReachabilityBits,
     pub(crate) report: Report,
-}
-
-/// The bits of a [`Reachability`].
-#[derive(Debug, Clone)]
-pub(crate) enum ReachabilityBits {
-    /// Between vertices.
-    Matrix(BitMatrix),
-    /// Between components.
-    Condensed(CondensedBits),
-}
-
-/// Who reaches whom, by strongly connected components.
-#[derive(Debug, Clone)]
-pub struct CondensedBits {
-    /// The component of each vertex.
-    pub component: Vec<u32>,
-    /// How many vertices each component has.
-    pub sizes: Vec<u64>,
-    /// Whether the vertices of each component reach themselves.
-    pub reaches_itself: Vec<bool>,
-    /// Which component reaches which; `None` if none reaches another one.
-    pub bits: Option<BitMatrix>,
-}
-
-impl CondensedBits {
-    #[inline]
-    fn reaches(&self, from: u32, to: u32) -> bool {
-        match &self.bits {
-            Some(bits) => bits.get(from as usize, to as usize),
-            None => from == to && self.reaches_itself[from as usize],
-        }
-    }
-
-    /// How many vertices each component reaches.
-    fn counts(&self) -> impl IndexedParallelIterator<Item = u64> {
-        (0..self.sizes.len()).into_par_iter().map(|from| match &self.bits {
-            Some(bits) => bits.ones(from).map(|to| self.sizes[to]).sum(),
-            None if self.reaches_itself[from] => self.sizes[from],
-            None => 0,
-        })
-    }
 }
 
 impl Reachability {
@@ -284,7 +244,7 @@ impl Reachability {
     ///
     /// [`Error::NotVerified`] with the first thing found wrong.
     pub fn verify(&self, graph: &Graph) -> Result<()> {
-        verify_bits(self, graph)
+        verify_bits(self.vertices, self.irreflexive, &self.bits, graph)
     }
 
     /// Writes the pairs as CSV, `from,to` by the vertices' names, in the graph's order of vertices.
@@ -395,7 +355,7 @@ impl ReachableCounts {
     ///
     /// [`Error::NotVerified`] with the first count found wrong.
     pub fn verify(&self, graph: &Graph) -> Result<()> {
-        verify_counts(self, graph)
+        verify_counts(&self.counts, self.irreflexive, graph)
     }
 
     /// Writes CSV, `vertex,reachable` by the vertices' names, in the graph's order of vertices.

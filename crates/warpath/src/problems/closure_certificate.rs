@@ -9,7 +9,7 @@
 
 use rayon::prelude::*;
 
-use super::closure::{CondensedBits, Reachability, ReachabilityBits, ReachableCounts};
+use super::closure_bits::{CondensedBits, ReachabilityBits};
 use super::{BitMatrix, Line};
 use crate::graph::{Csr, Graph, VertexId, strongly_connected_components};
 use crate::{Error, Result, memory};
@@ -18,20 +18,20 @@ fn fail<T>(message: impl Into<String>) -> Result<T> {
     Err(Error::NotVerified(message.into()))
 }
 
-pub(super) fn verify_bits(result: &Reachability, graph: &Graph) -> Result<()> {
-    if result.vertices != graph.vertices() {
+pub(super) fn verify_bits(vertices: usize, irreflexive: bool, bits: &ReachabilityBits, graph: &Graph) -> Result<()> {
+    if vertices != graph.vertices() {
         return fail("the result is for a graph with another number of vertices");
     }
-    match &result.bits {
+    match bits {
         ReachabilityBits::Matrix(bits) => {
             if (bits.rows(), bits.columns()) != (graph.vertices(), graph.vertices()) {
                 return fail("the matrix has another size than the graph");
             }
             let components = strongly_connected_components(graph)?;
             let classes = Classes::certify(graph, &components.of, components.count)?;
-            compare(bits, &classes, result.irreflexive, &components.of, &components.of)
+            compare(bits, &classes, irreflexive, &components.of, &components.of)
         }
-        ReachabilityBits::Condensed(condensed) => verify_condensed(condensed, graph, result.irreflexive),
+        ReachabilityBits::Condensed(condensed) => verify_condensed(condensed, graph, irreflexive),
     }
 }
 
@@ -62,8 +62,8 @@ fn verify_condensed(condensed: &CondensedBits, graph: &Graph, irreflexive: bool)
     }
 }
 
-pub(super) fn verify_counts(result: &ReachableCounts, graph: &Graph) -> Result<()> {
-    if result.counts.len() != graph.vertices() {
+pub(super) fn verify_counts(counts: &[u64], irreflexive: bool, graph: &Graph) -> Result<()> {
+    if counts.len() != graph.vertices() {
         return fail("the result is for a graph with another number of vertices");
     }
     let components = strongly_connected_components(graph)?;
@@ -85,9 +85,9 @@ pub(super) fn verify_counts(result: &ReachableCounts, graph: &Graph) -> Result<(
     for part in parts? {
         counted.iter_mut().zip(&part).for_each(|(sum, count)| *sum += count);
     }
-    for (vertex, &claimed) in result.counts.iter().enumerate() {
+    for (vertex, &claimed) in counts.iter().enumerate() {
         let class = components.of[vertex] as usize;
-        let expected = counted[class] - u64::from(result.irreflexive && !classes.cyclic[class]);
+        let expected = counted[class] - u64::from(irreflexive && !classes.cyclic[class]);
         if claimed != expected {
             return fail(format!("vertex {vertex} reaches {expected} vertices, not {claimed}"));
         }
@@ -286,7 +286,7 @@ impl Classes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problems::Report;
+    use crate::problems::{Reachability, Report};
     use crate::{Closure, Solver};
 
     fn graph() -> Graph {

@@ -7,6 +7,7 @@ mod bfs;
 mod bit_matrix;
 mod certificate;
 mod closure;
+mod closure_bits;
 mod closure_certificate;
 mod distance_matrix;
 mod facts;
@@ -25,10 +26,10 @@ mod tree;
 pub use apsp::{Apsp, ApspIntoSink};
 pub use bfs::{Bfs, UNREACHED};
 pub use bit_matrix::{BitMatrix, Line};
-pub use closure::{Closure, ClosureCounts, CondensedBits, Reachability, ReachableCounts};
+pub use closure::{Closure, ClosureCounts, Reachability, ReachableCounts};
+pub use closure_bits::CondensedBits;
 pub use distance_matrix::{DistanceMatrix, Successors};
 pub use facts::DistanceSum;
-pub use negative_cycle::NegativeCycle;
 pub(crate) use negative_cycle::cycles_of_predecessors;
 pub use npy::NpyWriter;
 pub use path::Path;
@@ -39,7 +40,7 @@ pub use sssp::{Cutoff, Sssp};
 pub use tree::{PathCounts, ShortestPathTree};
 
 pub(crate) use certificate::verify_search;
-pub(crate) use closure::ReachabilityBits;
+pub(crate) use closure_bits::ReachabilityBits;
 pub(crate) use distance_matrix::{Tolerance, verify_rows};
 pub(crate) use facts::RowFacts;
 pub(crate) use npy::{checksum, disk_space_of};
@@ -48,6 +49,7 @@ pub(crate) use predecessors::{derive_bfs_predecessors, derive_predecessors, star
 pub(crate) use rows::TableFacts;
 pub(crate) use slack::{Slack, greatest_weight, relative as relative_slack};
 
+pub use crate::error::NegativeCycle;
 use crate::graph::VertexId;
 
 /// One of the problems that Warpath solves.

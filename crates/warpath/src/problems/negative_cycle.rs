@@ -1,15 +1,8 @@
 //! The certificate that there are no shortest paths: a cycle whose weights add up to less than zero.
 
+use crate::error::NegativeCycle;
 use crate::graph::{Graph, NO_VERTEX, VertexId, Weight, Weights, with_weights};
 use crate::{Error, Result, memory};
-
-/// A cycle of negative length, as its edges: each starts where the one before it ends, the first where the last ends.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NegativeCycle {
-    edges: Vec<(VertexId, VertexId)>,
-    names: Vec<String>,
-    length: f64,
-}
 
 impl NegativeCycle {
     /// The cycle through these vertices, in order; the edge from the last to the first closes it. `None` if an edge is
@@ -20,21 +13,6 @@ impl NegativeCycle {
         let length = exact_sum(graph, &edges)?;
         let names = vertices.iter().map(|&v| graph.name(v).into_owned()).collect();
         (length < 0.0).then_some(NegativeCycle { edges, names, length })
-    }
-
-    /// The edges.
-    pub fn edges(&self) -> &[(VertexId, VertexId)] {
-        &self.edges
-    }
-
-    /// The names of the vertices, in order: each edge leads from one to the next, the last to the first.
-    pub fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// The sum of the weights, rounded once.
-    pub fn length(&self) -> f64 {
-        self.length
     }
 
     /// Checks, against the graph alone, that this is a cycle and its exact sum is negative.
@@ -52,19 +30,6 @@ impl NegativeCycle {
             Some(sum) => Err(Error::NotVerified(format!("the cycle has length {sum}, not less than 0"))),
             None => Err(Error::NotVerified("the cycle uses an edge that the graph does not have".into())),
         }
-    }
-}
-
-impl std::fmt::Display for NegativeCycle {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        const SHOWN: usize = 12;
-        let edges = if self.edges.len() == 1 { "edge" } else { "edges" };
-        write!(out, "a cycle of negative length {} over {} {edges}: ", self.length, self.edges.len())?;
-        for name in self.names.iter().take(SHOWN) {
-            write!(out, "{name} -> ")?;
-        }
-        let cut = self.names.len() > SHOWN;
-        write!(out, "{}", if cut { "…" } else { self.names.first().map_or("", String::as_str) })
     }
 }
 

@@ -12,7 +12,8 @@ use rayon::prelude::*;
 use super::place::{Place, Placed, leaves_it_to_the_cpu, only_on_cuda};
 use super::{Request, Solver};
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics, parse_algorithm};
-use crate::cpu::apsp::{ALGORITHMS, ApspAlgorithm, ApspLane, ApspOutput, ApspTask, RowConsumer};
+use crate::all_pairs::{ApspOutput, ApspTask, RowConsumer};
+use crate::cpu::apsp::{ALGORITHMS, ApspAlgorithm, ApspLane};
 use crate::cuda::apsp as cuda;
 use crate::cuda::apsp::{MatrixAlgorithm, searches::SearchesAlgorithm, tiled_floyd_warshall};
 use crate::graph::{

@@ -10,9 +10,9 @@ use std::sync::Mutex;
 
 use self::queue::{Queue, Stop, StopOnPanic};
 use super::{Search, Solver};
-use crate::cpu::Team;
 use crate::graph::VertexId;
 use crate::problems::ShortestPathTree;
+use crate::team::Team;
 use crate::{Engine, Error, Result};
 
 /// How many trees a thread may be ahead of the hand-over.

@@ -11,9 +11,9 @@
 
 use rayon::prelude::*;
 
-use super::potentials::potentials;
 use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
 use crate::algorithms::{AlgorithmInfo, Statistics};
+use crate::all_pairs::potentials::potentials;
 use crate::graph::{DistanceValue, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::problems::Problem;

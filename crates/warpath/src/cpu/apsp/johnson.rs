@@ -12,9 +12,9 @@
 //! Source: Johnson 1977, "Efficient algorithms for shortest paths in sparse networks".
 
 use super::batched::{self, Johnson, Renumbered};
-use super::potentials::potentials;
 use super::{ApspAlgorithm, ApspOutput, ApspTask};
 use crate::algorithms::{AlgorithmInfo, Statistics};
+use crate::all_pairs::potentials::potentials;
 use crate::graph::{DistanceValue, I32Lane, VertexId};
 use crate::problems::Problem;
 use crate::{Error, Result, memory};

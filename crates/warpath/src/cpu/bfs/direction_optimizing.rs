@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
 
 use super::sequential::{Queue, all_settled};
 use super::{BfsAlgorithm, BfsOutcome, BfsTask, UNREACHED};
-use crate::algorithms::{AlgorithmInfo, Parameter, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Unset, Values};
 use crate::cpu::Worker;
 use crate::graph::{Csr, VertexId};
 use crate::prefetch::{prefetch, prefetch_for_writing};
@@ -49,18 +49,21 @@ pub const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         parameters: &[
             Parameter {
                 name: "alpha",
-                summary: "go bottom-up when the frontier's arcs exceed 1/alpha of the unexplored ones; 15",
-                values: Values::AtLeast(1e-3),
+                summary: "go bottom-up when the frontier's arcs exceed 1/alpha of the unexplored ones",
+                values: Values::Or(&Values::AtLeast(1e-3), Unset::Number(ALPHA)),
             },
             Parameter {
                 name: "beta",
-                summary: "go top-down when the frontier is below 1/beta of the unsettled vertices; 18",
-                values: Values::AtLeast(1e-3),
+                summary: "go top-down when the frontier is below 1/beta of the unsettled vertices",
+                values: Values::Or(&Values::AtLeast(1e-3), Unset::Number(BETA)),
             },
             Parameter {
                 name: "narrow",
-                summary: "arcs out of a frontier that one thread does alone; the greater of 8192 and 1/64 of the vertices",
-                values: Values::AtLeast(0.0),
+                summary: "arcs out of a frontier that one thread does alone",
+                values: Values::Or(
+                    &Values::AtLeast(0.0),
+                    Unset::InWords(|| format!("the greater of {NARROW} and 1/{NARROW_SHARE} of the vertices")),
+                ),
             },
         ],
         negative_weights: true,
@@ -71,6 +74,9 @@ pub const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
 
 const ALPHA: f64 = 15.0;
 const BETA: f64 = 18.0;
+/// Arcs of a frontier that one thread does alone, if that is more than this share of the vertices.
+const NARROW: usize = 8192;
+const NARROW_SHARE: usize = 64;
 /// Words of a bitmap that a thread takes at a time.
 const CHUNK: usize = 8;
 /// Vertices in a chunk.
@@ -138,7 +144,8 @@ impl Search {
         let mut level = 0;
         let mut fresh = true;
         self.queue.restart(task.begin(levels));
-        let narrow_arcs = task.parameters.get("narrow").map_or((graph.vertices() / 64).max(8192), |arcs| arcs as usize);
+        let usual = (graph.vertices() / NARROW_SHARE).max(NARROW);
+        let narrow_arcs = task.parameters.get("narrow").map_or(usual, |arcs| arcs as usize);
         loop {
             while !is_wide(graph, self.queue.frontier(), narrow_arcs) {
                 if self.queue.frontier().is_empty() || level >= task.cutoff || all_settled(&mut targets, task, levels) {

@@ -7,8 +7,9 @@ use std::time::Instant;
 
 use super::{Output, Ran, Table};
 use crate::algorithms::{Parameters, Statistics, add_counters};
-use crate::cpu::apsp::potentials::potentials;
-use crate::cpu::apsp::{ApspLane, ApspTask};
+use crate::all_pairs::ApspTask;
+use crate::all_pairs::potentials::potentials;
+use crate::cpu::apsp::ApspLane;
 use crate::cuda::apsp::DenseLane;
 use crate::cuda::apsp::batched::ROWS;
 use crate::cuda::apsp::outgoing::{Outgoing, RawFacts, Wanted};

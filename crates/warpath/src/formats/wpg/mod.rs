@@ -25,24 +25,31 @@
 //! Sections follow in that order, each at the next multiple of 64, zeros between. The last one holds the CRC-32 of each
 //! block of 1 MiB of the file from byte 256 up to itself, and then the CRC-32 of those; there the file ends.
 
-use std::io::Write;
+mod read;
+mod write;
 
-use rayon::prelude::*;
+use read::read;
+use write::write;
 
-use super::detect::WARPATH_MAGIC;
-use super::rows::{Rows, about_input, asymmetry, finish, wants_weights};
-use super::{Opened, ReadOptions, stream_error};
-use crate::graph::{
-    Csr, Direction, Graph, InputCounts, Labels, MAX_VERTICES, ParallelEdges, SelfLoops, StringLabels, VertexId,
-    WeightKind, Weights, check_offsets, with_weights,
-};
-use crate::huge_pages::on_huge_pages;
-use crate::memory;
-use crate::{Control, InputError, Plan, Result};
+use super::format::FormatEntry;
+use crate::graph::WeightKind;
 
 #[cfg(target_endian = "big")]
 compile_error!("`.wpg` files are copied as they are, little-endian");
 
+/// This format's line in the table.
+pub(super) const FORMAT: FormatEntry = FormatEntry {
+    name: "wpg",
+    extensions: &["wpg"],
+    holds: "every graph, with the names of its vertices",
+    numbers_from: None,
+    is_announced: |opened| opened.head().starts_with(MAGIC),
+    read: |opened, options| read(&opened, options),
+    write: |graph, _, out| write(graph, out),
+};
+
+/// The first bytes.
+pub(super) const MAGIC: &[u8; 8] = b"\x89WPG\r\n\x1a\n";
 const VERSION: u32 = 1;
 const HEADER: usize = 256;
 const ALIGNMENT: u64 = 64;
@@ -91,139 +98,6 @@ const CONSECUTIVE: u32 = 0;
 const INTEGERS: u32 = 1;
 const STRINGS: u32 = 2;
 
-/// Reads a graph.
-///
-/// # Errors
-///
-/// If the file is not of this version, cut short, or damaged anywhere, or its arrays are not those of a graph.
-pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
-    let header = read_header(opened)?;
-    let wanted = wants_weights(options)? && !options.leave_weights;
-    let kind = if wanted { WEIGHT_KINDS[header.weights as usize] } else { WeightKind::Unit };
-    let mut plan = Plan::new();
-    // Names that are text are in memory twice while they are numbered.
-    let unwanted = if kind == WeightKind::Unit { header.sections[WEIGHTS].length } else { 0 };
-    plan.memory("the graph", header.sections[CHECKSUMS].offset - unwanted + header.sections[TEXT].length);
-    plan.check(options.room(opened.owned_bytes()))?;
-
-    let mut offsets: Vec<u64> = zeros(&header, OFFSETS)?;
-    let mut targets: Vec<VertexId> = zeros(&header, TARGETS)?;
-    let mut names: Vec<u64> = zeros(&header, NAMES)?;
-    let mut text: Vec<u8> = zeros(&header, TEXT)?;
-    let mut weights = match kind {
-        WeightKind::Unit => Weights::unit(header.arcs as usize),
-        WeightKind::U32 => Weights::U32(zeros(&header, WEIGHTS)?),
-        WeightKind::I32 => Weights::I32(zeros(&header, WEIGHTS)?),
-        WeightKind::F32 => Weights::F32(zeros(&header, WEIGHTS)?),
-        WeightKind::F64 => Weights::F64(zeros(&header, WEIGHTS)?),
-    };
-    let weights_bytes = match &mut weights {
-        Weights::Unit(_) => &mut [],
-        Weights::U32(values) => bytemuck::cast_slice_mut(values),
-        Weights::I32(values) => bytemuck::cast_slice_mut(values),
-        Weights::F32(values) => bytemuck::cast_slice_mut(values),
-        Weights::F64(values) => bytemuck::cast_slice_mut(values),
-    };
-    let arrays = [
-        bytemuck::cast_slice_mut(&mut offsets),
-        bytemuck::cast_slice_mut(&mut targets),
-        weights_bytes,
-        bytemuck::cast_slice_mut(&mut names),
-        &mut text,
-    ];
-    copy_sections(opened, &header, arrays, &options.control)?;
-    // The header is in none of the blocks.
-    opened.check_unchanged()?;
-
-    if offsets[0] != 0 || offsets[header.vertices as usize] != header.arcs {
-        return damaged("its rows do not run from the first arc to the last");
-    }
-    check_offsets(&offsets).map_err(about_input)?;
-    weights.check().map_err(about_input)?;
-    let csr = Csr::trusted(offsets, targets, weights);
-    let found = csr.survey(header.flags & DIRECTED == 0);
-    found.check(&csr).map_err(about_input)?;
-    let labels = match header.names {
-        CONSECUTIVE => Labels::range(header.first_name, header.vertices),
-        INTEGERS => Labels::Integers(ascending(names)?),
-        _ => Labels::Strings(read_strings(&names, &text)?),
-    };
-    let counts = InputCounts { lines: header.lines, self_loops: header.self_loops, parallel: header.parallel };
-    let directed = header.flags & DIRECTED != 0;
-    if found.asymmetry != 0 {
-        return Err(InputError::new(asymmetry(&csr, &labels)).into());
-    }
-    let merge = options.parallel_edges == ParallelEdges::MergeByMinimum && found.repeats > 0;
-    let drop_loops = options.self_loops == SelfLoops::Drop && found.self_loops > 0;
-    let graph = Graph::from_parts(csr, directed, labels, counts);
-    let direction = if directed { Direction::Directed } else { Direction::Undirected };
-    if merge || drop_loops {
-        let (csr, labels) = graph.into_parts();
-        let (offsets, targets, weights) = csr.into_arrays();
-        return with_weights!(weights, weights => {
-            let rows = Rows { offsets, targets, weights };
-            rows.into_graph(direction, labels, Some(counts.lines), options)
-        });
-    }
-    match options.direction {
-        Some(wanted) if wanted != direction => {
-            let (csr, labels) = graph.into_parts();
-            finish(csr, direction, labels, counts, options)
-        }
-        _ => Ok(graph),
-    }
-}
-
-fn damaged<T>(what: &str) -> Result<T> {
-    Err(InputError::new(format!("the `.wpg` file is damaged: {what}")).into())
-}
-
-/// The header, after checking that every field is possible and that the sections lie in the file.
-fn read_header(opened: &Opened) -> Result<Header> {
-    let length = opened.length();
-    let mut bytes = [0; HEADER];
-    let there = &mut bytes[..length.min(HEADER as u64) as usize];
-    opened.read_at(0, there)?;
-    if !there.starts_with(WARPATH_MAGIC) {
-        return Err(InputError::new("not a `.wpg` file: it does not begin with the magic bytes").into());
-    }
-    if there.len() < HEADER {
-        return damaged(&format!("it ends after {length} bytes, within the header"));
-    }
-    let header: Header = bytemuck::pod_read_unaligned(&bytes);
-    if header.version != VERSION {
-        let message =
-            format!("this is version {} of the `.wpg` format; only version {VERSION} can be read", header.version);
-        return Err(InputError::new(message).into());
-    }
-    // A fuzzer that can't guess checksums gets past them, to what they protect.
-    if crc32fast::hash(&bytes[..HEADER - CHECKSUM]) != header.checksum && !cfg!(fuzzing) {
-        return damaged("the checksum of its header does not match");
-    }
-    if header.flags > DIRECTED || header.weights as usize >= WEIGHT_KINDS.len() || header.names > STRINGS {
-        return damaged("its header has an unknown flag, type of weight or type of names");
-    }
-    if header.vertices > MAX_VERTICES || header.first_name.checked_add(header.vertices).is_none() {
-        return damaged("its header has too many vertices");
-    }
-    let named = if header.names == CONSECUTIVE { 0 } else { header.vertices };
-    let text = if header.names == STRINGS { header.sections[TEXT].length } else { 0 };
-    let weight = WEIGHT_KINDS[header.weights as usize].bytes();
-    let Some(layout) = Layout::new(header.vertices, header.arcs, weight, named, text) else {
-        return damaged("its header has impossible counts");
-    };
-    let stated = |index: usize| (header.sections[index].offset, header.sections[index].length);
-    let expected = |index: usize| (layout.sections[index].offset, layout.sections[index].length);
-    if (0..SECTIONS).any(|index| stated(index) != expected(index)) {
-        return damaged("its sections are not where its counts say");
-    }
-    let end = layout.end();
-    if end != length {
-        return damaged(&format!("it has {length} bytes instead of {end}"));
-    }
-    Ok(header)
-}
-
 /// Where the sections lie, which follows from the counts.
 struct Layout {
     sections: [Section; SECTIONS],
@@ -256,208 +130,16 @@ impl Layout {
     }
 }
 
-/// Room for a section, all zeros.
-fn zeros<T: bytemuck::Pod>(header: &Header, index: usize) -> Result<Vec<T>> {
-    let length = header.sections[index].length as usize / size_of::<T>();
-    Ok(on_huge_pages(memory::zeroed("an array of the file", length)?))
-}
-
-/// Copies all sections but the last into `arrays`, and compares the checksum of every block on the way. An empty array
-/// stands for a section that nobody wants: blocks that hold nothing else are left in the file.
-fn copy_sections(opened: &Opened, header: &Header, arrays: [&mut [u8]; CHECKSUMS], control: &Control) -> Result<()> {
-    let Section { offset: end, length } = header.sections[CHECKSUMS];
-    let mut table = vec![0; length as usize];
-    opened.read_at(end, &mut table)?;
-    let (stated, checksum_of_table) = table.split_at(table.len() - CHECKSUM);
-    // A fuzzer that can't guess checksums gets past them, to what they protect.
-    if crc32fast::hash(stated).to_le_bytes() != checksum_of_table && !cfg!(fuzzing) {
-        return damaged("the checksum of its checksums does not match");
-    }
-    let mut blocks = cut_at_blocks(header, arrays);
-    blocks.par_iter_mut().zip(stated.par_chunks(CHECKSUM)).enumerate().try_for_each_init(
-        || vec![0; BLOCK],
-        |buffer, (index, (pieces, stated))| {
-            control.check()?;
-            if pieces.is_empty() {
-                return Ok(());
-            }
-            let start = HEADER as u64 + (index * BLOCK) as u64;
-            let length = (end - start).min(BLOCK as u64) as usize;
-            // Nearly all blocks lie in one array, and go there at once.
-            let (block, pieces) = match &mut pieces[..] {
-                [(0, whole)] if whole.len() == length => (&mut **whole, &mut [][..]),
-                pieces => (&mut buffer[..length], pieces),
-            };
-            opened.read_at(start, block)?;
-            if crc32fast::hash(block).to_le_bytes() != stated && !cfg!(fuzzing) {
-                return damaged(&format!("the checksum of the block at byte {start} does not match"));
-            }
-            for (at, piece) in pieces {
-                piece.copy_from_slice(&block[*at..*at + piece.len()]);
-            }
-            Ok(())
-        },
-    )
-}
-
-/// The pieces of arrays that lie in each block, with their places in it.
-fn cut_at_blocks<'a>(header: &Header, arrays: [&'a mut [u8]; CHECKSUMS]) -> Vec<Vec<(usize, &'a mut [u8])>> {
-    let end = header.sections[CHECKSUMS].offset as usize - HEADER;
-    let mut blocks: Vec<Vec<_>> = std::iter::repeat_with(Vec::new).take(end.div_ceil(BLOCK)).collect();
-    for (section, mut rest) in header.sections.iter().zip(arrays) {
-        let mut at = section.offset as usize - HEADER;
-        while !rest.is_empty() {
-            let (piece, later) = rest.split_at_mut((BLOCK - at % BLOCK).min(rest.len()));
-            let length = piece.len();
-            blocks[at / BLOCK].push((at % BLOCK, piece));
-            (at, rest) = (at + length, later);
-        }
-    }
-    blocks
-}
-
-fn ascending(names: Vec<u64>) -> Result<Vec<u64>> {
-    if names.windows(2).any(|pair| pair[0] >= pair[1]) {
-        return damaged("its names do not ascend");
-    }
-    Ok(names)
-}
-
-fn read_strings(ends: &[u64], text: &[u8]) -> Result<StringLabels> {
-    let Ok(text) = std::str::from_utf8(text) else {
-        return damaged("its names are not UTF-8");
-    };
-    let mut labels = StringLabels::new();
-    let mut start = 0;
-    for (v, &end) in ends.iter().enumerate() {
-        let name = usize::try_from(end).ok().and_then(|end| text.get(start..end));
-        let Some(name) = name else {
-            return damaged("its names do not follow each other");
-        };
-        if labels.intern(name)? as usize != v {
-            return damaged("two vertices have the same name");
-        }
-        start = end as usize;
-    }
-    if start != text.len() {
-        return damaged("there is text after the last name");
-    }
-    Ok(labels)
-}
-
-/// Writes a graph, in one pass.
-pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
-    write_sections(graph, out).map_err(stream_error)
-}
-
-fn write_sections(graph: &Graph, out: &mut dyn Write) -> std::io::Result<()> {
-    let strings;
-    let (names, first_name, named, text): (u32, u64, &[u64], String) = match graph.labels() {
-        Labels::Range { first, .. } => (CONSECUTIVE, *first, &[], String::new()),
-        Labels::Integers(values) => (INTEGERS, 0, values, String::new()),
-        Labels::Strings(labels) => {
-            let mut text = String::new();
-            let end_of = |v| {
-                text.push_str(labels.get(v));
-                text.len() as u64
-            };
-            strings = (0..labels.len() as VertexId).map(end_of).collect::<Vec<_>>();
-            (STRINGS, 0, &strings, text)
-        }
-    };
-    let csr = graph.csr();
-    let kind = graph.weight_kind();
-    let counts = graph.input_counts();
-    let layout =
-        Layout::new(graph.vertices() as u64, graph.arcs() as u64, kind.bytes(), named.len() as u64, text.len() as u64);
-    let Some(layout) = layout else {
-        return Err(std::io::ErrorKind::FileTooLarge.into());
-    };
-    let mut header = Header {
-        magic: *WARPATH_MAGIC,
-        version: VERSION,
-        flags: if graph.is_directed() { DIRECTED } else { 0 },
-        weights: WEIGHT_KINDS.iter().position(|&candidate| candidate == kind).unwrap_or_default() as u32,
-        names,
-        vertices: graph.vertices() as u64,
-        arcs: graph.arcs() as u64,
-        first_name,
-        lines: counts.lines,
-        self_loops: counts.self_loops,
-        parallel: counts.parallel,
-        sections: layout.sections,
-        reserved: [0; HEADER - 168 - CHECKSUM],
-        checksum: 0,
-    };
-    header.checksum = crc32fast::hash(&bytemuck::bytes_of(&header)[..HEADER - CHECKSUM]);
-    out.write_all(bytemuck::bytes_of(&header))?;
-
-    let mut blocks = BlockWriter { out, written: 0, hasher: crc32fast::Hasher::new(), checksums: Vec::new() };
-    blocks.section(bytemuck::cast_slice(csr.offsets()))?;
-    blocks.section(bytemuck::cast_slice(csr.targets()))?;
-    match csr.weights() {
-        Weights::Unit(_) => {}
-        Weights::U32(values) => blocks.section(bytemuck::cast_slice(values))?,
-        Weights::I32(values) => blocks.section(bytemuck::cast_slice(values))?,
-        Weights::F32(values) => blocks.section(bytemuck::cast_slice(values))?,
-        Weights::F64(values) => blocks.section(bytemuck::cast_slice(values))?,
-    }
-    blocks.section(bytemuck::cast_slice(named))?;
-    blocks.section(text.as_bytes())?;
-    blocks.finish()
-}
-
-/// Passes sections on, and computes the checksum of each block on the way.
-struct BlockWriter<'a> {
-    out: &'a mut dyn Write,
-    written: usize,
-    hasher: crc32fast::Hasher,
-    checksums: Vec<u8>,
-}
-
-impl BlockWriter<'_> {
-    /// Writes a section, and zeros up to where the next one begins.
-    fn section(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        self.bytes(bytes)?;
-        let padding = self.written.next_multiple_of(ALIGNMENT as usize) - self.written;
-        self.bytes(&[0; ALIGNMENT as usize][..padding])
-    }
-
-    fn bytes(&mut self, mut bytes: &[u8]) -> std::io::Result<()> {
-        while !bytes.is_empty() {
-            let (now, later) = bytes.split_at(bytes.len().min(BLOCK - self.written % BLOCK));
-            self.hasher.update(now);
-            self.out.write_all(now)?;
-            self.written += now.len();
-            if self.written.is_multiple_of(BLOCK) {
-                self.end_block();
-            }
-            bytes = later;
-        }
-        Ok(())
-    }
-
-    fn end_block(&mut self) {
-        let hasher = std::mem::take(&mut self.hasher);
-        self.checksums.extend(hasher.finalize().to_le_bytes());
-    }
-
-    /// Writes the checksums.
-    fn finish(mut self) -> std::io::Result<()> {
-        if !self.written.is_multiple_of(BLOCK) {
-            self.end_block();
-        }
-        self.out.write_all(&self.checksums)?;
-        self.out.write_all(&crc32fast::hash(&self.checksums).to_le_bytes())
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::Format;
-    use super::super::testing::{all_graphs, assert_rejected, assert_same, written};
+    use std::io::Write;
+
+    use super::read::read_header;
     use super::*;
-    use crate::GraphBuilder;
+    use crate::formats::testing::{all_graphs, assert_rejected, assert_same, written};
+    use crate::formats::{Format, Opened, ReadOptions};
+    use crate::graph::{Direction, Graph, Labels, ParallelEdges, SelfLoops, StringLabels};
+    use crate::{GraphBuilder, Result};
 
     fn read_bytes(bytes: Vec<u8>) -> Result<Graph> {
         ReadOptions::new().parallel_edges(ParallelEdges::Keep).read_bytes("test", bytes)

@@ -5,11 +5,13 @@
 //!
 //! *Invariants.* The system's calls that move a thread are given sets of processors of the size that they are told.
 
+mod barrier;
+
 use std::sync::{Mutex, PoisonError};
 
+use barrier::{Barrier, ReleaseOnPanic};
 use rayon::prelude::*;
 
-use super::barrier::{Barrier, ReleaseOnPanic};
 use crate::apart::without_other_work;
 use crate::huge_pages::on_huge_pages;
 use crate::memory::no_threads;

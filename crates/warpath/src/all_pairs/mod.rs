@@ -1,0 +1,80 @@
+//! What every way to all pairs is given, whichever engine runs it: the task, where its rows go, and the potentials that make
+//! negative weights disappear.
+
+pub(crate) mod potentials;
+
+use crate::algorithms::Parameters;
+use crate::graph::{Adjacency, Graph, Lane, VertexId};
+use crate::problems::KeptState;
+use crate::team::Team;
+use crate::{Control, Error, Result};
+
+/// Everything an all-pairs search needs to know.
+#[derive(Debug)]
+pub struct ApspTask<'a, L: Lane> {
+    /// The arcs, by tail.
+    pub adjacency: Adjacency<'a, L::Weight>,
+    /// The graph behind them.
+    pub graph: &'a Graph,
+    /// The source of each row; repeats are allowed.
+    pub sources: &'a [VertexId],
+    /// The target of each column; `None` for every vertex.
+    pub targets: Option<&'a [VertexId]>,
+    /// How many bytes the block of rows that is handed out at a time should take at most.
+    pub block_bytes: u64,
+    /// What was set by the caller.
+    pub parameters: &'a Parameters,
+    /// The threads to run on.
+    pub team: &'a Team,
+    /// Who watches and may cancel.
+    pub control: &'a Control,
+}
+
+impl<L: Lane> ApspTask<'_, L> {
+    /// An error unless all sources and targets are vertices, the arcs those of the graph, and the output has room for the
+    /// table.
+    pub(crate) fn check(&self, output: &ApspOutput<'_, L::Distance>) -> Result<()> {
+        self.graph.check_arcs(self.adjacency)?;
+        self.graph.check_vertices(self.sources, "source")?;
+        self.graph.check_vertices(self.targets.unwrap_or_default(), "target")?;
+        match output {
+            ApspOutput::Matrix(matrix) if self.sources.len().checked_mul(self.columns()) != Some(matrix.len()) => {
+                let (rows, columns) = (self.sources.len(), self.columns());
+                Err(Error::invalid(format!("{} cells are no table of {rows} rows and {columns} columns", matrix.len())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Distances in a row.
+    pub fn columns(&self) -> usize {
+        self.targets.map_or(self.graph.vertices(), <[VertexId]>::len)
+    }
+
+    /// Whether every vertex is a source and a target, in order: the result is the square matrix.
+    pub fn is_square(&self) -> bool {
+        self.targets.is_none()
+            && self.sources.len() == self.graph.vertices()
+            && self.sources.iter().enumerate().all(|(row, &source)| row == source as usize)
+    }
+}
+
+/// Takes rows as they get ready.
+pub trait RowConsumer<D> {
+    /// Told, once and before the work, in which order the rows will come; says how many of them it has already.
+    fn start(&mut self, order: &[usize]) -> Result<usize>;
+    /// Takes a block: `values` holds the rows `rows` one after another. Gives the memory back.
+    fn rows(&mut self, rows: &[usize], values: Vec<D>) -> Result<Vec<D>>;
+    /// Where an algorithm that has no row before it has all of them may keep its state.
+    fn kept_state(&self) -> Option<KeptState> {
+        None
+    }
+}
+
+/// Where rows go.
+pub enum ApspOutput<'a, D> {
+    /// Into a matrix of `sources` rows; whatever its cells hold is overwritten.
+    Matrix(&'a mut [D]),
+    /// To whoever takes them.
+    Blocks(&'a mut dyn RowConsumer<D>),
+}

@@ -1,0 +1,235 @@
+//! Vertices numbered in ascending order of their names, which are integers.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use super::layout::{Comments, Layout, is_skipped};
+use super::lines::{IntegerName, NamedChunk};
+use super::{Body, Failure, Named, check_lines};
+use crate::formats::text::{Held, Malformed, Parsed, unsigned};
+use crate::formats::weight_column::WeightedChunk;
+use crate::graph::{Labels, MAX_VERTICES, VertexId};
+use crate::memory::with_capacity;
+use crate::{Error, InputError, Result};
+
+/// Numbers the vertices in the order of their names.
+pub(super) fn name_integers<'a, I: IntegerName>(
+    parsed: Vec<NamedChunk<I>>,
+    body: &Body<'_>,
+    layout: &Layout<'a>,
+    comments: &Comments<'a>,
+) -> std::result::Result<Named, Failure<'a>> {
+    let lines: u64 = parsed.iter().map(|chunk| chunk.edges.len() as u64).sum();
+    let bounds = |(low, high): (u64, u64), (u, v): &(I, I)| {
+        let (u, v) = (u.to_u64(), v.to_u64());
+        (low.min(u).min(v), high.max(u).max(v))
+    };
+    let (least, greatest) = parsed
+        .par_iter()
+        .map(|chunk| chunk.edges.iter().fold((u64::MAX, 0), bounds))
+        .reduce(|| (u64::MAX, 0), |a, b| (a.0.min(b.0), a.1.max(b.1)));
+    if let Some((line, vertices, edges)) = layout.doubtful
+        && lines == edges.saturating_add(1)
+        && fits_counts(&parsed, vertices)
+    {
+        let message = "this line may be an edge or the numbers of vertices and edges: say what the first line is";
+        return Err(Malformed::new(line, message).into());
+    }
+    if let Some((line, vertices, edges)) = layout.counts {
+        check_lines(line, edges, lines)?;
+        // Names count from 1 unless there is a 0.
+        let first = u64::from(lines == 0 || least != 0) * u64::from(lines != 0);
+        let labels = Labels::range(first, check_vertices(line, vertices)?);
+        return Ok((labels, renumber_range(parsed, body, first, vertices)?));
+    }
+    if let (Some((line, edges, first)), Some(vertices)) = (comments.whole, comments.nodes) {
+        check_lines(line, Some(edges), lines)?;
+        if first.checked_add(vertices).is_none() {
+            return Err(Malformed::new(line, "the names of the vertices go beyond 64 bits").into());
+        }
+        let labels = Labels::range(first, check_vertices(line, vertices)?);
+        return Ok((labels, renumber_range(parsed, body, first, vertices)?));
+    }
+    // The greatest number is where integers saturate, and no name.
+    let declared: Option<Vec<u64>> =
+        comments.names.iter().map(|name| unsigned(name).filter(|&id| id != u64::MAX)).collect();
+    let Some(isolated) = declared else {
+        return Err(Malformed::new(comments.names[0], "not all names of vertices without edges are integers").into());
+    };
+    if lines == 0 && isolated.is_empty() {
+        let count = comments.nodes.filter(|&count| count <= MAX_VERTICES).unwrap_or(0);
+        return Ok((Labels::range(0, count), renumber_range(parsed, body, 0, count)?));
+    }
+    let (least, greatest) = isolated.iter().fold((least, greatest), |(low, high), &id| (low.min(id), high.max(id)));
+    let span = greatest - least + 1;
+    // A bit for each possible name, unless there are far more of those than edges.
+    if span / 64 > lines + 1024 {
+        return name_scattered(parsed, body, isolated);
+    }
+    let present = Presence::of(&parsed, &isolated, least, span);
+    let found = present.count();
+    let range = match comments.nodes {
+        // A declared number counts if the names fit and some are missing.
+        Some(nodes) if nodes > found && greatest < nodes => Some((0, nodes)),
+        Some(nodes) if nodes > found && greatest == nodes && least > 0 => Some((1, nodes)),
+        _ if found == span => Some((least, span)),
+        _ => None,
+    };
+    if let Some((first, count)) = range {
+        check_count(count)?;
+        return Ok((Labels::range(first, count), renumber_range(parsed, body, first, count)?));
+    }
+    check_count(found)?;
+    let ranks = present.into_ranks();
+    let renumbered = renumber(parsed, |name| ranks.rank(name.to_u64() - least));
+    Ok((Labels::Integers(ranks.names(least)), renumbered))
+}
+
+fn check_vertices(line: &[u8], vertices: u64) -> Parsed<'_, u64> {
+    if vertices > MAX_VERTICES {
+        return Err(Malformed::new(line, format!("at most {MAX_VERTICES} vertices are possible")));
+    }
+    Ok(vertices)
+}
+
+fn check_count(vertices: u64) -> Result<()> {
+    if vertices > MAX_VERTICES {
+        return Err(InputError::new(format!("{vertices} vertices are too many; {MAX_VERTICES} are possible")).into());
+    }
+    Ok(())
+}
+
+/// Whether all edges but the first have names from 0 to `vertices - 1`, or from 1 to `vertices`.
+fn fits_counts<I: IntegerName>(parsed: &[NamedChunk<I>], vertices: u64) -> bool {
+    let mut all = parsed.iter().flat_map(|chunk| &chunk.edges).skip(1).flat_map(|&(u, v)| [u.to_u64(), v.to_u64()]);
+    let (mut least, mut greatest) = (u64::MAX, 0);
+    all.all(|name| {
+        (least, greatest) = (least.min(name), greatest.max(name));
+        greatest < vertices || (greatest == vertices && least > 0)
+    })
+}
+
+/// Names that are consecutive integers need no table.
+fn renumber_range<I: IntegerName>(
+    parsed: Vec<NamedChunk<I>>,
+    body: &Body<'_>,
+    first: u64,
+    count: u64,
+) -> std::result::Result<Vec<WeightedChunk>, Failure<'static>> {
+    let outside = |name: I| name.to_u64().wrapping_sub(first) >= count;
+    let stray = parsed.par_iter().enumerate().find_map_first(|(chunk, named)| {
+        named.edges.iter().position(|&(u, v)| outside(u) || outside(v)).map(|edge| (chunk, edge))
+    });
+    if let Some((chunk, edge)) = stray {
+        let last = (first + count).saturating_sub(1);
+        let message = format!("a vertex is out of range: {count} vertices are declared, named {first} to {last}");
+        let mut before = 0;
+        let is_stray = |line: &[u8]| {
+            before += usize::from(!is_skipped(line));
+            before > edge
+        };
+        // It is there, unless the file has changed.
+        let fault = body.text.find_line(&body.pieces[chunk..=chunk], is_stray, &message)?;
+        return Err(fault.map_or_else(|| Error::from(InputError::new(message)).into(), Failure::InBody));
+    }
+    Ok(renumber(parsed, |name| (name.to_u64() - first) as VertexId))
+}
+
+fn renumber<I: IntegerName>(parsed: Vec<NamedChunk<I>>, number: impl Fn(I) -> VertexId + Sync) -> Vec<WeightedChunk> {
+    parsed
+        .into_par_iter()
+        .map(|chunk| WeightedChunk {
+            // In place where names have the width of vertices.
+            edges: chunk.edges.into_iter().map(|(u, v)| (number(u), number(v))).collect(),
+            weights: chunk.weights,
+        })
+        .collect()
+}
+
+/// Numbers integers that are far apart, by sorting them.
+fn name_scattered<I: IntegerName>(
+    parsed: Vec<NamedChunk<I>>,
+    body: &Body<'_>,
+    isolated: Vec<u64>,
+) -> std::result::Result<Named, Failure<'static>> {
+    let count = 2 * parsed.iter().map(|chunk| chunk.edges.len()).sum::<usize>() + isolated.len();
+    let held: u64 = parsed.iter().map(Held::held_bytes).sum();
+    body.text.check_room(held.saturating_add(8 * count as u64))?;
+    let mut names: Vec<u64> = with_capacity("the names of vertices", count)?;
+    for chunk in &parsed {
+        names.extend(chunk.edges.iter().flat_map(|&(u, v)| [u.to_u64(), v.to_u64()]));
+    }
+    names.extend(isolated);
+    names.par_sort_unstable();
+    names.dedup();
+    names.shrink_to_fit();
+    check_count(names.len() as u64)?;
+    let renumbered = renumber(parsed, |name| names.partition_point(|&other| other < name.to_u64()) as VertexId);
+    Ok((Labels::Integers(names), renumbered))
+}
+
+/// Which integers of a range are names: a bit each.
+struct Presence(Vec<AtomicU64>);
+
+impl Presence {
+    fn of<I: IntegerName>(parsed: &[NamedChunk<I>], isolated: &[u64], least: u64, span: u64) -> Self {
+        let mut words = Vec::new();
+        words.resize_with(span.div_ceil(64) as usize, AtomicU64::default);
+        let mark = |name: u64| {
+            let (word, bit) = (&words[((name - least) / 64) as usize], 1 << ((name - least) % 64));
+            // Nearly all are marked already: a load is cheaper.
+            if word.load(Ordering::Relaxed) & bit == 0 {
+                word.fetch_or(bit, Ordering::Relaxed);
+            }
+        };
+        parsed.par_iter().for_each(|chunk| {
+            chunk.edges.iter().for_each(|&(u, v)| {
+                mark(u.to_u64());
+                mark(v.to_u64());
+            });
+        });
+        isolated.iter().for_each(|&name| mark(name));
+        Presence(words)
+    }
+
+    fn count(&self) -> u64 {
+        self.0.par_iter().map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum()
+    }
+
+    fn into_ranks(self) -> Ranks {
+        let mut before = 0;
+        let words = self.0.into_iter().map(AtomicU64::into_inner);
+        Ranks(
+            words
+                .map(|word| {
+                    let entry = (word, before);
+                    before += word.count_ones();
+                    entry
+                })
+                .collect(),
+        )
+    }
+}
+
+/// Present integers, and for each 64 how many come before them.
+struct Ranks(Vec<(u64, u32)>);
+
+impl Ranks {
+    /// How many present integers are less.
+    #[inline]
+    fn rank(&self, offset: u64) -> VertexId {
+        let (word, before) = self.0[(offset / 64) as usize];
+        before + (word & ((1 << (offset % 64)) - 1)).count_ones()
+    }
+
+    /// The present integers, plus `least`.
+    fn names(&self, least: u64) -> Vec<u64> {
+        let mut names =
+            Vec::with_capacity(self.0.last().map_or(0, |&(word, before)| before + word.count_ones()) as usize);
+        for (index, &(word, _)) in self.0.iter().enumerate() {
+            names.extend((0..64).filter(|bit| word >> bit & 1 == 1).map(|bit| least + index as u64 * 64 + bit));
+        }
+        names
+    }
+}

@@ -1,0 +1,230 @@
+//! The edges on the lines, by name: names are integers of a width, or columns of text.
+
+use super::columns::{Delimiter, unquoted};
+use super::layout::{Layout, is_skipped};
+use super::{Body, Failure};
+use crate::formats::ReadOptions;
+use crate::formats::text::{Fault, Held, Lines, Malformed, Parsed, Piece, digits, unsigned};
+use crate::formats::weight_column::WeightColumn;
+use crate::memory::allocation::bytes_of;
+
+/// A vertex name that is an integer.
+pub(super) trait IntegerName: Copy + Ord + Send + Sync + 'static {
+    fn from_u64(value: u64) -> Option<Self>;
+    fn to_u64(self) -> u64;
+}
+
+impl IntegerName for u32 {
+    #[inline]
+    fn from_u64(value: u64) -> Option<Self> {
+        value.try_into().ok()
+    }
+    #[inline]
+    fn to_u64(self) -> u64 {
+        self.into()
+    }
+}
+
+impl IntegerName for u64 {
+    #[inline]
+    fn from_u64(value: u64) -> Option<Self> {
+        // Where integers saturate.
+        (value != u64::MAX).then_some(value)
+    }
+    #[inline]
+    fn to_u64(self) -> u64 {
+        self
+    }
+}
+
+/// The edges of a chunk, by name.
+pub(super) struct NamedChunk<I> {
+    pub(super) edges: Vec<(I, I)>,
+    pub(super) weights: Option<WeightColumn>,
+}
+
+impl<I> Held for NamedChunk<I> {
+    fn held_bytes(&self) -> u64 {
+        bytes_of::<(I, I)>(self.edges.capacity()) + self.weights.as_ref().map_or(0, Held::held_bytes)
+    }
+}
+
+/// How an attempt to read names as integers of a width went.
+pub(super) enum Attempt<T> {
+    Done(T),
+    /// Some integer is too wide.
+    TooWide,
+    /// Some name is no integer.
+    NoIntegers,
+}
+
+/// Why a chunk can't be read with integers as names.
+enum ChunkFailure<'a> {
+    Malformed(Malformed<'a>),
+    TooWide,
+    NoIntegers,
+}
+
+impl<'a> From<Malformed<'a>> for ChunkFailure<'a> {
+    fn from(malformed: Malformed<'a>) -> Self {
+        ChunkFailure::Malformed(malformed)
+    }
+}
+
+pub(super) fn parse_pieces<I: IntegerName>(
+    body: &Body<'_>,
+    layout: &Layout<'_>,
+    options: &ReadOptions,
+) -> std::result::Result<Attempt<Vec<NamedChunk<I>>>, Failure<'static>> {
+    /// A failure that outlives its piece.
+    enum PieceFailure {
+        Fault(Fault),
+        TooWide,
+        NoIntegers,
+    }
+    let parsed = body.text.each_piece(&body.pieces, &options.control, |piece| {
+        parse_piece::<I>(piece, layout).map_err(|failure| match failure {
+            ChunkFailure::Malformed(malformed) => PieceFailure::Fault(piece.fault(&malformed)),
+            ChunkFailure::TooWide => PieceFailure::TooWide,
+            ChunkFailure::NoIntegers => PieceFailure::NoIntegers,
+        })
+    })?;
+    if parsed.iter().any(|chunk| matches!(chunk, Err(PieceFailure::NoIntegers))) {
+        return Ok(Attempt::NoIntegers);
+    }
+    if parsed.iter().any(|chunk| matches!(chunk, Err(PieceFailure::TooWide))) {
+        return Ok(Attempt::TooWide);
+    }
+    let mut done = Vec::with_capacity(parsed.len());
+    for chunk in parsed {
+        match chunk {
+            Ok(chunk) => done.push(chunk),
+            Err(PieceFailure::Fault(fault)) => return Err(fault.into()),
+            Err(_) => return Ok(Attempt::NoIntegers),
+        }
+    }
+    Ok(Attempt::Done(done))
+}
+
+fn parse_piece<'p, I: IntegerName>(
+    all: Piece<'p>,
+    layout: &Layout<'_>,
+) -> std::result::Result<NamedChunk<I>, ChunkFailure<'p>> {
+    let piece = all.bytes;
+    // About as many lines as fit if the rest looks like the beginning.
+    let sample = &piece[..piece.len().min(512)];
+    let lines = sample.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let expected = piece.len() / (sample.len() / lines).max(1) + 16;
+    let mut edges: Vec<(I, I)> = Vec::with_capacity(expected);
+    let mut weights = WeightColumn::new();
+    if layout.weight.is_some() {
+        weights.reserve(expected);
+    }
+    let plain = layout.columns == 2 || (layout.columns == 3 && layout.weight == Some(2));
+    let mut at = 0;
+    while at < piece.len() {
+        if plain && let Some((edge, weight, end)) = plain_line(piece, at, layout) {
+            edges.push(edge);
+            if layout.columns == 3 {
+                weights.push_unsigned(weight, &piece[at..end], all);
+            }
+            at = end + 1;
+            continue;
+        }
+        let line = Lines::new(&piece[at..]).next().unwrap_or_default();
+        at += piece[at..].iter().position(|&byte| byte == b'\n').map_or(piece.len() - at, |end| end + 1);
+        if !is_skipped(line) {
+            edges.push(any_line(line, all, layout, &mut weights)?);
+        }
+    }
+    edges.shrink_to_fit();
+    Ok(NamedChunk { edges, weights: layout.weight.map(|_| weights) })
+}
+
+/// The edge on a line as nearly all are: integers without leading zeros, one delimiter each, a weight of up to eight
+/// digits; and where its line end is.
+#[inline(always)]
+fn plain_line<I: IntegerName>(piece: &[u8], start: usize, layout: &Layout<'_>) -> Option<((I, I), u32, usize)> {
+    let separates = |byte: u8| match layout.delimiter {
+        Delimiter::Blank => byte == b' ' || byte == b'\t',
+        Delimiter::Byte(delimiter) => byte == delimiter,
+    };
+    let name = |at: usize| {
+        let (value, end) = digits(piece, at);
+        let is_plain = end > at && (piece[at] != b'0' || end == at + 1);
+        Some((I::from_u64(value).filter(|_| is_plain)?, end))
+    };
+    let (u, end) = name(start)?;
+    if !separates(*piece.get(end)?) {
+        return None;
+    }
+    let (v, mut end) = name(end + 1)?;
+    let mut weight = 0;
+    if layout.columns == 3 {
+        if !separates(*piece.get(end)?) {
+            return None;
+        }
+        let start = end + 1;
+        (weight, end) = digits(piece, start);
+        if end == start || end > start + 8 {
+            return None;
+        }
+    }
+    if piece.get(end) == Some(&b'\r') {
+        end += 1;
+    }
+    (piece.get(end) == Some(&b'\n')).then_some(((u, v), weight as u32, end))
+}
+
+/// The edge on any line, or what is wrong with it.
+fn any_line<'p, I: IntegerName>(
+    line: &'p [u8],
+    piece: Piece<'p>,
+    layout: &Layout<'_>,
+    weights: &mut WeightColumn,
+) -> std::result::Result<(I, I), ChunkFailure<'p>> {
+    let (u, v) = split(line, piece, layout, weights)?;
+    let name = |token: &'p [u8]| {
+        if token.is_empty() || !token.iter().all(u8::is_ascii_digit) || (token[0] == b'0' && token.len() > 1) {
+            return Err(ChunkFailure::NoIntegers);
+        }
+        match unsigned(token).filter(|&value| value != u64::MAX) {
+            Some(value) => I::from_u64(value).ok_or(ChunkFailure::TooWide),
+            None => Err(ChunkFailure::NoIntegers),
+        }
+    };
+    Ok((name(u)?, name(v)?))
+}
+
+/// The two names on a line, its weight going to `weights`.
+pub(super) fn split<'p>(
+    line: &'p [u8],
+    piece: Piece<'p>,
+    layout: &Layout<'_>,
+    weights: &mut WeightColumn,
+) -> Parsed<'p, (&'p [u8], &'p [u8])> {
+    let mut fields = layout.delimiter.fields(line);
+    let (mut found, mut weight) = (0, None);
+    let mut ends = [&line[..0]; 2];
+    for field in fields.by_ref() {
+        if let Some(end) = ends.get_mut(found) {
+            *end = field;
+        }
+        if layout.weight == Some(found) {
+            weight = Some(field);
+        }
+        found += 1;
+    }
+    if found != layout.columns {
+        let are = if found == 1 { "is" } else { "are" };
+        let message = format!("{} columns are expected, as on the first line, but there {are} {found}", layout.columns);
+        return Err(Malformed::new(line, message));
+    }
+    if let Some(token) = weight {
+        weights.push(unquoted(token), piece).map_err(|mut malformed| {
+            malformed.message.push_str(" (another column, or unit weights, can be asked for)");
+            malformed
+        })?;
+    }
+    Ok((ends[0], ends[1]))
+}

@@ -1,0 +1,141 @@
+//! Edge lists, as SNAP, Network Repository, KONECT, spreadsheets and scripts write them: two vertices on a line, then
+//! perhaps a weight and other columns.
+//!
+//! Nothing announces how a list is laid out, so the first lines tell: what separates the columns (blanks and tabs, or
+//! comma, semicolon or `|`, unless tabs stand between names with such a character), how many there are, and whether the
+//! first line is a header. From then on every line has to look the same. Lines that start with `#` or `%` are comments.
+//!
+//! **Names.** If all are integers, vertices are numbered in ascending order of their names; a range without gaps needs
+//! no table. Otherwise names are strings, in the order in which they first appear. Integers are tried first, in 32 bits
+//! and then in 64: each attempt that fails costs a part of a pass over the file.
+//!
+//! **Vertices without edges** survive where the number of vertices is declared: by a first line of counts, or by a
+//! comment `# Nodes: V` that fits (`Ids: FIRST..LAST` after it, and comments `# Node: NAME`, are what [`write`] adds,
+//! so that what it writes reads back as it was). A comment that starts with `# Undirected graph` makes the list
+//! undirected.
+//!
+//! **Cost.** One pass over the text, in chunks on all threads; a line of two or three short numbers takes no branch that
+//! depends on their digits. Then a pass over the edges to find which names there are, and one to rename if there are
+//! gaps.
+//!
+//! *Parts.* `columns` takes a line apart, `layout` finds out how lines look, `lines` reads the edges; `integers` and `strings`
+//! number the vertices; `write` is the writer.
+
+mod columns;
+mod integers;
+mod layout;
+mod lines;
+mod strings;
+mod write;
+
+use std::ops::Range;
+
+use integers::name_integers;
+use layout::{Comments, Layout, is_skipped};
+use lines::{Attempt, parse_pieces};
+use strings::name_strings;
+use write::write;
+
+use super::ReadOptions;
+use super::format::FormatEntry;
+use super::rows::{plan_vertices, too_many_isolated};
+use super::text::{Fault, Lines, Malformed, Parsed, Piece, Text};
+use super::weight_column::{self, WeightedChunk, WeightedLists};
+use crate::graph::{Direction, Graph, GraphBuilder, Labels};
+use crate::{Error, Result};
+
+/// This format's line in the table.
+pub(super) const FORMAT: FormatEntry = FormatEntry {
+    name: "edge-list",
+    extensions: &["el", "wel", "txt", "edges", "csv", "tsv", "edgelist", "arcs", "jlg", "ssv"],
+    holds: "every graph, with names of printable text",
+    numbers_from: None,
+    is_announced: |_| false,
+    read: |opened, options| read(Text::new(opened, options), options),
+    write: |graph, _, out| write(graph, out),
+};
+
+fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
+    let two_lines = |beginning: &[u8]| Lines::new(beginning).filter(|line| !is_skipped(line)).nth(1).is_some();
+    let beginning = text.beginning(two_lines)?;
+    let head = text.piece(&beginning);
+    let (builder, lists) = read_text(&text, head, options).map_err(|failure| match failure {
+        Failure::InHead(malformed) => text.locate(head.fault(&malformed)),
+        Failure::InBody(fault) => text.locate(fault),
+        Failure::Other(error) => error,
+    })?;
+    drop(beginning);
+    text.close()?;
+    lists.build(builder)
+}
+
+/// Why a list can't be read.
+enum Failure<'a> {
+    /// Before the first edges.
+    InHead(Malformed<'a>),
+    InBody(Fault),
+    Other(Error),
+}
+
+impl<'a> From<Malformed<'a>> for Failure<'a> {
+    fn from(malformed: Malformed<'a>) -> Self {
+        Failure::InHead(malformed)
+    }
+}
+
+impl From<Fault> for Failure<'_> {
+    fn from(fault: Fault) -> Self {
+        Failure::InBody(fault)
+    }
+}
+
+impl From<Error> for Failure<'_> {
+    fn from(error: Error) -> Self {
+        Failure::Other(error)
+    }
+}
+
+fn read_text<'a>(
+    text: &Text,
+    head: Piece<'a>,
+    options: &ReadOptions,
+) -> std::result::Result<(GraphBuilder, WeightedLists), Failure<'a>> {
+    let comments = Comments::of(head.bytes);
+    let (layout, body) = Layout::find(head.bytes, options, &comments)?;
+    let direction = if comments.undirected { Direction::Undirected } else { Direction::Directed };
+    let builder = options.builder(direction);
+    let body = Body { text, pieces: text.pieces(head.offset_of(body))? };
+    let narrow = parse_pieces::<u32>(&body, &layout, options)?;
+    let (labels, parsed) = match narrow {
+        Attempt::Done(parsed) => name_integers(parsed, &body, &layout, &comments)?,
+        Attempt::TooWide => match parse_pieces::<u64>(&body, &layout, options)? {
+            Attempt::Done(parsed) => name_integers(parsed, &body, &layout, &comments)?,
+            _ => name_strings(&body, &layout, &comments, options)?,
+        },
+        Attempt::NoIntegers => name_strings(&body, &layout, &comments, options)?,
+    };
+    if let Some(message) = too_many_isolated(labels.len(), text.length(), options) {
+        let line = layout.counts.map(|(line, ..)| line).or(comments.whole.map(|(line, ..)| line));
+        return Err(Malformed::new(line.unwrap_or(&head.bytes[..0]), message).into());
+    }
+    plan_vertices(labels.len(), 0, options)?;
+    Ok((builder.labels(labels), weight_column::settle(text, parsed)?))
+}
+
+/// The text from the first edge on.
+struct Body<'t> {
+    text: &'t Text,
+    pieces: Vec<Range<u64>>,
+}
+
+/// The names of the vertices, and the edges by their numbers.
+type Named = (Labels, Vec<WeightedChunk>);
+
+fn check_lines<'a>(line: &'a [u8], announced: Option<u64>, lines: u64) -> Parsed<'a, ()> {
+    match announced.filter(|&announced| announced != lines) {
+        Some(announced) => {
+            Err(Malformed::new(line, format!("this line announces {announced} edges, but the file has {lines}")))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,128 @@
+//! Which formats there are. A new one is its file, and a line in the table here.
+
+use std::io::Write;
+use std::str::FromStr;
+
+use super::input::Opened;
+use super::{ReadOptions, dimacs, edge_list, gap, matrix_market, metis, npz, pace, wpg};
+use crate::graph::Graph;
+use crate::{Error, Result};
+
+/// What is known of a format, and what reads and writes it: each format's file has its own.
+pub(super) struct FormatEntry {
+    /// The name, as in `--format NAME`.
+    pub(super) name: &'static str,
+    /// The extensions that files of this format have, the usual one first.
+    pub(super) extensions: &'static [&'static str],
+    /// Which graphs it can hold; its writer refuses others.
+    pub(super) holds: &'static str,
+    /// The number of the first vertex, where the format has numbers instead of names.
+    pub(super) numbers_from: Option<u64>,
+    /// Whether an input announces this format: by magic bytes, a banner, or a header that its size follows from.
+    pub(super) is_announced: fn(&Opened) -> bool,
+    /// The reader.
+    pub(super) read: fn(Opened, &ReadOptions) -> Result<Graph>,
+    /// The writer, which is told the name of the file.
+    pub(super) write: fn(&Graph, &str, &mut dyn Write) -> Result<()>,
+}
+
+/// Makes [`Format`] and [`FORMATS`] from the table.
+macro_rules! formats {
+    ($(#[doc = $description:literal] $variant:ident => $file:ident,)*) => {
+        /// A file format for graphs. Only edge lists and Warpath's own keep the names of vertices; the others number them:
+        /// see [`Format::numbers_from`].
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Format {
+            $(#[doc = $description] $variant,)*
+        }
+
+        /// Every format, in the order of [`Format`].
+        static FORMATS: [FormatEntry; Format::ALL.len()] = [$($file::FORMAT),*];
+
+        impl Format {
+            /// All formats.
+            pub const ALL: [Format; [$($description),*].len()] = [$(Format::$variant),*];
+
+            /// What its files look like, in a line.
+            pub fn description(self) -> &'static str {
+                [$($description),*][self as usize].trim_start()
+            }
+        }
+    };
+}
+
+formats! {
+    /// Lines of two vertices and perhaps a weight.
+    EdgeList => edge_list,
+    /// DIMACS: `p sp V E` with lines `a u v w`, or `p edge V E` with lines `e u v`.
+    Dimacs => dimacs,
+    /// PACE challenge: `p tw V E` with lines `u v`; undirected.
+    Pace => pace,
+    /// METIS and Chaco: one line of neighbours a vertex; undirected.
+    Metis => metis,
+    /// Matrix Market coordinate files.
+    MatrixMarket => matrix_market,
+    /// SciPy sparse matrices.
+    Npz => npz,
+    /// The GAP benchmark suite's serialized graphs, `.sg` and `.wsg`.
+    Gap => gap,
+    /// Warpath's own.
+    Warpath => wpg,
+}
+
+impl Format {
+    /// This format's line in the table.
+    pub(super) fn entry(self) -> &'static FormatEntry {
+        &FORMATS[self as usize]
+    }
+
+    /// The name, as in `--format NAME`.
+    pub fn name(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// The names of all formats, for people.
+    pub fn names() -> String {
+        Format::ALL.map(Format::name).join(", ")
+    }
+
+    /// Which graphs it can hold; others can't be written.
+    pub fn holds(self) -> &'static str {
+        self.entry().holds
+    }
+
+    /// The number of the first vertex where the format has numbers instead of names: what is written there loses the
+    /// names it had, and keeps the order of the vertices.
+    ///
+    /// ```
+    /// use warpath::Format;
+    /// assert_eq!(Format::Dimacs.numbers_from(), Some(1));
+    /// assert_eq!(Format::EdgeList.numbers_from(), None);
+    /// ```
+    pub fn numbers_from(self) -> Option<u64> {
+        self.entry().numbers_from
+    }
+
+    /// The extensions that files of this format have, the usual one first.
+    pub fn extensions(self) -> &'static [&'static str] {
+        self.entry().extensions
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    /// The format of this name.
+    fn from_str(name: &str) -> Result<Self> {
+        Format::ALL
+            .into_iter()
+            .find(|format| format.name() == name)
+            .ok_or_else(|| Error::invalid(format!("there is no format `{name}`; the formats are {}", Format::names())))
+    }
+}

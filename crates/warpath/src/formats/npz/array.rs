@@ -1,0 +1,349 @@
+//! A member of an archive, converted piece by piece into what its elements become.
+
+use std::io::Read;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytemuck::Pod;
+use rayon::prelude::*;
+use zip::CompressionMethod;
+
+use super::header::{Header, Kind};
+use super::{Archive, invalid};
+use crate::formats::{Input, ReadOptions};
+use crate::graph::{VertexId, Weights};
+use crate::{Control, InputError, Result, memory};
+
+/// A NumPy array of numbers, or of one string: little-endian. Its header is read, its elements are still to come.
+pub(super) struct Array<'a> {
+    name: &'static str,
+    kind: Kind,
+    pub(super) element_bytes: usize,
+    /// How many elements there are.
+    pub(super) length: usize,
+    /// How many bytes they have, unpacked.
+    bytes: usize,
+    elements: Elements<'a>,
+    control: &'a Control,
+}
+
+/// Where elements come from.
+pub(super) enum Elements<'a> {
+    /// The file itself, where the array is stored as it is, with its checksum: so far, and as it has to be.
+    Stored { bytes: &'a [u8], checksum: crc32fast::Hasher, expected: u32 },
+    /// A stream that unpacks them.
+    Packed(Box<dyn Read + 'a>),
+}
+
+/// Runs an expression with `$type` standing for the integer type of an array, `bool` being `u8`.
+macro_rules! with_integer_type {
+    ($array:expr, $type:ident => $body:expr, else $other:expr) => {
+        match ($array.kind, $array.element_bytes) {
+            (Kind::Bool | Kind::Unsigned, 1) => {
+                type $type = u8;
+                $body
+            }
+            (Kind::Unsigned, 2) => {
+                type $type = u16;
+                $body
+            }
+            (Kind::Unsigned, 4) => {
+                type $type = u32;
+                $body
+            }
+            (Kind::Unsigned, 8) => {
+                type $type = u64;
+                $body
+            }
+            (Kind::Signed, 1) => {
+                type $type = i8;
+                $body
+            }
+            (Kind::Signed, 2) => {
+                type $type = i16;
+                $body
+            }
+            (Kind::Signed, 4) => {
+                type $type = i32;
+                $body
+            }
+            (Kind::Signed, 8) => {
+                type $type = i64;
+                $body
+            }
+            _ => $other,
+        }
+    };
+}
+
+impl<'a> Array<'a> {
+    /// Finds an array in the archive, and checks what its headers claim: a member holds no more than its packed bytes
+    /// can stand for, and as many bytes as the array has elements.
+    pub(super) fn open(
+        archive: &'a mut Archive<'_>,
+        input: &'a Input,
+        options: &'a ReadOptions,
+        name: &'static str,
+    ) -> Result<Self> {
+        /// No deflated byte stands for more than this many.
+        const MOST_DEFLATED: u64 = 1032;
+        let whole = input.bytes();
+        let failed = |error: &dyn std::fmt::Display| InputError::new(format!("archive member `{name}.npy`: {error}"));
+        let member = archive.by_name(&format!("{name}.npy")).map_err(|error| failed(&error))?;
+        let (size, packed) = (member.size(), member.compressed_size());
+        let is_stored = member.compression() == CompressionMethod::Stored && !member.encrypted();
+        let stored = member.data_start().filter(|_| is_stored);
+        let mut elements = if let Some(start) = stored {
+            let range = usize::try_from(start).ok().zip(usize::try_from(start.saturating_add(size)).ok());
+            let bytes =
+                range.and_then(|(start, end)| whole.get(start..end)).ok_or_else(|| failed(&"it is cut short"))?;
+            Elements::Stored { bytes, checksum: crc32fast::Hasher::new(), expected: member.crc32() }
+        } else {
+            if packed > whole.len() as u64 || size / MOST_DEFLATED > packed {
+                return Err(failed(&format!("{packed} bytes can't unpack to {size}")).into());
+            }
+            Elements::Packed(Box::new(member))
+        };
+        let about_array = |message: String| InputError::new(format!("array `{name}`: {message}"));
+        let header = Header::read(&mut elements).map_err(about_array)?;
+        let bytes = size.saturating_sub(header.bytes);
+        let (count, element_bytes) = (header.count, header.element_bytes);
+        if count.checked_mul(element_bytes as u64) != Some(bytes) {
+            let message = format!("{count} elements of {element_bytes} bytes are announced, but it has {bytes} bytes");
+            return Err(about_array(message).into());
+        }
+        let (length, bytes) = (count as usize, bytes as usize);
+        let control = &options.control;
+        Ok(Array { name, kind: header.kind, element_bytes, length, bytes, elements, control })
+    }
+
+    fn wrong_type<T>(&self, wanted: &str) -> Result<T> {
+        invalid(format!("array `{}`: its elements are no {wanted}", self.name))
+    }
+
+    fn bad_element<T>(&self, index: usize, wanted: &str) -> Result<T> {
+        invalid(format!("array `{}`: element {index} is not {wanted}", self.name))
+    }
+
+    /// An empty array for as many values as there are elements.
+    fn room_for<T>(&self) -> Result<Vec<T>> {
+        memory::with_capacity(&format!("array `{}`", self.name), self.length)
+    }
+
+    /// Hands the bytes of all elements over, some at a time; with them comes how many elements were before.
+    fn each_piece(&mut self, mut take: impl FnMut(&Self, usize, &[u8]) -> Result<()>) -> Result<()> {
+        /// A multiple of every size that elements have.
+        const PIECE: usize = 1 << 20;
+        let mut elements = std::mem::replace(&mut self.elements, Elements::Packed(Box::new(std::io::empty())));
+        let mut buffer = match elements {
+            Elements::Stored { .. } => Vec::new(),
+            Elements::Packed(_) => memory::zeroed("a piece of an array", PIECE.min(self.bytes))?,
+        };
+        let mut done = 0;
+        while done < self.bytes {
+            self.control.check()?;
+            let length = PIECE.min(self.bytes - done);
+            let piece = match &mut elements {
+                Elements::Stored { bytes, checksum, .. } => {
+                    let piece = &bytes[done..done + length];
+                    checksum.update(piece);
+                    piece
+                }
+                Elements::Packed(stream) => {
+                    stream.read_exact(&mut buffer[..length]).map_err(|error| self.damaged(&error))?;
+                    &buffer[..length]
+                }
+            };
+            take(self, done / self.element_bytes, piece)?;
+            done += length;
+        }
+        match elements {
+            Elements::Stored { checksum, expected, .. } if checksum.clone().finalize() != expected => {
+                Err(self.damaged(&"its checksum does not match").into())
+            }
+            Elements::Stored { .. } => Ok(()),
+            // Here the checksum is compared at the end of the stream.
+            Elements::Packed(mut stream) => match stream.read(&mut [0]) {
+                Ok(0) => Ok(()),
+                Ok(_) => Err(self.damaged(&"it unpacks to more bytes than it announces").into()),
+                Err(error) => Err(self.damaged(&error).into()),
+            },
+        }
+    }
+
+    fn damaged(&self, error: &dyn std::fmt::Display) -> InputError {
+        InputError::new(format!("archive member `{}.npy`: {error}", self.name))
+    }
+
+    /// The text that the array is; empty if it is none.
+    pub(super) fn text(mut self) -> Result<String> {
+        let Kind::Text(width) = self.kind else { return Ok(String::new()) };
+        if self.length != 1 {
+            return Ok(String::new());
+        }
+        let mut text = String::new();
+        self.each_piece(|_, _, piece| {
+            let letters = piece.chunks_exact(width).map(|letter| char::from(letter[0]));
+            text.extend(letters.filter(|&letter| letter != '\0'));
+            Ok(())
+        })?;
+        Ok(text)
+    }
+
+    /// The elements, converted; `None` from `convert` is an error.
+    fn convert<S: Pod + Send, T: Default + Send>(
+        mut self,
+        convert: impl Fn(S) -> Option<T> + Sync,
+        wanted: &str,
+    ) -> Result<Vec<T>> {
+        let mut values = self.room_for()?;
+        self.each_piece(|array, before, piece| array.extend(&mut values, before, piece, &convert, wanted))?;
+        Ok(values)
+    }
+
+    /// Converts a piece of the elements, of which so many come before it.
+    fn extend<S: Pod + Send, T: Default + Send>(
+        &self,
+        values: &mut Vec<T>,
+        before: usize,
+        piece: &[u8],
+        convert: impl Fn(S) -> Option<T> + Sync,
+        wanted: &str,
+    ) -> Result<()> {
+        let all_good = AtomicBool::new(true);
+        values.par_extend(elements_of::<S>(piece).map(|value| {
+            convert(value).unwrap_or_else(|| {
+                all_good.store(false, Ordering::Relaxed);
+                T::default()
+            })
+        }));
+        if all_good.into_inner() {
+            return Ok(());
+        }
+        let bad = elements_of::<S>(piece).position_first(|value| convert(value).is_none());
+        self.bad_element(before + bad.unwrap_or(0), wanted)
+    }
+
+    /// Integers that are not negative.
+    pub(super) fn integers(self) -> Result<Vec<u64>> {
+        with_integer_type!(self, S => self.convert(fitted::<S, u64>, "an integer from 0"),
+            else self.wrong_type("integers"))
+    }
+
+    /// Vertices of a graph with so many.
+    pub(super) fn vertices(self, vertices: usize) -> Result<Vec<VertexId>> {
+        let mut all = self.room_for()?;
+        self.each_vertex(vertices, |piece| all.extend_from_slice(piece))?;
+        Ok(all)
+    }
+
+    /// Hands vertices of a graph with so many over, some at a time.
+    pub(super) fn each_vertex(mut self, vertices: usize, mut take: impl FnMut(&[VertexId])) -> Result<()> {
+        let wanted = format!("a vertex below {vertices}");
+        let mut converted = Vec::new();
+        with_integer_type!(self, S => {
+            let vertex = |value: S| fitted::<S, VertexId>(value).filter(|&v| (v as usize) < vertices);
+            self.each_piece(|array, before, piece| {
+                converted.clear();
+                array.extend(&mut converted, before, piece, vertex, &wanted)?;
+                take(&converted);
+                Ok(())
+            })
+        }, else self.wrong_type("integers"))
+    }
+
+    /// Bytes of the weight that an element becomes, at most.
+    pub(super) fn bytes_of_weight(&self) -> u64 {
+        if (self.kind, self.element_bytes) == (Kind::Float, 8) { 8 } else { 4 }
+    }
+
+    /// Weights of the narrowest type that holds them.
+    pub(super) fn weights(self) -> Result<Weights> {
+        match (self.kind, self.element_bytes) {
+            (Kind::Bool, _) => self.booleans(),
+            (Kind::Float, 4) => {
+                let finite = |value: f32| value.is_finite().then_some(if value == 0.0 { 0.0 } else { value });
+                Ok(Weights::F32(self.convert(finite, "a finite number")?))
+            }
+            (Kind::Float, _) => {
+                let finite = |value: f64| value.is_finite().then_some(if value == 0.0 { 0.0 } else { value });
+                Ok(Weights::F64(self.convert(finite, "a finite number")?))
+            }
+            _ => with_integer_type!(self, S => self.integer_weights::<S>(), else self.wrong_type("numbers")),
+        }
+    }
+
+    /// No weights where all booleans are true, else 0 and 1.
+    fn booleans(mut self) -> Result<Weights> {
+        let length = self.length;
+        let mut values: Option<Vec<u32>> = None;
+        self.each_piece(|array, before, piece| {
+            if values.is_none() && piece.par_iter().any(|&byte| byte == 0) {
+                let mut first: Vec<u32> = array.room_for()?;
+                first.resize(before, 1);
+                values = Some(first);
+            }
+            if let Some(values) = &mut values {
+                values.par_extend(piece.par_iter().map(|&byte| u32::from(byte != 0)));
+            }
+            Ok(())
+        })?;
+        Ok(values.map_or_else(|| Weights::unit(length), Weights::U32))
+    }
+
+    /// `u32` until the first negative one, `i32` from then on, those before it included.
+    fn integer_weights<S: Pod + Send>(mut self) -> Result<Weights>
+    where
+        u32: TryFrom<S>,
+        i32: TryFrom<S>,
+        i128: From<S>,
+    {
+        const SIGNED: &str = "a signed 32-bit integer, though others are negative";
+        let mut unsigned: Vec<u32> = self.room_for()?;
+        let mut signed: Option<Vec<i32>> = None;
+        self.each_piece(|array, before, piece| {
+            if signed.is_none() && elements_of::<S>(piece).any(|value| i128::from(value) < 0) {
+                if let Some(bad) = unsigned.par_iter().position_first(|&value| value > i32::MAX as u32) {
+                    return array.bad_element(bad, SIGNED);
+                }
+                signed = Some(bytemuck::allocation::cast_vec(std::mem::take(&mut unsigned)));
+            }
+            match &mut signed {
+                Some(signed) => array.extend(signed, before, piece, fitted::<S, i32>, SIGNED),
+                None => array.extend(&mut unsigned, before, piece, fitted::<S, u32>, "a 32-bit integer"),
+            }
+        })?;
+        Ok(match signed {
+            Some(signed) => Weights::I32(signed),
+            None => Weights::U32(unsigned),
+        })
+    }
+}
+
+impl Elements<'_> {
+    /// The next bytes, which belong to the header.
+    pub(super) fn header_bytes(&mut self, length: usize) -> Option<Vec<u8>> {
+        match self {
+            Elements::Stored { bytes, checksum, .. } => {
+                let (header, rest) = bytes.split_at_checked(length)?;
+                checksum.update(header);
+                *bytes = rest;
+                Some(header.to_vec())
+            }
+            Elements::Packed(stream) => {
+                let mut header = vec![0; length];
+                stream.read_exact(&mut header).ok()?;
+                Some(header)
+            }
+        }
+    }
+}
+
+/// The elements in these bytes, which need not be aligned.
+fn elements_of<S: Pod + Send>(bytes: &[u8]) -> impl IndexedParallelIterator<Item = S> {
+    bytes.par_chunks_exact(size_of::<S>()).map(bytemuck::pod_read_unaligned)
+}
+
+/// The same integer in another type, if that has it.
+fn fitted<S, T: TryFrom<S>>(value: S) -> Option<T> {
+    T::try_from(value).ok()
+}

@@ -1,0 +1,249 @@
+//! Damaged files: every format and compression, lists of vertices, and journals of interrupted work.
+//!
+//! A file that is valid is damaged in a few places, its checksums are mended, so that readers get past them, and it is
+//! packed; now and then what is packed is damaged as well. The command may refuse it, or find an answer that verifies.
+
+mod content;
+mod damage;
+mod packing;
+mod valid;
+
+use std::cell::OnceCell;
+use std::time::Duration;
+
+use content::damaged_content;
+use damage::damage;
+use packing::PACKED;
+pub(super) use packing::{bzip2, gzip, xz, zstandard};
+use rustix::process::Signal;
+use valid::{FORMATS, GRAPHS, TEXTS, Valid, corpus};
+
+use super::process::{Limits, Outcome, Process};
+use super::random::Random;
+use super::{Case, Program, Workshop, once, words};
+
+/// What a process may take: these graphs are small, whatever their headers say.
+const ADDRESS_SPACE: u64 = 4 << 30;
+
+pub(super) struct Mutate {
+    shop: Workshop,
+    /// Each graph in each format; `None` inside where the format can't hold it.
+    written: [[OnceCell<Option<Valid>>; FORMATS.len()]; GRAPHS.len()],
+    /// What else is there.
+    files: Vec<Valid>,
+    interrupted: [OnceCell<Interrupted>; INTERRUPTED.len()],
+}
+
+/// What a kill has left of all pairs of a graph, and what an undisturbed run writes.
+struct Interrupted {
+    graph: Vec<u8>,
+    partial: Vec<u8>,
+    journal: Vec<u8>,
+    whole: Vec<u8>,
+}
+
+/// Graphs of whose pairs the half is written.
+const INTERRUPTED: [&str; 2] = ["uniform:10,seed=5", "grid:30x40"];
+
+impl Mutate {
+    pub(super) fn prepare(shop: Workshop) -> Result<Self, String> {
+        for (name, text) in TEXTS {
+            std::fs::write(shop.folder.join(name), text).map_err(|error| format!("{name}: {error}"))?;
+        }
+        let mut files = corpus();
+        for (name, text) in TEXTS {
+            let extension = if name.ends_with("csv") { "csv" } else { "txt" };
+            files.push(Valid { format: "edge-list", extension, bytes: text.into() });
+        }
+        Ok(Mutate { shop, written: Default::default(), files, interrupted: Default::default() })
+    }
+
+    /// A graph in a format, if that can hold it.
+    fn written(&self, graph: usize, format: usize) -> Result<Option<&Valid>, String> {
+        let made = once(&self.written[graph][format], || {
+            let (graph, (extension, format)) = (GRAPHS[graph], FORMATS[format]);
+            let command = if graph.contains(':') { "generate" } else { "convert" };
+            let name = format!("written.{extension}");
+            if self.shop.run(&format!("{command} {graph} {name} --output-format {format} -q")).is_err() {
+                return Ok(None);
+            }
+            let extension = extension.rsplit('.').next().unwrap_or(extension);
+            Ok(Some(Valid { format, extension, bytes: self.shop.read(&name)? }))
+        })?;
+        Ok(made.as_ref())
+    }
+
+    /// A file, and another one of the same format, which may be the same.
+    fn two(&self, random: &mut Random) -> Result<(&Valid, &Valid), String> {
+        if !random.once_in(4) {
+            let format = random.below(FORMATS.len());
+            let one = self.written(random.below(GRAPHS.len()), format)?;
+            let other = self.written(random.below(GRAPHS.len()), format)?;
+            if let (Some(one), Some(other)) = (one, other) {
+                return Ok((one, other));
+            }
+        }
+        let one = random.of(&self.files);
+        let others: Vec<&Valid> = self.files.iter().filter(|file| file.format == one.format).collect();
+        Ok((one, *random.of(&others)))
+    }
+}
+
+/// All pairs of a graph, killed on the way.
+fn interrupted(shop: &Workshop, graph: &str) -> Result<Interrupted, String> {
+    shop.run(&format!("generate {graph} all.wpg --weights random:1..255 -q"))?;
+    let (_, time) = shop.run("apsp all.wpg -o whole.npy -q")?;
+    let mut pause = time;
+    // Of these, some are killed before the first rows are journalled, and some not at all.
+    for _ in 0..200 {
+        let arguments = words("apsp all.wpg -o killed.npy -q");
+        let mut process = Process::start(&shop.binary, &arguments, &shop.folder, "killed", None, Limits::default())?;
+        std::thread::sleep(pause);
+        process.signal(Signal::KILL);
+        let ended = process.wait()?;
+        let journal = shop.read("killed.npy.partial.journal").unwrap_or_default();
+        if ended.signal().is_some() && journal.len() > 24 {
+            let (graph, whole) = (shop.read("all.wpg")?, shop.read("whole.npy")?);
+            return Ok(Interrupted { graph, whole, partial: shop.read("killed.npy.partial")?, journal });
+        }
+        pause = if ended.signal().is_some() { pause.mul_f64(1.05) } else { pause.mul_f64(0.9) };
+        pause = pause.max(Duration::from_millis(1));
+    }
+    Err("no run was killed between its first rows and its end".into())
+}
+
+impl Program for Mutate {
+    fn case(&self, case: &mut Case<'_>) -> Result<(), String> {
+        match case.random.below(20) {
+            0 => self.vertices(case),
+            1 => self.journal(case),
+            _ => self.graph(case),
+        }
+    }
+}
+
+impl Mutate {
+    /// A damaged graph.
+    fn graph(&self, case: &mut Case<'_>) -> Result<(), String> {
+        let random = &mut case.random;
+        let (valid, other) = self.two(random)?;
+        let mut bytes = damaged_content(&valid.bytes, valid.format, &other.bytes, random);
+        let (suffix, pack) = *random.of(&PACKED);
+        bytes = pack(&bytes);
+        if !suffix.is_empty() && random.once_in(4) {
+            let copy = bytes.clone();
+            damage(&mut bytes, false, &copy, random);
+        }
+        let name = format!("graph.{}{suffix}", valid.extension);
+        case.write(&name, &bytes)?;
+        for _ in 0..2 {
+            let random = &mut case.random;
+            let source = if valid.format == "edge-list" || random.once_in(4) { "0" } else { "1" };
+            let mut text = match random.below(9) {
+                0 => "info GRAPH".to_owned(),
+                1 | 2 => format!("bfs GRAPH -s {source} --verify"),
+                3 | 4 => format!("sssp GRAPH -s {source} --verify"),
+                5 => "apsp GRAPH --verify".to_owned(),
+                6 => "apsp GRAPH --verify -o out.npy".to_owned(),
+                7 => "closure GRAPH --verify".to_owned(),
+                _ => format!("convert GRAPH out.{}", random.of(&FORMATS).0),
+            };
+            // Half of what is damaged is no longer detected as what it was.
+            if random.once_in(2) {
+                text += &format!(" --format {}", valid.format);
+            }
+            let options =
+                ["--directed", "--undirected", "--drop-self-loops", "--keep-parallel-edges", "--weights unit"];
+            for option in options {
+                if random.once_in(8) {
+                    text += &format!(" {option}");
+                }
+            }
+            if random.once_in(4) {
+                text += &format!(" --threads {}", random.of(&[1, 2, 3, 7]));
+            }
+            if (text.starts_with("bfs") || text.starts_with("sssp")) && random.once_in(3) {
+                text += *random.of(&[" --predecessors", " --cutoff 5", " --target 2", " --json"]);
+            }
+            let limits = Limits { address_space: Some(ADDRESS_SPACE), ..Limits::default() };
+            let outcome = if case.random.once_in(8) {
+                case.run_with_input(&words(&text.replace("GRAPH", "-")), &name, limits)?
+            } else {
+                case.run(&words(&text.replace("GRAPH", &name)), limits)?
+            };
+            verified_or_refused(&outcome, text.contains("--verify"))?;
+        }
+        Ok(())
+    }
+
+    /// A damaged list of vertices.
+    fn vertices(&self, case: &mut Case<'_>) -> Result<(), String> {
+        let graphs = ["grid:6x6", "names.csv"];
+        let graph = *case.random.of(&graphs);
+        let mut list: Vec<u8> = match graph {
+            "names.csv" => "lisboa\n# twice\nporto\n\nvila, nova\nß\n".into(),
+            _ => "0\n1\n% two\n2\r\n  35 \n".into(),
+        };
+        let copy = list.clone();
+        damage(&mut list, true, &copy, &mut case.random);
+        case.write("names.csv", TEXTS[0].1.as_bytes())?;
+        case.write("list", &list)?;
+        let command = *case.random.of(&[
+            "bfs GRAPH --sources list --verify",
+            "sssp GRAPH --sources list --verify",
+            "apsp GRAPH --sources list --verify",
+            "apsp GRAPH --targets list --verify",
+            "apsp GRAPH --sources list --targets list --verify -o out.csv",
+        ]);
+        let limits = Limits { address_space: Some(ADDRESS_SPACE), ..Limits::default() };
+        let outcome = case.run(&words(&command.replace("GRAPH", graph)), limits)?;
+        verified_or_refused(&outcome, true)
+    }
+
+    /// Interrupted work that was damaged: what is resumed is whole, or refused.
+    fn journal(&self, case: &mut Case<'_>) -> Result<(), String> {
+        let made = |index| once(&self.interrupted[index], || interrupted(&self.shop, INTERRUPTED[index]));
+        let work = made(case.random.below(INTERRUPTED.len()))?;
+        let (mut partial, mut journal) = (work.partial.clone(), work.journal.clone());
+        let other = made(case.random.below(INTERRUPTED.len()))?;
+        if case.random.once_in(3) {
+            damage(&mut partial, false, &other.partial, &mut case.random);
+        } else {
+            damage(&mut journal, false, &other.journal, &mut case.random);
+        }
+        case.write("all.wpg", &work.graph)?;
+        case.write("out.npy.partial", &partial)?;
+        case.write("out.npy.partial.journal", &journal)?;
+        let limits = Limits { address_space: Some(ADDRESS_SPACE), ..Limits::default() };
+        let outcome = case.run(&words("apsp all.wpg -o out.npy --resume --verify"), limits)?;
+        verified_or_refused(&outcome, true)?;
+        match case.read("out.npy")? {
+            None if outcome.code() == Some(0) => Err("exit 0, and no file".into()),
+            Some(_) if outcome.code() != Some(0) => Err("an error, and a file".into()),
+            Some(bytes) if bytes != work.whole => {
+                Err("what was resumed differs from what an undisturbed run writes".into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Exit 0 with an answer that was verified, 1 with a cycle of negative length, or an error.
+fn verified_or_refused(outcome: &Outcome, verify: bool) -> Result<(), String> {
+    outcome.expect(&[0, 1, 2, 3])?;
+    match outcome.code() {
+        Some(0) if verify && !is_verified(&outcome.stdout) => Err("exit 0 without `verified`".into()),
+        Some(1) if !outcome.stderr.contains("cycle of negative length") => {
+            Err(format!("an answer that does not verify: {}", outcome.stderr.trim()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the command said that every result verifies.
+fn is_verified(said: &str) -> bool {
+    if said.starts_with('{') {
+        return said.contains("\"verified\":true") && !said.contains("\"verified\":false");
+    }
+    said.contains("verified") && !said.contains("not verified")
+}
