@@ -31,7 +31,7 @@ fn shortest(start: usize, from: &[Vec<&Import>]) -> Option<Vec<Import>> {
     let mut reached_by: Vec<Option<&Import>> = vec![None; from.len()];
     let mut queue = VecDeque::from([start]);
     while let Some(file) = queue.pop_front() {
-        for import in &from[file] {
+        for &import in &from[file] {
             if reached_by[import.to].is_some() {
                 continue;
             }
@@ -40,7 +40,7 @@ fn shortest(start: usize, from: &[Vec<&Import>]) -> Option<Vec<Import>> {
                 queue.push_back(import.to);
                 continue;
             }
-            let mut circle = vec![Import::clone(import)];
+            let mut circle = vec![import.clone()];
             while circle[circle.len() - 1].from != start {
                 circle.push(reached_by[circle[circle.len() - 1].from]?.clone());
             }

@@ -95,14 +95,14 @@ impl<'ast> Visit<'ast> for Finder<'_> {
 
     fn visit_impl_item_fn(&mut self, function: &'ast syn::ImplItemFn) {
         self.add(&function.sig, &function.block);
-        visit::visit_impl_item_fn(self, function);
+        self.within(None, |this| visit::visit_impl_item_fn(this, function));
     }
 
     fn visit_trait_item_fn(&mut self, function: &'ast syn::TraitItemFn) {
         if let Some(block) = &function.default {
             self.add(&function.sig, block);
         }
-        visit::visit_trait_item_fn(self, function);
+        self.within(None, |this| visit::visit_trait_item_fn(this, function));
     }
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
