@@ -17,11 +17,7 @@ pub(crate) fn run(root: &Path, directory: &Path) -> Result<(), String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let build = |arguments: &[&str]| {
         let mut command = Command::new(&cargo);
-        // Line tables would be stripped off again.
-        command
-            .current_dir(root)
-            .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
-            .env("CARGO_PROFILE_RELEASE_STRIP", "true");
+        command.current_dir(root);
         if arguments[0] != "bench" {
             command.arg(arguments[0]).arg("--release").args(&arguments[1..]);
         } else {
@@ -30,10 +26,7 @@ pub(crate) fn run(root: &Path, directory: &Path) -> Result<(), String> {
         command.args(["--locked", "--message-format=json-render-diagnostics"]);
         executables(&output_of(&mut command)?)
     };
-    // Without other packages to compare with, which test nothing of ours.
-    let command =
-        ["build", "--package", "warpath-cli", "--bin", "warpath", "--no-default-features", "--features", "lab"];
-    let mut built = build(&command)?;
+    let mut built = build(&["build", "--package", "warpath-cli", "--bin", "warpath"])?;
     built.extend(build(&["test", "--no-run", "--package", "warpath", "--lib", "--features", "lab"])?);
     built.extend(build(&["bench", "--no-run", "--package", "warpath", "--bench", "gpu"])?);
     let is_ours =

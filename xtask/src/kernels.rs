@@ -16,9 +16,12 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
+
+use lzma_rust2::{LzmaOptions, XzOptions, XzReader, XzWriter};
 
 /// What the toolchain consists of. Newer parts make code that driver 580 does not load; those at the end only read it.
 const PINS: [&str; 7] = [
@@ -36,6 +39,14 @@ const PINS: [&str; 7] = [
 const CUBINS: [[&str; 3]; 2] = [["80", "86", "89"], ["90", "100", "120"]];
 /// PTX for these.
 const PTX: [&str; 2] = ["75", "90"];
+/// The parts that an image is stored in, each packed alone, since a device needs one of them; and whether an entry, PTX or
+/// machine code for a kind of device, belongs to it. `images.rs` of the library chooses by the same names.
+const PARTS: [(&str, fn(bool, u32) -> bool); 4] = [
+    ("sm_8x", |is_ptx, target| !is_ptx && target < 90),
+    ("sm_90", |is_ptx, target| !is_ptx && target == 90),
+    ("sm_1xx", |is_ptx, target| !is_ptx && target > 90),
+    ("ptx", |is_ptx, _| is_ptx),
+];
 /// One folder a problem, and before them what is of use to several.
 const FOLDERS: [&str; 5] = ["", "bfs", "sssp", "apsp", "closure"];
 /// Where everything is compiled.
@@ -75,16 +86,18 @@ pub(crate) fn run(root: &Path, check: bool, toolchain: Option<PathBuf>) -> Resul
     });
     let mut failures = failures.into_inner().unwrap_or_default();
     failures.sort();
-    let known: BTreeSet<_> = sources.iter().map(|source| format!("{}.fatbin", source.image)).collect();
-    for file in files(&images)? {
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if known.contains(&name) {
-            continue;
-        }
-        if check {
-            failures.push(format!("{}: no source belongs to it; `cargo xtask kernels` removes it", file.display()));
-        } else {
-            fs::remove_file(&file).map_err(at(&file))?;
+    let known: BTreeSet<_> = sources.iter().flat_map(|source| PARTS.map(|(part, _)| source.file_name(part))).collect();
+    let folders = [&[images.clone()][..], &PARTS.map(|(part, _)| images.join(part))].concat();
+    for folder in folders {
+        for file in files(&folder)? {
+            if file.strip_prefix(&images).is_ok_and(|name| known.contains(name)) {
+                continue;
+            }
+            if check {
+                failures.push(format!("{}: no source belongs to it; `cargo xtask kernels` removes it", file.display()));
+            } else {
+                fs::remove_file(&file).map_err(at(&file))?;
+            }
         }
     }
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
@@ -106,7 +119,7 @@ impl Source {
         let mut compiler = Command::new("toolkit/bin/nvcc");
         compiler.current_dir(FIXED_DIRECTORY).args(["-std=c++17", "-O3", "-lineinfo", "-Werror", "all-warnings"]);
         compiler.args(["-Xptxas", "-v,-warn-spills,-warn-lmem-usage,-Werror"]);
-        compiler.args(["-fatbin", "--compress-mode=size", "-Itoolkit/include"]);
+        compiler.args(["-fatbin", "--compress-mode=none", "-Itoolkit/include"]);
         for targets in CUBINS {
             let codes = targets.map(|target| format!("sm_{target}")).join(",");
             compiler.arg("-gencode").arg(format!("arch=compute_{},code=[{codes}]", targets[0]));
@@ -124,20 +137,31 @@ impl Source {
         Ok((image, summary))
     }
 
-    /// Writes the image, or compares it with the one that is there.
+    /// The file of a part of the image.
+    fn file_name(&self, part: &str) -> PathBuf {
+        Path::new(part).join(format!("{}.fatbin.xz", self.image))
+    }
+
+    /// Writes the image in its parts, packed, or compares it with those that are there. How they are packed does not matter.
     fn deliver(&self, images: &Path, image: &[u8], summary: String, check: bool) -> Result<String, String> {
-        let file = images.join(format!("{}.fatbin", self.image));
-        let there = fs::read(&file).ok();
-        if there.as_deref() == Some(image) {
-            return Ok(summary + ", unchanged");
+        let mut written = 0;
+        for (part, belongs) in PARTS {
+            let wanted = part_of(image, belongs).ok_or_else(|| format!("{}: its image can't be read", self.path))?;
+            let file = images.join(self.file_name(part));
+            let there = fs::read(&file).ok();
+            if there.as_deref().is_some_and(|there| unpacked(there).is_ok_and(|there| there == wanted)) {
+                continue;
+            }
+            if check {
+                let state = if there.is_some() { "is not what its source compiles to" } else { "is missing" };
+                return Err(format!("{} {state}; run `cargo xtask kernels` and commit the result", file.display()));
+            }
+            fs::create_dir_all(images.join(part)).map_err(at(images))?;
+            let packed = packed(&wanted).map_err(at(&file))?;
+            fs::write(&file, &packed).map_err(at(&file))?;
+            written += packed.len();
         }
-        if check {
-            let state = if there.is_some() { "is not what its source compiles to" } else { "is missing" };
-            return Err(format!("{} {state}; run `cargo xtask kernels` and commit the result", file.display()));
-        }
-        fs::create_dir_all(images).map_err(at(images))?;
-        fs::write(&file, image).map_err(at(&file))?;
-        Ok(summary + ", written")
+        Ok(if written == 0 { summary + ", unchanged" } else { format!("{summary}, written in {written} bytes") })
     }
 
     /// What follows `// KEY` in the comments: what it is about, if that is said, and the value.
@@ -200,6 +224,47 @@ impl Source {
         }
         Ok(())
     }
+}
+
+/// A fat binary with the entries of an image that belong to a part, in their order; nothing if it is no fat binary.
+///
+/// It begins with a magic number, its version, and at byte 8 the size of what follows the header of 16 bytes. An entry says
+/// what it is (1: PTX, 2: machine code), at byte 4 the size of its own header, at byte 8 that of what follows it, and at
+/// byte 28 for which devices it is.
+fn part_of(image: &[u8], belongs: fn(bool, u32) -> bool) -> Option<Vec<u8>> {
+    let word = |at: usize| Some(u32::from_le_bytes(image.get(at..at + 4)?.try_into().ok()?));
+    let long = |at: usize| Some(u64::from_le_bytes(image.get(at..at + 8)?.try_into().ok()?));
+    let mut part = image.get(..16)?.to_vec();
+    let mut at = 16;
+    while at < image.len() {
+        let end = at.checked_add(word(at + 4)? as usize)?.checked_add(usize::try_from(long(at + 8)?).ok()?)?;
+        let entry = image.get(at..end).filter(|entry| !entry.is_empty())?;
+        if belongs(word(at)? & 0xffff == 1, word(at + 28)?) {
+            part.extend(entry);
+        }
+        at = end;
+    }
+    let size = part.len() as u64 - 16;
+    part[8..16].copy_from_slice(&size.to_le_bytes());
+    Some(part)
+}
+
+/// A part as it is stored. The code for one kind of device is much like that for another, so that the compiler, which would
+/// compress each alone, is told not to.
+fn packed(image: &[u8]) -> io::Result<Vec<u8>> {
+    let mut options = XzOptions::with_preset(9);
+    options.lzma_options.nice_len = LzmaOptions::NICE_LEN_MAX;
+    // As much as there is to look back at, since who unpacks it asks for that much memory.
+    options.lzma_options.dict_size = u32::try_from(image.len().next_power_of_two()).unwrap_or(u32::MAX).max(4096);
+    let mut writer = XzWriter::new(Vec::new(), options)?;
+    writer.write_all(image)?;
+    writer.finish()
+}
+
+fn unpacked(packed: &[u8]) -> io::Result<Vec<u8>> {
+    let mut image = Vec::new();
+    XzReader::new(packed, false).read_to_end(&mut image)?;
+    Ok(image)
 }
 
 /// The operations in the machine code for a target, as `cuobjdump -sass` shows them.
@@ -356,6 +421,37 @@ mod tests {
         assert_eq!(source.check_registers(&log(32, "quick")), Ok(32));
         let error = source.check_registers(&log(33, "quick")).unwrap_err();
         assert!(error.contains("quick uses 33 registers on sm_90, 32 are allowed"), "{error}");
+    }
+
+    #[test]
+    fn what_the_compiler_made_is_compared_unpacked() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = Source { path: "bfs/queue.cu".into(), image: "bfs_queue".into(), text: String::new() };
+        // Each entry with a header of 32 bytes and code that tells it from the others.
+        let entry = |is: u32, target: u32, code: u32| {
+            let header = [is, 32, 80_000, 0, 0, 0, 0, target].into_iter();
+            header.chain((0..20_000).map(|word| word ^ code)).flat_map(u32::to_le_bytes).collect::<Vec<u8>>()
+        };
+        let image_of = |entries: [Vec<u8>; 5]| {
+            let body = entries.concat();
+            [&[0xba55_ed50_0010_0001, body.len() as u64].map(u64::to_le_bytes).concat()[..], &body].concat()
+        };
+        let image =
+            |code| image_of([entry(2, 80, 0), entry(2, 86, 1), entry(1, 90, 2), entry(2, 90, code), entry(2, 120, 4)]);
+        let deliver = |image: &[u8], check| source.deliver(folder.path(), image, String::new(), check);
+        assert!(deliver(&image(3), true).unwrap_err().contains("is missing"));
+        assert!(deliver(&image(3), false).unwrap().contains("written"));
+        assert!(deliver(&image(3), true).unwrap().contains("unchanged"));
+        let file = |part| folder.path().join(part).join("bfs_queue.fatbin.xz");
+        let stored = |part| unpacked(&fs::read(file(part)).unwrap()).unwrap();
+        assert_eq!(stored("sm_8x")[16..], [entry(2, 80, 0), entry(2, 86, 1)].concat());
+        assert_eq!(stored("ptx")[16..], entry(1, 90, 2));
+        assert_eq!(stored("ptx")[8..16], 80_032_u64.to_le_bytes());
+        let told = deliver(&image(5), true).unwrap_err();
+        assert!(told.contains("sm_90") && told.contains("is not what its source compiles to"), "{told}");
+        fs::write(file("ptx"), stored("ptx")).unwrap();
+        assert!(deliver(&image(3), true).is_err(), "a part that is not packed");
+        assert!(deliver(&image(3)[..80_000], true).is_err(), "an image that is cut short");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod checkers;
 mod gpu_archive;
 mod kernels;
+mod structure;
 #[cfg(unix)]
 mod torture;
 mod unsafe_count;
@@ -42,6 +43,8 @@ enum Chore {
         #[arg(long)]
         write: bool,
     },
+    /// Check that imports go one way, without circles, and that no file or function is too long (`xtask/structure.toml`).
+    Structure,
     /// Run tests of the library in Miri, which checks every access (needs a nightly toolchain with miri and rust-src).
     Miri {
         /// Only tests with these in their names.
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Chore::Fuzz { seconds, targets } => fuzz(seconds, &targets),
         Chore::Kernels { check, toolchain } => kernels::run(root(), check, toolchain),
         Chore::UnsafeCount { check: _, write } => unsafe_count::run(root(), write),
+        Chore::Structure => structure::run(root()),
         Chore::Miri { filters } => checkers::miri(root(), &filters),
         Chore::ThreadSanitizer { filters } => checkers::thread_sanitizer(root(), &filters),
         Chore::Loom => checkers::loom(root()),

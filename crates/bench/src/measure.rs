@@ -341,21 +341,7 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
             if first {
                 prepare += solved.report.seconds.prepare;
             }
-            if task.case.entry.lab {
-                return Ok(study(&solved, &expected));
-            }
-            if !solved.digest.agrees_with(&expected) {
-                let detail = format!("from {}: {}", name(task, source), solved.digest.difference(&expected));
-                let mut outcome = Outcome::without_times(Status::Wrong, detail);
-                outcome.algorithm = Some(solved.report.algorithm);
-                outcome.ran_on = Some(solved.report.engine);
-                outcome.answers = vec![solved.digest];
-                return Ok(outcome);
-            }
-            if let Some(detail) = elsewhere(&engine, &solved.report.engine) {
-                let mut outcome = Outcome::without_times(Status::Unavailable, detail);
-                outcome.algorithm = Some(solved.report.algorithm);
-                outcome.ran_on = Some(solved.report.engine);
+            if let Some(outcome) = nothing_to_time(task, &engine, source, &solved, &expected) {
                 return Ok(outcome);
             }
             let reading = read_clocks(&solved, task);
@@ -418,6 +404,33 @@ fn elsewhere(asked: &Engine, ran: &str) -> Option<String> {
     }
 }
 
+/// The outcome if a search has no time that counts: an experiment of the lab, a wrong answer, or one of another engine.
+fn nothing_to_time(
+    task: &Task<'_>,
+    engine: &Engine,
+    source: Option<VertexId>,
+    solved: &Solved,
+    expected: &Digest,
+) -> Option<Outcome> {
+    if task.case.entry.lab {
+        return Some(study(solved, expected));
+    }
+    if !solved.digest.agrees_with(expected) {
+        let detail = format!("from {}: {}", name(task, source), solved.digest.difference(expected));
+        let answers = vec![solved.digest.clone()];
+        return Some(Outcome { answers, ..untimed(solved, Status::Wrong, detail) });
+    }
+    elsewhere(engine, &solved.report.engine).map(|detail| untimed(solved, Status::Unavailable, detail))
+}
+
+/// The outcome of a case that ended with a search, and has no times.
+fn untimed(solved: &Solved, status: Status, detail: String) -> Outcome {
+    let mut outcome = Outcome::without_times(status, detail);
+    outcome.algorithm = Some(solved.report.algorithm.clone());
+    outcome.ran_on = Some(solved.report.engine.clone());
+    outcome
+}
+
 /// An experiment of the lab: how wrong the answer is.
 fn study(solved: &Solved, expected: &Digest) -> Outcome {
     let wrong = solved.report.statistics.iter().find(|(counter, _)| *counter == "wrong_vertices");
@@ -427,9 +440,7 @@ fn study(solved: &Solved, expected: &Digest) -> Outcome {
         None if solved.digest.agrees_with(expected) => "as printed, the answer came out right this time".to_owned(),
         None => "as printed, the answer came out wrong".to_owned(),
     };
-    let mut outcome = Outcome::without_times(Status::Study, detail);
-    outcome.algorithm = Some(solved.report.algorithm.clone());
-    outcome.ran_on = Some(solved.report.engine.clone());
+    let mut outcome = untimed(solved, Status::Study, detail);
     let counters = solved.report.statistics.iter();
     outcome.counters = counters.map(|(name, value)| ((*name).to_owned(), *value)).collect();
     outcome

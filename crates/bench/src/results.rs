@@ -131,6 +131,14 @@ pub struct GraphFacts {
 }
 
 impl GraphFacts {
+    /// The type and range of the weights, for people.
+    pub(crate) fn weights_text(&self) -> String {
+        match self.weight_range {
+            Some((low, high)) => format!("{} {low}..{high}", self.weights),
+            None => self.weights.clone(),
+        }
+    }
+
     /// Why another graph of the same name is not the same one.
     pub(crate) fn difference(&self, other: &GraphFacts) -> Option<String> {
         let origin = |facts: &GraphFacts| {
@@ -139,7 +147,7 @@ impl GraphFacts {
             packed.unwrap_or(name).to_owned()
         };
         let size = |facts: &GraphFacts| format!("{} vertices and {} arcs", facts.vertices, facts.arcs);
-        let weights = |facts: &GraphFacts| format!("weights {}", crate::tables::weights(facts));
+        let weights = |facts: &GraphFacts| format!("weights {}", facts.weights_text());
         let all = [(origin(self), origin(other)), (size(self), size(other)), (weights(self), weights(other))];
         all.into_iter().find(|(this, that)| this != that).map(|(this, that)| format!("{this}, not {that}"))
     }

@@ -30,7 +30,7 @@ pub fn markdown(suite: &Suite, results: &Results) -> String {
             text::grouped(graph.vertices),
             text::grouped(graph.arcs),
             text::digits(graph.degree.1),
-            weights(graph),
+            graph.weights_text(),
             cell(&graph.origin),
             text::seconds(graph.load_seconds)
         );
@@ -61,14 +61,6 @@ pub(crate) fn mark(graph: Option<&GraphFacts>) -> &'static str {
 
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
-}
-
-/// The weights of a graph, for people.
-pub(crate) fn weights(graph: &GraphFacts) -> String {
-    match graph.weight_range {
-        Some((low, high)) => format!("{} {low}..{high}", graph.weights),
-        None => graph.weights.clone(),
-    }
 }
 
 fn experiment_table(out: &mut String, experiment: &Experiment, results: &Results) {

@@ -2,7 +2,7 @@
 //!
 //! One file a command in `commands/`; what they share is here: [`arguments`] (what can be said), `setup` (loading a
 //! graph, times), `progress` and `signals` (Ctrl-C), `output` (files and standard output), `print` (people's tables and
-//! JSON), `failure` (errors and exit codes) and [`out_of_memory`] (the exit code where a small allocation fails).
+//! JSON), `failure` (errors), `report` (how they are told, and exit codes) and [`out_of_memory`] (the exit code where a small allocation fails).
 
 // They panic where the stream can't be written.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -14,6 +14,7 @@ pub mod out_of_memory;
 mod output;
 mod print;
 mod progress;
+mod report;
 mod setup;
 mod signals;
 
@@ -34,7 +35,7 @@ pub fn main() -> ExitCode {
     let json_problem = cli.command.json_problem();
     match run(cli.command) {
         Ok(code) => code,
-        Err(failure) => failure.report(json_problem),
+        Err(failure) => report::report(&failure, json_problem),
     }
 }
 
@@ -44,7 +45,7 @@ fn tell(error: &clap::Error) -> ExitCode {
     match printed {
         // Where standard error can't be written, the exit code is all that is left to tell.
         Err(unwritable) if !error.use_stderr() && unwritable.kind() != std::io::ErrorKind::BrokenPipe => {
-            failure::Failure::from(warpath::Error::io("<stdout>", unwritable)).report(None)
+            report::report(&warpath::Error::io("<stdout>", unwritable).into(), None)
         }
         _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
     }

@@ -333,7 +333,7 @@ fn graph_section(out: &mut String, graph: &GraphFacts) {
         text::grouped(graph.vertices),
         text::grouped(graph.arcs),
         if graph.directed { "directed" } else { "undirected" },
-        tables::weights(graph),
+        graph.weights_text(),
         text::grouped(graph.degree.0),
         text::grouped(graph.degree.2),
         text::digits(graph.degree.1),

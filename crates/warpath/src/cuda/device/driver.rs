@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUfunction_attribute as FunctionAttribute, CUresult};
 
-use super::images::{self, Kind};
+use super::images::{self, FatBinary, Kind};
 use super::library::{self, Status};
 use super::staging::Staging;
 use super::{Device, Event, Function, Image, LaunchShape, Properties, STREAMS, Stream};
@@ -179,8 +179,8 @@ pub(crate) struct Driver {
 /// The images and kernels that have been asked for.
 #[derive(Debug, Default)]
 struct Loaded {
-    /// Modules, by the name of their image.
-    modules: HashMap<&'static str, usize>,
+    /// Modules, by the name of their image, with the code that they were loaded from: the driver may put off reading it.
+    modules: HashMap<&'static str, (usize, FatBinary)>,
     functions: HashMap<(&'static str, String), Function>,
 }
 
@@ -544,13 +544,14 @@ impl Device for Driver {
         }
         let _entered = self.context.enter()?;
         let module = match loaded.modules.get(image.name) {
-            Some(module) => *module,
+            Some((module, _)) => *module,
             None => {
                 let mut module = std::ptr::null_mut();
+                let binary = image.unpack(images::kind_for(self.properties.compute_capability))?;
                 // SAFETY: the image was built by the CUDA toolkit and says itself how long it is.
-                let result = unsafe { library::cuModuleLoadData(&raw mut module, image.bytes.as_ptr().cast()) };
+                let result = unsafe { library::cuModuleLoadData(&raw mut module, binary.as_ptr().cast()) };
                 self.context.check(&format!("loading the kernels `{}`", image.name), result)?;
-                loaded.modules.insert(image.name, module as usize);
+                loaded.modules.insert(image.name, (module as usize, binary));
                 module as usize
             }
         };

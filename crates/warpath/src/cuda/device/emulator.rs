@@ -436,7 +436,7 @@ mod tests {
     use super::super::memory::Pool;
     use super::*;
 
-    static IMAGE: Image = Image { name: "tests", bytes: &[] };
+    static IMAGE: Image = Image { name: "tests", parts: &[] };
 
     #[test]
     fn kernels_run_on_device_memory() -> Result<()> {

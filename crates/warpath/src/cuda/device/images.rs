@@ -1,6 +1,11 @@
 //! The compiled kernels, as `cargo xtask kernels` builds them: one image a source file, for every kind of device.
 
+use std::io::Read;
+
+use lzma_rust2::XzReader;
+
 use super::Image;
+use crate::{Error, Result};
 
 /// The machine code in every image, by compute capability. It runs on devices of the same major number and the same or
 /// a later minor number.
@@ -41,19 +46,66 @@ pub(crate) fn kind_for(capability: (u32, u32)) -> Kind {
     }
 }
 
-/// The driver reads an image as words.
-#[repr(C, align(64))]
-struct Aligned<Bytes: ?Sized>(Bytes);
+/// The parts that an image is stored in, each packed alone: a device needs one of them.
+const PARTS: [&str; 4] = ["sm_8x", "sm_90", "sm_1xx", "ptx"];
+
+/// Which of [`PARTS`] has this.
+fn part_of(kind: Kind) -> Option<usize> {
+    match kind {
+        Kind::Cubin(8, _) => Some(0),
+        Kind::Cubin(9, _) => Some(1),
+        Kind::Cubin(..) => Some(2),
+        Kind::Ptx(..) => Some(3),
+        Kind::None => None,
+    }
+}
+
+impl Image {
+    /// Unpacks the part with this, which is done when the first of its kernels is asked for.
+    pub(crate) fn unpack(&self, kind: Kind) -> Result<FatBinary> {
+        let part = part_of(kind).and_then(|part| Some((PARTS[part], *self.parts.get(part)?)));
+        let (part, packed) = part.ok_or_else(|| Error::Device(format!("the image {} has no {kind}", self.name)))?;
+        let unreadable = |why| Error::Device(format!("the image {}, {part}, can't be unpacked: {why}", self.name));
+        let mut reader = XzReader::new(packed, false);
+        let mut header = [0; HEADER_WORDS];
+        reader.read_exact(bytemuck::cast_slice_mut(&mut header)).map_err(unreadable)?;
+        let mut words = vec![0; HEADER_WORDS + (header[1] / 8) as usize];
+        words[..HEADER_WORDS].copy_from_slice(&header);
+        reader.read_exact(bytemuck::cast_slice_mut(&mut words[HEADER_WORDS..])).map_err(unreadable)?;
+        // The checksum comes after the last byte.
+        match reader.read(&mut [0]).map_err(unreadable)? {
+            0 => Ok(FatBinary(words)),
+            _ => Err(Error::Device(format!("the image {}, {part}, is longer than it says", self.name))),
+        }
+    }
+}
+
+/// The size of the header of a fat binary, in words: magic number, version and size of the header; size of the rest.
+const HEADER_WORDS: usize = 2;
+
+/// Code for one or several kinds of device, as nvcc writes it.
+#[derive(Debug)]
+pub(crate) struct FatBinary(Vec<u64>);
+
+impl FatBinary {
+    /// Where it is. The driver reads it as words; it says itself how long it is.
+    pub(crate) fn as_ptr(&self) -> *const u64 {
+        self.0.as_ptr()
+    }
+}
+
+macro_rules! part {
+    ($name:literal, $part:literal) => {
+        include_bytes!(concat!("../../../kernels/images/", $part, "/", $name, ".fatbin.xz"))
+    };
+}
 
 macro_rules! image {
     ($name:literal) => {
         Image {
             name: $name,
-            bytes: {
-                static BYTES: &Aligned<[u8]> =
-                    &Aligned(*include_bytes!(concat!("../../../kernels/images/", $name, ".fatbin")));
-                &BYTES.0
-            },
+            // In the order of `PARTS`.
+            parts: &[part!($name, "sm_8x"), part!($name, "sm_90"), part!($name, "sm_1xx"), part!($name, "ptx")],
         }
     };
 }
@@ -132,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn images_are_fat_binaries() {
+    fn every_part_of_every_image_is_a_fat_binary() {
         for image in [
             &APSP_BLOCKED_FLOYD_WARSHALL,
             &APSP_FLOYD_WARSHALL,
@@ -149,7 +201,6 @@ mod tests {
             &BFS_LEVEL_PARALLEL,
             &BFS_QUEUE,
             &BFS_SCAN,
-            &BFS_MANY_SOURCES,
             &BFS_PREDECESSORS,
             &CLOSURE_BIT_WARSHALL,
             &CLOSURE_WARSHALL,
@@ -162,8 +213,42 @@ mod tests {
             &SSSP_WORK_EFFICIENT,
             &TRANSPOSE,
         ] {
-            assert_eq!(image.bytes[..4], 0xba55_ed50_u32.to_le_bytes(), "{}", image.name);
-            assert!(image.bytes.as_ptr().addr().is_multiple_of(64));
+            for kind in [Kind::Cubin(8, 6), Kind::Cubin(9, 0), Kind::Cubin(12, 0), Kind::Ptx(7, 5)] {
+                let FatBinary(words) = image.unpack(kind).unwrap();
+                assert_eq!(words[0] as u32, 0xba55_ed50, "{} {kind}", image.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_device_gets_a_part_that_has_its_code() {
+        // The header of an entry: machine code or PTX, its own size, the size of the code; at byte 28 the kind of device.
+        let entries = |FatBinary(words): FatBinary| -> Vec<(u64, u64)> {
+            let (mut at, mut found) = (HEADER_WORDS, Vec::new());
+            while at < words.len() {
+                found.push((words[at] & 0xffff, words[at + 3] >> 32));
+                at += ((words[at] >> 32) + words[at + 1]) as usize / 8;
+            }
+            found
+        };
+        let cubins = CUBINS.map(|(major, minor)| (Kind::Cubin(major, minor), (2, u64::from(major * 10 + minor))));
+        let ptx = PTX.map(|(major, minor)| (Kind::Ptx(major, minor), (1, u64::from(major * 10 + minor))));
+        for (kind, entry) in cubins.into_iter().chain(ptx) {
+            assert!(entries(BFS_QUEUE.unpack(kind).unwrap()).contains(&entry), "{kind}");
+        }
+        assert!(BFS_QUEUE.unpack(Kind::None).is_err());
+    }
+
+    #[test]
+    fn a_damaged_image_is_an_error() {
+        let whole = BFS_QUEUE.parts[0];
+        let mut damaged = whole.to_vec();
+        damaged[whole.len() / 2] ^= 1;
+        for bytes in [&whole[..whole.len() / 2], &damaged, b"no image"] {
+            let bytes: &'static [u8] = bytes.to_vec().leak();
+            let image = Image { name: "damaged", parts: vec![bytes].leak() };
+            let why = image.unpack(Kind::Cubin(8, 0)).unwrap_err().to_string();
+            assert!(why.contains("damaged, sm_8x, can't be unpacked"), "{why}");
         }
     }
 }

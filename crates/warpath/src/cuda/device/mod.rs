@@ -62,8 +62,8 @@ pub(crate) struct Properties {
 pub(crate) struct Image {
     /// Its name, such as `bfs_queue`.
     pub(crate) name: &'static str,
-    /// Machine code and PTX for several kinds of device; empty where there is none.
-    pub(crate) bytes: &'static [u8],
+    /// Machine code and PTX, in parts for kinds of device, packed by xz; empty where there is none.
+    pub(crate) parts: &'static [&'static [u8]],
 }
 
 /// A kernel on one device, ready to launch; valid as long as the device.
