@@ -14,12 +14,12 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
-use super::matrix::Matrix;
+use super::matrix::{Arrays, Matrix, Work};
 use super::{CELL_BITS, Cell, DenseTask, Ended, MatrixAlgorithm};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
-use crate::cuda::device::memory::Pool;
-use crate::cuda::device::{Argument, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::plan_array;
+use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::device::{Function, LaunchShape, arguments, images};
+use crate::cuda::kernel_header::{DeviceMutPtr, cpp, kernel_header};
 use crate::problems::Problem;
 use crate::{Control, Result};
 
@@ -35,7 +35,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     },
     has: |cell, _| cell != Cell::U16,
     multiples: |_| (WIDEST, WIDEST),
-    plan: |_, _, plan| plan_array::<u32>(plan, "flag", 1),
+    layout: |_, _, arena| Work::flag(arena),
     strips: false,
     eliminate,
 };
@@ -49,34 +49,44 @@ pub(in crate::cuda) const BLOCK: Parameter = Parameter {
 /// The widest block.
 pub(in crate::cuda) const WIDEST: u64 = 32;
 
-/// The kernels' argument.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Search {
-    matrix: u64,
-    pitch: u64,
-    stopped: u64,
-    stage: u32,
+kernel_header! {
+    path: "apsp/blocks";
+    namespace: blocks;
+
+    /// The argument.
+    struct Search<Cell> {
+        matrix: DeviceMutPtr<cpp::Number>,
+        pitch: u64,
+        stopped: DeviceMutPtr<u32>,
+        stage: u32,
+    }
 }
 
-// SAFETY: it is laid out as in the kernels.
-unsafe impl Argument for Search {}
-
-fn eliminate(matrix: &mut Matrix, task: &DenseTask<'_>) -> Result<(Ended, Statistics)> {
+fn eliminate(matrix: &Matrix, task: &DenseTask<'_>) -> Result<(Ended, Statistics)> {
     let name = matrix.cell.name();
     let image = &images::APSP_BLOCKED_FLOYD_WARSHALL;
     let function = |phase: &str| matrix.device().function(image, &format!("apsp_blocked_{phase}_{name}"));
     let functions = [function("diagonal")?, function("panels")?, function("rest")?];
-    let (address, bytes) = (matrix.cells.address(), matrix.cell.bytes() as u32);
-    in_blocks(&mut matrix.pool, (address, matrix.pitch), bytes, functions, task.parameters, task.control)
+    let Arrays { cells, work, .. } = matrix.arrays;
+    let square = Square { cells: cells.as_mut_ptr().cast(), pitch: matrix.pitch, bytes: matrix.cell.bytes() as u32 };
+    in_blocks(&matrix.pool, square, work.stopped(), functions, task.parameters, task.control)
 }
 
-/// Three launches for each block of vertices, on the square matrix at this address and of this pitch, with cells of so
-/// many bytes.
+/// A square matrix on a device.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cuda) struct Square {
+    pub(in crate::cuda) cells: DeviceMutPtr<cpp::Number>,
+    /// Cells from row to row.
+    pub(in crate::cuda) pitch: u64,
+    /// Bytes of a cell.
+    pub(in crate::cuda) bytes: u32,
+}
+
+/// Three launches for each block of vertices, with a word that says why they have stopped before their end.
 pub(in crate::cuda) fn in_blocks(
-    pool: &mut Pool,
-    (matrix, pitch): (u64, u64),
-    bytes: u32,
+    pool: &Pool,
+    square: Square,
+    stopped: DeviceSlice<u32>,
     functions: [Function; 3],
     parameters: &Parameters,
     control: &Control,
@@ -84,8 +94,8 @@ pub(in crate::cuda) fn in_blocks(
     /// So many stages, the host looks whether it is to go on.
     const STAGES: u32 = 64;
     let side: u32 = parameters.word(BLOCK.name).and_then(|word| word.parse().ok()).unwrap_or(16);
+    let Square { cells, pitch, bytes } = square;
     let blocks = (pitch / u64::from(side)) as u32;
-    let stopped = pool.take::<u32>(1)?;
     let device = pool.device().clone();
     let others = blocks - 1;
     let grids = [[1, 1, 1], [others, 2, 1], [others, others, 1]];
@@ -102,7 +112,7 @@ pub(in crate::cuda) fn in_blocks(
     device.record(&before)?;
     pool.fill(stopped, 0)?;
     for stage in 0..blocks {
-        let search = Search { matrix, pitch, stopped: stopped.address(), stage };
+        let search = Search { matrix: cells, pitch, stopped: stopped.as_mut_ptr(), stage };
         for (function, shape) in &launches {
             // SAFETY: the argument is the kernels', and the matrix has that many blocks.
             unsafe { device.launch(*function, shape, arguments![search])? };

@@ -16,12 +16,12 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
-use super::matrix::Matrix;
+use super::matrix::{Arrays, Matrix, Work};
 use super::{CELL_BITS, Cell, DenseTask, Ended, MatrixAlgorithm};
 use crate::algorithms::{AlgorithmInfo, Statistics};
-use crate::cuda::device::memory::Pool;
-use crate::cuda::device::{Argument, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::plan_array;
+use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::device::{Function, LaunchShape, arguments, images};
+use crate::cuda::kernel_header::{DeviceMutPtr, cpp, kernel_header};
 use crate::problems::Problem;
 use crate::{Control, Result};
 
@@ -37,7 +37,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     },
     has: |cell, _| cell != Cell::U16,
     multiples: |_| (1, LINE),
-    plan: |_, _, plan| plan_array::<u32>(plan, "flag", 1),
+    layout: |_, _, arena| Work::flag(arena),
     strips: false,
     eliminate: |matrix, task| {
         let shape = one_thread_a_pair(matrix.vertices);
@@ -78,36 +78,34 @@ pub(crate) const ROWS: MatrixAlgorithm = MatrixAlgorithm {
     ..ALGORITHM
 };
 
-/// The kernels' argument.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Search {
-    matrix: u64,
-    pitch: u64,
-    stopped: u64,
-    vertices: u32,
-    through: u32,
+kernel_header! {
+    path: "apsp/by_vertex";
+    namespace: by_vertex;
+
+    /// The argument.
+    struct Search<Cell> {
+        matrix: DeviceMutPtr<cpp::Number>,
+        pitch: u64,
+        stopped: DeviceMutPtr<u32>,
+        vertices: u32,
+        through: u32,
+    }
 }
 
-// SAFETY: it is laid out as in the kernels.
-unsafe impl Argument for Search {}
-
-fn eliminate(
-    matrix: &mut Matrix,
-    task: &DenseTask<'_>,
-    kernel: &str,
-    shape: &LaunchShape,
-) -> Result<(Ended, Statistics)> {
+fn eliminate(matrix: &Matrix, task: &DenseTask<'_>, kernel: &str, shape: &LaunchShape) -> Result<(Ended, Statistics)> {
     let name = format!("{kernel}_{}", matrix.cell.name());
     let function = matrix.device().function(&images::APSP_FLOYD_WARSHALL, &name)?;
-    let (address, vertices) = (matrix.cells.address(), task.graph.vertices() as u32);
-    by_vertex(&mut matrix.pool, (address, matrix.pitch), vertices, function, shape, task.control)
+    let Arrays { cells, work, .. } = matrix.arrays;
+    let rows = (cells.as_mut_ptr().cast(), matrix.pitch);
+    by_vertex(&matrix.pool, rows, work.stopped(), task.graph.vertices() as u32, function, shape, task.control)
 }
 
-/// A launch for each vertex, on the matrix at this address and of this pitch.
+/// A launch for each vertex, on the matrix at this address and of this pitch, with a word that says why they have stopped
+/// before their end.
 pub(in crate::cuda) fn by_vertex(
-    pool: &mut Pool,
-    (matrix, pitch): (u64, u64),
+    pool: &Pool,
+    (matrix, pitch): (DeviceMutPtr<cpp::Number>, u64),
+    stopped: DeviceSlice<u32>,
     vertices: u32,
     function: Function,
     shape: &LaunchShape,
@@ -115,13 +113,12 @@ pub(in crate::cuda) fn by_vertex(
 ) -> Result<(Ended, Statistics)> {
     /// So many launches, the host looks whether it is to go on.
     const LAUNCHES: u32 = 256;
-    let stopped = pool.take::<u32>(1)?;
     let device = pool.device().clone();
     let (before, after) = (device.event()?, device.event()?);
     device.record(&before)?;
     pool.fill(stopped, 0)?;
     for through in 0..vertices {
-        let search = Search { matrix, pitch, stopped: stopped.address(), vertices, through };
+        let search = Search { matrix, pitch, stopped: stopped.as_mut_ptr(), vertices, through };
         // SAFETY: the argument is the kernels', and the matrix has that many rows and columns.
         unsafe { device.launch(function, shape, arguments![search])? };
         if through % LAUNCHES == LAUNCHES - 1 {

@@ -35,17 +35,18 @@ pub(crate) mod outgoing;
 pub(crate) mod repeated_sssp;
 pub(crate) mod searches;
 pub(crate) mod strips;
-mod successors;
+pub(in crate::cuda) mod successors;
 pub(crate) mod tiled_floyd_warshall;
 pub(super) mod tiles;
 
 use std::sync::Arc;
 
-use matrix::Matrix;
+use matrix::{Matrix, Work};
 use searches::SearchesAlgorithm;
 use strips::{Cut, Kept, Room, Strips};
 
 use super::device::Device;
+use super::device::arena::{Arena, plan_of};
 use super::device::memory::{DeviceSlice, Pool};
 use super::sssp::LaneOnDevice;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
@@ -284,12 +285,12 @@ pub(crate) struct MatrixAlgorithm {
     pub(crate) has: fn(Cell, (u32, u32)) -> bool,
     /// Rows and columns of the matrix are multiples of these.
     pub(crate) multiples: fn(Cell) -> (u64, u64),
-    /// Adds what it takes beside the matrix.
-    pub(crate) plan: fn(Cell, vertices: u64, &mut Plan),
+    /// Takes room for what it needs beside the matrix.
+    pub(in crate::cuda) layout: fn(Cell, vertices: u64, &mut Arena<'_>) -> Work,
     /// Whether it works on strips of the matrix, too.
     pub(crate) strips: bool,
     /// Does the work; statistics start with the time that the device took.
-    pub(crate) eliminate: fn(&mut Matrix, &DenseTask<'_>) -> Result<(Ended, Statistics)>,
+    pub(crate) eliminate: fn(&Matrix, &DenseTask<'_>) -> Result<(Ended, Statistics)>,
 }
 
 /// Every all-pairs algorithm of this engine.
@@ -349,16 +350,7 @@ impl MatrixAlgorithm {
 
     /// What a matrix of such cells takes in one piece, and, if they are wanted, the successors of so many sources.
     fn plan_whole<L: DenseLane>(&self, cell: Cell, vertices: u64, successors_of: Option<u64>) -> Plan {
-        let mut plan = Plan::new();
-        let multiples = (self.multiples)(cell);
-        Matrix::plan::<L>(cell, vertices, multiples, &mut plan);
-        if let Some(sources) = successors_of.filter(|_| !cell.is_float()) {
-            let (rows, pitch) = matrix::sides(vertices, multiples);
-            let bytes = rows.saturating_mul(pitch).saturating_mul(cell.bytes());
-            successors::plan(cell, vertices, bytes, sources, &mut plan);
-        }
-        (self.plan)(cell, vertices, &mut plan);
-        plan
+        plan_of(|arena| Matrix::layout::<L>(arena, self, cell, vertices, successors_of))
     }
 
     /// Whether a device can find the successors of so many sources, too; else the host does.
@@ -476,12 +468,11 @@ impl MatrixAlgorithm {
             plan.check(room.host_bytes)?;
             device_bytes = device_bytes.max(plan.device_bytes());
             let mut matrix = match cut {
-                Some(cut) => Finished::Strips(Strips::new(devices, task, cut, range, &plan)?),
+                Some(cut) => Finished::Strips(Strips::new(devices, task, cut, range)?),
                 None => {
-                    let multiples = (self.multiples)(cell);
                     let fits = self.has_room_for_successors::<L>(cell, vertices, room, wanted);
                     let task = &DenseTask { successors_of: task.successors_of.filter(|_| fits), ..*task };
-                    Finished::Whole(Matrix::upload::<L>(&devices[0], task, cell, range, multiples, &plan)?)
+                    Finished::Whole(Matrix::upload::<L>(&devices[0], task, cell, range, self)?)
                 }
             };
             let uploaded = start.elapsed().as_secs_f64();

@@ -48,13 +48,15 @@
 use std::sync::Arc;
 
 use super::one_block::{self, OneBlock, Places};
-use super::predecessors::{Arcs, Found};
+use super::predecessors::Found;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting, multi_hop};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{Offsets, has_wide_offsets, plan_array};
-use crate::cuda::transpose::{plan_transpose, transpose};
+use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::{Arcs, has_wide_offsets};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::cuda::transpose::Transpose;
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
@@ -105,8 +107,6 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
 pub(crate) const WIDEST: usize = 64;
 /// Threads count a little beyond the last vertex.
 const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
-/// Must be equal in the kernel.
-const MOST_BLOCKS: u32 = 256;
 /// Words that a barrier counts in.
 const ARRIVALS: u64 = 96;
 
@@ -125,25 +125,116 @@ fn queue_items(graph: &Graph) -> u64 {
     (2 * graph.vertices() as u64).clamp(1 << 14, 1 << 22)
 }
 
+kernel_header! {
+    path: "bfs/many_sources";
+    namespace: many_sources;
+    constants {
+        /// The most blocks, each of which has a part of the queue for what it finds.
+        const MOST_BLOCKS: u32 = 256;
+    }
+
+    /// The arguments.
+    struct Batch<Offset> {
+        /// Of the arcs by tail.
+        offsets: DevicePtr<cpp::Offset>,
+        targets: DevicePtr<VertexId>,
+        /// Of the arcs by head.
+        incoming_offsets: DevicePtr<cpp::Offset>,
+        incoming: DevicePtr<VertexId>,
+        /// For each vertex the searches that have seen it; those that do not exist have seen all.
+        seen: [DeviceMutPtr<u64>; 2],
+        /// A row for each search.
+        levels: DeviceMutPtr<u32>,
+        /// Two, for each block `capacity` items.
+        queue: DeviceMutPtr<[u32; 4]>,
+        /// Two times `most_blocks`: what each block has found: items, arcs, searches.
+        parts: DeviceMutPtr<[u32; 4]>,
+        /// Three words, 32 apart, zero.
+        arrivals: DeviceMutPtr<u32>,
+        /// Number of levels, and of those searched bottom-up.
+        report: DeviceMutPtr<u32>,
+        sources: DevicePtr<VertexId>,
+        cancelled: DevicePtr<u32>,
+        arcs: u64,
+        /// From row to row.
+        stride: u64,
+        source_count: u32,
+        /// As many as sources, or one from all of them.
+        searches: u32,
+        vertices: u32,
+        capacity: u32,
+        cutoff: u32,
+        /// Bottom-up once this share of all arcs leaves the frontier,
+        alpha: f32,
+        /// and top-down again once less than this share of all vertices is in it.
+        beta: f32,
+    }
+}
+
+/// The arrays of the searches.
+#[derive(Debug, Clone, Copy)]
+struct Arrays {
+    arcs: Arcs,
+    /// The arcs by head, where they differ.
+    by_head: Option<Transpose>,
+    levels: DeviceSlice<u32>,
+    seen: [DeviceSlice<u64>; 2],
+    queues: DeviceSlice<[u32; 4]>,
+    parts: DeviceSlice<[u32; 4]>,
+    sources: DeviceSlice<VertexId>,
+    arrivals: DeviceSlice<u32>,
+    /// For each launch, or block, its levels, and those of them that were bottom-up.
+    reports: DeviceSlice<[u32; 2]>,
+}
+
+fn layout(arena: &mut Arena<'_>, graph: &Graph, rows: u64) -> Arrays {
+    let vertices = graph.vertices() as u64;
+    Arrays {
+        arcs: Arcs::layout(arena, graph),
+        by_head: graph.is_directed().then(|| Transpose::layout(arena, graph)),
+        levels: arena.take(format!("levels of {rows} searches"), stride(graph).saturating_mul(rows)),
+        seen: arena.take_two(["seen", "seen next"], vertices),
+        queues: arena.take("queues", 2 * queue_items(graph)),
+        parts: arena.take("parts of the queues", 2 * u64::from(MOST_BLOCKS)),
+        sources: arena.take("sources", vertices.max(rows)),
+        arrivals: arena.take("arrivals", ARRIVALS),
+        reports: arena.take("reports", rows),
+    }
+}
+
 /// What it takes with room for the levels of so many searches.
 pub(crate) fn plan(graph: &Graph, rows: u64) -> Plan {
-    let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
-    let mut plan = Plan::new();
-    Offsets::plan(&mut plan, "offsets of the vertices", vertices + 1, has_wide_offsets(graph));
-    plan_array::<VertexId>(&mut plan, "heads of the arcs", arcs);
-    if graph.is_directed() {
-        plan_transpose(graph, has_wide_offsets(graph), &mut plan);
+    plan_of(|arena| layout(arena, graph, rows))
+}
+
+impl Arrays {
+    /// The arguments of no search, with blocks that queue so many items.
+    fn arguments(&self, graph: &Graph, parameters: &Parameters, capacity: u32, waiting: &Waiting) -> Batch {
+        let by_head = self.by_head.map_or(self.arcs, |by_head| by_head.arcs);
+        Batch {
+            offsets: self.arcs.offsets.as_ptr(),
+            targets: self.arcs.targets.as_ptr(),
+            incoming_offsets: by_head.offsets.as_ptr(),
+            incoming: by_head.targets.as_ptr(),
+            seen: self.seen.map(|words| words.as_mut_ptr()),
+            levels: self.levels.as_mut_ptr(),
+            queue: self.queues.as_mut_ptr(),
+            parts: self.parts.as_mut_ptr(),
+            arrivals: self.arrivals.as_mut_ptr(),
+            report: self.reports.words().as_mut_ptr(),
+            sources: self.sources.as_ptr(),
+            cancelled: waiting.cancelled(),
+            arcs: graph.arcs() as u64,
+            stride: stride(graph),
+            source_count: 0,
+            searches: 0,
+            vertices: graph.vertices() as u32,
+            capacity: parameters.get("queue").map_or(capacity, |items| capacity.min(items as u32)),
+            cutoff: u32::MAX,
+            alpha: parameters.get("bottom-up").unwrap_or(0.1) as f32,
+            beta: parameters.get("top-down").unwrap_or(0.02) as f32,
+        }
     }
-    plan_array::<u32>(&mut plan, &format!("levels of {rows} searches"), stride(graph).saturating_mul(rows));
-    for what in ["seen", "seen next"] {
-        plan_array::<u64>(&mut plan, what, vertices);
-    }
-    plan_array::<[u32; 4]>(&mut plan, "queues", 2 * queue_items(graph));
-    plan_array::<[u32; 4]>(&mut plan, "parts of the queues", 2 * u64::from(MOST_BLOCKS));
-    plan_array::<VertexId>(&mut plan, "sources", vertices.max(rows));
-    plan_array::<u32>(&mut plan, "arrivals", ARRIVALS);
-    plan_array::<[u32; 2]>(&mut plan, "reports", rows);
-    plan
 }
 
 /// What as many searches at once as there can be are predicted to take.
@@ -171,36 +262,6 @@ pub(crate) fn seconds_on_device(graph: &Graph, parameters: &Parameters, searches
     one_block::seconds_at_best(graph, parameters, searches, of_launches)
 }
 
-/// The kernel's arguments: addresses, and numbers.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Batch {
-    offsets: u64,
-    targets: u64,
-    incoming_offsets: u64,
-    incoming: u64,
-    seen: [u64; 2],
-    levels: u64,
-    queue: u64,
-    parts: u64,
-    arrivals: u64,
-    report: u64,
-    sources: u64,
-    cancelled: u64,
-    arcs: u64,
-    stride: u64,
-    source_count: u32,
-    searches: u32,
-    vertices: u32,
-    capacity: u32,
-    cutoff: u32,
-    alpha: f32,
-    beta: f32,
-}
-
-// SAFETY: it is the kernel's `Batch`, field by field, whichever the type of the offsets: pointers have one size.
-unsafe impl Argument for Batch {}
-
 /// Takes what is planned for the levels of so many searches, at least as many as a batch has, and makes everything ready.
 pub(crate) fn prepare(
     device: &Arc<dyn Device>,
@@ -220,53 +281,16 @@ pub(crate) fn prepare(
     let search = device.function(&images::BFS_MANY_SOURCES, name)?;
     let shape = super::whole_device(&**device, search, parameters, 1024, MOST_BLOCKS)?;
 
-    let vertices = graph.vertices() as u64;
-    let mut pool = Pool::new(device, plan(graph, rows).device_bytes())?;
-    let offsets = Offsets::upload(&mut pool, graph.csr(), wide)?;
-    let targets = pool.take_filled(graph.csr().targets())?;
-    let (by_head, tails) =
-        if graph.is_directed() { transpose(&mut pool, offsets, targets)? } else { (offsets, targets) };
-    let levels: DeviceSlice<u32> = pool.take(stride(graph) * rows)?;
-    let seen: [DeviceSlice<u64>; 2] = [pool.take(vertices)?, pool.take(vertices)?];
-    let queues: DeviceSlice<[u32; 4]> = pool.take(2 * queue_items(graph))?;
-    let parts: DeviceSlice<[u32; 4]> = pool.take(2 * u64::from(MOST_BLOCKS))?;
-    let sources: DeviceSlice<VertexId> = pool.take(vertices.max(rows))?;
-    let arrivals: DeviceSlice<u32> = pool.take(ARRIVALS)?;
-    let reports: DeviceSlice<[u32; 2]> = pool.take(rows)?;
+    let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, rows))?;
+    arrays.arcs.upload(&pool, graph.csr())?;
+    if let Some(by_head) = arrays.by_head {
+        by_head.make(&pool, arrays.arcs)?;
+    }
     let waiting = Waiting::new(device)?;
     let capacity = (queue_items(graph) / u64::from(shape.grid[0])) as u32;
-    let arguments = Batch {
-        offsets: offsets.address(),
-        targets: targets.address(),
-        incoming_offsets: by_head.address(),
-        incoming: tails.address(),
-        seen: seen.map(|words| words.address()),
-        levels: levels.address(),
-        queue: queues.address(),
-        parts: parts.address(),
-        arrivals: arrivals.address(),
-        report: reports.address(),
-        sources: sources.address(),
-        cancelled: waiting.flag(),
-        arcs: graph.arcs() as u64,
-        stride: stride(graph),
-        source_count: 0,
-        searches: 0,
-        vertices: graph.vertices() as u32,
-        capacity: parameters.get("queue").map_or(capacity, |items| capacity.min(items as u32)),
-        cutoff: u32::MAX,
-        alpha: parameters.get("bottom-up").unwrap_or(0.1) as f32,
-        beta: parameters.get("top-down").unwrap_or(0.02) as f32,
-    };
-    let places = Places {
-        offsets: arguments.offsets,
-        targets: arguments.targets,
-        levels: arguments.levels,
-        stride: arguments.stride,
-        report: arguments.report,
-        sources: arguments.sources,
-        cancelled: arguments.cancelled,
-    };
+    let arguments = arrays.arguments(graph, parameters, capacity, &waiting);
+    let Arrays { arcs, levels, sources, reports, .. } = arrays;
+    let places = Places { arcs, levels, stride: stride(graph), reports, sources, cancelled: waiting.cancelled() };
     let one_block = OneBlock::prepare(&**device, graph, parameters, shape.block[0], places)?;
     let seconds_of_launch = one_block.as_ref().map_or(0.0, |_| seconds_of_launch(graph));
     Ok(ManySources {
@@ -276,13 +300,9 @@ pub(crate) fn prepare(
         search,
         shape,
         arguments,
-        arcs: Arcs { offsets, targets },
+        arrays,
         width,
-        vertices,
-        levels,
-        sources,
-        arrivals,
-        reports,
+        vertices: graph.vertices() as u64,
         waiting,
         begun: Begun::default(),
     })
@@ -299,14 +319,9 @@ pub(crate) struct ManySources {
     search: Function,
     shape: LaunchShape,
     arguments: Batch,
-    arcs: Arcs,
+    arrays: Arrays,
     width: usize,
     vertices: u64,
-    levels: DeviceSlice<u32>,
-    sources: DeviceSlice<VertexId>,
-    arrivals: DeviceSlice<u32>,
-    /// For each launch, or block, its levels, and those of them that were bottom-up.
-    reports: DeviceSlice<[u32; 2]>,
     waiting: Waiting,
     begun: Begun,
 }
@@ -344,9 +359,9 @@ impl ManySources {
     ///
     /// If they are more than there are rows.
     pub(crate) fn start_each(&mut self, sources: &[VertexId], control: &Control) -> Result<()> {
-        let rows = self.levels.length() / self.arguments.stride.max(1);
+        let rows = self.arrays.levels.length() / self.arguments.stride.max(1);
         assert!(sources.len() as u64 <= rows, "more sources than there are rows");
-        self.pool.upload(self.sources, sources)?;
+        self.pool.upload(self.arrays.sources, sources)?;
         let launches = sources.len().div_ceil(self.width);
         let of_launches = launches as f64 * self.seconds_of_launch;
         let in_one_block = self.one_block.as_ref().filter(|one_block| one_block.pays(sources.len(), of_launches));
@@ -367,11 +382,11 @@ impl ManySources {
     fn launch_each(&self, sources: &[VertexId]) -> Result<()> {
         for (index, batch) in sources.chunks(self.width).enumerate() {
             let first = (index * self.width) as u64;
-            self.pool.fill(self.arrivals, 0)?;
+            self.pool.fill(self.arrays.arrivals, 0)?;
             self.launch(Batch {
-                levels: self.levels.part(first * self.arguments.stride, 0).address(),
-                sources: self.sources.part(first, 0).address(),
-                report: self.reports.part(index as u64, 1).address(),
+                levels: self.arrays.levels.part(first * self.arguments.stride, 0).as_mut_ptr(),
+                sources: self.arrays.sources.part(first, 0).as_ptr(),
+                report: self.arrays.reports.part(index as u64, 1).words().as_mut_ptr(),
                 source_count: batch.len() as u32,
                 searches: batch.len() as u32,
                 cutoff: u32::MAX,
@@ -384,7 +399,7 @@ impl ManySources {
     /// Waits until the searches that were begun are done.
     pub(crate) fn finish(&mut self, control: &Control) -> Result<Statistics> {
         let seconds = self.waiting.finish(self.pool.device(), control)?;
-        let reports = self.pool.read(self.reports.part(0, self.begun.reports as u64))?;
+        let reports = self.pool.read(self.arrays.reports.part(0, self.begun.reports as u64))?;
         let sum = |of: usize| reports.iter().map(|report| u64::from(report[of])).sum();
         Ok(vec![
             ("searches_in_one_block", self.begun.in_one_block as u64),
@@ -397,7 +412,7 @@ impl ManySources {
 
     /// Where the levels are, row by row, and the memory that they are in.
     pub(crate) fn rows(&self) -> (&Pool, DeviceSlice<u32>) {
-        (&self.pool, self.levels)
+        (&self.pool, self.arrays.levels)
     }
 
     /// Launches a batch.
@@ -411,19 +426,19 @@ impl ManySources {
     pub(crate) fn found_from(&self, index: usize) -> Found<'_> {
         Found {
             pool: &self.pool,
-            arcs: self.arcs,
-            levels: self.levels.part(index as u64 * self.arguments.stride, self.vertices),
-            predecessors: self.sources.part(0, self.vertices),
+            arcs: self.arrays.arcs,
+            levels: self.arrays.levels.part(index as u64 * self.arguments.stride, self.vertices),
+            predecessors: self.arrays.sources.part(0, self.vertices),
         }
     }
 
     /// Runs so many searches: one from each source, or one from all.
     fn run(&mut self, sources: &[VertexId], searches: u32, cutoff: u32, control: &Control) -> Result<Statistics> {
-        self.pool.upload(self.sources, sources)?;
-        self.pool.fill(self.arrivals, 0)?;
+        self.pool.upload(self.arrays.sources, sources)?;
+        self.pool.fill(self.arrays.arrivals, 0)?;
         let batch = Batch { source_count: sources.len() as u32, searches, cutoff, ..self.arguments };
         let seconds = self.waiting.run(self.pool.device(), control, || self.launch(batch))?;
-        let [[levels, bottom_up_levels]] = self.pool.read_array(self.reports)?;
+        let [[levels, bottom_up_levels]] = self.pool.read_array(self.arrays.reports)?;
         Ok(vec![
             ("searches_in_a_batch", searches.into()),
             ("levels", levels.into()),

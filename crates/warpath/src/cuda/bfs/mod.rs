@@ -22,6 +22,7 @@ use predecessors::Found;
 
 use super::device::memory::{DeviceSlice, Pinned, Pool};
 use super::device::{Device, Event, Function, LaunchShape};
+use super::kernel_header::DevicePtr;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
@@ -127,9 +128,9 @@ impl Waiting {
         Ok(Waiting { flag: Pinned::new(device, 1)?, before: device.event()?, after: device.event()? })
     }
 
-    /// The device's address of the flag.
-    pub(super) fn flag(&self) -> u64 {
-        self.flag.address()
+    /// The flag that says so, for the kernel.
+    pub(super) fn cancelled(&self) -> DevicePtr<u32> {
+        self.flag.as_ptr()
     }
 
     /// Launches and waits; returns how many seconds that took on the device.

@@ -29,14 +29,16 @@
 use std::sync::Arc;
 
 use super::direction_optimizing::{WATCHED, level_count};
-use super::predecessors::{Arcs, Found};
+use super::predecessors::Found;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting, queue};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
-use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{plan_array, upload_narrow_offsets};
+use crate::cuda::device::arena::Arena;
+use crate::cuda::device::memory::DeviceSlice;
+use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::{Arcs, DeviceGraph};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, kernel_header};
+use crate::cuda::neighborhoods::{MOST, PARTS, TABLE_SIZE, UNIT};
 use crate::graph::{Graph, VertexId};
-use crate::plan::Plan;
 use crate::problems::Problem;
 use crate::{Error, Result};
 
@@ -66,22 +68,52 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         ],
         negative_weights: true,
     },
-    plan: |graph, parameters| plan(graph, &Shape::of(graph, radius(parameters))),
+    plan: |graph, parameters| {
+        let shape = Shape::of(graph, radius(parameters));
+        DeviceGraph::plan(graph, |arena| layout(arena, graph, &shape))
+    },
     prepare,
 };
 
-/// Must be equal in the kernel.
-const UNIT: u64 = 8;
-/// Must be equal in the kernel.
-const MOST: usize = 512;
-/// Words that a warp of the build has in shared memory. Must be equal in the kernel.
-const BUILD_WORDS: u32 = MOST as u32 + 1024;
-/// Must be equal in the kernel.
-const GREATEST_RADIUS: usize = 16;
-/// Must be equal in the kernel.
-const PARTS: u32 = 128;
+kernel_header! {
+    path: "bfs/multi_hop";
+    constants {
+        /// An entry of a neighborhood: the vertex below, and above how many arcs away it is, less one.
+        const VERTEX_BITS: u32 = 28;
+        /// Words of shared memory that a warp takes to make one: the list of what it has found, and a table to know it by.
+        const BUILD_WORDS: u32 = MOST + TABLE_SIZE;
+    }
+
+    /// The arguments.
+    struct Search {
+        places: DevicePtr<[u32; 2]>,
+        entries: DevicePtr<u32>,
+        /// Of as many vertices, up to a multiple of four.
+        levels: DeviceMutPtr<u32>,
+        /// Two, for each block `capacity` items: a vertex and its place.
+        queue: DeviceMutPtr<[u32; 4]>,
+        /// Of the parts of the queues: two times `parts`.
+        sizes: DeviceMutPtr<u32>,
+        /// Three words, 32 apart, zero.
+        arrivals: DeviceMutPtr<u32>,
+        /// Number of steps; whether a part was too small, zero.
+        report: DeviceMutPtr<u32>,
+        sources: DevicePtr<VertexId>,
+        targets_wanted: DevicePtr<VertexId>,
+        cancelled: DevicePtr<u32>,
+        source_count: u32,
+        target_count: u32,
+        vertices: u32,
+        radius: u32,
+        capacity: u32,
+        cutoff: u32,
+    }
+}
+
+/// The greatest distance that an entry holds.
+const GREATEST_RADIUS: usize = 1 << (32 - VERTEX_BITS);
 /// Vertices of this number and above do not fit an entry.
-const MOST_VERTICES: usize = 1 << 28;
+const MOST_VERTICES: usize = 1 << VERTEX_BITS;
 
 /// How far neighborhoods reach in a graph, and what they take.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -99,12 +131,12 @@ impl Shape {
         let growth = Growth::sample(graph, radius.unwrap_or(0) as usize);
         let radius = radius.unwrap_or(growth.suitable_radius());
         // A fifth more than the sample has, and a start for small graphs, of which it says little.
-        let mean = growth.mean(radius).unwrap_or(MOST as f64);
-        let entries = (mean + UNIT as f64 / 2.0) * 1.2 * vertices as f64;
-        let most = vertices * (MOST as u64).div_ceil(UNIT);
+        let mean = growth.mean(radius).unwrap_or(MOST.into());
+        let entries = (mean + f64::from(UNIT) / 2.0) * 1.2 * vertices as f64;
+        let most = vertices * u64::from(MOST.div_ceil(UNIT));
         // A radius of 1 always fits.
-        let least = vertices + graph.arcs() as u64 / UNIT;
-        let capacity = (entries as u64 / UNIT + 4096).min(most).max(least).min(u64::from(u32::MAX));
+        let least = vertices + graph.arcs() as u64 / u64::from(UNIT);
+        let capacity = (entries as u64 / u64::from(UNIT) + 4096).min(most).max(least).min(u64::from(u32::MAX));
         // The queues are also those of the search by levels, of all vertices.
         let part = (vertices / 64).clamp(1024, 1 << 14).max(vertices.div_ceil(1024)).min(vertices);
         Shape { radius, capacity, part }
@@ -157,7 +189,7 @@ impl Growth {
                     for &head in graph.neighbors(found[i]) {
                         // What was found before these layers is not found again, but on a cycle of a directed graph.
                         if !found[*layer_before..].contains(&head) {
-                            if found.len() >= MOST {
+                            if found.len() >= MOST as usize {
                                 return Growth { means, deviations };
                             }
                             found.push(head);
@@ -208,47 +240,34 @@ fn radius(parameters: &Parameters) -> Option<u32> {
     parameters.get("radius").map(|radius| radius as u32)
 }
 
-fn plan(graph: &Graph, shape: &Shape) -> Plan {
-    let vertices = graph.vertices() as u64;
-    let mut plan = Plan::new();
-    plan_array::<u32>(&mut plan, "offsets of the vertices", vertices + 1);
-    plan_array::<VertexId>(&mut plan, "heads of the arcs", graph.arcs() as u64);
-    plan_array::<u32>(&mut plan, "levels", level_count(graph));
-    plan_array::<[u32; 2]>(&mut plan, "places of the neighborhoods", vertices);
-    plan_array::<u32>(&mut plan, "neighborhoods", shape.capacity * UNIT);
-    plan_array::<[u32; 4]>(&mut plan, "queues", 2 * u64::from(PARTS) * shape.part);
-    plan_array::<VertexId>(&mut plan, "sources", vertices);
-    plan_array::<VertexId>(&mut plan, "targets", vertices.min(WATCHED));
-    plan_array::<u32>(&mut plan, "sizes of the queues", 2 * u64::from(PARTS));
-    plan_array::<u32>(&mut plan, "arrivals", 96);
-    plan_array::<u32>(&mut plan, "report", 2);
-    plan
-}
-
-/// The kernel's arguments: addresses, and numbers.
-#[repr(C)]
+/// The arrays of a search.
 #[derive(Debug, Clone, Copy)]
-struct Search {
-    places: u64,
-    entries: u64,
-    levels: u64,
-    queue: u64,
-    sizes: u64,
-    arrivals: u64,
-    report: u64,
-    sources: u64,
-    targets_wanted: u64,
-    cancelled: u64,
-    source_count: u32,
-    target_count: u32,
-    vertices: u32,
-    radius: u32,
-    capacity: u32,
-    cutoff: u32,
+struct Arrays {
+    levels: DeviceSlice<u32>,
+    places: DeviceSlice<[u32; 2]>,
+    entries: DeviceSlice<u32>,
+    queues: DeviceSlice<[u32; 4]>,
+    sources: DeviceSlice<VertexId>,
+    targets_wanted: DeviceSlice<VertexId>,
+    sizes: DeviceSlice<u32>,
+    arrivals: DeviceSlice<u32>,
+    report: DeviceSlice<u32>,
 }
 
-// SAFETY: it is the kernel's `Search`, field by field.
-unsafe impl Argument for Search {}
+fn layout(arena: &mut Arena<'_>, graph: &Graph, shape: &Shape) -> Arrays {
+    let vertices = graph.vertices() as u64;
+    Arrays {
+        levels: arena.take("levels", level_count(graph)),
+        places: arena.take("places of the neighborhoods", vertices),
+        entries: arena.take("neighborhoods", shape.capacity * u64::from(UNIT)),
+        queues: arena.take("queues", 2 * u64::from(PARTS) * shape.part),
+        sources: arena.take("sources", vertices),
+        targets_wanted: arena.take("targets", vertices.min(WATCHED)),
+        sizes: arena.take("sizes of the queues", 2 * u64::from(PARTS)),
+        arrivals: arena.take("arrivals", 96),
+        report: arena.take("report", 2),
+    }
+}
 
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
     if graph.vertices() >= MOST_VERTICES || graph.arcs() > u32::MAX as usize {
@@ -263,56 +282,21 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let shape = super::whole_device(&**device, search, parameters, 1024, PARTS)?;
 
     let room = Shape::of(graph, wanted);
-    let vertices = graph.vertices() as u64;
-    let mut pool = Pool::new(device, plan(graph, &room).device_bytes())?;
-    let offsets = upload_narrow_offsets(&mut pool, graph.csr())?;
-    let targets = pool.take_filled(graph.csr().targets())?;
-    let levels: DeviceSlice<u32> = pool.take(level_count(graph))?;
-    let places: DeviceSlice<[u32; 2]> = pool.take(vertices)?;
-    let entries: DeviceSlice<u32> = pool.take(room.capacity * UNIT)?;
-    let queues: DeviceSlice<[u32; 4]> = pool.take(2 * u64::from(PARTS) * room.part)?;
-    let sources: DeviceSlice<VertexId> = pool.take(vertices)?;
-    let targets_wanted: DeviceSlice<VertexId> = pool.take(vertices.min(WATCHED))?;
-    let sizes: DeviceSlice<u32> = pool.take(2 * u64::from(PARTS))?;
-    let arrivals: DeviceSlice<u32> = pool.take(96)?;
-    let report: DeviceSlice<u32> = pool.take(2)?;
+    let (on_device, arrays) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph, &room))?;
     let waiting = Waiting::new(device)?;
 
-    // Each warp of the build has a list and a table in shared memory.
-    let warp_bytes = 4 * BUILD_WORDS;
-    let warps = (device.properties().shared_bytes_per_block / warp_bytes).clamp(1, 8);
-    let blocks = device.blocks_at_once(build, warps * 32, warp_bytes * warps)?.max(1);
-    // The sample may have missed large neighborhoods, of which there are a few on most roads: then a smaller radius will
-    // do. Whoever finds one has all others stop.
-    let can_have_neighborhoods = graph.csr().offsets().windows(2).all(|ends| ends[1] - ends[0] < MOST as u64);
-    let mut radius = if can_have_neighborhoods { room.radius } else { 0 };
-    while radius > 0 {
-        pool.fill(report, 0)?;
-        let count = graph.vertices() as u32;
-        let capacity = room.capacity as u32;
-        let (used, failed) = (report.part(0, 1), report.part(1, 1));
-        let shape = LaunchShape { shared_bytes: warp_bytes * warps, ..LaunchShape::line(blocks, warps * 32) };
-        // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
-        unsafe {
-            let arguments = arguments![offsets, targets, count, radius, places, entries, used, capacity, failed];
-            device.launch(build, &shape, arguments)?;
-        }
-        if pool.read_array::<_, 2>(report)?[1] == 0 {
-            break;
-        }
-        radius -= 1;
-    }
+    let radius = make_neighborhoods(&on_device, &arrays, graph, &room, build)?;
     let arguments = Search {
-        places: places.address(),
-        entries: entries.address(),
-        levels: levels.address(),
-        queue: queues.address(),
-        sizes: sizes.address(),
-        arrivals: arrivals.address(),
-        report: report.address(),
-        sources: sources.address(),
-        targets_wanted: targets_wanted.address(),
-        cancelled: waiting.flag(),
+        places: arrays.places.as_ptr(),
+        entries: arrays.entries.as_ptr(),
+        levels: arrays.levels.as_mut_ptr(),
+        queue: arrays.queues.as_mut_ptr(),
+        sizes: arrays.sizes.as_mut_ptr(),
+        arrivals: arrays.arrivals.as_mut_ptr(),
+        report: arrays.report.as_mut_ptr(),
+        sources: arrays.sources.as_ptr(),
+        targets_wanted: arrays.targets_wanted.as_ptr(),
+        cancelled: waiting.cancelled(),
         source_count: 0,
         target_count: 0,
         vertices: graph.vertices() as u32,
@@ -320,39 +304,52 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         capacity: room.part as u32,
         cutoff: u32::MAX,
     };
-    Ok(Box::new(MultiHop {
-        pool,
-        search,
-        shape,
-        arguments,
-        offsets,
-        targets,
-        vertices,
-        levels,
-        queues,
-        sources,
-        targets_wanted,
-        arrivals,
-        report,
-        waiting,
-    }))
+    Ok(Box::new(MultiHop { graph: on_device, search, shape, arguments, arrays, waiting }))
+}
+
+/// Makes the neighborhoods; returns how far they reach, 0 if some vertex has none.
+fn make_neighborhoods(
+    on_device: &DeviceGraph,
+    arrays: &Arrays,
+    graph: &Graph,
+    room: &Shape,
+    build: Function,
+) -> Result<u32> {
+    let DeviceGraph { pool, offsets, targets, vertices } = on_device;
+    let Arrays { places, entries, report, .. } = *arrays;
+    let device = pool.device();
+    // Each warp of the build has a list and a table in shared memory.
+    let warp_bytes = 4 * BUILD_WORDS;
+    let warps = (device.properties().shared_bytes_per_block / warp_bytes).clamp(1, 8);
+    let blocks = device.blocks_at_once(build, warps * 32, warp_bytes * warps)?.max(1);
+    let shape = LaunchShape { shared_bytes: warp_bytes * warps, ..LaunchShape::line(blocks, warps * 32) };
+    // The sample may have missed large neighborhoods, of which there are a few on most roads: then a smaller radius will
+    // do. Whoever finds one has all others stop.
+    let can_have_neighborhoods = graph.csr().offsets().windows(2).all(|ends| ends[1] - ends[0] < u64::from(MOST));
+    let mut radius = if can_have_neighborhoods { room.radius } else { 0 };
+    let (used, failed, capacity) = (report.part(0, 1), report.part(1, 1), room.capacity as u32);
+    while radius > 0 {
+        pool.fill(report, 0)?;
+        // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
+        unsafe {
+            let arguments = arguments![*offsets, *targets, *vertices, radius, places, entries, used, capacity, failed];
+            device.launch(build, &shape, arguments)?;
+        }
+        if pool.read_array::<_, 2>(report)?[1] == 0 {
+            break;
+        }
+        radius -= 1;
+    }
+    Ok(radius)
 }
 
 #[derive(Debug)]
 struct MultiHop {
-    pool: Pool,
+    graph: DeviceGraph,
     search: Function,
     shape: LaunchShape,
     arguments: Search,
-    offsets: DeviceSlice<u32>,
-    targets: DeviceSlice<VertexId>,
-    vertices: u64,
-    levels: DeviceSlice<u32>,
-    queues: DeviceSlice<[u32; 4]>,
-    sources: DeviceSlice<VertexId>,
-    targets_wanted: DeviceSlice<VertexId>,
-    arrivals: DeviceSlice<u32>,
-    report: DeviceSlice<u32>,
+    arrays: Arrays,
     waiting: Waiting,
 }
 
@@ -361,16 +358,16 @@ impl MultiHop {
     /// some vertex has no neighborhood.
     fn search_by_queue(&self, task: &BfsTask<'_>) -> Result<Statistics> {
         const THREADS: u32 = 128;
+        let DeviceGraph { pool, offsets, targets, vertices } = &self.graph;
+        let Arrays { levels, sources, queues, report, .. } = self.arrays;
         // Hardly ever needed: it is loaded now, and not when a graph is prepared.
-        let by_queue = self.pool.device().function(&images::BFS_QUEUE, "bfs_queue")?;
+        let by_queue = pool.device().function(&images::BFS_QUEUE, "bfs_queue")?;
         let arrays = queue::Arrays {
-            offsets: self.offsets,
-            targets: self.targets,
-            levels: self.levels,
-            queues: [self.sources, self.queues.words().part(0, self.vertices)],
-            next_size: self.report.part(0, 1),
+            levels,
+            queues: [sources, queues.words().part(0, (*vertices).into())],
+            next_size: report.part(0, 1),
         };
-        queue::search(&self.pool, by_queue, THREADS, arrays, task)
+        queue::search(pool, by_queue, THREADS, (*offsets, *targets), arrays, task)
     }
 }
 
@@ -380,24 +377,26 @@ impl PreparedBfs for MultiHop {
         if !has_neighborhoods || task.sources.len() as u64 > u64::from(PARTS) * u64::from(self.arguments.capacity) {
             return self.search_by_queue(task);
         }
-        let watched = if task.targets.len() as u64 <= self.targets_wanted.length() { task.targets } else { &[] };
-        self.pool.upload(self.sources, task.sources)?;
-        self.pool.upload(self.targets_wanted, watched)?;
-        self.pool.fill(self.arrivals, 0)?;
-        self.pool.fill(self.report, 0)?;
+        let pool = &self.graph.pool;
+        let Arrays { sources, targets_wanted, arrivals, report, .. } = self.arrays;
+        let watched = if task.targets.len() as u64 <= targets_wanted.length() { task.targets } else { &[] };
+        pool.upload(sources, task.sources)?;
+        pool.upload(targets_wanted, watched)?;
+        pool.fill(arrivals, 0)?;
+        pool.fill(report, 0)?;
         let search = Search {
             source_count: task.sources.len() as u32,
             target_count: watched.len() as u32,
             cutoff: task.cutoff,
             ..self.arguments
         };
-        let device = self.pool.device();
+        let device = pool.device();
         let seconds = self.waiting.run(device, task.control, || {
             // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects; all blocks of the
             // shape run at once.
             unsafe { device.launch(self.search, &self.shape, arguments![search]) }
         })?;
-        let report: [u32; 2] = self.pool.read_array(self.report)?;
+        let report: [u32; 2] = pool.read_array(report)?;
         if report[1] != 0 {
             return self.search_by_queue(task);
         }
@@ -411,10 +410,10 @@ impl PreparedBfs for MultiHop {
 
     fn found(&self) -> Found<'_> {
         Found {
-            pool: &self.pool,
-            arcs: Arcs::narrow(self.offsets, self.targets),
-            levels: self.levels,
-            predecessors: self.sources,
+            pool: &self.graph.pool,
+            arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
+            levels: self.arrays.levels,
+            predecessors: self.arrays.sources,
         }
     }
 }

@@ -14,8 +14,11 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 
+use super::arena::{Arena, plan_of};
 use super::{Argument, Device, Stream};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr};
 use crate::huge_pages::on_huge_pages;
+use crate::plan::Plan;
 use crate::{Error, Result, memory};
 
 /// Arrays begin at multiples of this, so that any vector load is aligned and no two share a cache line.
@@ -50,6 +53,11 @@ unsafe impl<T> Argument for DeviceSlice<T> {
 }
 
 impl<T> DeviceSlice<T> {
+    /// So many values from an address on.
+    pub(super) fn new(address: u64, length: u64) -> Self {
+        DeviceSlice { address, length, holds: PhantomData }
+    }
+
     /// How many values it has.
     pub(crate) fn length(&self) -> u64 {
         self.length
@@ -58,6 +66,16 @@ impl<T> DeviceSlice<T> {
     /// Its address on the device.
     pub(crate) fn address(&self) -> u64 {
         self.address
+    }
+
+    /// Its address, for a kernel that reads it.
+    pub(crate) fn as_ptr(&self) -> DevicePtr<T> {
+        DevicePtr::new(self.address)
+    }
+
+    /// Its address, for a kernel that may write to it.
+    pub(crate) fn as_mut_ptr(&self) -> DeviceMutPtr<T> {
+        DeviceMutPtr::new(self.address)
     }
 
     /// The same memory as 32-bit words.
@@ -112,9 +130,34 @@ impl Pool {
         Ok(Pool { device: device.clone(), address, bytes: bytes.max(ALIGNMENT), used: 0 })
     }
 
+    /// Takes what a layout needs; the pool, and the arrays.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] with the numbers if the device does not have it.
+    ///
+    /// # Panics
+    ///
+    /// If the layout takes other arrays when it is run again.
+    pub(crate) fn lay_out<A>(device: &Arc<dyn Device>, layout: impl Fn(&mut Arena<'_>) -> A) -> Result<(Self, A)> {
+        let planned = plan_of(&layout);
+        let mut pool = Pool::new(device, planned.device_bytes())?;
+        let mut taken = Plan::new();
+        let arrays = layout(&mut Arena::at(pool.address, &mut taken));
+        assert_eq!(taken, planned, "a layout took other arrays than it had planned");
+        pool.used = taken.device_bytes();
+        Ok((pool, arrays))
+    }
+
     /// The device it is on.
     pub(crate) fn device(&self) -> &Arc<dyn Device> {
         &self.device
+    }
+
+    /// How many bytes its arrays take.
+    #[cfg(test)]
+    pub(crate) fn used(&self) -> u64 {
+        self.used
     }
 
     /// Cuts off an array. Its contents are undefined.
@@ -284,6 +327,11 @@ impl<T: Pod> Pinned<T> {
     /// The device's address of it.
     pub(crate) fn address(&self) -> u64 {
         self.memory as u64
+    }
+
+    /// The same, for a kernel that reads it.
+    pub(crate) fn as_ptr(&self) -> DevicePtr<T> {
+        DevicePtr::new(self.address())
     }
 
     /// The value at an index, which no device is writing to.

@@ -55,14 +55,17 @@
 
 use std::sync::Arc;
 
-use super::near_far::{first_delta, upload_arcs};
+use super::near_far::first_delta;
+use super::pairs::Pairs;
 use super::{DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, lanes_of};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::cuda::bfs::Waiting;
+use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{Offsets, has_wide_offsets, plan_array};
-use crate::graph::{Graph, VertexId, WeightKind};
+use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::{Offsets, has_wide_offsets};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
 use crate::{Control, Error, Result};
@@ -183,57 +186,112 @@ impl Sizes {
     }
 }
 
+kernel_header! {
+    path: "sssp/many_sources";
+    namespace: sssp_many_sources;
+
+    /// The argument. Offsets are u32 or u64.
+    struct Batch<Lane, Offset> {
+        offsets: DevicePtr<cpp::Offset>,
+        arcs: DevicePtr<cpp::Arc>,
+        /// A row for each search.
+        distances: DeviceMutPtr<cpp::Distance>,
+        /// Of what is far: for each block `capacity`.
+        far_distances: DeviceMutPtr<cpp::Distance>,
+        far_vertices: DeviceMutPtr<VertexId>,
+        /// The search that the next free block takes; zero.
+        next: DeviceMutPtr<u32>,
+        /// Steps, thresholds, scans, vertices expanded, relaxations; zero.
+        report: DeviceMutPtr<u64>,
+        /// For each search.
+        out_of_range: DeviceMutPtr<u32>,
+        sources: DevicePtr<VertexId>,
+        cancelled: DevicePtr<u32>,
+        limit: u64,
+        /// From row to row, in distances.
+        stride: u64,
+        /// The first one.
+        delta: f64,
+        source_count: u32,
+        /// As many as sources, or one from all of them.
+        searches: u32,
+        vertices: u32,
+        /// At least as many as there are vertices.
+        capacity: u32,
+        /// Of a near queue.
+        room: u32,
+        /// So many near vertices are enough for a block.
+        wanted: u32,
+        /// Whether there is shared memory for the distances of a search.
+        in_shared: u32,
+    }
+}
+
+/// The arrays of the searches.
+#[derive(Debug)]
+struct Arrays {
+    offsets: Offsets,
+    pairs: Pairs,
+    /// Of each lane a row for each search of a batch.
+    distances: OfLane<DeviceSlice<u32>>,
+    far: DeviceSlice<u32>,
+    sources: DeviceSlice<VertexId>,
+    out_of_range: DeviceSlice<u32>,
+    report: DeviceSlice<u64>,
+    next: DeviceSlice<u32>,
+}
+
+fn layout(arena: &mut Arena<'_>, graph: &Graph, sizes: &Sizes) -> Arrays {
+    let vertices = graph.vertices() as u64;
+    let row = stride(graph);
+    Arrays {
+        offsets: Offsets::layout(arena, "offsets of the vertices", vertices + 1, has_wide_offsets(graph)),
+        pairs: Pairs::layout(arena, graph),
+        distances: OfLane::each(sizes.lanes, |lane| {
+            let rows = sizes.rows(lane);
+            let what = format!("distances {} of {rows} searches", lane.name());
+            arena.take(what, row.saturating_mul(rows).saturating_mul(lane.words()))
+        }),
+        far: arena.take(format!("far vertices of {} searches in flight", sizes.in_flight), sizes.far_words),
+        sources: arena.take("sources", vertices.max(sizes.width)),
+        out_of_range: arena.take("flags", sizes.width),
+        report: arena.take("report", 5),
+        next: arena.take("next search", 1),
+    }
+}
+
 /// What it takes.
 pub(crate) fn plan(graph: &Graph, sizes: &Sizes) -> Plan {
-    let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
-    let mut plan = Plan::new();
-    Offsets::plan(&mut plan, "offsets of the vertices", vertices + 1, has_wide_offsets(graph));
-    if graph.weight_kind() == WeightKind::F64 {
-        plan_array::<[u64; 2]>(&mut plan, "heads and weights of the arcs", arcs);
-    } else {
-        plan_array::<[u32; 2]>(&mut plan, "heads and weights of the arcs", arcs);
-    }
-    for &lane in sizes.lanes {
-        let rows = sizes.rows(lane);
-        let words = stride(graph).saturating_mul(rows).saturating_mul(lane.words());
-        plan_array::<u32>(&mut plan, &format!("distances {} of {rows} searches", lane.name()), words);
-    }
-    plan_array::<u32>(&mut plan, &format!("far vertices of {} searches in flight", sizes.in_flight), sizes.far_words);
-    plan_array::<VertexId>(&mut plan, "sources", vertices.max(sizes.width));
-    plan_array::<u32>(&mut plan, "flags", sizes.width);
-    plan_array::<u64>(&mut plan, "report", 5);
-    plan_array::<u32>(&mut plan, "next search", 1);
-    plan
+    plan_of(|arena| layout(arena, graph, sizes))
 }
 
-/// The kernel's argument.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Batch {
-    offsets: u64,
-    arcs: u64,
-    distances: u64,
-    far_distances: u64,
-    far_vertices: u64,
-    next: u64,
-    report: u64,
-    out_of_range: u64,
-    sources: u64,
-    cancelled: u64,
-    limit: u64,
-    stride: u64,
-    delta: f64,
-    source_count: u32,
-    searches: u32,
-    vertices: u32,
-    capacity: u32,
-    room: u32,
-    wanted: u32,
-    in_shared: u32,
+impl Arrays {
+    /// The argument of no search, with near queues that have so much room.
+    fn argument(&self, graph: &Graph, parameters: &Parameters, sizes: &Sizes, room: u32, waiting: &Waiting) -> Batch {
+        Batch {
+            offsets: self.offsets.as_ptr(),
+            arcs: self.pairs.as_ptr(),
+            distances: DeviceMutPtr::NULL,
+            far_distances: self.far.as_mut_ptr().cast(),
+            far_vertices: DeviceMutPtr::NULL,
+            next: self.next.as_mut_ptr(),
+            report: self.report.as_mut_ptr(),
+            out_of_range: self.out_of_range.as_mut_ptr(),
+            sources: self.sources.as_ptr(),
+            cancelled: waiting.cancelled(),
+            limit: 0,
+            stride: stride(graph),
+            delta: parameters.get("delta").unwrap_or_else(|| first_delta(graph)),
+            source_count: 0,
+            searches: 0,
+            vertices: graph.vertices() as u32,
+            capacity: sizes.capacity as u32,
+            room,
+            wanted: 0,
+            in_shared: 0,
+        }
+    }
 }
-
-// SAFETY: it is laid out as in the kernels, whichever the lane and the type of the offsets: pointers have one size.
-unsafe impl Argument for Batch {}
 
 /// What there is for searches of one lane.
 #[derive(Debug)]
@@ -325,54 +383,25 @@ pub(crate) fn prepare(
         check_whole(parameters, name, most)?;
     }
     let wide = has_wide_offsets(graph);
-    let vertices = graph.vertices() as u64;
     let room = parameters.get("queue").unwrap_or(1024.0) as u32;
 
-    let mut pool = Pool::new(device, plan(graph, sizes).device_bytes())?;
-    let offsets = Offsets::upload(&mut pool, graph.csr(), wide)?;
-    let arcs = upload_arcs(&mut pool, graph.csr())?;
+    let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, sizes))?;
+    arrays.offsets.upload(&pool, graph.csr())?;
+    arrays.pairs.upload(&pool, graph.csr())?;
     let lanes = OfLane::of(sizes.lanes, |lane| {
         let name = if wide { "sssp_many_sources_64" } else { "sssp_many_sources_32" };
         let kernel = lane.function(&**device, &images::SSSP_MANY_SOURCES, name)?;
         let (mut shape, in_shared) = shape(&**device, kernel, lane, graph, parameters, room)?;
         let piles = sizes.far_words / (sizes.capacity * (1 + lane.words()));
         shape.grid[0] = u64::from(shape.grid[0]).min(piles).max(1) as u32;
-        let rows = sizes.rows(lane);
-        let distances = pool.take(stride(graph) * rows * lane.words())?;
         let wanted = parameters.get("near").map_or(shape.block[0].max(256), |near| near as u32);
-        Ok(InLane { kernel, shape, distances, rows, wanted: wanted.min(room - room / 4), in_shared })
+        let wanted = wanted.min(room - room / 4);
+        Ok(InLane { kernel, shape, distances: *arrays.distances.get(lane)?, rows: sizes.rows(lane), wanted, in_shared })
     })?;
-    let far: DeviceSlice<u32> = pool.take(sizes.far_words)?;
-    let sources: DeviceSlice<VertexId> = pool.take(vertices.max(sizes.width))?;
-    let out_of_range: DeviceSlice<u32> = pool.take(sizes.width)?;
-    let report: DeviceSlice<u64> = pool.take(5)?;
-    let next: DeviceSlice<u32> = pool.take(1)?;
     let waiting = Waiting::new(device)?;
     device.synchronize()?;
-    let arguments = Batch {
-        offsets: offsets.address(),
-        arcs,
-        distances: 0,
-        far_distances: far.address(),
-        far_vertices: 0,
-        next: next.address(),
-        report: report.address(),
-        out_of_range: out_of_range.address(),
-        sources: sources.address(),
-        cancelled: waiting.flag(),
-        limit: 0,
-        stride: stride(graph),
-        delta: parameters.get("delta").unwrap_or_else(|| first_delta(graph)),
-        source_count: 0,
-        searches: 0,
-        vertices: graph.vertices() as u32,
-        capacity: sizes.capacity as u32,
-        room,
-        wanted: 0,
-        in_shared: 0,
-    };
-    let lane = sizes.lanes[0];
-    Ok(ManySources { pool, lanes, arguments, far, sources, out_of_range, report, next, waiting, lane, begun: [0; 2] })
+    let arguments = arrays.argument(graph, parameters, sizes, room, &waiting);
+    Ok(ManySources { pool, lanes, arguments, arrays, waiting, lane: sizes.lanes[0], begun: [0; 2] })
 }
 
 /// A graph on a device, and room for a batch of searches.
@@ -381,11 +410,7 @@ pub(crate) struct ManySources {
     pool: Pool,
     lanes: OfLane<InLane>,
     arguments: Batch,
-    far: DeviceSlice<u32>,
-    sources: DeviceSlice<VertexId>,
-    out_of_range: DeviceSlice<u32>,
-    report: DeviceSlice<u64>,
-    next: DeviceSlice<u32>,
+    arrays: Arrays,
     waiting: Waiting,
     /// That of the last search alone.
     lane: DeviceLane,
@@ -466,17 +491,17 @@ impl ManySources {
     ) -> Result<()> {
         let InLane { kernel, shape, distances, wanted, in_shared, .. } = self.lanes.get(lane)?;
         let pool = &self.pool;
-        pool.upload(self.sources, sources)?;
-        pool.fill(self.out_of_range, 0)?;
-        pool.fill(self.report, 0)?;
-        pool.fill(self.next, 0)?;
+        pool.upload(self.arrays.sources, sources)?;
+        pool.fill(self.arrays.out_of_range, 0)?;
+        pool.fill(self.arrays.report, 0)?;
+        pool.fill(self.arrays.next, 0)?;
         let mut shape = *shape;
         shape.grid[0] = shape.grid[0].min(searches).max(1);
         // The distances of all piles, then the vertices.
         let pile_words = u64::from(shape.grid[0]) * u64::from(self.arguments.capacity) * lane.words();
         let batch = Batch {
-            distances: distances.address(),
-            far_vertices: self.far.part(pile_words, 0).address(),
+            distances: distances.as_mut_ptr().cast(),
+            far_vertices: self.arrays.far.part(pile_words, 0).as_mut_ptr(),
             limit: cutoff,
             source_count: sources.len() as u32,
             searches,
@@ -498,8 +523,8 @@ impl ManySources {
         let pool = &self.pool;
         let seconds = self.waiting.finish(pool.device(), control)?;
         let [searches, in_flight] = self.begun;
-        let [steps, thresholds, scans, expanded, relaxations] = pool.read_array(self.report)?;
-        let out_of_range = pool.read(self.out_of_range.part(0, searches.into()))?;
+        let [steps, thresholds, scans, expanded, relaxations] = pool.read_array(self.arrays.report)?;
+        let out_of_range = pool.read(self.arrays.out_of_range.part(0, searches.into()))?;
         let statistics = vec![
             ("searches_in_a_batch", searches.into()),
             ("searches_in_flight", in_flight.into()),
@@ -524,7 +549,7 @@ impl PreparedSssp for ManySources {
     }
 
     fn found(&self) -> Found<'_> {
-        let distances = self.lanes.get(self.lane).map_or(self.far, |in_lane| in_lane.distances);
+        let distances = self.lanes.get(self.lane).map_or(self.arrays.far, |in_lane| in_lane.distances);
         Found { pool: &self.pool, distances: self.lane.part(distances, self.arguments.vertices) }
     }
 
