@@ -1,4 +1,4 @@
-// Made from `src/cuda/neighborhoods.rs`; how to make it again is told in `src/cuda/kernel_header.rs`.
+// Made from `src/cuda/neighborhoods.rs`. `src/cuda/kernel_header.rs` says how to refresh it.
 #pragma once
 #include "../layout.cuh"
 
@@ -10,6 +10,8 @@ constexpr u32 unit = 8;
 constexpr u32 most = 512;
 /// The most blocks, each of which has a part of every queue.
 constexpr u32 parts = 128;
+/// An entry of a neighborhood without weights: the vertex below, and above how many arcs away it is, less one.
+constexpr u32 vertex_bits = 28;
 /// The binary logarithm of the size of a table.
 constexpr u32 table_bits = 10;
 /// Slots of the table of a neighborhood: twice as many as there can be vertices.

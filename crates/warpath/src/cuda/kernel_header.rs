@@ -12,6 +12,9 @@
 //!
 //! Some structs are templates in C++, over the type of offsets, a lane, or a type of cell. Pointers have one size, so there
 //! is one struct for all of them in Rust, and pointers to what the parameters decide have a type of [`cpp`].
+//!
+//! *Invariants.* An argument has the size and the layout of the kernel's parameter: a pointer is an address of 64 bits, and
+//! structs are asserted to be laid out the same.
 
 use std::fmt::{self, Debug, Formatter};
 use std::marker::PhantomData;
@@ -324,9 +327,10 @@ pub(crate) mod generate {
     impl Header {
         /// Its text.
         pub(crate) fn text(&self) -> String {
-            let source = self.source.rsplit_once("src/").map_or(self.source, |(_, path)| path);
+            let source = self.source.replace('\\', "/");
+            let source = source.rsplit_once("src/").map_or(&*source, |(_, path)| path);
             let mut text = format!(
-                "// Made from `src/{source}`; how to make it again is told in `src/cuda/kernel_header.rs`.\n\
+                "// Made from `src/{source}`. `src/cuda/kernel_header.rs` says how to refresh it.\n\
                  #pragma once\n#include \"{}layout.cuh\"\n",
                 "../".repeat(self.path.split('/').count())
             );
@@ -393,26 +397,26 @@ mod tests {
     use std::{env, fs};
 
     use super::generate::Header;
-    use crate::cuda::{apsp, bfs, closure, neighborhoods, sssp};
+    use crate::cuda::{apsp, bfs, closure, matrix, neighborhoods, sssp};
 
     /// Every header.
     const HEADERS: &[fn() -> Header] = &[
-        apsp::blocked_floyd_warshall::header,
-        apsp::floyd_warshall::header,
         apsp::matrix::header,
         apsp::outgoing::header,
         apsp::strips::worker::header,
         apsp::successors::header,
-        apsp::tiles::header,
         bfs::direction_optimizing::header,
-        bfs::many_sources::header,
+        bfs::many_sources::arrays::header,
         bfs::multi_hop::header,
         bfs::one_block::header,
         closure::warshall::header,
+        matrix::blocks::header,
+        matrix::by_vertex::header,
+        matrix::tiles::header,
         neighborhoods::header,
         sssp::bellman_ford::header,
         sssp::counts::header,
-        sssp::many_sources::header,
+        sssp::many_sources::arrays::header,
         sssp::mask::header,
         sssp::multi_hop::header,
         sssp::near_far::header,

@@ -15,6 +15,8 @@ pub(crate) mod closure;
 pub(crate) mod device;
 pub(crate) mod graph;
 pub(crate) mod kernel_header;
+mod launch;
+mod matrix;
 mod neighborhoods;
 pub(crate) mod sssp;
 pub(crate) mod transpose;

@@ -1,4 +1,4 @@
-// Made from `src/cuda/apsp/successors.rs`; how to make it again is told in `src/cuda/kernel_header.rs`.
+// Made from `src/cuda/apsp/successors.rs`. `src/cuda/kernel_header.rs` says how to refresh it.
 #pragma once
 #include "../../layout.cuh"
 

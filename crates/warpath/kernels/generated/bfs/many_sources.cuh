@@ -1,4 +1,4 @@
-// Made from `src/cuda/bfs/many_sources.rs`; how to make it again is told in `src/cuda/kernel_header.rs`.
+// Made from `src/cuda/bfs/many_sources/arrays.rs`. `src/cuda/kernel_header.rs` says how to refresh it.
 #pragma once
 #include "../../layout.cuh"
 

@@ -1,9 +1,7 @@
-// Made from `src/cuda/bfs/multi_hop.rs`; how to make it again is told in `src/cuda/kernel_header.rs`.
+// Made from `src/cuda/bfs/multi_hop.rs`. `src/cuda/kernel_header.rs` says how to refresh it.
 #pragma once
 #include "../../layout.cuh"
 
-/// An entry of a neighborhood: the vertex below, and above how many arcs away it is, less one.
-constexpr u32 vertex_bits = 28;
 /// Words of shared memory that a warp takes to make one: the list of what it has found, and a table to know it by.
 constexpr u32 build_words = 1536;
 

@@ -1,4 +1,4 @@
-// Made from `src/cuda/closure/warshall.rs`; how to make it again is told in `src/cuda/kernel_header.rs`.
+// Made from `src/cuda/closure/warshall.rs`. `src/cuda/kernel_header.rs` says how to refresh it.
 #pragma once
 #include "../../layout.cuh"
 

@@ -14,13 +14,14 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use rayon::prelude::*;
 
-use super::successors::Room;
-use super::tiles::Workspace;
+use super::successors::{Distances, Room};
 use super::{Cell, DenseLane, DenseTask, MatrixAlgorithm};
+use crate::algorithms::Statistics;
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, LaunchShape, arguments, images};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::cuda::matrix::tiles::Workspace;
 use crate::graph::{Graph, VertexId, Weight, with_weights};
 use crate::{Error, Result};
 
@@ -343,6 +344,24 @@ impl Matrix {
             first += count;
         }
         Ok(())
+    }
+}
+
+impl Matrix {
+    /// Derives the successors, if they are wanted and there is room for them, from the distances that the matrix has now.
+    pub(super) fn derive_successors(&self, task: &DenseTask<'_>) -> Result<Statistics> {
+        let Matrix { pool, arrays, cell, pitch, vertices, range, .. } = self;
+        let Some(room) = &arrays.room else { return Ok(Vec::new()) };
+        let (cells, threshold) = (arrays.cells, range.threshold);
+        room.derive(&Distances { pool, cells, cell: *cell, pitch: *pitch, vertices: *vertices, threshold }, task)
+    }
+
+    /// The successors, row by row, as many as `to` has; false if they are not derived here.
+    pub(crate) fn read_successors(&self, to: &mut [VertexId]) -> Result<bool> {
+        match &self.arrays.room {
+            Some(room) if !to.is_empty() => self.pool.read_into(room.successors, to).map(|()| true),
+            _ => Ok(false),
+        }
     }
 }
 

@@ -37,7 +37,6 @@ pub(crate) mod searches;
 pub(crate) mod strips;
 pub(in crate::cuda) mod successors;
 pub(crate) mod tiled_floyd_warshall;
-pub(super) mod tiles;
 
 use std::sync::Arc;
 
@@ -47,7 +46,7 @@ use strips::{Cut, Kept, Room, Strips};
 
 use super::device::Device;
 use super::device::arena::{Arena, plan_of};
-use super::device::memory::{DeviceSlice, Pool};
+use super::matrix::Ended;
 use super::sssp::LaneOnDevice;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, U32Narrow, U32Wide, UnitLane, VertexId};
@@ -180,22 +179,6 @@ pub(crate) struct DenseTask<'a> {
     pub(crate) state: Option<&'a KeptState>,
 }
 
-/// How the work on a matrix ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
-    /// All vertices have been admitted.
-    Complete,
-    /// Some vertices that take part are on a cycle of negative length.
-    NegativeCycle,
-}
-
-impl Ended {
-    /// What the flag says that kernels raise, once the device has come here.
-    pub(super) fn by(pool: &Pool, stopped: DeviceSlice<u32>) -> Result<Self> {
-        Ok(if pool.read_array(stopped)? == [0] { Ended::Complete } else { Ended::NegativeCycle })
-    }
-}
-
 /// What came of a task.
 #[derive(Debug)]
 pub(crate) enum Solved {
@@ -245,7 +228,7 @@ impl ApspAlgorithm {
 #[derive(Debug)]
 pub(crate) enum Finished {
     /// In one piece on one device.
-    Whole(Matrix),
+    Whole(Box<Matrix>),
     /// In strips.
     Strips(Strips),
 }
@@ -411,7 +394,7 @@ impl MatrixAlgorithm {
         kept: Option<&Kept>,
     ) -> Result<String> {
         let mut rounding = format!("cuda {}", self.info.name);
-        if let Some(block) = parameters.word(blocked_floyd_warshall::BLOCK.name) {
+        if let Some(block) = parameters.word(super::matrix::blocks::BLOCK.name) {
             rounding += &format!(" in blocks of {block}");
         }
         let Some(&cell) = L::CELLS.first().filter(|cell| cell.is_float()) else { return Ok(rounding) };
@@ -472,7 +455,7 @@ impl MatrixAlgorithm {
                 None => {
                     let fits = self.has_room_for_successors::<L>(cell, vertices, room, wanted);
                     let task = &DenseTask { successors_of: task.successors_of.filter(|_| fits), ..*task };
-                    Finished::Whole(Matrix::upload::<L>(&devices[0], task, cell, range, self)?)
+                    Finished::Whole(Box::new(Matrix::upload::<L>(&devices[0], task, cell, range, self)?))
                 }
             };
             let uploaded = start.elapsed().as_secs_f64();

@@ -16,10 +16,10 @@
 
 use super::searches::{Finished, RowsOnDevice, Searches, SearchesAlgorithm, SearchesTask};
 use crate::algorithms::{AlgorithmInfo, Statistics, add_counters};
-use crate::cuda::bfs::THREADS;
 use crate::cuda::device::Event;
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::launch::THREADS;
 use crate::cuda::sssp::mask::{self, COARSENING};
 use crate::cuda::sssp::{DeviceLane, NON_NEGATIVE_LANES, PreparedSssp, SsspTask, many_sources};
 use crate::graph::{Graph, VertexId};

@@ -46,12 +46,11 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
-use super::matrix::Matrix;
 use super::{Cell, DenseTask};
 use crate::Result;
 use crate::algorithms::Statistics;
 use crate::cuda::device::arena::Arena;
-use crate::cuda::device::memory::DeviceSlice;
+use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{LaunchShape, arguments, images};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::graph::{NO_VERTEX, VertexId};
@@ -82,7 +81,7 @@ pub(super) struct Room {
     starts: DeviceSlice<u64>,
     arcs: DeviceSlice<u8>,
     pub(super) sources: DeviceSlice<VertexId>,
-    successors: DeviceSlice<VertexId>,
+    pub(super) successors: DeviceSlice<VertexId>,
     unexplained: DeviceSlice<u32>,
 }
 
@@ -159,20 +158,34 @@ kernel_header! {
     }
 }
 
-impl Matrix {
-    /// Derives the successors, if they are wanted and there is room for them, from the distances that the matrix has now.
-    pub(super) fn derive_successors(&self, task: &DenseTask<'_>) -> Result<Statistics> {
-        let Some(room) = &self.arrays.room else { return Ok(Vec::new()) };
-        let (vertices, rows) = (self.vertices, room.sources.length() as u32);
+/// A matrix of all distances on a device.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Distances<'m> {
+    pub(super) pool: &'m Pool,
+    pub(super) cells: DeviceSlice<u8>,
+    pub(super) cell: Cell,
+    /// Cells from row to row.
+    pub(super) pitch: u64,
+    pub(super) vertices: u64,
+    /// Numbers from here on are no distances.
+    pub(super) threshold: i64,
+}
+
+impl Room {
+    /// Derives the successors from the distances.
+    pub(super) fn derive(&self, of: &Distances<'_>, task: &DenseTask<'_>) -> Result<Statistics> {
+        let room = self;
+        let Distances { pool, cells, vertices, .. } = *of;
+        let rows = room.sources.length() as u32;
         let [_, columns, slices] = parts(vertices);
-        let device = self.device();
+        let device = pool.device();
         let mut search = Search {
-            distances: self.arrays.cells.as_ptr().cast(),
+            distances: cells.as_ptr().cast(),
             weights: room.weights.as_ptr().cast(),
-            pitch: self.pitch,
+            pitch: of.pitch,
             vertices: vertices as u32,
             columns: columns as u32,
-            threshold: self.range.threshold,
+            threshold: of.threshold,
             counts: room.counts.as_mut_ptr(),
             degrees: room.degrees.as_mut_ptr(),
             starts: room.starts.as_mut_ptr(),
@@ -183,7 +196,7 @@ impl Matrix {
             first_row: 0,
             end_row: rows,
         };
-        let cell = self.cell.name();
+        let cell = of.cell.name();
         let launch = |name: &str, shape: &LaunchShape, search: Search| -> Result<()> {
             let function = device.function(&images::APSP_SUCCESSORS, &format!("apsp_successors_{name}"))?;
             // SAFETY: the argument is the kernels', and all arrays have the lengths that they expect.
@@ -201,8 +214,8 @@ impl Matrix {
         launch(&format!("count_{cell}"), &passes, search)?;
         launch("columns", &lines(columns.div_ceil(THREADS.into())), search)?;
         launch("slices", &LaunchShape::line(1, THREADS), search)?;
-        let [padded] = self.pool.read_array::<u64, 1>(room.starts.part(slices, 1))?;
-        let (capacity, _) = arcs_room(self.cell, vertices);
+        let [padded] = pool.read_array::<u64, 1>(room.starts.part(slices, 1))?;
+        let (capacity, _) = arcs_room(of.cell, vertices);
         #[cfg(test)]
         let capacity = capacity.min(MOST_ARCS.get());
         let are_written_down = padded <= capacity;
@@ -213,12 +226,12 @@ impl Matrix {
         }
 
         // Predecessors at smaller distances.
-        self.pool.fill(room.unexplained, 0)?;
+        pool.fill(room.unexplained, 0)?;
         let negative_weights = task.graph.has_negative_weights();
         if negative_weights {
-            self.pool.fill(room.successors, NO_VERTEX)?;
+            pool.fill(room.successors, NO_VERTEX)?;
         } else {
-            let (together, kernel, shared_bytes) = self.find_kernel();
+            let (together, kernel, shared_bytes) = of.find_kernel();
             let function = device.function(&images::APSP_SUCCESSORS, &kernel)?;
             let threads = columns.min(1024) as u32;
             let at_once = device.blocks_at_once(function, threads, shared_bytes)?.max(1);
@@ -241,7 +254,7 @@ impl Matrix {
         }
 
         // The others.
-        let unexplained = negative_weights || self.pool.read_array(room.unexplained)? != [0];
+        let unexplained = negative_weights || pool.read_array(room.unexplained)? != [0];
         let of_rows = lines(rows.into());
         if unexplained {
             let threads = columns.min(1024) as u32;
@@ -256,10 +269,12 @@ impl Matrix {
             ("arcs_on_paths_written_down", are_written_down.into()),
         ])
     }
+}
 
+impl Distances<'_> {
     /// How many sources a block takes together, the kernel for that, and its shared memory.
     fn find_kernel(&self) -> (u32, String, u32) {
-        let most = u64::from(self.device().properties().shared_bytes_per_block);
+        let most = u64::from(self.pool.device().properties().shared_bytes_per_block);
         #[cfg(test)]
         let most = most.min(MOST_SHARED.get());
         let row = self.vertices * self.cell.bytes();
@@ -268,14 +283,6 @@ impl Matrix {
         let name = together.map_or_else(|| String::from("far"), |rows| rows.to_string());
         let kernel = format!("apsp_successors_find_{}_{name}", self.cell.name());
         (together.unwrap_or(1) as u32, kernel, together.map_or(0, |rows| (rows * row) as u32))
-    }
-
-    /// The successors, row by row, as many as `to` has; false if they are not derived here.
-    pub(crate) fn read_successors(&self, to: &mut [VertexId]) -> Result<bool> {
-        match &self.arrays.room {
-            Some(room) if !to.is_empty() => self.pool.read_into(room.successors, to).map(|()| true),
-            _ => Ok(false),
-        }
     }
 }
 

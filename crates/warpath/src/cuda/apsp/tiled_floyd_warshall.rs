@@ -50,11 +50,12 @@
 
 use super::matrix::{Arrays, Matrix, Work, sides};
 use super::strips::{KEEP, STRIP};
-use super::tiles::{HEAD_START, STAGES, Tiles};
-use super::{CELL_BITS, Cell, DenseTask, Ended, MatrixAlgorithm};
+use super::{CELL_BITS, Cell, DenseTask, MatrixAlgorithm};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::cuda::device::images;
+use crate::cuda::matrix::Ended;
+use crate::cuda::matrix::tiles::{HEAD_START, STAGES, Tiles};
 use crate::problems::Problem;
 
 /// This algorithm's line in the table.

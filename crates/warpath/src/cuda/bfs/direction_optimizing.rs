@@ -30,13 +30,14 @@
 use std::sync::Arc;
 
 use super::predecessors::Found;
-use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting};
+use super::{BfsAlgorithm, BfsTask, PreparedBfs};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{Arcs, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::cuda::launch::{WATCHED, Waiting, watched, whole_device};
 use crate::cuda::transpose::Transpose;
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
@@ -76,9 +77,6 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
 
 /// Threads count a little beyond the last vertex.
 const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
-/// More targets than these are not watched: the search goes on to its end.
-pub(in crate::cuda) const WATCHED: u64 = 1 << 12;
-
 /// Levels are written four at a time.
 pub(super) fn level_count(graph: &Graph) -> u64 {
     (graph.vertices() as u64).next_multiple_of(4)
@@ -240,7 +238,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     } else {
         (function("bfs_direction_optimizing_32")?, function("bfs_choose_heads_32")?)
     };
-    let shape = super::whole_device(&**device, search, parameters, 512, u32::MAX)?;
+    let shape = whole_device(&**device, search, parameters, 512, u32::MAX)?;
 
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph))?;
     arrays.arcs.upload(&pool, graph.csr())?;
@@ -275,7 +273,7 @@ struct DirectionOptimizing {
 impl PreparedBfs for DirectionOptimizing {
     fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics> {
         let Arrays { targets_wanted, report, .. } = self.arrays;
-        let watched = if task.targets.len() as u64 <= targets_wanted.length() { task.targets } else { &[] };
+        let watched = watched(task.targets, targets_wanted);
         self.pool.upload(self.arrays.sources(), task.sources)?;
         self.pool.upload(targets_wanted, watched)?;
         let search = Search {

@@ -45,20 +45,23 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
+pub(in crate::cuda) mod arrays;
+
 use std::sync::Arc;
+
+use arrays::{Arrays, Batch, MOST_BLOCKS, layout, queue_items};
+pub(crate) use arrays::{plan, stride};
 
 use super::one_block::{self, OneBlock, Places};
 use super::predecessors::Found;
-use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting, multi_hop};
+use super::{BfsAlgorithm, BfsTask, PreparedBfs};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
-use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{Arcs, has_wide_offsets};
-use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
-use crate::cuda::transpose::Transpose;
+use crate::cuda::graph::has_wide_offsets;
+use crate::cuda::launch::{Waiting, whole_device};
+use crate::cuda::neighborhoods;
 use crate::graph::{Graph, VertexId};
-use crate::plan::Plan;
 use crate::problems::Problem;
 use crate::{Control, Error, Result};
 
@@ -107,134 +110,10 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
 pub(crate) const WIDEST: usize = 64;
 /// Threads count a little beyond the last vertex.
 const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
-/// Words that a barrier counts in.
-const ARRIVALS: u64 = 96;
 
 /// How many searches a batch can have.
 fn width(parameters: &Parameters) -> usize {
     parameters.get("width").map_or(WIDEST, |width| width.min(WIDEST as f64) as usize)
-}
-
-/// From row to row of the levels: each begins at a cache line.
-pub(crate) fn stride(graph: &Graph) -> u64 {
-    (graph.vertices() as u64).next_multiple_of(32)
-}
-
-/// Items that one of the two queues has.
-fn queue_items(graph: &Graph) -> u64 {
-    (2 * graph.vertices() as u64).clamp(1 << 14, 1 << 22)
-}
-
-kernel_header! {
-    path: "bfs/many_sources";
-    namespace: many_sources;
-    constants {
-        /// The most blocks, each of which has a part of the queue for what it finds.
-        const MOST_BLOCKS: u32 = 256;
-    }
-
-    /// The arguments.
-    struct Batch<Offset> {
-        /// Of the arcs by tail.
-        offsets: DevicePtr<cpp::Offset>,
-        targets: DevicePtr<VertexId>,
-        /// Of the arcs by head.
-        incoming_offsets: DevicePtr<cpp::Offset>,
-        incoming: DevicePtr<VertexId>,
-        /// For each vertex the searches that have seen it; those that do not exist have seen all.
-        seen: [DeviceMutPtr<u64>; 2],
-        /// A row for each search.
-        levels: DeviceMutPtr<u32>,
-        /// Two, for each block `capacity` items.
-        queue: DeviceMutPtr<[u32; 4]>,
-        /// Two times `most_blocks`: what each block has found: items, arcs, searches.
-        parts: DeviceMutPtr<[u32; 4]>,
-        /// Three words, 32 apart, zero.
-        arrivals: DeviceMutPtr<u32>,
-        /// Number of levels, and of those searched bottom-up.
-        report: DeviceMutPtr<u32>,
-        sources: DevicePtr<VertexId>,
-        cancelled: DevicePtr<u32>,
-        arcs: u64,
-        /// From row to row.
-        stride: u64,
-        source_count: u32,
-        /// As many as sources, or one from all of them.
-        searches: u32,
-        vertices: u32,
-        capacity: u32,
-        cutoff: u32,
-        /// Bottom-up once this share of all arcs leaves the frontier,
-        alpha: f32,
-        /// and top-down again once less than this share of all vertices is in it.
-        beta: f32,
-    }
-}
-
-/// The arrays of the searches.
-#[derive(Debug, Clone, Copy)]
-struct Arrays {
-    arcs: Arcs,
-    /// The arcs by head, where they differ.
-    by_head: Option<Transpose>,
-    levels: DeviceSlice<u32>,
-    seen: [DeviceSlice<u64>; 2],
-    queues: DeviceSlice<[u32; 4]>,
-    parts: DeviceSlice<[u32; 4]>,
-    sources: DeviceSlice<VertexId>,
-    arrivals: DeviceSlice<u32>,
-    /// For each launch, or block, its levels, and those of them that were bottom-up.
-    reports: DeviceSlice<[u32; 2]>,
-}
-
-fn layout(arena: &mut Arena<'_>, graph: &Graph, rows: u64) -> Arrays {
-    let vertices = graph.vertices() as u64;
-    Arrays {
-        arcs: Arcs::layout(arena, graph),
-        by_head: graph.is_directed().then(|| Transpose::layout(arena, graph)),
-        levels: arena.take(format!("levels of {rows} searches"), stride(graph).saturating_mul(rows)),
-        seen: arena.take_two(["seen", "seen next"], vertices),
-        queues: arena.take("queues", 2 * queue_items(graph)),
-        parts: arena.take("parts of the queues", 2 * u64::from(MOST_BLOCKS)),
-        sources: arena.take("sources", vertices.max(rows)),
-        arrivals: arena.take("arrivals", ARRIVALS),
-        reports: arena.take("reports", rows),
-    }
-}
-
-/// What it takes with room for the levels of so many searches.
-pub(crate) fn plan(graph: &Graph, rows: u64) -> Plan {
-    plan_of(|arena| layout(arena, graph, rows))
-}
-
-impl Arrays {
-    /// The arguments of no search, with blocks that queue so many items.
-    fn arguments(&self, graph: &Graph, parameters: &Parameters, capacity: u32, waiting: &Waiting) -> Batch {
-        let by_head = self.by_head.map_or(self.arcs, |by_head| by_head.arcs);
-        Batch {
-            offsets: self.arcs.offsets.as_ptr(),
-            targets: self.arcs.targets.as_ptr(),
-            incoming_offsets: by_head.offsets.as_ptr(),
-            incoming: by_head.targets.as_ptr(),
-            seen: self.seen.map(|words| words.as_mut_ptr()),
-            levels: self.levels.as_mut_ptr(),
-            queue: self.queues.as_mut_ptr(),
-            parts: self.parts.as_mut_ptr(),
-            arrivals: self.arrivals.as_mut_ptr(),
-            report: self.reports.words().as_mut_ptr(),
-            sources: self.sources.as_ptr(),
-            cancelled: waiting.cancelled(),
-            arcs: graph.arcs() as u64,
-            stride: stride(graph),
-            source_count: 0,
-            searches: 0,
-            vertices: graph.vertices() as u32,
-            capacity: parameters.get("queue").map_or(capacity, |items| capacity.min(items as u32)),
-            cutoff: u32::MAX,
-            alpha: parameters.get("bottom-up").unwrap_or(0.1) as f32,
-            beta: parameters.get("top-down").unwrap_or(0.02) as f32,
-        }
-    }
 }
 
 /// What as many searches at once as there can be are predicted to take.
@@ -253,7 +132,7 @@ pub(crate) fn seconds_of_batch(graph: &Graph, is_thin: bool) -> f64 {
 fn seconds_of_launch(graph: &Graph) -> f64 {
     /// What the barriers of some eight levels take, and a launch, as measured on graphs of 4,039 and 82,168 vertices.
     const BATCH: f64 = 125e-6;
-    seconds_of_batch(graph, multi_hop::suits(graph).is_some()) + BATCH
+    seconds_of_batch(graph, neighborhoods::suits(graph).is_some()) + BATCH
 }
 
 /// What so many searches are predicted to keep a device busy for if the host waits for none of them.
@@ -279,7 +158,7 @@ pub(crate) fn prepare(
     let wide = has_wide_offsets(graph);
     let name = if wide { "bfs_many_sources_64" } else { "bfs_many_sources_32" };
     let search = device.function(&images::BFS_MANY_SOURCES, name)?;
-    let shape = super::whole_device(&**device, search, parameters, 1024, MOST_BLOCKS)?;
+    let shape = whole_device(&**device, search, parameters, 1024, MOST_BLOCKS)?;
 
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, rows))?;
     arrays.arcs.upload(&pool, graph.csr())?;
@@ -464,208 +343,4 @@ impl PreparedBfs for ManySources {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::tests::devices;
-    use super::*;
-    use crate::graph::{Direction, GraphBuilder, Unit};
-    use crate::testing::{Random, half_of_every_shape};
-    use crate::{Bfs, Engine, ShortestPathTree, Solver};
-
-    fn draw(random: &mut Random, graph: &Graph, count: usize) -> Vec<VertexId> {
-        (0..count).map(|_| random.below(graph.vertices() as u64) as VertexId).collect()
-    }
-
-    /// Searches together on the device, compares each tree with that of a search alone, and returns the last one.
-    fn compare(solver: &Solver<'_>, request: &Bfs, sources: &[VertexId], context: &str) -> Option<ShortestPathTree> {
-        let graph = solver.graph();
-        let cpu = Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap();
-        let mut alone = request.clone();
-        alone.algorithm = None;
-        let (mut count, mut last) = (0, None);
-        solver
-            .solve_each(request.clone(), sources, |tree| {
-                alone.sources = vec![sources[count]];
-                let expected = cpu.solve(alone.clone())?;
-                assert_eq!(tree.sources(), expected.sources(), "{context}");
-                assert_eq!(tree.distances(), expected.distances(), "{context}, source {count}");
-                assert_eq!(tree.predecessors(), expected.predecessors(), "{context}");
-                assert_eq!(tree.path_counts(), expected.path_counts(), "{context}");
-                assert_eq!(
-                    (tree.report().engine.as_str(), tree.report().algorithm.as_str()),
-                    ("cuda:0", "many-sources")
-                );
-                tree.verify(graph).unwrap_or_else(|error| panic!("{context}: {error}"));
-                count += 1;
-                last = Some(tree);
-                Ok(())
-            })
-            .unwrap_or_else(|error| panic!("{context}: {error}"));
-        assert_eq!(count, sources.len(), "{context}");
-        last
-    }
-
-    fn statistic(tree: &ShortestPathTree, name: &str) -> u64 {
-        tree.report().statistics.iter().find(|(counter, _)| *counter == name).map_or(0, |(_, value)| *value)
-    }
-
-    /// Every way to go and to change between them, several shapes, queues that are too small.
-    const UNDER_TEST: [&str; 6] = [
-        "many-sources:threads=32,blocks=3",
-        "many-sources:threads=64,blocks=2,bottom-up=0,top-down=0",
-        "many-sources:threads=64,bottom-up=1e9",
-        "many-sources:threads=32,width=32,bottom-up=0.01,top-down=0.5",
-        "many-sources:threads=96,blocks=1,width=5,bottom-up=0.1,top-down=1",
-        "many-sources:threads=32,blocks=2,queue=3,top-down=0.3",
-    ];
-
-    #[test]
-    fn searches_together_are_those_alone() {
-        for seed in [1, 2] {
-            let mut random = Random(seed);
-            for (index, (name, graph)) in half_of_every_shape::<Unit>(seed).into_iter().enumerate() {
-                let sources = draw(&mut random, &graph, [5, 32, 40, 64, 70][(index + seed as usize) % 5]);
-                for device in devices(seed) {
-                    let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
-                    let algorithm = UNDER_TEST[(index / 2 + seed as usize) % UNDER_TEST.len()];
-                    let context = format!("{name}, {algorithm}, {} sources", sources.len());
-                    compare(&solver, &Bfs::from(0).algorithm(algorithm).distances_only(), &sources, &context);
-                }
-            }
-        }
-    }
-
-    /// Arcs both ways or not, one way of searching and the other, and a queue that is too small.
-    #[test]
-    fn every_way_leads_there() {
-        let mut random = Random(5);
-        let arcs: Vec<(u32, u32)> = (0..900)
-            .map(|_| (random.below(250) as u32, random.below(250) as u32))
-            .chain((1..200).map(|v| (7, v)))
-            .collect();
-        for direction in [Direction::Directed, Direction::Undirected] {
-            let graph = GraphBuilder::new().direction(direction).build_from(arcs.clone()).unwrap();
-            let mut sources = draw(&mut random, &graph, 130);
-            sources[17] = sources[3];
-            let cpu = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap();
-            for device in devices(7) {
-                let parameters = Parameters::default();
-                // A block that runs ahead may fill its part of the queue; one block has the whole of it.
-                for (blocks, alpha, capacity) in [(3, 0.0, 1 << 20), (1, 1e9, 1 << 20), (3, 0.3, 1 << 20), (3, 1e9, 4)]
-                {
-                    let many = &mut prepare(&device, &graph, &parameters, WIDEST as u64).unwrap();
-                    many.shape = LaunchShape { cooperative: true, ..LaunchShape::line(blocks, 64) };
-                    many.arguments.alpha = alpha;
-                    many.arguments.capacity = capacity.min((queue_items(&graph) / u64::from(blocks)) as u32);
-                    for batch in sources.chunks(WIDEST) {
-                        for cutoff in [u32::MAX, 3, 0] {
-                            let statistics = many.search_each(batch, cutoff, &Control::new()).unwrap();
-                            let bottom_up = statistics[2];
-                            assert_eq!(bottom_up.0, "bottom_up_levels");
-                            match (alpha == 0.0 || capacity == 4, alpha > 1.0 && capacity > 4) {
-                                (true, _) if batch.len() > 12 && cutoff > 0 => assert!(bottom_up.1 > 0),
-                                (_, true) => assert_eq!(bottom_up.1, 0),
-                                _ => {}
-                            }
-                            for (index, &source) in batch.iter().enumerate() {
-                                let single = cpu.solve(Bfs::from(source).within(cutoff)).unwrap();
-                                let levels = many.found_from(index).levels().unwrap();
-                                let expected = |v| single.distance(v).map_or(u32::MAX, |d| d.to_f64() as u32);
-                                assert!(
-                                    (0..graph.vertices() as u32).all(|v| levels[v as usize] == expected(v)),
-                                    "{alpha}, {capacity}, {cutoff}, {index}"
-                                );
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn offsets_of_64_bits_lead_to_the_same_trees() {
-        let arcs = (0..300_u32).flat_map(|v| [(v, v * 5 % 301), (v, (v + 1) % 301), (3, v)]);
-        let graph = Graph::from_edges(arcs).unwrap();
-        for device in devices(3) {
-            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
-            for algorithm in ["many-sources:threads=64,blocks=2,queue=2", "many-sources:threads=64,blocks=2"] {
-                crate::cuda::graph::WIDE_OFFSETS.set(true);
-                compare(&solver, &Bfs::from(0).algorithm(algorithm), &[0, 5, 3, 299], algorithm);
-                crate::cuda::graph::WIDE_OFFSETS.set(false);
-            }
-        }
-    }
-
-    #[test]
-    fn what_goes_with_a_search_goes_with_many() {
-        let graph = Graph::from_edges((0..280_u32).flat_map(|v| [(v, v * 3 % 281), (v, v + 1)])).unwrap();
-        let sources: Vec<VertexId> = (0..280).step_by(28).chain([5, 5]).collect();
-        for device in devices(4) {
-            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
-            let request = Bfs::from(0).algorithm("many-sources:threads=64,width=8");
-            compare(&solver, &request.clone().count_paths().within(4), &sources, "paths");
-            let last = compare(&solver, &request, &sources, "predecessors").unwrap();
-            assert_eq!(statistic(&last, "searches_in_a_batch"), 4);
-            assert!(last.report().device_bytes > 0 && last.report().seconds.prepare == 0.0);
-            // One by one, where targets are asked for.
-            solver
-                .solve_each(Bfs::from(0).to([3]), &[1, 2], |tree| {
-                    assert_ne!(tree.report().algorithm, "many-sources");
-                    tree.verify(&graph)
-                })
-                .unwrap();
-        }
-    }
-
-    #[test]
-    #[cfg_attr(emulator_sanitized, ignore = "takes long under sanitizers; the other tests run the same kernels")]
-    fn little_memory_means_narrow_batches_and_then_none() {
-        let arcs = (0..5000_u32).flat_map(|v| [7, 11, 13].map(|by| (v, (v * by + by) % 5001)));
-        let graph = Graph::from_edges(arcs).unwrap();
-        let sources: Vec<VertexId> = (0..20).collect();
-        for device in devices(5) {
-            for (memory, together) in
-                [(plan(&graph, 64), Some(20)), (plan(&graph, 8), Some(4)), (plan(&graph, 4), None)]
-            {
-                let memory = memory.device_bytes();
-                let solver = Solver::builder(&graph).threads(1).memory(memory).device(device.clone()).open().unwrap();
-                let mut last = None;
-                solver
-                    .solve_each(Bfs::from(0).distances_only(), &sources, |tree| {
-                        assert!(tree.report().device_bytes <= memory);
-                        last = Some(tree);
-                        Ok(())
-                    })
-                    .unwrap();
-                let last = last.unwrap();
-                let found =
-                    (last.report().algorithm == "many-sources").then(|| statistic(&last, "searches_in_a_batch"));
-                assert_eq!(found, together);
-            }
-        }
-    }
-
-    #[test]
-    fn cancelling_ends_it_and_nonsense_is_refused() {
-        let graph = Graph::from_edges((0..100_u32).map(|v| (v, v + 1))).unwrap();
-        for device in devices(6) {
-            let control = Control::new();
-            let solver = Solver::builder(&graph).threads(1).control(control.clone()).device(device).open().unwrap();
-            for wrong in ["many-sources:width=65", "many-sources:width=1.5", "many-sources:blocks=257"] {
-                let refused = solver.solve_each(Bfs::from(0).algorithm(wrong), &[0; 9], |_| Ok(()));
-                assert!(matches!(refused, Err(Error::InvalidRequest(_))), "{wrong}: {refused:?}");
-            }
-            let request = Bfs::from(0).algorithm("many-sources:threads=32,width=4");
-            let mut handed = 0;
-            let cancelled = solver.solve_each(request, &[0; 20], |_| {
-                handed += 1;
-                if handed == 6 {
-                    control.cancel();
-                }
-                Ok(())
-            });
-            assert!(matches!(cancelled, Err(Error::Interrupted)));
-            assert_eq!(handed, 8, "the batch under way is handed over");
-        }
-    }
-}
+mod tests;

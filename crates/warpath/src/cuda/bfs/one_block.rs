@@ -40,12 +40,12 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
-use super::multi_hop;
 use crate::algorithms::{Parameter, Parameters, Values};
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{Arcs, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::cuda::neighborhoods;
 use crate::graph::{Graph, VertexId};
 use crate::{Error, Result};
 
@@ -106,7 +106,7 @@ fn seconds_of_blocks(graph: &Graph) -> f64 {
     const LEVELS: f64 = 8e9;
     let vertices = graph.vertices() as f64;
     // From end to end of a square.
-    let is_thin = multi_hop::suits(graph).is_some();
+    let is_thin = neighborhoods::suits(graph).is_some();
     let waiting = if is_thin { 2.0 * vertices.sqrt() * SHORT_LEVEL } else { 8.0 * WIDE_LEVEL };
     waiting + PASSES * graph.arcs() as f64 / ARCS + WIDEST as f64 * vertices / LEVELS
 }

@@ -36,8 +36,8 @@
 use super::{Bits, ClosureAlgorithm, ClosureTask, Work};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Statistics};
-use crate::cuda::apsp::tiles::{HEAD_START, STAGES, Tiles};
 use crate::cuda::device::images;
+use crate::cuda::matrix::tiles::{HEAD_START, STAGES, Tiles};
 use crate::problems::Problem;
 
 /// Rows of a tile, and words in a row.

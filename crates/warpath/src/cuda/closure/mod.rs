@@ -11,10 +11,10 @@ pub(super) mod warshall;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::apsp::tiles::Workspace;
 use super::device::Device;
 use super::device::arena::Arena;
 use super::device::memory::{DeviceSlice, Pool};
+use super::matrix::tiles::Workspace;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;

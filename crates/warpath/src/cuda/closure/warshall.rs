@@ -16,11 +16,11 @@
 use super::{Bits, ClosureAlgorithm, ClosureTask, Work};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Statistics};
-use crate::cuda::apsp::blocked_floyd_warshall::{BLOCK, Square, WIDEST, in_blocks};
-use crate::cuda::apsp::floyd_warshall::{by_vertex, one_thread_a_pair};
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{LaunchShape, arguments, images};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, kernel_header};
+use crate::cuda::matrix::blocks::{BLOCK, Square, WIDEST, in_blocks};
+use crate::cuda::matrix::by_vertex::{by_vertex, one_thread_a_pair};
 use crate::problems::Problem;
 
 /// The line of `warshall` in the table.

@@ -1,7 +1,8 @@
 //! Memory of a device with types and owners: one pool for each prepared graph, and buffers on the host.
 //!
-//! A [`Pool`] is one allocation, taken when a graph is prepared, of which arrays are cut off one after another. Nothing
-//! is given back before the whole pool is. So what a solver takes is known before it takes it, and no query allocates.
+//! A [`Pool`] is one allocation, taken when a graph is prepared, with the arrays of a layout ([`arena`](super::arena))
+//! one after another. Nothing is given back before the whole pool is. So what a solver takes is known before it takes it,
+//! and no query allocates.
 //! What goes there and comes back goes through the pinned memory of [`staging`](super::staging).
 //!
 //! *Invariants.* Every `DeviceSlice` lies within the pool that gave it, which frees its memory only when it is dropped,
@@ -19,7 +20,9 @@ use super::{Argument, Device, Stream};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr};
 use crate::huge_pages::on_huge_pages;
 use crate::plan::Plan;
-use crate::{Error, Result, memory};
+#[cfg(test)]
+use crate::Error;
+use crate::{Result, memory};
 
 /// Arrays begin at multiples of this, so that any vector load is aligned and no two share a cache line.
 const ALIGNMENT: u64 = 256;
@@ -115,6 +118,7 @@ impl<T> DeviceSlice<T> {
 pub(crate) struct Pool {
     device: Arc<dyn Device>,
     address: u64,
+    #[cfg(test)]
     bytes: u64,
     used: u64,
 }
@@ -124,17 +128,24 @@ impl Pool {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`] with the numbers if the device does not have them.
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) with the numbers if the device does not have them.
     pub(crate) fn new(device: &Arc<dyn Device>, bytes: u64) -> Result<Self> {
-        let address = device.allocate(bytes.max(ALIGNMENT))?;
-        Ok(Pool { device: device.clone(), address, bytes: bytes.max(ALIGNMENT), used: 0 })
+        let bytes = bytes.max(ALIGNMENT);
+        let address = device.allocate(bytes)?;
+        Ok(Pool {
+            device: device.clone(),
+            address,
+            #[cfg(test)]
+            bytes,
+            used: 0,
+        })
     }
 
     /// Takes what a layout needs; the pool, and the arrays.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`] with the numbers if the device does not have it.
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) with the numbers if the device does not have it.
     ///
     /// # Panics
     ///
@@ -164,7 +175,8 @@ impl Pool {
     ///
     /// # Errors
     ///
-    /// If the pool was planned too small.
+    /// If the pool is too small.
+    #[cfg(test)]
     pub(crate) fn take<T: Pod>(&mut self, length: u64) -> Result<DeviceSlice<T>> {
         let (needed, available) = (room::<T>(length), self.bytes - self.used);
         if needed > available {
@@ -176,6 +188,7 @@ impl Pool {
     }
 
     /// Cuts off an array and fills it from the host.
+    #[cfg(test)]
     pub(crate) fn take_filled<T: Pod + Sync>(&mut self, values: &[T]) -> Result<DeviceSlice<T>> {
         let slice = self.take(values.len() as u64)?;
         self.upload(slice, values)?;

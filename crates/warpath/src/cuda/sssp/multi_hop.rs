@@ -44,14 +44,13 @@ use super::{
     layout_weights, mask, upload_weights,
 };
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
-use crate::cuda::bfs::direction_optimizing::WATCHED;
-use crate::cuda::bfs::{Waiting, multi_hop as bfs_multi_hop, whole_device};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::DeviceGraph;
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
-use crate::cuda::neighborhoods::{MOST, PARTS, TABLE_SIZE, UNIT};
+use crate::cuda::launch::{WATCHED, Waiting, watched, whole_device};
+use crate::cuda::neighborhoods::{self, MOST, PARTS, TABLE_SIZE, UNIT};
 use crate::graph::{Graph, VertexId, WeightKind, Weights};
 use crate::problems::Problem;
 use crate::{Error, Result};
@@ -277,7 +276,7 @@ pub(super) fn suits(graph: &Graph) -> Option<String> {
     if graph.weight_kind() != WeightKind::U32 || least < 1.0 || greatest >= GREATEST_WEIGHT {
         return None;
     }
-    bfs_multi_hop::suits(graph)
+    neighborhoods::suits(graph)
 }
 
 /// Whether arcs alone leave a neighborhood to every vertex.
@@ -463,7 +462,7 @@ impl PreparedSssp for MultiHop {
         let pool: &Pool = &self.graph.pool;
         let (kernel, shape) = self.kernels.get(task.lane)?;
         let Arrays { sources, targets_wanted, arrivals, report, out_of_range, counters, .. } = self.arrays;
-        let watched = if task.targets.len() as u64 <= targets_wanted.length() { task.targets } else { &[] };
+        let watched = watched(task.targets, targets_wanted);
         pool.upload(sources, task.sources)?;
         pool.upload(targets_wanted, watched)?;
         pool.fill(arrivals, 0)?;

@@ -1,10 +1,10 @@
 //! How a matrix is cut into strips, where they are, and what that takes.
 
 use super::super::Cell;
-use super::super::tiles::{Tiles, Workspace};
 use crate::algorithms::Parameters;
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::DeviceSlice;
+use crate::cuda::matrix::tiles::{Tiles, Workspace};
 use crate::plan::Plan;
 
 /// Rows of a strip, if not as many as suit the devices and their memory.

@@ -81,9 +81,10 @@ use bytemuck::{Pod, cast_slice_mut};
 use rayon::prelude::*;
 
 use super::matrix::{Number, Range, write_cells};
-use super::{Cell, DenseLane, DenseTask, Ended};
+use super::{Cell, DenseLane, DenseTask};
 use crate::algorithms::{Parameter, Statistics, Values};
 use crate::cuda::device::{Device, Event, Stream};
+use crate::cuda::matrix::Ended;
 use crate::graph::DistanceValue;
 use crate::huge_pages::on_huge_pages;
 use crate::{Error, Result, memory};

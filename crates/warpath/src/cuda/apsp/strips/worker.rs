@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use super::super::matrix::{MatrixArgument, Range, Survey, THREADS as READERS};
-use super::super::tiles::{SHARED_BYTES, THREADS};
 use super::super::{Cell, DenseTask};
 use super::cut::{Arrays, Cut, word};
 use crate::Result;
@@ -14,6 +13,7 @@ use crate::algorithms::Parameters;
 use crate::cuda::device::memory::{DeviceSlice, Pinned, Pool};
 use crate::cuda::device::{Device, Event, Function, LaunchShape, Stream, arguments, images};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::cuda::matrix::tiles::{SHARED_BYTES, THREADS};
 
 /// How many strips the host has queued at a device beyond the one that is worked on.
 const AHEAD: usize = 2;

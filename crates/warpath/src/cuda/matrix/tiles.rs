@@ -1,5 +1,5 @@
 //! The host's side of `kernels/apsp/tiles.cuh`: tiles in registers, all phases of many stages in one launch. The essay is in
-//! [`tiled_floyd_warshall`](super::tiled_floyd_warshall).
+//! [`tiled_floyd_warshall`](super::super::apsp::tiled_floyd_warshall).
 //!
 //! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
 //! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
@@ -34,7 +34,7 @@ kernel_header! {
     namespace: tiles;
     constants {
         /// Threads of a block.
-        pub(super) const THREADS: u32 = 256;
+        pub(in crate::cuda) const THREADS: u32 = 256;
         /// So many vertices of a stage are in shared memory at a time: a slab.
         const SLAB: u32 = 16;
         /// So many slabs: one is worked on, the others are on their way.
@@ -78,7 +78,7 @@ kernel_header! {
 }
 
 /// Bytes of shared memory.
-pub(super) const SHARED_BYTES: u32 = SLABS_THERE * SLAB_BYTES;
+pub(in crate::cuda) const SHARED_BYTES: u32 = SLABS_THERE * SLAB_BYTES;
 /// That for bits: the columns, one vector of each row, and the tables, twice where there is room for that.
 fn shared_bytes_of_bits(capability: (u32, u32)) -> u32 {
     let tables = if capability < (8, 0) { 1 } else { 2 };
@@ -171,7 +171,7 @@ impl Tiles {
 
     /// Has the device do all the work, in stream order; how many launches that takes, which is one if nothing else is asked
     /// for. The matrix may be smaller than the one that the workspace was taken for.
-    pub(super) fn enqueue(
+    pub(in crate::cuda) fn enqueue(
         self,
         pool: &Pool,
         matrix: DeviceMutPtr<cpp::Word>,
@@ -200,7 +200,7 @@ pub(in crate::cuda) struct Workspace {
     tasks_done: DeviceSlice<u32>,
     tickets: DeviceSlice<u64>,
     /// 1 where the search has stopped before its end.
-    pub(super) stopped: DeviceSlice<u32>,
+    pub(in crate::cuda) stopped: DeviceSlice<u32>,
 }
 
 /// Launches that each go on where the one before has ended.
