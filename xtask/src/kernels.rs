@@ -47,8 +47,19 @@ const PARTS: [(&str, fn(bool, u32) -> bool); 4] = [
     ("sm_1xx", |is_ptx, target| !is_ptx && target > 90),
     ("ptx", |is_ptx, _| is_ptx),
 ];
-/// One folder a problem, and before them what is of use to several.
-const FOLDERS: [&str; 5] = ["", "bfs", "sssp", "apsp", "closure"];
+/// One folder a problem, before them what is of use to several, and the headers that Rust makes for all of them.
+const FOLDERS: [&str; 10] = [
+    "",
+    "bfs",
+    "sssp",
+    "apsp",
+    "closure",
+    "generated",
+    "generated/bfs",
+    "generated/sssp",
+    "generated/apsp",
+    "generated/closure",
+];
 /// Where everything is compiled.
 const FIXED_DIRECTORY: &str = "/tmp/warpath-kernels";
 /// How many compilers run at once.
@@ -333,7 +344,7 @@ fn lay_out(kernels: &Path, toolchain: &Path) -> Result<(), String> {
         })?;
     }
     // Line tables name the time of each source file, so that has to be the same everywhere, too.
-    let places = ["bfs", "sssp", "apsp", "closure", "toolkit/include", "."];
+    let places = ["bfs", "sssp", "apsp", "closure", "generated", "toolkit/include", "."];
     let mut touch = Command::new("find");
     touch.current_dir(fixed).args(places).args(["-not", "-path", "./toolkit/*", "-type", "f"]);
     output_of(touch.args(["-exec", "touch", "-d", "2000-01-01T00:00:00Z", "{}", "+"])).map(drop)

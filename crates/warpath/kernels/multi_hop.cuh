@@ -3,22 +3,13 @@
 #pragma once
 
 #include "collectives.cuh"
+#include "generated/multi_hop.cuh"
 
 namespace multi_hop {
 
 constexpr u32 none = ~0u;
-/// Neighborhoods begin at multiples of so many entries, and are filled up with `none`.
-constexpr u32 unit = 8;
-/// The most vertices that a neighborhood can have, the one in the middle included.
-constexpr u32 most = 512;
-/// The most blocks, each of which has a part of every queue.
-constexpr u32 parts = 128;
 
 // ---- Making neighborhoods -------------------------------------------------------------------------------------------
-
-constexpr u32 table_bits = 10;
-/// Twice as many slots as there can be vertices. They start as `none`.
-constexpr u32 table_size = 1u << table_bits;
 
 /// The slot of a vertex in a warp's table, and whether it was put there now.
 struct Slot {

@@ -10,16 +10,9 @@
 #pragma once
 
 #include "cells.cuh"
+#include "../generated/apsp/blocks.cuh"
 
 namespace blocks {
-
-template <class Cell>
-struct Search {
-    typename Cell::Number* matrix;
-    u64 pitch;
-    u32* stopped;
-    u32 stage;
-};
 
 /// The cell of a thread in a block of the matrix.
 template <class Cell>

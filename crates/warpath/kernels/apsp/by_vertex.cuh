@@ -9,17 +9,9 @@
 #pragma once
 
 #include "cells.cuh"
+#include "../generated/apsp/by_vertex.cuh"
 
 namespace by_vertex {
-
-template <class Cell>
-struct Search {
-    typename Cell::Number* matrix;
-    u64 pitch;
-    u32* stopped;
-    u32 vertices;
-    u32 through;
-};
 
 /// Whether the vertex is on a cycle of negative length. One thread raises the flag.
 template <class Cell>

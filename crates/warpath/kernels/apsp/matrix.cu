@@ -7,31 +7,9 @@
 // no-sass: STL
 #include "../collectives.cuh"
 #include "cells.cuh"
+#include "../generated/apsp/matrix.cuh"
 
 namespace apsp_matrix {
-
-/// A matrix, of which the first rows and columns are those of vertices.
-struct Matrix {
-    const void* cells;
-    u64 pitch;  // cells from row to row
-    u64 vertices;
-    // Integers from here on are no distances.
-    long long threshold;
-};
-
-struct Survey {
-    Matrix matrix;
-    u64 rows;       // so many of its rows are surveyed
-    u64* greatest;  // as `key_of` has it
-};
-
-struct Rows {
-    Matrix matrix;
-    u64 first;
-    u64 count;
-    u64 unreachable;  // the bits of what stands for no distance
-    void* to;
-};
 
 __device__ __forceinline__ bool is_distance(float number, long long) { return __float_as_uint(number) != 0x7f80'0000; }
 __device__ __forceinline__ bool is_distance(double number, long long) {
@@ -67,7 +45,7 @@ __device__ __forceinline__ bool is_below_all(Integer) {
 /// The greatest distance of all; the greatest key there is where one is below all numbers.
 template <class Number>
 __device__ __forceinline__ void survey(const Survey& survey) {
-    const Matrix& matrix = survey.matrix;
+    const MatrixArgument& matrix = survey.matrix;
     u64 greatest = 0;
     for (u64 row = blockIdx.x; row < survey.rows; row += gridDim.x) {
         const Number* const cells = static_cast<const Number*>(matrix.cells) + row * matrix.pitch;
@@ -86,7 +64,7 @@ __device__ __forceinline__ void survey(const Survey& survey) {
 /// Some rows, one after another without gaps, as numbers of another type.
 template <class Number, class Out>
 __device__ __forceinline__ void rows(const Rows& rows) {
-    const Matrix& matrix = rows.matrix;
+    const MatrixArgument& matrix = rows.matrix;
     const Out unreachable = [&] {
         if constexpr (sizeof(Out) == 4) return cells::same_bits<Out>(static_cast<u32>(rows.unreachable));
         else return cells::same_bits<Out>(rows.unreachable);

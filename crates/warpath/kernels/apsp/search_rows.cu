@@ -2,35 +2,15 @@
 // to the host, with the columns asked for, or summed up, where that is all that is wanted. The host's side is
 // `src/cuda/apsp/outgoing.rs`.
 //
-// Both read the rows once, at the rate of the memory: a block takes row after row. Facts about the 82,168 rows of a graph of as
+// Both read the rows once, at the rate of the memory: a block takes row after row. RawFacts about the 82,168 rows of a graph of as
 // many vertices are 27 GB, 7 ms here; over the bus it would be half a second, and as much again for the host's threads.
 //
 // registers: 40
 // no-sass: STL
 #include "../collectives.cuh"
+#include "../generated/apsp/search_rows.cuh"
 
 namespace apsp_search_rows {
-
-/// Rows of numbers; the greatest of their type stands for no distance.
-struct Rows {
-    const void* numbers;
-    u64 stride;  // from row to row
-    u64 count;
-    u64 columns;
-    const u32* targets;           // the vertex of each column; null where that is its number
-    const u32* sources;           // the vertex of each row
-    const long long* potentials;  // of each vertex; distances are those of weights that these have changed
-    void* to;
-};
-
-/// What there is to say of a row.
-struct Facts {
-    u64 reached;
-    u64 greatest;  // of signed numbers, with the top bit flipped; 0 if nothing was reached
-    // The sum is low + high * 2^32: of the lower halves of the distances, and of the upper ones.
-    u64 low;
-    u64 high;
-};
 
 constexpr long long signed_greatest = 0x7fff'ffff'ffff'ffff;
 
@@ -100,13 +80,13 @@ __device__ __forceinline__ void sum_up(const Rows& rows) {
                 high += static_cast<u64>(distance >> 32);
             }
         }
-        Facts facts = {};
+        RawFacts facts = {};
         facts.reached = block_sum(reached);
         // The greatest is the least of the complements.
         facts.greatest = ~block_min(~greatest);
         facts.low = block_sum(low);
         if constexpr (sizeof(Out) == 8) facts.high = block_sum(high);
-        if (threadIdx.x == 0) static_cast<Facts*>(rows.to)[row] = facts;
+        if (threadIdx.x == 0) static_cast<RawFacts*>(rows.to)[row] = facts;
     }
 }
 

@@ -8,6 +8,7 @@
 // sass sm_90: VIMNMX3
 // sass: LDGSTS
 #include "tiles.cuh"
+#include "../generated/apsp/strips.cuh"
 
 namespace strips {
 
@@ -15,21 +16,6 @@ using tiles::Operands;
 using tiles::Shape;
 using tiles::slab;
 using tiles::threads;
-
-/// `to = min(from, left x above)`: one block of threads works on a tile, through the whole depth.
-template <class Cell>
-struct Product {
-    using Word = typename Cell::Word;
-    Word* from;         // a strip of rows
-    Word* to;           // likewise; it may be the same one
-    const Word* left;   // for each row of tiles, columns one after another, as many as the product is deep
-    const Word* above;  // a strip of as many rows, which is not written to
-    u32 pitch;          // words from row to row in all three strips; a strip has fewer than 2^32
-    u32 tiles_down;     // of the strip
-    u32 tiles_across;
-    u32 depth;          // vertices, a multiple of a tile's
-    u32 one;
-};
 
 template <class Cell>
 __device__ __forceinline__ void product(const Product<Cell>& product) {
@@ -74,19 +60,6 @@ __device__ __forceinline__ void product(const Product<Cell>& product) {
     }
 }
 
-/// A block of columns, one after another for each row of tiles, every number everywhere in a word.
-template <class Cell>
-struct Turn {
-    const typename Cell::Number* from;  // the first number of the block
-    u64 pitch;                          // numbers from row to row
-    typename Cell::Word* to;
-    u32 rows;                           // multiples of a tile's
-    u32 columns;
-};
-
-/// Squares of so many rows and columns pass through shared memory: both sides are read and written in whole lines.
-constexpr u32 square = 32;
-
 template <class Cell>
 __device__ __forceinline__ void turn(const Turn<Cell>& turn) {
     using S = Shape<Cell>;
@@ -111,16 +84,7 @@ __device__ __forceinline__ void turn(const Turn<Cell>& turn) {
     }
 }
 
-/// A block of a strip as a matrix of its own.
-struct Cut {
-    const uint4* from;
-    u64 pitch;  // vectors from row to row
-    uint4* to;
-    u32 rows;
-    u32 width;  // vectors of a row
-};
-
-__device__ __forceinline__ void cut(const Cut& cut) {
+__device__ __forceinline__ void cut(const Block& cut) {
     for (u32 row = blockIdx.x; row < cut.rows; row += gridDim.x) {
         for (u32 column = threadIdx.x; column < cut.width; column += blockDim.x) {
             cut.to[static_cast<u64>(row) * cut.width + column] = load_once(cut.from + row * cut.pitch + column);
@@ -157,5 +121,5 @@ WARPATH_TURN(i32, I32)
 WARPATH_TURN(i64, I64)
 WARPATH_TURN(f32, F32)
 WARPATH_TURN(f64, F64)
-extern "C" __global__ void apsp_strips_cut(strips::Cut cut) { strips::cut(cut); }
+extern "C" __global__ void apsp_strips_cut(strips::Block cut) { strips::cut(cut); }
 WARPATH_KERNEL(apsp_strips_cut)

@@ -17,34 +17,15 @@
 // no-sass: STL
 #include "../collectives.cuh"
 #include "cells.cuh"
+#include "../generated/apsp/successors.cuh"
 
 namespace successors {
 
 constexpr u32 no_vertex = 0xffff'ffff;
 /// Marks a predecessor that was found in this round.
 constexpr u32 is_new = 0x8000'0000;
-/// So many tails are a chunk.
-constexpr u32 chunk = 128;
 /// So many arcs of each column are looked at before anybody asks whether that is enough. Slices are padded to it.
 constexpr u32 at_once = 4;
-
-struct Search {
-    const void* distances;
-    const void* weights;  // the matrix as it was before the first vertex was admitted
-    u64 pitch;            // cells from row to row of both
-    u32 vertices;
-    u32 columns;          // whole slices
-    long long threshold;  // numbers from here on are no distances
-    u32* counts;          // of each chunk and column: how many arcs, then how many there are before it
-    u32* degrees;         // of each column
-    u64* starts;          // of each slice, and where the last one ends
-    void* arcs;           // null where they are too many: then the matrix of weights is read instead
-    const u32* sources;
-    u32* successors;      // a row for each source
-    u32* unexplained;     // set if some vertex that is reached has no predecessor yet
-    u32 first_row;        // of this launch
-    u32 end_row;
-};
 
 /// An arc to some column.
 template <class Number>

@@ -27,6 +27,7 @@
 #pragma once
 
 #include "cells.cuh"
+#include "../generated/apsp/tiles.cuh"
 
 namespace tiles {
 
@@ -35,36 +36,8 @@ using cells::same_bits;
 using cells::Vector;
 using cells::write_vector;
 
-constexpr u32 threads = 256;
-/// So many vertices of a stage are in shared memory at a time: a slab.
-constexpr u32 slab = 16;
-/// So many slabs: one is worked on, the others are on their way.
-constexpr u32 slabs_there = 3;
-/// Bytes of a row, or a column, of a tile.
-constexpr u32 row_bytes = 512;
-/// Bytes of a slab, of columns and of rows.
-constexpr u32 slab_bytes = 2 * slab * row_bytes;
-
 /// Why a search stops before its end.
 constexpr u32 negative_cycle = 1;
-
-template <class Cell>
-struct Search {
-    using Word = typename Cell::Word;
-    Word* matrix;
-    Word* columns;      // those of all tile rows, for two stages
-    Word* diagonal;     // closed diagonal blocks, their columns one after another, for two stages
-    u32* stages_done;   // of each tile
-    u32* tasks_done;    // of each stage
-    u64* tickets;       // how many tasks of this launch have been taken
-    u32* stopped;
-    u64 first_task;     // of this launch
-    u64 end_task;
-    u32 tiles_down;     // as many as stages
-    u32 tiles_across;
-    u32 head_start;     // tasks of the rest between the diagonal of the next stage and its rows and columns
-    u32 one;
-};
 
 /// What depends on the types.
 template <class Cell>
@@ -545,10 +518,6 @@ __device__ __forceinline__ bool close_diagonal(const Operands<Cell>& operands, t
 // from it is one look-up, instead of four selections. A warp has whole rows of the tile, so its lanes look up the same
 // entry, each its own vector of it, and shared memory gives all it can.
 
-/// Vertices of a group, and unions of their rows.
-constexpr u32 group = 4, unions = 1 << group;
-/// So many groups have tables at a time.
-constexpr u32 groups = 4;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 /// How many such sets of tables there are: here there is no room for two that take turns.
 constexpr u32 tables_there = 1;

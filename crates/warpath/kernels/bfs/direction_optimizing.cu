@@ -6,53 +6,14 @@
 // registers: 64
 // no-sass: STL
 #include "../collectives.cuh"
+#include "../generated/bfs/direction_optimizing.cuh"
 
 constexpr u32 unreached = ~0u;
 constexpr u32 no_vertex = ~0u;
-/// Rows up to this long are packed, many to a warp; longer ones are cut into pieces.
-constexpr u32 short_row = 32;
-/// Arcs of a long row that one warp takes at a time.
-constexpr u32 piece = 256;
 /// Of a longer row only the first arcs are looked at when the best tails are chosen.
 constexpr u32 most_looked_at = 4096;
 /// Claimed vertices that a warp collects before it appends them to the queue.
 constexpr u32 collected = 96;
-
-/// What one level tells the next. Three take turns: one is read, one written, one cleared.
-struct Level {
-    u32 short_rows;  // how many vertices the queue of short rows has
-    u32 pieces;      // how many pieces the queue of long rows has
-    u32 found;       // how many vertices were found
-    u32 cancelled;
-    u64 arcs;  // how many arcs leave them, if the level was searched top-down
-};
-
-/// The arguments. Offsets are u32 or u64.
-template <class Offset>
-struct Search {
-    const Offset* offsets;  // of the arcs by tail
-    const u32* targets;
-    const Offset* incoming_offsets;  // of the arcs by head
-    const u32* incoming;
-    const uint4* heads;   // for each vertex the first four tails to look for, filled up with no_vertex
-    const u32* settled;   // bits of what is never looked for: vertices without arcs, and beyond the last one
-    u32* levels;          // of as many vertices, up to a multiple of four
-    u32* visited[2];      // bits
-    u32* short_rows[2];   // queues of vertices
-    uint2* long_rows[2];  // queues of vertices and pieces
-    Level* turns;         // three
-    u32* report;          // number of levels, and of those searched bottom-up
-    const u32* sources;
-    const u32* targets_wanted;
-    const u32* cancelled;
-    u64 arcs;
-    u32 source_count;
-    u32 target_count;
-    u32 vertices;
-    u32 cutoff;
-    float alpha;  // bottom-up once this share of all arcs leaves the frontier
-    float beta;   // and top-down again once less than this share of all vertices is in it
-};
 
 /// One warp's way of appending vertices to the queues of the next level.
 template <class Offset>

@@ -6,14 +6,13 @@
 // registers: 64
 // no-sass: STL
 #include "../collectives.cuh"
+#include "../generated/bfs/many_sources.cuh"
 
 // Templates of all kernels meet when the emulator is linked.
 namespace many_sources {
 
 constexpr u32 unreached = ~0u;
 constexpr u32 no_vertex = ~0u;
-/// The most blocks, each of which has a part of the queue for what it finds.
-constexpr u32 most_blocks = 256;
 /// Parts that a lane adds up.
 constexpr u32 parts_a_lane = most_blocks / lanes_a_warp;
 /// The most arcs that an item of the queue stands for.
@@ -22,32 +21,6 @@ constexpr u32 piece = 64;
 constexpr u32 count_bits = 16;
 /// A warp's count of arcs stops here: the sum over a block fits a word.
 constexpr u32 most_arcs = 1u << 26;
-
-/// The arguments. Offsets are u32 or u64.
-template <class Offset>
-struct Batch {
-    const Offset* offsets;  // of the arcs by tail
-    const u32* targets;
-    const Offset* incoming_offsets;  // of the arcs by head
-    const u32* incoming;
-    u64* seen[2];    // for each vertex the searches that have seen it; those that do not exist have seen all
-    u32* levels;     // a row for each search
-    uint4* queue;    // two, for each block `capacity` items
-    uint4* parts;    // two times `most_blocks`: what each block has found: items, arcs, searches
-    u32* arrivals;   // three words, 32 apart, zero
-    u32* report;     // number of levels, and of those searched bottom-up
-    const u32* sources;
-    const u32* cancelled;
-    u64 arcs;
-    u64 stride;        // from row to row
-    u32 source_count;
-    u32 searches;      // as many as sources, or one from all of them
-    u32 vertices;
-    u32 capacity;
-    u32 cutoff;
-    float alpha;  // bottom-up once this share of all arcs leaves the frontier
-    float beta;   // and top-down again once less than this share of all vertices is in it
-};
 
 /// What a block tells the others at a barrier, and what they tell it.
 struct Meeting {

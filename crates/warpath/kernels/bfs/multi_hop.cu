@@ -4,15 +4,12 @@
 // registers: 64
 // no-sass: STL
 #include "../multi_hop.cuh"
+#include "../generated/bfs/multi_hop.cuh"
 
 using namespace multi_hop;
 
 constexpr u32 unreached = ~0u;
-/// An entry of a neighborhood: the vertex below, and above how many arcs away it is, less one.
-constexpr u32 vertex_bits = 28;
 constexpr u32 vertex_mask = (1u << vertex_bits) - 1;
-/// Words of shared memory that a warp takes to make one: the list of what it has found, and a table to know it by.
-constexpr u32 build_words = most + table_size;
 
 /// A warp collects all vertices within `radius` arcs of `vertex`, nearest first, and returns how many; 0 if they are too
 /// many.
@@ -77,26 +74,6 @@ extern "C" __global__ void __launch_bounds__(256)
     }
 }
 WARPATH_KERNEL(bfs_multi_hop_build)
-
-/// The arguments.
-struct Search {
-    const uint2* places;
-    const u32* entries;
-    u32* levels;    // of as many vertices, up to a multiple of four
-    uint4* queue;   // two, for each block `capacity` items: a vertex and its place
-    u32* sizes;     // of the parts of the queues: two times `parts`
-    u32* arrivals;  // three words, 32 apart, zero
-    u32* report;    // number of steps; whether a part was too small, zero
-    const u32* sources;
-    const u32* targets_wanted;
-    const u32* cancelled;
-    u32 source_count;
-    u32 target_count;
-    u32 vertices;
-    u32 radius;
-    u32 capacity;
-    u32 cutoff;
-};
 
 /// What the barrier tells every thread.
 struct Meeting {

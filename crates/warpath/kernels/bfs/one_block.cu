@@ -7,36 +7,17 @@
 // registers: 64
 // no-sass: STL
 #include "../collectives.cuh"
+#include "../generated/bfs/one_block.cuh"
 
 // Templates of all kernels meet when the emulator is linked.
 namespace one_block {
 
 constexpr u32 unreached = ~0u;
 constexpr u32 no_vertex = ~0u;
-/// Arcs that a lane looks at together.
-constexpr u32 arcs_a_lane = 4;
 /// Arcs of a long row that a warp takes at a time.
 constexpr u32 piece = arcs_a_lane * lanes_a_warp;
 /// How many levels pass between two looks at the host's memory, far away.
 constexpr u32 levels_a_look = 64;
-
-/// The arguments. Offsets are u32 or u64.
-template <class Offset>
-struct Batch {
-    const Offset* offsets;  // of the arcs by tail
-    const u32* targets;
-    u32* levels;   // a row for each source
-    u32* report;   // for each block two words: its levels, and 0, as none was searched bottom-up
-    const u32* sources;
-    const u32* cancelled;
-    u64 stride;    // from row to row
-    u32 source_count;
-    u32 width;     // sources of a block, up to 32
-    u32 vertices;  // below 65,536
-    u32 capacity;  // of a list of the frontier
-    u32 lanes;     // that share a row: a power of two up to 32
-    u32 long_row;  // a row of more arcs is shared by all warps; such rows are fewer than a quarter of the vertices
-};
 
 /// What the threads of a block tell each other.
 struct Meeting {

@@ -8,17 +8,9 @@
 #include "../apsp/blocks.cuh"
 #include "../apsp/by_vertex.cuh"
 #include "../collectives.cuh"
+#include "../generated/closure/warshall.cuh"
 
 namespace flags {
-
-/// Words of flags, and the same as bits, 32 in a word.
-struct Packing {
-    const u32* flags;
-    u64 pitch;
-    u32* bits;
-    u64 bits_pitch;
-    u32 vertices;
-};
 
 /// A warp for a word of bits.
 __device__ __forceinline__ void pack(const Packing& packing) {

@@ -13,22 +13,9 @@
 // no-sass: STL
 #include "counts.cuh"
 #include "lanes.cuh"
+#include "../generated/sssp/bellman_ford.cuh"
 
 namespace bellman_ford {
-
-template <class Lane>
-struct Search {
-    const u32* tails;
-    const u32* heads;
-    const typename Lane::Weight* weights;
-    typename Lane::Distance* previous;
-    typename Lane::Distance* current;
-    u32* changed;
-    u32* out_of_range;
-    Counts* statistics;  // null if nothing is to be counted
-    u64 limit;
-    u32 arcs;
-};
 
 // The length through an arc from a tail at `from`, which may have no distance.
 template <class Lane>

@@ -3,18 +3,7 @@
 #pragma once
 
 #include "../device.cuh"
-
-/// Must be equal in `src/cuda/sssp/counts.rs`.
-constexpr u32 recorded_frontiers = 1024;
-
-struct Counts {
-    u64 relaxations;   // arcs looked at, where the search does not know it anyway
-    u64 improvements;  // those that lowered a distance
-    u64 frontiers;     // rounds that had something to expand
-    u64 expanded;      // how much that was in all of them,
-    u64 largest;       // and at most in one
-    u32 sizes[recorded_frontiers];  // of the first frontiers
-};
+#include "../generated/sssp/counts.cuh"
 
 /// One thread of the grid says how much a round begins with.
 __device__ __forceinline__ void count_frontier(Counts& counts, u32 size) {

@@ -13,6 +13,13 @@
 
 #include "../device.cuh"
 
+/// Head and weight of an arc as they are read, at once.
+template <class Weight>
+struct alignas(2 * sizeof(Weight)) Arc {
+    u32 head;
+    Weight weight;
+};
+
 /// `to`, but greater than `from`, however it was rounded.
 template <class Distance>
 __device__ __forceinline__ Distance beyond(Distance from, Distance to) {

@@ -9,6 +9,7 @@
 // no-sass: STL
 #include "../collectives.cuh"
 #include "lanes.cuh"
+#include "../generated/sssp/many_sources.cuh"
 
 // Templates of all kernels meet when the emulator is linked.
 namespace sssp_many_sources {
@@ -17,38 +18,6 @@ namespace sssp_many_sources {
 constexpr u32 long_row = 512;
 /// A block asks every so many steps whether it is to stop.
 constexpr u32 steps_between_looks = 64;
-
-/// An arc as it is read, at once.
-template <class Weight>
-struct alignas(2 * sizeof(Weight)) Arc {
-    u32 head;
-    Weight weight;
-};
-
-template <class Lane, class Offset>
-struct Batch {
-    using Distance = typename Lane::Distance;
-    const Offset* offsets;
-    const Arc<typename Lane::Weight>* arcs;
-    Distance* distances;      // a row for each search
-    Distance* far_distances;  // of what is far: for each block `capacity`
-    u32* far_vertices;
-    u32* next;          // the search that the next free block takes; zero
-    u64* report;        // steps, thresholds, scans, vertices expanded, relaxations; zero
-    u32* out_of_range;  // for each search
-    const u32* sources;
-    const u32* cancelled;
-    u64 limit;
-    u64 stride;        // from row to row, in distances
-    double delta;      // the first one
-    u32 source_count;
-    u32 searches;      // as many as sources, or one from all of them
-    u32 vertices;
-    u32 capacity;      // at least as many as there are vertices
-    u32 room;          // of a near queue
-    u32 wanted;        // so many near vertices are enough for a block
-    u32 in_shared;     // whether there is shared memory for the distances of a search
-};
 
 /// Where the near queue is filled up from.
 enum class From : u32 { nowhere, sources, far, all };

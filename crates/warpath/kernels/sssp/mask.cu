@@ -14,24 +14,9 @@
 // no-sass: STL
 #include "counts.cuh"
 #include "lanes.cuh"
+#include "../generated/sssp/mask.cuh"
 
 namespace mask {
-
-template <class Lane>
-struct Search {
-    const u32* offsets;
-    const u32* targets;
-    const typename Lane::Weight* weights;
-    u8* mask;
-    typename Lane::Distance* cost;
-    typename Lane::Distance* updating;
-    u32* marked;
-    u32* out_of_range;
-    Counts* statistics;  // null if nothing is to be counted
-    u64 limit;
-    u32 vertices;
-    u32 coarsening;
-};
 
 // Runs what `coarsening` threads would do, one after the other.
 template <class Lane, class Work>

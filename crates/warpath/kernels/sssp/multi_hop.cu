@@ -6,39 +6,11 @@
 #include "../multi_hop.cuh"
 #include "counts.cuh"
 #include "lanes.cuh"
+#include "../generated/sssp/multi_hop.cuh"
 
 namespace multi_hop {
 
-/// Queues, which take turns: one for the bucket that is being settled, and those for the buckets after it. What is
-/// farther waits in the last one.
-constexpr u32 queues = 8;
-
 // ---- Making the neighborhoods ---------------------------------------------------------------------------------------
-
-/// What a warp has in shared memory while it makes one: what it has found, and a table to know it by.
-struct Neighborhood {
-    u32 keys[table_size];  // vertices
-    u16 indices[table_size];
-    u32 vertex[most];
-    u32 distance[most];
-    u32 parent[most];      // the least distance that an arc of a shortest path comes from
-    u32 changed[most / 32];  // bits: the distance fell since the arcs were relaxed
-};
-
-struct Build {
-    const u32* offsets;
-    const u32* targets;
-    const u32* weights;
-    uint2* places;   // where a neighborhood begins, in units, and how many entries it has
-    uint2* entries;  // vertex and distance
-    u8* parents;     // the distance that the last arc comes from, rounded down to a multiple of `quantum`
-    u32* used;       // units
-    u32* failed;     // set if a neighborhood is too large, or there are more units than `capacity`
-    u32 vertices;
-    u32 delta;
-    u32 quantum;
-    u32 capacity;
-};
 
 /// A warp goes through the arcs of 32 vertices of the neighborhood, those that have their bit in `lanes`. Each lane is
 /// handed its arc with `work(has, head, weight)`, all together.
@@ -146,30 +118,6 @@ extern "C" __global__ void __launch_bounds__(256) sssp_multi_hop_build(Build bui
 WARPATH_KERNEL(sssp_multi_hop_build)
 
 // ---- Searching ------------------------------------------------------------------------------------------------------
-
-template <class Lane>
-struct Search {
-    const uint2* places;
-    const uint2* entries;
-    const u8* parents;
-    typename Lane::Distance* distances;
-    uint4* queue;        // of each of the queues, for each block, `capacity` items: a vertex and its place
-    u32* sizes;          // of the parts of the queues, twice, taking turns
-    u32* arrivals;       // three words, 32 apart, zero
-    u64* report;         // steps, whether a part was too small, vertices expanded, relaxations; zero
-    u32* out_of_range;
-    const u32* sources;
-    const u32* targets_wanted;
-    const u32* cancelled;
-    Counts* statistics;  // null if nothing is to be counted
-    u64 limit;
-    u32 source_count;
-    u32 target_count;
-    u32 vertices;
-    u32 delta;
-    u32 quantum;
-    u32 capacity;
-};
 
 /// What the barrier tells every thread.
 struct Meeting {

@@ -9,65 +9,16 @@
 #include "../collectives.cuh"
 #include "counts.cuh"
 #include "lanes.cuh"
+#include "../generated/sssp/near_far.cuh"
 
 namespace near_far {
 
 /// No distance at all.
 constexpr u64 nothing = ~0ull;
-/// Rows up to this long are packed, many to a warp; longer ones are cut into pieces.
-constexpr u32 short_row = 32;
-/// Arcs of a long row that one warp takes at a time.
-constexpr u32 piece = 256;
 /// Vertices that a warp collects before it appends them to a queue.
 constexpr u32 collected = 96;
 /// So many times the arcs that fill the device are too many for a round with a wide window.
 constexpr u32 too_many = 16;
-
-/// An arc as it is read, at once.
-template <class Weight>
-struct alignas(2 * sizeof(Weight)) Arc {
-    u32 head;
-    Weight weight;
-};
-
-/// What one round tells the next. Three take turns: one is read, one written, one cleared.
-struct Turn {
-    u32 short_rows;  // how many vertices the near queue of short rows has
-    u32 pieces;      // how many pieces the near queue of long rows has
-    u32 far;         // how many vertices were appended to the far list
-    u32 cancelled;
-    u32 items;    // how many vertices were queued
-    u32 entered;  // how many of them were not below the threshold before
-    u64 arcs;     // how many arcs leave those that were queued
-    u64 least;    // the least distance found at or above the threshold
-};
-
-template <class Lane, class Offset>
-struct Search {
-    using Distance = typename Lane::Distance;
-    const Offset* offsets;
-    const Arc<typename Lane::Weight>* arcs;
-    Distance* distances;
-    Distance* expanded;   // the distance with which a vertex of a short row was last expanded
-    u32* queued[2];       // bits of what is in the near queues
-    u32* short_rows[2];   // near queues of vertices
-    uint2* long_rows[2];  // near queues of vertices and pieces
-    u32* far[2];          // lists of vertices at or above the threshold, of `far_capacity`
-    Turn* turns;          // three
-    u64* report;          // rounds, thresholds, scans, vertices queued, relaxations
-    u32* out_of_range;
-    const u32* sources;
-    const u32* targets_wanted;
-    const u32* cancelled;
-    Counts* statistics;  // null if nothing is to be counted
-    u64 limit;
-    double delta;
-    u32 source_count;
-    u32 target_count;
-    u32 vertices;
-    u32 far_capacity;
-    u32 batch;     // windows widen while rounds have fewer arcs; 0 if they are not to change
-};
 
 /// What the warps of a block sum up before one thread tells the grid.
 struct Sums {

@@ -5,37 +5,12 @@
 // no-sass: STL
 #include "../shares.cuh"
 #include "lanes.cuh"
+#include "../generated/sssp/predecessors.cuh"
 
 namespace predecessors {
 
 /// No predecessor, and no level.
 constexpr u32 none = ~0u;
-
-/// Head and weight of an arc as they are read, at once.
-template <class Weight>
-struct alignas(2 * sizeof(Weight)) Pair {
-    u32 head;
-    Weight weight;
-};
-
-template <class Lane>
-struct Search {
-    const void* offsets;  // where the rows begin
-    const u32* tails;     // or, if not null, the tail of each arc
-    const u32* heads;
-    const typename Lane::Weight* weights;
-    const Pair<typename Lane::Weight>* pairs;  // or, if not null, heads and weights side by side
-    const typename Lane::Distance* distances;
-    u32* predecessors;  // of sources themselves, else all ones before
-    u32* levels;        // 0 for what has a predecessor before the first round, else all ones
-    u32* progress;      // the last round in which a predecessor was found
-    u64 limit;          // the greatest distance that counts
-    u64 arcs;
-    u32 vertices;
-    u32 share;          // so many arcs a warp takes at a time
-    u32 round;          // 0 for tails that are nearer
-    u32 wide_offsets;   // whether offsets have 64 bits
-};
 
 /// If the arc is tight the head learns of the tail, and keeps the least. In round 0 tails must be nearer than heads; in
 /// later ones they have a predecessor since the round before, and heads have none from before this one.
@@ -44,7 +19,7 @@ __device__ __forceinline__ void try_arc(const Search<Lane>& search, u32 tail, u6
     const u32 round = search.round;
     const auto from = load_constant(&search.distances[tail]);
     if (from > search.limit || (round > 0 && load(&search.levels[tail]) != round - 1)) return;
-    Pair<typename Lane::Weight> pair;
+    Arc<typename Lane::Weight> pair;
     if (search.pairs != nullptr) {
         pair = load_once(&search.pairs[arc]);
     } else {

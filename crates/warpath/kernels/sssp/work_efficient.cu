@@ -15,29 +15,9 @@
 #include "../collectives.cuh"
 #include "counts.cuh"
 #include "lanes.cuh"
+#include "../generated/sssp/work_efficient.cuh"
 
 namespace work_efficient {
-
-template <class Lane>
-struct Search {
-    const u32* tails;
-    const u32* heads;
-    const typename Lane::Weight* weights;
-    // outcore only
-    typename Lane::Distance* previous;
-    typename Lane::Distance* current;
-    // incore only: whose distance fell in the round before, and in this one
-    u8* fell;
-    u8* falls;
-    u32* marked;
-    u32* to_process;
-    u32* counts;
-    u32* places;
-    u32* out_of_range;
-    Counts* statistics;  // null if nothing is to be counted
-    u64 limit;
-    u32 arcs;
-};
 
 // The part of a list that a warp takes.
 struct Share {

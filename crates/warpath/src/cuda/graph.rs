@@ -1,17 +1,48 @@
-//! A graph in the memory of a device: its arcs by tail, as on the host, with 32-bit offsets.
+//! A graph in the memory of a device: its arcs by tail, as on the host.
 //!
 //! *Invariants.* An argument is the address of an array on the device, which lives as long as the graph there.
 
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::device::memory::{DeviceSlice, Pool, room};
+use super::device::arena::{Arena, plan_of};
+use super::device::memory::{DeviceSlice, Pool};
 use super::device::{Argument, Device};
+use super::kernel_header::{DevicePtr, cpp};
 use crate::graph::{Csr, Graph, VertexId};
 use crate::plan::Plan;
 use crate::{Error, Result};
 
-/// A graph on a device, in a pool that also has room for the work of one algorithm.
+/// The arcs of a graph on a device, by tail.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arcs {
+    /// Where those of each vertex begin, and where the last one's end.
+    pub(crate) offsets: Offsets,
+    /// The heads.
+    pub(crate) targets: DeviceSlice<VertexId>,
+}
+
+impl Arcs {
+    /// Takes room for those of a graph.
+    pub(crate) fn layout(arena: &mut Arena<'_>, graph: &Graph) -> Self {
+        let offsets =
+            Offsets::layout(arena, "offsets of the vertices", graph.vertices() as u64 + 1, has_wide_offsets(graph));
+        Arcs { offsets, targets: arena.take("heads of the arcs", graph.arcs() as u64) }
+    }
+
+    /// With 32-bit offsets.
+    pub(crate) fn narrow(offsets: DeviceSlice<u32>, targets: DeviceSlice<VertexId>) -> Self {
+        Arcs { offsets: Offsets::Narrow(offsets), targets }
+    }
+
+    /// Copies them there, in stream order.
+    pub(crate) fn upload(self, pool: &Pool, csr: &Csr) -> Result<()> {
+        self.offsets.upload(pool, csr)?;
+        pool.upload(self.targets, csr.targets())
+    }
+}
+
+/// A graph on a device with 32-bit offsets, in a pool that also has room for the work of one algorithm.
 #[derive(Debug)]
 pub(crate) struct DeviceGraph {
     /// The memory of everything here.
@@ -24,51 +55,53 @@ pub(crate) struct DeviceGraph {
     pub(crate) vertices: u32,
 }
 
-/// Adds what [`DeviceGraph::upload`] takes.
-pub(crate) fn plan_graph(graph: &Graph, plan: &mut Plan) {
-    plan_array::<u32>(plan, "offsets of the vertices", graph.vertices() as u64 + 1);
-    plan_array::<VertexId>(plan, "heads of the arcs", graph.arcs() as u64);
-}
-
-/// Adds an array of the work.
-pub(crate) fn plan_array<T>(plan: &mut Plan, what: &str, length: u64) {
-    plan.device(what, room::<T>(length));
-}
-
 impl DeviceGraph {
-    /// Takes all the memory that was planned, in one piece, and copies the graph there.
+    /// What a graph takes, and `layout` after it.
+    pub(crate) fn plan<A>(graph: &Graph, layout: impl FnOnce(&mut Arena<'_>) -> A) -> Plan {
+        plan_of(|arena| (Self::arrays(arena, graph), layout(arena)))
+    }
+
+    /// Takes that in one piece, and copies the graph there; the arrays of `layout`, too.
     ///
     /// # Errors
     ///
     /// If the graph has too many arcs, or the device too little memory.
-    pub(crate) fn upload(device: &Arc<dyn Device>, graph: &Graph, plan: &Plan) -> Result<Self> {
+    pub(crate) fn upload<A>(
+        device: &Arc<dyn Device>,
+        graph: &Graph,
+        layout: impl Fn(&mut Arena<'_>) -> A,
+    ) -> Result<(Self, A)> {
         if graph.arcs() > u32::MAX as usize {
             return Err(Error::invalid(format!(
                 "this algorithm takes graphs of fewer than 2^32 arcs on a device; this one has {}",
                 graph.arcs()
             )));
         }
-        let mut pool = Pool::new(device, plan.device_bytes())?;
-        let offsets = upload_narrow_offsets(&mut pool, graph.csr())?;
-        let targets = pool.take_filled(graph.csr().targets())?;
+        let (pool, ((offsets, targets), arrays)) =
+            Pool::lay_out(device, |arena| (Self::arrays(arena, graph), layout(arena)))?;
+        upload_narrow_offsets(&pool, offsets, graph.csr())?;
+        pool.upload(targets, graph.csr().targets())?;
         device.synchronize()?;
-        Ok(DeviceGraph { pool, offsets, targets, vertices: graph.vertices() as u32 })
+        Ok((DeviceGraph { pool, offsets, targets, vertices: graph.vertices() as u32 }, arrays))
+    }
+
+    fn arrays(arena: &mut Arena<'_>, graph: &Graph) -> (DeviceSlice<u32>, DeviceSlice<VertexId>) {
+        let offsets = arena.take("offsets of the vertices", graph.vertices() as u64 + 1);
+        (offsets, arena.take("heads of the arcs", graph.arcs() as u64))
     }
 }
 
-/// Cuts off an array of offsets of 32 bits and fills it.
+/// Fills an array with the offsets of a graph, in 32 bits.
 ///
 /// # Panics
 ///
 /// If there are too many arcs.
-pub(crate) fn upload_narrow_offsets(pool: &mut Pool, csr: &Csr) -> Result<DeviceSlice<u32>> {
+fn upload_narrow_offsets(pool: &Pool, offsets: DeviceSlice<u32>, csr: &Csr) -> Result<()> {
     assert!(csr.arcs() <= u32::MAX as usize, "offsets do not fit 32 bits");
     let wide = csr.offsets();
-    let offsets = pool.take(wide.len() as u64)?;
     pool.upload_with(offsets, wide.len(), |range, narrow| {
         narrow.iter_mut().zip(&wide[range]).for_each(|(narrow, &wide)| *narrow = wide as u32);
-    })?;
-    Ok(offsets)
+    })
 }
 
 /// Whether offsets into the arcs of a graph take 64 bits on a device.
@@ -105,27 +138,26 @@ unsafe impl Argument for Offsets {
 }
 
 impl Offsets {
-    /// Adds an array of them.
-    pub(crate) fn plan(plan: &mut Plan, what: &str, length: u64, wide: bool) {
-        if wide { plan_array::<u64>(plan, what, length) } else { plan_array::<u32>(plan, what, length) }
+    /// Takes an array of them. Its contents are undefined.
+    pub(crate) fn layout(arena: &mut Arena<'_>, what: &str, length: u64, wide: bool) -> Self {
+        if wide { Offsets::Wide(arena.take(what, length)) } else { Offsets::Narrow(arena.take(what, length)) }
     }
 
-    /// Cuts off an array of them. Its contents are undefined.
-    pub(crate) fn take(pool: &mut Pool, length: u64, wide: bool) -> Result<Self> {
-        Ok(if wide { Offsets::Wide(pool.take(length)?) } else { Offsets::Narrow(pool.take(length)?) })
-    }
-
-    /// Cuts off an array and fills it with those of a graph.
+    /// Copies those of a graph there, in stream order.
     ///
     /// # Panics
     ///
-    /// If there are too many arcs for 32 bits, and these are asked for.
-    pub(crate) fn upload(pool: &mut Pool, csr: &Csr, wide: bool) -> Result<Self> {
-        Ok(if wide {
-            Offsets::Wide(pool.take_filled(csr.offsets())?)
-        } else {
-            Offsets::Narrow(upload_narrow_offsets(pool, csr)?)
-        })
+    /// If there are too many arcs for 32 bits, and these have them.
+    pub(crate) fn upload(&self, pool: &Pool, csr: &Csr) -> Result<()> {
+        match self {
+            Offsets::Narrow(offsets) => upload_narrow_offsets(pool, *offsets, csr),
+            Offsets::Wide(offsets) => pool.upload(*offsets, csr.offsets()),
+        }
+    }
+
+    /// Where they are, for a kernel.
+    pub(crate) fn as_ptr(&self) -> DevicePtr<cpp::Offset> {
+        DevicePtr::new(self.address())
     }
 
     /// Whether they have 64 bits.

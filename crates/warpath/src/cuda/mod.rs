@@ -14,6 +14,10 @@ pub(crate) mod closure;
 #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "without the driver there is no device"))]
 pub(crate) mod device;
 pub(crate) mod graph;
+pub(crate) mod kernel_header;
+mod launch;
+mod matrix;
+mod neighborhoods;
 pub(crate) mod sssp;
 pub(crate) mod transpose;
 
@@ -105,4 +109,48 @@ pub(crate) fn no_such_device(ordinal: u32, count: usize) -> Error {
 #[cfg(not(feature = "cuda"))]
 fn not_built() -> Error {
     Error::NoDevice("this build of Warpath has no CUDA engine".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::device::memory::Pool;
+    use super::*;
+    use crate::algorithms::Parameters;
+    use crate::graph::{Graph, Unit};
+    use crate::testing::graphs_of_every_shape;
+
+    /// Prepares a graph with every algorithm that searches from a source.
+    fn check(name: &str, graph: &Graph) {
+        let parameters = Parameters::default();
+        let check = |algorithm: &AlgorithmInfo, planned: u64, pool: &Pool| {
+            assert_eq!(planned, pool.used(), "{name}, {}", algorithm.name);
+        };
+        for device in bfs::tests::devices(1) {
+            for algorithm in bfs::ALGORITHMS {
+                let prepared = (algorithm.prepare)(&device, graph, &parameters).unwrap();
+                check(&algorithm.info, (algorithm.plan)(graph, &parameters).device_bytes(), prepared.found().pool);
+            }
+            for algorithm in sssp::ALGORITHMS.iter().filter(|entry| entry.lanes.contains(&sssp::lanes_of(graph)[0])) {
+                // This one is two algorithms, each with a pool.
+                if algorithm.info.name == "mask-unsynchronized" {
+                    continue;
+                }
+                let prepared = (algorithm.prepare)(&device, graph, &parameters).unwrap();
+                check(&algorithm.info, (algorithm.plan)(graph, &parameters).device_bytes(), prepared.found().pool);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_planned_is_what_is_taken() {
+        let graphs = graphs_of_every_shape::<Unit>(1).into_iter().chain(graphs_of_every_shape::<u32>(1));
+        let graphs = graphs.chain(graphs_of_every_shape::<f64>(1));
+        for (name, graph) in graphs.filter(|(_, graph)| graph.arcs() < 2000).step_by(11) {
+            for wide in [false, true] {
+                graph::WIDE_OFFSETS.set(wide);
+                check(&name, &graph);
+            }
+        }
+        graph::WIDE_OFFSETS.set(false);
+    }
 }

@@ -14,75 +14,85 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
-use super::device::memory::{DeviceSlice, Pool};
+use super::device::arena::Arena;
+use super::device::memory::Pool;
 use super::device::{LaunchShape, arguments, images};
-use super::graph::{Offsets, plan_array};
+use super::graph::{Arcs, Offsets, has_wide_offsets};
 use crate::Result;
-use crate::graph::{Graph, VertexId};
-use crate::plan::Plan;
+use crate::graph::Graph;
 
 /// The most blocks that sum up counts: each has a sum of its own.
 const MOST_BLOCKS: u64 = 1024;
 
-/// Adds what [`transpose`] takes.
-pub(crate) fn plan_transpose(graph: &Graph, wide: bool, plan: &mut Plan) {
-    Offsets::plan(plan, "offsets of the arcs by head", graph.vertices() as u64 + 1, wide);
-    plan_array::<VertexId>(plan, "tails of the arcs", graph.arcs() as u64);
-    Offsets::plan(plan, "sums of the blocks", MOST_BLOCKS, wide);
+/// The arrays of the arcs by head.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Transpose {
+    /// The arcs by head: where those of each vertex begin, and their tails, in any order.
+    pub(crate) arcs: Arcs,
+    sums: Offsets,
 }
 
-/// Makes the arcs by head, in stream order: where those of each vertex begin, and their tails, in any order.
-pub(crate) fn transpose(
-    pool: &mut Pool,
-    offsets: Offsets,
-    targets: DeviceSlice<VertexId>,
-) -> Result<(Offsets, DeviceSlice<VertexId>)> {
-    let device = pool.device().clone();
-    let kernel = |name: &str| {
-        let bits = if offsets.is_wide() { 64 } else { 32 };
-        device.function(&images::TRANSPOSE, &format!("transpose_{name}_{bits}"))
-    };
-    let (count, sum, place, scatter) = (kernel("count")?, kernel("sum")?, kernel("place")?, kernel("scatter")?);
-    let by_head = Offsets::take(pool, offsets.length(), offsets.is_wide())?;
-    let tails = pool.take::<VertexId>(targets.length())?;
-    let sums = Offsets::take(pool, MOST_BLOCKS, offsets.is_wide())?;
-
-    let threads = device.properties().threads_per_block.min(512);
-    let blocks = device.blocks_at_once(scatter, threads, 0)?.clamp(1, MOST_BLOCKS as u32);
-    let shape = LaunchShape::line(blocks, threads);
-    let (vertices, arcs) = ((offsets.length() - 1) as u32, targets.length());
-    by_head.fill_with_zeros(pool)?;
-    let places = by_head.address_of_second();
-    // SAFETY: the arguments are the kernels', and all arrays have the lengths that they expect: there are no more blocks
-    // than sums.
-    unsafe {
-        device.launch(count, &shape, arguments![targets, arcs, places])?;
-        device.launch(sum, &shape, arguments![places, vertices, sums])?;
-        device.launch(place, &shape, arguments![places, vertices, sums])?;
-        device.launch(scatter, &shape, arguments![offsets, targets, vertices, arcs, places, tails])?;
+impl Transpose {
+    /// Takes room for those of a graph.
+    pub(crate) fn layout(arena: &mut Arena<'_>, graph: &Graph) -> Self {
+        let (vertices, wide) = (graph.vertices() as u64, has_wide_offsets(graph));
+        let offsets = Offsets::layout(arena, "offsets of the arcs by head", vertices + 1, wide);
+        let targets = arena.take("tails of the arcs", graph.arcs() as u64);
+        Transpose {
+            arcs: Arcs { offsets, targets },
+            sums: Offsets::layout(arena, "sums of the blocks", MOST_BLOCKS, wide),
+        }
     }
-    Ok((by_head, tails))
+
+    /// Makes the arcs by head from those by tail, in stream order.
+    pub(crate) fn make(&self, pool: &Pool, by_tail: Arcs) -> Result<()> {
+        let Arcs { offsets, targets } = by_tail;
+        let (Arcs { offsets: by_head, targets: tails }, sums) = (self.arcs, self.sums);
+        let device = pool.device();
+        let kernel = |name: &str| {
+            let bits = if offsets.is_wide() { 64 } else { 32 };
+            device.function(&images::TRANSPOSE, &format!("transpose_{name}_{bits}"))
+        };
+        let (count, sum, place, scatter) = (kernel("count")?, kernel("sum")?, kernel("place")?, kernel("scatter")?);
+
+        let threads = device.properties().threads_per_block.min(512);
+        let blocks = device.blocks_at_once(scatter, threads, 0)?.clamp(1, MOST_BLOCKS as u32);
+        let shape = LaunchShape::line(blocks, threads);
+        let (vertices, arcs) = ((offsets.length() - 1) as u32, targets.length());
+        by_head.fill_with_zeros(pool)?;
+        let places = by_head.address_of_second();
+        // SAFETY: the arguments are the kernels', and all arrays have the lengths that they expect: there are no more blocks
+        // than sums.
+        unsafe {
+            device.launch(count, &shape, arguments![targets, arcs, places])?;
+            device.launch(sum, &shape, arguments![places, vertices, sums])?;
+            device.launch(place, &shape, arguments![places, vertices, sums])?;
+            device.launch(scatter, &shape, arguments![offsets, targets, vertices, arcs, places, tails])?;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cuda::bfs::tests::devices;
-    use crate::graph::{GraphBuilder, ParallelEdges, Unit};
+    use crate::cuda::graph::WIDE_OFFSETS;
+    use crate::graph::{GraphBuilder, ParallelEdges, Unit, VertexId};
     use crate::testing::{Random, graphs_of_every_shape};
 
     fn check(name: &str, graph: &Graph, seed: u64) {
         let expected = graph.transpose().unwrap();
         for device in devices(seed) {
             for wide in [false, true] {
-                let mut plan = Plan::new();
-                Offsets::plan(&mut plan, "offsets", graph.vertices() as u64 + 1, wide);
-                plan_array::<VertexId>(&mut plan, "heads", graph.arcs() as u64);
-                plan_transpose(graph, wide, &mut plan);
-                let mut pool = Pool::new(&device, plan.device_bytes()).unwrap();
-                let offsets = Offsets::upload(&mut pool, graph.csr(), wide).unwrap();
-                let targets = pool.take_filled(graph.csr().targets()).unwrap();
-                let (by_head, tails) = transpose(&mut pool, offsets, targets).unwrap();
+                WIDE_OFFSETS.set(wide);
+                let layout = |arena: &mut Arena<'_>| (Arcs::layout(arena, graph), Transpose::layout(arena, graph));
+                let (pool, (arcs, transpose)) = Pool::lay_out(&device, layout).unwrap();
+                WIDE_OFFSETS.set(false);
+                arcs.upload(&pool, graph.csr()).unwrap();
+                transpose.make(&pool, arcs).unwrap();
+                let Arcs { offsets: by_head, targets: tails } = transpose.arcs;
+                assert_eq!(by_head.is_wide(), wide);
                 let by_head: Vec<u64> = match by_head {
                     Offsets::Narrow(offsets) => pool.read(offsets).unwrap().into_iter().map(u64::from).collect(),
                     Offsets::Wide(offsets) => pool.read(offsets).unwrap(),

@@ -14,14 +14,14 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
-use super::matrix::Matrix;
-use super::{CELL_BITS, Cell, DenseTask, Ended, MatrixAlgorithm};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
-use crate::cuda::device::memory::Pool;
-use crate::cuda::device::{Argument, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::plan_array;
+use super::matrix::{Arrays, Matrix, Work};
+use super::{CELL_BITS, Cell, DenseTask, MatrixAlgorithm};
+use crate::Result;
+use crate::algorithms::{AlgorithmInfo, Statistics};
+use crate::cuda::device::images;
+use crate::cuda::matrix::Ended;
+use crate::cuda::matrix::blocks::{BLOCK, Square, WIDEST, in_blocks};
 use crate::problems::Problem;
-use crate::{Control, Result};
 
 /// This algorithm's line in the table.
 pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
@@ -35,93 +35,17 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     },
     has: |cell, _| cell != Cell::U16,
     multiples: |_| (WIDEST, WIDEST),
-    plan: |_, _, plan| plan_array::<u32>(plan, "flag", 1),
+    layout: |_, _, arena| Work::flag(arena),
     strips: false,
     eliminate,
 };
 
-/// How large the blocks are.
-pub(in crate::cuda) const BLOCK: Parameter = Parameter {
-    name: "block",
-    summary: "rows and columns of a block: 16 or 32; 16",
-    values: Values::OneOf(&["16", "32"]),
-};
-/// The widest block.
-pub(in crate::cuda) const WIDEST: u64 = 32;
-
-/// The kernels' argument.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Search {
-    matrix: u64,
-    pitch: u64,
-    stopped: u64,
-    stage: u32,
-}
-
-// SAFETY: it is laid out as in the kernels.
-unsafe impl Argument for Search {}
-
-fn eliminate(matrix: &mut Matrix, task: &DenseTask<'_>) -> Result<(Ended, Statistics)> {
+fn eliminate(matrix: &Matrix, task: &DenseTask<'_>) -> Result<(Ended, Statistics)> {
     let name = matrix.cell.name();
     let image = &images::APSP_BLOCKED_FLOYD_WARSHALL;
     let function = |phase: &str| matrix.device().function(image, &format!("apsp_blocked_{phase}_{name}"));
     let functions = [function("diagonal")?, function("panels")?, function("rest")?];
-    let (address, bytes) = (matrix.cells.address(), matrix.cell.bytes() as u32);
-    in_blocks(&mut matrix.pool, (address, matrix.pitch), bytes, functions, task.parameters, task.control)
-}
-
-/// Three launches for each block of vertices, on the square matrix at this address and of this pitch, with cells of so
-/// many bytes.
-pub(in crate::cuda) fn in_blocks(
-    pool: &mut Pool,
-    (matrix, pitch): (u64, u64),
-    bytes: u32,
-    functions: [Function; 3],
-    parameters: &Parameters,
-    control: &Control,
-) -> Result<(Ended, Statistics)> {
-    /// So many stages, the host looks whether it is to go on.
-    const STAGES: u32 = 64;
-    let side: u32 = parameters.word(BLOCK.name).and_then(|word| word.parse().ok()).unwrap_or(16);
-    let blocks = (pitch / u64::from(side)) as u32;
-    let stopped = pool.take::<u32>(1)?;
-    let device = pool.device().clone();
-    let others = blocks - 1;
-    let grids = [[1, 1, 1], [others, 2, 1], [others, others, 1]];
-    let shared_bytes = 2 * side * side * bytes;
-    let launches: Vec<_> = functions
-        .into_iter()
-        .zip(grids)
-        .filter(|(_, grid)| grid[0] > 0)
-        .map(|(function, grid)| {
-            (function, LaunchShape { grid, block: [side, side, 1], shared_bytes, ..LaunchShape::line(1, 1) })
-        })
-        .collect();
-    let (before, after) = (device.event()?, device.event()?);
-    device.record(&before)?;
-    pool.fill(stopped, 0)?;
-    for stage in 0..blocks {
-        let search = Search { matrix, pitch, stopped: stopped.address(), stage };
-        for (function, shape) in &launches {
-            // SAFETY: the argument is the kernels', and the matrix has that many blocks.
-            unsafe { device.launch(*function, shape, arguments![search])? };
-        }
-        if stage % STAGES == STAGES - 1 {
-            if Ended::by(pool, stopped)? == Ended::NegativeCycle {
-                break;
-            }
-            control.progress("solve", u64::from(stage) + 1, blocks.into())?;
-        }
-    }
-    device.record(&after)?;
-    let ended = Ended::by(pool, stopped)?;
-    let seconds = device.seconds_between(&before, &after)?;
-    control.progress("solve", blocks.into(), blocks.into())?;
-    let statistics = vec![
-        ("device_nanoseconds", (seconds * 1e9) as u64),
-        ("stages", blocks.into()),
-        ("kernel_launches", u64::from(blocks) * launches.len() as u64),
-    ];
-    Ok((ended, statistics))
+    let Arrays { cells, work, .. } = matrix.arrays;
+    let square = Square { cells: cells.as_mut_ptr().cast(), pitch: matrix.pitch, bytes: matrix.cell.bytes() as u32 };
+    in_blocks(&matrix.pool, square, work.stopped(), functions, task.parameters, task.control)
 }

@@ -16,14 +16,14 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
-use super::matrix::Matrix;
-use super::{CELL_BITS, Cell, DenseTask, Ended, MatrixAlgorithm};
+use super::matrix::{Arrays, Matrix, Work};
+use super::{CELL_BITS, Cell, DenseTask, MatrixAlgorithm};
+use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Statistics};
-use crate::cuda::device::memory::Pool;
-use crate::cuda::device::{Argument, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::plan_array;
+use crate::cuda::device::{LaunchShape, images};
+use crate::cuda::matrix::Ended;
+use crate::cuda::matrix::by_vertex::{by_vertex, one_thread_a_pair};
 use crate::problems::Problem;
-use crate::{Control, Result};
 
 /// The line of `floyd-warshall` in the table.
 pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
@@ -37,7 +37,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     },
     has: |cell, _| cell != Cell::U16,
     multiples: |_| (1, LINE),
-    plan: |_, _, plan| plan_array::<u32>(plan, "flag", 1),
+    layout: |_, _, arena| Work::flag(arena),
     strips: false,
     eliminate: |matrix, task| {
         let shape = one_thread_a_pair(matrix.vertices);
@@ -47,17 +47,6 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
 
 /// Rows have a multiple of so many cells: whole lines of 128 bytes, whatever the cells are.
 const LINE: u64 = 32;
-
-/// A thread for each pair of so many vertices.
-pub(in crate::cuda) fn one_thread_a_pair(vertices: u64) -> LaunchShape {
-    /// Threads of a block across: with four down the quickest of those tried.
-    const ACROSS: u32 = 64;
-    /// Blocks that a grid can have down.
-    const MOST: u64 = 65_535;
-    let down = [4, 8].into_iter().find(|&down| vertices.div_ceil(down) <= MOST).unwrap_or(16);
-    let blocks = [vertices.div_ceil(ACROSS.into()) as u32, vertices.div_ceil(down) as u32, 1];
-    LaunchShape { grid: blocks, block: [ACROSS, down as u32, 1], ..LaunchShape::line(1, 1) }
-}
 
 /// The line of `floyd-warshall-rows` in the table.
 pub(crate) const ROWS: MatrixAlgorithm = MatrixAlgorithm {
@@ -78,83 +67,10 @@ pub(crate) const ROWS: MatrixAlgorithm = MatrixAlgorithm {
     ..ALGORITHM
 };
 
-/// The kernels' argument.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Search {
-    matrix: u64,
-    pitch: u64,
-    stopped: u64,
-    vertices: u32,
-    through: u32,
-}
-
-// SAFETY: it is laid out as in the kernels.
-unsafe impl Argument for Search {}
-
-fn eliminate(
-    matrix: &mut Matrix,
-    task: &DenseTask<'_>,
-    kernel: &str,
-    shape: &LaunchShape,
-) -> Result<(Ended, Statistics)> {
+fn eliminate(matrix: &Matrix, task: &DenseTask<'_>, kernel: &str, shape: &LaunchShape) -> Result<(Ended, Statistics)> {
     let name = format!("{kernel}_{}", matrix.cell.name());
     let function = matrix.device().function(&images::APSP_FLOYD_WARSHALL, &name)?;
-    let (address, vertices) = (matrix.cells.address(), task.graph.vertices() as u32);
-    by_vertex(&mut matrix.pool, (address, matrix.pitch), vertices, function, shape, task.control)
-}
-
-/// A launch for each vertex, on the matrix at this address and of this pitch.
-pub(in crate::cuda) fn by_vertex(
-    pool: &mut Pool,
-    (matrix, pitch): (u64, u64),
-    vertices: u32,
-    function: Function,
-    shape: &LaunchShape,
-    control: &Control,
-) -> Result<(Ended, Statistics)> {
-    /// So many launches, the host looks whether it is to go on.
-    const LAUNCHES: u32 = 256;
-    let stopped = pool.take::<u32>(1)?;
-    let device = pool.device().clone();
-    let (before, after) = (device.event()?, device.event()?);
-    device.record(&before)?;
-    pool.fill(stopped, 0)?;
-    for through in 0..vertices {
-        let search = Search { matrix, pitch, stopped: stopped.address(), vertices, through };
-        // SAFETY: the argument is the kernels', and the matrix has that many rows and columns.
-        unsafe { device.launch(function, shape, arguments![search])? };
-        if through % LAUNCHES == LAUNCHES - 1 {
-            if Ended::by(pool, stopped)? == Ended::NegativeCycle {
-                break;
-            }
-            control.progress("solve", u64::from(through) + 1, vertices.into())?;
-        }
-    }
-    device.record(&after)?;
-    let ended = Ended::by(pool, stopped)?;
-    let seconds = device.seconds_between(&before, &after)?;
-    control.progress("solve", vertices.into(), vertices.into())?;
-    let launches = ("kernel_launches", vertices.into());
-    Ok((ended, vec![("device_nanoseconds", (seconds * 1e9) as u64), launches]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_grid_has_all_pairs_and_is_not_too_high() {
-        for vertices in [1, 63, 64, 65, 4_099, 82_168, 262_140, 262_141, 524_280, 524_281, 1_048_560] {
-            let LaunchShape { grid, block, .. } = one_thread_a_pair(vertices);
-            for side in 0..2 {
-                let threads = u64::from(grid[side]) * u64::from(block[side]);
-                assert!(
-                    (vertices..vertices + u64::from(block[side])).contains(&threads),
-                    "{vertices}: {grid:?} {block:?}"
-                );
-            }
-            assert!(grid[1] <= 65_535 && block[0] * block[1] <= 1024, "{vertices}: {grid:?} {block:?}");
-        }
-    }
+    let Arrays { cells, work, .. } = matrix.arrays;
+    let rows = (cells.as_mut_ptr().cast(), matrix.pitch);
+    by_vertex(&matrix.pool, rows, work.stopped(), task.graph.vertices() as u32, function, shape, task.control)
 }

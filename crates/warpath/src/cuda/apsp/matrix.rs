@@ -14,13 +14,15 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use rayon::prelude::*;
 
-use super::successors::Room;
-use super::{Cell, DenseLane, DenseTask};
+use super::successors::{Distances, Room};
+use super::{Cell, DenseLane, DenseTask, MatrixAlgorithm};
+use crate::algorithms::Statistics;
+use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::device::{Argument, Device, LaunchShape, arguments, images};
-use crate::cuda::graph::plan_array;
+use crate::cuda::device::{Device, LaunchShape, arguments, images};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::cuda::matrix::tiles::Workspace;
 use crate::graph::{Graph, VertexId, Weight, with_weights};
-use crate::plan::Plan;
 use crate::{Error, Result};
 
 /// How many bytes the buffer has that rows come back through, unless one row is more.
@@ -33,9 +35,8 @@ pub(super) const THREADS: u32 = 256;
 #[derive(Debug)]
 pub(crate) struct Matrix {
     pub(super) pool: Pool,
-    /// The cells.
-    pub(super) cells: DeviceSlice<u8>,
-    /// What they are.
+    pub(super) arrays: Arrays,
+    /// What the cells are.
     pub(super) cell: Cell,
     /// Rows, with those beyond the vertices.
     pub(super) rows: u64,
@@ -43,14 +44,46 @@ pub(crate) struct Matrix {
     pub(super) pitch: u64,
     pub(super) vertices: u64,
     pub(super) range: Range,
-    /// What successors are derived from, if they are wanted.
-    pub(super) room: Option<Room>,
-    buffer: DeviceSlice<u8>,
-    /// One value for the survey.
-    greatest: DeviceSlice<u64>,
     /// What turns cells into distances.
     to_rows: String,
     unreachable: u64,
+}
+
+/// The arrays of a matrix, and of the work on it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrays {
+    /// The cells.
+    pub(super) cells: DeviceSlice<u8>,
+    buffer: DeviceSlice<u8>,
+    /// One value for the survey.
+    greatest: DeviceSlice<u64>,
+    /// What successors are derived from, if they are wanted.
+    pub(super) room: Option<Room>,
+    pub(super) work: Work,
+}
+
+/// What algorithms take beside the matrix.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cuda) enum Work {
+    /// A flag that says why they have stopped before their end.
+    Flag(DeviceSlice<u32>),
+    /// What tiles need.
+    Tiles(Workspace),
+}
+
+impl Work {
+    /// A flag.
+    pub(super) fn flag(arena: &mut Arena<'_>) -> Self {
+        Work::Flag(arena.take("flag", 1))
+    }
+
+    /// 1 where the work has stopped before its end.
+    pub(super) fn stopped(&self) -> DeviceSlice<u32> {
+        match self {
+            Work::Flag(stopped) => *stopped,
+            Work::Tiles(workspace) => workspace.stopped,
+        }
+    }
 }
 
 /// What has to be known of the weights to judge a result: see [`super`].
@@ -140,39 +173,39 @@ macro_rules! float {
 }
 float!(f32, f64);
 
-/// The kernels' first argument, within another.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(super) struct MatrixArgument {
-    pub(super) cells: u64,
-    pub(super) pitch: u64,
-    pub(super) vertices: u64,
-    pub(super) threshold: i64,
-}
+kernel_header! {
+    path: "apsp/matrix";
+    namespace: apsp_matrix;
 
-/// The argument of the kernels that look for the greatest distance.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Survey {
-    pub(super) matrix: MatrixArgument,
-    pub(super) rows: u64,
-    pub(super) greatest: u64,
-}
-// SAFETY: it is laid out as in the kernels.
-unsafe impl Argument for Survey {}
+    /// A matrix, of which the first rows and columns are those of vertices.
+    pub(super) struct MatrixArgument {
+        pub(super) cells: DevicePtr<cpp::Void>,
+        /// Cells from row to row.
+        pub(super) pitch: u64,
+        pub(super) vertices: u64,
+        /// Integers from here on are no distances.
+        pub(super) threshold: i64,
+    }
 
-/// The argument of the kernels that make rows.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Rows {
-    matrix: MatrixArgument,
-    first: u64,
-    count: u64,
-    unreachable: u64,
-    to: u64,
+    /// The argument of the kernels that look for the greatest distance.
+    pub(super) struct Survey {
+        pub(super) matrix: MatrixArgument,
+        /// So many of its rows are surveyed.
+        pub(super) rows: u64,
+        /// As `key_of` has it.
+        pub(super) greatest: DeviceMutPtr<u64>,
+    }
+
+    /// The argument of the kernels that make rows.
+    struct Rows {
+        matrix: MatrixArgument,
+        first: u64,
+        count: u64,
+        /// The bits of what stands for no distance.
+        unreachable: u64,
+        to: DeviceMutPtr<cpp::Void>,
+    }
 }
-// SAFETY: it is laid out as in the kernels.
-unsafe impl Argument for Rows {}
 
 /// Rows and cells of a row, for so many vertices.
 pub(super) fn sides(vertices: u64, (rows, columns): (u64, u64)) -> (u64, u64) {
@@ -185,42 +218,50 @@ fn buffer_bytes<L: DenseLane>(vertices: u64) -> u64 {
 }
 
 impl Matrix {
-    /// Adds what it takes.
-    pub(super) fn plan<L: DenseLane>(cell: Cell, vertices: u64, multiples: (u64, u64), plan: &mut Plan) {
-        let (rows, pitch) = sides(vertices, multiples);
-        plan_array::<u8>(plan, "matrix", rows.saturating_mul(pitch).saturating_mul(cell.bytes()));
-        plan_array::<u8>(plan, "rows on their way", buffer_bytes::<L>(vertices));
-        plan_array::<u64>(plan, "the greatest distance", 1);
+    /// Takes room for a matrix of such cells, for the successors of so many sources, and for the work of an algorithm.
+    pub(super) fn layout<L: DenseLane>(
+        arena: &mut Arena<'_>,
+        algorithm: &MatrixAlgorithm,
+        cell: Cell,
+        vertices: u64,
+        successors_of: Option<u64>,
+    ) -> Arrays {
+        let (rows, pitch) = sides(vertices, (algorithm.multiples)(cell));
+        let bytes = rows.saturating_mul(pitch).saturating_mul(cell.bytes());
+        let successors_of = successors_of.filter(|_| !cell.is_float());
+        Arrays {
+            cells: arena.take("matrix", bytes),
+            buffer: arena.take("rows on their way", buffer_bytes::<L>(vertices)),
+            greatest: arena.take("the greatest distance", 1),
+            room: successors_of.map(|sources| Room::layout(arena, cell, vertices, bytes, sources)),
+            work: (algorithm.layout)(cell, vertices, arena),
+        }
     }
 
-    /// Takes all that was planned, and fills the matrix with the weights of arcs.
+    /// Takes room for the work of an algorithm, and fills the matrix with the weights of arcs.
     pub(super) fn upload<L: DenseLane>(
         device: &Arc<dyn Device>,
         task: &DenseTask<'_>,
         cell: Cell,
         range: Range,
-        multiples: (u64, u64),
-        plan: &Plan,
+        algorithm: &MatrixAlgorithm,
     ) -> Result<Self> {
         let vertices = task.graph.vertices() as u64;
-        let (rows, pitch) = sides(vertices, multiples);
-        let mut pool = Pool::new(device, plan.device_bytes())?;
-        let cells = pool.take(rows * pitch * cell.bytes())?;
-        let buffer = pool.take(buffer_bytes::<L>(vertices))?;
-        let greatest = pool.take(1)?;
-        let room = task.successors_of.filter(|_| !cell.is_float());
-        let room = room.map(|sources| Room::take(&mut pool, cell, vertices, cells.length(), sources)).transpose()?;
+        let (rows, pitch) = sides(vertices, (algorithm.multiples)(cell));
+        let sources = task.successors_of.map(|sources| sources.len() as u64);
+        let layout = |arena: &mut Arena<'_>| Self::layout::<L>(arena, algorithm, cell, vertices, sources);
+        let (pool, arrays) = Pool::lay_out(device, layout)?;
+        if let (Some(room), Some(sources)) = (&arrays.room, task.successors_of) {
+            pool.upload(room.sources, sources)?;
+        }
         let matrix = Matrix {
             pool,
-            cells,
+            arrays,
             cell,
             rows,
             pitch,
             vertices,
             range,
-            room,
-            buffer,
-            greatest,
             to_rows: format!("apsp_matrix_rows_{}_{}", cell.name(), L::DISTANCES),
             unreachable: L::unreachable_bits(),
         };
@@ -232,8 +273,8 @@ impl Matrix {
             Cell::F32 => matrix.fill::<f32>(task)?,
             Cell::F64 => matrix.fill::<f64>(task)?,
         }
-        if let Some(room) = &matrix.room {
-            matrix.pool.copy(room.weights, matrix.cells)?;
+        if let Some(room) = &arrays.room {
+            matrix.pool.copy(room.weights, arrays.cells)?;
         }
         device.synchronize()?;
         Ok(matrix)
@@ -242,7 +283,8 @@ impl Matrix {
     fn fill<T: Number>(&self, task: &DenseTask<'_>) -> Result<()> {
         let pitch = self.pitch as usize;
         let count = self.rows as usize * pitch;
-        self.pool.upload_with(self.cells.cast::<T>(), count, |range, piece| write_cells(task, pitch, range, piece))
+        self.pool
+            .upload_with(self.arrays.cells.cast::<T>(), count, |range, piece| write_cells(task, pitch, range, piece))
     }
 
     /// What the device's memory is.
@@ -251,8 +293,13 @@ impl Matrix {
     }
 
     fn argument(&self) -> MatrixArgument {
-        let Matrix { cells, pitch, vertices, range, .. } = self;
-        MatrixArgument { cells: cells.address(), pitch: *pitch, vertices: *vertices, threshold: range.threshold }
+        let Matrix { arrays, pitch, vertices, range, .. } = self;
+        MatrixArgument {
+            cells: arrays.cells.as_ptr().cast(),
+            pitch: *pitch,
+            vertices: *vertices,
+            threshold: range.threshold,
+        }
     }
 
     /// Blocks for so many rows.
@@ -265,11 +312,12 @@ impl Matrix {
     pub(super) fn is_in_range(&self) -> Result<bool> {
         let device = self.device();
         let function = device.function(&images::APSP_MATRIX, &format!("apsp_matrix_survey_{}", self.cell.name()))?;
-        self.pool.fill(self.greatest, 0)?;
-        let argument = Survey { matrix: self.argument(), rows: self.vertices, greatest: self.greatest.address() };
+        let greatest = self.arrays.greatest;
+        self.pool.fill(greatest, 0)?;
+        let argument = Survey { matrix: self.argument(), rows: self.vertices, greatest: greatest.as_mut_ptr() };
         // SAFETY: the argument is the kernel's, and the matrix has as many cells as it says.
         unsafe { device.launch(function, &self.shape(self.vertices), arguments![argument])? };
-        let [key] = self.pool.read_array::<u64, 1>(self.greatest)?;
+        let [key] = self.pool.read_array::<u64, 1>(greatest)?;
         Ok(self.range.has_room(self.cell, key))
     }
 
@@ -280,22 +328,40 @@ impl Matrix {
         }
         let device = self.device();
         let function = device.function(&images::APSP_MATRIX, &self.to_rows)?;
-        let row = self.vertices as usize;
-        let at_once = (self.buffer.length() / (row * size_of::<D>()) as u64) as usize;
+        let (row, buffer) = (self.vertices as usize, self.arrays.buffer);
+        let at_once = (buffer.length() / (row * size_of::<D>()) as u64) as usize;
         let mut first = first;
         for rows in to.chunks_mut(at_once * row) {
             let count = (rows.len() / row) as u64;
             if first + count > self.vertices {
                 return Err(Error::invalid("rows beyond the end of a matrix"));
             }
-            let (unreachable, to) = (self.unreachable, self.buffer.address());
+            let (unreachable, to) = (self.unreachable, buffer.as_mut_ptr().cast());
             let argument = Rows { matrix: self.argument(), first, count, unreachable, to };
             // SAFETY: the argument is the kernel's, and the buffer has room for that many rows.
             unsafe { device.launch(function, &self.shape(count), arguments![argument])? };
-            self.pool.read_into(self.buffer.cast::<D>().part(0, rows.len() as u64), rows)?;
+            self.pool.read_into(buffer.cast::<D>().part(0, rows.len() as u64), rows)?;
             first += count;
         }
         Ok(())
+    }
+}
+
+impl Matrix {
+    /// Derives the successors, if they are wanted and there is room for them, from the distances that the matrix has now.
+    pub(super) fn derive_successors(&self, task: &DenseTask<'_>) -> Result<Statistics> {
+        let Matrix { pool, arrays, cell, pitch, vertices, range, .. } = self;
+        let Some(room) = &arrays.room else { return Ok(Vec::new()) };
+        let (cells, threshold) = (arrays.cells, range.threshold);
+        room.derive(&Distances { pool, cells, cell: *cell, pitch: *pitch, vertices: *vertices, threshold }, task)
+    }
+
+    /// The successors, row by row, as many as `to` has; false if they are not derived here.
+    pub(crate) fn read_successors(&self, to: &mut [VertexId]) -> Result<bool> {
+        match &self.arrays.room {
+            Some(room) if !to.is_empty() => self.pool.read_into(room.successors, to).map(|()| true),
+            _ => Ok(false),
+        }
     }
 }
 

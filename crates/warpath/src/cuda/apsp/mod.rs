@@ -35,18 +35,18 @@ pub(crate) mod outgoing;
 pub(crate) mod repeated_sssp;
 pub(crate) mod searches;
 pub(crate) mod strips;
-mod successors;
+pub(in crate::cuda) mod successors;
 pub(crate) mod tiled_floyd_warshall;
-pub(super) mod tiles;
 
 use std::sync::Arc;
 
-use matrix::Matrix;
+use matrix::{Matrix, Work};
 use searches::SearchesAlgorithm;
 use strips::{Cut, Kept, Room, Strips};
 
 use super::device::Device;
-use super::device::memory::{DeviceSlice, Pool};
+use super::device::arena::{Arena, plan_of};
+use super::matrix::Ended;
 use super::sssp::LaneOnDevice;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, U32Narrow, U32Wide, UnitLane, VertexId};
@@ -179,22 +179,6 @@ pub(crate) struct DenseTask<'a> {
     pub(crate) state: Option<&'a KeptState>,
 }
 
-/// How the work on a matrix ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
-    /// All vertices have been admitted.
-    Complete,
-    /// Some vertices that take part are on a cycle of negative length.
-    NegativeCycle,
-}
-
-impl Ended {
-    /// What the flag says that kernels raise, once the device has come here.
-    pub(super) fn by(pool: &Pool, stopped: DeviceSlice<u32>) -> Result<Self> {
-        Ok(if pool.read_array(stopped)? == [0] { Ended::Complete } else { Ended::NegativeCycle })
-    }
-}
-
 /// What came of a task.
 #[derive(Debug)]
 pub(crate) enum Solved {
@@ -244,7 +228,7 @@ impl ApspAlgorithm {
 #[derive(Debug)]
 pub(crate) enum Finished {
     /// In one piece on one device.
-    Whole(Matrix),
+    Whole(Box<Matrix>),
     /// In strips.
     Strips(Strips),
 }
@@ -284,12 +268,12 @@ pub(crate) struct MatrixAlgorithm {
     pub(crate) has: fn(Cell, (u32, u32)) -> bool,
     /// Rows and columns of the matrix are multiples of these.
     pub(crate) multiples: fn(Cell) -> (u64, u64),
-    /// Adds what it takes beside the matrix.
-    pub(crate) plan: fn(Cell, vertices: u64, &mut Plan),
+    /// Takes room for what it needs beside the matrix.
+    pub(in crate::cuda) layout: fn(Cell, vertices: u64, &mut Arena<'_>) -> Work,
     /// Whether it works on strips of the matrix, too.
     pub(crate) strips: bool,
     /// Does the work; statistics start with the time that the device took.
-    pub(crate) eliminate: fn(&mut Matrix, &DenseTask<'_>) -> Result<(Ended, Statistics)>,
+    pub(crate) eliminate: fn(&Matrix, &DenseTask<'_>) -> Result<(Ended, Statistics)>,
 }
 
 /// Every all-pairs algorithm of this engine.
@@ -349,16 +333,7 @@ impl MatrixAlgorithm {
 
     /// What a matrix of such cells takes in one piece, and, if they are wanted, the successors of so many sources.
     fn plan_whole<L: DenseLane>(&self, cell: Cell, vertices: u64, successors_of: Option<u64>) -> Plan {
-        let mut plan = Plan::new();
-        let multiples = (self.multiples)(cell);
-        Matrix::plan::<L>(cell, vertices, multiples, &mut plan);
-        if let Some(sources) = successors_of.filter(|_| !cell.is_float()) {
-            let (rows, pitch) = matrix::sides(vertices, multiples);
-            let bytes = rows.saturating_mul(pitch).saturating_mul(cell.bytes());
-            successors::plan(cell, vertices, bytes, sources, &mut plan);
-        }
-        (self.plan)(cell, vertices, &mut plan);
-        plan
+        plan_of(|arena| Matrix::layout::<L>(arena, self, cell, vertices, successors_of))
     }
 
     /// Whether a device can find the successors of so many sources, too; else the host does.
@@ -419,7 +394,7 @@ impl MatrixAlgorithm {
         kept: Option<&Kept>,
     ) -> Result<String> {
         let mut rounding = format!("cuda {}", self.info.name);
-        if let Some(block) = parameters.word(blocked_floyd_warshall::BLOCK.name) {
+        if let Some(block) = parameters.word(super::matrix::blocks::BLOCK.name) {
             rounding += &format!(" in blocks of {block}");
         }
         let Some(&cell) = L::CELLS.first().filter(|cell| cell.is_float()) else { return Ok(rounding) };
@@ -476,12 +451,11 @@ impl MatrixAlgorithm {
             plan.check(room.host_bytes)?;
             device_bytes = device_bytes.max(plan.device_bytes());
             let mut matrix = match cut {
-                Some(cut) => Finished::Strips(Strips::new(devices, task, cut, range, &plan)?),
+                Some(cut) => Finished::Strips(Strips::new(devices, task, cut, range)?),
                 None => {
-                    let multiples = (self.multiples)(cell);
                     let fits = self.has_room_for_successors::<L>(cell, vertices, room, wanted);
                     let task = &DenseTask { successors_of: task.successors_of.filter(|_| fits), ..*task };
-                    Finished::Whole(Matrix::upload::<L>(&devices[0], task, cell, range, multiples, &plan)?)
+                    Finished::Whole(Box::new(Matrix::upload::<L>(&devices[0], task, cell, range, self)?))
                 }
             };
             let uploaded = start.elapsed().as_secs_f64();

@@ -14,9 +14,10 @@ use std::sync::Arc;
 use bytemuck::Pod;
 
 use super::searches::RowsOnDevice;
+use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::device::{Argument, Device, Event, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::plan_array;
+use crate::cuda::device::{Device, Event, Function, LaunchShape, arguments, images};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::sssp::DeviceLane;
 use crate::graph::VertexId;
 use crate::plan::Plan;
@@ -42,41 +43,56 @@ pub(crate) struct Wanted<'a> {
     pub(crate) facts: bool,
 }
 
-/// Facts about a row, as the kernel has them.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-pub(crate) struct RawFacts {
-    /// How many vertices have a distance.
-    pub(crate) reached: u64,
-    /// The greatest distance; of signed ones with the top bit flipped.
-    pub(crate) greatest: u64,
-    low: u64,
-    high: i64,
+kernel_header! {
+    path: "apsp/search_rows";
+    namespace: apsp_search_rows;
+
+    /// What there is to say of a row.
+    #[derive(bytemuck::Pod, bytemuck::Zeroable)]
+    pub(crate) struct RawFacts {
+        /// How many vertices have a distance.
+        pub(crate) reached: u64,
+        /// The greatest distance; of signed ones with the top bit flipped; 0 if nothing was reached.
+        pub(crate) greatest: u64,
+        /// The sum is low + high * 2^32: of the lower halves of the distances,
+        low: u64,
+        /// and of the upper ones, which may be below zero.
+        high: u64,
+    }
+
+    /// Rows of numbers; the greatest of their type stands for no distance.
+    struct Rows {
+        numbers: DevicePtr<cpp::Void>,
+        /// From row to row.
+        stride: u64,
+        count: u64,
+        columns: u64,
+        /// The vertex of each column; null where that is its number.
+        targets: DevicePtr<VertexId>,
+        /// The vertex of each row.
+        sources: DevicePtr<VertexId>,
+        /// Of each vertex; distances are those of weights that these have changed.
+        potentials: DevicePtr<i64>,
+        to: DeviceMutPtr<cpp::Void>,
+    }
 }
 
 impl RawFacts {
     /// The sum of all distances.
     pub(crate) fn sum(&self) -> i128 {
-        (i128::from(self.high) << 32) + i128::from(self.low)
+        (i128::from(self.high as i64) << 32) + i128::from(self.low)
     }
 }
 
-/// The kernels' argument.
-#[repr(C)]
+/// The arrays of what goes out.
 #[derive(Debug, Clone, Copy)]
-struct Rows {
-    numbers: u64,
-    stride: u64,
-    count: u64,
-    columns: u64,
-    targets: u64,
-    sources: u64,
-    potentials: u64,
-    to: u64,
+struct Arrays {
+    targets: Option<DeviceSlice<VertexId>>,
+    potentials: Option<DeviceSlice<i64>>,
+    sources: DeviceSlice<VertexId>,
+    /// Packed rows, or facts.
+    packed: DeviceSlice<u64>,
 }
-
-// SAFETY: it is laid out as in the kernels.
-unsafe impl Argument for Rows {}
 
 /// Where rows go out.
 #[derive(Debug)]
@@ -84,11 +100,7 @@ pub(crate) struct Outgoing {
     pool: Pool,
     kernel: Function,
     columns: u64,
-    targets: Option<DeviceSlice<VertexId>>,
-    sources: DeviceSlice<VertexId>,
-    potentials: Option<DeviceSlice<i64>>,
-    /// Packed rows, or facts.
-    packed: DeviceSlice<u64>,
+    arrays: Arrays,
     /// When they are packed.
     done: Event,
 }
@@ -108,36 +120,41 @@ impl Wanted<'_> {
         self.rows.saturating_mul(self.columns).saturating_mul(self.bytes()).div_ceil(8)
     }
 
+    fn layout(&self, arena: &mut Arena<'_>) -> Arrays {
+        Arrays {
+            targets: self.targets.map(|targets| arena.take("targets", targets.len() as u64)),
+            potentials: self.potentials.map(|vertices| arena.take("potentials", vertices)),
+            sources: arena.take("sources of the rows", self.rows),
+            packed: {
+                let what = if self.facts { "facts about the rows" } else { "rows on their way" };
+                arena.take(what, self.words())
+            },
+        }
+    }
+
     /// Adds what it takes.
     pub(crate) fn plan(&self, plan: &mut Plan) {
-        if let Some(targets) = self.targets {
-            plan_array::<VertexId>(plan, "targets", targets.len() as u64);
-        }
-        if let Some(vertices) = self.potentials {
-            plan_array::<i64>(plan, "potentials", vertices);
-        }
-        plan_array::<VertexId>(plan, "sources of the rows", self.rows);
-        let what = if self.facts { "facts about the rows" } else { "rows on their way" };
-        plan_array::<u64>(plan, what, self.words());
+        self.layout(&mut Arena::counting(plan));
     }
 }
 
 impl Outgoing {
     /// Takes what was planned.
     pub(crate) fn new(device: &Arc<dyn Device>, wanted: &Wanted<'_>, potentials: &[i64]) -> Result<Self> {
-        let mut plan = Plan::new();
-        wanted.plan(&mut plan);
-        let mut pool = Pool::new(device, plan.device_bytes())?;
+        let (pool, arrays) = Pool::lay_out(device, |arena| wanted.layout(arena))?;
+        if let (Some(to), Some(targets)) = (arrays.targets, wanted.targets) {
+            pool.upload(to, targets)?;
+        }
+        if let Some(to) = arrays.potentials {
+            pool.upload(to, potentials)?;
+        }
         let number = if wanted.lane.words() == 1 { "u32" } else { "u64" };
         let out = if wanted.potentials.is_some() { "i64" } else { number };
         let what = if wanted.facts { "sum_up" } else { "pack" };
         Ok(Outgoing {
             kernel: device.function(&images::APSP_SEARCH_ROWS, &format!("apsp_{what}_{number}_{out}"))?,
             columns: wanted.columns,
-            targets: wanted.targets.map(|targets| pool.take_filled(targets)).transpose()?,
-            potentials: wanted.potentials.map(|_| pool.take_filled(potentials)).transpose()?,
-            sources: pool.take(wanted.rows)?,
-            packed: pool.take(wanted.words())?,
+            arrays,
             done: device.event()?,
             pool,
         })
@@ -146,18 +163,19 @@ impl Outgoing {
     /// Has the rows of these sources packed, or summed up, in stream order. What was packed before must be on the host.
     pub(crate) fn pack(&self, rows: RowsOnDevice<'_>, sources: &[VertexId]) -> Result<()> {
         let device = self.pool.device();
-        if self.potentials.is_some() {
-            self.pool.upload(self.sources, sources)?;
+        let Arrays { targets, potentials, sources: of_rows, packed } = self.arrays;
+        if potentials.is_some() {
+            self.pool.upload(of_rows, sources)?;
         }
         let argument = Rows {
-            numbers: rows.words.address(),
+            numbers: rows.words.as_ptr().cast(),
             stride: rows.stride,
             count: sources.len() as u64,
             columns: self.columns,
-            targets: self.targets.map_or(0, |targets| targets.address()),
-            sources: self.sources.address(),
-            potentials: self.potentials.map_or(0, |potentials| potentials.address()),
-            to: self.packed.address(),
+            targets: targets.map_or(DevicePtr::NULL, |targets| targets.as_ptr()),
+            sources: of_rows.as_ptr(),
+            potentials: potentials.map_or(DevicePtr::NULL, |potentials| potentials.as_ptr()),
+            to: packed.as_mut_ptr().cast(),
         };
         let most = u64::from(device.properties().multiprocessors) * 16;
         let shape = LaunchShape::line((sources.len() as u64).clamp(1, most) as u32, THREADS);
@@ -168,7 +186,7 @@ impl Outgoing {
 
     /// Brings packed rows home, from the `first` on, as many as `to` has room for, while the device goes on.
     pub(crate) fn read<D: Pod + Send>(&self, first: u64, to: &mut [D]) -> Result<()> {
-        let part = self.packed.cast::<D>().part(first * self.columns, to.len() as u64);
+        let part = self.arrays.packed.cast::<D>().part(first * self.columns, to.len() as u64);
         self.pool.device().wait(&self.done)?;
         // SAFETY: they have been packed, and the next ones are not before this returns.
         unsafe { self.pool.read_beside(part, to) }
@@ -178,7 +196,7 @@ impl Outgoing {
     pub(crate) fn facts(&self, rows: usize) -> Result<Vec<RawFacts>> {
         let none = RawFacts { reached: 0, greatest: 0, low: 0, high: 0 };
         let mut facts = memory::filled("the facts about rows", rows, none)?;
-        let part = self.packed.cast::<RawFacts>().part(0, rows as u64);
+        let part = self.arrays.packed.cast::<RawFacts>().part(0, rows as u64);
         self.pool.device().wait(&self.done)?;
         // SAFETY: as above.
         unsafe { self.pool.read_beside(part, &mut facts)? };

@@ -16,14 +16,13 @@
 
 use super::searches::{Finished, RowsOnDevice, Searches, SearchesAlgorithm, SearchesTask};
 use crate::algorithms::{AlgorithmInfo, Statistics, add_counters};
-use crate::cuda::bfs::THREADS;
 use crate::cuda::device::Event;
+use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::graph::plan_array;
+use crate::cuda::launch::THREADS;
 use crate::cuda::sssp::mask::{self, COARSENING};
 use crate::cuda::sssp::{DeviceLane, NON_NEGATIVE_LANES, PreparedSssp, SsspTask, many_sources};
 use crate::graph::{Graph, VertexId};
-use crate::plan::Plan;
 use crate::problems::Problem;
 use crate::{Control, Result};
 
@@ -40,14 +39,11 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     lanes: NON_NEGATIVE_LANES,
     plan: |task| {
         let mut plan = (mask::ALGORITHM.plan)(task.graph, task.parameters);
-        plan_rows(task, &mut plan);
+        layout(&mut Arena::counting(&mut plan), task);
         plan
     },
     prepare: |device, task| {
-        let mut plan = Plan::new();
-        plan_rows(task, &mut plan);
-        let mut pool = Pool::new(device, plan.device_bytes())?;
-        let rows = pool.take(words(task))?;
+        let (pool, rows) = Pool::lay_out(device, |arena| layout(arena, task))?;
         Ok(Box::new(RepeatedSssp {
             graph: task.graph,
             lane: task.lane,
@@ -61,12 +57,9 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     },
 };
 
-fn words(task: &SearchesTask<'_>) -> u64 {
-    many_sources::stride(task.graph).saturating_mul(task.lane.words()).saturating_mul(task.rows)
-}
-
-fn plan_rows(task: &SearchesTask<'_>, plan: &mut Plan) {
-    plan_array::<u32>(plan, &format!("distances of {} searches", task.rows), words(task));
+fn layout(arena: &mut Arena<'_>, task: &SearchesTask<'_>) -> DeviceSlice<u32> {
+    let words = many_sources::stride(task.graph).saturating_mul(task.lane.words()).saturating_mul(task.rows);
+    arena.take(format!("distances of {} searches", task.rows), words)
 }
 
 /// A graph on a device, and room for rows.

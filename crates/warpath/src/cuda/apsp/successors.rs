@@ -46,18 +46,16 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
-use super::matrix::Matrix;
 use super::{Cell, DenseTask};
 use crate::Result;
 use crate::algorithms::Statistics;
+use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::device::{Argument, LaunchShape, arguments, images};
-use crate::cuda::graph::plan_array;
+use crate::cuda::device::{LaunchShape, arguments, images};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::graph::{NO_VERTEX, VertexId};
-use crate::plan::Plan;
 
-/// As in the kernels: tails of a chunk, and columns of a slice.
-const CHUNK: u64 = 128;
+/// Columns of a slice: one for each lane of a warp.
 const SLICE: u64 = 32;
 /// Arcs are written down if they are at most one in so many cells.
 const CELLS_OF_ARC: u64 = 16;
@@ -74,7 +72,7 @@ thread_local! {
 }
 
 /// What is kept from before the work on a matrix, and room for all that is derived.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
     /// The matrix as it was before.
     pub(super) weights: DeviceSlice<u8>,
@@ -82,8 +80,8 @@ pub(super) struct Room {
     degrees: DeviceSlice<u32>,
     starts: DeviceSlice<u64>,
     arcs: DeviceSlice<u8>,
-    sources: DeviceSlice<VertexId>,
-    successors: DeviceSlice<VertexId>,
+    pub(super) sources: DeviceSlice<VertexId>,
+    pub(super) successors: DeviceSlice<VertexId>,
     unexplained: DeviceSlice<u32>,
 }
 
@@ -100,96 +98,105 @@ fn arcs_room(cell: Cell, vertices: u64) -> (u64, u64) {
 /// The numbers of chunks, columns and slices.
 fn parts(vertices: u64) -> [u64; 3] {
     let columns = vertices.next_multiple_of(SLICE);
-    [vertices.div_ceil(CHUNK), columns, columns / SLICE]
-}
-
-/// Adds what it takes for a matrix of so many bytes.
-pub(super) fn plan(cell: Cell, vertices: u64, matrix_bytes: u64, sources: u64, plan: &mut Plan) {
-    let [chunks, columns, slices] = parts(vertices);
-    let (arcs, arc_bytes) = arcs_room(cell, vertices);
-    plan_array::<u8>(plan, "matrix of weights", matrix_bytes);
-    plan_array::<u32>(plan, "arcs on paths of each chunk", chunks.saturating_mul(columns));
-    plan_array::<u32>(plan, "arcs on paths of each vertex", columns);
-    plan_array::<u64>(plan, "where they begin", slices + 1);
-    plan_array::<u8>(plan, "arcs on paths", arcs.saturating_mul(arc_bytes));
-    plan_array::<VertexId>(plan, "sources", sources);
-    plan_array::<VertexId>(plan, "successors", sources.saturating_mul(vertices));
-    plan_array::<u32>(plan, "flag of successors", 1);
+    [vertices.div_ceil(CHUNK.into()), columns, columns / SLICE]
 }
 
 impl Room {
-    /// Takes what was planned.
-    pub(super) fn take(
-        pool: &mut Pool,
-        cell: Cell,
-        vertices: u64,
-        matrix_bytes: u64,
-        sources: &[VertexId],
-    ) -> Result<Self> {
+    /// Takes room for what a matrix of so many bytes needs.
+    pub(super) fn layout(arena: &mut Arena<'_>, cell: Cell, vertices: u64, matrix_bytes: u64, sources: u64) -> Self {
         let [chunks, columns, slices] = parts(vertices);
         let (arcs, arc_bytes) = arcs_room(cell, vertices);
-        Ok(Room {
-            weights: pool.take(matrix_bytes)?,
-            counts: pool.take(chunks * columns)?,
-            degrees: pool.take(columns)?,
-            starts: pool.take(slices + 1)?,
-            arcs: pool.take(arcs * arc_bytes)?,
-            sources: pool.take_filled(sources)?,
-            successors: pool.take(sources.len() as u64 * vertices)?,
-            unexplained: pool.take(1)?,
-        })
+        Room {
+            weights: arena.take("matrix of weights", matrix_bytes),
+            counts: arena.take("arcs on paths of each chunk", chunks.saturating_mul(columns)),
+            degrees: arena.take("arcs on paths of each vertex", columns),
+            starts: arena.take("where they begin", slices + 1),
+            arcs: arena.take("arcs on paths", arcs.saturating_mul(arc_bytes)),
+            sources: arena.take("sources", sources),
+            successors: arena.take("successors", sources.saturating_mul(vertices)),
+            unexplained: arena.take("flag of successors", 1),
+        }
     }
 }
 
-/// The kernels' argument.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Search {
-    distances: u64,
-    weights: u64,
-    pitch: u64,
-    vertices: u32,
-    columns: u32,
-    threshold: i64,
-    counts: u64,
-    degrees: u64,
-    starts: u64,
-    arcs: u64,
-    sources: u64,
-    successors: u64,
-    unexplained: u64,
-    first_row: u32,
-    end_row: u32,
+kernel_header! {
+    path: "apsp/successors";
+    namespace: successors;
+    constants {
+        /// So many tails are a chunk.
+        const CHUNK: u32 = 128;
+    }
+
+    /// The argument.
+    struct Search {
+        distances: DevicePtr<cpp::Void>,
+        /// The matrix as it was before the first vertex was admitted.
+        weights: DevicePtr<cpp::Void>,
+        /// Cells from row to row of both.
+        pitch: u64,
+        vertices: u32,
+        /// Whole slices.
+        columns: u32,
+        /// Numbers from here on are no distances.
+        threshold: i64,
+        /// Of each chunk and column: how many arcs, then how many there are before it.
+        counts: DeviceMutPtr<u32>,
+        /// Of each column.
+        degrees: DeviceMutPtr<u32>,
+        /// Of each slice, and where the last one ends.
+        starts: DeviceMutPtr<u64>,
+        /// Null where they are too many: then the matrix of weights is read instead.
+        arcs: DeviceMutPtr<cpp::Void>,
+        sources: DevicePtr<VertexId>,
+        /// A row for each source.
+        successors: DeviceMutPtr<VertexId>,
+        /// Set if some vertex that is reached has no predecessor yet.
+        unexplained: DeviceMutPtr<u32>,
+        /// Of this launch.
+        first_row: u32,
+        end_row: u32,
+    }
 }
 
-// SAFETY: it is laid out as in the kernels.
-unsafe impl Argument for Search {}
+/// A matrix of all distances on a device.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Distances<'m> {
+    pub(super) pool: &'m Pool,
+    pub(super) cells: DeviceSlice<u8>,
+    pub(super) cell: Cell,
+    /// Cells from row to row.
+    pub(super) pitch: u64,
+    pub(super) vertices: u64,
+    /// Numbers from here on are no distances.
+    pub(super) threshold: i64,
+}
 
-impl Matrix {
-    /// Derives the successors, if they are wanted and there is room for them, from the distances that the matrix has now.
-    pub(super) fn derive_successors(&self, task: &DenseTask<'_>) -> Result<Statistics> {
-        let Some(room) = &self.room else { return Ok(Vec::new()) };
-        let (vertices, rows) = (self.vertices, room.sources.length() as u32);
+impl Room {
+    /// Derives the successors from the distances.
+    pub(super) fn derive(&self, of: &Distances<'_>, task: &DenseTask<'_>) -> Result<Statistics> {
+        let room = self;
+        let Distances { pool, cells, vertices, .. } = *of;
+        let rows = room.sources.length() as u32;
         let [_, columns, slices] = parts(vertices);
-        let device = self.device();
+        let device = pool.device();
         let mut search = Search {
-            distances: self.cells.address(),
-            weights: room.weights.address(),
-            pitch: self.pitch,
+            distances: cells.as_ptr().cast(),
+            weights: room.weights.as_ptr().cast(),
+            pitch: of.pitch,
             vertices: vertices as u32,
             columns: columns as u32,
-            threshold: self.range.threshold,
-            counts: room.counts.address(),
-            degrees: room.degrees.address(),
-            starts: room.starts.address(),
-            arcs: room.arcs.address(),
-            sources: room.sources.address(),
-            successors: room.successors.address(),
-            unexplained: room.unexplained.address(),
+            threshold: of.threshold,
+            counts: room.counts.as_mut_ptr(),
+            degrees: room.degrees.as_mut_ptr(),
+            starts: room.starts.as_mut_ptr(),
+            arcs: room.arcs.as_mut_ptr().cast(),
+            sources: room.sources.as_ptr(),
+            successors: room.successors.as_mut_ptr(),
+            unexplained: room.unexplained.as_mut_ptr(),
             first_row: 0,
             end_row: rows,
         };
-        let cell = self.cell.name();
+        let cell = of.cell.name();
         let launch = |name: &str, shape: &LaunchShape, search: Search| -> Result<()> {
             let function = device.function(&images::APSP_SUCCESSORS, &format!("apsp_successors_{name}"))?;
             // SAFETY: the argument is the kernels', and all arrays have the lengths that they expect.
@@ -207,23 +214,24 @@ impl Matrix {
         launch(&format!("count_{cell}"), &passes, search)?;
         launch("columns", &lines(columns.div_ceil(THREADS.into())), search)?;
         launch("slices", &LaunchShape::line(1, THREADS), search)?;
-        let [padded] = self.pool.read_array::<u64, 1>(room.starts.part(slices, 1))?;
-        let (capacity, _) = arcs_room(self.cell, vertices);
+        let [padded] = pool.read_array::<u64, 1>(room.starts.part(slices, 1))?;
+        let (capacity, _) = arcs_room(of.cell, vertices);
         #[cfg(test)]
         let capacity = capacity.min(MOST_ARCS.get());
-        if padded <= capacity {
+        let are_written_down = padded <= capacity;
+        if are_written_down {
             launch(&format!("fill_{cell}"), &passes, search)?;
         } else {
-            search.arcs = 0;
+            search.arcs = DeviceMutPtr::NULL;
         }
 
         // Predecessors at smaller distances.
-        self.pool.fill(room.unexplained, 0)?;
+        pool.fill(room.unexplained, 0)?;
         let negative_weights = task.graph.has_negative_weights();
         if negative_weights {
-            self.pool.fill(room.successors, NO_VERTEX)?;
+            pool.fill(room.successors, NO_VERTEX)?;
         } else {
-            let (together, kernel, shared_bytes) = self.find_kernel();
+            let (together, kernel, shared_bytes) = of.find_kernel();
             let function = device.function(&images::APSP_SUCCESSORS, &kernel)?;
             let threads = columns.min(1024) as u32;
             let at_once = device.blocks_at_once(function, threads, shared_bytes)?.max(1);
@@ -246,7 +254,7 @@ impl Matrix {
         }
 
         // The others.
-        let unexplained = negative_weights || self.pool.read_array(room.unexplained)? != [0];
+        let unexplained = negative_weights || pool.read_array(room.unexplained)? != [0];
         let of_rows = lines(rows.into());
         if unexplained {
             let threads = columns.min(1024) as u32;
@@ -258,13 +266,15 @@ impl Matrix {
         Ok(vec![
             ("successor_nanoseconds", (seconds * 1e9) as u64),
             ("arcs_on_paths_padded", padded),
-            ("arcs_on_paths_written_down", (search.arcs != 0).into()),
+            ("arcs_on_paths_written_down", are_written_down.into()),
         ])
     }
+}
 
+impl Distances<'_> {
     /// How many sources a block takes together, the kernel for that, and its shared memory.
     fn find_kernel(&self) -> (u32, String, u32) {
-        let most = u64::from(self.device().properties().shared_bytes_per_block);
+        let most = u64::from(self.pool.device().properties().shared_bytes_per_block);
         #[cfg(test)]
         let most = most.min(MOST_SHARED.get());
         let row = self.vertices * self.cell.bytes();
@@ -273,14 +283,6 @@ impl Matrix {
         let name = together.map_or_else(|| String::from("far"), |rows| rows.to_string());
         let kernel = format!("apsp_successors_find_{}_{name}", self.cell.name());
         (together.unwrap_or(1) as u32, kernel, together.map_or(0, |rows| (rows * row) as u32))
-    }
-
-    /// The successors, row by row, as many as `to` has; false if they are not derived here.
-    pub(crate) fn read_successors(&self, to: &mut [VertexId]) -> Result<bool> {
-        match &self.room {
-            Some(room) if !to.is_empty() => self.pool.read_into(room.successors, to).map(|()| true),
-            _ => Ok(false),
-        }
     }
 }
 

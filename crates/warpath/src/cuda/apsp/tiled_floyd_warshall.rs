@@ -48,13 +48,14 @@
 //! Sources: Katz and Kider 2008, "All-pairs shortest-paths for large graphs on the GPU", sect. 4.1-4.2; Venkataraman, Sahni
 //! and Mukhopadhyaya 2003. That a stage runs ahead of another is what LU decompositions call look-ahead.
 
-use super::matrix::{Matrix, sides};
+use super::matrix::{Arrays, Matrix, Work, sides};
 use super::strips::{KEEP, STRIP};
-use super::tiles::{HEAD_START, STAGES, Tiles};
-use super::{CELL_BITS, Cell, DenseTask, Ended, MatrixAlgorithm};
+use super::{CELL_BITS, Cell, DenseTask, MatrixAlgorithm};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::cuda::device::images;
+use crate::cuda::matrix::Ended;
+use crate::cuda::matrix::tiles::{HEAD_START, STAGES, Tiles};
 use crate::problems::Problem;
 
 /// This algorithm's line in the table.
@@ -70,9 +71,9 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     // Pairs of 16 bits need the instructions of compute capability 9.0.
     has: |cell, capability| cell != Cell::U16 || capability >= (9, 0),
     multiples,
-    plan: |cell, vertices, plan| {
+    layout: |cell, vertices, arena| {
         let (rows, pitch) = sides(vertices, multiples(cell));
-        tiles(cell, rows, pitch).plan(plan);
+        Work::Tiles(tiles(cell, rows, pitch).layout(arena))
     },
     strips: true,
     eliminate,
@@ -92,12 +93,14 @@ fn tiles(cell: Cell, rows: u64, pitch: u64) -> Tiles {
     Tiles::new(rows, pitch * cell.bytes() / word(cell), word(cell))
 }
 
-fn eliminate(matrix: &mut Matrix, task: &DenseTask<'_>) -> Result<(Ended, Statistics)> {
+fn eliminate(matrix: &Matrix, task: &DenseTask<'_>) -> Result<(Ended, Statistics)> {
     let is_non_negative_single = matrix.cell == Cell::F32 && !task.graph.has_negative_weights();
     let suffix = if is_non_negative_single { "_non_negative" } else { "" };
     let kernel = format!("apsp_tiled_{}{suffix}", matrix.cell.name());
     let function = matrix.device().function(&images::APSP_TILED_FLOYD_WARSHALL, &kernel)?;
     let tiles = tiles(matrix.cell, matrix.rows, matrix.pitch);
-    let address = matrix.cells.address();
-    tiles.eliminate(&mut matrix.pool, address, function, task.parameters, task.control)
+    let Arrays { cells, work, .. } = matrix.arrays;
+    let Work::Tiles(workspace) = work else { unreachable!("the layout is for tiles") };
+    let cells = cells.as_mut_ptr().cast();
+    tiles.eliminate(&matrix.pool, cells, workspace, function, task.parameters, task.control)
 }

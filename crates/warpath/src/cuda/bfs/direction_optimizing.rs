@@ -29,13 +29,16 @@
 
 use std::sync::Arc;
 
-use super::predecessors::{Arcs, Found};
-use super::{BfsAlgorithm, BfsTask, PreparedBfs, Waiting};
+use super::predecessors::Found;
+use super::{BfsAlgorithm, BfsTask, PreparedBfs};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{Offsets, has_wide_offsets, plan_array};
-use crate::cuda::transpose::{plan_transpose, transpose};
+use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::{Arcs, has_wide_offsets};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::cuda::launch::{WATCHED, Waiting, watched, whole_device};
+use crate::cuda::transpose::Transpose;
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
@@ -74,13 +77,6 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
 
 /// Threads count a little beyond the last vertex.
 const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
-/// Must be equal in the kernel.
-const SHORT_ROW: u64 = 32;
-/// Must be equal in the kernel.
-const PIECE: u64 = 256;
-/// More targets than these are not watched: the search goes on to its end.
-pub(in crate::cuda) const WATCHED: u64 = 1 << 12;
-
 /// Levels are written four at a time.
 pub(super) fn level_count(graph: &Graph) -> u64 {
     (graph.vertices() as u64).next_multiple_of(4)
@@ -93,64 +89,143 @@ fn words(graph: &Graph) -> u64 {
 /// Pieces of long rows that one level can have.
 fn most_pieces(graph: &Graph) -> u64 {
     let arcs = graph.arcs() as u64;
-    arcs / PIECE + (arcs / SHORT_ROW).min(graph.vertices() as u64) + 1
+    arcs / u64::from(PIECE) + (arcs / u64::from(SHORT_ROW)).min(graph.vertices() as u64) + 1
+}
+
+kernel_header! {
+    path: "bfs/direction_optimizing";
+    constants {
+        /// Rows up to this long are packed, many to a warp; longer ones are cut into pieces.
+        const SHORT_ROW: u32 = 32;
+        /// Arcs of a long row that one warp takes at a time.
+        const PIECE: u32 = 256;
+    }
+
+    /// What one level tells the next. Three take turns: one is read, one written, one cleared.
+    struct Level {
+        /// How many vertices the queue of short rows has.
+        short_rows: u32,
+        /// How many pieces the queue of long rows has.
+        pieces: u32,
+        /// How many vertices were found.
+        found: u32,
+        cancelled: u32,
+        /// How many arcs leave them, if the level was searched top-down.
+        arcs: u64,
+    }
+
+    /// The arguments.
+    struct Search<Offset> {
+        /// Of the arcs by tail.
+        offsets: DevicePtr<cpp::Offset>,
+        targets: DevicePtr<VertexId>,
+        /// Of the arcs by head.
+        incoming_offsets: DevicePtr<cpp::Offset>,
+        incoming: DevicePtr<VertexId>,
+        /// For each vertex the first four tails to look for, filled up with no_vertex.
+        heads: DevicePtr<[u32; 4]>,
+        /// Bits of what is never looked for: vertices without arcs, and beyond the last one.
+        settled: DevicePtr<u32>,
+        /// Of as many vertices, up to a multiple of four.
+        levels: DeviceMutPtr<u32>,
+        /// Bits.
+        visited: [DeviceMutPtr<u32>; 2],
+        /// Queues of vertices.
+        short_rows: [DeviceMutPtr<VertexId>; 2],
+        /// Queues of vertices and pieces.
+        long_rows: [DeviceMutPtr<[u32; 2]>; 2],
+        /// Three.
+        turns: DeviceMutPtr<Level>,
+        /// Number of levels, and of those searched bottom-up.
+        report: DeviceMutPtr<u32>,
+        sources: DevicePtr<VertexId>,
+        targets_wanted: DevicePtr<VertexId>,
+        cancelled: DevicePtr<u32>,
+        arcs: u64,
+        source_count: u32,
+        target_count: u32,
+        vertices: u32,
+        cutoff: u32,
+        /// Bottom-up once this share of all arcs leaves the frontier,
+        alpha: f32,
+        /// and top-down again once less than this share of all vertices is in it.
+        beta: f32,
+    }
+}
+
+/// The arrays of a search.
+#[derive(Debug, Clone, Copy)]
+struct Arrays {
+    arcs: Arcs,
+    /// The arcs by head, where they differ.
+    by_head: Option<Transpose>,
+    heads: DeviceSlice<[u32; 4]>,
+    levels: DeviceSlice<u32>,
+    settled: DeviceSlice<u32>,
+    visited: [DeviceSlice<u32>; 2],
+    short_rows: [DeviceSlice<VertexId>; 2],
+    long_rows: [DeviceSlice<[u32; 2]>; 2],
+    targets_wanted: DeviceSlice<VertexId>,
+    turns: DeviceSlice<Level>,
+    report: DeviceSlice<u32>,
+}
+
+fn layout(arena: &mut Arena<'_>, graph: &Graph) -> Arrays {
+    let vertices = graph.vertices() as u64;
+    Arrays {
+        arcs: Arcs::layout(arena, graph),
+        by_head: graph.is_directed().then(|| Transpose::layout(arena, graph)),
+        heads: arena.take("the best tails", vertices),
+        levels: arena.take("levels", level_count(graph)),
+        settled: arena.take("vertices never looked for", words(graph)),
+        visited: arena.take_two(["visited", "visited next"], words(graph)),
+        short_rows: arena.take_two(["queue of short rows", "next queue of short rows"], vertices),
+        long_rows: arena.take_two(["queue of long rows", "next queue of long rows"], most_pieces(graph)),
+        targets_wanted: arena.take("targets", vertices.min(WATCHED)),
+        turns: arena.take("counters", 3),
+        report: arena.take("report", 2),
+    }
 }
 
 fn plan(graph: &Graph, _: &Parameters) -> Plan {
-    let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
-    let mut plan = Plan::new();
-    Offsets::plan(&mut plan, "offsets of the vertices", vertices + 1, has_wide_offsets(graph));
-    plan_array::<VertexId>(&mut plan, "heads of the arcs", arcs);
-    if graph.is_directed() {
-        plan_transpose(graph, has_wide_offsets(graph), &mut plan);
-    }
-    plan_array::<[u32; 4]>(&mut plan, "the best tails", vertices);
-    plan_array::<u32>(&mut plan, "levels", level_count(graph));
-    for what in ["vertices never looked for", "visited", "visited next"] {
-        plan_array::<u32>(&mut plan, what, words(graph));
-    }
-    for what in ["queue of short rows", "next queue of short rows"] {
-        plan_array::<VertexId>(&mut plan, what, vertices);
-    }
-    for what in ["queue of long rows", "next queue of long rows"] {
-        plan_array::<[u32; 2]>(&mut plan, what, most_pieces(graph));
-    }
-    plan_array::<VertexId>(&mut plan, "targets", vertices.min(WATCHED));
-    plan_array::<[u32; 6]>(&mut plan, "counters", 3);
-    plan_array::<u32>(&mut plan, "report", 2);
-    plan
+    plan_of(|arena| layout(arena, graph))
 }
 
-/// The kernel's arguments: addresses, and numbers.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Search {
-    offsets: u64,
-    targets: u64,
-    incoming_offsets: u64,
-    incoming: u64,
-    heads: u64,
-    settled: u64,
-    levels: u64,
-    visited: [u64; 2],
-    short_rows: [u64; 2],
-    long_rows: [u64; 2],
-    turns: u64,
-    report: u64,
-    sources: u64,
-    targets_wanted: u64,
-    cancelled: u64,
-    arcs: u64,
-    source_count: u32,
-    target_count: u32,
-    vertices: u32,
-    cutoff: u32,
-    alpha: f32,
-    beta: f32,
-}
+impl Arrays {
+    /// Where the sources are put: the second queue is free until they have been read.
+    fn sources(&self) -> DeviceSlice<VertexId> {
+        self.short_rows[1]
+    }
 
-// SAFETY: it is the kernel's `Search`, field by field, whichever the type of the offsets: pointers have one size.
-unsafe impl Argument for Search {}
+    /// The arguments of a search from no source.
+    fn arguments(&self, graph: &Graph, parameters: &Parameters, waiting: &Waiting) -> Search {
+        let by_head = self.by_head.map_or(self.arcs, |by_head| by_head.arcs);
+        Search {
+            offsets: self.arcs.offsets.as_ptr(),
+            targets: self.arcs.targets.as_ptr(),
+            incoming_offsets: by_head.offsets.as_ptr(),
+            incoming: by_head.targets.as_ptr(),
+            heads: self.heads.as_ptr(),
+            settled: self.settled.as_ptr(),
+            levels: self.levels.as_mut_ptr(),
+            visited: self.visited.map(|bits| bits.as_mut_ptr()),
+            short_rows: self.short_rows.map(|queue| queue.as_mut_ptr()),
+            long_rows: self.long_rows.map(|queue| queue.as_mut_ptr()),
+            turns: self.turns.as_mut_ptr(),
+            report: self.report.as_mut_ptr(),
+            sources: self.sources().as_ptr(),
+            targets_wanted: self.targets_wanted.as_ptr(),
+            cancelled: waiting.cancelled(),
+            arcs: graph.arcs() as u64,
+            source_count: 0,
+            target_count: 0,
+            vertices: graph.vertices() as u32,
+            cutoff: u32::MAX,
+            alpha: parameters.get("bottom-up").unwrap_or(0.06) as f32,
+            beta: parameters.get("top-down").unwrap_or(0.02) as f32,
+        }
+    }
+}
 
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
     if graph.vertices() > MOST_VERTICES {
@@ -163,72 +238,26 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     } else {
         (function("bfs_direction_optimizing_32")?, function("bfs_choose_heads_32")?)
     };
-    let shape = super::whole_device(&**device, search, parameters, 512, u32::MAX)?;
+    let shape = whole_device(&**device, search, parameters, 512, u32::MAX)?;
 
-    let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
-    let mut pool = Pool::new(device, plan(graph, parameters).device_bytes())?;
-    let offsets = Offsets::upload(&mut pool, graph.csr(), wide)?;
-    let targets = pool.take_filled(graph.csr().targets())?;
-    let (by_head, tails) =
-        if graph.is_directed() { transpose(&mut pool, offsets, targets)? } else { (offsets, targets) };
-    let heads: DeviceSlice<[u32; 4]> = pool.take(vertices)?;
-    let levels: DeviceSlice<u32> = pool.take(level_count(graph))?;
-    let settled: DeviceSlice<u32> = pool.take(words(graph))?;
-    let visited: [DeviceSlice<u32>; 2] = [pool.take(words(graph))?, pool.take(words(graph))?];
-    let short_rows: [DeviceSlice<VertexId>; 2] = [pool.take(vertices)?, pool.take(vertices)?];
-    let long_rows: [DeviceSlice<[u32; 2]>; 2] = [pool.take(most_pieces(graph))?, pool.take(most_pieces(graph))?];
-    let targets_wanted: DeviceSlice<VertexId> = pool.take(vertices.min(WATCHED))?;
-    let turns: DeviceSlice<[u32; 6]> = pool.take(3)?;
-    let report: DeviceSlice<u32> = pool.take(2)?;
+    let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph))?;
+    arrays.arcs.upload(&pool, graph.csr())?;
+    if let Some(by_head) = arrays.by_head {
+        by_head.make(&pool, arrays.arcs)?;
+    }
     let waiting = Waiting::new(device)?;
+    let arguments = arrays.arguments(graph, parameters, &waiting);
 
     let threads = device.properties().threads_per_block.min(512);
     let choosing = LaunchShape::line(device.blocks_at_once(choose_heads, threads, 0)?.max(1), threads);
-    let vertex_count = graph.vertices() as u32;
+    let Search { incoming_offsets, incoming, offsets, vertices, heads, settled, .. } = arguments;
     // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
     unsafe {
-        let arguments = arguments![by_head, tails, offsets, vertex_count, heads, settled];
+        let arguments = arguments![incoming_offsets, incoming, offsets, vertices, heads, settled];
         device.launch(choose_heads, &choosing, arguments)?;
     }
     device.synchronize()?;
-    let search_arguments = Search {
-        offsets: offsets.address(),
-        targets: targets.address(),
-        incoming_offsets: by_head.address(),
-        incoming: tails.address(),
-        heads: heads.address(),
-        settled: settled.address(),
-        levels: levels.address(),
-        visited: visited.map(|bits| bits.address()),
-        short_rows: short_rows.map(|queue| queue.address()),
-        long_rows: long_rows.map(|queue| queue.address()),
-        turns: turns.address(),
-        report: report.address(),
-        // The second queue is free until the sources have been read.
-        sources: short_rows[1].address(),
-        targets_wanted: targets_wanted.address(),
-        cancelled: waiting.flag(),
-        arcs,
-        source_count: 0,
-        target_count: 0,
-        vertices: vertex_count,
-        cutoff: u32::MAX,
-        alpha: parameters.get("bottom-up").unwrap_or(0.06) as f32,
-        beta: parameters.get("top-down").unwrap_or(0.02) as f32,
-    };
-    Ok(Box::new(DirectionOptimizing {
-        pool,
-        search,
-        shape,
-        arguments: search_arguments,
-        arcs: Arcs { offsets, targets },
-        levels,
-        short_rows: short_rows[0],
-        sources: short_rows[1],
-        targets_wanted,
-        report,
-        waiting,
-    }))
+    Ok(Box::new(DirectionOptimizing { pool, search, shape, arguments, arrays, waiting }))
 }
 
 #[derive(Debug)]
@@ -237,20 +266,16 @@ struct DirectionOptimizing {
     search: Function,
     shape: LaunchShape,
     arguments: Search,
-    arcs: Arcs,
-    levels: DeviceSlice<u32>,
-    short_rows: DeviceSlice<VertexId>,
-    sources: DeviceSlice<VertexId>,
-    targets_wanted: DeviceSlice<VertexId>,
-    report: DeviceSlice<u32>,
+    arrays: Arrays,
     waiting: Waiting,
 }
 
 impl PreparedBfs for DirectionOptimizing {
     fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics> {
-        let watched = if task.targets.len() as u64 <= self.targets_wanted.length() { task.targets } else { &[] };
-        self.pool.upload(self.sources, task.sources)?;
-        self.pool.upload(self.targets_wanted, watched)?;
+        let Arrays { targets_wanted, report, .. } = self.arrays;
+        let watched = watched(task.targets, targets_wanted);
+        self.pool.upload(self.arrays.sources(), task.sources)?;
+        self.pool.upload(targets_wanted, watched)?;
         let search = Search {
             source_count: task.sources.len() as u32,
             target_count: watched.len() as u32,
@@ -263,7 +288,7 @@ impl PreparedBfs for DirectionOptimizing {
             // shape run at once.
             unsafe { device.launch(self.search, &self.shape, arguments![search]) }
         })?;
-        let report: [u32; 2] = self.pool.read_array(self.report)?;
+        let report: [u32; 2] = self.pool.read_array(report)?;
         Ok(vec![
             ("levels", report[0].into()),
             ("bottom_up_levels", report[1].into()),
@@ -273,6 +298,7 @@ impl PreparedBfs for DirectionOptimizing {
     }
 
     fn found(&self) -> Found<'_> {
-        Found { pool: &self.pool, arcs: self.arcs, levels: self.levels, predecessors: self.short_rows }
+        let Arrays { arcs, levels, short_rows: [predecessors, _], .. } = self.arrays;
+        Found { pool: &self.pool, arcs, levels, predecessors }
     }
 }

@@ -14,13 +14,15 @@
 
 use std::sync::Arc;
 
-use super::predecessors::{Arcs, Found};
-use super::{BfsAlgorithm, BfsTask, PreparedBfs, THREADS, each_level, start, threads};
+use super::predecessors::Found;
+use super::{BfsAlgorithm, BfsTask, PreparedBfs, each_level, start};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
+use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{DeviceGraph, plan_array, plan_graph};
+use crate::cuda::graph::{Arcs, DeviceGraph};
+use crate::cuda::launch::{THREADS, threads};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
@@ -39,23 +41,32 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     prepare,
 };
 
+/// The arrays of a search.
+#[derive(Debug, Clone, Copy)]
+struct Arrays {
+    levels: DeviceSlice<u32>,
+    predecessors: DeviceSlice<VertexId>,
+    flag: DeviceSlice<u32>,
+}
+
+fn layout(arena: &mut Arena<'_>, graph: &Graph) -> Arrays {
+    let vertices = graph.vertices() as u64;
+    Arrays {
+        levels: arena.take("levels", vertices),
+        predecessors: arena.take("predecessors", vertices),
+        flag: arena.take("flag", 1),
+    }
+}
+
 fn plan(graph: &Graph, _: &Parameters) -> Plan {
-    let mut plan = Plan::new();
-    plan_graph(graph, &mut plan);
-    plan_array::<u32>(&mut plan, "levels", graph.vertices() as u64);
-    plan_array::<VertexId>(&mut plan, "predecessors", graph.vertices() as u64);
-    plan_array::<u32>(&mut plan, "flag", 1);
-    plan
+    DeviceGraph::plan(graph, |arena| layout(arena, graph))
 }
 
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
     let threads = threads(parameters, &**device)?;
     let kernel = device.function(&images::BFS_LEVEL_PARALLEL, "bfs_level_parallel")?;
-    let mut graph = DeviceGraph::upload(device, graph, &plan(graph, parameters))?;
-    let levels = graph.pool.take(u64::from(graph.vertices))?;
-    let predecessors = graph.pool.take(u64::from(graph.vertices))?;
-    let flag = graph.pool.take(1)?;
-    Ok(Box::new(LevelParallel { graph, threads, kernel, levels, predecessors, flag }))
+    let (graph, arrays) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph))?;
+    Ok(Box::new(LevelParallel { graph, threads, kernel, arrays }))
 }
 
 #[derive(Debug)]
@@ -63,34 +74,33 @@ struct LevelParallel {
     graph: DeviceGraph,
     threads: u32,
     kernel: Function,
-    levels: DeviceSlice<u32>,
-    predecessors: DeviceSlice<VertexId>,
-    flag: DeviceSlice<u32>,
+    arrays: Arrays,
 }
 
 impl PreparedBfs for LevelParallel {
     fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics> {
         let DeviceGraph { pool, offsets, targets, vertices } = &self.graph;
+        let Arrays { levels, flag, .. } = self.arrays;
         let shape = LaunchShape::covering(u64::from(*vertices), self.threads);
-        start(pool, self.levels, task.sources)?;
-        let levels = each_level(task, |level| {
-            pool.fill(self.flag, 0)?;
+        start(pool, levels, task.sources)?;
+        let expanded = each_level(task, |level| {
+            pool.fill(flag, 0)?;
             // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
             unsafe {
-                let arguments = arguments![*offsets, *targets, self.levels, self.flag, level, *vertices];
+                let arguments = arguments![*offsets, *targets, levels, flag, level, *vertices];
                 pool.device().launch(self.kernel, &shape, arguments)?;
             }
-            Ok(pool.read_array(self.flag)? != [0])
+            Ok(pool.read_array(flag)? != [0])
         })?;
-        Ok(vec![("levels", levels.into()), ("kernel_launches", levels.into())])
+        Ok(vec![("levels", expanded.into()), ("kernel_launches", expanded.into())])
     }
 
     fn found(&self) -> Found<'_> {
         Found {
             pool: &self.graph.pool,
             arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
-            levels: self.levels,
-            predecessors: self.predecessors,
+            levels: self.arrays.levels,
+            predecessors: self.arrays.predecessors,
         }
     }
 }

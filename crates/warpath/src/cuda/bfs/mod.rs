@@ -16,17 +16,17 @@ pub(crate) mod vertex_parallel;
 
 use std::fmt::Debug;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use predecessors::Found;
 
-use super::device::memory::{DeviceSlice, Pinned, Pool};
-use super::device::{Device, Event, Function, LaunchShape};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use super::device::Device;
+use super::device::memory::{DeviceSlice, Pool};
+use super::neighborhoods;
+use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::UNREACHED;
-use crate::{Control, Error, Result};
+use crate::{Control, Result};
 
 /// One search.
 #[derive(Debug, Clone, Copy)]
@@ -85,112 +85,10 @@ pub(crate) static ALGORITHMS: &[BfsAlgorithm] = &[
 
 /// The algorithm predicted fastest for one search on this graph, by name, and why.
 pub(crate) fn choose(graph: &Graph) -> (&'static str, String) {
-    if let Some(reason) = multi_hop::suits(graph) {
+    if let Some(reason) = neighborhoods::suits(graph) {
         return (multi_hop::ALGORITHM.info.name, reason);
     }
     (direction_optimizing::ALGORITHM.info.name, "few levels are expected".into())
-}
-
-/// A shape in which all blocks run at once: as many as the device has room for, at most `most_blocks`, unless the
-/// parameters `threads` and `blocks` say otherwise.
-pub(super) fn whole_device(
-    device: &dyn Device,
-    function: Function,
-    parameters: &Parameters,
-    most_threads: u32,
-    most_blocks: u32,
-) -> Result<LaunchShape> {
-    let most_threads = most_threads.min(device.properties().threads_per_block);
-    let threads = parameters.get("threads").unwrap_or(f64::from(most_threads));
-    if threads > f64::from(most_threads) || threads % 32.0 != 0.0 {
-        return Err(Error::invalid(format!("`threads={threads}` is not a multiple of 32 up to {most_threads}")));
-    }
-    let at_once = device.blocks_at_once(function, threads as u32, 0)?.min(most_blocks).max(1);
-    let blocks = parameters.get("blocks").unwrap_or(f64::from(at_once));
-    if blocks > f64::from(at_once) || blocks.fract() != 0.0 {
-        return Err(Error::invalid(format!("`blocks={blocks}` is not a number from 1 to {at_once}")));
-    }
-    Ok(LaunchShape { cooperative: true, ..LaunchShape::line(blocks as u32, threads as u32) })
-}
-
-/// Waiting for a launch that takes long, and telling it when the search is cancelled.
-#[derive(Debug)]
-pub(super) struct Waiting {
-    /// What the kernel looks at, in memory that host and device share.
-    flag: Pinned<u32>,
-    before: Event,
-    after: Event,
-}
-
-impl Waiting {
-    pub(super) fn new(device: &Arc<dyn Device>) -> Result<Self> {
-        Ok(Waiting { flag: Pinned::new(device, 1)?, before: device.event()?, after: device.event()? })
-    }
-
-    /// The device's address of the flag.
-    pub(super) fn flag(&self) -> u64 {
-        self.flag.address()
-    }
-
-    /// Launches and waits; returns how many seconds that took on the device.
-    pub(super) fn run(
-        &self,
-        device: &Arc<dyn Device>,
-        control: &Control,
-        launch: impl FnOnce() -> Result<()>,
-    ) -> Result<f64> {
-        self.start(device, control, launch)?;
-        self.finish(device, control)
-    }
-
-    /// Launches.
-    pub(super) fn start(
-        &self,
-        device: &Arc<dyn Device>,
-        control: &Control,
-        launch: impl FnOnce() -> Result<()>,
-    ) -> Result<()> {
-        self.flag.set(0, u32::from(control.is_cancelled()));
-        device.record(&self.before)?;
-        launch()?;
-        device.record(&self.after)
-    }
-
-    /// Waits for what was launched; returns how many seconds that took on the device.
-    pub(super) fn finish(&self, device: &Arc<dyn Device>, control: &Control) -> Result<f64> {
-        /// Up to now waiting is done without sleeping.
-        const SPINNING: Duration = Duration::from_millis(2);
-        const SLEEP: Duration = Duration::from_micros(100);
-        let start = Instant::now();
-        while !device.has_passed(&self.after)? {
-            if control.is_cancelled() {
-                self.flag.set(0, 1);
-            }
-            if start.elapsed() < SPINNING { std::hint::spin_loop() } else { std::thread::sleep(SLEEP) }
-        }
-        control.check()?;
-        device.seconds_between(&self.before, &self.after)
-    }
-}
-
-/// The fewest threads that a block can be given.
-const LEAST_THREADS: f64 = 32.0;
-
-/// The parameter that every algorithm with one thread an item has.
-pub(in crate::cuda) const THREADS: Parameter = Parameter {
-    name: "threads",
-    summary: "threads in a block, a power of two; 256",
-    values: Values::AtLeast(LEAST_THREADS),
-};
-
-/// How many threads a block gets.
-pub(super) fn threads(parameters: &Parameters, device: &dyn Device) -> Result<u32> {
-    let threads = parameters.get(THREADS.name).unwrap_or(256.0);
-    let most = device.properties().threads_per_block;
-    if threads > f64::from(most) || threads.fract() != 0.0 || !(threads as u32).is_power_of_two() {
-        return Err(Error::invalid(format!("`threads={threads}` is not a power of two from 32 to {most}")));
-    }
-    Ok(threads as u32)
 }
 
 /// Gives every vertex no level, and the sources level 0.
@@ -231,7 +129,7 @@ pub(crate) mod tests {
     use crate::cuda::device::emulator::Emulator;
     use crate::graph::{GraphBuilder, ParallelEdges, Unit};
     use crate::testing::{Random, graphs_of_every_shape, half_of_every_shape};
-    use crate::{Bfs, Engine, Solver};
+    use crate::{Bfs, Engine, Error, Solver};
 
     /// The emulator under this seed, and the GPU if there is one.
     pub(crate) fn devices(seed: u64) -> Vec<Arc<dyn Device>> {

@@ -40,11 +40,13 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
-use super::multi_hop;
 use crate::algorithms::{Parameter, Parameters, Values};
-use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::has_wide_offsets;
-use crate::graph::Graph;
+use crate::cuda::device::memory::DeviceSlice;
+use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::{Arcs, has_wide_offsets};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::cuda::neighborhoods;
+use crate::graph::{Graph, VertexId};
 use crate::{Error, Result};
 
 /// Where searches are done.
@@ -62,8 +64,7 @@ const MOST_VERTICES: usize = 1 << 16;
 const MOST_ARCS: usize = 1 << 31;
 /// What is kept of a block's shared memory for the kernel's own.
 const OWN_SHARED: u64 = 256;
-/// Arcs that a lane looks at together, and how often it does before a row is long. The first must be equal in the kernel.
-const ARCS_A_LANE: usize = 4;
+/// How often a lane looks at arcs before a row is long.
 const LOOKS: usize = 8;
 
 /// Blocks at once, and shared memory of one, of the device that is predicted for where none is open: an H100 or H200.
@@ -105,7 +106,7 @@ fn seconds_of_blocks(graph: &Graph) -> f64 {
     const LEVELS: f64 = 8e9;
     let vertices = graph.vertices() as f64;
     // From end to end of a square.
-    let is_thin = multi_hop::suits(graph).is_some();
+    let is_thin = neighborhoods::suits(graph).is_some();
     let waiting = if is_thin { 2.0 * vertices.sqrt() * SHORT_LEVEL } else { 8.0 * WIDE_LEVEL };
     waiting + PASSES * graph.arcs() as f64 / ARCS + WIDEST as f64 * vertices / LEVELS
 }
@@ -126,42 +127,54 @@ pub(super) fn seconds_at_best(graph: &Graph, parameters: &Parameters, searches: 
     }
 }
 
-/// The kernel's arguments: addresses, and numbers.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Batch {
-    offsets: u64,
-    targets: u64,
-    levels: u64,
-    report: u64,
-    sources: u64,
-    cancelled: u64,
-    stride: u64,
-    source_count: u32,
-    width: u32,
-    vertices: u32,
-    capacity: u32,
-    lanes: u32,
-    long_row: u32,
-}
+kernel_header! {
+    path: "bfs/one_block";
+    namespace: one_block;
+    constants {
+        /// Arcs that a lane looks at together.
+        const ARCS_A_LANE: u32 = 4;
+    }
 
-// SAFETY: it is the kernel's `Batch`, field by field, whichever the type of the offsets: pointers have one size.
-unsafe impl Argument for Batch {}
+    /// The arguments.
+    struct Batch<Offset> {
+        /// Of the arcs by tail.
+        offsets: DevicePtr<cpp::Offset>,
+        targets: DevicePtr<VertexId>,
+        /// A row for each source.
+        levels: DeviceMutPtr<u32>,
+        /// For each block two words: its levels, and 0, as none was searched bottom-up.
+        report: DeviceMutPtr<u32>,
+        sources: DevicePtr<VertexId>,
+        cancelled: DevicePtr<u32>,
+        /// From row to row.
+        stride: u64,
+        source_count: u32,
+        /// Sources of a block, up to 32.
+        width: u32,
+        /// Below 65,536.
+        vertices: u32,
+        /// Of a list of the frontier.
+        capacity: u32,
+        /// That share a row: a power of two up to 32.
+        lanes: u32,
+        /// A row of more arcs is shared by all warps; such rows are fewer than a quarter of the vertices.
+        long_row: u32,
+    }
+}
 
 /// Where on the device everything is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Places {
     /// The graph's arcs by tail.
-    pub(super) offsets: u64,
-    pub(super) targets: u64,
+    pub(super) arcs: Arcs,
     /// Levels, from row to row.
-    pub(super) levels: u64,
+    pub(super) levels: DeviceSlice<u32>,
     pub(super) stride: u64,
     /// Two words for each source.
-    pub(super) report: u64,
-    pub(super) sources: u64,
+    pub(super) reports: DeviceSlice<[u32; 2]>,
+    pub(super) sources: DeviceSlice<VertexId>,
     /// The flag that cancels.
-    pub(super) cancelled: u64,
+    pub(super) cancelled: DevicePtr<u32>,
 }
 
 /// Searches in blocks, ready to start.
@@ -203,15 +216,16 @@ impl OneBlock {
         let name = if has_wide_offsets(graph) { "bfs_one_block_64" } else { "bfs_one_block_32" };
         let kernel = device.function(&images::BFS_ONE_BLOCK, name)?;
         let (vertices, arcs) = (graph.vertices(), graph.arcs());
-        let lanes = 1 << (arcs / vertices.max(1) / ARCS_A_LANE).clamp(1, 32).ilog2();
+        let arcs_a_lane = ARCS_A_LANE as usize;
+        let lanes = 1 << (arcs / vertices.max(1) / arcs_a_lane).clamp(1, 32).ilog2();
         // Fewer than a quarter of all rows have more than four times the average.
-        let long_row = (LOOKS * ARCS_A_LANE * lanes).max((4 * arcs).div_ceil(vertices.max(1)));
+        let long_row = (LOOKS * arcs_a_lane * lanes).max((4 * arcs).div_ceil(vertices.max(1)));
         let arguments = Batch {
-            offsets: places.offsets,
-            targets: places.targets,
-            levels: places.levels,
-            report: places.report,
-            sources: places.sources,
+            offsets: places.arcs.offsets.as_ptr(),
+            targets: places.arcs.targets.as_ptr(),
+            levels: places.levels.as_mut_ptr(),
+            report: places.reports.words().as_mut_ptr(),
+            sources: places.sources.as_ptr(),
             cancelled: places.cancelled,
             stride: places.stride,
             source_count: 0,

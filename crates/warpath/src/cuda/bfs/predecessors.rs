@@ -13,24 +13,8 @@
 use crate::Result;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{LaunchShape, arguments, images};
-use crate::cuda::graph::Offsets;
+use crate::cuda::graph::Arcs;
 use crate::graph::{NO_VERTEX, VertexId};
-
-/// The arcs of a graph on a device, by tail.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Arcs {
-    /// Where those of each vertex begin.
-    pub(crate) offsets: Offsets,
-    /// The heads.
-    pub(crate) targets: DeviceSlice<VertexId>,
-}
-
-impl Arcs {
-    /// With 32-bit offsets.
-    pub(crate) fn narrow(offsets: DeviceSlice<u32>, targets: DeviceSlice<VertexId>) -> Self {
-        Arcs { offsets: Offsets::Narrow(offsets), targets }
-    }
-}
 
 /// What the last search has found.
 #[derive(Debug, Clone, Copy)]

@@ -13,13 +13,15 @@
 
 use std::sync::Arc;
 
-use super::predecessors::{Arcs, Found};
-use super::{BfsAlgorithm, BfsTask, PreparedBfs, THREADS, each_level, start, threads};
+use super::predecessors::Found;
+use super::{BfsAlgorithm, BfsTask, PreparedBfs, each_level, start};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
+use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{DeviceGraph, plan_array, plan_graph};
+use crate::cuda::graph::{Arcs, DeviceGraph};
+use crate::cuda::launch::{THREADS, threads};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
@@ -38,26 +40,24 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     prepare,
 };
 
-fn plan(graph: &Graph, _: &Parameters) -> Plan {
+fn layout(arena: &mut Arena<'_>, graph: &Graph) -> Arrays {
     let vertices = graph.vertices() as u64;
-    let mut plan = Plan::new();
-    plan_graph(graph, &mut plan);
-    plan_array::<u32>(&mut plan, "levels", vertices);
-    plan_array::<VertexId>(&mut plan, "queue", vertices);
-    plan_array::<VertexId>(&mut plan, "next queue", vertices);
-    plan_array::<u32>(&mut plan, "size of the next queue", 1);
-    plan
+    Arrays {
+        levels: arena.take("levels", vertices),
+        queues: arena.take_two(["queue", "next queue"], vertices),
+        next_size: arena.take("size of the next queue", 1),
+    }
+}
+
+fn plan(graph: &Graph, _: &Parameters) -> Plan {
+    DeviceGraph::plan(graph, |arena| layout(arena, graph))
 }
 
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
     let threads = threads(parameters, &**device)?;
     let kernel = device.function(&images::BFS_QUEUE, "bfs_queue")?;
-    let mut graph = DeviceGraph::upload(device, graph, &plan(graph, parameters))?;
-    let vertices = u64::from(graph.vertices);
-    let levels = graph.pool.take(vertices)?;
-    let queues = [graph.pool.take(vertices)?, graph.pool.take(vertices)?];
-    let next_size = graph.pool.take(1)?;
-    Ok(Box::new(Queue { graph, threads, kernel, levels, queues, next_size }))
+    let (graph, arrays) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph))?;
+    Ok(Box::new(Queue { graph, threads, kernel, arrays }))
 }
 
 #[derive(Debug)]
@@ -65,30 +65,21 @@ struct Queue {
     graph: DeviceGraph,
     threads: u32,
     kernel: Function,
-    levels: DeviceSlice<u32>,
-    queues: [DeviceSlice<VertexId>; 2],
-    next_size: DeviceSlice<u32>,
+    arrays: Arrays,
 }
 
 impl PreparedBfs for Queue {
     fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics> {
         let DeviceGraph { pool, offsets, targets, .. } = &self.graph;
-        let arrays = Arrays {
-            offsets: *offsets,
-            targets: *targets,
-            levels: self.levels,
-            queues: self.queues,
-            next_size: self.next_size,
-        };
-        search(pool, self.kernel, self.threads, arrays, task)
+        search(pool, self.kernel, self.threads, (*offsets, *targets), self.arrays, task)
     }
 
     fn found(&self) -> Found<'_> {
         Found {
             pool: &self.graph.pool,
             arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
-            levels: self.levels,
-            predecessors: self.queues[0],
+            levels: self.arrays.levels,
+            predecessors: self.arrays.queues[0],
         }
     }
 }
@@ -96,22 +87,21 @@ impl PreparedBfs for Queue {
 /// The arrays of a search; each queue has room for all vertices.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrays {
-    pub(super) offsets: DeviceSlice<u32>,
-    pub(super) targets: DeviceSlice<VertexId>,
     pub(super) levels: DeviceSlice<u32>,
     pub(super) queues: [DeviceSlice<VertexId>; 2],
     pub(super) next_size: DeviceSlice<u32>,
 }
 
-/// The search itself: one launch a level.
+/// The search itself, along the arcs with these offsets and heads: one launch a level.
 pub(super) fn search(
     pool: &Pool,
     kernel: Function,
     threads: u32,
+    (offsets, targets): (DeviceSlice<u32>, DeviceSlice<VertexId>),
     arrays: Arrays,
     task: &BfsTask<'_>,
 ) -> Result<Statistics> {
-    let Arrays { offsets, targets, levels, queues: [mut queue, mut next], next_size } = arrays;
+    let Arrays { levels, queues: [mut queue, mut next], next_size } = arrays;
     start(pool, levels, task.sources)?;
     pool.upload(queue, task.sources)?;
     let (mut size, mut visited) = (task.sources.len() as u32, task.sources.len() as u64);

@@ -15,13 +15,15 @@
 
 use std::sync::Arc;
 
-use super::predecessors::{Arcs, Found};
-use super::{BfsAlgorithm, BfsTask, LEAST_THREADS, PreparedBfs, THREADS, each_level, start, threads};
+use super::predecessors::Found;
+use super::{BfsAlgorithm, BfsTask, PreparedBfs, each_level, start};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
+use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{DeviceGraph, plan_array, plan_graph};
+use crate::cuda::graph::{Arcs, DeviceGraph};
+use crate::cuda::launch::{LEAST_THREADS, THREADS, threads};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
@@ -48,18 +50,31 @@ fn most_blocks(vertices: u64) -> u64 {
     vertices.div_ceil(LEAST_THREADS as u64)
 }
 
-fn plan(graph: &Graph, _: &Parameters) -> Plan {
+/// The arrays of a search.
+#[derive(Debug, Clone, Copy)]
+struct Arrays {
+    levels: DeviceSlice<u32>,
+    claims: DeviceSlice<u32>,
+    queues: [DeviceSlice<VertexId>; 2],
+    counts: DeviceSlice<u32>,
+    block_sums: DeviceSlice<u32>,
+    next_size: DeviceSlice<u32>,
+}
+
+fn layout(arena: &mut Arena<'_>, graph: &Graph) -> Arrays {
     let vertices = graph.vertices() as u64;
-    let mut plan = Plan::new();
-    plan_graph(graph, &mut plan);
-    plan_array::<u32>(&mut plan, "levels", vertices);
-    plan_array::<u32>(&mut plan, "claims", vertices);
-    plan_array::<VertexId>(&mut plan, "queue", vertices);
-    plan_array::<VertexId>(&mut plan, "next queue", vertices);
-    plan_array::<u32>(&mut plan, "counts", vertices);
-    plan_array::<u32>(&mut plan, "sums of the blocks", most_blocks(vertices));
-    plan_array::<u32>(&mut plan, "size of the next queue", 1);
-    plan
+    Arrays {
+        levels: arena.take("levels", vertices),
+        claims: arena.take("claims", vertices),
+        queues: arena.take_two(["queue", "next queue"], vertices),
+        counts: arena.take("counts", vertices),
+        block_sums: arena.take("sums of the blocks", most_blocks(vertices)),
+        next_size: arena.take("size of the next queue", 1),
+    }
+}
+
+fn plan(graph: &Graph, _: &Parameters) -> Plan {
+    DeviceGraph::plan(graph, |arena| layout(arena, graph))
 }
 
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
@@ -72,14 +87,8 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         block_sums: kernel("bfs_scan_block_sums")?,
         populate: kernel("bfs_scan_populate")?,
     };
-    let mut graph = DeviceGraph::upload(device, graph, &plan(graph, parameters))?;
-    let vertices = u64::from(graph.vertices);
-    let pool = &mut graph.pool;
-    let (levels, claims) = (pool.take(vertices)?, pool.take(vertices)?);
-    let queues = [pool.take(vertices)?, pool.take(vertices)?];
-    let (counts, block_sums) = (pool.take(vertices)?, pool.take(most_blocks(vertices))?);
-    let next_size = pool.take(1)?;
-    Ok(Box::new(Scan { graph, threads, kernels, levels, claims, queues, counts, block_sums, next_size }))
+    let (graph, arrays) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph))?;
+    Ok(Box::new(Scan { graph, threads, kernels, arrays }))
 }
 
 #[derive(Debug)]
@@ -96,22 +105,17 @@ struct Scan {
     graph: DeviceGraph,
     threads: u32,
     kernels: Kernels,
-    levels: DeviceSlice<u32>,
-    claims: DeviceSlice<u32>,
-    queues: [DeviceSlice<VertexId>; 2],
-    counts: DeviceSlice<u32>,
-    block_sums: DeviceSlice<u32>,
-    next_size: DeviceSlice<u32>,
+    arrays: Arrays,
 }
 
 impl PreparedBfs for Scan {
     fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics> {
-        let Scan { graph, kernels, levels, claims, counts, block_sums, next_size, .. } = &*self;
+        let Scan { graph, kernels, .. } = &*self;
+        let Arrays { levels, claims, queues: [mut queue, mut next], counts, block_sums, next_size } = self.arrays;
         let DeviceGraph { pool, offsets, targets, .. } = graph;
         let device = pool.device();
-        let [mut queue, mut next] = self.queues;
-        start(pool, *levels, task.sources)?;
-        pool.fill(*claims, UNCLAIMED)?;
+        start(pool, levels, task.sources)?;
+        pool.fill(claims, UNCLAIMED)?;
         pool.upload(queue, task.sources)?;
         let (mut size, mut visited) = (task.sources.len() as u32, task.sources.len() as u64);
         let level_count = each_level(task, |level| {
@@ -122,15 +126,15 @@ impl PreparedBfs for Scan {
             // SAFETY: the arguments are the kernels', and all arrays have the lengths that they expect: each vertex is
             // in one queue at most, which has room for all, and there is a sum for each block of it.
             unsafe {
-                let arguments = arguments![*offsets, *targets, *levels, *claims, queue, size, level];
+                let arguments = arguments![*offsets, *targets, levels, claims, queue, size, level];
                 device.launch(kernels.next_layer, &shape, arguments)?;
-                device.launch(kernels.count, &shape, arguments![*offsets, *targets, *claims, queue, *counts, size])?;
-                device.launch(kernels.blocks, &summing, arguments![*counts, *block_sums, size])?;
-                device.launch(kernels.block_sums, &one_block, arguments![*block_sums, *next_size, blocks])?;
-                let arguments = arguments![*offsets, *targets, *claims, queue, *counts, *block_sums, next, size];
+                device.launch(kernels.count, &shape, arguments![*offsets, *targets, claims, queue, counts, size])?;
+                device.launch(kernels.blocks, &summing, arguments![counts, block_sums, size])?;
+                device.launch(kernels.block_sums, &one_block, arguments![block_sums, next_size, blocks])?;
+                let arguments = arguments![*offsets, *targets, claims, queue, counts, block_sums, next, size];
                 device.launch(kernels.populate, &shape, arguments)?;
             }
-            [size] = pool.read_array(*next_size)?;
+            [size] = pool.read_array(next_size)?;
             visited += u64::from(size);
             std::mem::swap(&mut queue, &mut next);
             Ok(size > 0)
@@ -143,8 +147,8 @@ impl PreparedBfs for Scan {
         Found {
             pool: &self.graph.pool,
             arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
-            levels: self.levels,
-            predecessors: self.queues[0],
+            levels: self.arrays.levels,
+            predecessors: self.arrays.queues[0],
         }
     }
 }

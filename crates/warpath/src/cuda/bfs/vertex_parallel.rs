@@ -17,13 +17,15 @@
 
 use std::sync::Arc;
 
-use super::predecessors::{Arcs, Found};
-use super::{BfsAlgorithm, BfsTask, PreparedBfs, THREADS, each_level, start, threads};
+use super::predecessors::Found;
+use super::{BfsAlgorithm, BfsTask, PreparedBfs, each_level, start};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
+use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{DeviceGraph, plan_array, plan_graph};
+use crate::cuda::graph::{Arcs, DeviceGraph};
+use crate::cuda::launch::{THREADS, threads};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
@@ -39,19 +41,34 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         negative_weights: true,
     },
     plan,
-    prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, &plan(graph, parameters))?)),
+    prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, |_| ())?.0)),
 };
 
-fn plan(graph: &Graph, _: &Parameters) -> Plan {
-    let mut plan = Plan::new();
-    plan_graph(graph, &mut plan);
-    for what in ["frontier", "visited", "updating"] {
-        plan_array::<u8>(&mut plan, what, flags(graph.vertices() as u64));
+/// The arrays of a search.
+#[derive(Debug, Clone, Copy)]
+struct Arrays {
+    frontier: DeviceSlice<u8>,
+    visited: DeviceSlice<u8>,
+    updating: DeviceSlice<u8>,
+    cost: DeviceSlice<u32>,
+    predecessors: DeviceSlice<VertexId>,
+    flag: DeviceSlice<u32>,
+}
+
+fn layout(arena: &mut Arena<'_>, graph: &Graph) -> Arrays {
+    let vertices = graph.vertices() as u64;
+    Arrays {
+        frontier: arena.take("frontier", flags(vertices)),
+        visited: arena.take("visited", flags(vertices)),
+        updating: arena.take("updating", flags(vertices)),
+        cost: arena.take("costs", vertices),
+        predecessors: arena.take("predecessors", vertices),
+        flag: arena.take("flag", 1),
     }
-    plan_array::<u32>(&mut plan, "costs", graph.vertices() as u64);
-    plan_array::<VertexId>(&mut plan, "predecessors", graph.vertices() as u64);
-    plan_array::<u32>(&mut plan, "flag", 1);
-    plan
+}
+
+fn plan(graph: &Graph, _: &Parameters) -> Plan {
+    DeviceGraph::plan(graph, |arena| layout(arena, graph))
 }
 
 /// How long an array of flags is: memory is filled in words of 4 bytes.
@@ -59,17 +76,18 @@ fn flags(vertices: u64) -> u64 {
     vertices.next_multiple_of(4)
 }
 
-fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters, plan: &Plan) -> Result<VertexParallel> {
+/// Makes everything ready, with what another layout takes beyond.
+fn prepare<A>(
+    device: &Arc<dyn Device>,
+    graph: &Graph,
+    parameters: &Parameters,
+    beyond: impl Fn(&mut Arena<'_>) -> A,
+) -> Result<(VertexParallel, A)> {
     let threads = threads(parameters, &**device)?;
     let expand = device.function(&images::BFS_VERTEX_PARALLEL, "bfs_vertex_parallel_expand")?;
     let update = device.function(&images::BFS_VERTEX_PARALLEL, "bfs_vertex_parallel_update")?;
-    let mut graph = DeviceGraph::upload(device, graph, plan)?;
-    let vertices = u64::from(graph.vertices);
-    let pool = &mut graph.pool;
-    let (frontier, visited) = (pool.take(flags(vertices))?, pool.take(flags(vertices))?);
-    let (updating, cost) = (pool.take(flags(vertices))?, pool.take(vertices)?);
-    let (predecessors, flag) = (pool.take(vertices)?, pool.take(1)?);
-    Ok(VertexParallel { graph, threads, expand, update, frontier, visited, updating, cost, predecessors, flag })
+    let (graph, (arrays, more)) = DeviceGraph::upload(device, graph, |arena| (layout(arena, graph), beyond(arena)))?;
+    Ok((VertexParallel { graph, threads, expand, update, arrays }, more))
 }
 
 #[derive(Debug)]
@@ -78,12 +96,7 @@ struct VertexParallel {
     threads: u32,
     expand: Function,
     update: Function,
-    frontier: DeviceSlice<u8>,
-    visited: DeviceSlice<u8>,
-    updating: DeviceSlice<u8>,
-    cost: DeviceSlice<u32>,
-    predecessors: DeviceSlice<VertexId>,
-    flag: DeviceSlice<u32>,
+    arrays: Arrays,
 }
 
 impl VertexParallel {
@@ -94,29 +107,30 @@ impl VertexParallel {
     /// Puts the sources in the frontier, at cost 0.
     fn start(&self, task: &BfsTask<'_>, cost: DeviceSlice<u32>) -> Result<()> {
         let pool = &self.graph.pool;
+        let Arrays { frontier, visited, updating, .. } = self.arrays;
         start(pool, cost, task.sources)?;
-        [self.frontier, self.visited, self.updating].into_iter().try_for_each(|flags| pool.fill(flags, 0))?;
-        task.sources.iter().try_for_each(|&source| pool.upload(self.frontier.part(u64::from(source), 1), &[1]))
+        [frontier, visited, updating].into_iter().try_for_each(|flags| pool.fill(flags, 0))?;
+        task.sources.iter().try_for_each(|&source| pool.upload(frontier.part(u64::from(source), 1), &[1]))
     }
 }
 
 impl PreparedBfs for VertexParallel {
     fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics> {
-        let VertexParallel { graph, frontier, visited, updating, cost, flag, .. } = &*self;
-        let DeviceGraph { pool, offsets, targets, vertices } = graph;
+        let Arrays { frontier, visited, updating, cost, flag, .. } = self.arrays;
+        let DeviceGraph { pool, offsets, targets, vertices } = &self.graph;
         let shape = self.shape();
-        self.start(task, *cost)?;
+        self.start(task, cost)?;
         task.sources.iter().try_for_each(|&source| pool.upload(visited.part(u64::from(source), 1), &[1]))?;
         let levels = each_level(task, |_| {
-            pool.fill(*flag, 0)?;
+            pool.fill(flag, 0)?;
             // SAFETY: the arguments are the kernels', and all arrays have the lengths that they expect.
             unsafe {
-                let arguments = arguments![*offsets, *targets, *frontier, *visited, *updating, *cost, *vertices];
+                let arguments = arguments![*offsets, *targets, frontier, visited, updating, cost, *vertices];
                 pool.device().launch(self.expand, &shape, arguments)?;
-                let arguments = arguments![*frontier, *visited, *updating, *flag, *vertices];
+                let arguments = arguments![frontier, visited, updating, flag, *vertices];
                 pool.device().launch(self.update, &shape, arguments)?;
             }
-            Ok(pool.read_array(*flag)? != [0])
+            Ok(pool.read_array(flag)? != [0])
         })?;
         Ok(vec![("levels", levels.into()), ("kernel_launches", 2 * u64::from(levels))])
     }
@@ -125,8 +139,8 @@ impl PreparedBfs for VertexParallel {
         Found {
             pool: &self.graph.pool,
             arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
-            levels: self.cost,
-            predecessors: self.predecessors,
+            levels: self.arrays.cost,
+            predecessors: self.arrays.predecessors,
         }
     }
 }
@@ -152,16 +166,17 @@ mod as_printed {
         prepare,
     };
 
-    fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
-        let mut plan = super::plan(graph, parameters);
-        plan_array::<u32>(&mut plan, "costs as printed", graph.vertices() as u64);
-        plan
+    fn cost(arena: &mut Arena<'_>, graph: &Graph) -> DeviceSlice<u32> {
+        arena.take("costs as printed", graph.vertices() as u64)
+    }
+
+    fn plan(graph: &Graph, _: &Parameters) -> Plan {
+        DeviceGraph::plan(graph, |arena| (layout(arena, graph), cost(arena, graph)))
     }
 
     fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
         let kernel = device.function(&images::BFS_VERTEX_PARALLEL, "bfs_vertex_parallel_as_printed")?;
-        let mut repaired = super::prepare(device, graph, parameters, &plan(graph, parameters))?;
-        let cost = repaired.graph.pool.take(u64::from(repaired.graph.vertices))?;
+        let (repaired, cost) = super::prepare(device, graph, parameters, |arena| cost(arena, graph))?;
         Ok(Box::new(AsPrinted { repaired, kernel, cost }))
     }
 
@@ -175,18 +190,18 @@ mod as_printed {
 
     impl PreparedBfs for AsPrinted {
         fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics> {
-            let VertexParallel { graph, frontier, visited, flag, .. } = &self.repaired;
-            let DeviceGraph { pool, offsets, targets, vertices } = graph;
+            let Arrays { frontier, visited, flag, .. } = self.repaired.arrays;
+            let DeviceGraph { pool, offsets, targets, vertices } = &self.repaired.graph;
             let shape = self.repaired.shape();
             self.repaired.start(task, self.cost)?;
             let levels = each_level(task, |_| {
-                pool.fill(*flag, 0)?;
+                pool.fill(flag, 0)?;
                 // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
                 unsafe {
-                    let arguments = arguments![*offsets, *targets, *frontier, *visited, self.cost, *flag, *vertices];
+                    let arguments = arguments![*offsets, *targets, frontier, visited, self.cost, flag, *vertices];
                     pool.device().launch(self.kernel, &shape, arguments)?;
                 }
-                Ok(pool.read_array(*flag)? != [0])
+                Ok(pool.read_array(flag)? != [0])
             })?;
             self.repaired.solve(task)?;
             let right = self.repaired.found().levels()?;

@@ -33,11 +33,11 @@
 //! Arlazarov, Dinic, Kronrod and Faradzev 1970, "On economical construction of the transitive closure of an oriented
 //! graph" (the four).
 
-use super::{Bits, ClosureAlgorithm, ClosureTask};
+use super::{Bits, ClosureAlgorithm, ClosureTask, Work};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Statistics};
-use crate::cuda::apsp::tiles::{HEAD_START, STAGES, Tiles};
 use crate::cuda::device::images;
+use crate::cuda::matrix::tiles::{HEAD_START, STAGES, Tiles};
 use crate::problems::Problem;
 
 /// Rows of a tile, and words in a row.
@@ -55,16 +55,17 @@ pub(super) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
     },
     condenses: false,
     multiples: (SIDE, SIDE),
-    plan: |vertices, plan| {
+    layout: |vertices, arena| {
         let (rows, words) = ALGORITHM.sides(vertices);
-        Tiles::of_bits(rows, words).plan(plan);
+        Work::Tiles(Tiles::of_bits(rows, words).layout(arena))
     },
     close,
 };
 
-fn close(bits: &mut Bits, task: &ClosureTask<'_>) -> Result<Statistics> {
+fn close(bits: &Bits, task: &ClosureTask<'_>) -> Result<Statistics> {
     let function = bits.pool.device().function(&images::CLOSURE_BIT_WARSHALL, "closure_bits")?;
-    let (tiles, address) = (Tiles::of_bits(bits.rows, bits.pitch), bits.words.address());
-    let (_, statistics) = tiles.eliminate(&mut bits.pool, address, function, task.parameters, task.control)?;
+    let Work::Tiles(workspace) = bits.work else { unreachable!("the layout is for tiles") };
+    let (tiles, matrix) = (Tiles::of_bits(bits.rows, bits.pitch), bits.words.as_mut_ptr().cast());
+    let (_, statistics) = tiles.eliminate(&bits.pool, matrix, workspace, function, task.parameters, task.control)?;
     Ok(statistics)
 }

@@ -6,14 +6,15 @@
 
 mod bit_warshall;
 pub(crate) mod condensation;
-mod warshall;
+pub(super) mod warshall;
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::device::Device;
+use super::device::arena::Arena;
 use super::device::memory::{DeviceSlice, Pool};
-use super::graph::plan_array;
+use super::matrix::tiles::Workspace;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
@@ -43,10 +44,10 @@ pub(crate) struct ClosureAlgorithm {
     pub(crate) condenses: bool,
     /// Rows of the matrix of bits, and 32-bit words of a row, are multiples of these.
     multiples: (u64, u64),
-    /// Adds what it takes beside that, for so many vertices.
-    plan: fn(vertices: u64, &mut Plan),
+    /// Takes room for what it needs beside that, for so many vertices.
+    layout: fn(vertices: u64, &mut Arena<'_>) -> Work,
     /// Does the work; statistics start with the time that the device took.
-    close: fn(&mut Bits, &ClosureTask<'_>) -> Result<Statistics>,
+    close: fn(&Bits, &ClosureTask<'_>) -> Result<Statistics>,
 }
 
 /// Every transitive closure algorithm of this engine.
@@ -66,11 +67,21 @@ pub(crate) struct Closed {
     pub(crate) seconds: [f64; 3],
 }
 
+/// What algorithms take beside the matrix of bits.
+#[derive(Debug, Clone, Copy)]
+enum Work {
+    /// What tiles need.
+    Tiles(Workspace),
+    /// A word for each pair, and a flag.
+    Words(DeviceSlice<u32>, DeviceSlice<u32>),
+}
+
 /// A matrix of bits on a device.
 #[derive(Debug)]
 struct Bits {
     pool: Pool,
     words: DeviceSlice<u32>,
+    work: Work,
     rows: u64,
     /// Words in a row.
     pitch: u64,
@@ -108,11 +119,15 @@ impl ClosureAlgorithm {
         let mut plan = Plan::new();
         plan.memory("matrix of bits", BitMatrix::bytes(vertices, vertices));
         if vertices > 0 {
-            let (rows, pitch) = self.sides(vertices as u64);
-            plan_array::<u32>(&mut plan, "matrix of bits", rows.saturating_mul(pitch));
-            (self.plan)(vertices as u64, &mut plan);
+            self.layout(vertices as u64, &mut Arena::counting(&mut plan));
         }
         plan
+    }
+
+    /// Takes room for a matrix of so many rows and columns, and the work on it.
+    fn layout(&self, vertices: u64, arena: &mut Arena<'_>) -> (DeviceSlice<u32>, Work) {
+        let (rows, pitch) = self.sides(vertices);
+        (arena.take("matrix of bits", rows.saturating_mul(pitch)), (self.layout)(vertices, arena))
     }
 
     /// Computes the closure.
@@ -157,14 +172,13 @@ impl ClosureAlgorithm {
         let start = Instant::now();
         let (rows, pitch) = self.sides(vertices as u64);
         let device_bytes = self.plan_matrix(vertices).device_bytes();
-        let mut pool = Pool::new(device, device_bytes)?;
-        let words = pool.take::<u32>(rows * pitch)?;
-        let mut there = Bits { pool, words, rows, pitch };
+        let (pool, (words, work)) = Pool::lay_out(device, |arena| self.layout(vertices as u64, arena))?;
+        let there = Bits { pool, words, work, rows, pitch };
         there.upload(vertices, row)?;
         device.synchronize()?;
         let prepare = start.elapsed().as_secs_f64();
         let start = Instant::now();
-        let statistics = (self.close)(&mut there, task)?;
+        let statistics = (self.close)(&there, task)?;
         let solve = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let bits = ReachabilityBits::Matrix(there.download(vertices)?);

@@ -13,14 +13,14 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
-use super::{Bits, ClosureAlgorithm, ClosureTask};
+use super::{Bits, ClosureAlgorithm, ClosureTask, Work};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Statistics};
-use crate::cuda::apsp::blocked_floyd_warshall::{BLOCK, WIDEST, in_blocks};
-use crate::cuda::apsp::floyd_warshall::{by_vertex, one_thread_a_pair};
 use crate::cuda::device::memory::DeviceSlice;
-use crate::cuda::device::{Argument, LaunchShape, arguments, images};
-use crate::cuda::graph::plan_array;
+use crate::cuda::device::{LaunchShape, arguments, images};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, kernel_header};
+use crate::cuda::matrix::blocks::{BLOCK, Square, WIDEST, in_blocks};
+use crate::cuda::matrix::by_vertex::{by_vertex, one_thread_a_pair};
 use crate::problems::Problem;
 
 /// The line of `warshall` in the table.
@@ -35,18 +35,17 @@ pub(super) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
     },
     condenses: false,
     multiples: (1, 1),
-    plan: |vertices, plan| {
+    layout: |vertices, arena| {
         let side = vertices.next_multiple_of(WIDEST);
-        plan_array::<u32>(plan, "a word for each pair", side.saturating_mul(side));
-        plan_array::<u32>(plan, "flag", 1);
+        Work::Words(arena.take("a word for each pair", side.saturating_mul(side)), arena.take("flag", 1))
     },
     close: |bits, task| {
-        with_flags(bits, task, |bits, flags, side| {
+        with_flags(bits, task, |flags, side, stopped| {
             let function = bits.pool.device().function(&images::CLOSURE_WARSHALL, "closure_warshall")?;
             let vertices = task.graph.vertices() as u32;
             let shape = one_thread_a_pair(vertices.into());
-            let matrix = (flags.address(), side);
-            Ok(by_vertex(&mut bits.pool, matrix, vertices, function, &shape, task.control)?.1)
+            let matrix = (flags.as_mut_ptr().cast(), side);
+            Ok(by_vertex(&bits.pool, matrix, stopped, vertices, function, &shape, task.control)?.1)
         })
     },
 };
@@ -61,52 +60,52 @@ pub(super) const BLOCKED: ClosureAlgorithm = ClosureAlgorithm {
         ..ALGORITHM.info
     },
     close: |bits, task| {
-        with_flags(bits, task, |bits, flags, side| {
+        with_flags(bits, task, |flags, side, stopped| {
             let device = bits.pool.device().clone();
             let function =
                 |phase: &str| device.function(&images::CLOSURE_WARSHALL, &format!("closure_blocked_{phase}"));
             let functions = [function("diagonal")?, function("panels")?, function("rest")?];
-            let matrix = (flags.address(), side);
-            Ok(in_blocks(&mut bits.pool, matrix, 4, functions, task.parameters, task.control)?.1)
+            let square = Square { cells: flags.as_mut_ptr().cast(), pitch: side, bytes: 4 };
+            Ok(in_blocks(&bits.pool, square, stopped, functions, task.parameters, task.control)?.1)
         })
     },
     ..ALGORITHM
 };
 
-/// The kernels' argument.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Packing {
-    flags: u64,
-    pitch: u64,
-    bits: u64,
-    bits_pitch: u64,
-    vertices: u32,
-}
+kernel_header! {
+    path: "closure/warshall";
+    namespace: flags;
 
-// SAFETY: it is laid out as in the kernels.
-unsafe impl Argument for Packing {}
+    /// Words of flags, and the same as bits, 32 in a word.
+    struct Packing {
+        flags: DevicePtr<u32>,
+        pitch: u64,
+        bits: DeviceMutPtr<u32>,
+        bits_pitch: u64,
+        vertices: u32,
+    }
+}
 
 /// Makes bits words, has them worked on, and makes them bits again.
 fn with_flags(
-    bits: &mut Bits,
+    bits: &Bits,
     task: &ClosureTask<'_>,
-    work: impl FnOnce(&mut Bits, DeviceSlice<u32>, u64) -> Result<Statistics>,
+    work: impl FnOnce(DeviceSlice<u32>, u64, DeviceSlice<u32>) -> Result<Statistics>,
 ) -> Result<Statistics> {
     const THREADS: u32 = 256;
     let vertices = task.graph.vertices() as u32;
     let side = u64::from(vertices).next_multiple_of(WIDEST);
-    let flags = bits.pool.take::<u32>(side * side)?;
+    let Work::Words(flags, stopped) = bits.work else { unreachable!("the layout has a word for each pair") };
     let device = bits.pool.device().clone();
     let packing =
-        Packing { flags: flags.address(), pitch: side, bits: bits.words.address(), bits_pitch: bits.pitch, vertices };
+        Packing { flags: flags.as_ptr(), pitch: side, bits: bits.words.as_mut_ptr(), bits_pitch: bits.pitch, vertices };
     let shape = LaunchShape::line(side.min(u64::from(device.properties().multiprocessors) * 8) as u32, THREADS);
     let (unpack, pack) = ("closure_unpack", "closure_pack");
     let [unpack, pack] =
         [device.function(&images::CLOSURE_WARSHALL, unpack)?, device.function(&images::CLOSURE_WARSHALL, pack)?];
     // SAFETY: the arguments are the kernel's, and there is a word for each pair.
     unsafe { device.launch(unpack, &shape, arguments![packing, flags])? };
-    let statistics = work(bits, flags, side)?;
+    let statistics = work(flags, side, stopped)?;
     // SAFETY: the argument is the kernel's.
     unsafe { device.launch(pack, &shape, arguments![packing])? };
     Ok(statistics)

@@ -10,13 +10,16 @@
 //! and pointers to live values of the type that the driver writes. Callers of the unsafe functions vouch for addresses
 //! and lengths (see `Device`).
 
+mod probe;
+mod status;
+
 use std::any::Any;
 use std::collections::HashMap;
-use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::ffi::{CString, c_int, c_void};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUfunction_attribute as FunctionAttribute, CUresult};
+use cudarc::driver::sys::{self, CUfunction_attribute as FunctionAttribute, CUresult};
 
 use super::images::{self, FatBinary, Kind};
 use super::library::{self, Status};
@@ -24,146 +27,13 @@ use super::staging::Staging;
 use super::{Device, Event, Function, Image, LaunchShape, Properties, STREAMS, Stream};
 use crate::{Error, Result};
 
-/// The oldest driver that loads the images, as CUDA counts: 1000 x major + 10 x minor.
-const OLDEST_VERSION: i32 = 13_000;
+use probe::properties;
+pub(crate) use probe::{absent, devices, release, show_version, version, visible_devices};
+use status::{checked, describe, is_sticky};
 
 /// How many lanes copies have, and how many bytes a piece. At 10 GB/s a thread, these keep the bus busy; a piece is a
 /// large page of the host, and takes the bus 40 microseconds.
 const LANES: (usize, usize) = (8, 2 << 20);
-
-/// Why there is no driver; `None` if there is one, working or not.
-pub(crate) fn absent() -> Option<&'static str> {
-    library::absent()
-}
-
-/// The version of CUDA that the driver supports, as 1000 x major + 10 x minor, after initializing it.
-///
-/// # Errors
-///
-/// [`Error::NoDevice`] with the reason if there is no driver, or an old one, or no device.
-pub(crate) fn version() -> Result<i32> {
-    static VERSION: OnceLock<std::result::Result<i32, String>> = OnceLock::new();
-    let version = VERSION.get_or_init(|| {
-        if let Some(reason) = absent() {
-            return Err(reason.into());
-        }
-        let mut version = 0;
-        // SAFETY: the pointer is to a live integer.
-        let result = unsafe { library::cuDriverGetVersion(&raw mut version) };
-        // An old driver lacks functions, too: that it is old says more.
-        if result == Status::SUCCESS && version < OLDEST_VERSION {
-            return Err(format!(
-                "the CUDA driver is too old: it supports CUDA {}, and {} is needed, which is driver 580 or newer",
-                show_version(version),
-                show_version(OLDEST_VERSION)
-            ));
-        }
-        if let Some(function) = library::missing() {
-            return Err(format!("the CUDA driver is incomplete: it has no function {function}"));
-        }
-        if result != Status::SUCCESS {
-            return Err(format!("the CUDA driver does not tell its version: {}", describe(result)));
-        }
-        // SAFETY: no preconditions.
-        let result = unsafe { library::cuInit(0) };
-        if result == Status::SUCCESS {
-            Ok(version)
-        } else if result == CUresult::CUDA_ERROR_NO_DEVICE {
-            Err(no_gpu())
-        } else {
-            Err(format!("the CUDA driver does not start: {}{}", describe(result), visible_devices()))
-        }
-    });
-    version.clone().map_err(Error::NoDevice)
-}
-
-/// What is said where the driver has nothing to drive.
-fn no_gpu() -> String {
-    format!("there is a CUDA driver, but no GPU{}", visible_devices())
-}
-
-/// What limits the devices that the driver shows, as the end of a sentence.
-pub(crate) fn visible_devices() -> String {
-    const NAME: &str = "CUDA_VISIBLE_DEVICES";
-    std::env::var_os(NAME).map_or_else(String::new, |list| format!("; {NAME} is `{}`", list.display()))
-}
-
-/// The version of the driver itself, as the Linux kernel has it; `None` elsewhere.
-pub(crate) fn release() -> Option<String> {
-    release_in(&std::fs::read_to_string("/proc/driver/nvidia/version").ok()?)
-}
-
-/// The version in what the driver says of its kernel module: the first word of numbers with dots between them.
-fn release_in(text: &str) -> Option<String> {
-    let line = text.lines().find_map(|line| line.strip_prefix("NVRM version:"))?;
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    line.split_whitespace().find(|word| word.contains('.') && word.split('.').all(is_number)).map(str::to_owned)
-}
-
-/// A version as people write it.
-pub(crate) fn show_version(version: i32) -> String {
-    format!("{}.{}", version / 1000, version % 1000 / 10)
-}
-
-/// What is known of every device of this machine.
-///
-/// # Errors
-///
-/// [`Error::NoDevice`] with the reason if there is none.
-pub(crate) fn devices() -> Result<Vec<Properties>> {
-    version()?;
-    let mut count = 0;
-    // SAFETY: the driver is initialized, and the pointer is to a live integer.
-    checked("counting the devices", unsafe { library::cuDeviceGetCount(&raw mut count) })?;
-    if count <= 0 {
-        return Err(Error::NoDevice(no_gpu()));
-    }
-    (0..count).map(|ordinal| Ok(properties(ordinal)?.1)).collect()
-}
-
-fn properties(ordinal: c_int) -> Result<(sys::CUdevice, Properties)> {
-    let mut handle = 0;
-    // SAFETY: the driver is initialized, and the pointer is to a live integer.
-    checked("finding a device", unsafe { library::cuDeviceGet(&raw mut handle, ordinal) })?;
-    let get = |attribute| {
-        let mut value = 0;
-        // SAFETY: the device was just found, and the pointer is to a live integer.
-        checked("asking a device", unsafe { library::cuDeviceGetAttribute(&raw mut value, attribute, handle) })?;
-        Ok::<u32, Error>(value.max(0) as u32)
-    };
-    let mut name = [0; 256];
-    // SAFETY: the name is written within the buffer, with a zero at its end.
-    checked("asking a device's name", unsafe {
-        library::cuDeviceGetName(name.as_mut_ptr(), name.len() as c_int, handle)
-    })?;
-    // SAFETY: the driver has ended the name with a zero.
-    let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
-    let mut memory = 0;
-    // SAFETY: the pointer is to a live integer.
-    checked("asking a device's memory", unsafe { library::cuDeviceTotalMem_v2(&raw mut memory, handle) })?;
-    let compute_capability = (
-        get(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-        get(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
-    );
-    let clusters = match (get(Attribute::CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH)?, compute_capability.0) {
-        (0, _) => 0,
-        // Data-center chips take twice the portable size.
-        (_, 9 | 10) => 16,
-        _ => 8,
-    };
-    let properties = Properties {
-        name,
-        ordinal: ordinal as u32,
-        memory_bytes: memory as u64,
-        compute_capability,
-        multiprocessors: get(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
-        shared_bytes_per_block: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
-        threads_per_block: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-        l2_bytes: u64::from(get(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?),
-        clusters,
-    };
-    Ok((handle, properties))
-}
 
 /// A GPU, opened.
 #[derive(Debug)]
@@ -665,134 +535,7 @@ impl Device for Driver {
     }
 }
 
-/// The error in a result, with what was being done.
-fn checked(doing: &str, result: Status) -> Result<()> {
-    match result {
-        Status::SUCCESS => Ok(()),
-        other => Err(Error::Device(format!("{doing} failed: {}", describe(other)))),
-    }
-}
-
-/// An error in words, with its name.
-fn describe(result: Status) -> String {
-    let text = |get: unsafe fn(c_uint, *mut *const c_char) -> Status| {
-        let mut text = std::ptr::null();
-        // SAFETY: the pointer is to a live pointer.
-        let known = unsafe { get(result.0, &raw mut text) } == Status::SUCCESS && !text.is_null();
-        // SAFETY: the driver's texts are constants that end with a zero.
-        known.then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
-    };
-    match (text(library::cuGetErrorString), text(library::cuGetErrorName)) {
-        (Some(words), Some(name)) => format!("{words} ({name})"),
-        _ => format!("error {}", result.0),
-    }
-}
-
-/// After these errors nothing works in a context any more.
-const STICKY: [CUresult; 16] = [
-    CUresult::CUDA_ERROR_DEINITIALIZED,
-    CUresult::CUDA_ERROR_ECC_UNCORRECTABLE,
-    CUresult::CUDA_ERROR_NVLINK_UNCORRECTABLE,
-    CUresult::CUDA_ERROR_CONTAINED,
-    CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
-    CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
-    CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED,
-    CUresult::CUDA_ERROR_ASSERT,
-    CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR,
-    CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION,
-    CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
-    CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE,
-    CUresult::CUDA_ERROR_INVALID_PC,
-    CUresult::CUDA_ERROR_LAUNCH_FAILED,
-    CUresult::CUDA_ERROR_EXTERNAL_DEVICE,
-    CUresult::CUDA_ERROR_UNKNOWN,
-];
-
-/// Whether nothing works in a context any more after this error.
-fn is_sticky(result: Status) -> bool {
-    STICKY.iter().any(|error| result == *error)
-}
-
 #[cfg(test)]
 mod hazards;
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_driver_has_a_version_of_its_own() {
-        let closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023\n\
-                      GCC version:  gcc version 11.4.0 (Ubuntu 11.4.0-1ubuntu1~22.04)\n";
-        assert_eq!(release_in(closed).as_deref(), Some("535.104.05"));
-        let open = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (root@host)\n";
-        assert_eq!(release_in(open).as_deref(), Some("580.65.06"));
-        for other in ["", "GCC version:  gcc version 11.4.0", "NVRM version: unknown 5. .5 v1.2"] {
-            assert_eq!(release_in(other), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn no_driver_is_an_error_and_no_panic() {
-        match devices() {
-            Ok(devices) => assert!(!devices.is_empty()),
-            Err(Error::NoDevice(reason)) => assert!(reason.contains("driver"), "{reason}"),
-            Err(other) => panic!("{other}"),
-        }
-        assert!(matches!(Driver::open(4_000_000_000), Err(Error::NoDevice(_))));
-        assert_eq!(show_version(13_020), "13.2");
-    }
-
-    /// A program may use CUDA itself, in the same thread.
-    #[test]
-    fn the_context_of_the_caller_stays() {
-        let current = || {
-            let mut handle = std::ptr::null_mut();
-            // SAFETY: the pointer is to a live handle.
-            assert_eq!(unsafe { library::cuCtxGetCurrent(&raw mut handle) }, Status::SUCCESS);
-            handle as usize
-        };
-        let Ok(outer) = Driver::open(0) else { return };
-        assert_eq!(current(), 0);
-        let entered = outer.context.enter().unwrap();
-        {
-            let inner: Arc<dyn Device> = Arc::new(Driver::open(0).unwrap());
-            assert_eq!(current(), outer.context.handle);
-            let mut pool = super::super::memory::Pool::new(&inner, 1 << 24).unwrap();
-            let values: Vec<u32> = (0..1 << 22).collect();
-            let there = pool.take_filled(&values).unwrap();
-            assert_eq!(pool.read(there).unwrap(), values);
-            assert!(inner.allocate(u64::MAX / 2).is_err());
-            assert_eq!(current(), outer.context.handle);
-        }
-        assert_eq!(current(), outer.context.handle);
-        drop(entered);
-        assert_eq!(current(), 0);
-    }
-
-    #[test]
-    #[ignore = "takes all contexts of the process with it: run it alone, on a machine with a GPU"]
-    fn a_ruined_device_says_so() {
-        let device = Driver::open(0).unwrap();
-        let kernel = device.function(&images::BFS_QUEUE, "bfs_queue").unwrap();
-        let nowhere = 8_u64;
-        let shape = LaunchShape::line(1, 32);
-        // SAFETY: none at all: the kernel reads at an address that is not there, which is what is tested.
-        let launched = unsafe {
-            device.launch(
-                kernel,
-                &shape,
-                super::super::arguments!(nowhere, nowhere, nowhere, nowhere, nowhere, nowhere, 1_u32, 1_u32),
-            )
-        };
-        launched.unwrap();
-        assert!(matches!(device.synchronize(), Err(Error::Device(_))));
-        let Err(Error::Device(message)) = device.allocate(256) else { panic!("the device is lost") };
-        assert!(message.contains("is lost"), "{message}");
-        drop(device);
-        // Since the driver takes a bad address as a fault of the process, a new context may not be had in it, either: that
-        // is an error as well, and no crash.
-        if let Err(error) = Driver::open(0) {
-            assert!(matches!(error, Error::Device(_) | Error::NoDevice(_)), "{error}");
-        }
-    }
-}
+mod tests;

@@ -1,7 +1,8 @@
 //! Memory of a device with types and owners: one pool for each prepared graph, and buffers on the host.
 //!
-//! A [`Pool`] is one allocation, taken when a graph is prepared, of which arrays are cut off one after another. Nothing
-//! is given back before the whole pool is. So what a solver takes is known before it takes it, and no query allocates.
+//! A [`Pool`] is one allocation, taken when a graph is prepared, with the arrays of a layout ([`arena`](super::arena))
+//! one after another. Nothing is given back before the whole pool is. So what a solver takes is known before it takes it,
+//! and no query allocates.
 //! What goes there and comes back goes through the pinned memory of [`staging`](super::staging).
 //!
 //! *Invariants.* Every `DeviceSlice` lies within the pool that gave it, which frees its memory only when it is dropped,
@@ -14,9 +15,14 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 
+use super::arena::{Arena, plan_of};
 use super::{Argument, Device, Stream};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr};
 use crate::huge_pages::on_huge_pages;
-use crate::{Error, Result, memory};
+use crate::plan::Plan;
+#[cfg(test)]
+use crate::Error;
+use crate::{Result, memory};
 
 /// Arrays begin at multiples of this, so that any vector load is aligned and no two share a cache line.
 const ALIGNMENT: u64 = 256;
@@ -50,6 +56,11 @@ unsafe impl<T> Argument for DeviceSlice<T> {
 }
 
 impl<T> DeviceSlice<T> {
+    /// So many values from an address on.
+    pub(super) fn new(address: u64, length: u64) -> Self {
+        DeviceSlice { address, length, holds: PhantomData }
+    }
+
     /// How many values it has.
     pub(crate) fn length(&self) -> u64 {
         self.length
@@ -58,6 +69,16 @@ impl<T> DeviceSlice<T> {
     /// Its address on the device.
     pub(crate) fn address(&self) -> u64 {
         self.address
+    }
+
+    /// Its address, for a kernel that reads it.
+    pub(crate) fn as_ptr(&self) -> DevicePtr<T> {
+        DevicePtr::new(self.address)
+    }
+
+    /// Its address, for a kernel that may write to it.
+    pub(crate) fn as_mut_ptr(&self) -> DeviceMutPtr<T> {
+        DeviceMutPtr::new(self.address)
     }
 
     /// The same memory as 32-bit words.
@@ -97,6 +118,7 @@ impl<T> DeviceSlice<T> {
 pub(crate) struct Pool {
     device: Arc<dyn Device>,
     address: u64,
+    #[cfg(test)]
     bytes: u64,
     used: u64,
 }
@@ -106,10 +128,36 @@ impl Pool {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`] with the numbers if the device does not have them.
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) with the numbers if the device does not have them.
     pub(crate) fn new(device: &Arc<dyn Device>, bytes: u64) -> Result<Self> {
-        let address = device.allocate(bytes.max(ALIGNMENT))?;
-        Ok(Pool { device: device.clone(), address, bytes: bytes.max(ALIGNMENT), used: 0 })
+        let bytes = bytes.max(ALIGNMENT);
+        let address = device.allocate(bytes)?;
+        Ok(Pool {
+            device: device.clone(),
+            address,
+            #[cfg(test)]
+            bytes,
+            used: 0,
+        })
+    }
+
+    /// Takes what a layout needs; the pool, and the arrays.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) with the numbers if the device does not have it.
+    ///
+    /// # Panics
+    ///
+    /// If the layout takes other arrays when it is run again.
+    pub(crate) fn lay_out<A>(device: &Arc<dyn Device>, layout: impl Fn(&mut Arena<'_>) -> A) -> Result<(Self, A)> {
+        let planned = plan_of(&layout);
+        let mut pool = Pool::new(device, planned.device_bytes())?;
+        let mut taken = Plan::new();
+        let arrays = layout(&mut Arena::at(pool.address, &mut taken));
+        assert_eq!(taken, planned, "a layout took other arrays than it had planned");
+        pool.used = taken.device_bytes();
+        Ok((pool, arrays))
     }
 
     /// The device it is on.
@@ -117,11 +165,18 @@ impl Pool {
         &self.device
     }
 
+    /// How many bytes its arrays take.
+    #[cfg(test)]
+    pub(crate) fn used(&self) -> u64 {
+        self.used
+    }
+
     /// Cuts off an array. Its contents are undefined.
     ///
     /// # Errors
     ///
-    /// If the pool was planned too small.
+    /// If the pool is too small.
+    #[cfg(test)]
     pub(crate) fn take<T: Pod>(&mut self, length: u64) -> Result<DeviceSlice<T>> {
         let (needed, available) = (room::<T>(length), self.bytes - self.used);
         if needed > available {
@@ -133,6 +188,7 @@ impl Pool {
     }
 
     /// Cuts off an array and fills it from the host.
+    #[cfg(test)]
     pub(crate) fn take_filled<T: Pod + Sync>(&mut self, values: &[T]) -> Result<DeviceSlice<T>> {
         let slice = self.take(values.len() as u64)?;
         self.upload(slice, values)?;
@@ -284,6 +340,11 @@ impl<T: Pod> Pinned<T> {
     /// The device's address of it.
     pub(crate) fn address(&self) -> u64 {
         self.memory as u64
+    }
+
+    /// The same, for a kernel that reads it.
+    pub(crate) fn as_ptr(&self) -> DevicePtr<T> {
+        DevicePtr::new(self.address())
     }
 
     /// The value at an index, which no device is writing to.

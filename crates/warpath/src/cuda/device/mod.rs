@@ -9,7 +9,8 @@
 //! context with them: then the device is lost, every later call says so, and it has to be opened again.
 //!
 //! *Invariants.* Devices take addresses on trust, as `Device` says; callers pass only what came from the same device
-//! and is as long as they say. An `Argument` is laid out as the kernel's parameter.
+//! and is as long as they say. An `Argument` is laid out as the kernel's parameter:
+//! [`kernel_header`](super::kernel_header) defines those that are structs, for both.
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -17,6 +18,7 @@ use std::fmt::Debug;
 
 use crate::{Error, Result};
 
+pub(crate) mod arena;
 #[cfg(feature = "cuda")]
 pub(crate) mod driver;
 #[cfg(all(test, emulator))]

@@ -25,8 +25,8 @@
 
 use std::sync::Arc;
 
-use super::counts::{Counts, Frontiers};
-use super::edges::{DeviceEdges, ORDER, by_destination, plan_edges};
+use super::counts::{Counters, Counts, Frontiers};
+use super::edges::{DeviceEdges, ORDER, by_destination};
 use super::negative_cycles::{Looks, find, look};
 use super::predecessors::Derivation;
 use super::{
@@ -34,10 +34,11 @@ use super::{
     distance_words, lanes_of, launch_shape, start,
 };
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
+use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
-use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::plan_array;
-use crate::graph::{Graph, I32Lane};
+use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::graph::{Graph, I32Lane, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
 use crate::{Error, Result};
@@ -86,16 +87,29 @@ fn sorts_by_destination(parameters: &Parameters) -> bool {
     by_destination(parameters, Sync::of(parameters) == Sync::Shared)
 }
 
-fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
-    let mut plan = Plan::new();
-    plan_edges(graph, &mut plan);
-    plan_array::<u32>(&mut plan, "distances", distance_words(graph));
-    if Sync::of(parameters) != Sync::Incore {
-        plan_array::<u32>(&mut plan, "distances of the round before", distance_words(graph));
+/// The arrays of a search.
+#[derive(Debug, Clone, Copy)]
+struct Arrays {
+    current: DeviceSlice<u32>,
+    /// The distances of the round before, if they are kept.
+    previous: Option<DeviceSlice<u32>>,
+    /// Whether a distance fell; whether one would have left its range.
+    flags: DeviceSlice<u32>,
+    counters: Counters,
+}
+
+fn layout(arena: &mut Arena<'_>, graph: &Graph, sync: Sync) -> Arrays {
+    let words = distance_words(graph);
+    Arrays {
+        current: arena.take("distances", words),
+        previous: (sync != Sync::Incore).then(|| arena.take("distances of the round before", words)),
+        flags: arena.take("flags", 2),
+        counters: Counters::layout(arena),
     }
-    plan_array::<u32>(&mut plan, "flags", 2);
-    Counts::plan(&mut plan);
-    plan
+}
+
+fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
+    DeviceEdges::plan(graph, |arena| layout(arena, graph, Sync::of(parameters)))
 }
 
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedSssp>> {
@@ -111,65 +125,58 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         let shared_bytes = if sync == Sync::Shared { 4 * lane.words() as u32 + 4 } else { 0 };
         Ok((function, launch_shape(&**device, &[function], parameters, shared_bytes)?))
     })?;
-    let words = distance_words(graph);
-    let mut edges = DeviceEdges::upload(device, graph, sorts_by_destination(parameters), &plan(graph, parameters))?;
-    let current = edges.pool.take(words)?;
-    let previous = if sync == Sync::Incore { current } else { edges.pool.take(words)? };
-    let flags = edges.pool.take(2)?;
-    let counts = Counts::take(&mut edges.pool)?;
-    Ok(Box::new(BellmanFord { edges, sync, kernels, current, previous, flags, counts, lane: lanes_of(graph)[0] }))
+    let by_destination = sorts_by_destination(parameters);
+    let (edges, arrays) = DeviceEdges::upload(device, graph, by_destination, |arena| layout(arena, graph, sync))?;
+    Ok(Box::new(BellmanFord { edges, kernels, arrays, lane: lanes_of(graph)[0] }))
 }
 
 #[derive(Debug)]
 struct BellmanFord {
     edges: DeviceEdges,
-    sync: Sync,
     kernels: OfLane<(Function, LaunchShape)>,
-    current: DeviceSlice<u32>,
-    previous: DeviceSlice<u32>,
-    /// Whether a distance fell; whether one would have left its range.
-    flags: DeviceSlice<u32>,
-    counts: Counts,
+    arrays: Arrays,
     /// That of the last search.
     lane: DeviceLane,
 }
 
-/// The kernels' argument.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Search {
-    tails: u64,
-    heads: u64,
-    weights: u64,
-    previous: u64,
-    current: u64,
-    changed: u64,
-    out_of_range: u64,
-    statistics: u64,
-    limit: u64,
-    arcs: u32,
-}
+kernel_header! {
+    path: "sssp/bellman_ford";
+    namespace: bellman_ford;
 
-// SAFETY: it is laid out as in the kernels.
-unsafe impl Argument for Search {}
+    /// The argument.
+    struct Search<Lane> {
+        tails: DevicePtr<VertexId>,
+        heads: DevicePtr<VertexId>,
+        weights: DevicePtr<cpp::Weight>,
+        previous: DeviceMutPtr<cpp::Distance>,
+        current: DeviceMutPtr<cpp::Distance>,
+        changed: DeviceMutPtr<u32>,
+        out_of_range: DeviceMutPtr<u32>,
+        /// Null if nothing is to be counted.
+        statistics: DeviceMutPtr<Counts>,
+        limit: u64,
+        arcs: u32,
+    }
+}
 
 impl PreparedSssp for BellmanFord {
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
         self.lane = task.lane;
-        let BellmanFord { edges, sync, flags, .. } = &*self;
-        let DeviceEdges { pool, tails, heads, weights, arcs, vertices, .. } = edges;
+        let DeviceEdges { pool, list, arcs, vertices } = &self.edges;
+        let Arrays { current, previous, flags, counters } = self.arrays;
         let (kernel, shape) = self.kernels.get(task.lane)?;
-        let (current, previous) = (task.lane.part(self.current, *vertices), task.lane.part(self.previous, *vertices));
+        let current = task.lane.part(current, *vertices);
+        let previous = previous.map(|previous| task.lane.part(previous, *vertices));
         let (changed, out_of_range) = (flags.part(0, 1), flags.part(1, 1));
         let search = Search {
-            tails: tails.address(),
-            heads: heads.address(),
-            weights: weights.address(),
-            previous: previous.address(),
-            current: current.address(),
-            changed: changed.address(),
-            out_of_range: out_of_range.address(),
-            statistics: self.counts.start(pool, task)?,
+            tails: list.tails.as_ptr(),
+            heads: list.heads.as_ptr(),
+            weights: list.weights.as_ptr().cast(),
+            previous: previous.unwrap_or(current).as_mut_ptr().cast(),
+            current: current.as_mut_ptr().cast(),
+            changed: changed.as_mut_ptr(),
+            out_of_range: out_of_range.as_mut_ptr(),
+            statistics: counters.start(pool, task)?,
             limit: task.cutoff,
             arcs: *arcs,
         };
@@ -179,7 +186,7 @@ impl PreparedSssp for BellmanFord {
         pool.fill(out_of_range, 0)?;
         while falls {
             task.control.check()?;
-            if *sync != Sync::Incore {
+            if let Some(previous) = previous {
                 pool.copy(previous, current)?;
             }
             pool.fill(changed, 0)?;
@@ -201,16 +208,16 @@ impl PreparedSssp for BellmanFord {
         let statistics = vec![("rounds", rounds), ("relaxations", relaxations), ("kernel_launches", rounds)];
         let mut outcome = SsspOutcome { statistics, frontiers: Vec::new(), out_of_range };
         // Every round has all arcs.
-        self.counts.finish(pool, task, Frontiers::default(), &mut outcome)?;
+        counters.finish(pool, task, Frontiers::default(), &mut outcome)?;
         Ok(outcome)
     }
 
     fn found(&self) -> Found<'_> {
-        Found { pool: &self.edges.pool, distances: self.lane.part(self.current, self.edges.vertices) }
+        Found { pool: &self.edges.pool, distances: self.lane.part(self.arrays.current, self.edges.vertices) }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
-        Some(self.edges.derivation(self.lane, self.found().distances, self.flags.part(0, 1)))
+        Some(self.edges.derivation(self.lane, self.found().distances, self.arrays.flags.part(0, 1)))
     }
 }
 

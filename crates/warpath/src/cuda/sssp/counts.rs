@@ -15,19 +15,39 @@
 use super::{SsspOutcome, SsspTask};
 use crate::Result;
 use crate::algorithms::Statistics;
+use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::graph::plan_array;
+use crate::cuda::kernel_header::{DeviceMutPtr, kernel_header};
 use crate::graph::{DistanceValue, Graph};
-use crate::plan::Plan;
 
-/// How many sizes of frontiers are kept. Must be equal in `kernels/sssp/counts.cuh`.
-const RECORDED: usize = 1024;
-/// What `Counts` in `kernels/sssp/counts.cuh` has before the sizes.
-const COUNTERS: usize = 5;
+kernel_header! {
+    path: "sssp/counts";
+    constants {
+        /// How many sizes of frontiers are kept.
+        const RECORDED_FRONTIERS: u32 = 1024;
+    }
+
+    /// What a search counts, all 0 at first.
+    #[derive(bytemuck::Pod, bytemuck::Zeroable)]
+    pub(super) struct Counts {
+        /// Arcs looked at, where the search does not know it anyway.
+        relaxations: u64,
+        /// Those that lowered a distance.
+        improvements: u64,
+        /// Rounds that had something to expand.
+        frontiers: u64,
+        /// How much that was in all of them,
+        expanded: u64,
+        /// and at most in one.
+        largest: u64,
+        /// Of the first frontiers.
+        sizes: [u32; RECORDED_FRONTIERS as usize],
+    }
+}
 
 /// The counters of the kernels.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Counts(DeviceSlice<u64>);
+pub(super) struct Counters(DeviceSlice<Counts>);
 
 /// How many vertices each round has begun with.
 #[derive(Debug, Default)]
@@ -47,30 +67,25 @@ impl Frontiers {
         self.count += 1;
         self.expanded += size;
         self.largest = self.largest.max(size);
-        if self.first.len() < RECORDED {
+        if self.first.len() < RECORDED_FRONTIERS as usize {
             self.first.push(u32::try_from(size).unwrap_or(u32::MAX));
         }
     }
 }
 
-impl Counts {
-    /// Adds the counters.
-    pub(super) fn plan(plan: &mut Plan) {
-        plan_array::<u64>(plan, "statistics", (COUNTERS + RECORDED / 2) as u64);
-    }
-
-    /// Cuts them off.
-    pub(super) fn take(pool: &mut Pool) -> Result<Self> {
-        Ok(Counts(pool.take((COUNTERS + RECORDED / 2) as u64)?))
+impl Counters {
+    /// Takes room for them.
+    pub(super) fn layout(arena: &mut Arena<'_>) -> Self {
+        Counters(arena.take("statistics", 1))
     }
 
     /// What kernels are to be told: where the counters are, or null. They start at zero.
-    pub(super) fn start(self, pool: &Pool, task: &SsspTask<'_>) -> Result<u64> {
+    pub(super) fn start(self, pool: &Pool, task: &SsspTask<'_>) -> Result<DeviceMutPtr<Counts>> {
         if !task.statistics {
-            return Ok(0);
+            return Ok(DeviceMutPtr::NULL);
         }
         pool.fill(self.0, 0)?;
-        Ok(self.0.address())
+        Ok(self.0.as_mut_ptr())
     }
 
     /// Adds what was counted to what the search tells; frontiers, if it is not the kernels that know them.
@@ -84,8 +99,8 @@ impl Counts {
         if !task.statistics {
             return Ok(());
         }
-        let counted = pool.read(self.0)?;
-        let [relaxations, improvements, count, expanded, largest] = [0, 1, 2, 3, 4].map(|index| counted[index]);
+        let [counted] = pool.read_array(self.0)?;
+        let Counts { relaxations, improvements, frontiers: count, expanded, largest, sizes } = counted;
         let statistics = &mut outcome.statistics;
         if !statistics.iter().any(|(name, _)| *name == "relaxations") {
             statistics.push(("relaxations", relaxations));
@@ -94,8 +109,7 @@ impl Counts {
         let frontiers = if count == 0 {
             frontiers
         } else {
-            let mut first: Vec<u32> = bytemuck::cast_slice(&counted[COUNTERS..]).to_vec();
-            first.truncate(count as usize);
+            let first = sizes[..sizes.len().min(count as usize)].to_vec();
             Frontiers { count, expanded, largest, first }
         };
         if frontiers.count > 0 {

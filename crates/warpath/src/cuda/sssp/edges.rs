@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::predecessors::{Arcs, Derivation};
-use super::{DeviceLane, plan_weights, upload_weights};
+use super::{DeviceLane, layout_weights, upload_weights};
 use crate::algorithms::{Parameter, Parameters, Values};
 use crate::cuda::device::Device;
+use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::graph::plan_array;
 use crate::graph::{Csr, Graph, VertexId};
 use crate::plan::Plan;
 use crate::{Error, Result};
@@ -29,48 +29,66 @@ pub(super) fn by_destination(parameters: &Parameters, otherwise: bool) -> bool {
 pub(super) struct DeviceEdges {
     /// The memory of everything here.
     pub(super) pool: Pool,
+    pub(super) list: List,
+    pub(super) arcs: u32,
+    pub(super) vertices: u32,
+}
+
+/// The arrays of the arcs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct List {
     pub(super) tails: DeviceSlice<VertexId>,
     pub(super) heads: DeviceSlice<VertexId>,
     pub(super) weights: DeviceSlice<u32>,
-    pub(super) arcs: u32,
-    pub(super) vertices: u32,
     /// Room for the predecessor of each vertex,
     predecessors: DeviceSlice<VertexId>,
     /// and for when it was found.
     levels: DeviceSlice<u32>,
 }
 
-/// Adds what [`DeviceEdges::upload`] takes.
-pub(super) fn plan_edges(graph: &Graph, plan: &mut Plan) {
-    plan_array::<VertexId>(plan, "tails of the arcs", graph.arcs() as u64);
-    plan_array::<VertexId>(plan, "heads of the arcs", graph.arcs() as u64);
-    plan_weights(graph, plan);
-    plan_array::<VertexId>(plan, "predecessors", graph.vertices() as u64);
-    plan_array::<u32>(plan, "rounds of the predecessors", graph.vertices() as u64);
+impl List {
+    fn layout(arena: &mut Arena<'_>, graph: &Graph) -> Self {
+        let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
+        List {
+            tails: arena.take("tails of the arcs", arcs),
+            heads: arena.take("heads of the arcs", arcs),
+            weights: layout_weights(arena, graph),
+            predecessors: arena.take("predecessors", vertices),
+            levels: arena.take("rounds of the predecessors", vertices),
+        }
+    }
 }
 
 impl DeviceEdges {
-    /// Takes all the memory that was planned, in one piece, and copies the arcs there.
+    /// What the arcs of a graph take, and `layout` after them.
+    pub(super) fn plan<A>(graph: &Graph, layout: impl FnOnce(&mut Arena<'_>) -> A) -> Plan {
+        plan_of(|arena| (List::layout(arena, graph), layout(arena)))
+    }
+
+    /// Takes that in one piece, and copies the arcs there; the arrays of `layout`, too.
     ///
     /// # Errors
     ///
     /// If the graph has too many arcs, or the device too little memory.
-    pub(super) fn upload(device: &Arc<dyn Device>, graph: &Graph, by_destination: bool, plan: &Plan) -> Result<Self> {
+    pub(super) fn upload<A>(
+        device: &Arc<dyn Device>,
+        graph: &Graph,
+        by_destination: bool,
+        layout: impl Fn(&mut Arena<'_>) -> A,
+    ) -> Result<(Self, A)> {
         if graph.arcs() > u32::MAX as usize {
             return Err(Error::invalid(format!(
                 "this algorithm takes graphs of fewer than 2^32 arcs on a device; this one has {}",
                 graph.arcs()
             )));
         }
-        let mut pool = Pool::new(device, plan.device_bytes())?;
+        let (pool, (list, arrays)) = Pool::lay_out(device, |arena| (List::layout(arena, graph), layout(arena)))?;
         let csr = if by_destination { graph.transpose()? } else { graph.csr() };
-        let rows = upload_rows(&mut pool, csr)?;
-        let others = pool.take_filled(csr.targets())?;
-        let (tails, heads) = if by_destination { (others, rows) } else { (rows, others) };
-        let weights = upload_weights(&mut pool, csr)?;
-        let (arcs, vertices) = (graph.arcs() as u32, graph.vertices() as u32);
-        let (predecessors, levels) = (pool.take(vertices.into())?, pool.take(vertices.into())?);
-        Ok(DeviceEdges { pool, tails, heads, weights, arcs, vertices, predecessors, levels })
+        let (rows, others) = if by_destination { (list.heads, list.tails) } else { (list.tails, list.heads) };
+        upload_rows(&pool, rows, csr)?;
+        pool.upload(others, csr.targets())?;
+        upload_weights(&pool, list.weights, csr)?;
+        Ok((DeviceEdges { pool, list, arcs: graph.arcs() as u32, vertices: graph.vertices() as u32 }, arrays))
     }
 
     /// What predecessors are derived from, with room for one word.
@@ -80,17 +98,16 @@ impl DeviceEdges {
         distances: DeviceSlice<u32>,
         progress: DeviceSlice<u32>,
     ) -> Derivation<'_> {
-        let DeviceEdges { pool, predecessors, levels, .. } = self;
-        let (predecessors, levels) = (*predecessors, *levels);
-        Derivation { pool, lane, arcs: Arcs::of_list(self), distances, predecessors, levels, progress }
+        let List { tails, heads, weights, predecessors, levels } = self.list;
+        let arcs = Arcs::of_list(tails, heads, weights);
+        Derivation { pool: &self.pool, lane, arcs, distances, predecessors, levels, progress }
     }
 }
 
-/// Cuts off an array of the row that each arc is in and fills it.
-fn upload_rows(pool: &mut Pool, csr: &Csr) -> Result<DeviceSlice<VertexId>> {
+/// Fills an array with the row that each arc is in.
+fn upload_rows(pool: &Pool, rows: DeviceSlice<VertexId>, csr: &Csr) -> Result<()> {
     /// So many are made at a time.
     const PIECE: usize = 1 << 20;
-    let rows = pool.take::<VertexId>(csr.arcs() as u64)?;
     let (mut piece, mut done) = (Vec::with_capacity(PIECE.min(csr.arcs())), 0);
     for row in 0..csr.vertices() as VertexId {
         let mut left = csr.row(row).len();
@@ -105,6 +122,5 @@ fn upload_rows(pool: &mut Pool, csr: &Csr) -> Result<DeviceSlice<VertexId>> {
             }
         }
     }
-    pool.upload(rows.part(done, piece.len() as u64), &piece)?;
-    Ok(rows)
+    pool.upload(rows.part(done, piece.len() as u64), &piece)
 }

@@ -53,17 +53,20 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
+pub(in crate::cuda) mod arrays;
+
 use std::sync::Arc;
 
-use super::near_far::{first_delta, upload_arcs};
-use super::{DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, lanes_of};
+use arrays::{Arrays, Batch, WIDEST, layout};
+pub(crate) use arrays::{Sizes, plan, stride, widest};
+
+use super::{DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
-use crate::cuda::bfs::Waiting;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{Offsets, has_wide_offsets, plan_array};
-use crate::graph::{Graph, VertexId, WeightKind};
-use crate::plan::Plan;
+use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::has_wide_offsets;
+use crate::cuda::launch::Waiting;
+use crate::graph::{Graph, VertexId};
 use crate::problems::Problem;
 use crate::{Control, Error, Result};
 
@@ -125,115 +128,8 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
 
 /// Pieces of work are counted in 32 bits, with much to spare.
 pub(crate) const MOST_VERTICES: usize = 1 << 30;
-/// The most searches in a batch.
-const WIDEST: u64 = 1 << 16;
-/// The most searches in flight, unless it is said: eight on each multiprocessor of the largest device.
-const IN_FLIGHT: u64 = 1056;
 /// What is kept of a device's memory for the kernel's own shared memory.
 const OWN_SHARED: u64 = 2048;
-
-/// The widest batch that is taken without being asked for: a power of two.
-pub(crate) fn widest(graph: &Graph) -> usize {
-    const WORDS: u64 = 1 << 29;
-    let most = WORDS / (stride(graph) * lanes_of(graph)[0].words()).max(1);
-    1 << most.clamp(8, 1 << 14).ilog2()
-}
-
-/// From row to row of the distances: each begins at a cache line.
-pub(crate) fn stride(graph: &Graph) -> u64 {
-    (graph.vertices() as u64).next_multiple_of(32)
-}
-
-/// How much there is of everything.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Sizes {
-    /// The lanes there are.
-    lanes: &'static [DeviceLane],
-    /// Searches in a batch.
-    width: u64,
-    /// Searches in flight.
-    in_flight: u64,
-    /// Vertices that a far pile has room for.
-    capacity: u64,
-    /// Words of all far piles.
-    far_words: u64,
-}
-
-impl Sizes {
-    fn of(graph: &Graph, parameters: &Parameters) -> Self {
-        let width = parameters.get("width").map_or(widest(graph) as u64, |width| width as u64).min(WIDEST);
-        Self::in_lanes(graph, parameters, lanes_of(graph), width)
-    }
-
-    /// For so many searches in a batch, the first of these lanes in mind.
-    pub(crate) fn in_lanes(graph: &Graph, parameters: &Parameters, lanes: &'static [DeviceLane], width: u64) -> Self {
-        let vertices = graph.vertices() as u64;
-        let in_flight = parameters.get("blocks").map_or(IN_FLIGHT, |blocks| blocks as u64).min(width);
-        let capacity = vertices.max((2 * vertices).min(1 << 18)).max(1);
-        let piles = |(index, lane): (usize, &DeviceLane)| {
-            capacity * (1 + lane.words()) * if index == 0 { in_flight } else { 1 }
-        };
-        let far_words = lanes.iter().enumerate().map(piles).max().unwrap_or(0);
-        Sizes { lanes, width, in_flight, capacity, far_words }
-    }
-
-    /// How many searches of this lane can be in a batch: few need the second lane.
-    fn rows(&self, lane: DeviceLane) -> u64 {
-        if self.lanes[0] == lane { self.width } else { (self.width / 16).max(1) }
-    }
-}
-
-/// What it takes.
-pub(crate) fn plan(graph: &Graph, sizes: &Sizes) -> Plan {
-    let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
-    let mut plan = Plan::new();
-    Offsets::plan(&mut plan, "offsets of the vertices", vertices + 1, has_wide_offsets(graph));
-    if graph.weight_kind() == WeightKind::F64 {
-        plan_array::<[u64; 2]>(&mut plan, "heads and weights of the arcs", arcs);
-    } else {
-        plan_array::<[u32; 2]>(&mut plan, "heads and weights of the arcs", arcs);
-    }
-    for &lane in sizes.lanes {
-        let rows = sizes.rows(lane);
-        let words = stride(graph).saturating_mul(rows).saturating_mul(lane.words());
-        plan_array::<u32>(&mut plan, &format!("distances {} of {rows} searches", lane.name()), words);
-    }
-    plan_array::<u32>(&mut plan, &format!("far vertices of {} searches in flight", sizes.in_flight), sizes.far_words);
-    plan_array::<VertexId>(&mut plan, "sources", vertices.max(sizes.width));
-    plan_array::<u32>(&mut plan, "flags", sizes.width);
-    plan_array::<u64>(&mut plan, "report", 5);
-    plan_array::<u32>(&mut plan, "next search", 1);
-    plan
-}
-
-/// The kernel's argument.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Batch {
-    offsets: u64,
-    arcs: u64,
-    distances: u64,
-    far_distances: u64,
-    far_vertices: u64,
-    next: u64,
-    report: u64,
-    out_of_range: u64,
-    sources: u64,
-    cancelled: u64,
-    limit: u64,
-    stride: u64,
-    delta: f64,
-    source_count: u32,
-    searches: u32,
-    vertices: u32,
-    capacity: u32,
-    room: u32,
-    wanted: u32,
-    in_shared: u32,
-}
-
-// SAFETY: it is laid out as in the kernels, whichever the lane and the type of the offsets: pointers have one size.
-unsafe impl Argument for Batch {}
 
 /// What there is for searches of one lane.
 #[derive(Debug)]
@@ -325,54 +221,25 @@ pub(crate) fn prepare(
         check_whole(parameters, name, most)?;
     }
     let wide = has_wide_offsets(graph);
-    let vertices = graph.vertices() as u64;
     let room = parameters.get("queue").unwrap_or(1024.0) as u32;
 
-    let mut pool = Pool::new(device, plan(graph, sizes).device_bytes())?;
-    let offsets = Offsets::upload(&mut pool, graph.csr(), wide)?;
-    let arcs = upload_arcs(&mut pool, graph.csr())?;
+    let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, sizes))?;
+    arrays.offsets.upload(&pool, graph.csr())?;
+    arrays.pairs.upload(&pool, graph.csr())?;
     let lanes = OfLane::of(sizes.lanes, |lane| {
         let name = if wide { "sssp_many_sources_64" } else { "sssp_many_sources_32" };
         let kernel = lane.function(&**device, &images::SSSP_MANY_SOURCES, name)?;
         let (mut shape, in_shared) = shape(&**device, kernel, lane, graph, parameters, room)?;
         let piles = sizes.far_words / (sizes.capacity * (1 + lane.words()));
         shape.grid[0] = u64::from(shape.grid[0]).min(piles).max(1) as u32;
-        let rows = sizes.rows(lane);
-        let distances = pool.take(stride(graph) * rows * lane.words())?;
         let wanted = parameters.get("near").map_or(shape.block[0].max(256), |near| near as u32);
-        Ok(InLane { kernel, shape, distances, rows, wanted: wanted.min(room - room / 4), in_shared })
+        let wanted = wanted.min(room - room / 4);
+        Ok(InLane { kernel, shape, distances: *arrays.distances.get(lane)?, rows: sizes.rows(lane), wanted, in_shared })
     })?;
-    let far: DeviceSlice<u32> = pool.take(sizes.far_words)?;
-    let sources: DeviceSlice<VertexId> = pool.take(vertices.max(sizes.width))?;
-    let out_of_range: DeviceSlice<u32> = pool.take(sizes.width)?;
-    let report: DeviceSlice<u64> = pool.take(5)?;
-    let next: DeviceSlice<u32> = pool.take(1)?;
     let waiting = Waiting::new(device)?;
     device.synchronize()?;
-    let arguments = Batch {
-        offsets: offsets.address(),
-        arcs,
-        distances: 0,
-        far_distances: far.address(),
-        far_vertices: 0,
-        next: next.address(),
-        report: report.address(),
-        out_of_range: out_of_range.address(),
-        sources: sources.address(),
-        cancelled: waiting.flag(),
-        limit: 0,
-        stride: stride(graph),
-        delta: parameters.get("delta").unwrap_or_else(|| first_delta(graph)),
-        source_count: 0,
-        searches: 0,
-        vertices: graph.vertices() as u32,
-        capacity: sizes.capacity as u32,
-        room,
-        wanted: 0,
-        in_shared: 0,
-    };
-    let lane = sizes.lanes[0];
-    Ok(ManySources { pool, lanes, arguments, far, sources, out_of_range, report, next, waiting, lane, begun: [0; 2] })
+    let arguments = arrays.argument(graph, parameters, sizes, room, &waiting);
+    Ok(ManySources { pool, lanes, arguments, arrays, waiting, lane: sizes.lanes[0], begun: [0; 2] })
 }
 
 /// A graph on a device, and room for a batch of searches.
@@ -381,11 +248,7 @@ pub(crate) struct ManySources {
     pool: Pool,
     lanes: OfLane<InLane>,
     arguments: Batch,
-    far: DeviceSlice<u32>,
-    sources: DeviceSlice<VertexId>,
-    out_of_range: DeviceSlice<u32>,
-    report: DeviceSlice<u64>,
-    next: DeviceSlice<u32>,
+    arrays: Arrays,
     waiting: Waiting,
     /// That of the last search alone.
     lane: DeviceLane,
@@ -466,17 +329,17 @@ impl ManySources {
     ) -> Result<()> {
         let InLane { kernel, shape, distances, wanted, in_shared, .. } = self.lanes.get(lane)?;
         let pool = &self.pool;
-        pool.upload(self.sources, sources)?;
-        pool.fill(self.out_of_range, 0)?;
-        pool.fill(self.report, 0)?;
-        pool.fill(self.next, 0)?;
+        pool.upload(self.arrays.sources, sources)?;
+        pool.fill(self.arrays.out_of_range, 0)?;
+        pool.fill(self.arrays.report, 0)?;
+        pool.fill(self.arrays.next, 0)?;
         let mut shape = *shape;
         shape.grid[0] = shape.grid[0].min(searches).max(1);
         // The distances of all piles, then the vertices.
         let pile_words = u64::from(shape.grid[0]) * u64::from(self.arguments.capacity) * lane.words();
         let batch = Batch {
-            distances: distances.address(),
-            far_vertices: self.far.part(pile_words, 0).address(),
+            distances: distances.as_mut_ptr().cast(),
+            far_vertices: self.arrays.far.part(pile_words, 0).as_mut_ptr(),
             limit: cutoff,
             source_count: sources.len() as u32,
             searches,
@@ -498,8 +361,8 @@ impl ManySources {
         let pool = &self.pool;
         let seconds = self.waiting.finish(pool.device(), control)?;
         let [searches, in_flight] = self.begun;
-        let [steps, thresholds, scans, expanded, relaxations] = pool.read_array(self.report)?;
-        let out_of_range = pool.read(self.out_of_range.part(0, searches.into()))?;
+        let [steps, thresholds, scans, expanded, relaxations] = pool.read_array(self.arrays.report)?;
+        let out_of_range = pool.read(self.arrays.out_of_range.part(0, searches.into()))?;
         let statistics = vec![
             ("searches_in_a_batch", searches.into()),
             ("searches_in_flight", in_flight.into()),
@@ -524,7 +387,7 @@ impl PreparedSssp for ManySources {
     }
 
     fn found(&self) -> Found<'_> {
-        let distances = self.lanes.get(self.lane).map_or(self.far, |in_lane| in_lane.distances);
+        let distances = self.lanes.get(self.lane).map_or(self.arrays.far, |in_lane| in_lane.distances);
         Found { pool: &self.pool, distances: self.lane.part(distances, self.arguments.vertices) }
     }
 
@@ -534,227 +397,4 @@ impl PreparedSssp for ManySources {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::algorithms::parse_algorithm;
-    use crate::cuda::bfs::tests::devices;
-    use crate::cuda::graph::WIDE_OFFSETS;
-    use crate::graph::{Direction, GraphBuilder};
-    use crate::testing::{Random, TestWeight, graphs_of_every_shape};
-    use crate::{Engine, ShortestPathTree, Solver, Sssp};
-
-    fn draw(random: &mut Random, graph: &Graph, count: usize) -> Vec<VertexId> {
-        (0..count).map(|_| random.below(graph.vertices() as u64) as VertexId).collect()
-    }
-
-    /// Searches together on the device, compares each tree with that of a search alone on the CPU, and returns them.
-    fn compare(solver: &Solver<'_>, request: &Sssp, sources: &[VertexId], context: &str) -> Vec<ShortestPathTree> {
-        let graph = solver.graph();
-        let cpu = Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap();
-        let mut alone = request.clone();
-        let mut trees = Vec::new();
-        solver
-            .solve_each(request.clone(), sources, |tree| {
-                alone.algorithm = Some("dijkstra".into());
-                alone.sources = vec![sources[trees.len()]];
-                let expected = cpu.solve(alone.clone())?;
-                assert_eq!(tree.sources(), expected.sources(), "{context}");
-                assert_eq!(tree.distances(), expected.distances(), "{context}, source {}", trees.len());
-                assert_eq!(tree.predecessors(), expected.predecessors(), "{context}");
-                let (report, expected) = (tree.report(), expected.report());
-                assert_eq!((report.lane, report.repeated_wide), (expected.lane, expected.repeated_wide), "{context}");
-                assert_eq!((report.engine.as_str(), report.algorithm.as_str()), ("cuda:0", "many-sources"));
-                tree.verify(graph).unwrap_or_else(|error| panic!("{context}: {error}"));
-                trees.push(tree);
-                Ok(())
-            })
-            .unwrap_or_else(|error| panic!("{context}: {error}"));
-        assert_eq!(trees.len(), sources.len(), "{context}");
-        trees
-    }
-
-    fn statistic(tree: &ShortestPathTree, name: &str) -> u64 {
-        tree.report().statistics.iter().find(|(counter, _)| *counter == name).map_or(0, |(_, value)| *value)
-    }
-
-    const UNDER_TEST: [&str; 5] = [
-        "many-sources:threads=32,width=8",
-        "many-sources:threads=64,blocks=2,distances=global,near=30",
-        "many-sources:threads=32,blocks=3,width=5,delta=1,near=4,queue=7",
-        "many-sources:threads=96,width=16,delta=700,queue=40",
-        "many-sources:threads=32,width=40,blocks=1,distances=global,queue=5",
-    ];
-
-    fn searches_together_are_those_alone<W: TestWeight>(seed: u64, every: usize) {
-        let mut random = Random(seed);
-        let graphs = graphs_of_every_shape::<W>(seed).into_iter().enumerate().skip(seed as usize % every);
-        for (index, (name, graph)) in graphs.step_by(every) {
-            let count = [3, 9, 17][(index + seed as usize) % 3];
-            let sources = draw(&mut random, &graph, count);
-            for device in devices(seed) {
-                let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
-                let algorithm = UNDER_TEST[(index / every + seed as usize) % UNDER_TEST.len()];
-                let mut request = Sssp::from(0).algorithm(algorithm);
-                if index % 3 == 0 {
-                    request = request.distances_only();
-                }
-                if index % 4 == 1 {
-                    request = request.within(random.below(3000) as f64 / 2.0);
-                }
-                compare(&solver, &request, &sources, &format!("{name}, {algorithm}, {count} sources"));
-            }
-        }
-    }
-
-    #[test]
-    fn searches_together_are_those_alone_in_every_lane() {
-        for seed in [1, 2, 3] {
-            searches_together_are_those_alone::<u32>(seed, 3);
-        }
-        searches_together_are_those_alone::<f32>(4, 5);
-        searches_together_are_those_alone::<f64>(5, 5);
-    }
-
-    #[test]
-    fn offsets_of_64_bits_lead_to_the_same_trees() {
-        let mut random = Random(8);
-        let arcs = (0..300_u32).flat_map(|v| [(v, v * 5 % 301), (v, (v + 1) % 301), (3, v)]);
-        let arcs: Vec<_> = arcs.map(|(u, v)| (u, v, 1 + random.below(900) as u32)).collect();
-        let graph = Graph::from_edges(arcs).unwrap();
-        for device in devices(3) {
-            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
-            for algorithm in ["many-sources:threads=64,width=2", "many-sources:threads=32,distances=global"] {
-                WIDE_OFFSETS.set(true);
-                compare(&solver, &Sssp::from(0).algorithm(algorithm), &[0, 5, 3, 299], algorithm);
-                WIDE_OFFSETS.set(false);
-            }
-        }
-    }
-
-    /// Rows longer than a block takes at once; near queues that overflow, so that the window is cut back; a far pile that
-    /// is purged, and one that overflows, so that all vertices are looked at.
-    #[test]
-    fn queues_that_are_full_lose_nothing() {
-        let mut random = Random(13);
-        let hubs = (0..3_u32).flat_map(|hub| (0..600).map(move |k| (hub, 3 + hub + 2 * k)));
-        let tail = (1206..1400_u32).map(|v| (v, v + 1));
-        let others = (0..1500_u32).map(|v| (v * 7 % 1207, v * 11 % 1205));
-        let edges = tail.chain(hubs).chain(others).map(|(u, v)| (u, v, 1 + random.below(255) as u32));
-        let hubs = GraphBuilder::new().direction(Direction::Undirected).build_from(edges.collect::<Vec<_>>()).unwrap();
-        // Every one of the first lowers the distances of all others.
-        let fan = (1..25_u32).map(|v| (0, v, 1));
-        let falls = (1..25_u32).flat_map(|v| (25..400).map(move |w| (v, w, 4000 - 40 * v + w)));
-        let on = (25..399_u32).map(|v| (v, v + 1, 1 + v % 7));
-        let falling = Graph::from_edges(fan.chain(falls).chain(on).collect::<Vec<_>>()).unwrap();
-        for device in devices(13) {
-            for distances in ["shared", "global"] {
-                let solver = |graph| Solver::builder(graph).threads(1).device(device.clone()).open().unwrap();
-                let request = |parameters: &str| {
-                    let name = format!("many-sources:distances={distances},{parameters}");
-                    Sssp::from(0).algorithm(name).distances_only()
-                };
-                let trees = compare(&solver(&hubs), &request("threads=128,queue=64,delta=30"), &[1400, 0, 777], "hubs");
-                // Relaxed again is less than half.
-                assert!(statistic(&trees[0], "relaxations") < 3 * 3 * hubs.arcs() as u64 / 2);
-                assert!(statistic(&trees[0], "expanded") >= 3 * 1200);
-                let trees = compare(&solver(&falling), &request("threads=64,near=32"), &[0, 0, 30], "falling");
-                assert!(statistic(&trees[0], "scans") > 0, "{:?}", trees[0].report());
-            }
-        }
-    }
-
-    /// Some of the searches of a batch leave the narrow lane, more than there is room for at once.
-    #[test]
-    fn only_searches_that_leave_the_narrow_lane_are_repeated() {
-        let long = (0..6_u32).map(|v| (v, v + 1, u32::MAX / 3));
-        let graph = Graph::from_edges(long.chain([(6, 7, 2), (7, 8, u32::MAX - 1)])).unwrap();
-        let sources = [6, 0, 1, 7, 2, 5, 3, 0, 4, 8, 8, 1];
-        for device in devices(2) {
-            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
-            for width in [1, 3, 12] {
-                let request = Sssp::from(0).algorithm(format!("many-sources:threads=32,width={width}"));
-                let trees = compare(&solver, &request, &sources, "wide");
-                assert!(trees.iter().any(|tree| tree.report().repeated_wide));
-                assert!(trees.iter().any(|tree| !tree.report().repeated_wide));
-            }
-        }
-    }
-
-    #[test]
-    #[cfg_attr(emulator_sanitized, ignore = "takes long under sanitizers; the other tests run the same kernels")]
-    fn what_goes_with_a_search_goes_with_many() {
-        let graph = Graph::from_edges((0..280_u32).flat_map(|v| [(v, v * 3 % 281, 9), (v, v + 1, v % 5)])).unwrap();
-        let sources: Vec<VertexId> = (0..280).step_by(28).chain([5, 5]).collect();
-        for device in devices(4) {
-            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
-            // Without a name, too; batches are of about one size.
-            let trees = compare(&solver, &Sssp::from(0).within(40_u32), &sources, "chosen");
-            assert_eq!(statistic(&trees[0], "searches_in_a_batch"), 12);
-            let trees = compare(&solver, &Sssp::from(0).algorithm("many-sources:width=8"), &sources, "named");
-            assert_eq!(statistic(&trees[0], "searches_in_a_batch"), 6);
-            assert!(trees[11].report().device_bytes > 0 && trees[11].report().seconds.prepare == 0.0);
-            // One by one, where targets are asked for, or where there are few.
-            for (request, few) in [(Sssp::from(0).to([3]), &sources[..]), (Sssp::from(0), &sources[..3])] {
-                solver
-                    .solve_each(request, few, |tree| {
-                        assert_ne!(tree.report().algorithm, "many-sources");
-                        tree.verify(&graph)
-                    })
-                    .unwrap();
-            }
-        }
-    }
-
-    #[test]
-    #[cfg_attr(emulator_sanitized, ignore = "takes long under sanitizers; the other tests run the same kernels")]
-    fn little_memory_means_narrow_batches_and_then_none() {
-        let arcs = (0..5000_u32).flat_map(|v| [7, 11].map(|by| (v, (v * by + by) % 5001, v % 90)));
-        let graph = Graph::from_edges(arcs).unwrap();
-        let sources: Vec<VertexId> = (0..20).collect();
-        let bytes = |width| {
-            let text = format!("many-sources:width={width}");
-            let (_, parameters) = parse_algorithm(&[ALGORITHM], |algorithm| &algorithm.info, &text).unwrap();
-            plan(&graph, &Sizes::of(&graph, &parameters)).device_bytes()
-        };
-        for device in devices(5) {
-            for (memory, together) in [(bytes(32), Some(20)), (bytes(8), Some(6)), (bytes(8) - 1, None)] {
-                let solver = Solver::builder(&graph).threads(1).memory(memory).device(device.clone()).open().unwrap();
-                let mut last = None;
-                let request = Sssp::from(0).within(60_u32).distances_only();
-                solver
-                    .solve_each(request.clone(), &sources, |tree| {
-                        assert!(tree.report().device_bytes <= memory);
-                        last = Some(tree);
-                        Ok(())
-                    })
-                    .unwrap();
-                let planned = solver.plan_each(&request, &sources).unwrap().device_bytes();
-                let last = last.unwrap();
-                assert_eq!(last.report().device_bytes, planned);
-                let found =
-                    (last.report().algorithm == "many-sources").then(|| statistic(&last, "searches_in_a_batch"));
-                assert_eq!(found, together);
-            }
-        }
-    }
-
-    #[test]
-    fn cancelling_ends_it() {
-        let graph = Graph::from_edges((0..100_u32).map(|v| (v, v + 1, 3_u32))).unwrap();
-        for device in devices(6) {
-            let control = Control::new();
-            let solver = Solver::builder(&graph).threads(1).control(control.clone()).device(device).open().unwrap();
-            let request = Sssp::from(0).algorithm("many-sources:threads=32,width=4");
-            let mut handed = 0;
-            let cancelled = solver.solve_each(request, &[0; 20], |_| {
-                handed += 1;
-                if handed == 6 {
-                    control.cancel();
-                }
-                Ok(())
-            });
-            assert!(matches!(cancelled, Err(Error::Interrupted)));
-            assert_eq!(handed, 8, "the batch under way is handed over");
-        }
-    }
-}
+mod tests;

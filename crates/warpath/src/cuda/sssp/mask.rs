@@ -21,18 +21,20 @@
 
 use std::sync::Arc;
 
-use super::counts::{Counts, Frontiers};
+use super::counts::{Counters, Counts, Frontiers};
 use super::predecessors::{Arcs, Derivation};
 use super::{
     DeviceLane, Found, NON_NEGATIVE_LANES, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words,
-    flags_of, plan_weights, start, start_flags, upload_weights,
+    flags_of, layout_weights, start, start_flags, upload_weights,
 };
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
-use crate::cuda::bfs::{THREADS, threads};
-use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{DeviceGraph, plan_array, plan_graph};
+use crate::cuda::device::arena::Arena;
+use crate::cuda::device::memory::DeviceSlice;
+use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::DeviceGraph;
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::cuda::launch::{THREADS, threads};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
@@ -50,9 +52,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     lanes: NON_NEGATIVE_LANES,
     needs_transpose: |_| false,
     plan,
-    prepare: |device, graph, parameters| {
-        Ok(Box::new(prepare(device, graph, parameters, &plan(graph, parameters), RELAX)?))
-    },
+    prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, RELAX)?)),
 };
 
 /// The kernel that relaxes, atomically.
@@ -64,45 +64,31 @@ pub(in crate::cuda) const COARSENING: Parameter = Parameter {
     values: Values::OneOf(&["1", "2", "4", "8", "16"]),
 };
 
-fn plan(graph: &Graph, _: &Parameters) -> Plan {
-    let mut plan = Plan::new();
-    plan_graph(graph, &mut plan);
-    plan_weights(graph, &mut plan);
-    plan_array::<u8>(&mut plan, "mask", flags_of(graph.vertices() as u64));
-    plan_array::<u32>(&mut plan, "costs", distance_words(graph));
-    plan_array::<u32>(&mut plan, "updating costs", distance_words(graph));
-    plan_array::<u32>(&mut plan, "rounds of the predecessors", graph.vertices() as u64);
-    plan_array::<u32>(&mut plan, "number of the marked", 1);
-    plan_array::<u32>(&mut plan, "flag", 1);
-    Counts::plan(&mut plan);
-    plan
+/// The arrays of a search, and room for when each predecessor is found.
+fn layout(arena: &mut Arena<'_>, graph: &Graph) -> (Arrays, DeviceSlice<u32>) {
+    let (vertices, words) = (graph.vertices() as u64, distance_words(graph));
+    let weights = layout_weights(arena, graph);
+    let mask = arena.take("mask", flags_of(vertices));
+    let cost = arena.take("costs", words);
+    let updating = arena.take("updating costs", words);
+    let levels = arena.take("rounds of the predecessors", vertices);
+    let marked = arena.take("number of the marked", 1);
+    let out_of_range = arena.take("flag", 1);
+    let counters = Counters::layout(arena);
+    (Arrays { weights, mask, cost, updating, marked, out_of_range, counters }, levels)
 }
 
-fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters, plan: &Plan, relax: &str) -> Result<Mask> {
+fn plan(graph: &Graph, _: &Parameters) -> Plan {
+    DeviceGraph::plan(graph, |arena| layout(arena, graph))
+}
+
+fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters, relax: &str) -> Result<Mask> {
     let threads = threads(parameters, &**device)?;
     let coarsening = parameters.word(COARSENING.name).and_then(|word| word.parse().ok()).unwrap_or(1);
     let kernels = OfLane::new(graph, |lane| Kernels::of(&**device, lane, relax))?;
-    let words = distance_words(graph);
     let csr = graph.csr();
-    let mut graph = DeviceGraph::upload(device, graph, plan)?;
-    let pool = &mut graph.pool;
-    let weights = upload_weights(pool, csr)?;
-    let mask = pool.take(flags_of(u64::from(graph.vertices)))?;
-    let (cost, updating) = (pool.take(words)?, pool.take(words)?);
-    let levels = pool.take(graph.vertices.into())?;
-    let (marked, out_of_range, counts) = (pool.take(1)?, pool.take(1)?, Counts::take(pool)?);
-    let arrays = Arrays {
-        offsets: graph.offsets,
-        targets: graph.targets,
-        weights,
-        mask,
-        cost,
-        updating,
-        marked,
-        out_of_range,
-        counts,
-        vertices: graph.vertices,
-    };
+    let (graph, (arrays, levels)) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph))?;
+    upload_weights(&graph.pool, arrays.weights, csr)?;
     Ok(Mask { graph, threads, coarsening, kernels, arrays, levels, lane: DeviceLane::Narrow })
 }
 
@@ -140,44 +126,42 @@ struct Mask {
 /// The arrays of a search, with room for the distances of any lane.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrays {
-    pub(super) offsets: DeviceSlice<u32>,
-    pub(super) targets: DeviceSlice<VertexId>,
     pub(super) weights: DeviceSlice<u32>,
     pub(super) mask: DeviceSlice<u8>,
     pub(super) cost: DeviceSlice<u32>,
     pub(super) updating: DeviceSlice<u32>,
     pub(super) marked: DeviceSlice<u32>,
     pub(super) out_of_range: DeviceSlice<u32>,
-    pub(super) counts: Counts,
-    pub(super) vertices: u32,
+    pub(super) counters: Counters,
 }
 
-/// The kernels' argument.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Search {
-    offsets: u64,
-    targets: u64,
-    weights: u64,
-    mask: u64,
-    cost: u64,
-    updating: u64,
-    marked: u64,
-    out_of_range: u64,
-    statistics: u64,
-    limit: u64,
-    vertices: u32,
-    coarsening: u32,
-}
+kernel_header! {
+    path: "sssp/mask";
+    namespace: mask;
 
-// SAFETY: it is laid out as in the kernels.
-unsafe impl Argument for Search {}
+    /// The argument.
+    struct Search<Lane> {
+        offsets: DevicePtr<u32>,
+        targets: DevicePtr<VertexId>,
+        weights: DevicePtr<cpp::Weight>,
+        mask: DeviceMutPtr<u8>,
+        cost: DeviceMutPtr<cpp::Distance>,
+        updating: DeviceMutPtr<cpp::Distance>,
+        marked: DeviceMutPtr<u32>,
+        out_of_range: DeviceMutPtr<u32>,
+        /// Null if nothing is to be counted.
+        statistics: DeviceMutPtr<Counts>,
+        limit: u64,
+        vertices: u32,
+        coarsening: u32,
+    }
+}
 
 impl PreparedSssp for Mask {
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
         self.lane = task.lane;
         let kernels = *self.kernels.get(task.lane)?;
-        search(&self.graph.pool, kernels, self.threads, self.coarsening, self.arrays, task)
+        search(&self.graph, kernels, self.threads, self.coarsening, self.arrays, task)
     }
 
     fn found(&self) -> Found<'_> {
@@ -200,26 +184,27 @@ impl PreparedSssp for Mask {
 
 /// The search itself: two launches a round. The distances are the costs at the end.
 pub(super) fn search(
-    pool: &Pool,
+    graph: &DeviceGraph,
     kernels: Kernels,
     threads: u32,
     coarsening: u32,
     arrays: Arrays,
     task: &SsspTask<'_>,
 ) -> Result<SsspOutcome> {
-    let Arrays { mask, marked, out_of_range, counts, vertices, .. } = arrays;
-    let device = pool.device();
+    let DeviceGraph { pool, offsets, targets, vertices } = graph;
+    let Arrays { weights, mask, marked, out_of_range, counters, .. } = arrays;
+    let (device, vertices) = (pool.device(), *vertices);
     let (cost, updating) = (task.lane.part(arrays.cost, vertices), task.lane.part(arrays.updating, vertices));
     let search = Search {
-        offsets: arrays.offsets.address(),
-        targets: arrays.targets.address(),
-        weights: arrays.weights.address(),
-        mask: mask.address(),
-        cost: cost.address(),
-        updating: updating.address(),
-        marked: marked.address(),
-        out_of_range: out_of_range.address(),
-        statistics: counts.start(pool, task)?,
+        offsets: offsets.as_ptr(),
+        targets: targets.as_ptr(),
+        weights: weights.as_ptr().cast(),
+        mask: mask.as_mut_ptr(),
+        cost: cost.as_mut_ptr().cast(),
+        updating: updating.as_mut_ptr().cast(),
+        marked: marked.as_mut_ptr(),
+        out_of_range: out_of_range.as_mut_ptr(),
+        statistics: counters.start(pool, task)?,
         limit: task.cutoff,
         vertices,
         coarsening,
@@ -247,7 +232,7 @@ pub(super) fn search(
     let statistics = vec![("rounds", rounds), ("relaxed_vertices", relaxed), ("kernel_launches", 2 * rounds)];
     let out_of_range = pool.read_array(out_of_range)? != [0];
     let mut outcome = SsspOutcome { statistics, frontiers: Vec::new(), out_of_range };
-    counts.finish(pool, task, frontiers, &mut outcome)?;
+    counters.finish(pool, task, frontiers, &mut outcome)?;
     Ok(outcome)
 }
 
@@ -284,7 +269,7 @@ mod unsynchronized {
     }
 
     fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedSssp>> {
-        let prepare = |relax| super::prepare(device, graph, parameters, &super::plan(graph, parameters), relax);
+        let prepare = |relax| super::prepare(device, graph, parameters, relax);
         Ok(Box::new(Unsynchronized { printed: prepare("sssp_mask_relax_unsynchronized")?, repaired: prepare(RELAX)? }))
     }
 

@@ -17,6 +17,7 @@ pub(crate) mod mask;
 pub(crate) mod multi_hop;
 pub(crate) mod near_far;
 mod negative_cycles;
+mod pairs;
 pub(crate) mod predecessors;
 pub(crate) mod work_efficient;
 
@@ -24,9 +25,9 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use self::predecessors::Derivation;
+use super::device::arena::Arena;
 use super::device::memory::{DeviceSlice, Pool};
 use super::device::{Device, Function, Image, LaunchShape};
-use super::graph::plan_array;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
 use crate::graph::{
     Csr, DistanceValue, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId, WeightKind,
@@ -309,30 +310,31 @@ impl<T> OfLane<T> {
         Ok(OfLane(lanes.iter().map(|&lane| Ok((lane, make(lane)?))).collect::<Result<_>>()?))
     }
 
+    /// The same if nothing can fail.
+    fn each(lanes: &[DeviceLane], mut make: impl FnMut(DeviceLane) -> T) -> Self {
+        OfLane(lanes.iter().map(|&lane| (lane, make(lane))).collect())
+    }
+
     fn get(&self, lane: DeviceLane) -> Result<&T> {
         let found = self.0.iter().find(|(there, _)| *there == lane);
         found.map(|(_, value)| value).ok_or_else(|| Error::invalid("the graph has weights of another type"))
     }
 }
 
-/// Adds the weights of the arcs: for unit weights an array of ones.
-fn plan_weights(graph: &Graph, plan: &mut Plan) {
+/// Takes room for the weights of the arcs: for unit weights an array of ones.
+fn layout_weights(arena: &mut Arena<'_>, graph: &Graph) -> DeviceSlice<u32> {
     let words = graph.weight_kind().bytes().max(4) / 4;
-    plan_array::<u32>(plan, "weights of the arcs", graph.arcs() as u64 * words);
+    arena.take("weights of the arcs", graph.arcs() as u64 * words)
 }
 
-/// Cuts off an array for the weights of the arcs and fills it.
-fn upload_weights(pool: &mut Pool, csr: &Csr) -> Result<DeviceSlice<u32>> {
+/// Copies the weights of the arcs there, in stream order.
+fn upload_weights(pool: &Pool, to: DeviceSlice<u32>, csr: &Csr) -> Result<()> {
     match csr.weights() {
-        Weights::Unit(_) => {
-            let ones = pool.take(csr.arcs() as u64)?;
-            pool.fill(ones, 1)?;
-            Ok(ones)
-        }
-        Weights::U32(values) => pool.take_filled(values),
-        Weights::I32(values) => pool.take_filled(bytemuck::cast_slice(values)),
-        Weights::F32(values) => pool.take_filled(bytemuck::cast_slice(values)),
-        Weights::F64(values) => pool.take_filled(bytemuck::cast_slice(values)),
+        Weights::Unit(_) => pool.fill(to, 1),
+        Weights::U32(values) => pool.upload(to, values),
+        Weights::I32(values) => pool.upload(to, bytemuck::cast_slice(values)),
+        Weights::F32(values) => pool.upload(to, bytemuck::cast_slice(values)),
+        Weights::F64(values) => pool.upload(to, bytemuck::cast_slice(values)),
     }
 }
 

@@ -37,20 +37,21 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
-use super::counts::{Counts, Frontiers};
+use super::counts::{Counters, Counts, Frontiers};
 use super::predecessors::{Arcs, Derivation};
 use super::{
-    DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words, flags_of, mask,
-    plan_weights, upload_weights,
+    DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words, flags_of,
+    layout_weights, mask, upload_weights,
 };
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
-use crate::cuda::bfs::direction_optimizing::WATCHED;
-use crate::cuda::bfs::{Waiting, multi_hop as bfs_multi_hop, whole_device};
+use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{DeviceGraph, plan_array, plan_graph};
+use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::DeviceGraph;
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::cuda::launch::{WATCHED, Waiting, watched, whole_device};
+use crate::cuda::neighborhoods::{self, MOST, PARTS, TABLE_SIZE, UNIT};
 use crate::graph::{Graph, VertexId, WeightKind, Weights};
-use crate::plan::Plan;
 use crate::problems::Problem;
 use crate::{Error, Result};
 
@@ -82,22 +83,90 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     },
     lanes: &[DeviceLane::Narrow, DeviceLane::Wide],
     needs_transpose: |_| false,
-    plan: |graph, parameters| plan(graph, &Shape::of(graph, delta(parameters))),
+    plan: |graph, parameters| {
+        let shape = Shape::of(graph, delta(parameters));
+        DeviceGraph::plan(graph, |arena| layout(arena, graph, &shape))
+    },
     prepare,
 };
 
 /// How many vertices are less than delta away, on average.
 const INSIDE: usize = 72;
-/// Must be equal in the kernel.
-const UNIT: u64 = 8;
-/// Must be equal in the kernel.
-const MOST: usize = 512;
-/// Must be equal in the kernel.
-const PARTS: u32 = 128;
-/// Must be equal in the kernel.
-const QUEUES: u32 = 8;
-/// Bytes of shared memory that a warp of the build takes: `Neighborhood` in the kernel.
-const WARP_BYTES: u32 = 1024 * 6 + MOST as u32 * 12 + MOST as u32 / 8;
+kernel_header! {
+    path: "sssp/multi_hop";
+    namespace: multi_hop;
+    constants {
+        /// Queues, which take turns: one for the bucket that is being settled, and those for the buckets after it. What is
+        /// farther waits in the last one.
+        const QUEUES: u32 = 8;
+    }
+
+    /// What a warp has in shared memory while it makes a neighborhood: what it has found, and a table to know it by.
+    struct Neighborhood {
+        /// Vertices.
+        keys: [u32; TABLE_SIZE as usize],
+        indices: [u16; TABLE_SIZE as usize],
+        vertex: [u32; MOST as usize],
+        distance: [u32; MOST as usize],
+        /// The least distance that an arc of a shortest path comes from.
+        parent: [u32; MOST as usize],
+        /// Bits: the distance fell since the arcs were relaxed.
+        changed: [u32; MOST as usize / 32],
+    }
+
+    /// The argument of the kernel that makes the neighborhoods.
+    struct Build {
+        offsets: DevicePtr<u32>,
+        targets: DevicePtr<VertexId>,
+        weights: DevicePtr<u32>,
+        /// Where a neighborhood begins, in units, and how many entries it has.
+        places: DeviceMutPtr<[u32; 2]>,
+        /// Vertex and distance.
+        entries: DeviceMutPtr<[u32; 2]>,
+        /// The distance that the last arc comes from, rounded down to a multiple of `quantum`.
+        parents: DeviceMutPtr<u8>,
+        /// Units.
+        used: DeviceMutPtr<u32>,
+        /// Set if a neighborhood is too large, or there are more units than `capacity`.
+        failed: DeviceMutPtr<u32>,
+        vertices: u32,
+        delta: u32,
+        quantum: u32,
+        capacity: u32,
+    }
+
+    /// The argument of the search.
+    struct Search<Lane> {
+        places: DevicePtr<[u32; 2]>,
+        entries: DevicePtr<[u32; 2]>,
+        parents: DevicePtr<u8>,
+        distances: DeviceMutPtr<cpp::Distance>,
+        /// Of each of the queues, for each block, `capacity` items: a vertex and its place.
+        queue: DeviceMutPtr<[u32; 4]>,
+        /// Of the parts of the queues, twice, taking turns.
+        sizes: DeviceMutPtr<u32>,
+        /// Three words, 32 apart, zero.
+        arrivals: DeviceMutPtr<u32>,
+        /// Steps, whether a part was too small, vertices expanded, relaxations; zero.
+        report: DeviceMutPtr<u64>,
+        out_of_range: DeviceMutPtr<u32>,
+        sources: DevicePtr<VertexId>,
+        targets_wanted: DevicePtr<VertexId>,
+        cancelled: DevicePtr<u32>,
+        /// Null if nothing is to be counted.
+        statistics: DeviceMutPtr<Counts>,
+        limit: u64,
+        source_count: u32,
+        target_count: u32,
+        vertices: u32,
+        delta: u32,
+        quantum: u32,
+        capacity: u32,
+    }
+}
+
+/// Bytes of shared memory that a warp of the build takes.
+const WARP_BYTES: u32 = size_of::<Neighborhood>() as u32;
 /// Distances from one bucket to another have to fit 32 bits many times over.
 const WIDEST: u32 = 1 << 27;
 /// A distance within a neighborhood, the last arc included, has to fit 32 bits.
@@ -132,16 +201,17 @@ impl Shape {
         });
         let size = |&vertex: &VertexId| {
             let mut nearest = Nearest::to(graph, vertex);
-            let inside = nearest.by_ref().take(MOST).take_while(|&(_, distance)| distance < delta.into()).count();
+            let inside =
+                nearest.by_ref().take(MOST as usize).take_while(|&(_, distance)| distance < delta.into()).count();
             // One more has been taken, unless all were; others are known by an arc.
-            inside + nearest.tentative.len().min(MOST)
+            inside + nearest.tentative.len().min(MOST as usize)
         };
         let mean = sample.iter().map(size).sum::<usize>() as f64 / sample.len().max(1) as f64;
         // A fifth more than the sample has, and a start for small graphs, of which it says little.
-        let entries = (mean + UNIT as f64 / 2.0) * 1.2 * vertices as f64;
-        let most = vertices * (MOST as u64).div_ceil(UNIT);
-        let least = vertices + graph.arcs() as u64 / UNIT;
-        let capacity = (entries as u64 / UNIT + 4096).min(most).max(least).min(u64::from(u32::MAX));
+        let entries = (mean + f64::from(UNIT) / 2.0) * 1.2 * vertices as f64;
+        let most = vertices * u64::from(MOST.div_ceil(UNIT));
+        let least = vertices + graph.arcs() as u64 / u64::from(UNIT);
+        let capacity = (entries as u64 / u64::from(UNIT) + 4096).min(most).max(least).min(u64::from(u32::MAX));
         // The queues are also the memory of the search by mask: some 16 bytes a vertex.
         let part = (vertices / 64).clamp(1024, 1 << 14).max(vertices.div_ceil(1024)).min(vertices);
         Shape { delta, capacity, part }
@@ -206,12 +276,12 @@ pub(super) fn suits(graph: &Graph) -> Option<String> {
     if graph.weight_kind() != WeightKind::U32 || least < 1.0 || greatest >= GREATEST_WEIGHT {
         return None;
     }
-    bfs_multi_hop::suits(graph)
+    neighborhoods::suits(graph)
 }
 
 /// Whether arcs alone leave a neighborhood to every vertex.
 fn can_have_neighborhoods(graph: &Graph) -> bool {
-    let fits = |ends: &[u64]| ends[1] - ends[0] < MOST as u64;
+    let fits = |ends: &[u64]| ends[1] - ends[0] < u64::from(MOST);
     graph.weight_range().1 < GREATEST_WEIGHT && graph.csr().offsets().windows(2).all(fits)
 }
 
@@ -219,75 +289,70 @@ fn delta(parameters: &Parameters) -> Option<u32> {
     parameters.get("delta").map(|delta| delta as u32)
 }
 
-fn plan(graph: &Graph, shape: &Shape) -> Plan {
-    let vertices = graph.vertices() as u64;
-    let mut plan = Plan::new();
-    plan_graph(graph, &mut plan);
-    plan_weights(graph, &mut plan);
-    plan_array::<u32>(&mut plan, "distances", distance_words(graph));
-    plan_array::<[u32; 2]>(&mut plan, "places of the neighborhoods", vertices);
-    plan_array::<[u32; 2]>(&mut plan, "neighborhoods", shape.capacity * UNIT);
-    plan_array::<u8>(&mut plan, "where last arcs come from", shape.capacity * UNIT);
-    plan_array::<[u32; 4]>(&mut plan, "queues", u64::from(QUEUES * PARTS) * shape.part);
-    plan_array::<u32>(&mut plan, "sizes of the queues", 2 * u64::from(QUEUES * PARTS));
-    plan_array::<VertexId>(&mut plan, "sources", vertices);
-    plan_array::<VertexId>(&mut plan, "targets", vertices.min(WATCHED));
-    plan_array::<u32>(&mut plan, "arrivals", 96);
-    plan_array::<u64>(&mut plan, "report", 4);
-    plan_array::<u32>(&mut plan, "flag", 1);
-    Counts::plan(&mut plan);
-    plan
-}
-
-/// The argument of the kernel that makes the neighborhoods.
-#[repr(C)]
+/// The arrays of a search.
 #[derive(Debug, Clone, Copy)]
-struct Build {
-    offsets: u64,
-    targets: u64,
-    weights: u64,
-    places: u64,
-    entries: u64,
-    parents: u64,
-    used: u64,
-    failed: u64,
-    vertices: u32,
-    delta: u32,
-    quantum: u32,
-    capacity: u32,
+struct Arrays {
+    weights: DeviceSlice<u32>,
+    distances: DeviceSlice<u32>,
+    places: DeviceSlice<[u32; 2]>,
+    entries: DeviceSlice<[u32; 2]>,
+    parents: DeviceSlice<u8>,
+    queue: DeviceSlice<[u32; 4]>,
+    sizes: DeviceSlice<u32>,
+    sources: DeviceSlice<VertexId>,
+    targets_wanted: DeviceSlice<VertexId>,
+    arrivals: DeviceSlice<u32>,
+    report: DeviceSlice<u64>,
+    out_of_range: DeviceSlice<u32>,
+    counters: Counters,
 }
 
-// SAFETY: it is laid out as in the kernel.
-unsafe impl Argument for Build {}
-
-/// The argument of the search.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Search {
-    places: u64,
-    entries: u64,
-    parents: u64,
-    distances: u64,
-    queue: u64,
-    sizes: u64,
-    arrivals: u64,
-    report: u64,
-    out_of_range: u64,
-    sources: u64,
-    targets_wanted: u64,
-    cancelled: u64,
-    statistics: u64,
-    limit: u64,
-    source_count: u32,
-    target_count: u32,
-    vertices: u32,
-    delta: u32,
-    quantum: u32,
-    capacity: u32,
+fn layout(arena: &mut Arena<'_>, graph: &Graph, shape: &Shape) -> Arrays {
+    let (vertices, entries) = (graph.vertices() as u64, shape.capacity * u64::from(UNIT));
+    Arrays {
+        weights: layout_weights(arena, graph),
+        distances: arena.take("distances", distance_words(graph)),
+        places: arena.take("places of the neighborhoods", vertices),
+        entries: arena.take("neighborhoods", entries),
+        parents: arena.take("where last arcs come from", entries),
+        queue: arena.take("queues", u64::from(QUEUES * PARTS) * shape.part),
+        sizes: arena.take("sizes of the queues", 2 * u64::from(QUEUES * PARTS)),
+        sources: arena.take("sources", vertices),
+        targets_wanted: arena.take("targets", vertices.min(WATCHED)),
+        arrivals: arena.take("arrivals", 96),
+        report: arena.take("report", 4),
+        out_of_range: arena.take("flag", 1),
+        counters: Counters::layout(arena),
+    }
 }
 
-// SAFETY: it is laid out as in the kernels, whichever the lane: pointers have one size.
-unsafe impl Argument for Search {}
+impl Arrays {
+    /// The argument of a search from no source.
+    fn argument(&self, graph: &Graph, shape: &Shape, delta: u32, waiting: &Waiting) -> Search {
+        Search {
+            places: self.places.as_ptr(),
+            entries: self.entries.as_ptr(),
+            parents: self.parents.as_ptr(),
+            distances: self.distances.as_mut_ptr().cast(),
+            queue: self.queue.as_mut_ptr(),
+            sizes: self.sizes.as_mut_ptr(),
+            arrivals: self.arrivals.as_mut_ptr(),
+            report: self.report.as_mut_ptr(),
+            out_of_range: self.out_of_range.as_mut_ptr(),
+            sources: self.sources.as_ptr(),
+            targets_wanted: self.targets_wanted.as_ptr(),
+            cancelled: waiting.cancelled(),
+            statistics: DeviceMutPtr::NULL,
+            limit: 0,
+            source_count: 0,
+            target_count: 0,
+            vertices: graph.vertices() as u32,
+            delta,
+            quantum: Shape::quantum(delta),
+            capacity: shape.part as u32,
+        }
+    }
+}
 
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedSssp>> {
     let wanted = delta(parameters);
@@ -302,93 +367,55 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     })?;
     let by_mask = OfLane::new(graph, |lane| mask::Kernels::right(&**device, lane))?;
     let room = Shape::of(graph, wanted);
-    let (vertices, words, csr) = (graph.vertices() as u64, distance_words(graph), graph.csr());
-    let mut on_device = DeviceGraph::upload(device, graph, &plan(graph, &room))?;
-    let pool = &mut on_device.pool;
-    let weights = upload_weights(pool, csr)?;
-    let distances = pool.take(words)?;
-    let places: DeviceSlice<[u32; 2]> = pool.take(vertices)?;
-    let entries: DeviceSlice<[u32; 2]> = pool.take(room.capacity * UNIT)?;
-    let parents: DeviceSlice<u8> = pool.take(room.capacity * UNIT)?;
-    let queue: DeviceSlice<[u32; 4]> = pool.take(u64::from(QUEUES * PARTS) * room.part)?;
-    let sizes: DeviceSlice<u32> = pool.take(2 * u64::from(QUEUES * PARTS))?;
-    let sources = pool.take(vertices)?;
-    let targets_wanted = pool.take(vertices.min(WATCHED))?;
-    let arrivals = pool.take(96)?;
-    let report: DeviceSlice<u64> = pool.take(4)?;
-    let out_of_range = pool.take(1)?;
-    let counts = Counts::take(pool)?;
+    let (on_device, arrays) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph, &room))?;
+    upload_weights(&on_device.pool, arrays.weights, graph.csr())?;
     let waiting = Waiting::new(device)?;
+    let delta = make_neighborhoods(&on_device, &arrays, graph, &room, build)?;
+    let arguments = arrays.argument(graph, &room, delta, &waiting);
+    let lane = DeviceLane::Narrow;
+    Ok(Box::new(MultiHop { graph: on_device, kernels, by_mask, arguments, arrays, waiting, lane }))
+}
 
+/// Makes the neighborhoods; returns how far they reach, 0 if some vertex has none.
+fn make_neighborhoods(
+    on_device: &DeviceGraph,
+    arrays: &Arrays,
+    graph: &Graph,
+    room: &Shape,
+    build: Function,
+) -> Result<u32> {
+    let pool = &on_device.pool;
+    let device = pool.device();
     let warps = (device.properties().shared_bytes_per_block / WARP_BYTES).clamp(1, 8);
     let blocks = device.blocks_at_once(build, warps * 32, WARP_BYTES * warps)?.max(1);
     let shape = LaunchShape { shared_bytes: WARP_BYTES * warps, ..LaunchShape::line(blocks, warps * 32) };
     // The sample may have missed large neighborhoods: then smaller ones will do, as far as there are any.
     let mut delta = if can_have_neighborhoods(graph) { room.delta } else { 0 };
-    let counters = report.words();
+    let counters = arrays.report.words();
     while delta > 0 {
-        pool.fill(report, 0)?;
-        let arguments = Build {
-            offsets: on_device.offsets.address(),
-            targets: on_device.targets.address(),
-            weights: weights.address(),
-            places: places.address(),
-            entries: entries.address(),
-            parents: parents.address(),
-            used: counters.part(0, 1).address(),
-            failed: counters.part(1, 1).address(),
-            vertices: graph.vertices() as u32,
+        pool.fill(arrays.report, 0)?;
+        let build_argument = Build {
+            offsets: on_device.offsets.as_ptr(),
+            targets: on_device.targets.as_ptr(),
+            weights: arrays.weights.as_ptr(),
+            places: arrays.places.as_mut_ptr(),
+            entries: arrays.entries.as_mut_ptr(),
+            parents: arrays.parents.as_mut_ptr(),
+            used: counters.part(0, 1).as_mut_ptr(),
+            failed: counters.part(1, 1).as_mut_ptr(),
+            vertices: on_device.vertices,
             delta,
             quantum: Shape::quantum(delta),
             capacity: room.capacity as u32,
         };
         // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
-        unsafe { device.launch(build, &shape, arguments![arguments])? };
+        unsafe { device.launch(build, &shape, arguments![build_argument])? };
         if pool.read_array::<_, 2>(counters)?[1] == 0 {
             break;
         }
         delta /= 2;
     }
-    let arguments = Search {
-        places: places.address(),
-        entries: entries.address(),
-        parents: parents.address(),
-        distances: 0,
-        queue: queue.address(),
-        sizes: sizes.address(),
-        arrivals: arrivals.address(),
-        report: report.address(),
-        out_of_range: out_of_range.address(),
-        sources: sources.address(),
-        targets_wanted: targets_wanted.address(),
-        cancelled: waiting.flag(),
-        statistics: 0,
-        limit: 0,
-        source_count: 0,
-        target_count: 0,
-        vertices: graph.vertices() as u32,
-        delta,
-        quantum: Shape::quantum(delta),
-        capacity: room.part as u32,
-    };
-    let lane = DeviceLane::Narrow;
-    Ok(Box::new(MultiHop {
-        graph: on_device,
-        kernels,
-        by_mask,
-        arguments,
-        weights,
-        distances,
-        queue,
-        sources,
-        targets_wanted,
-        arrivals,
-        report,
-        out_of_range,
-        counts,
-        waiting,
-        lane,
-    }))
+    Ok(delta)
 }
 
 #[derive(Debug)]
@@ -397,15 +424,7 @@ struct MultiHop {
     kernels: OfLane<(Function, LaunchShape)>,
     by_mask: OfLane<mask::Kernels>,
     arguments: Search,
-    weights: DeviceSlice<u32>,
-    distances: DeviceSlice<u32>,
-    queue: DeviceSlice<[u32; 4]>,
-    sources: DeviceSlice<VertexId>,
-    targets_wanted: DeviceSlice<VertexId>,
-    arrivals: DeviceSlice<u32>,
-    report: DeviceSlice<u64>,
-    out_of_range: DeviceSlice<u32>,
-    counts: Counts,
+    arrays: Arrays,
     waiting: Waiting,
     /// That of the last search.
     lane: DeviceLane,
@@ -416,23 +435,20 @@ impl MultiHop {
     /// vertex has no neighborhood.
     fn search_by_mask(&self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
         const THREADS: u32 = 128;
-        let vertices = self.graph.vertices;
-        let room = self.queue.words();
+        let Arrays { weights, distances, queue, arrivals, out_of_range, counters, .. } = self.arrays;
+        let room = queue.words();
         // Distances come first: those of 64 bits begin at multiples of eight bytes.
-        let updating = room.part(0, self.distances.length());
+        let updating = room.part(0, distances.length());
         let arrays = mask::Arrays {
-            offsets: self.graph.offsets,
-            targets: self.graph.targets,
-            weights: self.weights,
-            mask: room.part(updating.length(), flags_of(vertices.into()) / 4).cast(),
-            cost: self.distances,
+            weights,
+            mask: room.part(updating.length(), flags_of(self.graph.vertices.into()) / 4).cast(),
+            cost: distances,
             updating,
-            marked: self.arrivals.part(0, 1),
-            out_of_range: self.out_of_range,
-            counts: self.counts,
-            vertices,
+            marked: arrivals.part(0, 1),
+            out_of_range,
+            counters,
         };
-        mask::search(&self.graph.pool, *self.by_mask.get(task.lane)?, THREADS, 1, arrays, task)
+        mask::search(&self.graph, *self.by_mask.get(task.lane)?, THREADS, 1, arrays, task)
     }
 }
 
@@ -445,15 +461,15 @@ impl PreparedSssp for MultiHop {
         }
         let pool: &Pool = &self.graph.pool;
         let (kernel, shape) = self.kernels.get(task.lane)?;
-        let watched = if task.targets.len() as u64 <= self.targets_wanted.length() { task.targets } else { &[] };
-        pool.upload(self.sources, task.sources)?;
-        pool.upload(self.targets_wanted, watched)?;
-        pool.fill(self.arrivals, 0)?;
-        pool.fill(self.report, 0)?;
-        pool.fill(self.out_of_range, 0)?;
+        let Arrays { sources, targets_wanted, arrivals, report, out_of_range, counters, .. } = self.arrays;
+        let watched = watched(task.targets, targets_wanted);
+        pool.upload(sources, task.sources)?;
+        pool.upload(targets_wanted, watched)?;
+        pool.fill(arrivals, 0)?;
+        pool.fill(report, 0)?;
+        pool.fill(out_of_range, 0)?;
         let search = Search {
-            distances: self.distances.address(),
-            statistics: self.counts.start(pool, task)?,
+            statistics: counters.start(pool, task)?,
             limit: task.cutoff,
             source_count: task.sources.len() as u32,
             target_count: watched.len() as u32,
@@ -465,7 +481,7 @@ impl PreparedSssp for MultiHop {
             // run at once.
             unsafe { device.launch(*kernel, shape, arguments![search]) }
         })?;
-        let report: [u64; 4] = pool.read_array(self.report)?;
+        let report: [u64; 4] = pool.read_array(report)?;
         if report[1] != 0 {
             return self.search_by_mask(task);
         }
@@ -477,27 +493,27 @@ impl PreparedSssp for MultiHop {
             ("kernel_launches", 1),
             ("device_nanoseconds", (seconds * 1e9) as u64),
         ];
-        let out_of_range = pool.read_array(self.out_of_range)? != [0];
+        let out_of_range = pool.read_array(out_of_range)? != [0];
         let mut outcome = SsspOutcome { statistics, frontiers: Vec::new(), out_of_range };
-        self.counts.finish(pool, task, Frontiers::default(), &mut outcome)?;
+        counters.finish(pool, task, Frontiers::default(), &mut outcome)?;
         Ok(outcome)
     }
 
     fn found(&self) -> Found<'_> {
-        Found { pool: &self.graph.pool, distances: self.lane.part(self.distances, self.graph.vertices) }
+        Found { pool: &self.graph.pool, distances: self.lane.part(self.arrays.distances, self.graph.vertices) }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
-        let (vertices, room) = (u64::from(self.graph.vertices), self.queue.words());
+        let (vertices, room) = (u64::from(self.graph.vertices), self.arrays.queue.words());
         let Found { pool, distances } = self.found();
         Some(Derivation {
             pool,
             lane: self.lane,
-            arcs: Arcs::of_graph(&self.graph, self.weights),
+            arcs: Arcs::of_graph(&self.graph, self.arrays.weights),
             distances,
             predecessors: room.part(0, vertices),
             levels: room.part(vertices, vertices),
-            progress: self.out_of_range,
+            progress: self.arrays.out_of_range,
         })
     }
 }

@@ -37,16 +37,18 @@
 
 use std::sync::Arc;
 
-use super::counts::{Counts, Frontiers};
+use super::counts::{Counters, Counts, Frontiers};
+use super::pairs::Pairs;
 use super::predecessors::{Arcs, Derivation};
 use super::{DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
-use crate::cuda::bfs::direction_optimizing::WATCHED;
-use crate::cuda::bfs::{Waiting, whole_device};
+use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{Offsets, has_wide_offsets, plan_array};
-use crate::graph::{Csr, Graph, VertexId, WeightKind, Weights};
+use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
+use crate::cuda::graph::{Offsets, has_wide_offsets};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::cuda::launch::{WATCHED, Waiting, watched, whole_device};
+use crate::graph::{Graph, VertexId, WeightKind, Weights};
 use crate::plan::Plan;
 use crate::problems::Problem;
 use crate::{Error, Result};
@@ -91,15 +93,10 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
 
 /// Threads count a little beyond the last vertex.
 const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
-/// Must be equal in the kernel.
-const SHORT_ROW: u64 = 32;
-/// Must be equal in the kernel.
-const PIECE: u64 = 256;
-
 /// Pieces of long rows that one round can have.
 fn most_pieces(graph: &Graph) -> u64 {
     let arcs = graph.arcs() as u64;
-    arcs / PIECE + (arcs / SHORT_ROW).min(graph.vertices() as u64) + 1
+    arcs / u64::from(PIECE) + (arcs / u64::from(SHORT_ROW)).min(graph.vertices() as u64) + 1
 }
 
 /// How many vertices the list of far ones has room for.
@@ -135,88 +132,144 @@ pub(super) fn first_delta(graph: &Graph) -> f64 {
     }
 }
 
-fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
-    let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
-    let mut plan = Plan::new();
-    Offsets::plan(&mut plan, "offsets of the vertices", vertices + 1, has_wide_offsets(graph));
-    if graph.weight_kind() == WeightKind::F64 {
-        plan_array::<[u64; 2]>(&mut plan, "heads and weights of the arcs", arcs);
-    } else {
-        plan_array::<[u32; 2]>(&mut plan, "heads and weights of the arcs", arcs);
+kernel_header! {
+    path: "sssp/near_far";
+    namespace: near_far;
+    constants {
+        /// Rows up to this long are packed, many to a warp; longer ones are cut into pieces.
+        const SHORT_ROW: u32 = 32;
+        /// Arcs of a long row that one warp takes at a time.
+        const PIECE: u32 = 256;
     }
-    plan_array::<u32>(&mut plan, "distances", distance_words(graph));
-    plan_array::<u32>(&mut plan, "distances when expanded", distance_words(graph));
-    for what in ["what is queued", "what is queued next"] {
-        plan_array::<u32>(&mut plan, what, vertices.div_ceil(32));
+
+    /// What one round tells the next. Three take turns: one is read, one written, one cleared.
+    struct Turn {
+        /// How many vertices the near queue of short rows has.
+        short_rows: u32,
+        /// How many pieces the near queue of long rows has.
+        pieces: u32,
+        /// How many vertices were appended to the far list.
+        far: u32,
+        cancelled: u32,
+        /// How many vertices were queued.
+        items: u32,
+        /// How many of them were not below the threshold before.
+        entered: u32,
+        /// How many arcs leave those that were queued.
+        arcs: u64,
+        /// The least distance found at or above the threshold.
+        least: u64,
     }
-    for what in ["queue of short rows", "next queue of short rows"] {
-        plan_array::<VertexId>(&mut plan, what, vertices);
+
+    /// The argument. Offsets are u32 or u64.
+    struct Search<Lane, Offset> {
+        offsets: DevicePtr<cpp::Offset>,
+        arcs: DevicePtr<cpp::Arc>,
+        distances: DeviceMutPtr<cpp::Distance>,
+        /// The distance with which a vertex of a short row was last expanded.
+        expanded: DeviceMutPtr<cpp::Distance>,
+        /// Bits of what is in the near queues.
+        queued: [DeviceMutPtr<u32>; 2],
+        /// Near queues of vertices.
+        short_rows: [DeviceMutPtr<VertexId>; 2],
+        /// Near queues of vertices and pieces.
+        long_rows: [DeviceMutPtr<[u32; 2]>; 2],
+        /// Lists of vertices at or above the threshold, of `far_capacity`.
+        far: [DeviceMutPtr<VertexId>; 2],
+        /// Three.
+        turns: DeviceMutPtr<Turn>,
+        /// Rounds, thresholds, scans, vertices queued, relaxations.
+        report: DeviceMutPtr<u64>,
+        out_of_range: DeviceMutPtr<u32>,
+        sources: DevicePtr<VertexId>,
+        targets_wanted: DevicePtr<VertexId>,
+        cancelled: DevicePtr<u32>,
+        /// Null if nothing is to be counted.
+        statistics: DeviceMutPtr<Counts>,
+        limit: u64,
+        delta: f64,
+        source_count: u32,
+        target_count: u32,
+        vertices: u32,
+        far_capacity: u32,
+        /// Windows widen while rounds have fewer arcs; 0 if they are not to change.
+        batch: u32,
     }
-    for what in ["queue of long rows", "next queue of long rows"] {
-        plan_array::<[u32; 2]>(&mut plan, what, most_pieces(graph));
-    }
-    for what in ["far vertices", "far vertices left"] {
-        plan_array::<VertexId>(&mut plan, what, far_capacity(graph, parameters));
-    }
-    plan_array::<VertexId>(&mut plan, "targets", vertices.min(WATCHED));
-    plan_array::<[u64; 5]>(&mut plan, "counters", 3);
-    plan_array::<u64>(&mut plan, "report", 5);
-    plan_array::<u32>(&mut plan, "flag", 1);
-    Counts::plan(&mut plan);
-    plan
 }
 
-/// The kernel's argument.
-#[repr(C)]
+/// The arrays of a search.
 #[derive(Debug, Clone, Copy)]
-struct Search {
-    offsets: u64,
-    arcs: u64,
-    distances: u64,
-    expanded: u64,
-    queued: [u64; 2],
-    short_rows: [u64; 2],
-    long_rows: [u64; 2],
-    far: [u64; 2],
-    turns: u64,
-    report: u64,
-    out_of_range: u64,
-    sources: u64,
-    targets_wanted: u64,
-    cancelled: u64,
-    statistics: u64,
-    limit: u64,
-    delta: f64,
-    source_count: u32,
-    target_count: u32,
-    vertices: u32,
-    far_capacity: u32,
-    batch: u32,
+struct Arrays {
+    offsets: Offsets,
+    pairs: Pairs,
+    distances: DeviceSlice<u32>,
+    expanded: DeviceSlice<u32>,
+    queued: [DeviceSlice<u32>; 2],
+    short_rows: [DeviceSlice<VertexId>; 2],
+    long_rows: [DeviceSlice<[u32; 2]>; 2],
+    far: [DeviceSlice<VertexId>; 2],
+    targets_wanted: DeviceSlice<VertexId>,
+    turns: DeviceSlice<Turn>,
+    report: DeviceSlice<u64>,
+    out_of_range: DeviceSlice<u32>,
+    counters: Counters,
 }
 
-// SAFETY: it is laid out as in the kernels, whichever the lane and the type of the offsets: pointers have one size.
-unsafe impl Argument for Search {}
-
-/// Cuts off an array of heads and weights, side by side, and fills it; its address.
-pub(super) fn upload_arcs(pool: &mut Pool, csr: &Csr) -> Result<u64> {
-    fn upload<T: bytemuck::Pod>(
-        pool: &mut Pool,
-        heads: &[VertexId],
-        pair: impl Fn(VertexId, usize) -> T + Sync,
-    ) -> Result<u64> {
-        let arcs = pool.take::<T>(heads.len() as u64)?;
-        pool.upload_with(arcs, heads.len(), |range, piece: &mut [T]| {
-            range.zip(piece).for_each(|(arc, there)| *there = pair(heads[arc], arc));
-        })?;
-        Ok(arcs.address())
+fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters) -> Arrays {
+    let (vertices, words) = (graph.vertices() as u64, distance_words(graph));
+    Arrays {
+        offsets: Offsets::layout(arena, "offsets of the vertices", vertices + 1, has_wide_offsets(graph)),
+        pairs: Pairs::layout(arena, graph),
+        distances: arena.take("distances", words),
+        expanded: arena.take("distances when expanded", words),
+        queued: arena.take_two(["what is queued", "what is queued next"], vertices.div_ceil(32)),
+        short_rows: arena.take_two(["queue of short rows", "next queue of short rows"], vertices),
+        long_rows: arena.take_two(["queue of long rows", "next queue of long rows"], most_pieces(graph)),
+        far: arena.take_two(["far vertices", "far vertices left"], far_capacity(graph, parameters)),
+        targets_wanted: arena.take("targets", vertices.min(WATCHED)),
+        turns: arena.take("counters", 3),
+        report: arena.take("report", 5),
+        out_of_range: arena.take("flag", 1),
+        counters: Counters::layout(arena),
     }
-    let heads = csr.targets();
-    match csr.weights() {
-        Weights::Unit(_) => upload(pool, heads, |head, _| [head, 1]),
-        Weights::U32(weights) => upload(pool, heads, |head, arc| [head, weights[arc]]),
-        Weights::I32(weights) => upload(pool, heads, |head, arc| [head, weights[arc] as u32]),
-        Weights::F32(weights) => upload(pool, heads, |head, arc| [head, weights[arc].to_bits()]),
-        Weights::F64(weights) => upload(pool, heads, |head, arc| [u64::from(head), weights[arc].to_bits()]),
+}
+
+fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
+    plan_of(|arena| layout(arena, graph, parameters))
+}
+
+impl Arrays {
+    /// Where the sources are put: the second queue is free until they have been read.
+    fn sources(&self) -> DeviceSlice<VertexId> {
+        self.short_rows[1]
+    }
+
+    /// The argument of a search from no source.
+    fn argument(&self, graph: &Graph, parameters: &Parameters, waiting: &Waiting) -> Search {
+        Search {
+            offsets: self.offsets.as_ptr(),
+            arcs: self.pairs.as_ptr(),
+            distances: self.distances.as_mut_ptr().cast(),
+            expanded: self.expanded.as_mut_ptr().cast(),
+            queued: self.queued.map(|bits| bits.as_mut_ptr()),
+            short_rows: self.short_rows.map(|queue| queue.as_mut_ptr()),
+            long_rows: self.long_rows.map(|queue| queue.as_mut_ptr()),
+            far: self.far.map(|list| list.as_mut_ptr()),
+            turns: self.turns.as_mut_ptr(),
+            report: self.report.as_mut_ptr(),
+            out_of_range: self.out_of_range.as_mut_ptr(),
+            sources: self.sources().as_ptr(),
+            targets_wanted: self.targets_wanted.as_ptr(),
+            cancelled: waiting.cancelled(),
+            statistics: DeviceMutPtr::NULL,
+            limit: 0,
+            delta: parameters.get("delta").unwrap_or_else(|| first_delta(graph)),
+            source_count: 0,
+            target_count: 0,
+            vertices: graph.vertices() as u32,
+            far_capacity: far_capacity(graph, parameters) as u32,
+            batch: parameters.get("batch").unwrap_or(131_072.0) as u32,
+        }
     }
 }
 
@@ -230,63 +283,13 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         let kernel = lane.function(&**device, &images::SSSP_NEAR_FAR, name)?;
         Ok((kernel, whole_device(&**device, kernel, parameters, 512, u32::MAX)?))
     })?;
-    let (vertices, words) = (graph.vertices() as u64, distance_words(graph));
-    let capacity = far_capacity(graph, parameters);
-    let mut pool = Pool::new(device, plan(graph, parameters).device_bytes())?;
-    let offsets = Offsets::upload(&mut pool, graph.csr(), wide)?;
-    let arcs = upload_arcs(&mut pool, graph.csr())?;
-    let distances: DeviceSlice<u32> = pool.take(words)?;
-    let expanded: DeviceSlice<u32> = pool.take(words)?;
-    let queued: [DeviceSlice<u32>; 2] = [pool.take(vertices.div_ceil(32))?, pool.take(vertices.div_ceil(32))?];
-    let short_rows: [DeviceSlice<VertexId>; 2] = [pool.take(vertices)?, pool.take(vertices)?];
-    let long_rows: [DeviceSlice<[u32; 2]>; 2] = [pool.take(most_pieces(graph))?, pool.take(most_pieces(graph))?];
-    let far: [DeviceSlice<VertexId>; 2] = [pool.take(capacity)?, pool.take(capacity)?];
-    let targets_wanted: DeviceSlice<VertexId> = pool.take(vertices.min(WATCHED))?;
-    let turns: DeviceSlice<[u64; 5]> = pool.take(3)?;
-    let report: DeviceSlice<u64> = pool.take(5)?;
-    let out_of_range: DeviceSlice<u32> = pool.take(1)?;
-    let counts = Counts::take(&mut pool)?;
+    let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, parameters))?;
+    arrays.offsets.upload(&pool, graph.csr())?;
+    arrays.pairs.upload(&pool, graph.csr())?;
     let waiting = Waiting::new(device)?;
     device.synchronize()?;
-    let arguments = Search {
-        offsets: offsets.address(),
-        arcs,
-        distances: distances.address(),
-        expanded: expanded.address(),
-        queued: queued.map(|bits| bits.address()),
-        short_rows: short_rows.map(|queue| queue.address()),
-        long_rows: long_rows.map(|queue| queue.address()),
-        far: far.map(|list| list.address()),
-        turns: turns.address(),
-        report: report.address(),
-        out_of_range: out_of_range.address(),
-        // The second queue is free until the sources have been read.
-        sources: short_rows[1].address(),
-        targets_wanted: targets_wanted.address(),
-        cancelled: waiting.flag(),
-        statistics: 0,
-        limit: 0,
-        delta: parameters.get("delta").unwrap_or_else(|| first_delta(graph)),
-        source_count: 0,
-        target_count: 0,
-        vertices: graph.vertices() as u32,
-        far_capacity: capacity as u32,
-        batch: parameters.get("batch").unwrap_or(131_072.0) as u32,
-    };
-    Ok(NearFar {
-        pool,
-        kernels,
-        arguments,
-        arcs: Arcs::of_pairs(offsets, arcs, graph.arcs() as u64),
-        distances,
-        short_rows,
-        targets_wanted,
-        report,
-        out_of_range,
-        counts,
-        waiting,
-        lane: DeviceLane::Narrow,
-    })
+    let arguments = arrays.argument(graph, parameters, &waiting);
+    Ok(NearFar { pool, kernels, arguments, arrays, arcs: graph.arcs() as u64, waiting, lane: DeviceLane::Narrow })
 }
 
 #[derive(Debug)]
@@ -294,13 +297,8 @@ struct NearFar {
     pool: Pool,
     kernels: OfLane<(Function, LaunchShape)>,
     arguments: Search,
-    arcs: Arcs,
-    distances: DeviceSlice<u32>,
-    short_rows: [DeviceSlice<VertexId>; 2],
-    targets_wanted: DeviceSlice<VertexId>,
-    report: DeviceSlice<u64>,
-    out_of_range: DeviceSlice<u32>,
-    counts: Counts,
+    arrays: Arrays,
+    arcs: u64,
     waiting: Waiting,
     /// That of the last search.
     lane: DeviceLane,
@@ -311,13 +309,14 @@ impl PreparedSssp for NearFar {
         self.lane = task.lane;
         let pool = &self.pool;
         let (kernel, shape) = self.kernels.get(task.lane)?;
-        let watched = if task.targets.len() as u64 <= self.targets_wanted.length() { task.targets } else { &[] };
-        pool.upload(self.short_rows[1], task.sources)?;
-        pool.upload(self.targets_wanted, watched)?;
-        pool.fill(self.report, 0)?;
-        pool.fill(self.out_of_range, 0)?;
+        let Arrays { targets_wanted, report, out_of_range, counters, .. } = self.arrays;
+        let watched = watched(task.targets, targets_wanted);
+        pool.upload(self.arrays.sources(), task.sources)?;
+        pool.upload(targets_wanted, watched)?;
+        pool.fill(report, 0)?;
+        pool.fill(out_of_range, 0)?;
         let search = Search {
-            statistics: self.counts.start(pool, task)?,
+            statistics: counters.start(pool, task)?,
             limit: task.cutoff,
             source_count: task.sources.len() as u32,
             target_count: watched.len() as u32,
@@ -329,7 +328,7 @@ impl PreparedSssp for NearFar {
             // shape run at once.
             unsafe { device.launch(*kernel, shape, arguments![search]) }
         })?;
-        let [rounds, thresholds, scans, queued, relaxations] = pool.read_array(self.report)?;
+        let [rounds, thresholds, scans, queued, relaxations] = pool.read_array(report)?;
         let statistics = vec![
             ("rounds", rounds),
             ("thresholds", thresholds),
@@ -339,21 +338,21 @@ impl PreparedSssp for NearFar {
             ("kernel_launches", 1),
             ("device_nanoseconds", (seconds * 1e9) as u64),
         ];
-        let out_of_range = pool.read_array(self.out_of_range)? != [0];
+        let out_of_range = pool.read_array(out_of_range)? != [0];
         let mut outcome = SsspOutcome { statistics, frontiers: Vec::new(), out_of_range };
-        self.counts.finish(pool, task, Frontiers::default(), &mut outcome)?;
+        counters.finish(pool, task, Frontiers::default(), &mut outcome)?;
         Ok(outcome)
     }
 
     fn found(&self) -> Found<'_> {
-        Found { pool: &self.pool, distances: self.lane.part(self.distances, self.arguments.vertices) }
+        Found { pool: &self.pool, distances: self.lane.part(self.arrays.distances, self.arguments.vertices) }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
-        let [predecessors, levels] = self.short_rows;
+        let Arrays { offsets, pairs, short_rows: [predecessors, levels], out_of_range: progress, .. } = self.arrays;
         let Found { pool, distances } = self.found();
-        let progress = self.out_of_range;
-        Some(Derivation { pool, lane: self.lane, arcs: self.arcs, distances, predecessors, levels, progress })
+        let arcs = Arcs::of_pairs(offsets, pairs, self.arcs);
+        Some(Derivation { pool, lane: self.lane, arcs, distances, predecessors, levels, progress })
     }
 }
 

@@ -24,10 +24,11 @@
 //! checked.
 
 use super::DeviceLane;
-use super::edges::DeviceEdges;
+use super::pairs::Pairs;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::device::{Argument, LaunchShape, arguments, images};
+use crate::cuda::device::{LaunchShape, arguments, images};
 use crate::cuda::graph::{DeviceGraph, Offsets};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::graph::{NO_VERTEX, VertexId};
 use crate::{Control, Result};
 
@@ -53,8 +54,8 @@ enum Tails {
 enum Heads {
     /// In arrays of their own.
     Apart(DeviceSlice<VertexId>, DeviceSlice<u32>),
-    /// Side by side, in memory that begins here.
-    Pairs(u64),
+    /// Side by side.
+    Pairs(Pairs),
 }
 
 impl Arcs {
@@ -67,13 +68,17 @@ impl Arcs {
         }
     }
 
-    /// Those of a list.
-    pub(super) fn of_list(list: &DeviceEdges) -> Self {
-        Arcs { tails: Tails::Each(list.tails), heads: Heads::Apart(list.heads, list.weights), count: list.arcs.into() }
+    /// Those of a list of tails, heads and weights.
+    pub(super) fn of_list(
+        tails: DeviceSlice<VertexId>,
+        heads: DeviceSlice<VertexId>,
+        weights: DeviceSlice<u32>,
+    ) -> Self {
+        Arcs { tails: Tails::Each(tails), heads: Heads::Apart(heads, weights), count: heads.length() }
     }
 
-    /// So many pairs of head and weight that begin at an address, and where those of each vertex begin.
-    pub(super) fn of_pairs(offsets: Offsets, pairs: u64, count: u64) -> Self {
+    /// So many pairs of head and weight, and where those of each vertex begin.
+    pub(super) fn of_pairs(offsets: Offsets, pairs: Pairs, count: u64) -> Self {
         Arcs { tails: Tails::Rows(offsets), heads: Heads::Pairs(pairs), count }
     }
 }
@@ -98,29 +103,39 @@ pub(crate) struct Derivation<'p> {
     pub(super) progress: DeviceSlice<u32>,
 }
 
-/// The kernel's argument.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Search {
-    offsets: u64,
-    tails: u64,
-    heads: u64,
-    weights: u64,
-    pairs: u64,
-    distances: u64,
-    predecessors: u64,
-    levels: u64,
-    progress: u64,
-    limit: u64,
-    arcs: u64,
-    vertices: u32,
-    share: u32,
-    round: u32,
-    wide_offsets: u32,
-}
+kernel_header! {
+    path: "sssp/predecessors";
+    namespace: predecessors;
 
-// SAFETY: it is laid out as in the kernels, whichever the lane: pointers have one size.
-unsafe impl Argument for Search {}
+    /// The argument.
+    struct Search<Lane> {
+        /// Where the rows begin,
+        offsets: DevicePtr<cpp::Void>,
+        /// or, if not null, the tail of each arc.
+        tails: DevicePtr<VertexId>,
+        heads: DevicePtr<VertexId>,
+        weights: DevicePtr<cpp::Weight>,
+        /// Or, if not null, heads and weights side by side.
+        pairs: DevicePtr<cpp::Arc>,
+        distances: DevicePtr<cpp::Distance>,
+        /// Of sources themselves, else all ones before.
+        predecessors: DeviceMutPtr<VertexId>,
+        /// 0 for what has a predecessor before the first round, else all ones.
+        levels: DeviceMutPtr<u32>,
+        /// The last round in which a predecessor was found.
+        progress: DeviceMutPtr<u32>,
+        /// The greatest distance that counts.
+        limit: u64,
+        arcs: u64,
+        vertices: u32,
+        /// So many arcs a warp takes at a time.
+        share: u32,
+        /// 0 for tails that are nearer.
+        round: u32,
+        /// Whether offsets have 64 bits.
+        wide_offsets: u32,
+    }
+}
 
 impl Derivation<'_> {
     /// Derives the predecessors of all vertices up to this distance, as the device has distances, and waits until that is
@@ -150,23 +165,23 @@ impl Derivation<'_> {
         let warps = u64::from(shape.grid[0] * THREADS / 32);
         let (vertices, limit) = (predecessors.length() as u32, limit.min(lane.unreachable() - 1));
         let (offsets, tails) = match arcs.tails {
-            Tails::Rows(offsets) => (Some(offsets), 0),
-            Tails::Each(tails) => (None, tails.address()),
+            Tails::Rows(offsets) => (Some(offsets), DevicePtr::NULL),
+            Tails::Each(tails) => (None, tails.as_ptr()),
         };
         let (heads, weights, pairs) = match arcs.heads {
-            Heads::Apart(heads, weights) => (heads.address(), weights.address(), 0),
-            Heads::Pairs(pairs) => (0, 0, pairs),
+            Heads::Apart(heads, weights) => (heads.as_ptr(), weights.as_ptr().cast(), DevicePtr::NULL),
+            Heads::Pairs(pairs) => (DevicePtr::NULL, DevicePtr::NULL, pairs.as_ptr()),
         };
         let mut search = Search {
-            offsets: offsets.map_or(0, |offsets| offsets.address()),
+            offsets: offsets.map_or(DevicePtr::NULL, |offsets| offsets.as_ptr().cast()),
             tails,
             heads,
             weights,
             pairs,
-            distances: distances.address(),
-            predecessors: predecessors.address(),
-            levels: levels.address(),
-            progress: progress.address(),
+            distances: distances.as_ptr().cast(),
+            predecessors: predecessors.as_mut_ptr(),
+            levels: levels.as_mut_ptr(),
+            progress: progress.as_mut_ptr(),
             limit,
             arcs: arcs.count,
             vertices,

@@ -22,8 +22,8 @@
 
 use std::sync::Arc;
 
-use super::counts::{Counts, Frontiers};
-use super::edges::{DeviceEdges, ORDER, by_destination, plan_edges};
+use super::counts::{Counters, Counts, Frontiers};
+use super::edges::{DeviceEdges, ORDER, by_destination};
 use super::predecessors::Derivation;
 use super::{
     DeviceLane, Found, LAUNCH, MOST_WARPS, NON_NEGATIVE_LANES, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome,
@@ -31,10 +31,11 @@ use super::{
 };
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
+use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
-use crate::cuda::device::{Argument, Device, Event, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::plan_array;
-use crate::graph::Graph;
+use crate::cuda::device::{Device, Event, Function, LaunchShape, arguments, images};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
 
@@ -64,23 +65,48 @@ fn is_incore(parameters: &Parameters) -> bool {
     parameters.word(SYNC.name) != Some("outcore")
 }
 
-fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
-    let mut plan = Plan::new();
-    plan_edges(graph, &mut plan);
-    plan_array::<u32>(&mut plan, "distances", distance_words(graph));
-    if is_incore(parameters) {
-        plan_array::<u8>(&mut plan, "whose distance fell", flags_of(graph.vertices() as u64));
-        plan_array::<u8>(&mut plan, "whose distance falls", flags_of(graph.vertices() as u64));
-    } else {
-        plan_array::<u32>(&mut plan, "distances of the round before", distance_words(graph));
+/// What is known of the round before.
+#[derive(Debug, Clone, Copy)]
+enum Before {
+    /// Outcore: all distances.
+    Distances(DeviceSlice<u32>),
+    /// Incore: whose distance fell, and room for whose falls.
+    Fell(DeviceSlice<u8>, DeviceSlice<u8>),
+}
+
+/// The arrays of a search.
+#[derive(Debug, Clone, Copy)]
+struct Arrays {
+    current: DeviceSlice<u32>,
+    before: Before,
+    marked: DeviceSlice<u32>,
+    to_process: DeviceSlice<u32>,
+    counts: DeviceSlice<u32>,
+    places: DeviceSlice<u32>,
+    out_of_range: DeviceSlice<u32>,
+    counters: Counters,
+}
+
+fn layout(arena: &mut Arena<'_>, graph: &Graph, incore: bool) -> Arrays {
+    let (words, flags, arcs) = (distance_words(graph), flags_of(graph.vertices() as u64), graph.arcs() as u64);
+    Arrays {
+        current: arena.take("distances", words),
+        before: if incore {
+            Before::Fell(arena.take("whose distance fell", flags), arena.take("whose distance falls", flags))
+        } else {
+            Before::Distances(arena.take("distances of the round before", words))
+        },
+        marked: arena.take("arcs marked by each warp", arcs),
+        to_process: arena.take("arcs to process", arcs),
+        counts: arena.take("counts of the warps", MOST_WARPS.into()),
+        places: arena.take("places of the warps", u64::from(MOST_WARPS) + 1),
+        out_of_range: arena.take("flag", 1),
+        counters: Counters::layout(arena),
     }
-    plan_array::<u32>(&mut plan, "arcs marked by each warp", graph.arcs() as u64);
-    plan_array::<u32>(&mut plan, "arcs to process", graph.arcs() as u64);
-    plan_array::<u32>(&mut plan, "counts of the warps", MOST_WARPS.into());
-    plan_array::<u32>(&mut plan, "places of the warps", u64::from(MOST_WARPS) + 1);
-    plan_array::<u32>(&mut plan, "flag", 1);
-    Counts::plan(&mut plan);
-    plan
+}
+
+fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
+    DeviceEdges::plan(graph, |arena| layout(arena, graph, is_incore(parameters)))
 }
 
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedSssp>> {
@@ -98,36 +124,17 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         let shape = launch_shape(&**device, &[mark, gather, compute], parameters, 0)?;
         Ok(Kernels { mark, compute, shape })
     })?;
-    let words = distance_words(graph);
-    let lane = lanes_of(graph)[0];
-    let mut edges = DeviceEdges::upload(device, graph, by_destination(parameters, false), &plan(graph, parameters))?;
-    let (arcs, vertices, pool) = (u64::from(edges.arcs), u64::from(edges.vertices), &mut edges.pool);
-    let current = pool.take(words)?;
-    let before = if incore {
-        Before::Fell(pool.take(flags_of(vertices))?, pool.take(flags_of(vertices))?)
-    } else {
-        Before::Distances(pool.take(words)?)
-    };
-    let (marked, to_process) = (pool.take(arcs)?, pool.take(arcs)?);
-    let (counts, places) = (pool.take(MOST_WARPS.into())?, pool.take(u64::from(MOST_WARPS) + 1)?);
-    let out_of_range = pool.take(1)?;
-    let statistics = Counts::take(pool)?;
+    let by_destination = by_destination(parameters, false);
+    let (edges, arrays) = DeviceEdges::upload(device, graph, by_destination, |arena| layout(arena, graph, incore))?;
     Ok(Box::new(WorkEfficient {
         edges,
         scan,
         gather,
         kernels,
-        current,
-        before,
-        marked,
-        to_process,
-        counts,
-        places,
-        out_of_range,
-        statistics,
+        arrays,
         started: device.event()?,
         done: device.event()?,
-        lane,
+        lane: lanes_of(graph)[0],
     }))
 }
 
@@ -138,58 +145,46 @@ struct Kernels {
     shape: LaunchShape,
 }
 
-/// What is known of the round before.
-#[derive(Debug, Clone, Copy)]
-enum Before {
-    /// Outcore: all distances.
-    Distances(DeviceSlice<u32>),
-    /// Incore: whose distance fell, and room for whose falls.
-    Fell(DeviceSlice<u8>, DeviceSlice<u8>),
-}
-
 #[derive(Debug)]
 struct WorkEfficient {
     edges: DeviceEdges,
     scan: Function,
     gather: Function,
     kernels: OfLane<Kernels>,
-    current: DeviceSlice<u32>,
-    before: Before,
-    marked: DeviceSlice<u32>,
-    to_process: DeviceSlice<u32>,
-    counts: DeviceSlice<u32>,
-    places: DeviceSlice<u32>,
-    out_of_range: DeviceSlice<u32>,
-    statistics: Counts,
+    arrays: Arrays,
     started: Event,
     done: Event,
     /// That of the last search.
     lane: DeviceLane,
 }
 
-/// The argument of the kernels that depend on the lane.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Search {
-    tails: u64,
-    heads: u64,
-    weights: u64,
-    previous: u64,
-    current: u64,
-    fell: u64,
-    falls: u64,
-    marked: u64,
-    to_process: u64,
-    counts: u64,
-    places: u64,
-    out_of_range: u64,
-    statistics: u64,
-    limit: u64,
-    arcs: u32,
-}
+kernel_header! {
+    path: "sssp/work_efficient";
+    namespace: work_efficient;
 
-// SAFETY: it is laid out as in the kernels.
-unsafe impl Argument for Search {}
+    /// The argument of the kernels that depend on the lane.
+    struct Search<Lane> {
+        tails: DevicePtr<VertexId>,
+        heads: DevicePtr<VertexId>,
+        weights: DevicePtr<cpp::Weight>,
+        /// Outcore only: the distances of the round before.
+        previous: DeviceMutPtr<cpp::Distance>,
+        current: DeviceMutPtr<cpp::Distance>,
+        /// Incore only: whose distance fell in the round before,
+        fell: DeviceMutPtr<u8>,
+        /// and in this one.
+        falls: DeviceMutPtr<u8>,
+        marked: DeviceMutPtr<u32>,
+        to_process: DeviceMutPtr<u32>,
+        counts: DeviceMutPtr<u32>,
+        places: DeviceMutPtr<u32>,
+        out_of_range: DeviceMutPtr<u32>,
+        /// Null if nothing is to be counted.
+        statistics: DeviceMutPtr<Counts>,
+        limit: u64,
+        arcs: u32,
+    }
+}
 
 impl PreparedSssp for WorkEfficient {
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
@@ -197,33 +192,33 @@ impl PreparedSssp for WorkEfficient {
         const SCANNING: LaunchShape =
             LaunchShape { grid: [1, 1, 1], block: [256, 1, 1], shared_bytes: 0, cluster: 1, cooperative: false };
         self.lane = task.lane;
-        let WorkEfficient { edges, marked, to_process, counts, places, out_of_range, .. } = &*self;
-        let DeviceEdges { pool, tails, heads, weights, arcs, vertices, .. } = edges;
+        let DeviceEdges { pool, list, arcs, vertices } = &self.edges;
+        let Arrays { marked, to_process, counts, places, out_of_range, counters, .. } = self.arrays;
         let device = pool.device();
         let Kernels { mark, compute, shape } = self.kernels.get(task.lane)?;
         let warps = shape.grid[0] * (shape.block[0] / 32);
         let length = places.part(warps.into(), 1);
-        let current = task.lane.part(self.current, *vertices);
+        let current = task.lane.part(self.arrays.current, *vertices);
         let mut search = Search {
-            tails: tails.address(),
-            heads: heads.address(),
-            weights: weights.address(),
-            previous: 0,
-            current: current.address(),
-            fell: 0,
-            falls: 0,
-            marked: marked.address(),
-            to_process: to_process.address(),
-            counts: counts.address(),
-            places: places.address(),
-            out_of_range: out_of_range.address(),
-            statistics: self.statistics.start(pool, task)?,
+            tails: list.tails.as_ptr(),
+            heads: list.heads.as_ptr(),
+            weights: list.weights.as_ptr().cast(),
+            previous: DeviceMutPtr::NULL,
+            current: current.as_mut_ptr().cast(),
+            fell: DeviceMutPtr::NULL,
+            falls: DeviceMutPtr::NULL,
+            marked: marked.as_mut_ptr(),
+            to_process: to_process.as_mut_ptr(),
+            counts: counts.as_mut_ptr(),
+            places: places.as_mut_ptr(),
+            out_of_range: out_of_range.as_mut_ptr(),
+            statistics: counters.start(pool, task)?,
             limit: task.cutoff,
             arcs: *arcs,
         };
         start(pool, current, task.lane, task.sources)?;
-        pool.fill(*out_of_range, 0)?;
-        let mut before = match self.before {
+        pool.fill(out_of_range, 0)?;
+        let mut before = match self.arrays.before {
             Before::Distances(previous) => Before::Distances(task.lane.part(previous, *vertices)),
             fell => fell,
         };
@@ -239,16 +234,16 @@ impl PreparedSssp for WorkEfficient {
         loop {
             task.control.check()?;
             match before {
-                Before::Distances(previous) => search.previous = previous.address(),
-                Before::Fell(fell, falls) => (search.fell, search.falls) = (fell.address(), falls.address()),
+                Before::Distances(previous) => search.previous = previous.as_mut_ptr().cast(),
+                Before::Fell(fell, falls) => (search.fell, search.falls) = (fell.as_mut_ptr(), falls.as_mut_ptr()),
             }
             device.record(&self.started)?;
             // SAFETY: the arguments are the kernels', and all arrays have the lengths that they expect: there is room
             // for all arcs, and for as many warps as a launch can have.
             unsafe {
                 device.launch(*mark, shape, arguments![search])?;
-                device.launch(self.scan, &SCANNING, arguments![*counts, *places, warps])?;
-                device.launch(self.gather, shape, arguments![*marked, *counts, *places, *to_process, *arcs])?;
+                device.launch(self.scan, &SCANNING, arguments![counts, places, warps])?;
+                device.launch(self.gather, shape, arguments![marked, counts, places, to_process, *arcs])?;
             }
             match &mut before {
                 Before::Distances(previous) => pool.copy(*previous, current)?,
@@ -280,17 +275,17 @@ impl PreparedSssp for WorkEfficient {
             ("filter_nanoseconds", nanoseconds(filtering)),
             ("compute_nanoseconds", nanoseconds(computing)),
         ];
-        let out_of_range = pool.read_array(*out_of_range)? != [0];
+        let out_of_range = pool.read_array(out_of_range)? != [0];
         let mut outcome = SsspOutcome { statistics, frontiers: Vec::new(), out_of_range };
-        self.statistics.finish(pool, task, frontiers, &mut outcome)?;
+        counters.finish(pool, task, frontiers, &mut outcome)?;
         Ok(outcome)
     }
 
     fn found(&self) -> Found<'_> {
-        Found { pool: &self.edges.pool, distances: self.lane.part(self.current, self.edges.vertices) }
+        Found { pool: &self.edges.pool, distances: self.lane.part(self.arrays.current, self.edges.vertices) }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
-        Some(self.edges.derivation(self.lane, self.found().distances, self.out_of_range))
+        Some(self.edges.derivation(self.lane, self.found().distances, self.arrays.out_of_range))
     }
 }

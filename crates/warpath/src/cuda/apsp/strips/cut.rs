@@ -1,9 +1,10 @@
 //! How a matrix is cut into strips, where they are, and what that takes.
 
 use super::super::Cell;
-use super::super::tiles::Tiles;
 use crate::algorithms::Parameters;
-use crate::cuda::graph::plan_array;
+use crate::cuda::device::arena::{Arena, plan_of};
+use crate::cuda::device::memory::DeviceSlice;
+use crate::cuda::matrix::tiles::{Tiles, Workspace};
 use crate::plan::Plan;
 
 /// Rows of a strip, if not as many as suit the devices and their memory.
@@ -43,6 +44,17 @@ pub(crate) struct Cut {
     pub(super) devices: u64,
     /// Whether the strips are in the host's memory, and come and go.
     pub(super) streamed: bool,
+}
+
+/// The arrays of a device.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrays {
+    pub(super) strips: DeviceSlice<u8>,
+    pub(super) pivots: DeviceSlice<u8>,
+    pub(super) block: DeviceSlice<u8>,
+    pub(super) columns: DeviceSlice<u8>,
+    pub(super) greatest: DeviceSlice<u64>,
+    pub(super) workspace: Workspace,
 }
 
 /// Bytes of the word that a cell is in.
@@ -180,27 +192,27 @@ impl Cut {
     }
 
     pub(super) fn device_bytes(&self) -> u64 {
-        let mut plan = Plan::new();
-        self.plan_device(&mut plan);
-        plan.device_bytes()
+        plan_of(|arena| self.layout(arena)).device_bytes()
     }
 
-    /// Adds what it takes of each device.
-    fn plan_device(&self, plan: &mut Plan) {
-        let Cut { height, .. } = *self;
-        // Each begins where the one before ends: rows are whole tiles.
-        plan_array::<u8>(plan, "strips of the matrix", self.bytes(height).saturating_mul(self.slots()));
-        plan_array::<u8>(plan, "strips that others pass through", self.bytes(height).saturating_mul(2));
-        plan_array::<u8>(plan, "block on the diagonal", height * height * self.cell.bytes());
-        plan_array::<u8>(plan, "columns of a strip", height * height * word(self.cell));
-        plan_array::<u64>(plan, "the greatest distance", 1);
-        self.block(height).plan(plan);
+    /// Takes room for what is on each device.
+    pub(super) fn layout(&self, arena: &mut Arena<'_>) -> Arrays {
+        let height = self.height;
+        let strip = self.bytes(height);
+        Arrays {
+            // Each begins where the one before ends: rows are whole tiles.
+            strips: arena.take("strips of the matrix", strip.saturating_mul(self.slots())),
+            pivots: arena.take("strips that others pass through", strip.saturating_mul(2)),
+            block: arena.take("block on the diagonal", height * height * self.cell.bytes()),
+            columns: arena.take("columns of a strip", height * height * word(self.cell)),
+            greatest: arena.take("the greatest distance", 1),
+            workspace: self.block(height).layout(arena),
+        }
     }
 
     /// What it takes of each device, of the host, and of the disk if the state is kept.
     pub(crate) fn plan(&self) -> Plan {
-        let mut plan = Plan::new();
-        self.plan_device(&mut plan);
+        let mut plan = plan_of(|arena| self.layout(arena));
         if self.streamed {
             plan.memory("strips of the matrix", self.bytes(self.side));
         } else {

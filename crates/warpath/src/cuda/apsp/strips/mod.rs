@@ -72,7 +72,7 @@
 
 mod cut;
 mod state;
-mod worker;
+pub(in crate::cuda) mod worker;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -81,12 +81,12 @@ use bytemuck::{Pod, cast_slice_mut};
 use rayon::prelude::*;
 
 use super::matrix::{Number, Range, write_cells};
-use super::{Cell, DenseLane, DenseTask, Ended};
+use super::{Cell, DenseLane, DenseTask};
 use crate::algorithms::{Parameter, Statistics, Values};
 use crate::cuda::device::{Device, Event, Stream};
+use crate::cuda::matrix::Ended;
 use crate::graph::DistanceValue;
 use crate::huge_pages::on_huge_pages;
-use crate::plan::Plan;
 use crate::{Error, Result, memory};
 
 pub(crate) use cut::{Cut, Room, asked_rows};
@@ -219,16 +219,10 @@ fn read_bytes(cut: &Cut) -> u64 {
 }
 
 impl Strips {
-    /// Takes all that was planned on these devices, and fills the strips that stay there.
-    pub(super) fn new(
-        devices: &[Arc<dyn Device>],
-        task: &DenseTask<'_>,
-        cut: Cut,
-        range: Range,
-        plan: &Plan,
-    ) -> Result<Self> {
+    /// Takes what the cut needs on these devices, and fills the strips that stay there.
+    pub(super) fn new(devices: &[Arc<dyn Device>], task: &DenseTask<'_>, cut: Cut, range: Range) -> Result<Self> {
         let devices = &devices[..cut.devices as usize];
-        let workers = devices.iter().map(|device| Worker::new(device, cut, task, plan.device_bytes()));
+        let workers = devices.iter().map(|device| Worker::new(device, cut, task));
         let workers = workers.collect::<Result<Vec<_>>>()?;
         let home = |strip: usize| Ok(Home { cells: None, back: devices[strip % devices.len()].event()? });
         let homes = (0..cut.strips()).map(home).collect::<Result<_>>()?;
@@ -340,7 +334,7 @@ impl Strips {
             }
         }
         if is_last {
-            let (cells, rows) = (pivot.cells.address(), self.cut.vertices_of(stage));
+            let (cells, rows) = (pivot.cells, self.cut.vertices_of(stage));
             self.workers[owner].survey(cells, rows, self.range)?;
         }
         for beyond in 1..strips {
@@ -353,7 +347,7 @@ impl Strips {
                 self.make_pivot(task, strip, slot)?;
             } else {
                 if is_last {
-                    let (cells, rows) = (self.workers[owner].slots[slot].cells.address(), self.cut.vertices_of(strip));
+                    let (cells, rows) = (self.workers[owner].slots[slot].cells, self.cut.vertices_of(strip));
                     self.workers[owner].survey(cells, rows, self.range)?;
                 }
                 self.send_home(strip, slot)?;

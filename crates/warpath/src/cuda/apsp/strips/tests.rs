@@ -11,6 +11,7 @@ use crate::cuda::device::driver::Driver;
 #[cfg(emulator)]
 use crate::cuda::device::emulator::Emulator;
 use crate::graph::{Distance, Distances, Graph, GraphBuilder, I32Lane, Unit, VertexId, Weight};
+use crate::plan::Plan;
 use crate::problems::{KeptState, NpyWriter, RowBlock, RowSink, TableShape};
 use crate::testing::graphs_of_every_shape;
 use crate::{Apsp, Control, DistanceMatrix, Solver};

@@ -6,13 +6,14 @@
 use std::sync::Arc;
 
 use super::super::matrix::{MatrixArgument, Range, Survey, THREADS as READERS};
-use super::super::tiles::{SHARED_BYTES, THREADS, Workspace};
 use super::super::{Cell, DenseTask};
-use super::cut::{Cut, word};
+use super::cut::{Arrays, Cut, word};
 use crate::Result;
 use crate::algorithms::Parameters;
 use crate::cuda::device::memory::{DeviceSlice, Pinned, Pool};
-use crate::cuda::device::{Argument, Device, Event, Function, LaunchShape, Stream, arguments, images};
+use crate::cuda::device::{Device, Event, Function, LaunchShape, Stream, arguments, images};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::cuda::matrix::tiles::{SHARED_BYTES, THREADS};
 
 /// How many strips the host has queued at a device beyond the one that is worked on.
 const AHEAD: usize = 2;
@@ -25,10 +26,7 @@ pub(super) struct Worker {
     kernels: Kernels,
     pub(super) slots: Vec<Slot>,
     pub(super) pivots: [Pivot; 2],
-    block: DeviceSlice<u8>,
-    columns: DeviceSlice<u8>,
-    greatest: DeviceSlice<u64>,
-    workspace: Workspace,
+    arrays: Arrays,
     /// What the diagonal block's kernel says about negative cycles, once `told` has passed.
     stopped: Pinned<u32>,
     pub(super) told: Event,
@@ -101,41 +99,33 @@ impl Kernels {
 /// What a product is of: two strips here, and which strip is above.
 #[derive(Debug, Clone, Copy)]
 struct Factors {
-    from: u64,
-    to: u64,
-    above: u64,
+    from: DeviceSlice<u8>,
+    to: DeviceSlice<u8>,
+    above: DeviceSlice<u8>,
     rows: u64,
     depth: u64,
 }
 
 impl Worker {
-    /// Takes all that was planned.
-    pub(super) fn new(device: &Arc<dyn Device>, cut: Cut, task: &DenseTask<'_>, bytes: u64) -> Result<Self> {
-        let mut pool = Pool::new(device, bytes)?;
-        let slot = |pool: &mut Pool| {
-            let cells = pool.take(cut.bytes(cut.height))?;
+    /// Takes what a cut needs.
+    pub(super) fn new(device: &Arc<dyn Device>, cut: Cut, task: &DenseTask<'_>) -> Result<Self> {
+        let (pool, arrays) = Pool::lay_out(device, |arena| cut.layout(arena))?;
+        let strip = cut.bytes(cut.height);
+        let slot = |index: u64| {
+            let cells = arrays.strips.part(index * strip, strip);
             Ok(Slot { cells, came: device.event()?, done: device.event()?, free: device.event()? })
         };
-        let pivot = |pool: &mut Pool| {
-            let cells = pool.take(cut.bytes(cut.height))?;
+        let pivot = |index: u64| {
+            let cells = arrays.pivots.part(index * strip, strip);
             Ok::<_, crate::Error>(Pivot { cells, ready: device.event()?, kept: device.event()?, sent: device.event()? })
         };
-        let slots = (0..cut.slots()).map(|_| slot(&mut pool)).collect::<Result<_>>()?;
-        let pivots = [pivot(&mut pool)?, pivot(&mut pool)?];
-        let block = pool.take(cut.height * cut.height * cut.cell.bytes())?;
-        let columns = pool.take(cut.height * cut.height * word(cut.cell))?;
-        let greatest = pool.take(1)?;
-        let workspace = cut.block(cut.height).take(&mut pool)?;
-        pool.fill(greatest, 0)?;
+        pool.fill(arrays.greatest, 0)?;
         Ok(Worker {
             cut,
             kernels: Kernels::of(&**device, cut.cell, task.graph.has_negative_weights())?,
-            slots,
-            pivots,
-            block,
-            columns,
-            greatest,
-            workspace,
+            slots: (0..cut.slots()).map(slot).collect::<Result<_>>()?,
+            pivots: [pivot(0)?, pivot(1)?],
+            arrays,
             stopped: Pinned::new(device, 1)?,
             told: device.event()?,
             stage_done: device.event()?,
@@ -168,7 +158,7 @@ impl Worker {
     /// Queues what becomes of a strip, in a slot, by paths through the strip that is the pivot of a stage.
     pub(super) fn update(&mut self, slot: usize, rows: u64, stage: usize) -> Result<()> {
         let depth = self.cut.rows(stage);
-        let (cells, above) = (self.slots[slot].cells.address(), self.pivots[stage % 2].cells.address());
+        let (cells, above) = (self.slots[slot].cells, self.pivots[stage % 2].cells);
         self.turn(self.of_stage(cells, stage), self.cut.side, rows, depth)?;
         self.product(Factors { from: cells, to: cells, above, rows, depth })?;
         self.device().record(&self.recent[self.queued % AHEAD])?;
@@ -179,17 +169,19 @@ impl Worker {
     /// Queues what becomes of the strip in a slot as the pivot of a stage, by paths through its own vertices.
     pub(super) fn make_pivot(&mut self, slot: usize, stage: usize, parameters: &Parameters) -> Result<()> {
         let rows = self.cut.rows(stage);
-        let (cells, pivot) = (self.slots[slot].cells.address(), self.pivots[stage % 2].cells.address());
+        let (cells, pivot) = (self.slots[slot].cells, self.pivots[stage % 2].cells);
         let width = rows * self.cut.cell.bytes() / VECTOR;
         let pitch = self.cut.pitch_bytes() / VECTOR;
-        let (from, to) = (self.of_stage(cells, stage), self.block.address());
-        let argument = CutArgument { from, pitch, to, rows: rows as u32, width: width as u32 };
+        let Arrays { block, workspace, .. } = self.arrays;
+        let (from, to) = (self.of_stage(cells, stage).as_ptr().cast(), block.as_mut_ptr().cast());
+        let argument = Block { from, pitch, to, rows: rows as u32, width: width as u32 };
         let shape = LaunchShape::line(self.kernels.others.min(rows as u32), THREADS);
         // SAFETY: the argument is the kernel's, the block is in the strip, and there is room for it.
         unsafe { self.device().launch(self.kernels.cut, &shape, arguments![argument])? };
-        let launches = self.cut.block(rows).enqueue(&self.pool, to, self.kernels.close, self.workspace, parameters)?;
+        let launches =
+            self.cut.block(rows).enqueue(&self.pool, to.cast(), self.kernels.close, workspace, parameters)?;
         self.launches += 1 + launches;
-        self.turn(to, rows, rows, rows)?;
+        self.turn(block, rows, rows, rows)?;
         self.product(Factors { from: cells, to: pivot, above: cells, rows, depth: rows })
     }
 
@@ -197,7 +189,7 @@ impl Worker {
     pub(super) fn ask_for_cycles(&self, stage: usize) -> Result<()> {
         let device = self.device();
         device.follow(Stream::Back, &self.pivots[stage % 2].ready)?;
-        let from = self.workspace.stopped.address();
+        let from = self.arrays.workspace.stopped.address();
         // SAFETY: both are of one word; the host reads it when `told` has passed.
         unsafe { device.download_in(Stream::Back, self.stopped.address() as *mut u8, from, size_of::<u32>())? };
         device.record_in(Stream::Back, &self.told)
@@ -210,13 +202,14 @@ impl Worker {
     }
 
     /// Queues a look for the greatest distance among some rows.
-    pub(super) fn survey(&mut self, cells: u64, rows: u64, range: Range) -> Result<()> {
+    pub(super) fn survey(&mut self, cells: DeviceSlice<u8>, rows: u64, range: Range) -> Result<()> {
         if rows == 0 {
             return Ok(());
         }
         let Cut { side, vertices, .. } = self.cut;
+        let cells = cells.as_ptr().cast();
         let matrix = MatrixArgument { cells, pitch: side, vertices, threshold: range.threshold };
-        let argument = Survey { matrix, rows, greatest: self.greatest.address() };
+        let argument = Survey { matrix, rows, greatest: self.arrays.greatest.as_mut_ptr() };
         let shape = LaunchShape::line(self.kernels.others.min(rows as u32), READERS);
         self.launches += 1;
         // SAFETY: the argument is the kernel's, and there are as many rows as it says.
@@ -225,18 +218,20 @@ impl Worker {
 
     /// The key of the greatest distance that all surveys have found.
     pub(super) fn greatest(&self) -> Result<u64> {
-        Ok(self.pool.read_array::<u64, 1>(self.greatest)?[0])
+        Ok(self.pool.read_array::<u64, 1>(self.arrays.greatest)?[0])
     }
 
     /// Where the columns of a stage begin in a strip.
-    fn of_stage(&self, strip: u64, stage: usize) -> u64 {
-        strip + stage as u64 * self.cut.height * self.cut.cell.bytes()
+    fn of_stage(&self, strip: DeviceSlice<u8>, stage: usize) -> DeviceSlice<u8> {
+        let start = stage as u64 * self.cut.height * self.cut.cell.bytes();
+        strip.part(start, strip.length() - start)
     }
 
     /// Queues turning a block into columns.
-    fn turn(&mut self, from: u64, pitch: u64, rows: u64, columns: u64) -> Result<()> {
-        let argument = Turn { from, pitch, to: self.columns.address(), rows: rows as u32, columns: columns as u32 };
-        let squares = rows / SQUARE * (columns / SQUARE);
+    fn turn(&mut self, from: DeviceSlice<u8>, pitch: u64, rows: u64, columns: u64) -> Result<()> {
+        let (from, to) = (from.as_ptr().cast(), self.arrays.columns.as_mut_ptr().cast());
+        let argument = Turn { from, pitch, to, rows: rows as u32, columns: columns as u32 };
+        let squares = rows / u64::from(SQUARE) * (columns / u64::from(SQUARE));
         let shape = LaunchShape::line(u64::from(self.kernels.others).min(squares) as u32, THREADS);
         self.launches += 1;
         // SAFETY: the argument is the kernel's, the block is where it says, and there is room for its columns.
@@ -248,10 +243,10 @@ impl Worker {
         let Factors { from, to, above, rows, depth } = factors;
         let (down, across) = self.cut.tiles_of(rows);
         let argument = Product {
-            from,
-            to,
-            left: self.columns.address(),
-            above,
+            from: from.as_mut_ptr().cast(),
+            to: to.as_mut_ptr().cast(),
+            left: self.arrays.columns.as_ptr().cast(),
+            above: above.as_ptr().cast(),
             pitch: (self.cut.pitch_bytes() / word(self.cut.cell)) as u32,
             tiles_down: down as u32,
             tiles_across: across as u32,
@@ -266,46 +261,57 @@ impl Worker {
     }
 }
 
-/// As in the kernels: rows of the squares that are turned, and bytes that are moved at once.
-const SQUARE: u64 = 32;
-const VECTOR: u64 = 16;
+/// Bytes that are moved at once.
+const VECTOR: u64 = size_of::<[u32; 4]>() as u64;
 
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Product {
-    from: u64,
-    to: u64,
-    left: u64,
-    above: u64,
-    pitch: u32,
-    tiles_down: u32,
-    tiles_across: u32,
-    depth: u32,
-    one: u32,
-}
-// SAFETY: it is laid out as in the kernels.
-unsafe impl Argument for Product {}
+kernel_header! {
+    path: "apsp/strips";
+    namespace: strips;
+    constants {
+        /// Squares of so many rows and columns pass through shared memory: both sides are read and written in whole lines.
+        const SQUARE: u32 = 32;
+    }
 
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Turn {
-    from: u64,
-    pitch: u64,
-    to: u64,
-    rows: u32,
-    columns: u32,
-}
-// SAFETY: it is laid out as in the kernels.
-unsafe impl Argument for Turn {}
+    /// `to = min(from, left x above)`: one block of threads works on a tile, through the whole depth.
+    struct Product<Cell> {
+        /// A strip of rows.
+        from: DeviceMutPtr<cpp::Word>,
+        /// Likewise; it may be the same one.
+        to: DeviceMutPtr<cpp::Word>,
+        /// For each row of tiles, columns one after another, as many as the product is deep.
+        left: DevicePtr<cpp::Word>,
+        /// A strip of as many rows, which is not written to.
+        above: DevicePtr<cpp::Word>,
+        /// Words from row to row in all three strips; a strip has fewer than 2^32.
+        pitch: u32,
+        /// Of the strip.
+        tiles_down: u32,
+        tiles_across: u32,
+        /// Vertices, a multiple of a tile's.
+        depth: u32,
+        one: u32,
+    }
 
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct CutArgument {
-    from: u64,
-    pitch: u64,
-    to: u64,
-    rows: u32,
-    width: u32,
+    /// A block of columns, one after another for each row of tiles, every number everywhere in a word.
+    struct Turn<Cell> {
+        /// The first number of the block.
+        from: DevicePtr<cpp::Number>,
+        /// Numbers from row to row.
+        pitch: u64,
+        to: DeviceMutPtr<cpp::Word>,
+        /// Multiples of a tile's.
+        rows: u32,
+        columns: u32,
+    }
+
+    /// A block of a strip as a matrix of its own.
+    struct Block {
+        from: DevicePtr<[u32; 4]>,
+        /// Vectors from row to row.
+        pitch: u64,
+        to: DeviceMutPtr<[u32; 4]>,
+        rows: u32,
+        /// Vectors of a row.
+        width: u32,
+    }
 }
-// SAFETY: it is laid out as in the kernels.
-unsafe impl Argument for CutArgument {}

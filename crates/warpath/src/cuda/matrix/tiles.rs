@@ -1,5 +1,5 @@
 //! The host's side of `kernels/apsp/tiles.cuh`: tiles in registers, all phases of many stages in one launch. The essay is in
-//! [`tiled_floyd_warshall`](super::tiled_floyd_warshall).
+//! [`tiled_floyd_warshall`](super::super::apsp::tiled_floyd_warshall).
 //!
 //! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
 //! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use super::Ended;
 use crate::algorithms::{Parameter, Parameters, Statistics, Values};
+use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::device::{Argument, Device, Function, LaunchShape, arguments};
-use crate::cuda::graph::plan_array;
-use crate::plan::Plan;
+use crate::cuda::device::{Device, Function, LaunchShape, arguments};
+use crate::cuda::kernel_header::{DeviceMutPtr, cpp, kernel_header};
 use crate::{Control, Result};
 
 /// How far a stage runs ahead of what needs it.
@@ -29,14 +29,60 @@ pub(in crate::cuda) const STAGES: Parameter = Parameter {
     values: Values::AtLeast(1.0),
 };
 
-/// As in the kernel: threads of a block, bytes of a row of a tile, and of shared memory.
-pub(super) const THREADS: u32 = 256;
-const ROW_BYTES: u64 = 512;
-pub(super) const SHARED_BYTES: u32 = 3 * 2 * 16 * ROW_BYTES as u32;
-/// That for bits: the columns, and the tables of 4 groups of 4 rows, twice where there is room for that.
+kernel_header! {
+    path: "apsp/tiles";
+    namespace: tiles;
+    constants {
+        /// Threads of a block.
+        pub(in crate::cuda) const THREADS: u32 = 256;
+        /// So many vertices of a stage are in shared memory at a time: a slab.
+        const SLAB: u32 = 16;
+        /// So many slabs: one is worked on, the others are on their way.
+        const SLABS_THERE: u32 = 3;
+        /// Bytes of a row, or a column, of a tile.
+        const ROW_BYTES: u32 = 512;
+        /// Bytes of a slab, of columns and of rows.
+        const SLAB_BYTES: u32 = 2 * SLAB * ROW_BYTES;
+        /// Of bits: vertices of a group,
+        const GROUP: u32 = 4;
+        /// unions of their rows,
+        const UNIONS: u32 = 1 << GROUP;
+        /// and how many groups have tables at a time.
+        const GROUPS: u32 = 4;
+    }
+
+    /// The argument.
+    struct Search<Cell> {
+        matrix: DeviceMutPtr<cpp::Word>,
+        /// Those of all tile rows, for two stages.
+        columns: DeviceMutPtr<cpp::Word>,
+        /// Closed diagonal blocks, their columns one after another, for two stages.
+        diagonal: DeviceMutPtr<cpp::Word>,
+        /// Of each tile.
+        stages_done: DeviceMutPtr<u32>,
+        /// Of each stage.
+        tasks_done: DeviceMutPtr<u32>,
+        /// How many tasks of this launch have been taken.
+        tickets: DeviceMutPtr<u64>,
+        stopped: DeviceMutPtr<u32>,
+        /// Of this launch.
+        first_task: u64,
+        end_task: u64,
+        /// As many as stages.
+        tiles_down: u32,
+        tiles_across: u32,
+        /// Tasks of the rest between the diagonal of the next stage and its rows and columns.
+        head_start: u32,
+        one: u32,
+    }
+}
+
+/// Bytes of shared memory.
+pub(in crate::cuda) const SHARED_BYTES: u32 = SLABS_THERE * SLAB_BYTES;
+/// That for bits: the columns, one vector of each row, and the tables, twice where there is room for that.
 fn shared_bytes_of_bits(capability: (u32, u32)) -> u32 {
     let tables = if capability < (8, 0) { 1 } else { 2 };
-    tables * 4 * 16 * ROW_BYTES as u32 + 128 * 16
+    tables * GROUPS * UNIONS * ROW_BYTES + 128 * 16
 }
 
 /// Relaxations of words in a launch.
@@ -55,7 +101,7 @@ pub(in crate::cuda) struct Tiles {
 impl Tiles {
     /// Rows and words of a tile, for words of so many bytes.
     pub(in crate::cuda) fn side(word: u64) -> u64 {
-        ROW_BYTES / word
+        u64::from(ROW_BYTES) / word
     }
 
     /// A matrix of so many rows of so many words of so many bytes, multiples of a tile's.
@@ -70,42 +116,32 @@ impl Tiles {
     }
 
     fn tile_bytes(self) -> u64 {
-        ROW_BYTES * Self::side(self.word)
+        u64::from(ROW_BYTES) * Self::side(self.word)
     }
 
-    /// Adds what the work takes beside the matrix.
-    pub(in crate::cuda) fn plan(self, plan: &mut Plan) {
-        plan_array::<u8>(plan, "columns of two stages", 2 * self.down * self.tile_bytes());
-        plan_array::<u8>(plan, "diagonals of two stages", 2 * self.tile_bytes());
-        plan_array::<u32>(plan, "stages done of each tile", self.down * self.across);
-        plan_array::<u32>(plan, "tasks done of each stage", self.down);
-        plan_array::<u64>(plan, "tasks taken", 1);
-        plan_array::<u32>(plan, "flag", 1);
+    /// Takes room for what the work needs beside the matrix.
+    pub(in crate::cuda) fn layout(self, arena: &mut Arena<'_>) -> Workspace {
+        Workspace {
+            columns: arena.take("columns of two stages", 2 * self.down * self.tile_bytes()),
+            diagonal: arena.take("diagonals of two stages", 2 * self.tile_bytes()),
+            stages_done: arena.take("stages done of each tile", self.down * self.across),
+            tasks_done: arena.take("tasks done of each stage", self.down),
+            tickets: arena.take("tasks taken", 1),
+            stopped: arena.take("flag", 1),
+        }
     }
 
-    /// Takes what was planned.
-    pub(in crate::cuda) fn take(self, pool: &mut Pool) -> Result<Workspace> {
-        Ok(Workspace {
-            columns: pool.take(2 * self.down * self.tile_bytes())?,
-            diagonal: pool.take(2 * self.tile_bytes())?,
-            stages_done: pool.take(self.down * self.across)?,
-            tasks_done: pool.take(self.down)?,
-            tickets: pool.take(1)?,
-            stopped: pool.take(1)?,
-        })
-    }
-
-    /// Does the work on the matrix at this address, which is in the pool; that has room for what was planned.
+    /// Does the work on a matrix, which is in the pool with what it needs beside.
     pub(in crate::cuda) fn eliminate(
         self,
-        pool: &mut Pool,
-        matrix: u64,
+        pool: &Pool,
+        matrix: DeviceMutPtr<cpp::Word>,
+        workspace: Workspace,
         function: Function,
         parameters: &Parameters,
         control: &Control,
     ) -> Result<(Ended, Statistics)> {
         let Tiles { down, across, .. } = self;
-        let workspace = self.take(pool)?;
         let device: Arc<dyn Device> = pool.device().clone();
         let of_stage = down * across * Self::side(self.word).pow(3);
         let stages = parameters.get(STAGES.name).map_or(WORK_OF_LAUNCH / of_stage, |stages| stages as u64).max(1);
@@ -135,10 +171,10 @@ impl Tiles {
 
     /// Has the device do all the work, in stream order; how many launches that takes, which is one if nothing else is asked
     /// for. The matrix may be smaller than the one that the workspace was taken for.
-    pub(super) fn enqueue(
+    pub(in crate::cuda) fn enqueue(
         self,
         pool: &Pool,
-        matrix: u64,
+        matrix: DeviceMutPtr<cpp::Word>,
         function: Function,
         workspace: Workspace,
         parameters: &Parameters,
@@ -164,7 +200,7 @@ pub(in crate::cuda) struct Workspace {
     tasks_done: DeviceSlice<u32>,
     tickets: DeviceSlice<u64>,
     /// 1 where the search has stopped before its end.
-    pub(super) stopped: DeviceSlice<u32>,
+    pub(in crate::cuda) stopped: DeviceSlice<u32>,
 }
 
 /// Launches that each go on where the one before has ended.
@@ -181,7 +217,7 @@ impl Launches {
     fn new(
         tiles: Tiles,
         pool: &Pool,
-        matrix: u64,
+        matrix: DeviceMutPtr<cpp::Word>,
         function: Function,
         workspace: Workspace,
         parameters: &Parameters,
@@ -203,12 +239,12 @@ impl Launches {
         pool.fill(stopped, 0)?;
         let search = Search {
             matrix,
-            columns: columns.address(),
-            diagonal: diagonal.address(),
-            stages_done: stages_done.address(),
-            tasks_done: tasks_done.address(),
-            tickets: tickets.address(),
-            stopped: stopped.address(),
+            columns: columns.as_mut_ptr().cast(),
+            diagonal: diagonal.as_mut_ptr().cast(),
+            stages_done: stages_done.as_mut_ptr(),
+            tasks_done: tasks_done.as_mut_ptr(),
+            tickets: tickets.as_mut_ptr(),
+            stopped: stopped.as_mut_ptr(),
             first_task: 0,
             end_task: 0,
             tiles_down: down as u32,
@@ -233,25 +269,3 @@ impl Launches {
         unsafe { pool.device().launch(self.function, &self.launch, arguments![search]) }
     }
 }
-
-/// The kernel's argument.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Search {
-    matrix: u64,
-    columns: u64,
-    diagonal: u64,
-    stages_done: u64,
-    tasks_done: u64,
-    tickets: u64,
-    stopped: u64,
-    first_task: u64,
-    end_task: u64,
-    tiles_down: u32,
-    tiles_across: u32,
-    head_start: u32,
-    one: u32,
-}
-
-// SAFETY: it is laid out as in the kernels.
-unsafe impl Argument for Search {}

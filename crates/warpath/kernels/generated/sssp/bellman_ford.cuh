@@ -1,0 +1,34 @@
+// Made from `src/cuda/sssp/bellman_ford.rs`. `src/cuda/kernel_header.rs` says how to refresh it.
+#pragma once
+#include "../../layout.cuh"
+
+namespace bellman_ford {
+
+/// The argument.
+template <class Lane>
+struct Search {
+    const u32* tails;
+    const u32* heads;
+    const typename Lane::Weight* weights;
+    typename Lane::Distance* previous;
+    typename Lane::Distance* current;
+    u32* changed;
+    u32* out_of_range;
+    Counts* statistics;  // Null if nothing is to be counted.
+    u64 limit;
+    u32 arcs;
+};
+using SearchLayout = Search<layout::Lane>;
+static_assert(sizeof(SearchLayout) == 80, "");
+static_assert(offsetof(SearchLayout, tails) == 0, "");
+static_assert(offsetof(SearchLayout, heads) == 8, "");
+static_assert(offsetof(SearchLayout, weights) == 16, "");
+static_assert(offsetof(SearchLayout, previous) == 24, "");
+static_assert(offsetof(SearchLayout, current) == 32, "");
+static_assert(offsetof(SearchLayout, changed) == 40, "");
+static_assert(offsetof(SearchLayout, out_of_range) == 48, "");
+static_assert(offsetof(SearchLayout, statistics) == 56, "");
+static_assert(offsetof(SearchLayout, limit) == 64, "");
+static_assert(offsetof(SearchLayout, arcs) == 72, "");
+
+}  // namespace bellman_ford

@@ -1,0 +1,104 @@
+// Made from `src/cuda/sssp/multi_hop.rs`. `src/cuda/kernel_header.rs` says how to refresh it.
+#pragma once
+#include "../../layout.cuh"
+
+namespace multi_hop {
+
+/// Queues, which take turns: one for the bucket that is being settled, and those for the buckets after it. What is
+/// farther waits in the last one.
+constexpr u32 queues = 8;
+
+/// What a warp has in shared memory while it makes a neighborhood: what it has found, and a table to know it by.
+struct Neighborhood {
+    u32 keys[1024];  // Vertices.
+    u16 indices[1024];
+    u32 vertex[512];
+    u32 distance[512];
+    u32 parent[512];  // The least distance that an arc of a shortest path comes from.
+    u32 changed[16];  // Bits: the distance fell since the arcs were relaxed.
+};
+static_assert(sizeof(Neighborhood) == 12352, "");
+static_assert(offsetof(Neighborhood, keys) == 0, "");
+static_assert(offsetof(Neighborhood, indices) == 4096, "");
+static_assert(offsetof(Neighborhood, vertex) == 6144, "");
+static_assert(offsetof(Neighborhood, distance) == 8192, "");
+static_assert(offsetof(Neighborhood, parent) == 10240, "");
+static_assert(offsetof(Neighborhood, changed) == 12288, "");
+
+/// The argument of the kernel that makes the neighborhoods.
+struct Build {
+    const u32* offsets;
+    const u32* targets;
+    const u32* weights;
+    uint2* places;  // Where a neighborhood begins, in units, and how many entries it has.
+    uint2* entries;  // Vertex and distance.
+    u8* parents;  // The distance that the last arc comes from, rounded down to a multiple of `quantum`.
+    u32* used;  // Units.
+    u32* failed;  // Set if a neighborhood is too large, or there are more units than `capacity`.
+    u32 vertices;
+    u32 delta;
+    u32 quantum;
+    u32 capacity;
+};
+static_assert(sizeof(Build) == 80, "");
+static_assert(offsetof(Build, offsets) == 0, "");
+static_assert(offsetof(Build, targets) == 8, "");
+static_assert(offsetof(Build, weights) == 16, "");
+static_assert(offsetof(Build, places) == 24, "");
+static_assert(offsetof(Build, entries) == 32, "");
+static_assert(offsetof(Build, parents) == 40, "");
+static_assert(offsetof(Build, used) == 48, "");
+static_assert(offsetof(Build, failed) == 56, "");
+static_assert(offsetof(Build, vertices) == 64, "");
+static_assert(offsetof(Build, delta) == 68, "");
+static_assert(offsetof(Build, quantum) == 72, "");
+static_assert(offsetof(Build, capacity) == 76, "");
+
+/// The argument of the search.
+template <class Lane>
+struct Search {
+    const uint2* places;
+    const uint2* entries;
+    const u8* parents;
+    typename Lane::Distance* distances;
+    uint4* queue;  // Of each of the queues, for each block, `capacity` items: a vertex and its place.
+    u32* sizes;  // Of the parts of the queues, twice, taking turns.
+    u32* arrivals;  // Three words, 32 apart, zero.
+    u64* report;  // Steps, whether a part was too small, vertices expanded, relaxations; zero.
+    u32* out_of_range;
+    const u32* sources;
+    const u32* targets_wanted;
+    const u32* cancelled;
+    Counts* statistics;  // Null if nothing is to be counted.
+    u64 limit;
+    u32 source_count;
+    u32 target_count;
+    u32 vertices;
+    u32 delta;
+    u32 quantum;
+    u32 capacity;
+};
+using SearchLayout = Search<layout::Lane>;
+static_assert(sizeof(SearchLayout) == 136, "");
+static_assert(offsetof(SearchLayout, places) == 0, "");
+static_assert(offsetof(SearchLayout, entries) == 8, "");
+static_assert(offsetof(SearchLayout, parents) == 16, "");
+static_assert(offsetof(SearchLayout, distances) == 24, "");
+static_assert(offsetof(SearchLayout, queue) == 32, "");
+static_assert(offsetof(SearchLayout, sizes) == 40, "");
+static_assert(offsetof(SearchLayout, arrivals) == 48, "");
+static_assert(offsetof(SearchLayout, report) == 56, "");
+static_assert(offsetof(SearchLayout, out_of_range) == 64, "");
+static_assert(offsetof(SearchLayout, sources) == 72, "");
+static_assert(offsetof(SearchLayout, targets_wanted) == 80, "");
+static_assert(offsetof(SearchLayout, cancelled) == 88, "");
+static_assert(offsetof(SearchLayout, statistics) == 96, "");
+static_assert(offsetof(SearchLayout, limit) == 104, "");
+static_assert(offsetof(SearchLayout, source_count) == 112, "");
+static_assert(offsetof(SearchLayout, target_count) == 116, "");
+static_assert(offsetof(SearchLayout, vertices) == 120, "");
+static_assert(offsetof(SearchLayout, delta) == 124, "");
+static_assert(offsetof(SearchLayout, quantum) == 128, "");
+static_assert(offsetof(SearchLayout, capacity) == 132, "");
+
+}  // namespace multi_hop

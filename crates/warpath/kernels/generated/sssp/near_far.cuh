@@ -1,0 +1,84 @@
+// Made from `src/cuda/sssp/near_far.rs`. `src/cuda/kernel_header.rs` says how to refresh it.
+#pragma once
+#include "../../layout.cuh"
+
+namespace near_far {
+
+/// Rows up to this long are packed, many to a warp; longer ones are cut into pieces.
+constexpr u32 short_row = 32;
+/// Arcs of a long row that one warp takes at a time.
+constexpr u32 piece = 256;
+
+/// What one round tells the next. Three take turns: one is read, one written, one cleared.
+struct Turn {
+    u32 short_rows;  // How many vertices the near queue of short rows has.
+    u32 pieces;  // How many pieces the near queue of long rows has.
+    u32 far;  // How many vertices were appended to the far list.
+    u32 cancelled;
+    u32 items;  // How many vertices were queued.
+    u32 entered;  // How many of them were not below the threshold before.
+    u64 arcs;  // How many arcs leave those that were queued.
+    u64 least;  // The least distance found at or above the threshold.
+};
+static_assert(sizeof(Turn) == 40, "");
+static_assert(offsetof(Turn, short_rows) == 0, "");
+static_assert(offsetof(Turn, pieces) == 4, "");
+static_assert(offsetof(Turn, far) == 8, "");
+static_assert(offsetof(Turn, cancelled) == 12, "");
+static_assert(offsetof(Turn, items) == 16, "");
+static_assert(offsetof(Turn, entered) == 20, "");
+static_assert(offsetof(Turn, arcs) == 24, "");
+static_assert(offsetof(Turn, least) == 32, "");
+
+/// The argument. Offsets are u32 or u64.
+template <class Lane, class Offset>
+struct Search {
+    const Offset* offsets;
+    const Arc<typename Lane::Weight>* arcs;
+    typename Lane::Distance* distances;
+    typename Lane::Distance* expanded;  // The distance with which a vertex of a short row was last expanded.
+    u32* queued[2];  // Bits of what is in the near queues.
+    u32* short_rows[2];  // Near queues of vertices.
+    uint2* long_rows[2];  // Near queues of vertices and pieces.
+    u32* far[2];  // Lists of vertices at or above the threshold, of `far_capacity`.
+    Turn* turns;  // Three.
+    u64* report;  // Rounds, thresholds, scans, vertices queued, relaxations.
+    u32* out_of_range;
+    const u32* sources;
+    const u32* targets_wanted;
+    const u32* cancelled;
+    Counts* statistics;  // Null if nothing is to be counted.
+    u64 limit;
+    double delta;
+    u32 source_count;
+    u32 target_count;
+    u32 vertices;
+    u32 far_capacity;
+    u32 batch;  // Windows widen while rounds have fewer arcs; 0 if they are not to change.
+};
+using SearchLayout = Search<layout::Lane, layout::Offset>;
+static_assert(sizeof(SearchLayout) == 192, "");
+static_assert(offsetof(SearchLayout, offsets) == 0, "");
+static_assert(offsetof(SearchLayout, arcs) == 8, "");
+static_assert(offsetof(SearchLayout, distances) == 16, "");
+static_assert(offsetof(SearchLayout, expanded) == 24, "");
+static_assert(offsetof(SearchLayout, queued) == 32, "");
+static_assert(offsetof(SearchLayout, short_rows) == 48, "");
+static_assert(offsetof(SearchLayout, long_rows) == 64, "");
+static_assert(offsetof(SearchLayout, far) == 80, "");
+static_assert(offsetof(SearchLayout, turns) == 96, "");
+static_assert(offsetof(SearchLayout, report) == 104, "");
+static_assert(offsetof(SearchLayout, out_of_range) == 112, "");
+static_assert(offsetof(SearchLayout, sources) == 120, "");
+static_assert(offsetof(SearchLayout, targets_wanted) == 128, "");
+static_assert(offsetof(SearchLayout, cancelled) == 136, "");
+static_assert(offsetof(SearchLayout, statistics) == 144, "");
+static_assert(offsetof(SearchLayout, limit) == 152, "");
+static_assert(offsetof(SearchLayout, delta) == 160, "");
+static_assert(offsetof(SearchLayout, source_count) == 168, "");
+static_assert(offsetof(SearchLayout, target_count) == 172, "");
+static_assert(offsetof(SearchLayout, vertices) == 176, "");
+static_assert(offsetof(SearchLayout, far_capacity) == 180, "");
+static_assert(offsetof(SearchLayout, batch) == 184, "");
+
+}  // namespace near_far

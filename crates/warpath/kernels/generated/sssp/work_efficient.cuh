@@ -1,0 +1,44 @@
+// Made from `src/cuda/sssp/work_efficient.rs`. `src/cuda/kernel_header.rs` says how to refresh it.
+#pragma once
+#include "../../layout.cuh"
+
+namespace work_efficient {
+
+/// The argument of the kernels that depend on the lane.
+template <class Lane>
+struct Search {
+    const u32* tails;
+    const u32* heads;
+    const typename Lane::Weight* weights;
+    typename Lane::Distance* previous;  // Outcore only: the distances of the round before.
+    typename Lane::Distance* current;
+    u8* fell;  // Incore only: whose distance fell in the round before,
+    u8* falls;  // and in this one.
+    u32* marked;
+    u32* to_process;
+    u32* counts;
+    u32* places;
+    u32* out_of_range;
+    Counts* statistics;  // Null if nothing is to be counted.
+    u64 limit;
+    u32 arcs;
+};
+using SearchLayout = Search<layout::Lane>;
+static_assert(sizeof(SearchLayout) == 120, "");
+static_assert(offsetof(SearchLayout, tails) == 0, "");
+static_assert(offsetof(SearchLayout, heads) == 8, "");
+static_assert(offsetof(SearchLayout, weights) == 16, "");
+static_assert(offsetof(SearchLayout, previous) == 24, "");
+static_assert(offsetof(SearchLayout, current) == 32, "");
+static_assert(offsetof(SearchLayout, fell) == 40, "");
+static_assert(offsetof(SearchLayout, falls) == 48, "");
+static_assert(offsetof(SearchLayout, marked) == 56, "");
+static_assert(offsetof(SearchLayout, to_process) == 64, "");
+static_assert(offsetof(SearchLayout, counts) == 72, "");
+static_assert(offsetof(SearchLayout, places) == 80, "");
+static_assert(offsetof(SearchLayout, out_of_range) == 88, "");
+static_assert(offsetof(SearchLayout, statistics) == 96, "");
+static_assert(offsetof(SearchLayout, limit) == 104, "");
+static_assert(offsetof(SearchLayout, arcs) == 112, "");
+
+}  // namespace work_efficient

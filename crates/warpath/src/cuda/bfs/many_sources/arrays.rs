@@ -1,0 +1,136 @@
+//! The arrays of up to 64 searches, and the argument of their kernel.
+
+use crate::algorithms::Parameters;
+use crate::cuda::device::arena::{Arena, plan_of};
+use crate::cuda::device::memory::DeviceSlice;
+use crate::cuda::graph::Arcs;
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::cuda::launch::Waiting;
+use crate::cuda::transpose::Transpose;
+use crate::graph::{Graph, VertexId};
+use crate::plan::Plan;
+
+/// Words that a barrier counts in.
+const ARRIVALS: u64 = 96;
+
+/// From row to row of the levels: each begins at a cache line.
+pub(crate) fn stride(graph: &Graph) -> u64 {
+    (graph.vertices() as u64).next_multiple_of(32)
+}
+
+/// Items that one of the two queues has.
+pub(super) fn queue_items(graph: &Graph) -> u64 {
+    (2 * graph.vertices() as u64).clamp(1 << 14, 1 << 22)
+}
+
+kernel_header! {
+    path: "bfs/many_sources";
+    namespace: many_sources;
+    constants {
+        /// The most blocks, each of which has a part of the queue for what it finds.
+        pub(super) const MOST_BLOCKS: u32 = 256;
+    }
+
+    /// The arguments.
+    pub(super) struct Batch<Offset> {
+        /// Of the arcs by tail.
+        pub(super) offsets: DevicePtr<cpp::Offset>,
+        pub(super) targets: DevicePtr<VertexId>,
+        /// Of the arcs by head.
+        pub(super) incoming_offsets: DevicePtr<cpp::Offset>,
+        pub(super) incoming: DevicePtr<VertexId>,
+        /// For each vertex the searches that have seen it; those that do not exist have seen all.
+        pub(super) seen: [DeviceMutPtr<u64>; 2],
+        /// A row for each search.
+        pub(super) levels: DeviceMutPtr<u32>,
+        /// Two, for each block `capacity` items.
+        pub(super) queue: DeviceMutPtr<[u32; 4]>,
+        /// Two times `most_blocks`: what each block has found: items, arcs, searches.
+        pub(super) parts: DeviceMutPtr<[u32; 4]>,
+        /// Three words, 32 apart, zero.
+        pub(super) arrivals: DeviceMutPtr<u32>,
+        /// Number of levels, and of those searched bottom-up.
+        pub(super) report: DeviceMutPtr<u32>,
+        pub(super) sources: DevicePtr<VertexId>,
+        pub(super) cancelled: DevicePtr<u32>,
+        pub(super) arcs: u64,
+        /// From row to row.
+        pub(super) stride: u64,
+        pub(super) source_count: u32,
+        /// As many as sources, or one from all of them.
+        pub(super) searches: u32,
+        pub(super) vertices: u32,
+        pub(super) capacity: u32,
+        pub(super) cutoff: u32,
+        /// Bottom-up once this share of all arcs leaves the frontier,
+        pub(super) alpha: f32,
+        /// and top-down again once less than this share of all vertices is in it.
+        pub(super) beta: f32,
+    }
+}
+
+/// The arrays of the searches.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrays {
+    pub(super) arcs: Arcs,
+    /// The arcs by head, where they differ.
+    pub(super) by_head: Option<Transpose>,
+    pub(super) levels: DeviceSlice<u32>,
+    pub(super) seen: [DeviceSlice<u64>; 2],
+    pub(super) queues: DeviceSlice<[u32; 4]>,
+    pub(super) parts: DeviceSlice<[u32; 4]>,
+    pub(super) sources: DeviceSlice<VertexId>,
+    pub(super) arrivals: DeviceSlice<u32>,
+    /// For each launch, or block, its levels, and those of them that were bottom-up.
+    pub(super) reports: DeviceSlice<[u32; 2]>,
+}
+
+pub(super) fn layout(arena: &mut Arena<'_>, graph: &Graph, rows: u64) -> Arrays {
+    let vertices = graph.vertices() as u64;
+    Arrays {
+        arcs: Arcs::layout(arena, graph),
+        by_head: graph.is_directed().then(|| Transpose::layout(arena, graph)),
+        levels: arena.take(format!("levels of {rows} searches"), stride(graph).saturating_mul(rows)),
+        seen: arena.take_two(["seen", "seen next"], vertices),
+        queues: arena.take("queues", 2 * queue_items(graph)),
+        parts: arena.take("parts of the queues", 2 * u64::from(MOST_BLOCKS)),
+        sources: arena.take("sources", vertices.max(rows)),
+        arrivals: arena.take("arrivals", ARRIVALS),
+        reports: arena.take("reports", rows),
+    }
+}
+
+/// What it takes with room for the levels of so many searches.
+pub(crate) fn plan(graph: &Graph, rows: u64) -> Plan {
+    plan_of(|arena| layout(arena, graph, rows))
+}
+
+impl Arrays {
+    /// The arguments of no search, with blocks that queue so many items.
+    pub(super) fn arguments(&self, graph: &Graph, parameters: &Parameters, capacity: u32, waiting: &Waiting) -> Batch {
+        let by_head = self.by_head.map_or(self.arcs, |by_head| by_head.arcs);
+        Batch {
+            offsets: self.arcs.offsets.as_ptr(),
+            targets: self.arcs.targets.as_ptr(),
+            incoming_offsets: by_head.offsets.as_ptr(),
+            incoming: by_head.targets.as_ptr(),
+            seen: self.seen.map(|words| words.as_mut_ptr()),
+            levels: self.levels.as_mut_ptr(),
+            queue: self.queues.as_mut_ptr(),
+            parts: self.parts.as_mut_ptr(),
+            arrivals: self.arrivals.as_mut_ptr(),
+            report: self.reports.words().as_mut_ptr(),
+            sources: self.sources.as_ptr(),
+            cancelled: waiting.cancelled(),
+            arcs: graph.arcs() as u64,
+            stride: stride(graph),
+            source_count: 0,
+            searches: 0,
+            vertices: graph.vertices() as u32,
+            capacity: parameters.get("queue").map_or(capacity, |items| capacity.min(items as u32)),
+            cutoff: u32::MAX,
+            alpha: parameters.get("bottom-up").unwrap_or(0.1) as f32,
+            beta: parameters.get("top-down").unwrap_or(0.02) as f32,
+        }
+    }
+}

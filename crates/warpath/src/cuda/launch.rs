@@ -1,0 +1,121 @@
+//! How searches are launched: the shapes of their launches, and waiting for those that take long.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::device::memory::{DeviceSlice, Pinned};
+use super::device::{Device, Event, Function, LaunchShape};
+use super::kernel_header::DevicePtr;
+use crate::algorithms::{Parameter, Parameters, Values};
+use crate::graph::VertexId;
+use crate::{Control, Error, Result};
+
+/// The fewest threads that a block can be given.
+pub(super) const LEAST_THREADS: f64 = 32.0;
+
+/// The parameter that every algorithm with one thread an item has.
+pub(super) const THREADS: Parameter = Parameter {
+    name: "threads",
+    summary: "threads in a block, a power of two; 256",
+    values: Values::AtLeast(LEAST_THREADS),
+};
+
+/// How many threads a block gets.
+pub(super) fn threads(parameters: &Parameters, device: &dyn Device) -> Result<u32> {
+    let threads = parameters.get(THREADS.name).unwrap_or(256.0);
+    let most = device.properties().threads_per_block;
+    if threads > f64::from(most) || threads.fract() != 0.0 || !(threads as u32).is_power_of_two() {
+        return Err(Error::invalid(format!("`threads={threads}` is not a power of two from 32 to {most}")));
+    }
+    Ok(threads as u32)
+}
+
+/// A shape in which all blocks run at once: as many as the device has room for, at most `most_blocks`, unless the
+/// parameters `threads` and `blocks` say otherwise.
+pub(super) fn whole_device(
+    device: &dyn Device,
+    function: Function,
+    parameters: &Parameters,
+    most_threads: u32,
+    most_blocks: u32,
+) -> Result<LaunchShape> {
+    let most_threads = most_threads.min(device.properties().threads_per_block);
+    let threads = parameters.get("threads").unwrap_or(f64::from(most_threads));
+    if threads > f64::from(most_threads) || threads % 32.0 != 0.0 {
+        return Err(Error::invalid(format!("`threads={threads}` is not a multiple of 32 up to {most_threads}")));
+    }
+    let at_once = device.blocks_at_once(function, threads as u32, 0)?.min(most_blocks).max(1);
+    let blocks = parameters.get("blocks").unwrap_or(f64::from(at_once));
+    if blocks > f64::from(at_once) || blocks.fract() != 0.0 {
+        return Err(Error::invalid(format!("`blocks={blocks}` is not a number from 1 to {at_once}")));
+    }
+    Ok(LaunchShape { cooperative: true, ..LaunchShape::line(blocks as u32, threads as u32) })
+}
+
+/// Waiting for a launch that takes long, and telling it when the search is cancelled.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    /// What the kernel looks at, in memory that host and device share.
+    flag: Pinned<u32>,
+    before: Event,
+    after: Event,
+}
+
+impl Waiting {
+    pub(super) fn new(device: &Arc<dyn Device>) -> Result<Self> {
+        Ok(Waiting { flag: Pinned::new(device, 1)?, before: device.event()?, after: device.event()? })
+    }
+
+    /// The flag that says so, for the kernel.
+    pub(super) fn cancelled(&self) -> DevicePtr<u32> {
+        self.flag.as_ptr()
+    }
+
+    /// Launches and waits; returns how many seconds that took on the device.
+    pub(super) fn run(
+        &self,
+        device: &Arc<dyn Device>,
+        control: &Control,
+        launch: impl FnOnce() -> Result<()>,
+    ) -> Result<f64> {
+        self.start(device, control, launch)?;
+        self.finish(device, control)
+    }
+
+    /// Launches.
+    pub(super) fn start(
+        &self,
+        device: &Arc<dyn Device>,
+        control: &Control,
+        launch: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        self.flag.set(0, u32::from(control.is_cancelled()));
+        device.record(&self.before)?;
+        launch()?;
+        device.record(&self.after)
+    }
+
+    /// Waits for what was launched; returns how many seconds that took on the device.
+    pub(super) fn finish(&self, device: &Arc<dyn Device>, control: &Control) -> Result<f64> {
+        /// Up to now waiting is done without sleeping.
+        const SPINNING: Duration = Duration::from_millis(2);
+        const SLEEP: Duration = Duration::from_micros(100);
+        let start = Instant::now();
+        while !device.has_passed(&self.after)? {
+            if control.is_cancelled() {
+                self.flag.set(0, 1);
+            }
+            if start.elapsed() < SPINNING { std::hint::spin_loop() } else { std::thread::sleep(SLEEP) }
+        }
+        control.check()?;
+        device.seconds_between(&self.before, &self.after)
+    }
+}
+
+/// More targets than these are not watched: the search goes on to its end.
+pub(super) const WATCHED: u64 = 1 << 12;
+
+/// The targets that a search watches, if there is room for them; none if not.
+pub(super) fn watched(targets: &[VertexId], room: DeviceSlice<VertexId>) -> &[VertexId] {
+    if targets.len() as u64 <= room.length() { targets } else { &[] }
+}
