@@ -50,4 +50,4 @@ pub use plan::{Plan, PlanItem, available_disk};
 pub use problems::{
     Apsp, Bfs, Closure, ClosureCounts, DistanceMatrix, Path, Reachability, ReachableCounts, ShortestPathTree, Sssp,
 };
-pub use solver::{Request, Search, Solver, SolverBuilder};
+pub use solver::{Decision, Request, Search, Solver, SolverBuilder};

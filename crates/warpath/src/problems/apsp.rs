@@ -80,7 +80,7 @@ impl Apsp {
 
     /// Hand the rows to `sink`, in blocks, instead of keeping the matrix.
     pub fn into_sink(self, sink: &mut dyn RowSink) -> ApspIntoSink<'_> {
-        ApspIntoSink { request: self, sink }
+        ApspIntoSink { request: self, sink, begun: false }
     }
 }
 
@@ -88,6 +88,8 @@ impl Apsp {
 pub struct ApspIntoSink<'s> {
     pub(crate) request: Apsp,
     pub(crate) sink: &'s mut dyn RowSink,
+    /// Whether the sink has rows.
+    pub(crate) begun: bool,
 }
 
 impl std::fmt::Debug for ApspIntoSink<'_> {

@@ -8,7 +8,7 @@ use crate::graph::{Csr, DistanceValue, I32Lane, Lane, U32Wide, UnitLane, VertexI
 use crate::problems::{Path, Report, Seconds, Sssp};
 use crate::{Engine, Error, Result};
 
-impl Solver<'_> {
+impl Solver {
     /// A shortest path from one vertex to another; `None` if there is none.
     ///
     /// ```
