@@ -197,7 +197,7 @@ mod tests {
         // One large component, and a matrix between vertices of 32 MB that nobody needs.
         let cycle = Graph::from_edges((0..16_000).map(|v| (v, (v + 1) % 16_000))).unwrap();
         let path = Graph::from_edges((0..15_999).map(|v| (v, v + 1))).unwrap();
-        let solver = |graph, memory| Solver::builder(graph).threads(2).memory(memory).open().unwrap();
+        let solver = |graph: &Graph, memory| Solver::builder(graph.clone()).threads(2).memory(memory).open().unwrap();
         assert_eq!(solver(&cycle, 8 << 20).solve(Closure::new()).unwrap().reachable_pairs(), 16_000 * 16_000);
         let refused = solver(&path, 8 << 20).solve(Closure::new());
         assert!(matches!(refused, Err(Error::OutOfMemory { needed, .. }) if needed > 32_000_000));
@@ -219,11 +219,11 @@ mod tests {
                     canceller.cancel();
                 }
             });
-            let solver = Solver::builder(&graph).threads(2).control(control).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(2).control(control).open().unwrap();
             let request = Closure::new().algorithm(algorithm.info.name);
             assert!(matches!(solver.solve(request), Err(Error::Interrupted)), "{}", algorithm.info.name);
         }
-        assert!(Solver::new(&graph).unwrap().solve(Closure::new().algorithm("dijkstra")).is_err());
-        assert!(Solver::new(&graph).unwrap().solve(Closure::new().algorithm("auto")).is_err());
+        assert!(Solver::new(graph.clone()).unwrap().solve(Closure::new().algorithm("dijkstra")).is_err());
+        assert!(Solver::new(graph.clone()).unwrap().solve(Closure::new().algorithm("auto")).is_err());
     }
 }

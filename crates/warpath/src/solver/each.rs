@@ -71,12 +71,23 @@ impl Solver {
         if sources.is_empty() {
             return Ok(());
         }
+        let decision = self.closing_a_lost_device(search.decide(self, Some(sources.len())))?;
+        self.solve_each_as(search, decision, sources, each)
+    }
+
+    /// Searches as it was decided; where that fails, as is decided then.
+    pub(super) fn solve_each_as<S: Search>(
+        &self,
+        search: &S,
+        mut decision: Decision<S::Choice>,
+        sources: &[VertexId],
+        each: Each<'_>,
+    ) -> Result<()> {
         let (handed_over, is_refused) = (Cell::new(0), Cell::new(false));
         let mut hand_over = |tree| {
             handed_over.set(handed_over.get() + 1);
             each(tree).inspect_err(|_| is_refused.set(true))
         };
-        let mut decision = self.closing_a_lost_device(search.decide(self, Some(sources.len())))?;
         let mut left = sources;
         loop {
             let result = self.check_plan(&decision.plan).and_then(|()| match decision.manner {
@@ -149,7 +160,7 @@ mod tests {
         for (name, graph) in graphs_of_every_shape::<u32>(5) {
             let sources: Vec<VertexId> = (0..graph.vertices() as VertexId).rev().step_by(7).chain([0, 0]).collect();
             for threads in [1, 2, 3] {
-                let solver = Solver::builder(&graph).threads(threads).open().unwrap();
+                let solver = Solver::builder(graph.clone()).threads(threads).open().unwrap();
                 let mut trees = Vec::new();
                 let mut keep = |tree| {
                     trees.push(tree);
@@ -176,7 +187,7 @@ mod tests {
     #[test]
     fn the_first_error_ends_it() {
         let graph = Graph::from_edges([(0, 1, 1_u32), (1, 2, 1)]).unwrap();
-        let solver = Solver::builder(&graph).threads(3).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(3).open().unwrap();
         let mut handed = 0;
         let result = solver.solve_each(Sssp::from(0), &[0; 50], |_| {
             handed += 1;

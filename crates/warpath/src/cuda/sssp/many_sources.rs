@@ -548,9 +548,9 @@ mod tests {
     }
 
     /// Searches together on the device, compares each tree with that of a search alone on the CPU, and returns them.
-    fn compare(solver: &Solver<'_>, request: &Sssp, sources: &[VertexId], context: &str) -> Vec<ShortestPathTree> {
+    fn compare(solver: &Solver, request: &Sssp, sources: &[VertexId], context: &str) -> Vec<ShortestPathTree> {
         let graph = solver.graph();
-        let cpu = Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap();
+        let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
         let mut alone = request.clone();
         let mut trees = Vec::new();
         solver
@@ -592,7 +592,7 @@ mod tests {
             let count = [3, 9, 17][(index + seed as usize) % 3];
             let sources = draw(&mut random, &graph, count);
             for device in devices(seed) {
-                let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+                let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
                 let algorithm = UNDER_TEST[(index / every + seed as usize) % UNDER_TEST.len()];
                 let mut request = Sssp::from(0).algorithm(algorithm);
                 if index % 3 == 0 {
@@ -622,7 +622,7 @@ mod tests {
         let arcs: Vec<_> = arcs.map(|(u, v)| (u, v, 1 + random.below(900) as u32)).collect();
         let graph = Graph::from_edges(arcs).unwrap();
         for device in devices(3) {
-            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
             for algorithm in ["many-sources:threads=64,width=2", "many-sources:threads=32,distances=global"] {
                 WIDE_OFFSETS.set(true);
                 compare(&solver, &Sssp::from(0).algorithm(algorithm), &[0, 5, 3, 299], algorithm);
@@ -648,7 +648,7 @@ mod tests {
         let falling = Graph::from_edges(fan.chain(falls).chain(on).collect::<Vec<_>>()).unwrap();
         for device in devices(13) {
             for distances in ["shared", "global"] {
-                let solver = |graph| Solver::builder(graph).threads(1).device(device.clone()).open().unwrap();
+                let solver = |graph: &Graph| Solver::builder(graph.clone()).threads(1).device(device.clone()).open().unwrap();
                 let request = |parameters: &str| {
                     let name = format!("many-sources:distances={distances},{parameters}");
                     Sssp::from(0).algorithm(name).distances_only()
@@ -670,7 +670,7 @@ mod tests {
         let graph = Graph::from_edges(long.chain([(6, 7, 2), (7, 8, u32::MAX - 1)])).unwrap();
         let sources = [6, 0, 1, 7, 2, 5, 3, 0, 4, 8, 8, 1];
         for device in devices(2) {
-            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
             for width in [1, 3, 12] {
                 let request = Sssp::from(0).algorithm(format!("many-sources:threads=32,width={width}"));
                 let trees = compare(&solver, &request, &sources, "wide");
@@ -686,7 +686,7 @@ mod tests {
         let graph = Graph::from_edges((0..280_u32).flat_map(|v| [(v, v * 3 % 281, 9), (v, v + 1, v % 5)])).unwrap();
         let sources: Vec<VertexId> = (0..280).step_by(28).chain([5, 5]).collect();
         for device in devices(4) {
-            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
             // Without a name, too; batches are of about one size.
             let trees = compare(&solver, &Sssp::from(0).within(40_u32), &sources, "chosen");
             assert_eq!(statistic(&trees[0], "searches_in_a_batch"), 12);
@@ -718,7 +718,7 @@ mod tests {
         };
         for device in devices(5) {
             for (memory, together) in [(bytes(32), Some(20)), (bytes(8), Some(6)), (bytes(8) - 1, None)] {
-                let solver = Solver::builder(&graph).threads(1).memory(memory).device(device.clone()).open().unwrap();
+                let solver = Solver::builder(graph.clone()).threads(1).memory(memory).device(device.clone()).open().unwrap();
                 let mut last = None;
                 let request = Sssp::from(0).within(60_u32).distances_only();
                 solver
@@ -728,7 +728,7 @@ mod tests {
                         Ok(())
                     })
                     .unwrap();
-                let planned = solver.plan_each(&request, &sources).unwrap().device_bytes();
+                let planned = solver.decide_each(&request, &sources).unwrap().plan().device_bytes();
                 let last = last.unwrap();
                 assert_eq!(last.report().device_bytes, planned);
                 let found =
@@ -743,7 +743,7 @@ mod tests {
         let graph = Graph::from_edges((0..100_u32).map(|v| (v, v + 1, 3_u32))).unwrap();
         for device in devices(6) {
             let control = Control::new();
-            let solver = Solver::builder(&graph).threads(1).control(control.clone()).device(device).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).control(control.clone()).device(device).open().unwrap();
             let request = Sssp::from(0).algorithm("many-sources:threads=32,width=4");
             let mut handed = 0;
             let cancelled = solver.solve_each(request, &[0; 20], |_| {

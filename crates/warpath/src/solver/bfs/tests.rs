@@ -1,17 +1,22 @@
 use super::*;
+use crate::Error;
+use crate::graph::VertexId;
+use crate::solver::Search;
 use crate::testing::Random;
 
 #[test]
 fn parameters_that_only_a_gpu_has_go_there() {
     let graph = Graph::from_edges([(0, 1), (1, 2)]).unwrap();
-    let solver = Solver::new(&graph).unwrap();
-    let place = |algorithm: &str| Bfs::from(0).algorithm(algorithm).place(&solver).engine;
+    let solver = Solver::new(graph.clone()).unwrap();
+    let engine = |algorithm: &str| Bfs::from(0).algorithm(algorithm).decide(&solver, None).map(|decision| decision.engine());
     for there in ["direction-optimizing:bottom-up=0.1", "many-sources:width=8"] {
-        assert_eq!(place(there), Place::Cuda, "{there}");
+        assert_eq!(engine(there).unwrap(), "cuda", "{there}");
     }
-    for not in ["direction-optimizing", "sequential", "direction-optimizing:nothing=1"] {
-        assert_eq!(place(not), Place::Cpu, "{not}");
+    for not in ["direction-optimizing", "sequential"] {
+        assert_eq!(engine(not).unwrap(), "cpu", "{not}");
     }
+    let error = engine("direction-optimizing:nothing=1").unwrap_err().to_string();
+    assert!(error.contains("`direction-optimizing` has no parameter `nothing`"), "{error}");
 }
 
 #[test]
@@ -22,8 +27,8 @@ fn searches_that_run_together_are_those_that_run_alone() {
     let sources: Vec<VertexId> =
         (0..200).map(|_| vertex()).filter(|&v| (v as usize) < directed.vertices()).collect();
     for threads in [1, 2] {
-        let solver = Solver::builder(&directed).threads(threads).open().unwrap();
-        let other = Solver::builder(&directed).threads(threads).open().unwrap();
+        let solver = Solver::builder(directed.clone()).threads(threads).open().unwrap();
+        let other = Solver::builder(directed.clone()).threads(threads).open().unwrap();
         for request in [Bfs::from(0).count_paths(), Bfs::from(0).within(3).distances_only()] {
             let mut order = sources.iter();
             let each = |tree: ShortestPathTree| {
@@ -51,8 +56,7 @@ fn a_device_that_fails_leaves_the_rest_to_the_cpu() {
     let sources: Vec<VertexId> = (0..30).rev().collect();
     for optional in [true, false] {
         let device = Arc::new(Emulator::new(9));
-        let solver = Solver::builder(&graph).threads(1).device(device.clone()).open().unwrap();
-        let place = Placed { engine: Place::Cuda, reason: "predicted".into(), optional };
+        let solver = Solver::builder(graph.clone()).threads(1).device(device.clone()).open().unwrap();
         let mut engines = Vec::new();
         let mut each = |tree: ShortestPathTree| {
             assert_eq!(tree.sources(), [sources[engines.len()]]);
@@ -68,17 +72,14 @@ fn a_device_that_fails_leaves_the_rest_to_the_cpu() {
         };
         let request = Bfs::from(0).algorithm("many-sources:width=8,threads=32,blocks=2");
         let request = if optional { request } else { request.distances_only() };
-        let result = if optional {
-            // On the CPU there is no such algorithm.
-            let many = request.on_cuda(&solver).unwrap();
-            solver.cuda().remember(Some("many-sources:width=64".into()), many);
-            Bfs::from(0).solve_together_on_cuda(&solver, &sources, &place, &mut each)
-        } else {
-            request.solve_together_on_cuda(&solver, &sources, &place, &mut |tree| each(tree))
-        };
+        let mut decision = request.decide(&solver, Some(sources.len())).unwrap();
+        (decision.fallback, decision.placed.reason) = (optional, "predicted".into());
+        // On the CPU there is no such algorithm.
+        let request = if optional { Bfs::from(0) } else { request };
+        let result = solver.solve_each_as(&request, decision, &sources, &mut each);
         assert!(engines[..12].iter().all(|(engine, reason)| engine == "cuda:0" && reason == "predicted"));
         if optional {
-            assert!(result.unwrap());
+            result.unwrap();
             assert_eq!(engines.len(), sources.len());
             assert!(engines[12..].iter().all(|(engine, reason)| engine == "cpu" && reason.contains("lost")));
         } else {
@@ -99,7 +100,7 @@ fn hubs_mean_one_by_one() {
             assert_eq!(tree.report().algorithm == "multi-source", together);
             tree.verify(&graph)
         };
-        Solver::builder(&graph).threads(2).open().unwrap().solve_each(Bfs::from(0), &sources, each).unwrap();
+        Solver::builder(graph.clone()).threads(2).open().unwrap().solve_each(Bfs::from(0), &sources, each).unwrap();
     }
 }
 
@@ -107,8 +108,8 @@ fn hubs_mean_one_by_one() {
 fn little_memory_means_one_by_one() {
     let graph =
         Graph::from_edges((0..40_000_u32).flat_map(|v| (1..5).map(move |k| (v / 4, v * k % 9973)))).unwrap();
-    let one = Solver::new(&graph).unwrap().plan(&Bfs::from(0)).unwrap().memory_bytes();
-    let solver = Solver::builder(&graph).threads(2).memory(10 * one).open().unwrap();
+    let one = Solver::new(graph.clone()).unwrap().decide(&Bfs::from(0)).unwrap().plan().memory_bytes();
+    let solver = Solver::builder(graph.clone()).threads(2).memory(10 * one).open().unwrap();
     let each = |tree: ShortestPathTree| {
         assert_ne!(tree.report().algorithm, "multi-source");
         Ok(())

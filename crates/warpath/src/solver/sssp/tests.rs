@@ -23,7 +23,7 @@ fn without_weights_they_are_those_of_breadth_first_search() {
     let graph = Graph::from_edges((0..20_000_u32).flat_map(|v| (1..5).map(move |k| (v, v * k * 7919 % 20_000))));
     let graph = graph.unwrap();
     let sources: Vec<VertexId> = (0..100).collect();
-    let solver = Solver::builder(&graph).threads(2).open().unwrap();
+    let solver = Solver::builder(graph.clone()).threads(2).open().unwrap();
     let each = |tree: ShortestPathTree| {
         assert_eq!((tree.problem(), tree.report().algorithm.as_str()), (Problem::Sssp, "multi-source"));
         assert!(tree.report().reason.starts_with("breadth-first search, since every edge counts 1"));
