@@ -16,6 +16,7 @@ mod facts;
 mod lanes;
 mod path;
 mod sssp;
+mod turns;
 
 use std::sync::{Arc, Mutex};
 
@@ -23,6 +24,7 @@ pub use self::decision::Decision;
 use self::decision::leaves_it_to_the_cpu;
 use self::device::DeviceState;
 use self::facts::Facts;
+use self::turns::Turns;
 use crate::cpu::Team;
 use crate::cuda::device::Device;
 use crate::graph::{Distance, DistanceValue, Graph, VertexId};
@@ -54,6 +56,7 @@ pub struct Solver {
     /// Whether to count what takes time to count.
     statistics: bool,
     facts: Facts,
+    turns: Turns,
     device: Mutex<DeviceState>,
 }
 
@@ -141,6 +144,7 @@ impl SolverBuilder {
             memory,
             statistics: self.statistics,
             facts: Facts::default(),
+            turns: Turns::default(),
             device,
         })
     }
@@ -204,6 +208,11 @@ pub trait Request: sealed::Sealed + Send {
     /// Whether the caller's code takes parts of the answer while it comes about, and may want threads for that.
     #[doc(hidden)]
     fn has_sink(&self) -> bool {
+        false
+    }
+    /// Whether it is a search that can use all threads of the CPU, or one.
+    #[doc(hidden)]
+    fn takes_a_turn(&self, _: &Decision<Self::Choice>) -> bool {
         false
     }
     /// Does what was decided, with these threads where it is the CPU's work. The plan has been checked.
@@ -302,7 +311,13 @@ impl Solver {
     fn solve_here<R: Request>(&self, mut request: R) -> Result<R::Answer> {
         let mut decision = self.closing_a_lost_device(request.decide(self, None))?;
         loop {
-            let answer = self.check_plan(&decision.plan).and_then(|()| request.run(self, &self.team, &decision));
+            let answer = self.check_plan(&decision.plan).and_then(|()| {
+                let turn = request.takes_a_turn(&decision).then(|| self.turns.wait(self.team.threads()));
+                match turn {
+                    Some(turn) if !turn.has_team() => request.run(self, &Team::alone(), &decision),
+                    _turn => request.run(self, &self.team, &decision),
+                }
+            });
             match self.closing_a_lost_device(answer) {
                 Ok(answer) => return Ok(answer),
                 Err(error) => decision = request.decide_again(self, None, &decision, error)?,

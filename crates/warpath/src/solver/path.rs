@@ -110,6 +110,8 @@ impl Solver {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::Graph;
     use crate::testing::{Random, TestWeight, graphs_of_every_shape};
@@ -117,6 +119,7 @@ mod tests {
     fn paths_are_shortest<W: TestWeight>(seed: u64) {
         let mut random = Random(seed);
         for (name, graph) in graphs_of_every_shape::<W>(seed) {
+            let graph = Arc::new(graph);
             graph.transpose().unwrap();
             let solver = Solver::builder(graph.clone()).threads(1).open().unwrap();
             for _ in 0..12 {
@@ -155,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_path_comes_with_a_report() {
-        let graph = Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)]).unwrap();
+        let graph = Arc::new(Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)]).unwrap());
         let solver = Solver::new(graph.clone()).unwrap();
         let (path, report) = solver.path_and_report(0, 2).unwrap();
         assert_eq!(path, solver.path(0, 2).unwrap());
