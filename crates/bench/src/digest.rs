@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_table_has_the_same_digest_in_rows_of_any_order() {
         let graph = warpath::generate("kron:7,weights=1..9,edges-per-vertex=3").unwrap();
-        let solver = Solver::builder(&graph).engine(warpath::Engine::Cpu).open().unwrap();
+        let solver = Solver::builder(graph.clone()).engine(warpath::Engine::Cpu).open().unwrap();
         let matrix = Digest::of_matrix(&solver.solve(Apsp::all()).unwrap());
         let mut sink = DigestSink::default();
         let summary = solver.solve(Apsp::all().into_sink(&mut sink)).unwrap();

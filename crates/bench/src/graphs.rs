@@ -6,6 +6,7 @@
 //! are chosen, every set of them as likely as any other; else pairs are drawn one by one, and those drawn twice are one.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use rayon::prelude::*;
@@ -21,7 +22,7 @@ use crate::suite::{Experiment, GraphEntry};
 /// A graph, and what there is to say of it.
 #[derive(Debug)]
 pub(crate) struct Made {
-    pub(crate) graph: Graph,
+    pub(crate) graph: Arc<Graph>,
     pub(crate) origin: String,
     pub(crate) stand_in: Option<String>,
     pub(crate) load_seconds: f64,
@@ -56,7 +57,7 @@ impl Making<'_> {
         let load_seconds = start.elapsed().as_secs_f64();
         let components = weakly_connected_components(&graph)?;
         let small = self.quick && entry.quick.is_some() && entry.arcs.is_none();
-        Ok(Made { graph, origin, stand_in, load_seconds, small, components })
+        Ok(Made { graph: Arc::new(graph), origin, stand_in, load_seconds, small, components })
     }
 
     fn source(&self, entry: &GraphEntry) -> Result<(Graph, String, Option<String>)> {
@@ -291,7 +292,7 @@ mod tests {
     fn layers_have_the_levels_asked_for() {
         for (vertices, levels) in [(1, 1), (2, 2), (10, 5), (22, 7), (64, 13), (13, 13)] {
             let graph = layers(&format!("{vertices},levels={levels}")).unwrap();
-            let tree = warpath::Solver::new(&graph).unwrap().bfs(0).unwrap();
+            let tree = warpath::Solver::new(graph.clone()).unwrap().bfs(0).unwrap();
             assert_eq!((graph.vertices(), tree.reached()), (vertices, vertices as u64));
             assert_eq!(tree.max_distance().unwrap().to_f64() as usize + 1, levels);
         }

@@ -127,7 +127,7 @@ impl Outcome {
 pub(crate) struct Task<'a> {
     pub(crate) case: &'a Case<'a>,
     pub(crate) problem: Problem,
-    pub(crate) graph: &'a Graph,
+    pub(crate) graph: &'a Arc<Graph>,
     pub(crate) sources: &'a [VertexId],
     pub(crate) repeats: usize,
     pub(crate) limits: Limits,
@@ -161,8 +161,8 @@ impl References {
     }
 
     /// Counts the vertices of each level of a breadth-first search.
-    pub(crate) fn explore(&mut self, graph: &Graph, source: VertexId, control: &Control) -> Result<()> {
-        let solver = Solver::builder(graph).engine(Engine::Cpu).control(control.clone()).open()?;
+    pub(crate) fn explore(&mut self, graph: &Arc<Graph>, source: VertexId, control: &Control) -> Result<()> {
+        let solver = Solver::builder(graph.clone()).engine(Engine::Cpu).control(control.clone()).open()?;
         let tree = solver.solve(Bfs::from(source).distances_only())?;
         if let Distances::U32(levels) = tree.distances() {
             for &level in levels.iter().filter(|level| **level != u32::MAX) {
@@ -178,8 +178,8 @@ impl References {
 }
 
 /// Finds an answer by a textbook algorithm, and checks it.
-fn reference(graph: &Graph, problem: Problem, source: Option<VertexId>, control: &Control) -> Result<Digest> {
-    let solver = Solver::builder(graph).engine(Engine::Cpu).control(control.clone()).open()?;
+fn reference(graph: &Arc<Graph>, problem: Problem, source: Option<VertexId>, control: &Control) -> Result<Digest> {
+    let solver = Solver::builder(graph.clone()).engine(Engine::Cpu).control(control.clone()).open()?;
     match (problem, source) {
         (Problem::Bfs, Some(source)) => {
             let tree = solver.solve(Bfs::from(source).distances_only().algorithm("sequential"))?;
@@ -205,7 +205,7 @@ fn reference(graph: &Graph, problem: Problem, source: Option<VertexId>, control:
 }
 
 /// Compares some rows of what the CPU takes for all-pairs shortest paths with single searches.
-fn check_rows(solver: &Solver<'_>) -> Result<()> {
+fn check_rows(solver: &Solver) -> Result<()> {
     const ROWS: usize = 8;
     let graph = solver.graph();
     let vertices = graph.vertices();
@@ -223,7 +223,7 @@ fn check_rows(solver: &Solver<'_>) -> Result<()> {
 }
 
 /// The whole table, kept if it is not too large, else row by row.
-fn all_pairs(solver: &Solver<'_>, request: Apsp) -> Result<Solved> {
+fn all_pairs(solver: &Solver, request: Apsp) -> Result<Solved> {
     const KEPT: u64 = 8 << 30;
     let cells = (solver.graph().vertices() as u64).pow(2);
     if cells.saturating_mul(8) <= KEPT.min(warpath::available_memory() / 3) {
@@ -235,7 +235,7 @@ fn all_pairs(solver: &Solver<'_>, request: Apsp) -> Result<Solved> {
     Ok(Solved { digest: sink.digest(&summary), report: summary.report().clone() })
 }
 
-fn solve(solver: &Solver<'_>, task: &Task<'_>, source: Option<VertexId>) -> Result<Solved> {
+fn solve(solver: &Solver, task: &Task<'_>, source: Option<VertexId>) -> Result<Solved> {
     let algorithm = task.case.algorithm.as_deref();
     let predecessors = task.case.experiment.predecessors;
     let solved =
@@ -303,7 +303,7 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
     };
     let opening = Instant::now();
     let threads = task.case.entry.threads.unwrap_or(0);
-    let builder = Solver::builder(task.graph).engine(engine.clone()).control(watch.control.clone()).threads(threads);
+    let builder = Solver::builder(task.graph.clone()).engine(engine.clone()).control(watch.control.clone()).threads(threads);
     let solver = builder.open()?;
     let mut prepare = opening.elapsed().as_secs_f64();
     let mut spent = 0.0;
@@ -472,7 +472,7 @@ mod tests {
     }
 
     fn run(suite: &Suite, references: &mut References, limits: Limits, control: &Control) -> Result<Outcome> {
-        let graph = warpath::generate("grid:30x20,weights=1..9").unwrap();
+        let graph = Arc::new(warpath::generate("grid:30x20,weights=1..9").unwrap());
         let cases = suite.cases(false);
         let problem = cases[0].experiment.problem().unwrap();
         let sources: &[VertexId] = if matches!(problem, Problem::Bfs | Problem::Sssp) { &[0, 7, 311] } else { &[] };
@@ -531,7 +531,7 @@ mod tests {
     #[test]
     fn a_search_that_takes_too_long_is_a_timeout() {
         let suite = suite("apsp", "floyd-warshall");
-        let graph = warpath::generate("dense:900").unwrap();
+        let graph = Arc::new(warpath::generate("dense:900").unwrap());
         let cases = suite.cases(false);
         let limits = Limits { timeout: 0.02, budget: 1.0 };
         let control = Control::new();

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use serde::Serialize;
 use warpath::problems::DistanceSum;
-use warpath::{Distance, Error, Plan};
+use warpath::{Decision, Distance, Error, Plan};
 
 use crate::failure::Failure;
 
@@ -114,7 +114,9 @@ pub(crate) fn seconds(value: f64) -> String {
 
 /// The plan of some work, and what there is.
 #[derive(Debug, Serialize)]
-struct PlanShown {
+struct PlanShown<'a> {
+    #[serde(flatten)]
+    decision: Option<DecisionShown<'a>>,
     plan: Vec<ItemShown>,
     memory_bytes: u64,
     memory_available: u64,
@@ -126,6 +128,28 @@ struct PlanShown {
     #[serde(skip_serializing_if = "Option::is_none")]
     disk_available: Option<u64>,
     fits: bool,
+}
+
+/// How a request would be answered.
+#[derive(Debug, Serialize)]
+struct DecisionShown<'a> {
+    engine: &'static str,
+    engine_reason: &'a str,
+    algorithm: &'a str,
+    reason: &'a str,
+    number_types: &'static [&'static str],
+}
+
+impl<'a> DecisionShown<'a> {
+    fn of(decision: &'a Decision) -> Self {
+        DecisionShown {
+            engine: decision.engine(),
+            engine_reason: decision.engine_reason(),
+            algorithm: decision.algorithm(),
+            reason: decision.reason(),
+            number_types: decision.number_types(),
+        }
+    }
 }
 
 /// What there is of what a plan asks for, in bytes.
@@ -145,8 +169,14 @@ struct ItemShown {
     bytes: u64,
 }
 
-/// Prints a plan, with what there is.
-pub(crate) fn plan(plan: &Plan, available: Available, as_json: bool) -> Result<(), Failure> {
+/// Prints a plan, with the decision that it belongs to, if any, and what there is.
+pub(crate) fn plan(
+    decision: Option<&Decision>,
+    plan: &Plan,
+    available: Available,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let decision = decision.map(DecisionShown::of);
     let items = |items: &[warpath::PlanItem], place| -> Vec<ItemShown> {
         items.iter().map(|item| ItemShown { what: item.what.clone(), place, bytes: item.bytes }).collect()
     };
@@ -158,6 +188,7 @@ pub(crate) fn plan(plan: &Plan, available: Available, as_json: bool) -> Result<(
     let fits_on_disk = available.disk.is_none_or(|available| plan.disk_bytes() <= available);
     if as_json {
         return json(&PlanShown {
+            decision,
             plan: shown,
             memory_bytes: plan.memory_bytes(),
             memory_available: available.memory,
@@ -169,6 +200,11 @@ pub(crate) fn plan(plan: &Plan, available: Available, as_json: bool) -> Result<(
         });
     }
     let mut table = Table::new();
+    if let Some(decision) = decision {
+        table.row("engine", format!("{}: {}", decision.engine, decision.engine_reason));
+        table.row("algorithm", format!("{}: {}", decision.algorithm, decision.reason));
+        table.row("number types", decision.number_types.join(", else "));
+    }
     for item in &shown {
         table.row(item.what.as_str(), format!("{} of {}", bytes(item.bytes), item.place));
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -9,7 +10,7 @@ use warpath::formats::{Format, ReadOptions, WeightSource};
 use warpath::generate::{DEFAULT_SEED, Recipe, WeightRange};
 use warpath::graph::{Direction, ParallelEdges, SelfLoops};
 use warpath::problems::{Report, Seconds};
-use warpath::{Control, Engine, Error, Graph, Plan, Solver, VertexId};
+use warpath::{Control, Decision, Engine, Error, Graph, Plan, Solver, VertexId};
 
 use crate::arguments::{CommonArguments, EngineArguments, FirstLine, GraphArguments, PlanArguments, SolvingArguments};
 use crate::failure::Failure;
@@ -61,9 +62,9 @@ impl<'a> Setup<'a> {
     }
 
     /// Reads or generates the graph; returns how long that took, too.
-    pub(crate) fn load(&self, arguments: &GraphArguments) -> Result<(Graph, f64), Failure> {
+    pub(crate) fn load(&self, arguments: &GraphArguments) -> Result<(Arc<Graph>, f64), Failure> {
         let start = Instant::now();
-        let graph = load(arguments, self)?;
+        let graph = Arc::new(load(arguments, self)?);
         Ok((graph, start.elapsed().as_secs_f64()))
     }
 
@@ -74,8 +75,8 @@ impl<'a> Setup<'a> {
     }
 
     /// A solver for the graph.
-    pub(crate) fn solver<'g>(&self, graph: &'g Graph) -> Result<Solver<'g>, Failure> {
-        let mut builder = Solver::builder(graph).control(self.control.clone()).engine(self.engine.clone());
+    pub(crate) fn solver(&self, graph: &Arc<Graph>) -> Result<Solver, Failure> {
+        let mut builder = Solver::builder(graph.clone()).control(self.control.clone()).engine(self.engine.clone());
         builder = builder.statistics(self.statistics);
         if let Some(threads) = self.common.threads {
             builder = builder.threads(threads as usize);
@@ -86,8 +87,17 @@ impl<'a> Setup<'a> {
         Ok(builder.open()?)
     }
 
-    /// Prints the plan of the whole run, the graph included; an error if it does not fit, on the disk of `output` neither.
-    pub(crate) fn print_plan(&self, solver: &Solver<'_>, mut plan: Plan, output: Option<&Path>) -> Result<(), Failure> {
+    /// Prints how a request would be answered, and the plan of the whole run: the graph, and what `beside` adds for the
+    /// output. It is an error if the plan does not fit into memory, or onto the disk of `output`.
+    pub(crate) fn print_plan(
+        &self,
+        solver: &Solver,
+        decision: &Decision,
+        beside: impl FnOnce(&mut Plan),
+        output: Option<&Path>,
+    ) -> Result<(), Failure> {
+        let mut plan = decision.plan().clone();
+        beside(&mut plan);
         let output = output.filter(|path| path.as_os_str() != "-" && plan.disk_bytes() > 0);
         let on_device = !plan.device_items().is_empty();
         let limit = self.common.memory.filter(|_| !on_device);
@@ -96,15 +106,23 @@ impl<'a> Setup<'a> {
         let disk = output.map(warpath::available_disk).transpose()?;
         let needed = plan.memory_bytes();
         let fits = needed <= available;
-        let graph = solver.graph().owned_bytes();
-        plan.memory("the graph (in memory already)", graph);
+        let graph = plan_of_graph(solver.graph(), &mut plan);
         let memory = if fits { available.saturating_add(graph) } else { available };
-        print::plan(&plan, Available { memory, device, disk }, self.common.json)?;
+        print::plan(Some(decision), &plan, Available { memory, device, disk }, self.common.json)?;
         if !fits {
             return Err(Error::OutOfMemory { what: "the work".to_owned(), needed, available }.into());
         }
         plan.check_device(device.unwrap_or(0))?;
         Ok(output.map_or(Ok(()), |output| plan.check_disk(output))?)
+    }
+
+    /// Prints the plan of a run that does nothing with the graph but to have it.
+    pub(crate) fn print_plan_of_graph(&self, graph: &Graph) -> Result<(), Failure> {
+        let mut plan = Plan::new();
+        let bytes = plan_of_graph(graph, &mut plan);
+        let available = self.common.memory.unwrap_or_else(warpath::available_memory);
+        let memory = available.saturating_add(bytes);
+        print::plan(None, &plan, Available { memory, device: None, disk: None }, self.common.json)
     }
 
     /// How much of the machine's memory may be taken, if that is said: with a GPU, `--memory` is about the GPU's.
@@ -121,10 +139,17 @@ impl<'a> Setup<'a> {
             return Ok(());
         }
         if self.plan {
-            print::plan(&plan, Available { memory: available, device: None, disk: None }, self.common.json)?;
+            print::plan(None, &plan, Available { memory: available, device: None, disk: None }, self.common.json)?;
         }
         Err(Error::OutOfMemory { what: format!("generating `{recipe}`"), needed, available }.into())
     }
+}
+
+/// Adds the graph to a plan; returns its bytes.
+fn plan_of_graph(graph: &Graph, plan: &mut Plan) -> u64 {
+    let bytes = graph.owned_bytes();
+    plan.memory("the graph (in memory already)", bytes);
+    bytes
 }
 
 /// The files that a command reads: the graph, if it is not generated, and lists of vertices.

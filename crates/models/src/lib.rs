@@ -16,6 +16,9 @@ pub mod barrier;
 #[path = "../../warpath/src/solver/each/queue.rs"]
 pub mod queue;
 pub mod sync;
+#[allow(dead_code)]
+#[path = "../../warpath/src/solver/turns.rs"]
+pub mod turns;
 
 #[cfg(test)]
 mod tests {
@@ -25,6 +28,7 @@ mod tests {
 
     use crate::barrier::Barrier;
     use crate::queue::{Queue, Stop};
+    use crate::turns::Turns;
 
     /// Runs a function in threads of these numbers, one of them the caller, and waits for all.
     fn in_threads(count: usize, work: impl Fn(usize) + Clone + 'static) {
@@ -131,6 +135,21 @@ mod tests {
                     queue.take();
                     queue.stop();
                 }
+            });
+        });
+    }
+
+    /// A search with the team has nothing beside it, one thread at a time searches alone, and everybody's turn comes.
+    #[test]
+    fn turns_keep_team_and_single_searches_apart() {
+        loom::model(|| {
+            let shared = Arc::new((Turns::default(), UnsafeCell::new(0)));
+            in_threads(3, move |_| {
+                let (turns, searching) = &*shared;
+                let turn = turns.wait(1);
+                // SAFETY: with one search at a time nobody else has the cell; loom fails the model if somebody does.
+                searching.with_mut(|count| unsafe { *count += 1 });
+                drop(turn);
             });
         });
     }

@@ -25,6 +25,7 @@
 #[path = "gpu/apsp.rs"]
 mod apsp;
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use warpath::generate::DEFAULT_SEED;
@@ -51,7 +52,7 @@ struct Wanted {
 
 impl Wanted {
     /// One search.
-    fn solve(self, solver: &Solver<'_>, source: VertexId, algorithm: Option<&str>) -> Result<ShortestPathTree> {
+    fn solve(self, solver: &Solver, source: VertexId, algorithm: Option<&str>) -> Result<ShortestPathTree> {
         match self.problem {
             Problem::Bfs => solver.solve(self.bfs(source, algorithm)),
             Problem::Sssp => solver.solve(self.sssp(source, algorithm)),
@@ -61,7 +62,7 @@ impl Wanted {
     /// One search for each source, in one call.
     fn solve_each(
         self,
-        solver: &Solver<'_>,
+        solver: &Solver,
         sources: &[VertexId],
         algorithm: Option<&str>,
         each: impl FnMut(ShortestPathTree) -> Result<()> + Send,
@@ -153,15 +154,16 @@ fn main() {
             })
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         if all_pairs {
-            let graph = kind.iter().fold(graph, |graph, kind| apsp::converted(graph, kind));
+            let graph = Arc::new(kind.iter().fold(graph, |graph, kind| apsp::converted(graph, kind)));
             let chosen = algorithms.iter().map(|name| Some(name.as_str()));
             chosen
                 .chain(algorithms.is_empty().then_some(None))
                 .for_each(|chosen| apsp::time(name, &graph, chosen, into, &engine, memory));
             continue;
         }
+        let graph = Arc::new(graph);
         let sources = sources(&graph, together.unwrap_or(SOURCES));
-        let cpu = Solver::builder(&graph).engine(Engine::Cpu).open().expect("threads can be started");
+        let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).open().expect("threads can be started");
         let chosen: Vec<Option<&str>> = if algorithms.is_empty() {
             vec![None]
         } else {
@@ -174,7 +176,7 @@ fn main() {
         let expected: Vec<_> =
             sources.iter().map(|&source| wanted.solve(&cpu, source, None).expect("the search works")).collect();
         for algorithm in chosen {
-            let gpu = Solver::builder(&graph).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
+            let gpu = Solver::builder(graph.clone()).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
             let (mut on_device, mut on_host, mut downloads) = (Vec::new(), Vec::new(), Vec::new());
             let mut derivations = Vec::new();
             let (mut prepare, mut described, mut statistics) = (0.0, String::new(), String::new());
@@ -227,8 +229,8 @@ fn main() {
 /// Times searches from many sources in one call, and prints what each of them took: by the clock of the device, and by
 /// that of the host from the call to the last results on the host. One call warms up; its answers are compared with the
 /// CPU engine's. The device's time of a batch is shared out to its searches.
-fn many(wanted: Wanted, name: &str, graph: &Graph, algorithm: Option<&str>, sources: &[VertexId], cpu: &Solver<'_>) {
-    let gpu = Solver::builder(graph).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
+fn many(wanted: Wanted, name: &str, graph: &Arc<Graph>, algorithm: Option<&str>, sources: &[VertexId], cpu: &Solver) {
+    let gpu = Solver::builder(graph.clone()).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
     let (mut on_device, mut on_host, mut downloads) = (Vec::new(), Vec::new(), Vec::new());
     let (mut prepare, mut described, mut statistics) = (0.0, String::new(), String::new());
     for run in 0..=RUNS {

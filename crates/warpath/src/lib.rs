@@ -3,11 +3,11 @@
 //!
 //! ```
 //! let graph = warpath::Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)])?;
-//! let solver = warpath::Solver::new(&graph)?;
+//! let solver = warpath::Solver::new(graph)?;
 //! let tree = solver.sssp(0)?;
 //! let path = tree.path_to(2).expect("2 is reachable");
 //! println!("{} over {} edges", path.length(), path.edges().len());
-//! tree.verify(&graph)?;
+//! tree.verify(solver.graph())?;
 //! # Ok::<(), warpath::Error>(())
 //! ```
 
@@ -52,4 +52,4 @@ pub use plan::{Plan, PlanItem, available_disk};
 pub use problems::{
     Apsp, Bfs, Closure, ClosureCounts, DistanceMatrix, Path, Reachability, ReachableCounts, ShortestPathTree, Sssp,
 };
-pub use solver::{Request, Search, Solver, SolverBuilder};
+pub use solver::{Decision, Request, Search, Solver, SolverBuilder};

@@ -1,38 +1,51 @@
-//! The face of Warpath: takes requests, picks engine and algorithm, and hands results back.
+//! The face of Warpath: takes requests, decides how each is answered, and hands results back.
+//!
+//! A request is decided once ([`Decision`], in `decision.rs`), and everything else reads the decision: the plan, the
+//! report, the work itself, and what happens if a device fails. One file a problem decides and works.
 
 mod apsp;
+mod batches;
 mod bfs;
 mod closure;
-mod cuda;
+mod costs;
+mod decision;
+mod device;
 mod each;
 mod entrance;
+mod facts;
+mod lanes;
 mod path;
-mod place;
 mod sssp;
+mod turns;
 
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
-use self::cuda::CudaState;
-use crate::cuda::device::Device;
-use crate::graph::{Adjacency, Distance, DistanceValue, Graph, Lane, VertexId};
-use crate::problems::{Bfs, Problem, ShortestPathTree, Sssp, derive_predecessors};
+pub use self::decision::Decision;
+use self::decision::leaves_it_to_the_cpu;
+use self::device::DeviceState;
+use self::facts::Facts;
+use self::turns::Turns;
 use crate::team::Team;
-use crate::{Control, Engine, Error, Result, memory};
-use crate::{Plan, available_memory};
+use crate::cuda::device::Device;
+use crate::graph::{Distance, DistanceValue, Graph, VertexId};
+use crate::problems::{Bfs, ShortestPathTree, Sssp};
+use crate::{Control, Engine, Error, Plan, Result, available_memory, memory};
 
 /// Solves requests on one graph, which it prepares once.
+///
+/// A solver owns its graph, together with whoever else does, and can be shared: requests may come from several threads at
+/// once. Searches on the CPU then run side by side, each on one thread; a device answers one request after another.
 ///
 /// ```
 /// use warpath::{Graph, Solver, Sssp};
 /// let graph = Graph::from_edges([(0, 1, 3_u32), (1, 2, 4)])?;
-/// let solver = Solver::builder(&graph).threads(2).open()?;
+/// let solver = Solver::builder(graph).threads(2).open()?;
 /// assert_eq!(solver.solve(Sssp::from(0))?.distance(2).unwrap().to_f64(), 7.0);
 /// # Ok::<(), warpath::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Solver<'g> {
-    graph: &'g Graph,
+pub struct Solver {
+    graph: Arc<Graph>,
     team: Team,
     control: Control,
     engine: Engine,
@@ -42,13 +55,15 @@ pub struct Solver<'g> {
     memory: u64,
     /// Whether to count what takes time to count.
     statistics: bool,
-    cuda: Mutex<CudaState>,
+    facts: Facts,
+    turns: Turns,
+    device: Mutex<DeviceState>,
 }
 
 /// Options of a [`Solver`].
 #[derive(Debug, Clone)]
-pub struct SolverBuilder<'g> {
-    graph: &'g Graph,
+pub struct SolverBuilder {
+    graph: Arc<Graph>,
     threads: usize,
     control: Control,
     engine: Engine,
@@ -57,7 +72,7 @@ pub struct SolverBuilder<'g> {
     devices: Vec<Arc<dyn Device>>,
 }
 
-impl<'g> SolverBuilder<'g> {
+impl SolverBuilder {
     /// How many threads; 0, the default, for one a core.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
@@ -113,13 +128,13 @@ impl<'g> SolverBuilder<'g> {
     /// # Errors
     ///
     /// If the threads can't be started. A device that is not there is an error of the first request that needs it.
-    pub fn open(self) -> Result<Solver<'g>> {
+    pub fn open(self) -> Result<Solver> {
         let memory = match self.engine {
             Engine::Cuda(_) => available_memory(),
             _ => self.memory.unwrap_or_else(available_memory),
         };
         let team = Team::new(self.threads)?;
-        let cuda = Mutex::new(CudaState::on(self.devices, team.threads()));
+        let device = Mutex::new(DeviceState::on(self.devices, team.threads()));
         Ok(Solver {
             graph: self.graph,
             team,
@@ -128,7 +143,9 @@ impl<'g> SolverBuilder<'g> {
             limit: self.memory,
             memory,
             statistics: self.statistics,
-            cuda,
+            facts: Facts::default(),
+            turns: Turns::default(),
+            device,
         })
     }
 }
@@ -151,25 +168,60 @@ mod sealed {
 pub trait Request: sealed::Sealed + Send {
     /// The answer.
     type Answer: Send;
-    /// What the answer will take, beyond the graph itself: [`Solver::plan`] has it.
+    /// The algorithm of one of the engines, and whatever else the work needs to know.
+    #[doc(hidden)]
+    type Choice: Send + Sync;
+    /// Decides how the request is answered; `many` says how many searches like it are wanted together, if it is not this
+    /// one alone.
     ///
     /// # Errors
     ///
     /// If the request makes no sense for the solver's graph.
     #[doc(hidden)]
-    fn plan(&self, solver: &Solver<'_>) -> Result<Plan>;
+    fn decide(&self, solver: &Solver, many: Option<usize>) -> Result<Decision<Self::Choice>>;
+    /// The same on the CPU, for the given reason.
+    ///
+    /// # Errors
+    ///
+    /// As [`Request::decide`].
+    #[doc(hidden)]
+    fn decide_on_cpu(&self, solver: &Solver, many: Option<usize>, reason: String) -> Result<Decision<Self::Choice>>;
+    /// What is decided after a decision has failed with this error: the CPU takes over where a device was only predicted
+    /// to be quicker.
+    ///
+    /// # Errors
+    ///
+    /// The error itself, if nothing else is to be tried.
+    #[doc(hidden)]
+    fn decide_again(
+        &self,
+        solver: &Solver,
+        many: Option<usize>,
+        failed: &Decision<Self::Choice>,
+        error: Error,
+    ) -> Result<Decision<Self::Choice>> {
+        if failed.fallback && leaves_it_to_the_cpu(&error) {
+            return self.decide_on_cpu(solver, many, error.to_string());
+        }
+        Err(error)
+    }
     /// Whether the caller's code takes parts of the answer while it comes about, and may want threads for that.
     #[doc(hidden)]
     fn has_sink(&self) -> bool {
         false
     }
-    /// Answers it. [`Solver::solve`] has checked the plan before.
+    /// Whether it is a search that can use all threads of the CPU, or one.
+    #[doc(hidden)]
+    fn takes_a_turn(&self, _: &Decision<Self::Choice>) -> bool {
+        false
+    }
+    /// Does what was decided, with these threads where it is the CPU's work. The plan has been checked.
     ///
     /// # Errors
     ///
     /// As [`Solver::solve`].
     #[doc(hidden)]
-    fn solve_on(self, solver: &Solver<'_>) -> Result<Self::Answer>;
+    fn run(&mut self, solver: &Solver, team: &Team, decision: &Decision<Self::Choice>) -> Result<Self::Answer>;
 }
 
 /// A request for one search, which can be put again from another source: see [`Solver::solve_each`].
@@ -177,52 +229,36 @@ pub trait Search: Request<Answer = ShortestPathTree> + Clone + Sync {
     /// The same request from this source alone.
     fn starting_at(&self, source: VertexId) -> Self;
 
-    /// Why the searches to come go to the engine that they go to.
-    #[doc(hidden)]
-    fn engine_reason(&self, solver: &Solver<'_>) -> String;
-
-    /// What [`Solver::solve_each`] would take for these sources at any time, beyond the graph itself.
-    ///
-    /// # Errors
-    ///
-    /// If the request makes no sense for the solver's graph.
-    #[doc(hidden)]
-    fn plan_together(&self, solver: &Solver<'_>, sources: &[VertexId]) -> Result<Plan> {
-        sources.first().map_or_else(|| Ok(Plan::new()), |&first| self.starting_at(first).plan(solver))
-    }
-
-    /// Answers the request for all these sources at once, sharing work between them, and hands over the trees in their
-    /// order; false, with nothing done, where single searches are better, which is the default.
+    /// Searches from all these sources, in batches that share work, and hands over the trees in their order. It was decided
+    /// that this is better than single searches.
     ///
     /// # Errors
     ///
     /// As [`Solver::solve_each`].
     #[doc(hidden)]
-    fn solve_together(
+    fn run_batches(
         &self,
-        solver: &Solver<'_>,
+        solver: &Solver,
+        decision: &Decision<Self::Choice>,
         sources: &[VertexId],
         each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
-    ) -> Result<bool> {
-        let _ = (solver, sources, each);
-        Ok(false)
-    }
+    ) -> Result<()>;
 }
 
-impl<'g> Solver<'g> {
+impl Solver {
     /// A solver with default options.
     ///
     /// # Errors
     ///
     /// If the threads can't be started.
-    pub fn new(graph: &'g Graph) -> Result<Self> {
+    pub fn new(graph: impl Into<Arc<Graph>>) -> Result<Self> {
         Self::builder(graph).open()
     }
 
     /// Options first.
-    pub fn builder(graph: &'g Graph) -> SolverBuilder<'g> {
+    pub fn builder(graph: impl Into<Arc<Graph>>) -> SolverBuilder {
         SolverBuilder {
-            graph,
+            graph: graph.into(),
             threads: 0,
             control: Control::new(),
             engine: Engine::Auto,
@@ -233,18 +269,27 @@ impl<'g> Solver<'g> {
     }
 
     /// The graph.
-    pub fn graph(&self) -> &'g Graph {
-        self.graph
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
     }
 
-    /// What answering a request would take, beyond the graph itself.
+    /// How a request would be answered, and what that takes beyond the graph itself.
+    ///
+    /// ```
+    /// let graph = warpath::Graph::from_edges([(0, 1, 5_u32), (1, 2, 7)])?;
+    /// let solver = warpath::Solver::builder(graph).engine(warpath::Engine::Cpu).open()?;
+    /// let decision = solver.decide(&warpath::Sssp::from(0))?;
+    /// assert_eq!((decision.engine(), decision.algorithm()), ("cpu", "dijkstra"));
+    /// assert!(decision.plan().memory_bytes() > 0);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
     /// If the request makes no sense for the graph, or a device that it needs is not there.
-    pub fn plan<R: Request>(&self, request: &R) -> Result<Plan> {
+    pub fn decide<R: Request>(&self, request: &R) -> Result<Decision> {
         self.check_not_answering()?;
-        request.plan(self)
+        Ok(self.closing_a_lost_device(request.decide(self, None))?.without_choice())
     }
 
     /// Answers a request. Several threads may put requests to one solver, those of a rayon pool, too.
@@ -262,23 +307,22 @@ impl<'g> Solver<'g> {
         }
     }
 
-    /// Answers a request, or a part of one, on the calling thread.
-    fn solve_here<R: Request>(&self, request: R) -> Result<R::Answer> {
-        let plan = request.plan(self)?;
-        let _on_cpu = match self.check_plan(&plan) {
-            // It was only predicted that the device would do; meanwhile it failed, or another program took its memory.
-            Err(error)
-                if self.engine == Engine::Auto
-                    && !plan.device_items().is_empty()
-                    && place::leaves_it_to_the_cpu(&error) =>
-            {
-                let on_cpu = self.stay_on_cpu(error.to_string());
-                self.check_plan(&request.plan(self)?)?;
-                Some(on_cpu)
+    /// Answers a request on the calling thread.
+    fn solve_here<R: Request>(&self, mut request: R) -> Result<R::Answer> {
+        let mut decision = self.closing_a_lost_device(request.decide(self, None))?;
+        loop {
+            let answer = self.check_plan(&decision.plan).and_then(|()| {
+                let turn = request.takes_a_turn(&decision).then(|| self.turns.wait(self.team.threads()));
+                match turn {
+                    Some(turn) if !turn.has_team() => request.run(self, &Team::alone(), &decision),
+                    _turn => request.run(self, &self.team, &decision),
+                }
+            });
+            match self.closing_a_lost_device(answer) {
+                Ok(answer) => return Ok(answer),
+                Err(error) => decision = request.decide_again(self, None, &decision, error)?,
             }
-            checked => checked.map(|()| None)?,
-        };
-        request.solve_on(self)
+        }
     }
 
     /// Breadth-first search from one source, with predecessors.
@@ -308,24 +352,6 @@ impl<'g> Solver<'g> {
     }
 }
 
-fn attach_distances<L: Lane>(
-    solver: &Solver<'_>,
-    adjacency: Adjacency<'_, L::Weight>,
-    tree: &mut ShortestPathTree,
-    distances: Vec<L::Distance>,
-    distances_only: bool,
-) -> Result<()> {
-    if !distances_only && tree.predecessors.is_none() {
-        let start = Instant::now();
-        let negative = tree.problem == Problem::Sssp && solver.graph.has_negative_weights();
-        let derive = || derive_predecessors::<L>(adjacency, &tree.sources, &distances, negative);
-        tree.predecessors = Some(solver.team.install(derive)?);
-        tree.report.seconds.predecessors = start.elapsed().as_secs_f64();
-    }
-    tree.distances = L::Distance::into_distances(distances);
-    Ok(())
-}
-
 /// The cutoff or the distance of the farthest target, whichever is less.
 fn radius_of_ball<D: DistanceValue>(distances: &[D], targets: &[VertexId], cutoff: D) -> D {
     let farthest = targets.iter().map(|&target| distances[target as usize]).reduce(|a, b| if a < b { b } else { a });
@@ -343,7 +369,7 @@ fn trim_to_ball<D: DistanceValue>(distances: &mut [D], targets: &[VertexId], cut
 }
 
 /// What a search takes beyond the graph.
-fn plan_search(solver: &Solver<'_>, bytes_per_distance: u64, distances_only: bool) -> Plan {
+fn plan_search(solver: &Solver, bytes_per_distance: u64, distances_only: bool) -> Plan {
     let vertices = solver.graph.vertices() as u64;
     let mut plan = Plan::new();
     plan.memory("distances", vertices * bytes_per_distance);

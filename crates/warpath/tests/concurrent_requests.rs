@@ -49,15 +49,15 @@ fn random_graph(seed: u64, vertices: u64, arcs: u64) -> Graph {
     Graph::from_edges(arcs.collect::<Vec<_>>()).unwrap()
 }
 
-fn solver(graph: &Graph, threads: usize) -> Solver<'_> {
-    Solver::builder(graph).engine(Engine::Cpu).threads(threads).open().unwrap()
+fn solver(graph: &Graph, threads: usize) -> Solver {
+    Solver::builder(graph.clone()).engine(Engine::Cpu).threads(threads).open().unwrap()
 }
 
 /// How many kinds of requests [`request`] knows.
 const KINDS: usize = 12;
 
 /// Puts a request of this kind; returns a number that its answer has, whoever asks.
-fn request(solver: &Solver<'_>, kind: usize, source: u32) -> Result<u64> {
+fn request(solver: &Solver, kind: usize, source: u32) -> Result<u64> {
     let two = [source, source + 1];
     let mut sum = 0;
     let add = |tree: ShortestPathTree| {
@@ -77,8 +77,8 @@ fn request(solver: &Solver<'_>, kind: usize, source: u32) -> Result<u64> {
         9 => solver.solve_each(Bfs::from(0), &[source; 70], add).map(|()| sum)?,
         10 => solver.solve(Bfs::from(source).algorithm("direction-optimizing").count_paths())?.reached(),
         _ => {
-            let plan = solver.plan(&Apsp::all())?.memory_bytes();
-            plan.min(solver.plan_each(&Sssp::from(0), &two)?.memory_bytes())
+            let plan = solver.decide(&Apsp::all())?.plan().memory_bytes();
+            plan.min(solver.decide_each(&Sssp::from(0), &two)?.plan().memory_bytes())
         }
     })
 }
@@ -91,7 +91,7 @@ fn answers(graph: &Graph) -> Vec<u64> {
 fn a_rayon_loop_over_one_solver() {
     without_hanging(|| {
         let graph = graph(1);
-        let solver = Solver::new(&graph).unwrap();
+        let solver = Solver::new(graph.clone()).unwrap();
         let all: Vec<_> = (0..200).into_par_iter().map(|s| solver.solve(Apsp::all().from([s, s + 1]))).collect();
         assert!(all.into_iter().all(|matrix| matrix.is_ok_and(|matrix| matrix.sources().len() == 2)));
     });
@@ -139,7 +139,7 @@ fn what_a_graph_makes_once_is_made_for_many_at_once() {
 }
 
 /// Asserts that a solver refuses everything that a callback of it asks for.
-fn refuses_everything(solver: &Solver<'_>) {
+fn refuses_everything(solver: &Solver) {
     for kind in 0..KINDS {
         match request(solver, kind, 3) {
             Err(Error::InvalidRequest(message)) => assert!(message.contains("callback"), "{message}"),
@@ -166,7 +166,7 @@ impl<F: FnMut() -> Result<()> + Send> RowSink for Calling<F> {
 fn from_every_callback(
     graph: &Graph,
     threads: usize,
-    callback: impl Fn(&Solver<'_>) -> Result<()> + Sync,
+    callback: impl Fn(&Solver) -> Result<()> + Sync,
 ) -> Vec<Result<()>> {
     let solver = solver(graph, threads);
     let each = |_: ShortestPathTree| callback(&solver);
@@ -215,7 +215,7 @@ fn watchers_are_refused() {
         // The watcher has to outlive the solver that it asks.
         let graph: &'static Graph = Box::leak(Box::new(graph(6)));
         for threads in [1, 3] {
-            static WATCHED: Mutex<Option<&'static Solver<'static>>> = Mutex::new(None);
+            static WATCHED: Mutex<Option<&'static Solver>> = Mutex::new(None);
             let calls = &*Box::leak(Box::new(AtomicUsize::new(0)));
             let control = Control::new().watched_by(|_| {
                 let watched = *WATCHED.lock().unwrap();
@@ -224,8 +224,8 @@ fn watchers_are_refused() {
                     refuses_everything(watched);
                 }
             });
-            let solver = Solver::builder(graph).engine(Engine::Cpu).threads(threads).control(control).open().unwrap();
-            let solver: &'static Solver<'static> = Box::leak(Box::new(solver));
+            let solver = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(threads).control(control).open().unwrap();
+            let solver: &'static Solver = Box::leak(Box::new(solver));
             *WATCHED.lock().unwrap() = Some(solver);
             solver.solve(Apsp::all().from([1, 2, 3])).unwrap();
             solver.solve(Apsp::all().algorithm("tiled-floyd-warshall")).unwrap();
@@ -285,7 +285,7 @@ fn requests_cancelled_at_any_moment() {
             let (kind, threads) = (round % KINDS, round % 3 + 1);
             let control = Control::new();
             let moment = Duration::from_micros(random.below(3000));
-            let solver = Solver::builder(&graph).engine(Engine::Cpu).threads(threads).control(control.clone());
+            let solver = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(threads).control(control.clone());
             let solver = solver.open().unwrap();
             let ask = || {
                 std::thread::scope(|scope| {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use warpath::formats::check_output;
 use warpath::problems::{ApspSummary, DistanceMatrix, NpyWriter, RowReductions, RowSink};
 use warpath::tables::csv_field;
-use warpath::{Apsp, Error, Graph, Plan, Solver, VertexId};
+use warpath::{Apsp, Decision, Error, Graph, Solver, VertexId};
 
 use crate::arguments::{ApspArguments, Reduction, SolvingArguments};
 use crate::failure::Failure;
@@ -70,7 +70,8 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
         request = request.with_successors();
     }
     if plan.plan {
-        setup.print_plan(&solver, destination.plan(&solver, request)?, arguments.output.as_deref())?;
+        let decision = destination.decide(&solver, request)?;
+        setup.print_plan(&solver, &decision, |_| (), arguments.output.as_deref())?;
         return Ok(ExitCode::SUCCESS);
     }
     let (summary, write) = destination.solve(&solver, request, sources.as_deref(), targets.as_deref())?;
@@ -155,19 +156,19 @@ fn destination(arguments: &ApspArguments, setup: &Setup<'_>) -> Result<Destinati
 }
 
 impl Destination {
-    fn plan(&mut self, solver: &Solver<'_>, request: Apsp) -> Result<Plan, Failure> {
+    fn decide(&mut self, solver: &Solver, request: Apsp) -> Result<Decision, Failure> {
         Ok(match self {
-            Destination::Csv(_) => solver.plan(&request)?,
-            Destination::Nowhere(sink) => solver.plan(&request.into_sink(sink))?,
-            Destination::Npy(sink) => solver.plan(&request.into_sink(sink))?,
-            Destination::Reduction(sink, ..) => solver.plan(&request.into_sink(sink))?,
+            Destination::Csv(_) => solver.decide(&request)?,
+            Destination::Nowhere(sink) => solver.decide(&request.into_sink(sink))?,
+            Destination::Npy(sink) => solver.decide(&request.into_sink(sink))?,
+            Destination::Reduction(sink, ..) => solver.decide(&request.into_sink(sink))?,
         })
     }
 
     /// Solves, and writes what is to be written; returns how long that took beyond the solve.
     fn solve(
         &mut self,
-        solver: &Solver<'_>,
+        solver: &Solver,
         request: Apsp,
         sources: Option<&[VertexId]>,
         targets: Option<&[VertexId]>,

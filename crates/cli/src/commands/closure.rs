@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use warpath::problems::Report;
-use warpath::{Closure, Error};
+use warpath::{Closure, Error, Plan};
 
 use crate::arguments::{ClosureArguments, SolvingArguments};
 use crate::failure::Failure;
@@ -40,11 +40,14 @@ pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
     }
     let wants_matrix = matches!(output, Some((_, OutputKind::Npy)));
     if plan.plan {
-        let mut plan = if wants_matrix { solver.plan(&request)? } else { solver.plan(&request.counts_only())? };
-        if wants_matrix {
-            plan.disk("the matrix", (graph.vertices() as u64).saturating_pow(2));
-        }
-        setup.print_plan(&solver, plan, arguments.output.as_deref())?;
+        let decision =
+            if wants_matrix { solver.decide(&request)? } else { solver.decide(&request.counts_only())? };
+        let disk = |plan: &mut Plan| {
+            if wants_matrix {
+                plan.disk("the matrix", (graph.vertices() as u64).saturating_pow(2));
+            }
+        };
+        setup.print_plan(&solver, &decision, disk, arguments.output.as_deref())?;
         return Ok(ExitCode::SUCCESS);
     }
     let written =

@@ -55,7 +55,7 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
     };
     let (graph, load) = setup.load(&arguments.graph)?;
     if arguments.plan.plan {
-        setup.print_plan(&setup.solver(&graph)?, warpath::Plan::new(), None)?;
+        setup.print_plan_of_graph(&graph)?;
         return Ok(ExitCode::SUCCESS);
     }
     let Some(file) = file else {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use warpath::graph::{ComponentSizes, Statistics};
-use warpath::{Apsp, Bfs, Closure, Graph, Solver, Sssp};
+use warpath::{Apsp, Bfs, Closure, Decision, Graph, Solver, Sssp};
 
 use crate::arguments::InfoArguments;
 use crate::failure::Failure;
@@ -94,20 +94,20 @@ pub(crate) fn run(arguments: InfoArguments) -> Result<ExitCode, Failure> {
 }
 
 /// What solving each problem takes beyond the graph, as the solver plans it.
-fn memory_needs(graph: &Graph, solver: &Solver<'_>) -> BTreeMap<&'static str, u64> {
+fn memory_needs(graph: &Graph, solver: &Solver) -> BTreeMap<&'static str, u64> {
     let mut needs = BTreeMap::new();
-    let mut add = |name, plan: warpath::Result<warpath::Plan>| {
-        if let Ok(plan) = plan {
-            needs.insert(name, plan.memory_bytes());
+    let mut add = |name, decision: warpath::Result<Decision>| {
+        if let Ok(decision) = decision {
+            needs.insert(name, decision.plan().memory_bytes());
         }
     };
     if graph.vertices() > 0 {
-        add("bfs", solver.plan(&Bfs::from(0)));
-        add("sssp", solver.plan(&Sssp::from(0)));
+        add("bfs", solver.decide(&Bfs::from(0)));
+        add("sssp", solver.decide(&Sssp::from(0)));
     }
-    add("apsp", solver.plan(&Apsp::all()));
-    add("closure", solver.plan(&Closure::new()));
-    add("closure counts", solver.plan(&Closure::new().counts_only()));
+    add("apsp", solver.decide(&Apsp::all()));
+    add("closure", solver.decide(&Closure::new()));
+    add("closure counts", solver.decide(&Closure::new().counts_only()));
     needs
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
     let (from, to) = (graph.vertex(&arguments.from)?, graph.vertex(&arguments.to)?);
     let (solver, opening) = timed(|| setup.solver(&graph))?;
     if plan.plan {
-        setup.print_plan(&solver, solver.plan(&Sssp::from(from).to(to))?, None)?;
+        setup.print_plan(&solver, &solver.decide(&Sssp::from(from).to(to))?, |_| (), None)?;
         return Ok(ExitCode::SUCCESS);
     }
     let (path, report) = solver.path_and_report(from, to)?;
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
 }
 
 fn verify_path(
-    solver: &warpath::Solver<'_>,
+    solver: &warpath::Solver,
     from: warpath::VertexId,
     to: warpath::VertexId,
     length: Option<warpath::Distance>,

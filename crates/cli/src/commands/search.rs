@@ -96,11 +96,11 @@ impl SearchCommand<'_> {
         let independent = list.map(|file| read_vertices(&setup, &graph, file)).transpose()?;
         let (solver, opening) = timed(|| setup.solver(&graph))?;
         if self.solving.plan.plan {
-            let plan = match independent {
-                Some(sources) => solver.plan_each(&request(Vec::new(), targets), &sources)?,
-                None => solver.plan(&request(nearest, targets))?,
+            let decision = match independent {
+                Some(sources) => solver.decide_each(&request(Vec::new(), targets), &sources)?,
+                None => solver.decide(&request(nearest, targets))?,
             };
-            setup.print_plan(&solver, plan, self.search.output.as_deref())?;
+            setup.print_plan(&solver, &decision, |_| (), self.search.output.as_deref())?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut totals = Times { load, prepare: opening, ..Default::default() };

@@ -2,6 +2,7 @@
 //! all distances there, or to facts about all rows. Beside it is what `auto` predicts. Some rows are compared with searches of
 //! the CPU engine; of small graphs all rows.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use warpath::graph::{Distance, Distances, WeightKind, Weights, with_weights};
@@ -64,7 +65,7 @@ pub(super) fn heading() {
 /// Times one algorithm and prints a line.
 pub(super) fn time(
     name: &str,
-    graph: &Graph,
+    graph: &Arc<Graph>,
     algorithm: Option<&str>,
     into: Into,
     engine: &Engine,
@@ -78,9 +79,9 @@ pub(super) fn time(
     };
     let asked = |request: Apsp| algorithm.into_iter().fold(request, |request, algorithm| request.algorithm(algorithm));
     let fail = |error: warpath::Error| -> ! { panic!("{name}, {algorithm:?}: {error}") };
-    let gpu = Solver::builder(graph).engine(engine.clone());
+    let gpu = Solver::builder(graph.clone()).engine(engine.clone());
     let gpu = memory.into_iter().fold(gpu, |gpu, bytes| gpu.memory(bytes)).open().expect("threads can be started");
-    let cpu = Solver::builder(graph).engine(Engine::Cpu).open().expect("threads can be started");
+    let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).open().expect("threads can be started");
     let expected = cpu.solve(Apsp::all().from(sample.clone()).algorithm("batched")).expect("the searches work");
     let (mut on_device, mut on_host, mut seconds) = (Vec::new(), Vec::new(), Seconds::default());
     let (mut predicted, mut described, mut statistics) = (0.0, String::new(), String::new());

@@ -9,10 +9,11 @@ use crate::graph::VertexId;
 /// ```
 /// use warpath::{Apsp, Graph, Solver};
 /// let graph = Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)])?;
-/// let matrix = Solver::new(&graph)?.solve(Apsp::all())?;
+/// let solver = Solver::new(graph)?;
+/// let matrix = solver.solve(Apsp::all())?;
 /// assert_eq!(matrix.distance(0, 2).unwrap().to_f64(), 12.0);
 /// assert_eq!(matrix.distance(2, 0), None);
-/// matrix.verify(&graph)?;
+/// matrix.verify(solver.graph())?;
 /// # Ok::<(), warpath::Error>(())
 /// ```
 ///
@@ -69,7 +70,7 @@ impl Apsp {
     /// ```
     /// use warpath::{Apsp, Graph, Solver};
     /// let graph = Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)])?;
-    /// let matrix = Solver::new(&graph)?.solve(Apsp::all().with_successors())?;
+    /// let matrix = Solver::new(graph)?.solve(Apsp::all().with_successors())?;
     /// assert_eq!(matrix.found_successors().unwrap().get(0, 2), Some(1));
     /// # Ok::<(), warpath::Error>(())
     /// ```
@@ -80,7 +81,7 @@ impl Apsp {
 
     /// Hand the rows to `sink`, in blocks, instead of keeping the matrix.
     pub fn into_sink(self, sink: &mut dyn RowSink) -> ApspIntoSink<'_> {
-        ApspIntoSink { request: self, sink }
+        ApspIntoSink { request: self, sink, begun: false }
     }
 }
 
@@ -88,6 +89,8 @@ impl Apsp {
 pub struct ApspIntoSink<'s> {
     pub(crate) request: Apsp,
     pub(crate) sink: &'s mut dyn RowSink,
+    /// Whether the sink has rows.
+    pub(crate) begun: bool,
 }
 
 impl std::fmt::Debug for ApspIntoSink<'_> {

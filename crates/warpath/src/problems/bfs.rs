@@ -11,7 +11,7 @@ pub const UNREACHED: u32 = u32::MAX;
 /// ```
 /// use warpath::{Bfs, Graph, Solver};
 /// let graph = Graph::from_edges([(0, 1), (1, 2), (2, 3)])?;
-/// let tree = Solver::new(&graph)?.solve(Bfs::from([0, 3]).within(1))?;
+/// let tree = Solver::new(graph)?.solve(Bfs::from([0, 3]).within(1))?;
 /// assert_eq!(tree.reached(), 3);
 /// # Ok::<(), warpath::Error>(())
 /// ```

@@ -143,7 +143,7 @@ mod tests {
         let edges = [(0, 1, 4_u32), (1, 2, 3), (0, 2, 9), (2, 3, 0), (3, 2, 0), (3, 4, 1), (5, 0, 1)];
         let graph = Graph::from_edges(edges).unwrap();
         let mut tree: ShortestPathTree =
-            Solver::builder(&graph).threads(1).open().unwrap().solve(Sssp::from(0)).unwrap();
+            Solver::builder(graph.clone()).threads(1).open().unwrap().solve(Sssp::from(0)).unwrap();
         let (Distances::U32(distances), Some(predecessors)) = (&mut tree.distances, &mut tree.predecessors) else {
             panic!("other types");
         };
@@ -156,7 +156,7 @@ mod tests {
     fn a_source_may_be_nearer_from_another() {
         let edges = [(0, 1, -4_i32), (1, 2, 3), (3, 0, 7), (1, 4, 1), (2, 4, -9)];
         let graph = Graph::from_edges(edges).unwrap();
-        let solver = Solver::builder(&graph).threads(1).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(1).open().unwrap();
         let tree = solver.solve(Sssp::from([0, 1, 3])).unwrap();
         tree.verify(&graph).unwrap();
         let distances: Vec<_> = (0..5).map(|v| tree.distance(v).unwrap().to_f64()).collect();

@@ -23,7 +23,7 @@ const COUNTS: &str = "the number of vertices that each vertex reaches";
 /// ```
 /// use warpath::{Closure, Graph, Solver};
 /// let graph = Graph::from_edges([(0, 1), (1, 2), (2, 1), (3, 3)])?;
-/// let reachability = Solver::new(&graph)?.solve(Closure::new())?;
+/// let reachability = Solver::new(graph)?.solve(Closure::new())?;
 /// assert!(reachability.reaches(0, 2) && !reachability.reaches(2, 0));
 /// assert_eq!(reachability.row(1).collect::<Vec<_>>(), [1, 2]);
 /// assert_eq!(reachability.reachable_pairs(), 3 + 2 + 2 + 1);
@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn pairs_and_counts_are_written_by_name() {
         let graph = named();
-        let solver = Solver::new(&graph).unwrap();
+        let solver = Solver::new(graph.clone()).unwrap();
         let mut text = Vec::new();
         solver.solve(Closure::new()).unwrap().write_pairs(&graph, &mut text).unwrap();
         let expected = "from,to\na,a\na,\"b, c\"\n\"b, c\",a\n\"b, c\",\"b, c\"\n\"\"\"d\"\"\",\"\"\"d\"\"\"\n";
@@ -405,7 +405,7 @@ mod tests {
     fn npy_is_a_square_of_booleans() {
         let graph = Graph::from_edges((0..99).map(|v| (v, v + 1))).unwrap();
         for algorithm in ["condensation", "bit-warshall"] {
-            let reachability = Solver::new(&graph).unwrap().solve(Closure::new().algorithm(algorithm)).unwrap();
+            let reachability = Solver::new(graph.clone()).unwrap().solve(Closure::new().algorithm(algorithm)).unwrap();
             let mut bytes = Vec::new();
             reachability.write_npy(&mut bytes).unwrap();
             assert_eq!(bytes.len() as u64, reachability.npy_bytes());

@@ -305,7 +305,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn wrong_bits_are_found() {
         let graph = graph();
-        let solver = Solver::builder(&graph).threads(2).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(2).open().unwrap();
         for irreflexive in [false, true] {
             let request = if irreflexive { Closure::new().irreflexive() } else { Closure::new() };
             let right = solver.solve(request.clone()).unwrap().to_matrix().unwrap();

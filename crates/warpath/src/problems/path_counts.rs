@@ -111,7 +111,7 @@ mod tests {
             [(1, 2, false), (63, 1 << 63, false), (64, u64::MAX, true), (70, u64::MAX, true)]
         {
             let graph = Graph::from_edges(chain(links)).unwrap();
-            let tree = Solver::new(&graph).unwrap().solve(Bfs::from(0).count_paths()).unwrap();
+            let tree = Solver::new(graph.clone()).unwrap().solve(Bfs::from(0).count_paths()).unwrap();
             let counts = tree.path_counts().unwrap();
             assert_eq!((counts.counts[3 * links as usize], counts.saturated), (expected, saturated), "{links}");
             tree.verify(&graph).unwrap();
@@ -122,14 +122,14 @@ mod tests {
     fn parallel_arcs_count_apart() {
         let builder = GraphBuilder::new().parallel_edges(ParallelEdges::Keep);
         let graph = builder.build_from([(0, 1), (0, 1), (0, 1), (1, 2), (1, 2), (2, 2)]).unwrap();
-        let tree = Solver::new(&graph).unwrap().solve(Bfs::from(0).count_paths()).unwrap();
+        let tree = Solver::new(graph.clone()).unwrap().solve(Bfs::from(0).count_paths()).unwrap();
         assert_eq!(tree.path_counts().unwrap().counts, [1, 3, 6]);
     }
 
     #[test]
     fn wrong_counts_are_rejected() {
         let graph = Graph::from_edges([(0, 1), (0, 2), (1, 3), (2, 3)]).unwrap();
-        let tree = Solver::new(&graph).unwrap().solve(Bfs::from(0).count_paths()).unwrap();
+        let tree = Solver::new(graph.clone()).unwrap().solve(Bfs::from(0).count_paths()).unwrap();
         tree.verify(&graph).unwrap();
         for v in 0..4 {
             let mut wrong = tree.clone();

@@ -60,7 +60,7 @@ impl std::str::FromStr for Reduction {
 /// use warpath::{Apsp, Graph, Solver};
 /// let graph = Graph::from_edges([(0, 1), (1, 2), (2, 0)])?;
 /// let mut reductions = RowReductions::new([Reduction::Eccentricity, Reduction::Closeness]);
-/// Solver::new(&graph)?.solve(Apsp::all().into_sink(&mut reductions))?;
+/// Solver::new(graph)?.solve(Apsp::all().into_sink(&mut reductions))?;
 /// assert_eq!(reductions.eccentricities()[0].unwrap().to_f64(), 2.0);
 /// assert_eq!(reductions.closeness()[0], 2.0 / 3.0);
 /// # Ok::<(), warpath::Error>(())

@@ -9,7 +9,7 @@ use crate::{Error, Result};
 /// ```
 /// use warpath::{Graph, Solver, Sssp};
 /// let graph = Graph::from_edges([(0, 1, 0.5), (1, 2, 0.25), (0, 2, 2.0)])?;
-/// let tree = Solver::new(&graph)?.solve(Sssp::from(0).to(2))?;
+/// let tree = Solver::new(graph)?.solve(Sssp::from(0).to(2))?;
 /// assert_eq!(tree.path_to(2).unwrap().vertices(), [0, 1, 2]);
 /// # Ok::<(), warpath::Error>(())
 /// ```

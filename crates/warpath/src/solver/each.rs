@@ -1,4 +1,5 @@
-//! Many independent searches: one a source, each on one thread, as many at once as there are threads.
+//! Many independent searches: in batches that share work, one a source on one thread each, or one after another, as it was
+//! decided.
 //!
 //! Whole searches side by side need no barriers and no atomics, so they use the cores better than one parallel search
 //! after another. The trees are handed over in the order of the sources, on the calling thread, while the workers go
@@ -6,30 +7,32 @@
 
 mod queue;
 
-use std::sync::Mutex;
+use std::cell::Cell;
 
 use self::queue::{Queue, Stop, StopOnPanic};
+use super::decision::{Decision, Manner, Placed};
 use super::{Search, Solver};
 use crate::graph::VertexId;
 use crate::problems::ShortestPathTree;
 use crate::team::Team;
-use crate::{Engine, Error, Result};
+use crate::{Error, Plan, Result};
 
 /// How many trees a thread may be ahead of the hand-over.
 const AHEAD: usize = 2;
 
-impl<'g> Solver<'g> {
-    /// What [`Solver::solve_each`] would take at any time, beyond the graph itself: on a GPU a whole batch of searches, on
-    /// the CPU one of those that run side by side.
+/// What takes the trees.
+type Each<'e> = &'e mut dyn FnMut(ShortestPathTree) -> Result<()>;
+
+impl Solver {
+    /// How [`Solver::solve_each`] would go about these sources, and what it would take at any time, beyond the graph itself.
     ///
     /// # Errors
     ///
     /// If the request makes no sense for the solver's graph.
-    pub fn plan_each<S: Search>(&self, search: &S, sources: &[VertexId]) -> Result<crate::Plan> {
+    pub fn decide_each<S: Search>(&self, search: &S, sources: &[VertexId]) -> Result<Decision> {
         self.answer(|| {
-            self.cuda().expect_searches(sources.len());
-            let _one_again = OneSearch(self);
-            search.plan_together(self, sources)
+            let decision = search.decide(self, Some(sources.len()));
+            Ok(self.closing_a_lost_device(decision)?.without_choice())
         })
     }
 
@@ -38,7 +41,7 @@ impl<'g> Solver<'g> {
     /// ```
     /// let graph = warpath::Graph::from_edges([(0, 1, 5_u32), (1, 2, 7)])?;
     /// let mut reached = Vec::new();
-    /// warpath::Solver::new(&graph)?.solve_each(warpath::Sssp::from(0), &[0, 1, 2], |tree| {
+    /// warpath::Solver::new(graph)?.solve_each(warpath::Sssp::from(0), &[0, 1, 2], |tree| {
     ///     reached.push(tree.reached());
     ///     Ok(())
     /// })?;
@@ -60,93 +63,89 @@ impl<'g> Solver<'g> {
         sources: &[VertexId],
         mut each: impl FnMut(ShortestPathTree) -> Result<()> + Send,
     ) -> Result<()> {
-        self.answer(|| self.solve_each_here(search, sources, &mut each))
+        self.answer(|| self.solve_each_here(&search, sources, &mut each))
     }
 
-    fn solve_each_here<S: Search>(
-        &self,
-        search: S,
-        sources: &[VertexId],
-        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
-    ) -> Result<()> {
+    fn solve_each_here<S: Search>(&self, search: &S, sources: &[VertexId], each: Each<'_>) -> Result<()> {
         self.checked(sources, "source")?;
-        self.cuda().expect_searches(sources.len());
-        let _one_again = OneSearch(self);
-        if search.solve_together(self, sources, each)? {
+        if sources.is_empty() {
             return Ok(());
         }
-        let Some(&first) = sources.first() else { return Ok(()) };
-        let threads = self.team.threads();
-        let plan_of_one = search.starting_at(first).plan(self)?;
-        if threads == 1 || sources.len() == 1 || plan_of_one.device_bytes() > 0 {
-            return sources.iter().try_for_each(|&source| each(self.solve_here(search.starting_at(source))?));
-        }
-        let in_flight = (threads * (AHEAD + 1)).min(sources.len());
-        let mut plan = crate::Plan::new();
-        let one = plan_of_one.memory_bytes();
-        plan.memory(format!("{in_flight} searches at once"), one.saturating_mul(in_flight as u64));
-        plan.check(self.memory)?;
+        let decision = self.closing_a_lost_device(search.decide(self, Some(sources.len())))?;
+        self.solve_each_as(search, decision, sources, each)
+    }
 
-        let reason = search.engine_reason(self);
+    /// Searches as it was decided; where that fails, as is decided then.
+    pub(super) fn solve_each_as<S: Search>(
+        &self,
+        search: &S,
+        mut decision: Decision<S::Choice>,
+        sources: &[VertexId],
+        each: Each<'_>,
+    ) -> Result<()> {
+        let (handed_over, is_refused) = (Cell::new(0), Cell::new(false));
+        let mut hand_over = |tree| {
+            handed_over.set(handed_over.get() + 1);
+            each(tree).inspect_err(|_| is_refused.set(true))
+        };
+        let mut left = sources;
+        loop {
+            let result = self.check_plan(&decision.plan).and_then(|()| match decision.manner {
+                Manner::InBatches => search.run_batches(self, &decision, left, &mut hand_over),
+                Manner::SideBySide => self.run_side_by_side(search, &decision, left, &mut hand_over),
+                Manner::InTurn => left.iter().try_for_each(|&source| {
+                    hand_over(search.starting_at(source).run(self, &self.team, &decision)?)
+                }),
+            });
+            match self.closing_a_lost_device(result) {
+                Err(error) if !is_refused.get() => {
+                    left = &sources[handed_over.get()..];
+                    decision = search.decide_again(self, Some(left.len()), &decision, error)?;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    fn run_side_by_side<S: Search>(
+        &self,
+        search: &S,
+        decision: &Decision<S::Choice>,
+        sources: &[VertexId],
+        hand_over: Each<'_>,
+    ) -> Result<()> {
+        let threads = self.team.threads();
         let queue = Queue::new(sources.len(), threads * AHEAD);
         let work = || {
             let _stop = StopOnPanic::of(&queue);
             let _answering = self.answering();
-            let alone = Solver {
-                graph: self.graph,
-                team: Team::alone(),
-                control: self.control.clone(),
-                engine: Engine::Cpu,
-                limit: self.limit,
-                memory: self.memory,
-                statistics: self.statistics,
-                cuda: Mutex::default(),
-            };
+            let alone = Team::alone();
             while let Some(index) = queue.take() {
-                let answer = alone.solve_here(search.starting_at(sources[index]));
-                queue.put(index, answer);
+                queue.put(index, search.starting_at(sources[index]).run(self, &alone, decision));
             }
         };
-        // The workers wait for `each`. Those of the team have to be free meanwhile, for whatever `each` may wait for.
+        // The workers wait for `hand_over`. Those of the team have to be free meanwhile, for whatever it may wait for.
         Team::new(threads.min(sources.len()))?.run_beside(work, || {
-            // If `each` panics, too, the workers have nobody to wait for.
+            // If `hand_over` panics, too, the workers have nobody to wait for.
             let _stop = Stop::of(&queue);
             (0..sources.len()).try_for_each(|index| {
-                // It stops early only where a worker panicked, or `each` has failed.
-                let mut tree = queue.wait_for(index).unwrap_or(Err(Error::Interrupted))?;
-                tree.report.engine_reason.clone_from(&reason);
-                each(tree)
+                // It stops early only where a worker panicked, or `hand_over` has failed.
+                hand_over(queue.wait_for(index).unwrap_or(Err(Error::Interrupted))?)
             })
         })
     }
 
-    /// What goes on after a device failed: the rest of the searches, on the CPU.
-    pub(super) fn rest_on_cpu<S: Search>(
-        &self,
-        search: &S,
-        sources: &[VertexId],
-        failure: &Error,
-        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
-    ) -> Result<()> {
-        let cpu = Solver::builder(self.graph)
-            .threads(self.team.threads())
-            .control(self.control.clone())
-            .engine(Engine::Cpu)
-            .memory(self.memory)
-            .open()?;
-        cpu.solve_each_here(search.clone(), sources, &mut |mut tree| {
-            tree.report.engine_reason = failure.to_string();
-            each(tree)
-        })
-    }
-}
-
-/// Tells the solver, when it goes, that one search is to come.
-struct OneSearch<'s>(&'s Solver<'s>);
-
-impl Drop for OneSearch<'_> {
-    fn drop(&mut self) {
-        self.0.cuda().expect_searches(1);
+    /// How single searches are done, if so many are wanted, and what they take at any time if one takes this.
+    pub(super) fn single_searches(&self, many: Option<usize>, placed: &Placed, one: Plan) -> (Manner, Plan) {
+        let threads = self.team.threads();
+        let many = many.unwrap_or(1);
+        if placed.is_on_cuda() || threads == 1 || many <= 1 {
+            return (Manner::InTurn, one);
+        }
+        let in_flight = (threads * (AHEAD + 1)).min(many);
+        let mut plan = Plan::new();
+        plan.memory(format!("{in_flight} searches at once"), one.memory_bytes().saturating_mul(in_flight as u64));
+        (Manner::SideBySide, plan)
     }
 }
 
@@ -161,7 +160,7 @@ mod tests {
         for (name, graph) in graphs_of_every_shape::<u32>(5) {
             let sources: Vec<VertexId> = (0..graph.vertices() as VertexId).rev().step_by(7).chain([0, 0]).collect();
             for threads in [1, 2, 3] {
-                let solver = Solver::builder(&graph).threads(threads).open().unwrap();
+                let solver = Solver::builder(graph.clone()).threads(threads).open().unwrap();
                 let mut trees = Vec::new();
                 let mut keep = |tree| {
                     trees.push(tree);
@@ -188,7 +187,7 @@ mod tests {
     #[test]
     fn the_first_error_ends_it() {
         let graph = Graph::from_edges([(0, 1, 1_u32), (1, 2, 1)]).unwrap();
-        let solver = Solver::builder(&graph).threads(3).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(3).open().unwrap();
         let mut handed = 0;
         let result = solver.solve_each(Sssp::from(0), &[0; 50], |_| {
             handed += 1;

@@ -28,7 +28,7 @@ impl Drop for Answering {
     }
 }
 
-impl Solver<'_> {
+impl Solver {
     /// Marks the calling thread as one that works on a request to this solver.
     pub(super) fn answering(&self) -> Answering {
         ANSWERING.with_borrow_mut(|solvers| solvers.push(std::ptr::from_ref(self).addr()));

@@ -8,12 +8,12 @@ use crate::graph::{Csr, DistanceValue, I32Lane, Lane, U32Wide, UnitLane, VertexI
 use crate::problems::{Path, Report, Seconds, Sssp};
 use crate::{Engine, Error, Result};
 
-impl Solver<'_> {
+impl Solver {
     /// A shortest path from one vertex to another; `None` if there is none.
     ///
     /// ```
     /// let graph = warpath::Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)])?;
-    /// let path = warpath::Solver::new(&graph)?.path(0, 2)?.expect("2 is reachable");
+    /// let path = warpath::Solver::new(graph)?.path(0, 2)?.expect("2 is reachable");
     /// assert_eq!(path.vertices(), [0, 1, 2]);
     /// # Ok::<(), warpath::Error>(())
     /// ```
@@ -34,7 +34,7 @@ impl Solver<'_> {
     ///
     /// ```
     /// let graph = warpath::Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)])?;
-    /// let (path, report) = warpath::Solver::new(&graph)?.path_and_report(0, 2)?;
+    /// let (path, report) = warpath::Solver::new(graph)?.path_and_report(0, 2)?;
     /// assert_eq!(path.unwrap().edges().len(), 2);
     /// assert_eq!(report.engine, "cpu");
     /// # Ok::<(), warpath::Error>(())
@@ -110,6 +110,8 @@ impl Solver<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::Graph;
     use crate::testing::{Random, TestWeight, graphs_of_every_shape};
@@ -117,8 +119,9 @@ mod tests {
     fn paths_are_shortest<W: TestWeight>(seed: u64) {
         let mut random = Random(seed);
         for (name, graph) in graphs_of_every_shape::<W>(seed) {
+            let graph = Arc::new(graph);
             graph.transpose().unwrap();
-            let solver = Solver::builder(&graph).threads(1).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).open().unwrap();
             for _ in 0..12 {
                 let count = graph.vertices() as u64;
                 let (from, to) = (random.below(count) as VertexId, random.below(count) as VertexId);
@@ -155,8 +158,8 @@ mod tests {
 
     #[test]
     fn a_path_comes_with_a_report() {
-        let graph = Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)]).unwrap();
-        let solver = Solver::new(&graph).unwrap();
+        let graph = Arc::new(Graph::from_edges([(0, 1, 5_u32), (1, 2, 7), (0, 2, 20)]).unwrap());
+        let solver = Solver::new(graph.clone()).unwrap();
         let (path, report) = solver.path_and_report(0, 2).unwrap();
         assert_eq!(path, solver.path(0, 2).unwrap());
         let tree = solver.solve(Sssp::from(0).to(2)).unwrap();
@@ -164,7 +167,7 @@ mod tests {
         assert_eq!((&report.algorithm, &report.statistics), (&tree.report().algorithm, &tree.report().statistics));
         graph.transpose().unwrap();
         for (engine, reason) in [(Engine::Cpu, "asked for"), (Engine::Auto, "only there are searches from both ends")] {
-            let solver = Solver::builder(&graph).engine(engine).open().unwrap();
+            let solver = Solver::builder(graph.clone()).engine(engine).open().unwrap();
             let (path, report) = solver.path_and_report(0, 2).unwrap();
             assert_eq!(path.unwrap().vertices(), [0, 1, 2]);
             assert_eq!((&*report.engine, &*report.algorithm, report.lane), ("cpu", "bidirectional", U32Wide::NAME));
@@ -177,7 +180,7 @@ mod tests {
     #[test]
     fn negative_weights_and_missing_vertices() {
         let graph = Graph::from_edges([(0, 1, 5), (1, 2, -7), (0, 2, 1)]).unwrap();
-        let solver = Solver::new(&graph).unwrap();
+        let solver = Solver::new(graph.clone()).unwrap();
         assert_eq!(solver.path(0, 2).unwrap().unwrap().vertices(), [0, 1, 2]);
         assert!(solver.path(2, 0).unwrap().is_none());
         assert!(solver.path(0, 3).is_err() && solver.path(9, 0).is_err());

@@ -148,7 +148,7 @@ mod tests {
                 let (sources, targets) = ([draw(1), draw(3)], draw(2));
                 let expected = sources.each_ref().map(|sources| oracle(&graph, sources));
                 for threads in [1, 3] {
-                    let solver = Solver::builder(&graph).threads(threads).open().unwrap();
+                    let solver = Solver::builder(graph.clone()).threads(threads).open().unwrap();
                     for (sources, expected) in sources.iter().zip(&expected) {
                         let mut first: Option<crate::ShortestPathTree> = None;
                         for algorithm in ALGORITHMS_UNDER_TEST {
@@ -187,7 +187,7 @@ mod tests {
         let graph =
             GraphBuilder::new().direction(Direction::Undirected).build_from(star.chain(hub).chain(path)).unwrap();
         for threads in [1, 3] {
-            let solver = Solver::builder(&graph).threads(threads).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(threads).open().unwrap();
             for algorithm in ALGORITHMS_UNDER_TEST {
                 let tree = solver.solve(Bfs::from(0).algorithm(algorithm)).unwrap();
                 assert_eq!(tree.reached(), 3_601, "{algorithm}");
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn planted_errors_are_rejected() {
         let graph = Graph::from_edges([(0, 1), (1, 2), (0, 3), (3, 4), (4, 2), (2, 5)]).unwrap();
-        let tree = Solver::new(&graph).unwrap().bfs(0).unwrap();
+        let tree = Solver::new(graph.clone()).unwrap().bfs(0).unwrap();
         tree.verify(&graph).unwrap();
         for v in 0..6 {
             for wrong in [0, 1, 2, 3, UNREACHED] {
@@ -225,7 +225,7 @@ mod tests {
         let graph = Graph::from_edges((0..5000_u32).flat_map(|v| [(v, v + 1), (v, 0)])).unwrap();
         let control = Control::new();
         control.cancel();
-        let solver = Solver::builder(&graph).threads(2).control(control).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(2).control(control).open().unwrap();
         for algorithm in ALGORITHMS_UNDER_TEST {
             let result = solver.solve(Bfs::from(0).algorithm(algorithm));
             assert!(matches!(result, Err(crate::Error::Interrupted)), "{algorithm}");
@@ -241,7 +241,7 @@ mod tests {
             let (name, reason) = choose(graph);
             assert!(ALGORITHMS.iter().any(|algorithm| algorithm.info.name == name));
             assert_eq!((name, reason.contains("arcs a vertex")), (expected, true));
-            let tree = Solver::new(graph).unwrap().bfs(0).unwrap();
+            let tree = Solver::new(graph.clone()).unwrap().bfs(0).unwrap();
             assert_eq!((tree.report().algorithm.as_str(), &tree.report().reason), (expected, &reason));
         }
     }

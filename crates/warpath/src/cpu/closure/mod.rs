@@ -134,7 +134,7 @@ mod tests {
             let counts: Vec<u64> = expected.iter().map(|row| row.iter().filter(|&&bit| bit).count() as u64).collect();
             for (algorithm, threads) in ALGORITHMS.iter().flat_map(|algorithm| [(algorithm, 1), (algorithm, 2)]) {
                 let name = format!("{name}, {}, {threads} threads, irreflexive {irreflexive}", algorithm.info.name);
-                let solver = Solver::builder(graph).threads(threads).open().unwrap();
+                let solver = Solver::builder(graph.clone()).threads(threads).open().unwrap();
                 let request = request.clone().algorithm(algorithm.info.name);
                 let reachability = solver.solve(request.clone()).unwrap();
                 reachability.verify(graph).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -190,7 +190,7 @@ mod tests {
             graph.edges().for_each(|(u, v, _)| {
                 oracle.add_edge(nodes[u as usize], nodes[v as usize], ());
             });
-            let reachability = Solver::new(&graph).unwrap().solve(Closure::new()).unwrap();
+            let reachability = Solver::new(graph.clone()).unwrap().solve(Closure::new()).unwrap();
             for u in (0..graph.vertices()).step_by(7) {
                 for v in 0..graph.vertices() {
                     let reaches = petgraph::algo::has_path_connecting(&oracle, nodes[u], nodes[v], None);

@@ -155,7 +155,7 @@ mod tests {
             let singles = Graph::from_edges(edges.iter().map(|&(u, v, w)| (u, v, w as f32))).unwrap();
             let (expected, cycle) = naive(&graph, 0);
             for graph in [graph, floats, singles] {
-                match Solver::builder(&graph).threads(1).open().unwrap().sssp(0) {
+                match Solver::builder(graph.clone()).threads(1).open().unwrap().sssp(0) {
                     Ok(tree) => {
                         assert!(!cycle);
                         without += 1;
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn unreachable_cycles_do_not_count() {
         let graph = Graph::from_edges([(0, 1, 4), (2, 3, -5), (3, 2, 1), (2, 0, -1)]).unwrap();
-        let tree = Solver::new(&graph).unwrap().sssp(0).unwrap();
+        let tree = Solver::new(graph.clone()).unwrap().sssp(0).unwrap();
         assert_eq!(tree.reached(), 2);
         tree.verify(&graph).unwrap();
     }
@@ -200,7 +200,7 @@ mod tests {
             let start = random.below(1 << 20) as f64 / 7.0;
             let edges = (0..length).map(|v| (v, (v + 1) % length, weights[v as usize]));
             let graph = Graph::from_edges(edges.chain([(length, 0, start), (1, length + 1, 0.1)])).unwrap();
-            match Solver::builder(&graph).threads(1).open().unwrap().sssp(length) {
+            match Solver::builder(graph.clone()).threads(1).open().unwrap().sssp(length) {
                 Ok(tree) => {
                     tree.verify(&graph).unwrap_or_else(|error| panic!("{trial}: {error}"));
                     assert_eq!(tree.reached(), u64::from(length) + 2);
@@ -214,11 +214,11 @@ mod tests {
     #[test]
     fn a_negative_self_loop_is_a_cycle_and_a_long_one_is_found_early() {
         let graph = Graph::from_edges([(0, 1, 1), (1, 1, -1)]).unwrap();
-        assert!(matches!(Solver::new(&graph).unwrap().sssp(0), Err(Error::NegativeCycle(_))));
+        assert!(matches!(Solver::new(graph.clone()).unwrap().sssp(0), Err(Error::NegativeCycle(_))));
         let count = 20_000;
         let long = (0..count).map(|v| (v, (v + 1) % count, if v == 7 { -count } else { 1 }));
         let graph = Graph::from_edges(long.map(|(u, v, w)| (u as u32, v as u32, w))).unwrap();
-        let Err(Error::NegativeCycle(cycle)) = Solver::new(&graph).unwrap().solve(Sssp::from(0)) else { panic!() };
+        let Err(Error::NegativeCycle(cycle)) = Solver::new(graph.clone()).unwrap().solve(Sssp::from(0)) else { panic!() };
         assert_eq!((cycle.edges().len(), cycle.length()), (20_000, -1.0));
     }
 }

@@ -197,7 +197,7 @@ mod tests {
             let expected = expected::<W>(&graph, source);
             let mut first: Option<[ShortestPathTree; 4]> = None;
             for threads in [1, 3] {
-                let solver = Solver::builder(&graph).threads(threads).open().unwrap();
+                let solver = Solver::builder(graph.clone()).threads(threads).open().unwrap();
                 // Only delta-stepping uses more than one thread.
                 let algorithms = if threads == 1 { &ALGORITHMS[..] } else { &ALGORITHMS[2..6] };
                 for algorithm in algorithms.iter().copied().map(Some).chain([None]) {
@@ -264,11 +264,11 @@ mod tests {
         let edges = (0..5_u32).map(|v| (v, v + 1, u32::MAX)).chain([(6, 7, 1)]);
         let graph = Graph::from_edges(edges).unwrap();
         for algorithm in ALGORITHMS {
-            let tree = Solver::new(&graph).unwrap().solve(Sssp::from(0).algorithm(algorithm)).unwrap();
+            let tree = Solver::new(graph.clone()).unwrap().solve(Sssp::from(0).algorithm(algorithm)).unwrap();
             tree.verify(&graph).unwrap();
             assert!(tree.report().repeated_wide);
             assert_eq!(tree.distance(5).unwrap().to_f64(), 5.0 * f64::from(u32::MAX));
-            let near = Solver::new(&graph).unwrap().solve(Sssp::from(6).algorithm(algorithm)).unwrap();
+            let near = Solver::new(graph.clone()).unwrap().solve(Sssp::from(6).algorithm(algorithm)).unwrap();
             assert!(!near.report().repeated_wide);
         }
     }
@@ -282,7 +282,7 @@ mod tests {
         let graph = Graph::from_edges(edges).unwrap();
         let expected = expected::<u32>(&graph, 5);
         for threads in [1, 2, 4] {
-            let solver = Solver::builder(&graph).threads(threads).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(threads).open().unwrap();
             for algorithm in ["delta-stepping", "delta-stepping:delta=1", "delta-stepping:delta=100"] {
                 let tree = solver.solve(Sssp::from(5).algorithm(algorithm)).unwrap();
                 assert_eq!(u32::distances(tree.distances()), expected, "{algorithm}, {threads} threads");
@@ -309,7 +309,7 @@ mod tests {
             for source in [0, last + 20, last + 45, last + 60] {
                 let expected = expected::<u32>(&graph, source);
                 for threads in [1, 2, 4] {
-                    let solver = Solver::builder(&graph).threads(threads).open().unwrap();
+                    let solver = Solver::builder(graph.clone()).threads(threads).open().unwrap();
                     for algorithm in ["delta-stepping", "delta-stepping:delta=0.3", "delta-stepping:delta=100"] {
                         let request = Sssp::from(source).algorithm(algorithm);
                         let tree = solver.solve(request.clone()).unwrap();
@@ -329,7 +329,7 @@ mod tests {
         for threads in [1, 3] {
             let control = Control::new();
             control.cancel();
-            let solver = Solver::builder(&graph).threads(threads).control(control).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(threads).control(control).open().unwrap();
             for algorithm in ["dijkstra", "bellman-ford", "delta-stepping"] {
                 let result = solver.solve(Sssp::from(0).algorithm(algorithm));
                 assert!(matches!(result, Err(crate::Error::Interrupted)), "{algorithm}");

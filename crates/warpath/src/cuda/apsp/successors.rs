@@ -325,7 +325,7 @@ mod tests {
         way: Way,
     ) -> Option<bool> {
         let mut written = false;
-        let cpu = Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap();
+        let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
         let expected = cpu.solve(Apsp::all().from(sources).algorithm("batched")).unwrap().successors(graph).unwrap();
         let (algorithm, parameters) = parse_algorithm(ALGORITHMS, ApspAlgorithm::info, algorithm).unwrap();
         let ApspAlgorithm::OnMatrix(algorithm) = algorithm else { panic!("no algorithm on a matrix") };
@@ -466,11 +466,11 @@ mod tests {
         let zeros = graph_of(90, random_arcs(32, 90, 300, &[0, 1, 5]), false);
         let floats = Graph::from_edges(arcs.iter().map(|&(u, v, weight)| (u, v, weight as f32 / 7.0))).unwrap();
         for graph in [&positive, &zeros, &floats] {
-            let cpu = Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap();
+            let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
             let requests =
                 [Apsp::all(), Apsp::all().from([89, 3, 3, 12]), Apsp::all().from([4]).to([2]), Apsp::all().from([])];
             for device in devices(41) {
-                let gpu = Solver::builder(graph).threads(1).device(device).open().unwrap();
+                let gpu = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
                 for request in &requests {
                     let expected = cpu.solve(request.clone().with_successors()).unwrap();
                     let found = gpu.solve(request.clone().with_successors().verified()).unwrap();
@@ -489,7 +489,7 @@ mod tests {
                 found.successors = Some(crate::problems::Successors::new(vec![NO_VERTEX; 90 * 90], 90));
                 assert!(found.verify(graph).unwrap_err().to_string().contains("wrong successors"));
                 assert!(gpu.solve(Apsp::all().with_successors().into_sink(&mut ())).is_err());
-                let plan = |request: &Apsp| gpu.plan(request).unwrap().device_bytes();
+                let plan = |request: &Apsp| gpu.decide(request).unwrap().plan().device_bytes();
                 let floats = matches!(graph.weights(), crate::graph::Weights::F32(_));
                 let more = plan(&Apsp::all().with_successors()) - plan(&Apsp::all());
                 assert!(if floats { more == 0 } else { more > 2 * 90 * 90 * 4 }, "{more}");

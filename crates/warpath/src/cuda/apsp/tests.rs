@@ -31,12 +31,12 @@ fn suited(algorithm: &str, graph: &Graph) -> String {
     })
 }
 
-pub(super) fn on_cpu(graph: &Graph) -> Solver<'_> {
-    Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap()
+pub(super) fn on_cpu(graph: &Graph) -> Solver {
+    Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap()
 }
 
-fn on(device: Arc<dyn Device>, graph: &Graph) -> Solver<'_> {
-    Solver::builder(graph).threads(1).device(device).open().unwrap()
+fn on(device: Arc<dyn Device>, graph: &Graph) -> Solver {
+    Solver::builder(graph.clone()).threads(1).device(device).open().unwrap()
 }
 
 /// Equal, but for the order in which floats were added up.
@@ -244,7 +244,7 @@ fn rows_and_columns_asked_for() {
 fn what_does_not_fit_is_refused_and_work_can_be_cancelled() {
     let graph = random_graph(6, 600, 2, 0, |length| length as u32);
     for device in devices(6) {
-        let small = Solver::builder(&graph).threads(1).device(device.clone()).memory(1 << 20).open().unwrap();
+        let small = Solver::builder(graph.clone()).threads(1).device(device.clone()).memory(1 << 20).open().unwrap();
         match small.solve(Apsp::all().algorithm("blocked-floyd-warshall")) {
             // 608 x 608 cells of 4 bytes.
             Err(Error::OutOfMemory { needed, available, .. }) => {
@@ -256,7 +256,7 @@ fn what_does_not_fit_is_refused_and_work_can_be_cancelled() {
             let control = Control::new();
             let inner = control.clone();
             let control = control.watched_by(move |_| inner.cancel());
-            let solver = Solver::builder(&graph).threads(1).device(device.clone()).control(control).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).device(device.clone()).control(control).open().unwrap();
             let cancelled = solver.solve(Apsp::all().algorithm(algorithm));
             assert!(matches!(cancelled, Err(Error::Interrupted)), "{algorithm}");
         }

@@ -182,7 +182,7 @@ pub(crate) mod tests {
             };
             let sources = draw(3);
             let target = draw(1);
-            let cpu = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap();
+            let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
             let requests = [
                 Bfs::from(sources[0]),
                 Bfs::from(sources.as_slice()),
@@ -191,7 +191,7 @@ pub(crate) mod tests {
             ];
             let expected = requests.clone().map(|request| cpu.solve(request).unwrap());
             for device in devices(seed) {
-                let gpu = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+                let gpu = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
                 for (index, algorithm) in UNDER_TEST.into_iter().enumerate() {
                     if cfg!(emulator_sanitized) && (turn + index) % 2 == 1 {
                         continue;
@@ -225,9 +225,9 @@ pub(crate) mod tests {
     fn offsets_of_64_bits_lead_to_the_same_trees() {
         for (turn, (name, graph)) in graphs_of_every_shape::<Unit>(6).into_iter().enumerate().step_by(2) {
             let request = Bfs::from((graph.vertices() / 2) as VertexId);
-            let expected = Solver::builder(&graph).engine(Engine::Cpu).open().unwrap().solve(request.clone()).unwrap();
+            let expected = Solver::builder(graph.clone()).engine(Engine::Cpu).open().unwrap().solve(request.clone()).unwrap();
             for device in devices(6) {
-                let gpu = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+                let gpu = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
                 let algorithm = [UNDER_TEST[0], UNDER_TEST[2], UNDER_TEST[3], "many-sources:threads=64"][turn / 2 % 4];
                 crate::cuda::graph::WIDE_OFFSETS.set(true);
                 let tree = gpu.solve(request.clone().algorithm(algorithm)).unwrap();
@@ -245,7 +245,7 @@ pub(crate) mod tests {
         let edges: Vec<(u32, u32)> = hub.chain([(61, 1), (1, 2)]).collect();
         let graph = GraphBuilder::new().parallel_edges(ParallelEdges::Keep).build_from(edges).unwrap();
         for device in devices(1) {
-            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
             for algorithm in ["direction-optimizing:bottom-up=0,top-down=0", "multi-hop", "queue"] {
                 let tree = solver.solve(Bfs::from(61).algorithm(algorithm)).unwrap();
                 assert_eq!(tree.distance(2).map(|distance| distance.to_f64()), Some(2.0), "{algorithm}");
@@ -260,7 +260,7 @@ pub(crate) mod tests {
         // A tree of degree 50: the second level is wider than what one block of 32 threads may append.
         let graph = Graph::from_edges((1..2551_u32).map(|v| ((v - 1) / 50, v))).unwrap();
         for device in devices(2) {
-            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
             let tree = solver.solve(Bfs::from(0).algorithm("multi-hop:radius=1,threads=32,blocks=1")).unwrap();
             tree.verify(&graph).unwrap();
             assert_eq!(tree.reached(), graph.vertices() as u64);
@@ -273,7 +273,7 @@ pub(crate) mod tests {
     fn graphs_with_hubs_are_searched_level_by_level() {
         let graph = Graph::from_edges((1..600_u32).flat_map(|v| [(0, v), (v, v / 2 + 600)])).unwrap();
         for device in devices(2) {
-            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
             let tree = solver.solve(Bfs::from(0).algorithm("multi-hop")).unwrap();
             tree.verify(&graph).unwrap();
             assert_eq!(tree.reached(), graph.vertices() as u64);
@@ -285,8 +285,8 @@ pub(crate) mod tests {
     fn memory_is_planned_and_refused_with_the_numbers() {
         let graph = Graph::from_edges((0..100_u32).map(|v| (v, v + 1))).unwrap();
         for device in devices(1) {
-            let solver = Solver::builder(&graph).threads(1).memory(1000).device(device).open().unwrap();
-            let needed = solver.plan(&Bfs::from(0)).unwrap().device_bytes();
+            let solver = Solver::builder(graph.clone()).threads(1).memory(1000).device(device).open().unwrap();
+            let needed = solver.decide(&Bfs::from(0)).unwrap().plan().device_bytes();
             let refused = solver.solve(Bfs::from(0));
             assert!(
                 matches!(refused, Err(Error::OutOfMemory { needed: n, available: 1000, .. }) if n == needed),
@@ -300,7 +300,7 @@ pub(crate) mod tests {
         let graph = Graph::from_edges((0..10_u32).map(|v| (v, v + 1))).unwrap();
         for device in devices(1) {
             let control = Control::new();
-            let solver = Solver::builder(&graph).threads(1).device(device).control(control.clone()).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).device(device).control(control.clone()).open().unwrap();
             for wrong in ["queue:threads=33", "queue:threads=65536", "queue:threads=31", "sequential"] {
                 let error = solver.solve(Bfs::from(0).algorithm(wrong)).unwrap_err();
                 assert!(matches!(error, Error::InvalidRequest(_)), "{wrong}: {error}");
@@ -319,9 +319,9 @@ pub(crate) mod tests {
     #[test]
     fn the_printed_algorithm_counts_its_errors() {
         let graph = Graph::from_edges((0..300_u32).flat_map(|v| (1..5).map(move |k| (v, v * k * 7 % 301)))).unwrap();
-        let right = Solver::builder(&graph).engine(Engine::Cpu).open().unwrap().bfs(1).unwrap();
+        let right = Solver::builder(graph.clone()).engine(Engine::Cpu).open().unwrap().bfs(1).unwrap();
         for device in devices(3) {
-            let solver = Solver::builder(&graph).device(device).open().unwrap();
+            let solver = Solver::builder(graph.clone()).device(device).open().unwrap();
             let printed = solver.solve(Bfs::from(1).algorithm("vertex-parallel-as-printed:threads=32")).unwrap();
             let wrong =
                 (0..graph.vertices() as VertexId).filter(|&v| printed.distance(v) != right.distance(v)).count() as u64;

@@ -294,7 +294,7 @@ mod tests {
 
     /// Searches from these sources, compares every level with those of the CPU engine, and returns what was counted.
     fn check(many: &mut ManySources, graph: &Graph, sources: &[VertexId], context: &str) -> Statistics {
-        let cpu = Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap();
+        let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
         many.start_each(sources, &Control::new()).unwrap();
         let statistics = many.finish(&Control::new()).unwrap_or_else(|error| panic!("{context}: {error}"));
         for (index, &source) in sources.iter().enumerate() {

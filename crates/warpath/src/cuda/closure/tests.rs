@@ -10,11 +10,11 @@ use crate::{Closure, Engine, Error, Solver};
 const MOST_VERTICES_OF_PAPERS: usize = 70;
 
 fn agrees_with_the_cpu(name: &str, graph: &Graph, algorithms: &[&str], seed: u64) {
-    let cpu = Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap();
+    let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
     for request in [Closure::new(), Closure::new().irreflexive()] {
         let expected = cpu.solve(request.clone().algorithm("bit-warshall")).unwrap();
         for device in devices(seed) {
-            let gpu = Solver::builder(graph).threads(1).device(device).open().unwrap();
+            let gpu = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
             for algorithm in algorithms {
                 let found = gpu.solve(request.clone().algorithm(*algorithm)).unwrap();
                 assert_eq!(found.to_matrix().unwrap(), expected.to_matrix().unwrap(), "{name}, {algorithm}");
@@ -52,13 +52,13 @@ fn counts_and_refusals() {
     let mut random = Random(3);
     let arcs: Vec<_> = (0..900).map(|_| (random.below(500) as u32, random.below(500) as u32)).collect();
     let graph = Graph::from_edges(arcs).unwrap();
-    let cpu = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap();
+    let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
     for device in devices(7) {
-        let gpu = Solver::builder(&graph).threads(1).device(device.clone()).open().unwrap();
+        let gpu = Solver::builder(graph.clone()).threads(1).device(device.clone()).open().unwrap();
         let counts = gpu.solve(Closure::new().counts_only()).unwrap();
         assert_eq!(counts.counts(), cpu.solve(Closure::new().counts_only()).unwrap().counts());
         assert_eq!(counts.report().algorithm, "bit-warshall");
-        let small = Solver::builder(&graph).threads(1).device(device).memory(1 << 16).open().unwrap();
+        let small = Solver::builder(graph.clone()).threads(1).device(device).memory(1 << 16).open().unwrap();
         assert!(matches!(small.solve(Closure::new()), Err(Error::OutOfMemory { available: 65_536, .. })));
         let condensed = gpu.solve(Closure::new().algorithm("condensation").counts_only()).unwrap();
         assert_eq!((condensed.counts(), condensed.report().algorithm.as_str()), (counts.counts(), "condensation"));
@@ -82,16 +82,16 @@ fn condensed_matrices_are_triangles() {
     let graph = Graph::from_edges(arcs.into_iter().map(|(u, v)| (u as VertexId, v as VertexId))).unwrap();
     agrees_with_the_cpu("circles", &graph, &["condensation", "bit-warshall"], 5);
     for device in devices(5) {
-        let gpu = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+        let gpu = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
         let found = gpu.solve(Closure::new().algorithm("condensation")).unwrap();
-        let cpu = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap();
+        let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
         let expected = cpu.solve(Closure::new()).unwrap();
         let counted = |name| found.report().statistics.iter().find(|(counter, _)| *counter == name).unwrap().1;
         assert_eq!(counted("components") as usize, expected.condensed().unwrap().sizes.len());
         assert_eq!(counted("largest_component"), 3);
         assert_eq!(found.reachable_counts().unwrap(), expected.reachable_counts().unwrap());
         // Between vertices it takes a matrix of at least so many bits.
-        let bytes = gpu.plan(&Closure::new().algorithm("bit-warshall")).unwrap().device_bytes();
+        let bytes = gpu.decide(&Closure::new().algorithm("bit-warshall")).unwrap().plan().device_bytes();
         assert!(found.report().device_bytes < bytes);
     }
 }
@@ -113,10 +113,10 @@ fn rows_of_several_tiles() {
     let arcs: Vec<_> =
         (0..5_000).map(|_| (random.below(VERTICES) as VertexId, random.below(VERTICES) as VertexId)).collect();
     let graph = GraphBuilder::new().vertices(VERTICES).build_from(arcs).unwrap();
-    let cpu = Solver::builder(&graph).engine(Engine::Cpu).threads(2).open().unwrap();
+    let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(2).open().unwrap();
     let expected = cpu.solve(Closure::new()).unwrap();
     for device in devices(8) {
-        let gpu = Solver::builder(&graph).threads(2).device(device).open().unwrap();
+        let gpu = Solver::builder(graph.clone()).threads(2).device(device).open().unwrap();
         let found = gpu.solve(Closure::new().algorithm("bit-warshall")).unwrap();
         assert_eq!(found.to_matrix().unwrap(), expected.to_matrix().unwrap());
     }

@@ -232,7 +232,7 @@ mod tests {
     }
 
     /// Solves and panics if the answer is wrong.
-    fn solve(solver: &Solver<'_>, problem: Problem, algorithm: &str) -> Result<()> {
+    fn solve(solver: &Solver, problem: Problem, algorithm: &str) -> Result<()> {
         Answer::of(solver, problem, Some(algorithm))?.verify(solver.graph()).unwrap();
         Ok(())
     }
@@ -257,7 +257,7 @@ mod tests {
             let failing = Arc::new(Failing::new(1, fault, call));
             let there = (1..devices).map(|other| Arc::new(Emulator::new(other as u64)) as Arc<dyn Device>);
             let there: Vec<_> = std::iter::once(failing.clone() as Arc<dyn Device>).chain(there).collect();
-            let solver = Solver::builder(graph).threads(1).devices(there).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).devices(there).open().unwrap();
             let first = solve(&solver, problem, algorithm);
             assert!(failing.has_failed() || first.is_ok(), "{context}: {first:?}");
             check(first, &context);
@@ -320,7 +320,7 @@ mod tests {
         let mut call = 1;
         loop {
             let failing = Arc::new(Failing::new(1, Fault::Lost, call));
-            let builder = Solver::builder(&graph).threads(1).device(failing.clone());
+            let builder = Solver::builder(graph.clone()).threads(1).device(failing.clone());
             let solver = builder.engine(Engine::Auto).open().unwrap();
             let tree = solver.solve(Sssp::from(0)).unwrap_or_else(|error| panic!("call {call}: {error}"));
             tree.verify(&graph).unwrap();

@@ -88,6 +88,14 @@ const HEADER_WORDS: usize = 2;
 pub(crate) struct FatBinary(Vec<u64>);
 
 impl FatBinary {
+    /// PTX.
+    #[cfg(test)]
+    pub(crate) fn of_text(text: &[u8]) -> Self {
+        let mut words = vec![0_u64; text.len().div_ceil(8)];
+        bytemuck::cast_slice_mut::<_, u8>(&mut words)[..text.len()].copy_from_slice(text);
+        FatBinary(words)
+    }
+
     /// Where it is. The driver reads it as words; it says itself how long it is.
     pub(crate) fn as_ptr(&self) -> *const u64 {
         self.0.as_ptr()

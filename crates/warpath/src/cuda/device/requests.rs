@@ -20,7 +20,7 @@ pub(super) enum Answer {
 
 impl Answer {
     /// Has a solver answer a request for this problem; the algorithm is its own choice if none is asked for.
-    pub(super) fn of(solver: &Solver<'_>, problem: Problem, algorithm: Option<&str>) -> Result<Self> {
+    pub(super) fn of(solver: &Solver, problem: Problem, algorithm: Option<&str>) -> Result<Self> {
         let asked = |name: &str| name.to_owned();
         Ok(match problem {
             Problem::Bfs => Answer::Tree(solver.solve(Bfs { algorithm: algorithm.map(asked), ..Bfs::from(0) })?),

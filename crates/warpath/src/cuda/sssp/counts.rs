@@ -166,7 +166,7 @@ mod tests {
     /// What is told of a search from vertex 0 on each device: the counters, by name, and the frontiers.
     fn counted(graph: &Graph, request: Sssp, seed: u64, mut check: impl FnMut(&dyn Fn(&str) -> u64, &[u32])) {
         for device in devices(seed) {
-            let solver = Solver::builder(graph).threads(1).statistics(true).device(device).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).statistics(true).device(device).open().unwrap();
             let tree = solver.solve(request.clone()).unwrap();
             tree.verify(graph).unwrap();
             let Report { statistics, frontiers, .. } = tree.report();
@@ -275,16 +275,16 @@ mod tests {
             let (sizes, arcs_in_rounds) = synchronous_rounds(&graph, |arc| weights[arc]);
             for algorithm in ALL {
                 for device in devices(seed) {
-                    let plain = Solver::builder(&graph).threads(1).device(device.clone()).open().unwrap();
+                    let plain = Solver::builder(graph.clone()).threads(1).device(device.clone()).open().unwrap();
                     let plain = plain.solve(Sssp::from(0).algorithm(algorithm)).unwrap();
                     assert!(plain.report().statistics.iter().all(|(name, _)| *name != "improvements"), "{algorithm}");
                     assert!(plain.report().frontiers.is_empty(), "{algorithm}");
-                    let solver = Solver::builder(&graph).threads(1).statistics(true).device(device).open().unwrap();
+                    let solver = Solver::builder(graph.clone()).threads(1).statistics(true).device(device).open().unwrap();
                     let counting = solver.solve(Sssp::from(0).algorithm(algorithm)).unwrap();
                     assert_eq!(counting.distances(), plain.distances(), "{algorithm}");
                 }
                 counted(&graph, Sssp::from(0).algorithm(algorithm), seed, |counter, frontiers| {
-                    let tree = Solver::builder(&graph).engine(crate::Engine::Cpu).threads(1).open().unwrap().sssp(0);
+                    let tree = Solver::builder(graph.clone()).engine(crate::Engine::Cpu).threads(1).open().unwrap().sssp(0);
                     let tree = tree.unwrap();
                     let reached = |v: &u32| tree.distance(*v).is_some();
                     let degrees: u64 = (0..300).filter(reached).map(|v| graph.neighbors(v).len() as u64).sum();
@@ -320,7 +320,7 @@ mod tests {
             assert_eq!((counter("frontiers"), frontiers), (1100, &[1; 1024][..]));
         });
         for device in devices(5) {
-            let solver = Solver::builder(&path).threads(1).statistics(true).device(device).open().unwrap();
+            let solver = Solver::builder(path.clone()).threads(1).statistics(true).device(device).open().unwrap();
             let tree = solver.solve(Sssp::from(0).to(10).algorithm(algorithm)).unwrap();
             let told = |wanted: &str| tree.report().statistics.iter().any(|(name, _)| *name == wanted);
             assert!(told("wasted_improvements") && !told("wasted_relaxations"));

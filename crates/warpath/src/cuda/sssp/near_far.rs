@@ -365,10 +365,10 @@ mod tests {
 
     fn wide_offsets_find_the_same<W: TestWeight>(seed: u64) {
         for (name, graph) in graphs_of_every_shape::<W>(seed).into_iter().skip(seed as usize).step_by(9) {
-            let cpu = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap();
+            let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
             let expected = cpu.solve(Sssp::from(0)).unwrap();
             for device in devices(seed) {
-                let gpu = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+                let gpu = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
                 WIDE_OFFSETS.set(true);
                 let tree = gpu.solve(Sssp::from(0).algorithm("near-far:threads=64,blocks=3"));
                 WIDE_OFFSETS.set(false);

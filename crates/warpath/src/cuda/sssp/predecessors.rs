@@ -259,10 +259,10 @@ mod tests {
 
     /// The trees of these requests by these algorithms are those of the CPU, and prove themselves.
     fn agree(name: &str, graph: &Graph, algorithms: &[&str], requests: &[Sssp], seed: u64) {
-        let cpu = Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap();
+        let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
         let expected: Vec<_> = requests.iter().map(|request| cpu.solve(request.clone()).unwrap()).collect();
         for device in devices(seed) {
-            let gpu = Solver::builder(graph).threads(1).device(device).open().unwrap();
+            let gpu = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
             for algorithm in algorithms {
                 for (request, expected) in requests.iter().zip(&expected) {
                     let context = format!("{name}, {algorithm}, {request:?}");

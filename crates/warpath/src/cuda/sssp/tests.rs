@@ -65,10 +65,10 @@ fn agrees_with_the_cpu<W: TestWeight>(algorithms: &[&str], seed: u64, every: usi
             Sssp::from(source).to(targets),
             Sssp::from(source).within(cutoff).distances_only(),
         ];
-        let cpu = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap();
+        let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
         let expected = requests.clone().map(|request| cpu.solve(request.algorithm("bellman-ford")).unwrap());
         for device in devices(seed) {
-            let gpu = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+            let gpu = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
             for (index, algorithm) in algorithms.iter().enumerate() {
                 let now = (turn + index) % requests.len();
                 let (request, expected) = (&requests[now], &expected[now]);
@@ -131,9 +131,9 @@ fn near_and_far_go_all_ways() {
     let edges: Vec<(u32, u32, u32)> =
         tail.chain(hubs).chain(others).map(|(u, v)| (u, v, 1 + random.below(255) as u32)).collect();
     let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(edges).unwrap();
-    let expected = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap().sssp(1500).unwrap();
+    let expected = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap().sssp(1500).unwrap();
     for device in devices(13) {
-        let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
         let solve = |parameters: &str| {
             let request = Sssp::from(1500).algorithm(format!("near-far:threads=128,{parameters}"));
             let tree = solver.solve(request).unwrap();
@@ -160,9 +160,9 @@ fn graphs_without_neighborhoods_are_searched_by_mask() {
     let plateau: Vec<_> = (1..700_u32).map(|v| (v / 2, v, u32::from(v % 97 == 0))).collect();
     for edges in [hub, plateau] {
         let graph = Graph::from_edges(edges).unwrap();
-        let expected = Solver::builder(&graph).engine(Engine::Cpu).open().unwrap().sssp(0).unwrap();
+        let expected = Solver::builder(graph.clone()).engine(Engine::Cpu).open().unwrap().sssp(0).unwrap();
         for device in devices(2) {
-            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
             let tree = solver.solve(Sssp::from(0).algorithm("multi-hop")).unwrap();
             assert_eq!(tree.distances(), expected.distances());
             assert_eq!(tree.predecessors(), expected.predecessors());
@@ -178,7 +178,7 @@ fn a_bucket_too_large_for_the_queues_is_searched_by_mask() {
     let edges = (1..2551_u32).map(|v| ((v - 1) / 50, v, 10 + v % 3));
     let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(edges).unwrap();
     for device in devices(2) {
-        let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
         for (request, whole) in [(Sssp::from(0), true), (Sssp::from(0).within(23_u32), false)] {
             let tree = solver.solve(request.algorithm("multi-hop:threads=32,blocks=1,delta=2")).unwrap();
             tree.verify(&graph).unwrap();
@@ -199,9 +199,9 @@ fn defaults_fill_the_device() {
     let edges: Vec<(u32, u32, u32)> =
         (0..900).map(|_| (random.below(300) as u32, random.below(300) as u32, random.below(4) as u32 * 1000)).collect();
     let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(edges).unwrap();
-    let expected = Solver::builder(&graph).engine(Engine::Cpu).open().unwrap().sssp(5).unwrap();
+    let expected = Solver::builder(graph.clone()).engine(Engine::Cpu).open().unwrap().sssp(5).unwrap();
     for device in devices(8) {
-        let gpu = Solver::builder(&graph).device(device).open().unwrap();
+        let gpu = Solver::builder(graph.clone()).device(device).open().unwrap();
         for algorithm in
             ["mask", "bellman-ford", "bellman-ford:sync=shared", "work-efficient", "near-far", "many-sources", ""]
         {
@@ -227,7 +227,7 @@ fn distances_beyond_32_bits_move_to_the_wide_lane() {
     let edges = (0..5_u32).map(|v| (v, v + 1, u32::MAX)).chain([(6, 7, 1), (7, 8, u32::MAX - 1)]);
     let graph = Graph::from_edges(edges).unwrap();
     for device in devices(9) {
-        let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
         for algorithm in BELLMAN_FORD.iter().chain(&OTHERS).chain(&NEAR_FAR).chain(&MANY_SOURCES) {
             let solve = |source, wide| {
                 let tree = solver.solve(Sssp::from(source).algorithm(*algorithm)).unwrap();
@@ -247,7 +247,7 @@ fn distances_beyond_32_bits_move_to_the_wide_lane() {
 fn floats_beyond_their_range_are_told() {
     let graph = Graph::from_edges([(0, 1, 3e38_f32), (1, 2, 3e38), (3, 1, 1.0)]).unwrap();
     for device in devices(10) {
-        let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
         for algorithm in ["mask", "bellman-ford", "work-efficient", "near-far", "many-sources"] {
             let refused = solver.solve(Sssp::from(0).algorithm(algorithm));
             assert!(matches!(refused, Err(Error::DistanceOverflow { lane: "f32->f32" })), "{refused:?}");
@@ -271,9 +271,9 @@ fn weights_below_zero_agree_and_cycles_prove_themselves() {
             .chain([(0, vertices as u32 - 1, 5), (vertices as u32 - 1, 1, -3)])
             .collect();
         let graph = Graph::from_edges(edges).unwrap();
-        let expected = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap().sssp(0);
+        let expected = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap().sssp(0);
         for device in devices(trial as u64) {
-            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
             for algorithm in BELLMAN_FORD {
                 match (solver.solve(Sssp::from(0).algorithm(algorithm)), &expected) {
                     (Ok(tree), Ok(expected)) => {
@@ -312,7 +312,7 @@ fn steep_and_long_cycles_are_found() {
     ] {
         let graph = build(&mut *edges);
         for device in devices(12) {
-            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
             for algorithm in &BELLMAN_FORD[..3] {
                 match solver.solve(Sssp::from(0).algorithm(*algorithm)) {
                     Err(Error::NegativeCycle(cycle)) => assert_eq!(cycle.edges().len(), arcs),
@@ -327,11 +327,11 @@ fn steep_and_long_cycles_are_found() {
 fn memory_is_planned_and_refused_with_the_numbers() {
     let graph = Graph::from_edges((0..100_u32).map(|v| (v, v + 1, 7_u32))).unwrap();
     for device in devices(1) {
-        let solver = Solver::builder(&graph).threads(1).memory(1000).device(device).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(1).memory(1000).device(device).open().unwrap();
         for algorithm in ["mask", "bellman-ford:sync=shared", "work-efficient", "near-far", "many-sources", "multi-hop"]
         {
             let request = Sssp::from(0).algorithm(algorithm);
-            let needed = solver.plan(&request).unwrap().device_bytes();
+            let needed = solver.decide(&request).unwrap().plan().device_bytes();
             let refused = solver.solve(request);
             assert!(
                 matches!(refused, Err(Error::OutOfMemory { needed: n, available: 1000, .. }) if n == needed),
@@ -349,7 +349,7 @@ fn what_makes_no_sense_is_refused() {
     let double = Graph::from_edges([(0, 1, 0.1_f64), (1, 2, 0.5)]).unwrap();
     for device in devices(1) {
         let control = Control::new();
-        let solver = |graph| Solver::builder(graph).threads(1).device(device.clone()).control(control.clone()).open();
+        let solver = |graph: &Graph| Solver::builder(graph.clone()).threads(1).device(device.clone()).control(control.clone()).open();
         for (graph, wrong, because) in [
             (&positive, "mask:coarsening=3", "is not one of 1, 2, 4, 8, 16"),
             (&positive, "mask:threads=48", "not a power of two"),
@@ -393,11 +393,11 @@ fn the_unsynchronized_algorithm_counts_its_errors() {
     let middle = 1..200_u32;
     let edges = middle.clone().map(|v| (0, v, 1)).chain(middle.map(|v| (v, 200 + v % 3, v * 7919 % 1009)));
     let graph = Graph::from_edges(edges).unwrap();
-    let right = Solver::builder(&graph).engine(Engine::Cpu).open().unwrap().sssp(0).unwrap();
+    let right = Solver::builder(graph.clone()).engine(Engine::Cpu).open().unwrap().sssp(0).unwrap();
     let (mut wrong_in_all, mut runs) = (0, 0);
     for seed in 0..8 {
         for device in devices(seed) {
-            let solver = Solver::builder(&graph).device(device).open().unwrap();
+            let solver = Solver::builder(graph.clone()).device(device).open().unwrap();
             let printed = solver.solve(Sssp::from(0).algorithm("mask-unsynchronized:threads=32")).unwrap();
             let wrong =
                 (0..graph.vertices() as VertexId).filter(|&v| printed.distance(v) != right.distance(v)).count() as u64;

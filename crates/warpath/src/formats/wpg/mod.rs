@@ -333,7 +333,7 @@ mod tests {
             assert_same(&opened, &graph, "changed");
             for algorithm in crate::cpu::bfs::ALGORITHMS.iter().map(|algorithm| algorithm.info.name) {
                 let request = crate::Bfs::from(0).algorithm(algorithm);
-                let tree = crate::Solver::new(&opened).and_then(|solver| solver.solve(request)).unwrap();
+                let tree = crate::Solver::new(opened.clone()).and_then(|solver| solver.solve(request)).unwrap();
                 assert_eq!(tree.reached(), 100_001, "{algorithm}");
                 tree.verify(&opened).unwrap();
             }

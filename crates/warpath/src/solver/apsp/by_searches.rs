@@ -5,7 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Output, Ran, Table};
+use super::output::Output;
+use super::table::Table;
+use super::work::Ran;
 use crate::algorithms::{Parameters, Statistics, add_counters};
 use crate::all_pairs::ApspTask;
 use crate::all_pairs::potentials::potentials;
@@ -103,11 +105,11 @@ pub(super) fn device_plan(
 pub(super) fn plan(
     algorithm: &SearchesAlgorithm,
     parameters: &Parameters,
-    solver: &Solver<'_>,
+    solver: &Solver,
     table: &Table,
     plan: &mut Plan,
 ) {
-    let graph = solver.graph;
+    let graph = &*solver.graph;
     if graph.vertices() == 0 {
         return;
     }
@@ -124,7 +126,7 @@ pub(super) fn plan(
 
 /// Runs an algorithm into `output`.
 pub(super) fn run<L: ApspLane + DenseLane>(
-    solver: &Solver<'_>,
+    solver: &Solver,
     algorithm: &SearchesAlgorithm,
     task: &ApspTask<'_, L>,
     table: &Table,
@@ -139,18 +141,14 @@ pub(super) fn run<L: ApspLane + DenseLane>(
     }
     let available = solver.allowed_on_device()?;
     let device = {
-        let mut state = solver.cuda();
+        let mut state = solver.device();
         state.give_up_prepared();
         state.device(&solver.engine)?
     };
     ran.engine = format!("cuda:{}", device.properties().ordinal);
     let mut work = Work { algorithm, task, table, device, available, order: &order, done: have, ran, output };
-    let result = work.in_lanes();
-    // A device may be lost after an error: the next request opens it again.
-    if matches!(result, Err(Error::Device(_))) {
-        solver.cuda().close();
-    }
-    result.map(|()| work.ran)
+    work.in_lanes()?;
+    Ok(work.ran)
 }
 
 /// A table in the making.

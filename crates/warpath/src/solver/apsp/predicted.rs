@@ -1,14 +1,17 @@
-//! How long all-pairs shortest paths are predicted to take on each engine: what `auto` decides by. The bench prints what is
-//! predicted beside what is measured.
+//! How long all-pairs shortest paths are predicted to take on each engine, and which algorithm is picked by that. The bench
+//! prints what is predicted beside what is measured.
 
-use super::{Table, by_searches, has_exact_floats, on_cuda};
+use super::table::Table;
+use super::{by_searches, has_exact_floats, on_matrix as matrix};
 use crate::Engine;
-use crate::algorithms::Parameters;
+use crate::algorithms::{Parameters, parse_algorithm};
+use crate::cpu::apsp::ALGORITHMS;
 use crate::cuda::apsp::strips::Room;
 use crate::cuda::apsp::{self as cuda, ApspAlgorithm, Cell, MatrixAlgorithm, batched, johnson, tiled_floyd_warshall};
 use crate::cuda::bfs::many_sources;
 use crate::graph::{Graph, WeightKind};
-use crate::solver::place::{COPYING, OPENING};
+use crate::problems::Apsp;
+use crate::solver::costs::{COPYING, OPENING, Predicted, in_words};
 use crate::solver::{Solver, sssp};
 
 /// Seconds of one thread of the CPU for a relaxation, for an arc and a source of a weighted graph, and of one without
@@ -18,8 +21,8 @@ const CPU_ARC: f64 = 0.8e-9;
 const CPU_UNIT_ARC: f64 = 0.1e-9;
 
 /// What an algorithm of the CPU is predicted to take in seconds: one on the matrix, and one by searches.
-pub(super) fn on_cpu(solver: &Solver<'_>, table: &Table) -> [f64; 2] {
-    let graph = solver.graph;
+pub(super) fn on_cpu(solver: &Solver, table: &Table) -> [f64; 2] {
+    let graph = &*solver.graph;
     let (vertices, sources) = (graph.vertices() as f64, table.sources.len() as f64);
     let threads = solver.team.threads() as f64;
     let of_arc = if graph.weight_kind() == WeightKind::Unit { CPU_UNIT_ARC } else { CPU_ARC };
@@ -49,7 +52,7 @@ pub(super) fn on_device(algorithm: &ApspAlgorithm, parameters: &Parameters, grap
 fn on_matrix(algorithm: &MatrixAlgorithm, parameters: &Parameters, graph: &Graph) -> f64 {
     /// Seconds of a stage.
     const STAGE: f64 = 75e-6;
-    let cell = on_cuda::first_cell(algorithm, parameters, graph);
+    let cell = matrix::first_cell(algorithm, parameters, graph);
     let rate = match cell {
         Cell::U16 => 28.9e12,
         Cell::U32 | Cell::I32 => 14.9e12,
@@ -91,8 +94,8 @@ pub(super) struct Candidate {
 }
 
 /// What can be picked for a request, with what each is predicted to take, the quickest first.
-pub(super) fn candidates(solver: &Solver<'_>, table: &Table, available: u64) -> Vec<Candidate> {
-    let graph = solver.graph;
+pub(super) fn candidates(solver: &Solver, table: &Table, available: u64) -> Vec<Candidate> {
+    let graph = &*solver.graph;
     let may_be_picked = |algorithm: &&ApspAlgorithm| {
         let name = algorithm.info().name;
         if name == tiled_floyd_warshall::ALGORITHM.info.name {
@@ -113,23 +116,23 @@ pub(super) fn candidates(solver: &Solver<'_>, table: &Table, available: u64) -> 
 pub(super) fn candidate(
     algorithm: &'static ApspAlgorithm,
     parameters: &Parameters,
-    solver: &Solver<'_>,
+    solver: &Solver,
     table: &Table,
     available: u64,
 ) -> Candidate {
-    let graph = solver.graph;
+    let graph = &*solver.graph;
     let vertices = graph.vertices() as f64;
     let work = on_device(algorithm, parameters, graph, table.sources.len());
     let back = if table.facts { 0.0 } else { table.cells() as f64 * table.distance_bytes as f64 / COPYING };
     let (seconds, plan) = match algorithm {
         ApspAlgorithm::OnMatrix(algorithm) => {
-            let there = vertices * vertices * on_cuda::first_cell(algorithm, parameters, graph).bytes() as f64;
+            let there = vertices * vertices * matrix::first_cell(algorithm, parameters, graph).bytes() as f64;
             // Facts come from rows on the host.
             let back = table.cells() as f64 * table.distance_bytes as f64 / COPYING;
             // Beyond the device's memory it takes that of the host, and is worked on only where a GPU is asked for.
             let device_bytes = if matches!(solver.engine, Engine::Cuda(_)) { available } else { u64::MAX };
             let room = Room { devices: 1, device_bytes, host_bytes: u64::MAX, multiprocessors: 1 };
-            let plan = on_cuda::plan_matrix(algorithm, parameters, graph, &room, None, table.successors_of());
+            let plan = matrix::plan_matrix(algorithm, parameters, graph, &room, None, table.successors_of());
             (there / COPYING + work + back, plan.unwrap_or_default())
         }
         // Rows come back while others are searched for.
@@ -143,11 +146,91 @@ pub(super) fn candidate(
 }
 
 /// The quickest for a request that fits; `None` if none does.
-pub(super) fn quickest(solver: &Solver<'_>, table: &Table, available: u64) -> Option<Candidate> {
+pub(super) fn quickest(solver: &Solver, table: &Table, available: u64) -> Option<Candidate> {
     candidates(solver, table, available).into_iter().find(|candidate| candidate.bytes <= available)
 }
 
 /// What opening the device takes, unless it is open.
-pub(super) fn opening(solver: &Solver<'_>) -> f64 {
-    if solver.cuda().is_open() { 0.0 } else { OPENING }
+pub(super) fn opening(solver: &Solver) -> f64 {
+    if solver.device().is_open() { 0.0 } else { OPENING }
+}
+
+/// The algorithm to run on a GPU if none was asked for, and why: the quickest of those that fit its memory.
+pub(super) fn pick(solver: &Solver, table: &Table) -> (String, String) {
+    let available = solver.allowed_on_device().unwrap_or(u64::MAX);
+    let candidates = candidates(solver, table, available);
+    let in_words: Vec<String> = candidates
+        .iter()
+        .map(|candidate| {
+            let fits = if candidate.bytes > available { ", but no room" } else { "" };
+            format!("{} predicted for `{}`{fits}", in_words(candidate.seconds), candidate.algorithm.info().name)
+        })
+        .collect();
+    let fitting = candidates.iter().find(|candidate| candidate.bytes <= available);
+    let best = fitting.or(candidates.first()).map_or(&cuda::ALGORITHMS[0], |candidate| candidate.algorithm);
+    (best.info().name.to_owned(), in_words.join(", "))
+}
+
+/// Whether a GPU is predicted to be quicker, all copies and its opening included; and why, or why not.
+pub(super) fn pays(request: &Apsp, solver: &Solver, table: &Table) -> std::result::Result<String, String> {
+    if let Some(reason) = solver.no_device() {
+        return Err(reason);
+    }
+    let graph = &*solver.graph;
+    let [dense, sparse] = on_cpu(solver, table);
+    let best = |available: u64| match request.algorithm.as_deref() {
+        None => {
+            let best = quickest(solver, table, available);
+            best.ok_or_else(|| "no algorithm of a GPU takes this graph in its memory".to_owned())
+        }
+        Some(name) => {
+            if parse_algorithm(cuda::ALGORITHMS, cuda::ApspAlgorithm::info, name).is_err() {
+                return Err(format!("`{name}` is only there"));
+            }
+            let found = parse_algorithm(cuda::ALGORITHMS, cuda::ApspAlgorithm::info, name);
+            let (algorithm, parameters) = found.map_err(|error| error.to_string())?;
+            let info = algorithm.info();
+            if has_exact_floats(graph) || (graph.has_negative_weights() && !info.negative_weights) {
+                return Err(format!("on a GPU, `{}` is not for weights below 0, or would round them", info.name));
+            }
+            Ok(candidate(algorithm, &parameters, solver, table, available))
+        }
+    };
+    let cpu = match request.algorithm.as_deref() {
+        None => dense.min(sparse),
+        Some(name) => {
+            let on_cpu = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?.0;
+            if on_cpu.needs_matrix { dense } else { sparse }
+        }
+    };
+    let opening = opening(solver);
+    let gpu = best(u64::MAX)?.seconds + opening;
+    if gpu < cpu {
+        // Now it is worth opening the device, to see what it has room for.
+        let available = solver.closing_a_lost_device(solver.allowed_on_device()).map_err(|error| error.to_string())?;
+        let Candidate { seconds, bytes, .. } = best(available)?;
+        return Predicted { gpu: seconds + opening, cpu }.gpu_pays(solver, bytes);
+    }
+    Predicted { gpu, cpu }.gpu_pays(solver, 0)
+}
+
+/// The algorithm to run on the CPU if none was asked for, and why.
+pub(super) fn pick_on_cpu(solver: &Solver, table: &Table) -> (String, String) {
+    let graph = &*solver.graph;
+    let vertices = graph.vertices() as f64;
+    let [dense, sparse] = on_cpu(solver, table);
+    let fits = vertices * vertices * table.distance_bytes as f64 <= solver.memory as f64 / 2.0;
+    let exact_floats = has_exact_floats(graph);
+    let unit = graph.weight_kind() == WeightKind::Unit;
+    let (name, reason) = if dense < sparse && fits && !exact_floats && !unit {
+        let density = graph.arcs() as f64 / (vertices * vertices) * 100.0;
+        return ("tiled-floyd-warshall".into(), format!("{density:.0} % of all pairs are arcs"));
+    } else if exact_floats {
+        ("batched", "some weights are negative floats, which reweighting would round")
+    } else if graph.has_negative_weights() {
+        ("johnson", "some weights are negative and the graph is sparse")
+    } else {
+        ("batched", "the graph is sparse")
+    };
+    (name.into(), reason.into())
 }

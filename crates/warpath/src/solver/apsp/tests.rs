@@ -1,9 +1,9 @@
 use std::path::Path;
 
 use super::*;
+use crate::graph::{Distance, DistanceValue, Distances, GraphBuilder, VertexId, Weight, with_distances};
+use crate::problems::{DistanceSum, NpyWriter, Reduction, RowBlock, RowReductions, TableShape};
 use crate::Control;
-use crate::graph::{Distance, GraphBuilder, Weight, with_distances};
-use crate::problems::{DistanceSum, NpyWriter, Reduction, RowReductions};
 use crate::testing::{Random, TestWeight, graphs_of_every_shape};
 
 /// Distances by the naive triple loop in 128-bit integers, for graphs with integer weights.
@@ -41,8 +41,8 @@ fn integers(distances: &Distances) -> Vec<Option<i128>> {
         .collect()
 }
 
-fn solver(graph: &Graph, threads: usize) -> Solver<'_> {
-    Solver::builder(graph).threads(threads).memory(1 << 30).open().unwrap()
+fn solver(graph: &Graph, threads: usize) -> Solver {
+    Solver::builder(graph.clone()).threads(threads).memory(1 << 30).open().unwrap()
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
@@ -360,7 +360,7 @@ fn reductions_are_those_of_the_matrix() {
             let all = [Reduction::Eccentricity, Reduction::Closeness, Reduction::Harmonic, Reduction::Histogram];
             let mut reductions = RowReductions::new(all);
             // So little memory that there are many blocks.
-            let solver = Solver::builder(&graph).threads(2).memory(4 << 20).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(2).memory(4 << 20).open().unwrap();
             let request = Apsp::all().algorithm("batched");
             solver.solve(request.into_sink(&mut reductions)).unwrap();
             let (closeness, harmonic) = (reductions.closeness(), reductions.harmonic());
@@ -456,8 +456,8 @@ fn files_of_rows_continue_after_a_kill() {
     let edges: Vec<_> = (0..900).map(|_| (random.below(300) as u32, random.below(300) as u32, 9_u32)).collect();
     let graph = GraphBuilder::new().vertices(300).build_from(edges).unwrap();
     // Memory for blocks of some 62 rows.
-    let solver = Solver::builder(&graph).threads(2).memory(600_000).open().unwrap();
-    let small = |solver: &Solver<'_>| block_bytes(solver) / (300 * 4);
+    let solver = Solver::builder(graph.clone()).threads(2).memory(600_000).open().unwrap();
+    let small = |solver: &Solver| block_bytes(solver) / (300 * 4);
     assert!((20..150).contains(&small(&solver)));
     let request = || Apsp::all().algorithm("batched");
     let matrix = solver.solve(request()).unwrap();
@@ -529,7 +529,7 @@ fn files_turn_wide_when_they_must() {
     let heavy = u32::MAX - 5;
     let edges = (0..200_u32).map(|v| (v, (v + 1) % 200, if v < 198 { 1 } else { heavy }));
     let graph = Graph::from_edges(edges).unwrap();
-    let solver = Solver::builder(&graph).threads(1).memory(1 << 19).open().unwrap();
+    let solver = Solver::builder(graph.clone()).threads(1).memory(1 << 19).open().unwrap();
     let request = || Apsp::all().algorithm("batched");
     let mut writer = NpyWriter::new(&path);
     let mut stopping = Stopping { inner: &mut writer, blocks: 1 };
@@ -550,7 +550,7 @@ fn files_turn_wide_when_they_must() {
 #[test]
 fn what_does_not_fit_is_refused_and_work_can_be_cancelled() {
     let graph = Graph::from_edges((0..5000_u32).map(|v| (v, v + 1, 1_u32))).unwrap();
-    let small = Solver::builder(&graph).threads(2).memory(20 << 20).open().unwrap();
+    let small = Solver::builder(graph.clone()).threads(2).memory(20 << 20).open().unwrap();
     match small.solve(Apsp::all()) {
         Err(Error::OutOfMemory { needed, available, .. }) => assert!(needed > 100_000_000 && available == 20 << 20),
         other => panic!("{other:?}"),
@@ -560,7 +560,7 @@ fn what_does_not_fit_is_refused_and_work_can_be_cancelled() {
         let control = Control::new();
         let inner = control.clone();
         let control = control.watched_by(move |_| inner.cancel());
-        let solver = Solver::builder(&graph).threads(2).control(control).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(2).control(control).open().unwrap();
         assert!(matches!(solver.solve(Apsp::all().algorithm(algorithm)), Err(Error::Interrupted)), "{algorithm}");
     }
 }

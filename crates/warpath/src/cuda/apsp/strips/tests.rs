@@ -76,7 +76,7 @@ fn agrees_on<W: Weight>(
                 for streamed in [false, true] {
                     let context =
                         format!("n = {n}, degree {degree}, {count} devices of kind {kind}, streamed: {streamed}");
-                    let mut solver = Solver::builder(&graph).threads(2).devices(devices.clone());
+                    let mut solver = Solver::builder(graph.clone()).threads(2).devices(devices.clone());
                     if streamed {
                         solver = solver.memory(memory_for(&graph, cell, rows));
                     }
@@ -130,7 +130,7 @@ fn few_vertices_and_one_strip() {
         let graph = random_graph(n, n, 5, 0, |length| length as u32);
         let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
         for devices in [devices(1, n), devices(3, n)].concat() {
-            let solver = Solver::builder(&graph).threads(1).devices(devices).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
             for strip in [1, 1000] {
                 let algorithm = format!("tiled-floyd-warshall:strip={strip},cell-bits=32");
                 let matrix = solver.solve(Apsp::all().algorithm(algorithm)).unwrap();
@@ -145,7 +145,7 @@ fn graphs_of_every_shape_out_of_core() {
     for (turn, (name, graph)) in graphs_of_every_shape::<u32>(8).into_iter().enumerate().skip(1).step_by(6) {
         let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
         for devices in devices(1 + turn % 3, turn as u64) {
-            let solver = Solver::builder(&graph).threads(1).devices(devices).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
             let matrix = solver.solve(Apsp::all().algorithm("tiled-floyd-warshall:strip=1").verified()).unwrap();
             assert_equal(&matrix, &expected, &name);
         }
@@ -162,8 +162,8 @@ fn what_does_not_fit_is_streamed() {
     for devices in devices(1, 1) {
         // 768 x 768 cells of 4 bytes are 2.4 MB, and there are panels and rows on their way.
         for (memory, strips) in [(u64::MAX, 0), (5_000_000, 3), (2_500_000, 6)] {
-            let solver = Solver::builder(&graph).threads(2).devices(devices.clone()).memory(memory).open().unwrap();
-            let plan = solver.plan(&request()).unwrap();
+            let solver = Solver::builder(graph.clone()).threads(2).devices(devices.clone()).memory(memory).open().unwrap();
+            let plan = solver.decide(&request()).unwrap().plan().clone();
             assert!(plan.device_bytes() <= memory);
             let matrix = solver.solve(request()).unwrap();
             assert_eq!(matrix.report().device_bytes, plan.device_bytes());
@@ -176,7 +176,7 @@ fn what_does_not_fit_is_streamed() {
             let found = solver.solve(some.clone()).unwrap();
             assert_eq!(found.distances(), on_cpu(&graph).solve(some.algorithm("batched")).unwrap().distances());
         }
-        let solver = Solver::builder(&graph).threads(2).devices(devices).memory(1 << 20).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(2).devices(devices).memory(1 << 20).open().unwrap();
         assert!(matches!(solver.solve(request()), Err(Error::OutOfMemory { available: 0x10_0000, .. })));
     }
 }
@@ -272,7 +272,7 @@ fn negative_cycles_through_any_strip() {
             let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall"));
             for count in [1, 2] {
                 for devices in devices(count, n) {
-                    let solver = Solver::builder(&graph).threads(1).devices(devices);
+                    let solver = Solver::builder(graph.clone()).threads(1).devices(devices);
                     let solver = solver.memory(memory_for(&graph, Cell::I32, 128)).open().unwrap();
                     let found = solver.solve(Apsp::all().algorithm("tiled-floyd-warshall:strip=128,cell-bits=32"));
                     match (&expected, found) {
@@ -312,7 +312,7 @@ fn distances_at_the_edges_of_the_cells() {
         let graph = Graph::from_edges((0..400).map(|v| (v, v + 1, weight))).unwrap();
         let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
         for devices in [devices(1, 1), devices(2, 1)].concat() {
-            let solver = Solver::builder(&graph).threads(1).devices(devices).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
             let matrix = solver.solve(Apsp::all().algorithm("tiled-floyd-warshall:strip=1,cell-bits=16")).unwrap();
             assert_equal(&matrix, &expected, &format!("{weight}"));
             assert_eq!(counted(&matrix, "cell_bits"), bits, "{weight}");
@@ -324,7 +324,7 @@ fn distances_at_the_edges_of_the_cells() {
             .map(|(u, v, w)| if reversed { (399 - u, 399 - v, w) } else { (u, v, w) });
         let graph = GraphBuilder::new().vertices(400).build_from(arcs.to_vec()).unwrap();
         for devices in devices(2, 2) {
-            let solver = Solver::builder(&graph).threads(1).devices(devices).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
             let matrix = solver.solve(Apsp::all().algorithm("tiled-floyd-warshall:strip=1,cell-bits=16")).unwrap();
             assert_eq!(counted(&matrix, "cell_bits"), 32);
             let (from, to) = if reversed { (399, 398) } else { (0, 1) };
@@ -348,13 +348,13 @@ fn work_can_be_cancelled_anywhere() {
                     inner.cancel();
                 }
             });
-            let solver = Solver::builder(&graph).threads(1).devices(devices.clone());
+            let solver = Solver::builder(graph.clone()).threads(1).devices(devices.clone());
             let solver = solver.memory(memory_for(&graph, Cell::U32, 128)).control(control).open().unwrap();
             let cancelled = solver.solve(Apsp::all().algorithm("tiled-floyd-warshall:strip=128,cell-bits=32"));
             assert!(matches!(cancelled, Err(Error::Interrupted)));
         }
         // The device is as good as before.
-        let solver = Solver::builder(&graph).threads(1).devices(devices).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
         assert_equal(&solver.solve(Apsp::all()).unwrap(), &expected, "after it was cancelled");
     }
 }
@@ -375,7 +375,7 @@ fn what_was_interrupted_goes_on() {
                     let context = format!("{count} devices of kind {kind}, {memory} bytes");
                     let path = folder.path().join(format!("{count}-{kind}-{memory}.npy"));
                     let solve = |control: Control, path: &std::path::Path, resume: bool| {
-                        let solver = Solver::builder(&graph).threads(2).devices(devices.clone()).memory(memory);
+                        let solver = Solver::builder(graph.clone()).threads(2).devices(devices.clone()).memory(memory);
                         let mut sink = NpyWriter::new(path).resume(resume);
                         solver.control(control).open().unwrap().solve(request().into_sink(&mut sink))
                     };
@@ -398,7 +398,7 @@ fn what_was_interrupted_goes_on() {
                     assert!(state.exists(), "{context}");
                     let other = random_graph(n + 1, n, 5, potential, weight);
                     let solver =
-                        Solver::builder(&other).threads(1).devices(devices.clone()).memory(memory).open().unwrap();
+                        Solver::builder(other.clone()).threads(1).devices(devices.clone()).memory(memory).open().unwrap();
                     let refused =
                         solver.solve(request().into_sink(&mut NpyWriter::new(&path).resume(true))).unwrap_err();
                     assert!(refused.to_string().contains("another graph"), "{refused}");
@@ -453,7 +453,7 @@ fn go_on(
     algorithm: &str,
     sink: &mut dyn RowSink,
 ) -> Result<crate::problems::ApspSummary> {
-    let solver = Solver::builder(graph).threads(2).devices(devices.clone()).memory(memory).control(control).open()?;
+    let solver = Solver::builder(graph.clone()).threads(2).devices(devices.clone()).memory(memory).control(control).open()?;
     solver.solve(Apsp::all().algorithm(algorithm).into_sink(sink))
 }
 
@@ -616,7 +616,7 @@ fn launches_of_some_stages() {
     let graph = random_graph(3, 500, 3, 0, |length| length as u32);
     let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
     for devices in devices(1, 3) {
-        let solver = Solver::builder(&graph).threads(1).devices(devices).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
         let launches = ["", ",stages=1", ",stages=2"].map(|stages| {
             let algorithm = format!("tiled-floyd-warshall:strip=256,cell-bits=32{stages}");
             let matrix = solver.solve(Apsp::all().algorithm(algorithm)).unwrap();

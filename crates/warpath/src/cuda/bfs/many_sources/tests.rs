@@ -9,9 +9,9 @@ fn draw(random: &mut Random, graph: &Graph, count: usize) -> Vec<VertexId> {
 }
 
 /// Searches together on the device, compares each tree with that of a search alone, and returns the last one.
-fn compare(solver: &Solver<'_>, request: &Bfs, sources: &[VertexId], context: &str) -> Option<ShortestPathTree> {
+fn compare(solver: &Solver, request: &Bfs, sources: &[VertexId], context: &str) -> Option<ShortestPathTree> {
     let graph = solver.graph();
-    let cpu = Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap();
+    let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
     let mut alone = request.clone();
     alone.algorithm = None;
     let (mut count, mut last) = (0, None);
@@ -55,7 +55,7 @@ fn searches_together_are_those_alone() {
         for (index, (name, graph)) in half_of_every_shape::<Unit>(seed).into_iter().enumerate() {
             let sources = draw(&mut random, &graph, [5, 32, 40, 64, 70][(index + seed as usize) % 5]);
             for device in devices(seed) {
-                let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+                let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
                 let algorithm = UNDER_TEST[(index / 2 + seed as usize) % UNDER_TEST.len()];
                 let context = format!("{name}, {algorithm}, {} sources", sources.len());
                 compare(&solver, &Bfs::from(0).algorithm(algorithm).distances_only(), &sources, &context);
@@ -76,7 +76,7 @@ fn every_way_leads_there() {
         let graph = GraphBuilder::new().direction(direction).build_from(arcs.clone()).unwrap();
         let mut sources = draw(&mut random, &graph, 130);
         sources[17] = sources[3];
-        let cpu = Solver::builder(&graph).engine(Engine::Cpu).threads(1).open().unwrap();
+        let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
         for device in devices(7) {
             let parameters = Parameters::default();
             // A block that runs ahead may fill its part of the queue; one block has the whole of it.
@@ -116,7 +116,7 @@ fn offsets_of_64_bits_lead_to_the_same_trees() {
     let arcs = (0..300_u32).flat_map(|v| [(v, v * 5 % 301), (v, (v + 1) % 301), (3, v)]);
     let graph = Graph::from_edges(arcs).unwrap();
     for device in devices(3) {
-        let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
         for algorithm in ["many-sources:threads=64,blocks=2,queue=2", "many-sources:threads=64,blocks=2"] {
             crate::cuda::graph::WIDE_OFFSETS.set(true);
             compare(&solver, &Bfs::from(0).algorithm(algorithm), &[0, 5, 3, 299], algorithm);
@@ -130,7 +130,7 @@ fn what_goes_with_a_search_goes_with_many() {
     let graph = Graph::from_edges((0..280_u32).flat_map(|v| [(v, v * 3 % 281), (v, v + 1)])).unwrap();
     let sources: Vec<VertexId> = (0..280).step_by(28).chain([5, 5]).collect();
     for device in devices(4) {
-        let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
         let request = Bfs::from(0).algorithm("many-sources:threads=64,width=8");
         compare(&solver, &request.clone().count_paths().within(4), &sources, "paths");
         let last = compare(&solver, &request, &sources, "predecessors").unwrap();
@@ -155,7 +155,7 @@ fn little_memory_means_narrow_batches_and_then_none() {
     for device in devices(5) {
         for (memory, together) in [(plan(&graph, 64), Some(20)), (plan(&graph, 8), Some(4)), (plan(&graph, 4), None)] {
             let memory = memory.device_bytes();
-            let solver = Solver::builder(&graph).threads(1).memory(memory).device(device.clone()).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).memory(memory).device(device.clone()).open().unwrap();
             let mut last = None;
             solver
                 .solve_each(Bfs::from(0).distances_only(), &sources, |tree| {
@@ -176,7 +176,7 @@ fn cancelling_ends_it_and_nonsense_is_refused() {
     let graph = Graph::from_edges((0..100_u32).map(|v| (v, v + 1))).unwrap();
     for device in devices(6) {
         let control = Control::new();
-        let solver = Solver::builder(&graph).threads(1).control(control.clone()).device(device).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(1).control(control.clone()).device(device).open().unwrap();
         for wrong in ["many-sources:width=65", "many-sources:width=1.5", "many-sources:blocks=257"] {
             let refused = solver.solve_each(Bfs::from(0).algorithm(wrong), &[0; 9], |_| Ok(()));
             assert!(matches!(refused, Err(Error::InvalidRequest(_))), "{wrong}: {refused:?}");

@@ -11,9 +11,9 @@ fn draw(random: &mut Random, graph: &Graph, count: usize) -> Vec<VertexId> {
 }
 
 /// Searches together on the device, compares each tree with that of a search alone on the CPU, and returns them.
-fn compare(solver: &Solver<'_>, request: &Sssp, sources: &[VertexId], context: &str) -> Vec<ShortestPathTree> {
+fn compare(solver: &Solver, request: &Sssp, sources: &[VertexId], context: &str) -> Vec<ShortestPathTree> {
     let graph = solver.graph();
-    let cpu = Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap();
+    let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
     let mut alone = request.clone();
     let mut trees = Vec::new();
     solver
@@ -55,7 +55,7 @@ fn searches_together_are_those_alone<W: TestWeight>(seed: u64, every: usize) {
         let count = [3, 9, 17][(index + seed as usize) % 3];
         let sources = draw(&mut random, &graph, count);
         for device in devices(seed) {
-            let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
             let algorithm = UNDER_TEST[(index / every + seed as usize) % UNDER_TEST.len()];
             let mut request = Sssp::from(0).algorithm(algorithm);
             if index % 3 == 0 {
@@ -85,7 +85,7 @@ fn offsets_of_64_bits_lead_to_the_same_trees() {
     let arcs: Vec<_> = arcs.map(|(u, v)| (u, v, 1 + random.below(900) as u32)).collect();
     let graph = Graph::from_edges(arcs).unwrap();
     for device in devices(3) {
-        let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
         for algorithm in ["many-sources:threads=64,width=2", "many-sources:threads=32,distances=global"] {
             WIDE_OFFSETS.set(true);
             compare(&solver, &Sssp::from(0).algorithm(algorithm), &[0, 5, 3, 299], algorithm);
@@ -111,7 +111,7 @@ fn queues_that_are_full_lose_nothing() {
     let falling = Graph::from_edges(fan.chain(falls).chain(on).collect::<Vec<_>>()).unwrap();
     for device in devices(13) {
         for distances in ["shared", "global"] {
-            let solver = |graph| Solver::builder(graph).threads(1).device(device.clone()).open().unwrap();
+            let solver = |graph: &Graph| Solver::builder(graph.clone()).threads(1).device(device.clone()).open().unwrap();
             let request = |parameters: &str| {
                 let name = format!("many-sources:distances={distances},{parameters}");
                 Sssp::from(0).algorithm(name).distances_only()
@@ -133,7 +133,7 @@ fn only_searches_that_leave_the_narrow_lane_are_repeated() {
     let graph = Graph::from_edges(long.chain([(6, 7, 2), (7, 8, u32::MAX - 1)])).unwrap();
     let sources = [6, 0, 1, 7, 2, 5, 3, 0, 4, 8, 8, 1];
     for device in devices(2) {
-        let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
         for width in [1, 3, 12] {
             let request = Sssp::from(0).algorithm(format!("many-sources:threads=32,width={width}"));
             let trees = compare(&solver, &request, &sources, "wide");
@@ -149,7 +149,7 @@ fn what_goes_with_a_search_goes_with_many() {
     let graph = Graph::from_edges((0..280_u32).flat_map(|v| [(v, v * 3 % 281, 9), (v, v + 1, v % 5)])).unwrap();
     let sources: Vec<VertexId> = (0..280).step_by(28).chain([5, 5]).collect();
     for device in devices(4) {
-        let solver = Solver::builder(&graph).threads(1).device(device).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
         // Without a name, too; batches are of about one size.
         let trees = compare(&solver, &Sssp::from(0).within(40_u32), &sources, "chosen");
         assert_eq!(statistic(&trees[0], "searches_in_a_batch"), 12);
@@ -181,7 +181,7 @@ fn little_memory_means_narrow_batches_and_then_none() {
     };
     for device in devices(5) {
         for (memory, together) in [(bytes(32), Some(20)), (bytes(8), Some(6)), (bytes(8) - 1, None)] {
-            let solver = Solver::builder(&graph).threads(1).memory(memory).device(device.clone()).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).memory(memory).device(device.clone()).open().unwrap();
             let mut last = None;
             let request = Sssp::from(0).within(60_u32).distances_only();
             solver
@@ -191,7 +191,7 @@ fn little_memory_means_narrow_batches_and_then_none() {
                     Ok(())
                 })
                 .unwrap();
-            let planned = solver.plan_each(&request, &sources).unwrap().device_bytes();
+            let planned = solver.decide_each(&request, &sources).unwrap().plan().device_bytes();
             let last = last.unwrap();
             assert_eq!(last.report().device_bytes, planned);
             let found = (last.report().algorithm == "many-sources").then(|| statistic(&last, "searches_in_a_batch"));
@@ -205,7 +205,7 @@ fn cancelling_ends_it() {
     let graph = Graph::from_edges((0..100_u32).map(|v| (v, v + 1, 3_u32))).unwrap();
     for device in devices(6) {
         let control = Control::new();
-        let solver = Solver::builder(&graph).threads(1).control(control.clone()).device(device).open().unwrap();
+        let solver = Solver::builder(graph.clone()).threads(1).control(control.clone()).device(device).open().unwrap();
         let request = Sssp::from(0).algorithm("many-sources:threads=32,width=4");
         let mut handed = 0;
         let cancelled = solver.solve_each(request, &[0; 20], |_| {

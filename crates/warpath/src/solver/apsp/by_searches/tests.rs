@@ -20,12 +20,12 @@ const BATCHED: [&str; 4] = [
 /// Rows of a table that takes long: no more than these.
 const ROWS: usize = 40;
 
-fn on_cpu(graph: &Graph) -> Solver<'_> {
-    Solver::builder(graph).engine(Engine::Cpu).threads(1).open().unwrap()
+fn on_cpu(graph: &Graph) -> Solver {
+    Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap()
 }
 
-fn on(device: Arc<dyn Device>, graph: &Graph) -> Solver<'_> {
-    Solver::builder(graph).threads(1).device(device).open().unwrap()
+fn on(device: Arc<dyn Device>, graph: &Graph) -> Solver {
+    Solver::builder(graph.clone()).threads(1).device(device).open().unwrap()
 }
 
 fn counted(statistics: &Statistics, name: &str) -> u64 {
@@ -167,8 +167,7 @@ fn the_matrix_takes_what_searches_can_not() {
     let expected = on_cpu(&graph).solve(request()).unwrap();
     for device in devices(2) {
         let solver = on(device, &graph);
-        let table = Table::new(&request(), &solver, false).unwrap();
-        assert_eq!(super::super::on_cuda::choose(&solver, &table).0, "johnson");
+        assert_eq!(solver.decide(&request()).unwrap().algorithm(), "johnson");
         let matrix = solver.solve(request().verified()).unwrap();
         assert_eq!(matrix.distances(), expected.distances());
         let report = matrix.report();
@@ -198,7 +197,7 @@ fn rows_and_columns_asked_for() {
         for device in devices(seed) {
             let gpu = on(device, &graph);
             for (turn, request) in requests.iter().enumerate() {
-                let expected = cpu.solve(request.clone()).unwrap();
+                let expected = cpu.solve(request.clone().algorithm("batched")).unwrap();
                 let request = request.clone().algorithm(BATCHED[turn % 2]);
                 assert_eq!(gpu.solve(request.clone()).unwrap().distances(), expected.distances(), "{request:?}");
                 for request in [request.clone().verified(), request.clone()] {
@@ -346,13 +345,13 @@ fn files_continue_and_what_is_whole_takes_no_work() {
 }
 
 /// A sink that asks the solver whose rows it gets, which refuses, and another one.
-struct Asking<'s, 'g> {
-    solver: &'s Solver<'g>,
-    other: &'s Solver<'g>,
+struct Asking<'s> {
+    solver: &'s Solver,
+    other: &'s Solver,
     asked: Mutex<usize>,
 }
 
-impl RowSink for Asking<'_, '_> {
+impl RowSink for Asking<'_> {
     fn plan(&self, _: u64, _: u64, _: u64, _: &mut Plan) {}
     fn begin(&mut self, _: &TableShape<'_>, _: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize> {
         Ok(0)
@@ -392,10 +391,10 @@ fn batches_shrink_to_the_memory_and_what_does_not_fit_is_refused() {
         for graph in [&graph, &unit] {
             let request = || Apsp::all().from(sources.clone()).algorithm("batched:threads=32");
             let ample = on(device.clone(), graph);
-            let needed = ample.plan(&request()).unwrap().device_bytes();
-            let solver = |bytes| Solver::builder(graph).threads(1).device(device.clone()).memory(bytes).open().unwrap();
+            let needed = ample.decide(&request()).unwrap().plan().device_bytes();
+            let solver = |bytes| Solver::builder(graph.clone()).threads(1).device(device.clone()).memory(bytes).open().unwrap();
             let less = solver(needed * 3 / 4);
-            let plan = less.plan(&request()).unwrap();
+            let plan = less.decide(&request()).unwrap().plan().clone();
             assert!(plan.device_bytes() <= needed * 3 / 4, "{} {needed}", plan.device_bytes());
             let summary = less.solve(request().into_sink(&mut ())).unwrap();
             let whole = ample.solve(request().into_sink(&mut ())).unwrap();
@@ -421,8 +420,8 @@ fn wider_cells_are_checked_against_the_memory() {
     let graph = graph.unwrap();
     for device in devices(6) {
         let request = || Apsp::all().algorithm("blocked-floyd-warshall");
-        let planned = on(device.clone(), &graph).plan(&request()).unwrap().device_bytes();
-        let small = Solver::builder(&graph).threads(1).device(device.clone()).memory(planned).open().unwrap();
+        let planned = on(device.clone(), &graph).decide(&request()).unwrap().plan().device_bytes();
+        let small = Solver::builder(graph.clone()).threads(1).device(device.clone()).memory(planned).open().unwrap();
         match small.solve(request()) {
             Err(Error::OutOfMemory { needed, available, .. }) => {
                 assert!(available == planned && needed > planned, "{needed} {available}");
@@ -447,7 +446,7 @@ fn cells_that_a_lane_lacks_are_refused() {
             let solver = on(device.clone(), graph);
             let refused = solver.solve(Apsp::all().algorithm(algorithm)).unwrap_err();
             assert!(refused.to_string().contains(there), "{refused}");
-            assert!(solver.plan(&Apsp::all().algorithm(algorithm)).is_err());
+            assert!(solver.decide(&Apsp::all().algorithm(algorithm)).is_err());
         }
         // The wide lane comes after the narrow one, and has what it has.
         let wide = Graph::from_edges([(0, 1, u32::MAX), (1, 2, 5)]).unwrap();
@@ -467,7 +466,7 @@ fn progress_comes_to_its_end_and_cancelling_ends_the_work() {
             let seen = last.clone();
             let control =
                 Control::new().watched_by(move |progress| *seen.lock().unwrap() = (progress.done, progress.total));
-            let solver = Solver::builder(&graph).threads(1).device(device.clone()).control(control).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).device(device.clone()).control(control).open().unwrap();
             solver.solve(Apsp::all().algorithm(algorithm)).unwrap();
             let (done, total) = *last.lock().unwrap();
             assert!(done == total && total > 0, "{algorithm}: {done} of {total}");
@@ -475,7 +474,7 @@ fn progress_comes_to_its_end_and_cancelling_ends_the_work() {
             let control = Control::new();
             let inner = control.clone();
             let control = control.watched_by(move |_| inner.cancel());
-            let solver = Solver::builder(&graph).threads(1).device(device.clone()).control(control).open().unwrap();
+            let solver = Solver::builder(graph.clone()).threads(1).device(device.clone()).control(control).open().unwrap();
             let cancelled = solver.solve(Apsp::all().algorithm(algorithm));
             assert!(matches!(cancelled, Err(Error::Interrupted)), "{algorithm}");
         }
@@ -495,8 +494,8 @@ fn auto_searches_where_there_are_few_arcs_or_rows() {
     for device in devices(9) {
         let chosen = |graph: &Graph, request: Apsp| {
             let solver = on(device.clone(), graph);
-            let table = Table::new(&request, &solver, false).unwrap();
-            super::super::on_cuda::choose(&solver, &table)
+            let decision = solver.decide(&request).unwrap();
+            (decision.algorithm().to_owned(), decision.reason().to_owned())
         };
         assert_eq!(chosen(&sparse, Apsp::all()).0, "batched");
         assert_eq!(chosen(&unit, Apsp::all()).0, "batched");

@@ -1,26 +1,27 @@
-//! All-pairs shortest paths on GPUs: what a matrix takes there and how long, the work, and its rows brought back.
+//! All-pairs shortest paths on the matrix of all vertices, on GPUs: what it takes, the work, and its rows brought back.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::predicted::{self, Candidate};
-use super::{Ran, Table, block_bytes, has_exact_floats};
-use crate::algorithms::{Parameters, parse_algorithm};
+use super::table::{Table, block_bytes};
+use super::work::Ran;
+use super::has_exact_floats;
+use crate::algorithms::Parameters;
 use crate::all_pairs::potentials::potentials;
 use crate::all_pairs::{ApspOutput, ApspTask};
-use crate::cpu::apsp::{ALGORITHMS, ApspLane};
+use crate::cpu::apsp::ApspLane;
 use crate::cuda::apsp::strips::{Kept, Room};
-use crate::cuda::apsp::{self as cuda, Cell, DenseLane, DenseTask, Finished, MatrixAlgorithm, Solved};
+use crate::cuda::apsp::{Cell, DenseLane, DenseTask, Finished, MatrixAlgorithm, Solved};
 use crate::cuda::device::Device;
-use crate::graph::{DistanceValue, F32Lane, F64Lane, Graph, I32Lane, U32Narrow, UnitLane, VertexId, WeightKind};
-use crate::problems::{Apsp, KeptState, disk_space_of};
+use crate::graph::{DistanceValue, Graph, VertexId};
+use crate::problems::{KeptState, disk_space_of};
 use crate::solver::Solver;
-use crate::solver::place::{Predicted, in_words as seconds_in_words};
+use crate::solver::lanes::in_lanes;
 use crate::{Engine, Error, Result, memory};
 use crate::{Plan, available_memory};
 
 /// What there is for a matrix; one device without other limits than those set, where none can be opened.
-fn room(solver: &Solver<'_>) -> Room {
+fn room(solver: &Solver) -> Room {
     match solver.devices_and_memory() {
         Ok((devices, bytes)) => room_of(&devices, bytes),
         Err(_) => Room { devices: 1, device_bytes: solver.limit.unwrap_or(u64::MAX), ..room_of(&[], 0) },
@@ -63,24 +64,12 @@ pub(super) fn plan_matrix(
     if graph.vertices() == 0 {
         return Ok(Plan::new());
     }
-    match graph.weight_kind() {
-        WeightKind::Unit => of::<UnitLane>(algorithm, parameters, graph, room, kept, successors_of),
-        WeightKind::U32 => of::<U32Narrow>(algorithm, parameters, graph, room, kept, successors_of),
-        WeightKind::I32 => of::<I32Lane>(algorithm, parameters, graph, room, kept, successors_of),
-        WeightKind::F32 => of::<F32Lane>(algorithm, parameters, graph, room, kept, successors_of),
-        WeightKind::F64 => of::<F64Lane>(algorithm, parameters, graph, room, kept, successors_of),
-    }
+    in_lanes!(graph, L, wide => of::<L>(algorithm, parameters, graph, room, kept, successors_of))
 }
 
 /// The cells that are tried first.
 pub(super) fn first_cell(algorithm: &MatrixAlgorithm, parameters: &Parameters, graph: &Graph) -> Cell {
-    let cells = match graph.weight_kind() {
-        WeightKind::Unit => algorithm.cells::<UnitLane>(graph, parameters, None),
-        WeightKind::U32 => algorithm.cells::<U32Narrow>(graph, parameters, None),
-        WeightKind::I32 => algorithm.cells::<I32Lane>(graph, parameters, None),
-        WeightKind::F32 => algorithm.cells::<F32Lane>(graph, parameters, None),
-        WeightKind::F64 => algorithm.cells::<F64Lane>(graph, parameters, None),
-    };
+    let cells = in_lanes!(graph, L, wide => algorithm.cells::<L>(graph, parameters, None));
     cells.ok().and_then(|cells| cells.first().copied()).unwrap_or(Cell::I64)
 }
 
@@ -88,13 +77,13 @@ pub(super) fn first_cell(algorithm: &MatrixAlgorithm, parameters: &Parameters, g
 pub(super) fn plan(
     algorithm: &MatrixAlgorithm,
     parameters: &Parameters,
-    solver: &Solver<'_>,
+    solver: &Solver,
     table: &Table,
     state: Option<&KeptState>,
     plan: &mut Plan,
 ) -> Result<()> {
     let kept = Kept::read(state);
-    let matrix = plan_matrix(algorithm, parameters, solver.graph, &room(solver), kept.as_ref(), table.successors_of())?;
+    let matrix = plan_matrix(algorithm, parameters, &solver.graph, &room(solver), kept.as_ref(), table.successors_of())?;
     if let Some(state) = state {
         for item in matrix.disk_items() {
             plan.disk(item.what.clone(), item.bytes.saturating_sub(disk_space_of(&state.path)));
@@ -118,75 +107,16 @@ pub(super) fn plan(
 pub(super) fn rounding<L: DenseLane>(
     algorithm: &MatrixAlgorithm,
     parameters: &Parameters,
-    solver: &Solver<'_>,
+    solver: &Solver,
     state: Option<&KeptState>,
 ) -> Result<String> {
     let kept = Kept::read(state);
     algorithm.rounding::<L>(solver.graph.vertices() as u64, parameters, &room(solver), kept.as_ref())
 }
 
-/// The algorithm to run on a GPU if none was asked for, and why: the quickest of those that fit its memory.
-pub(super) fn choose(solver: &Solver<'_>, table: &Table) -> (String, String) {
-    let available = solver.allowed_on_device().unwrap_or(u64::MAX);
-    let candidates = predicted::candidates(solver, table, available);
-    let in_words: Vec<String> = candidates
-        .iter()
-        .map(|candidate| {
-            let fits = if candidate.bytes > available { ", but no room" } else { "" };
-            format!("{} predicted for `{}`{fits}", seconds_in_words(candidate.seconds), candidate.algorithm.info().name)
-        })
-        .collect();
-    let fitting = candidates.iter().find(|candidate| candidate.bytes <= available);
-    let best = fitting.or(candidates.first()).map_or(&cuda::ALGORITHMS[0], |candidate| candidate.algorithm);
-    (best.info().name.to_owned(), in_words.join(", "))
-}
-
-/// Whether a GPU is predicted to be quicker, all copies and its opening included; and why, or why not.
-pub(super) fn pays(request: &Apsp, solver: &Solver<'_>, table: &Table) -> std::result::Result<String, String> {
-    if let Some(reason) = solver.no_device() {
-        return Err(reason);
-    }
-    let graph = solver.graph;
-    let [dense, sparse] = predicted::on_cpu(solver, table);
-    let best = |available: u64| match request.algorithm.as_deref() {
-        None => {
-            let best = predicted::quickest(solver, table, available);
-            best.ok_or_else(|| "no algorithm of a GPU takes this graph in its memory".to_owned())
-        }
-        Some(name) => {
-            if parse_algorithm(cuda::ALGORITHMS, cuda::ApspAlgorithm::info, name).is_err() {
-                return Err(format!("`{name}` is only there"));
-            }
-            let found = parse_algorithm(cuda::ALGORITHMS, cuda::ApspAlgorithm::info, name);
-            let (algorithm, parameters) = found.map_err(|error| error.to_string())?;
-            let info = algorithm.info();
-            if has_exact_floats(graph) || (graph.has_negative_weights() && !info.negative_weights) {
-                return Err(format!("on a GPU, `{}` is not for weights below 0, or would round them", info.name));
-            }
-            Ok(predicted::candidate(algorithm, &parameters, solver, table, available))
-        }
-    };
-    let cpu = match request.algorithm.as_deref() {
-        None => dense.min(sparse),
-        Some(name) => {
-            let on_cpu = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?.0;
-            if on_cpu.needs_matrix { dense } else { sparse }
-        }
-    };
-    let opening = predicted::opening(solver);
-    let gpu = best(u64::MAX)?.seconds + opening;
-    if gpu < cpu {
-        // Now it is worth opening the device, to see what it has room for.
-        let available = solver.allowed_on_device().map_err(|error| error.to_string())?;
-        let Candidate { seconds, bytes, .. } = best(available)?;
-        return Predicted { gpu: seconds + opening, cpu }.gpu_pays(solver, bytes);
-    }
-    Predicted { gpu, cpu }.gpu_pays(solver, 0)
-}
-
 /// Runs an algorithm into `output`, and what it finds of successors, if they are wanted, into `successors`.
 pub(super) fn run<L: ApspLane + DenseLane>(
-    solver: &Solver<'_>,
+    solver: &Solver,
     algorithm: &MatrixAlgorithm,
     task: &ApspTask<'_, L>,
     output: ApspOutput<'_, L::Distance>,
@@ -230,7 +160,7 @@ pub(super) fn run<L: ApspLane + DenseLane>(
         room.host_bytes = room.host_bytes.saturating_sub(size_of_val(&**distances) as u64);
     }
     // The engine is free for others, such as whoever takes the rows.
-    solver.cuda().give_up_prepared();
+    solver.device().give_up_prepared();
     let mut solve = || match task.team.install(|| algorithm.solve::<L>(&devices, &room, &dense))? {
         Solved::Matrix(computed) => {
             if computed.may_have_left_range && has_left_range::<L>(task, &computed.matrix, reached.as_deref())? {
@@ -258,10 +188,6 @@ pub(super) fn run<L: ApspLane + DenseLane>(
         }
         hand_out(task, output, &order[have..], &mut ran.seconds.download, rows)
     });
-    // A device may be lost after an error: the next request opens it again.
-    if matches!(result, Err(Error::Device(_))) {
-        solver.cuda().close();
-    }
     result.map(|()| ran)
 }
 

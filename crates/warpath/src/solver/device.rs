@@ -1,66 +1,33 @@
-//! What a solver keeps of the CUDA engine: the device it has opened, and the graph prepared there.
+//! What a solver keeps of the CUDA engine: the devices it has opened, and the graph prepared there.
 
 use std::any::Any;
-use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
-
 use std::time::Instant;
 
 use super::Solver;
-use crate::algorithms::Parameters;
-use crate::cuda::bfs::BfsAlgorithm;
+use super::facts::OnDevice;
 use crate::cuda::device::Device;
-use crate::cuda::sssp::SsspAlgorithm;
 use crate::problems::{Report, Seconds};
-use crate::{Engine, Error, Result, cuda};
-use crate::{Plan, available_memory};
+use crate::{Engine, Error, Plan, Result, available_memory, cuda};
 
-/// A device and what is on it; nothing until a request needs it.
+/// Devices and what is on the first; nothing until a request needs it.
 #[derive(Debug, Default)]
-pub(super) struct CudaState {
+pub(super) struct DeviceState {
     /// All that are open; requests that run on one run on the first.
     devices: Vec<Arc<dyn Device>>,
     /// How many threads of the host there are for it.
     threads: usize,
     prepared: Option<Prepared>,
-    /// How many searches are known to come, the next one included; 0 for one.
-    searches: usize,
-    /// What breadth-first searches are here, by the algorithm that was asked for, if one was.
-    known: HashMap<Option<String>, Arc<OnCuda<BfsAlgorithm>>>,
-    /// What shortest-path searches are here, likewise.
-    known_by_weight: HashMap<Option<String>, Arc<OnCuda<SsspAlgorithm>>>,
-    /// Why requests that may go elsewhere do so.
-    avoided: Option<String>,
-    /// How many requests stay on the CPU although the device was to take them, and why the last of them does.
-    on_cpu: (usize, String),
-}
-
-/// What a search is on the CUDA engine, by an algorithm of type `A`.
-#[derive(Debug)]
-pub(super) struct OnCuda<A: 'static> {
-    /// The algorithm, with parameters, as text.
-    pub(super) name: String,
-    /// Why this one.
-    pub(super) reason: String,
-    pub(super) algorithm: &'static A,
-    pub(super) parameters: Parameters,
-    /// What it takes.
-    pub(super) plan: Plan,
 }
 
 /// A graph ready for one algorithm that the solver does without while results are taken from it one by one. It goes back
 /// when this is dropped.
 #[derive(Debug)]
-pub(super) struct Loan<'s, 'g, S: Any + Send> {
-    solver: &'s Solver<'g>,
+pub(super) struct Loan<'s, S: Any + Send> {
+    solver: &'s Solver,
     algorithm: String,
     bytes: u64,
     search: Option<S>,
-}
-
-/// Requests that may go elsewhere than to a device do so, until this is dropped.
-pub(super) struct OnCpu<'s, 'g> {
-    solver: &'s Solver<'g>,
 }
 
 /// A graph on the device, ready for one algorithm.
@@ -73,10 +40,10 @@ struct Prepared {
     search: Box<dyn Any + Send>,
 }
 
-impl CudaState {
+impl DeviceState {
     /// On these devices, if they are open already; with so many threads of the host.
     pub(super) fn on(devices: Vec<Arc<dyn Device>>, threads: usize) -> Self {
-        CudaState { devices, threads, ..Default::default() }
+        DeviceState { devices, threads, prepared: None }
     }
 
     /// The first device, opened if it was not.
@@ -95,37 +62,6 @@ impl CudaState {
             self.devices.push(cuda::open(ordinal, self.threads)?);
         }
         Ok(self.devices.clone())
-    }
-
-    /// Tells how many searches are to come. If there was a reason for others to avoid the device, it is forgotten.
-    pub(super) fn expect_searches(&mut self, searches: usize) {
-        self.searches = searches;
-        self.avoided = None;
-    }
-
-    /// How many searches are known to come.
-    pub(super) fn searches_to_come(&self) -> usize {
-        self.searches.max(1)
-    }
-
-    /// What such a search is, if that is known.
-    pub(super) fn searches_known(&self, algorithm: &Option<String>) -> Option<Arc<OnCuda<BfsAlgorithm>>> {
-        self.known.get(algorithm).cloned()
-    }
-
-    /// Remembers what such a search is.
-    pub(super) fn remember(&mut self, algorithm: Option<String>, search: Arc<OnCuda<BfsAlgorithm>>) {
-        self.known.insert(algorithm, search);
-    }
-
-    /// What such a search by weights is, if that is known.
-    pub(super) fn known_by_weight(&self, algorithm: &Option<String>) -> Option<Arc<OnCuda<SsspAlgorithm>>> {
-        self.known_by_weight.get(algorithm).cloned()
-    }
-
-    /// Remembers what such a search by weights is.
-    pub(super) fn remember_by_weight(&mut self, algorithm: Option<String>, search: Arc<OnCuda<SsspAlgorithm>>) {
-        self.known_by_weight.insert(algorithm, search);
     }
 
     /// Whether the device is open.
@@ -154,7 +90,7 @@ impl CudaState {
         prepared.ok_or_else(|| Error::Device("nothing is prepared".into()))
     }
 
-    /// Hands out what [`CudaState::prepared`] would.
+    /// Hands out what [`DeviceState::prepared`] would.
     fn take_prepared<S: Any + Send>(
         &mut self,
         algorithm: &str,
@@ -171,18 +107,9 @@ impl CudaState {
         self.prepared = None;
     }
 
-    /// Has the searches to come avoid the device, if there are more of them.
-    pub(super) fn avoid(&mut self, reason: &str) {
-        if self.searches > 1 {
-            self.avoided = Some(reason.to_owned());
-        }
-    }
-
-    /// Gives up device and graph, so that the next request opens it afresh.
+    /// Gives up devices and graph, so that the next request opens them afresh.
     pub(super) fn close(&mut self) {
-        let (searches, avoided) = (self.searches, self.avoided.take());
-        let on_cpu = std::mem::take(&mut self.on_cpu);
-        *self = CudaState { searches, avoided, on_cpu, ..CudaState::on(Vec::new(), self.threads) };
+        *self = DeviceState::on(Vec::new(), self.threads);
     }
 }
 
@@ -195,23 +122,26 @@ fn ordinals(engine: &Engine) -> Result<Vec<u32>> {
     }
 }
 
-impl<'s, 'g, S: Any + Send> Loan<'s, 'g, S> {
-    /// The graph as it is chosen, made ready by `prepare` if it was not, and what there is to report of that.
+impl<'s, S: Any + Send> Loan<'s, S> {
+    /// The graph as it is chosen, made ready by `prepare` if it was not, and the report with what there is to tell of that.
     pub(super) fn take<A>(
-        solver: &'s Solver<'g>,
-        chosen: &OnCuda<A>,
+        solver: &'s Solver,
+        chosen: &OnDevice<A>,
+        algorithm: &str,
+        report: Report,
         prepare: impl FnOnce(&Arc<dyn Device>) -> Result<S>,
     ) -> Result<(Self, Report)> {
         let start = Instant::now();
         let bytes = chosen.plan.device_bytes();
-        let mut state = solver.cuda();
+        let mut state = solver.device();
         let device = state.device(&solver.engine)?;
         let search = state.take_prepared(&chosen.name, bytes, || prepare(&device))?;
         let report = Report {
             engine: format!("cuda:{}", device.properties().ordinal),
+            algorithm: algorithm.into(),
             device_bytes: bytes,
             seconds: Seconds { prepare: start.elapsed().as_secs_f64(), ..Default::default() },
-            ..Default::default()
+            ..report
         };
         Ok((Loan { solver, algorithm: chosen.name.clone(), bytes, search: Some(search) }, report))
     }
@@ -222,41 +152,32 @@ impl<'s, 'g, S: Any + Send> Loan<'s, 'g, S> {
     }
 }
 
-impl<S: Any + Send> Drop for Loan<'_, '_, S> {
+impl<S: Any + Send> Drop for Loan<'_, S> {
     fn drop(&mut self) {
         if let Some(search) = self.search.take() {
             let algorithm = std::mem::take(&mut self.algorithm);
             let prepared = Prepared { algorithm, bytes: self.bytes, search: Box::new(search) };
-            self.solver.cuda().prepared = Some(prepared);
+            self.solver.device().prepared = Some(prepared);
         }
     }
 }
 
-impl Drop for OnCpu<'_, '_> {
-    fn drop(&mut self) {
-        self.solver.cuda().on_cpu.0 -= 1;
-    }
-}
-
-impl<'g> Solver<'g> {
-    /// Has requests that may go elsewhere than to a device do so, as long as what is returned lives.
-    pub(super) fn stay_on_cpu(&self, reason: String) -> OnCpu<'_, 'g> {
-        let mut state = self.cuda();
-        state.on_cpu = (state.on_cpu.0 + 1, reason);
-        OnCpu { solver: self }
+impl Solver {
+    pub(super) fn device(&self) -> MutexGuard<'_, DeviceState> {
+        self.device.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why nothing goes to a device that may go elsewhere, if that is plain without waking the driver.
+    /// Passes a result on. A device may be lost after an error: the next request opens it afresh.
+    pub(super) fn closing_a_lost_device<T>(&self, result: Result<T>) -> Result<T> {
+        if matches!(result, Err(Error::Device(_))) {
+            self.device().close();
+        }
+        result
+    }
+
+    /// Why there is no device, if that is plain without waking the driver.
     pub(super) fn no_device(&self) -> Option<String> {
-        let state = self.cuda();
-        let stays = (state.on_cpu.0 > 0).then(|| state.on_cpu.1.clone());
-        stays.or_else(|| state.avoided.clone()).or_else(|| if state.is_open() { None } else { cuda::plainly_absent() })
-    }
-}
-
-impl Solver<'_> {
-    pub(super) fn cuda(&self) -> MutexGuard<'_, CudaState> {
-        self.cuda.lock().unwrap_or_else(PoisonError::into_inner)
+        if self.device().is_open() { None } else { cuda::plainly_absent() }
     }
 
     /// An error if a plan exceeds what its engine may take.
@@ -271,16 +192,9 @@ impl Solver<'_> {
     /// All devices, and how many bytes of the memory of each a request may take. They are opened if they were not.
     pub(super) fn devices_and_memory(&self) -> Result<(Vec<Arc<dyn Device>>, u64)> {
         let mut available = self.allowed_on_device()?;
-        let mut state = self.cuda();
-        let devices = state.devices(&self.engine)?;
+        let devices = self.device().devices(&self.engine)?;
         for other in &devices[1..] {
-            match other.free_bytes() {
-                Err(error @ Error::Device(_)) => {
-                    state.close();
-                    return Err(error);
-                }
-                free => available = available.min(free?),
-            }
+            available = available.min(other.free_bytes()?);
         }
         Ok((devices, available))
     }
@@ -293,21 +207,15 @@ impl Solver<'_> {
     /// If there is no device, or a callback of this solver asks.
     pub fn device_memory(&self) -> Result<u64> {
         self.check_not_answering()?;
-        self.allowed_on_device()
+        self.closing_a_lost_device(self.allowed_on_device())
     }
 
     /// [`Solver::device_memory`], for a request that is being answered.
     pub(super) fn allowed_on_device(&self) -> Result<u64> {
-        let mut state = self.cuda();
+        let mut state = self.device();
         let device = state.device(&self.engine)?;
         let ours = state.prepared.as_ref().map_or(0, |prepared| prepared.bytes);
-        let free = match device.free_bytes() {
-            Err(error @ Error::Device(_)) => {
-                state.close();
-                return Err(error);
-            }
-            free => free?.saturating_add(ours),
-        };
+        let free = device.free_bytes()?.saturating_add(ours);
         Ok(self.limit.map_or(free, |limit| limit.min(free)))
     }
 }

@@ -1,0 +1,180 @@
+//! Where the rows of a table go: into a matrix, or to a sink, verified and summed up on the way.
+
+use std::marker::PhantomData;
+use std::time::Instant;
+
+use super::table::Table;
+use crate::all_pairs::{ApspOutput, RowConsumer};
+use crate::cpu::apsp::ApspLane;
+use crate::graph::{DistanceValue, Graph};
+use crate::problems::{KeptState, RowBlock, RowFacts, RowSink, TableFacts, TableShape, Tolerance, verify_rows};
+use crate::{Error, Result, memory};
+
+/// Where the rows of a table go.
+pub(super) enum Output<'o, D> {
+    /// Into a matrix.
+    Matrix(&'o mut [D]),
+    /// To a sink, or facts about them to its table.
+    Sink(&'o mut dyn TakesFacts<D>),
+}
+
+/// Takes rows, or facts about rows that nobody wants.
+pub(super) trait TakesFacts<D>: RowConsumer<D> {
+    fn facts(&mut self, rows: &[usize], facts: &[RowFacts]);
+}
+
+impl<'o, D> Output<'o, D> {
+    /// Tells in which order rows come; how many of them are there already.
+    pub(super) fn start(&mut self, order: &[usize]) -> Result<usize> {
+        match self {
+            Output::Matrix(_) => Ok(0),
+            Output::Sink(sink) => sink.start(order),
+        }
+    }
+
+    /// For whoever has rows to give.
+    pub(super) fn of_rows(self) -> ApspOutput<'o, D> {
+        match self {
+            Output::Matrix(matrix) => ApspOutput::Matrix(matrix),
+            Output::Sink(sink) => ApspOutput::Blocks(sink),
+        }
+    }
+}
+
+/// Takes the rows of an algorithm: verifies them if asked to, gathers facts, hands them on to the sink. All that happens on
+/// the threads that the request has for its sink.
+pub(super) struct SinkRows<'a, L> {
+    graph: &'a Graph,
+    table: &'a Table,
+    algorithm: &'static str,
+    rounding: String,
+    verified: bool,
+    reassociated: bool,
+    sink: &'a mut dyn RowSink,
+    /// Whether the sink has rows.
+    begun: &'a mut bool,
+    /// Seconds that verifying has taken.
+    pub(super) verifying: f64,
+    /// Seconds that the sink has taken.
+    pub(super) writing: f64,
+    pub(super) facts: TableFacts,
+    lane: PhantomData<L>,
+}
+
+/// What decides which rows an algorithm makes, bit for bit, and how they are verified.
+pub(super) struct Rows<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) table: &'a Table,
+    pub(super) algorithm: &'static str,
+    /// How floats are rounded.
+    pub(super) rounding: String,
+    pub(super) verified: bool,
+    /// Whether floats are added up in another order than along the path.
+    pub(super) reassociated: bool,
+}
+
+impl<'a, L> SinkRows<'a, L> {
+    /// `begun` becomes true as soon as the sink has rows.
+    pub(super) fn new(rows: Rows<'a>, sink: &'a mut dyn RowSink, begun: &'a mut bool) -> Self {
+        let Rows { graph, table, algorithm, rounding, verified, reassociated } = rows;
+        *begun = false;
+        let facts = TableFacts::new(table.sources.len());
+        let (verifying, writing) = (0.0, 0.0);
+        SinkRows {
+            graph,
+            table,
+            algorithm,
+            rounding,
+            verified,
+            reassociated,
+            sink,
+            begun,
+            verifying,
+            writing,
+            facts,
+            lane: PhantomData,
+        }
+    }
+
+    /// Tells the sink that all rows were handed out.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        let start = Instant::now();
+        let finished = self.sink.finish();
+        self.writing += start.elapsed().as_secs_f64();
+        finished
+    }
+}
+
+impl<L: ApspLane> SinkRows<'_, L> {
+    /// Returns how many seconds it took.
+    fn verify(
+        graph: &Graph,
+        table: &Table,
+        reassociated: bool,
+        block: &RowBlock<'_>,
+    ) -> Result<f64> {
+        let start = Instant::now();
+        let (Some(adjacency), Some(values)) = (graph.csr().adjacency::<L::Weight>(), L::Distance::of(block.values))
+        else {
+            return Err(Error::NotVerified("the rows have distances of another type".into()));
+        };
+        let sources = memory::listed("the list of sources", block.rows.iter().map(|&row| table.sources[row]))?;
+        let tolerance = Tolerance::new::<L>(graph, values, reassociated);
+        verify_rows::<L>(adjacency, &sources, table.targets.as_deref(), values, block.columns, tolerance)?;
+        Ok(start.elapsed().as_secs_f64())
+    }
+}
+
+impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, L> {
+    fn start(&mut self, order: &[usize]) -> Result<usize> {
+        // Of an engine that failed before there was any row, the sink may have been begun already.
+        self.facts = TableFacts::new(self.table.sources.len());
+        let (graph, table, verified, reassociated) = (self.graph, self.table, self.verified, self.reassociated);
+        let shape = TableShape {
+            graph,
+            sources: &table.sources,
+            targets: table.targets.as_deref(),
+            order,
+            lane: L::NAME,
+            distances: &L::Distance::into_distances(Vec::new()),
+            algorithm: self.algorithm,
+            rounding: &self.rounding,
+        };
+        let (facts, sink, verifying) = (&mut self.facts, &mut self.sink, &mut self.verifying);
+        let have = sink.begin(&shape, &mut |block| {
+            if verified {
+                *verifying += Self::verify(graph, table, reassociated, block)?;
+            }
+            facts.add(block);
+            Ok(())
+        })?;
+        *self.begun = have > 0;
+        Ok(have)
+    }
+
+    fn kept_state(&self) -> Option<KeptState> {
+        self.sink.kept_state()
+    }
+
+    fn rows(&mut self, rows: &[usize], values: Vec<L::Distance>) -> Result<Vec<L::Distance>> {
+        *self.begun = true;
+        let values = L::Distance::into_distances(values);
+        let block = RowBlock { rows, columns: self.table.columns as usize, values: &values };
+        let (graph, table, verified, reassociated) = (self.graph, self.table, self.verified, self.reassociated);
+        if verified {
+            self.verifying += Self::verify(graph, table, reassociated, &block)?;
+        }
+        self.facts.add(&block);
+        let start = Instant::now();
+        self.sink.rows(&block)?;
+        self.writing += start.elapsed().as_secs_f64();
+        Ok(L::Distance::into_vec(values).unwrap_or_default())
+    }
+}
+
+impl<L: ApspLane> TakesFacts<L::Distance> for SinkRows<'_, L> {
+    fn facts(&mut self, rows: &[usize], facts: &[RowFacts]) {
+        *self.begun = true;
+        self.facts.add_rows(rows, facts);
+    }
+}

@@ -1,0 +1,95 @@
+//! What a request for a table of distances asks for.
+
+use crate::cpu::apsp::ApspAlgorithm;
+use crate::graph::{VertexId, WeightKind};
+use crate::problems::Apsp;
+use crate::solver::Solver;
+use crate::{Plan, Result, memory};
+
+/// The rows and columns, checked, and what is wanted of them.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) sources: Vec<VertexId>,
+    pub(super) targets: Option<Vec<VertexId>>,
+    pub(super) columns: u64,
+    /// Whether facts about rows are all that is wanted, and are the same wherever they are gathered: sums of integers.
+    pub(super) facts: bool,
+    /// Whether successors are wanted, too.
+    successors: bool,
+    /// Bytes of a distance, in the widest lane that may become necessary.
+    pub(super) distance_bytes: u64,
+}
+
+impl Table {
+    /// `facts` says that nobody wants the rows themselves.
+    pub(super) fn new(request: &Apsp, solver: &Solver, facts: bool) -> Result<Self> {
+        let graph = &*solver.graph;
+        for (vertices, role) in [(&request.sources, "source"), (&request.targets, "target")] {
+            if let Some(vertices) = vertices {
+                solver.checked(vertices, role)?;
+            }
+        }
+        let sources = match &request.sources {
+            Some(sources) => memory::copied("the list of sources", sources)?,
+            None => memory::listed("the list of sources", 0..graph.vertices() as VertexId)?,
+        };
+        let distance_bytes = match graph.weight_kind() {
+            WeightKind::Unit | WeightKind::F32 => 4,
+            WeightKind::U32 if solver.narrow_is_certain() => 4,
+            _ => 8,
+        };
+        Ok(Table {
+            sources,
+            targets: request.targets.clone(),
+            columns: request.targets.as_ref().map_or(graph.vertices(), Vec::len) as u64,
+            successors: request.successors,
+            facts: facts && !request.verified && !matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64),
+            distance_bytes,
+        })
+    }
+
+    pub(super) fn cells(&self) -> u64 {
+        (self.sources.len() as u64).saturating_mul(self.columns)
+    }
+
+    /// How many sources have successors to be found; `None` if none are wanted.
+    pub(super) fn successors_of(&self) -> Option<u64> {
+        self.successors.then_some(self.sources.len() as u64)
+    }
+
+    /// What the matrix takes that is handed back.
+    pub(super) fn plan_result(&self, request: &Apsp, solver: &Solver, plan: &mut Plan) {
+        plan.memory("matrix of distances", self.cells().saturating_mul(self.distance_bytes));
+        if request.successors {
+            let hops = (self.sources.len() as u64).saturating_mul(solver.graph.vertices() as u64);
+            plan.memory("successors", hops.saturating_mul(size_of::<VertexId>() as u64));
+        }
+    }
+
+    /// What an algorithm of the CPU takes beyond the result. `in_place` says whether the result is a matrix.
+    pub(super) fn plan_on_cpu(
+        &self,
+        algorithm: &ApspAlgorithm,
+        request: &Apsp,
+        solver: &Solver,
+        plan: &mut Plan,
+        in_place: bool,
+    ) {
+        let (vertices, arcs) = (solver.graph.vertices() as u64, solver.graph.arcs() as u64);
+        let square = in_place && request.sources.is_none() && request.targets.is_none();
+        if algorithm.needs_matrix && !square {
+            plan.memory("square matrix", vertices.saturating_mul(vertices).saturating_mul(self.distance_bytes));
+        }
+        let threads = solver.team.threads() as u64;
+        let workspace = (algorithm.workspace_bytes)(vertices, arcs, threads, self.distance_bytes);
+        plan.memory(format!("workspace of `{}`", algorithm.info.name), workspace);
+    }
+}
+
+/// How many bytes a block of rows takes at most, if there is more memory than eight times that.
+const BLOCK_BYTES: u64 = 64 << 20;
+
+/// How many bytes a block of rows takes at most.
+pub(super) fn block_bytes(solver: &Solver) -> u64 {
+    BLOCK_BYTES.min(solver.memory / 8)
+}

@@ -1,0 +1,217 @@
+//! All-pairs shortest paths: what was decided is done, and the result made.
+
+use std::time::Instant;
+
+use super::output::{Output, Rows, SinkRows};
+use super::table::block_bytes;
+use super::{Algorithm, Choice, by_searches, on_matrix, predicted};
+use crate::algorithms::Statistics;
+use crate::team::Team;
+use crate::all_pairs::ApspTask;
+use crate::cpu::apsp::ApspLane;
+use crate::cuda::apsp::{ApspAlgorithm, DenseLane};
+use crate::graph::{DistanceValue, Distances, Lane, NO_VERTEX, VertexId};
+use crate::huge_pages::on_huge_pages;
+use crate::problems::{
+    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, KeptState, Report, RowSink, Seconds, Successors,
+};
+use crate::solver::Solver;
+use crate::solver::decision::Decision;
+use crate::solver::lanes::{in_lanes, other_weights};
+use crate::{Error, Result, memory};
+
+/// What an engine tells of its work.
+pub(super) struct Ran {
+    pub(super) engine: String,
+    pub(super) device_bytes: u64,
+    pub(super) seconds: Seconds,
+    pub(super) statistics: Statistics,
+    /// Whether it has found the successors that were asked for.
+    pub(super) has_successors: bool,
+}
+
+impl Ran {
+    /// Nothing yet, on this engine.
+    pub(super) fn on(engine: &str) -> Self {
+        Ran {
+            engine: engine.into(),
+            device_bytes: 0,
+            seconds: Seconds::default(),
+            statistics: Vec::new(),
+            has_successors: false,
+        }
+    }
+}
+
+/// The matrix of distances, verified and with successors if they are wanted.
+pub(super) fn matrix(
+    request: &Apsp,
+    solver: &Solver,
+    team: &Team,
+    decision: &Decision<Choice>,
+) -> Result<DistanceMatrix> {
+    let mut matrix = in_lanes!(solver.graph, L, wide => matrix_in::<L>(request, solver, team, decision, wide))?;
+    if request.verified {
+        let start = Instant::now();
+        team.install(|| matrix.verify(&solver.graph))?;
+        matrix.verified = true;
+        matrix.report.seconds.verify = start.elapsed().as_secs_f64();
+    }
+    if request.successors && matrix.successors.is_none() {
+        let start = Instant::now();
+        matrix.successors = Some(team.install(|| matrix.successors(&solver.graph))?);
+        matrix.report.seconds.predecessors = start.elapsed().as_secs_f64();
+    }
+    Ok(matrix)
+}
+
+fn matrix_in<L: ApspLane + DenseLane>(
+    request: &Apsp,
+    solver: &Solver,
+    team: &Team,
+    decision: &Decision<Choice>,
+    wide: bool,
+) -> Result<DistanceMatrix> {
+    let table = &*decision.choice.table;
+    let vertices = solver.graph.vertices();
+    let mut distances = on_huge_pages(memory::zeroed("the matrix of distances", table.cells() as usize)?);
+    let mut hops = match request.successors {
+        true => Some(on_huge_pages(memory::filled("successors", table.sources.len() * vertices, NO_VERTEX)?)),
+        false => None,
+    };
+    let output = Output::Matrix(&mut distances);
+    let ran = run::<L>(solver, team, decision, output, hops.as_deref_mut())?;
+    let hops = hops.filter(|_| ran.has_successors);
+    Ok(DistanceMatrix {
+        sources: memory::copied("the list of sources", &table.sources)?,
+        targets: request.targets.clone(),
+        columns: table.columns as usize,
+        distances: L::Distance::into_distances(distances),
+        successors: hops.map(|hops| Successors::new(hops, vertices)),
+        reassociated: reassociates::<L>(&decision.choice),
+        verified: false,
+        report: report::<L>(decision, wide, ran),
+    })
+}
+
+/// Hands the rows to the sink.
+pub(super) fn rows(
+    request: &mut ApspIntoSink<'_>,
+    solver: &Solver,
+    team: &Team,
+    decision: &Decision<Choice>,
+) -> Result<ApspSummary> {
+    let ApspIntoSink { request, sink, begun } = request;
+    sink.reserve()?;
+    let verified = request.verified;
+    let solved = in_lanes!(solver.graph, L, wide => {
+        rows_in::<L>(solver, team, decision, verified, &mut **sink, begun, wide)
+    });
+    if let Err(Error::NegativeCycle(_)) = solved {
+        sink.discard();
+    }
+    solved
+}
+
+fn rows_in<L: ApspLane + DenseLane>(
+    solver: &Solver,
+    team: &Team,
+    decision: &Decision<Choice>,
+    verified: bool,
+    sink: &mut dyn RowSink,
+    begun: &mut bool,
+    wide: bool,
+) -> Result<ApspSummary> {
+    let choice = &decision.choice;
+    let rows = Rows {
+        graph: &solver.graph,
+        table: &choice.table,
+        algorithm: choice.algorithm.info().name,
+        rounding: rounding::<L>(solver, decision, sink.kept_state().as_ref())?,
+        verified,
+        reassociated: reassociates::<L>(choice),
+    };
+    let mut rows = SinkRows::<L>::new(rows, sink, begun);
+    let mut ran = run::<L>(solver, team, decision, Output::Sink(&mut rows), None)?;
+    // The CPU's algorithms hand out rows while they work.
+    if matches!(choice.algorithm, Algorithm::Cpu(_)) {
+        ran.seconds.solve -= rows.verifying + rows.writing;
+    }
+    rows.finish()?;
+    (ran.seconds.verify, ran.seconds.write) = (rows.verifying, rows.writing);
+    Ok(ApspSummary { facts: rows.facts, verified, report: report::<L>(decision, wide, ran) })
+}
+
+/// Runs the algorithm into `output`, and what it finds of successors, if they are wanted, into `successors`.
+fn run<L: ApspLane + DenseLane>(
+    solver: &Solver,
+    team: &Team,
+    decision: &Decision<Choice>,
+    output: Output<'_, L::Distance>,
+    successors: Option<&mut [VertexId]>,
+) -> Result<Ran> {
+    let graph = &*solver.graph;
+    let (table, parameters) = (&*decision.choice.table, &decision.parameters);
+    let task = ApspTask {
+        adjacency: graph.csr().adjacency::<L::Weight>().ok_or_else(other_weights)?,
+        graph,
+        sources: &table.sources,
+        targets: table.targets.as_deref(),
+        block_bytes: block_bytes(solver),
+        parameters,
+        team,
+        control: &solver.control,
+    };
+    let (mut ran, algorithm) = match decision.choice.algorithm {
+        Algorithm::Cpu(algorithm) => {
+            let start = Instant::now();
+            let statistics = L::pick(&algorithm.solve)(&task, output.of_rows())?;
+            let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
+            return Ok(Ran { seconds, statistics, ..Ran::on("cpu") });
+        }
+        Algorithm::OnMatrix(algorithm) => {
+            let ran = on_matrix::run(solver, algorithm, &task, output.of_rows(), successors)?;
+            (ran, ApspAlgorithm::OnMatrix(*algorithm))
+        }
+        Algorithm::BySearches(algorithm) => {
+            let ran = by_searches::run(solver, algorithm, &task, table, output)?;
+            (ran, ApspAlgorithm::BySearches(*algorithm))
+        }
+    };
+    let seconds = predicted::on_device(&algorithm, parameters, graph, table.sources.len());
+    ran.statistics.push(("predicted_nanoseconds", (seconds * 1e9) as u64));
+    Ok(ran)
+}
+
+fn report<L: Lane>(decision: &Decision<Choice>, wide: bool, ran: Ran) -> Report {
+    Report {
+        engine: ran.engine,
+        lane: L::NAME,
+        repeated_wide: wide,
+        seconds: ran.seconds,
+        statistics: ran.statistics,
+        device_bytes: ran.device_bytes,
+        ..decision.report()
+    }
+}
+
+/// Whether this algorithm adds floats up in another order than along the path.
+fn reassociates<L: Lane>(choice: &Choice) -> bool {
+    choice.algorithm.needs_matrix()
+        && matches!(L::Distance::into_distances(Vec::new()), Distances::F32(_) | Distances::F64(_))
+}
+
+/// What decides how floats are rounded.
+fn rounding<L: DenseLane>(
+    solver: &Solver,
+    decision: &Decision<Choice>,
+    state: Option<&KeptState>,
+) -> Result<String> {
+    match decision.choice.algorithm {
+        Algorithm::OnMatrix(algorithm) => {
+            on_matrix::rounding::<L>(algorithm, &decision.parameters, solver, state)
+        }
+        Algorithm::BySearches(algorithm) => Ok(format!("cuda {}", algorithm.info.name)),
+        Algorithm::Cpu(algorithm) => Ok(format!("cpu {}", algorithm.info.name)),
+    }
+}

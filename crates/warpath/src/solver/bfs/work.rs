@@ -1,0 +1,279 @@
+//! Breadth-first search: what was decided is done, and the result made.
+
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
+
+use super::{Algorithm, Choice};
+use crate::algorithms::Statistics;
+use crate::team::Team;
+use crate::cpu::bfs::{BfsAlgorithm, BfsTask, UNREACHED, levels_of_many};
+use crate::cuda::bfs::predecessors::Found as OnDeviceFound;
+use crate::cuda::bfs::{self as cuda, many_sources};
+use crate::graph::{Distances, Lane, NO_VERTEX, UnitLane, VertexId};
+use crate::huge_pages::on_huge_pages;
+use crate::problems::{
+    Bfs, Problem, Report, Seconds, ShortestPathTree, count_shortest_paths, derive_bfs_predecessors, derive_predecessors,
+};
+use crate::solver::batches::{Batches, Searched, Together, gone};
+use crate::solver::decision::Decision;
+use crate::solver::device::Loan;
+use crate::solver::facts::OnDevice;
+use crate::solver::{Search, Solver, trim_to_ball};
+use crate::{Control, Error, Result, memory};
+
+/// What a search has found, and what there is to tell.
+struct Found {
+    /// Right within the cutoff and the farthest target.
+    levels: Vec<u32>,
+    /// Right there, too, where a device has derived them.
+    predecessors: Option<Vec<VertexId>>,
+    report: Report,
+}
+
+/// Searches from many sources on a device, up to a cutoff.
+struct ManySources<'a> {
+    search: &'a mut many_sources::ManySources,
+    cutoff: u32,
+}
+
+impl Together for ManySources<'_> {
+    fn width(&self) -> Result<usize> {
+        Ok(self.search.width())
+    }
+
+    fn search(&mut self, sources: &[VertexId], control: &Control) -> Result<Searched> {
+        let statistics = self.search.search_each(sources, self.cutoff, control)?;
+        Ok(Searched { statistics, out_of_range: Vec::new() })
+    }
+}
+
+impl Search for Bfs {
+    fn starting_at(&self, source: VertexId) -> Self {
+        Bfs { sources: vec![source], ..self.clone() }
+    }
+
+    fn run_batches(
+        &self,
+        solver: &Solver,
+        decision: &Decision<Choice>,
+        sources: &[VertexId],
+        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
+    ) -> Result<()> {
+        match &decision.choice.0 {
+            Algorithm::Batches(width) => self.batches_on_cpu(solver, decision, *width, sources, each),
+            Algorithm::Cuda(chosen) => self.batches_on_cuda(solver, decision, chosen, sources, each),
+            Algorithm::Cpu(_) => Err(Error::invalid("single searches were decided on")),
+        }
+    }
+}
+
+impl Bfs {
+    /// One search, as it was decided.
+    pub(in crate::solver) fn search(
+        &self,
+        solver: &Solver,
+        team: &Team,
+        decision: &Decision<Choice>,
+    ) -> Result<ShortestPathTree> {
+        let sources = solver.checked_sources(&self.sources)?;
+        let targets = solver.checked(&self.targets, "target")?;
+        let report = Report { lane: UnitLane::NAME, ..decision.report() };
+        let found = match &decision.choice.0 {
+            Algorithm::Cpu(algorithm) => {
+                self.search_on_cpu(solver, team, decision, algorithm, (&sources, &targets), report)?
+            }
+            Algorithm::Cuda(chosen) => self.search_on_cuda(solver, chosen, (&sources, &targets), report)?,
+            Algorithm::Batches(_) => return Err(Error::invalid("batches were decided on")),
+        };
+        self.tree(solver, team, sources, &targets, found)
+    }
+
+    fn search_on_cpu(
+        &self,
+        solver: &Solver,
+        team: &Team,
+        decision: &Decision<Choice>,
+        algorithm: &BfsAlgorithm,
+        (sources, targets): (&[VertexId], &[VertexId]),
+        mut report: Report,
+    ) -> Result<Found> {
+        let graph = &*solver.graph;
+        let start = Instant::now();
+        if self.count_paths || self.needs_transpose(algorithm) {
+            team.install(|| graph.transpose())?;
+        }
+        report.seconds.prepare = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let outcome = (algorithm.solve)(&BfsTask {
+            graph,
+            sources,
+            targets,
+            cutoff: self.cutoff.unwrap_or(UNREACHED),
+            parameters: &decision.parameters,
+            team,
+            control: &solver.control,
+        })?;
+        report.seconds.solve = start.elapsed().as_secs_f64();
+        report.statistics = outcome.statistics;
+        Ok(Found { levels: outcome.levels, predecessors: None, report })
+    }
+
+    fn search_on_cuda(
+        &self,
+        solver: &Solver,
+        chosen: &OnDevice<cuda::BfsAlgorithm>,
+        (sources, targets): (&[VertexId], &[VertexId]),
+        mut report: Report,
+    ) -> Result<Found> {
+        let OnDevice { name, algorithm, parameters, plan, .. } = chosen;
+        report.algorithm = algorithm.info.name.into();
+        report.device_bytes = plan.device_bytes();
+        let start = Instant::now();
+        let mut state = solver.device();
+        let device = state.device(&solver.engine)?;
+        report.engine = format!("cuda:{}", device.properties().ordinal);
+        let prepare = || (algorithm.prepare)(&device, &solver.graph, parameters);
+        let search = state.prepared(name, plan.device_bytes(), prepare)?;
+        report.seconds.prepare = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        report.statistics = search.solve(&cuda::BfsTask {
+            sources,
+            targets,
+            cutoff: self.cutoff.unwrap_or(UNREACHED),
+            control: &solver.control,
+        })?;
+        report.seconds.solve = start.elapsed().as_secs_f64();
+        self.download(&search.found(), report)
+    }
+
+    /// Copies what a search has found to the host: levels, and predecessors if they are wanted, derived on the device.
+    fn download(&self, found: &OnDeviceFound<'_>, mut report: Report) -> Result<Found> {
+        let start = Instant::now();
+        if !self.distances_only {
+            found.derive_predecessors()?;
+            report.seconds.predecessors = start.elapsed().as_secs_f64();
+        }
+        let start = Instant::now();
+        let levels = found.levels()?;
+        let predecessors = if self.distances_only { None } else { Some(found.predecessors()?) };
+        report.seconds.download = start.elapsed().as_secs_f64();
+        Ok(Found { levels, predecessors, report })
+    }
+
+    /// Batches on a device.
+    fn batches_on_cuda(
+        &self,
+        solver: &Solver,
+        decision: &Decision<Choice>,
+        chosen: &OnDevice<cuda::BfsAlgorithm>,
+        sources: &[VertexId],
+        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
+    ) -> Result<()> {
+        let OnDevice { algorithm, parameters, .. } = chosen;
+        let report = Report { lane: UnitLane::NAME, ..decision.report() };
+        let prepare = |device: &_| (algorithm.prepare)(device, &solver.graph, parameters);
+        let (mut graph, report) = Loan::take(solver, chosen, algorithm.info.name, report, prepare)?;
+        let mut batches = Batches::new(sources, &solver.control, report);
+        for (index, &source) in sources.iter().enumerate() {
+            let search = graph.search()?.many_sources().ok_or_else(gone)?;
+            let mut together = ManySources { search, cutoff: self.cutoff.unwrap_or(UNREACHED) };
+            let located = batches.locate(index, false, &mut together)?;
+            let found = self.download(&search.found_from(located.place), located.report)?;
+            each(self.tree(solver, &solver.team, vec![source], &[], found)?)?;
+        }
+        Ok(())
+    }
+
+    /// Batches on the CPU, one on each thread at a time.
+    fn batches_on_cpu(
+        &self,
+        solver: &Solver,
+        decision: &Decision<Choice>,
+        width: usize,
+        sources: &[VertexId],
+        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
+    ) -> Result<()> {
+        let (graph, team) = (&*solver.graph, &solver.team);
+        let statistics: Statistics = vec![("searches_in_a_batch", width as u64)];
+        let start = Instant::now();
+        team.install(|| graph.transpose())?;
+        let mut prepare = start.elapsed().as_secs_f64();
+        for block in sources.chunks(width * team.threads()) {
+            let start = Instant::now();
+            let rows: Vec<Mutex<Vec<u32>>> =
+                memory::listed("the list of rows", block.iter().map(|_| Mutex::default()))?;
+            let emit = |index: usize, levels: &[u32]| {
+                let mut row = on_huge_pages(memory::with_capacity("the array of levels", levels.len())?);
+                row.extend_from_slice(levels);
+                *rows[index].lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = row;
+                Ok(())
+            };
+            levels_of_many(graph, block, width, team, &solver.control, &emit)?;
+            let solve = start.elapsed().as_secs_f64() / block.len() as f64;
+            for (&source, row) in block.iter().zip(rows) {
+                solver.control.check()?;
+                let seconds = Seconds { prepare: std::mem::take(&mut prepare), solve, ..Default::default() };
+                let statistics = statistics.clone();
+                let report = Report { lane: UnitLane::NAME, seconds, statistics, ..decision.report() };
+                let levels = row.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let found = Found { levels, predecessors: None, report };
+                each(self.tree(solver, team, vec![source], &[], found)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The result. Predecessors are derived now if they are wanted and not there.
+    fn tree(
+        &self,
+        solver: &Solver,
+        team: &Team,
+        sources: Vec<VertexId>,
+        targets: &[VertexId],
+        found: Found,
+    ) -> Result<ShortestPathTree> {
+        let graph = &*solver.graph;
+        let Found { mut levels, mut predecessors, mut report } = found;
+        if self.count_paths && !graph.has_transpose() {
+            let start = Instant::now();
+            team.install(|| graph.transpose())?;
+            report.seconds.prepare += start.elapsed().as_secs_f64();
+        }
+        let bound = trim_to_ball(&mut levels, targets, self.cutoff.unwrap_or(UNREACHED));
+        match &mut predecessors {
+            Some(predecessors) if bound.is_some() => {
+                let cut_off = levels.iter().zip(predecessors).filter(|(level, _)| **level == UNREACHED);
+                cut_off.for_each(|(_, predecessor)| *predecessor = NO_VERTEX);
+            }
+            None if !self.distances_only => {
+                let start = Instant::now();
+                let derived = team.install(|| {
+                    if graph.has_transpose() {
+                        derive_bfs_predecessors(graph.transpose()?, &levels)
+                    } else {
+                        derive_predecessors::<UnitLane>(graph.csr().unweighted(), &sources, &levels, false)
+                    }
+                })?;
+                report.seconds.predecessors = start.elapsed().as_secs_f64();
+                predecessors = Some(derived);
+            }
+            _ => {}
+        }
+        let mut path_counts = None;
+        if self.count_paths {
+            let start = Instant::now();
+            path_counts = Some(team.install(|| count_shortest_paths(graph.transpose()?, &levels))?);
+            report.seconds.solve += start.elapsed().as_secs_f64();
+        }
+        Ok(ShortestPathTree {
+            problem: Problem::Bfs,
+            sources,
+            distances: Distances::U32(levels),
+            predecessors,
+            path_counts,
+            bound,
+            report,
+            facts: OnceLock::new(),
+        })
+    }
+}

@@ -1,0 +1,37 @@
+//! What every prediction counts with: opening a device, copying, handing over.
+
+use super::Solver;
+
+/// Opening a device, in seconds.
+pub(super) const OPENING: f64 = 0.3;
+/// Bytes a second, to the device and back, from ordinary memory.
+pub(super) const COPYING: f64 = 8e9;
+/// Vertices a second of a tree that is handed over, in new memory, and summed up.
+pub(super) const HANDING_OVER: f64 = 1e9;
+
+/// Seconds that something takes on each engine, as predicted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Predicted {
+    pub(super) gpu: f64,
+    pub(super) cpu: f64,
+}
+
+impl Predicted {
+    /// Whether the GPU is quicker and has the memory, and why, or why not. The device is opened only if it is quicker.
+    pub(super) fn gpu_pays(self, solver: &Solver, bytes: u64) -> Result<String, String> {
+        let predicted = format!("{} there is predicted, {} on the CPU", in_words(self.gpu), in_words(self.cpu));
+        if self.gpu >= self.cpu {
+            return Err(format!("a GPU does not pay: {predicted}"));
+        }
+        match solver.closing_a_lost_device(solver.allowed_on_device()) {
+            Ok(available) if bytes <= available => Ok(format!("a GPU pays: {predicted}")),
+            Ok(available) => Err(format!("the GPU has {available} bytes of memory to give; the search takes {bytes}")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// A time as a person says it.
+pub(super) fn in_words(seconds: f64) -> String {
+    if seconds < 1.0 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
+}

@@ -1,0 +1,33 @@
+use super::costs::{seconds_alone, seconds_together};
+use super::*;
+use crate::Graph;
+use crate::graph::VertexId;
+use crate::problems::Problem;
+
+/// Roads and small graphs are searched together, large graphs of short paths one search after another.
+#[test]
+fn searches_go_together_where_that_is_predicted_to_pay() {
+    let near_far = cuda::ALGORITHMS.iter().find(|algorithm| algorithm.info.name == "near-far").unwrap();
+    let pays = |vertices: u32, degree: u32, searches: usize| {
+        let arcs = (0..vertices).flat_map(|v| (0..degree).map(move |k| (v, (v + 1 + k * 7919) % vertices, k + 1)));
+        let graph = Graph::from_edges(arcs).unwrap();
+        seconds_together(&graph, searches) < searches as f64 * seconds_alone(near_far, &graph)
+    };
+    assert!(pays(100_000, 2, 100));
+    assert!(pays(2_000, 20, 8) && pays(2_000, 20, 1000));
+    assert!(!pays(100_000, 30, 8));
+}
+
+#[test]
+fn without_weights_they_are_those_of_breadth_first_search() {
+    let graph = Graph::from_edges((0..20_000_u32).flat_map(|v| (1..5).map(move |k| (v, v * k * 7919 % 20_000))));
+    let graph = graph.unwrap();
+    let sources: Vec<VertexId> = (0..100).collect();
+    let solver = Solver::builder(graph.clone()).threads(2).open().unwrap();
+    let each = |tree: ShortestPathTree| {
+        assert_eq!((tree.problem(), tree.report().algorithm.as_str()), (Problem::Sssp, "multi-source"));
+        assert!(tree.report().reason.starts_with("breadth-first search, since every edge counts 1"));
+        tree.verify(&graph)
+    };
+    solver.solve_each(Sssp::from(0), &sources, each).unwrap();
+}

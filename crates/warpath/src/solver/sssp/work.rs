@@ -1,0 +1,315 @@
+//! Single-source shortest paths: what was decided is done, and the result made.
+
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use super::{Algorithm, Choice};
+use crate::team::Team;
+use crate::cpu::sssp::{SsspAlgorithm, SsspLane, SsspTask};
+use crate::cuda::sssp::{self as cuda, LaneOnDevice, many_sources};
+use crate::graph::{Adjacency, DistanceValue, Graph, Lane, VertexId};
+use crate::problems::{Problem, Report, ShortestPathTree, Sssp, derive_predecessors, starts};
+use crate::solver::batches::{Batches, Searched, Together, gone};
+use crate::solver::decision::Decision;
+use crate::solver::device::Loan;
+use crate::solver::facts::OnDevice;
+use crate::solver::lanes::{in_lanes, other_weights};
+use crate::solver::{Search, Solver, radius_of_ball, trim_to_ball};
+use crate::{Control, Error, Result};
+
+/// The request, checked and in a lane.
+struct Checked<L: Lane> {
+    sources: Vec<VertexId>,
+    targets: Vec<VertexId>,
+    cutoff: L::Distance,
+}
+
+/// What a search has found, and what there is to tell.
+struct Found<L: Lane> {
+    /// Right within the cutoff and the farthest target.
+    distances: Vec<L::Distance>,
+    /// Of what is within them, if they are wanted and were derived beside the search.
+    predecessors: Option<Vec<VertexId>>,
+    /// Whether a walk can have been longer than the lane's distances go.
+    out_of_range: bool,
+    report: Report,
+}
+
+/// Searches from many sources on a device, in a lane and up to a cutoff.
+struct ManySources<'a, L: LaneOnDevice> {
+    search: &'a mut many_sources::ManySources,
+    cutoff: L::Distance,
+}
+
+impl<L: LaneOnDevice> Together for ManySources<'_, L> {
+    fn width(&self) -> Result<usize> {
+        self.search.width(L::ON_DEVICE)
+    }
+
+    fn search(&mut self, sources: &[VertexId], control: &Control) -> Result<Searched> {
+        let outcome = self.search.search_each(L::ON_DEVICE, sources, L::on_device(self.cutoff), control)?;
+        Ok(Searched { statistics: outcome.statistics, out_of_range: outcome.out_of_range })
+    }
+}
+
+impl Search for Sssp {
+    fn starting_at(&self, source: VertexId) -> Self {
+        Sssp { sources: vec![source], ..self.clone() }
+    }
+
+    fn run_batches(
+        &self,
+        solver: &Solver,
+        decision: &Decision<Choice>,
+        sources: &[VertexId],
+        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
+    ) -> Result<()> {
+        let chosen = match &decision.choice.0 {
+            Algorithm::Bfs(decided) => {
+                let Some(bfs) = self.as_bfs(&solver.graph)? else { return Err(no_bfs()) };
+                return bfs.run_batches(solver, decided, sources, &mut |tree| each(as_sssp(tree)));
+            }
+            Algorithm::Cuda(chosen) => chosen,
+            Algorithm::Cpu(_) => return Err(Error::invalid("single searches were decided on")),
+        };
+        let OnDevice { algorithm, parameters, .. } = &**chosen;
+        let prepare = |device: &_| (algorithm.prepare)(device, &solver.graph, parameters);
+        let (mut graph, report) = Loan::take(solver, chosen, algorithm.info.name, decision.report(), prepare)?;
+        let mut batches = Batches::new(sources, &solver.control, report);
+        for (index, &source) in sources.iter().enumerate() {
+            let search = graph.search()?.many_sources().ok_or_else(gone)?;
+            let one = Sssp { sources: vec![source], targets: Vec::new(), ..self.clone() };
+            each(in_lanes!(solver.graph, L, again => one.tree_of_batch::<L>(solver, search, &mut batches, index, again))?)?;
+        }
+        Ok(())
+    }
+}
+
+impl Sssp {
+    /// One search, as it was decided.
+    pub(super) fn search(
+        &self,
+        solver: &Solver,
+        team: &Team,
+        decision: &Decision<Choice>,
+    ) -> Result<ShortestPathTree> {
+        if let Algorithm::Bfs(decided) = &decision.choice.0 {
+            let Some(bfs) = self.as_bfs(&solver.graph)? else { return Err(no_bfs()) };
+            return bfs.search(solver, team, decided).map(as_sssp);
+        }
+        in_lanes!(solver.graph, L, wide => self.search_in::<L>(solver, team, decision, wide))
+    }
+
+    fn search_in<L: SsspLane + LaneOnDevice>(
+        &self,
+        solver: &Solver,
+        team: &Team,
+        decision: &Decision<Choice>,
+        wide: bool,
+    ) -> Result<ShortestPathTree> {
+        let adjacency = solver.graph.csr().adjacency::<L::Weight>().ok_or_else(other_weights)?;
+        let checked = self.check::<L>(solver)?;
+        let report = Report { lane: L::NAME, repeated_wide: wide, ..decision.report() };
+        let found = match &decision.choice.0 {
+            Algorithm::Cuda(chosen) => search_on_cuda(solver, chosen, &checked, self.distances_only, report)?,
+            Algorithm::Cpu(algorithm) => {
+                search_on_cpu(solver, team, decision, algorithm, adjacency, &checked, report)?
+            }
+            Algorithm::Bfs(_) => return Err(no_bfs()),
+        };
+        self.tree(solver, team, adjacency, checked, found)
+    }
+
+    /// The tree from this one source, which is the one at this index of a list that is searched from in batches.
+    fn tree_of_batch<L: SsspLane + LaneOnDevice>(
+        &self,
+        solver: &Solver,
+        search: &mut many_sources::ManySources,
+        batches: &mut Batches<'_>,
+        index: usize,
+        again: bool,
+    ) -> Result<ShortestPathTree> {
+        let adjacency = solver.graph.csr().adjacency::<L::Weight>().ok_or_else(other_weights)?;
+        let checked = self.check::<L>(solver)?;
+        let located =
+            batches.locate(index, again, &mut ManySources::<L> { search: &mut *search, cutoff: checked.cutoff })?;
+        let mut report = Report { lane: L::NAME, repeated_wide: again, ..located.report };
+        let start = Instant::now();
+        let distances = L::distances(&search.found_from(L::ON_DEVICE, located.place)?)?;
+        report.seconds.download = start.elapsed().as_secs_f64();
+        let found = Found { distances, predecessors: None, out_of_range: located.out_of_range, report };
+        self.tree(solver, &solver.team, adjacency, checked, found)
+    }
+
+    /// The result, if the lane's range was wide enough for it.
+    fn tree<L: Lane>(
+        &self,
+        solver: &Solver,
+        team: &Team,
+        adjacency: Adjacency<'_, L::Weight>,
+        checked: Checked<L>,
+        found: Found<L>,
+    ) -> Result<ShortestPathTree> {
+        let graph = &*solver.graph;
+        let Found { mut distances, mut predecessors, out_of_range, mut report } = found;
+        let bound = trim_to_ball(&mut distances, &checked.targets, checked.cutoff);
+        if out_of_range && !narrow_suffices::<L>(graph, adjacency, &distances, bound.is_some()) {
+            return Err(Error::DistanceOverflow { lane: L::NAME });
+        }
+        if predecessors.is_none() && !self.distances_only {
+            let start = Instant::now();
+            let signed = graph.has_negative_weights();
+            let derive = || derive_predecessors::<L>(adjacency, &checked.sources, &distances, signed);
+            predecessors = Some(team.install(derive)?);
+            report.seconds.predecessors = start.elapsed().as_secs_f64();
+        }
+        Ok(ShortestPathTree {
+            problem: Problem::Sssp,
+            sources: checked.sources,
+            distances: L::Distance::into_distances(distances),
+            predecessors,
+            path_counts: None,
+            bound,
+            report,
+            facts: OnceLock::new(),
+        })
+    }
+
+    fn check<L: Lane>(&self, solver: &Solver) -> Result<Checked<L>> {
+        let sources = solver.checked_sources(&self.sources)?;
+        let mut targets = solver.checked(&self.targets, "target")?;
+        if solver.graph.has_negative_weights() {
+            if self.cutoff.is_some() {
+                return Err(Error::invalid(
+                    "a cutoff needs weights of 0 or more: paths could come back from beyond it",
+                ));
+            }
+            targets.clear();
+        }
+        let cutoff = self.cutoff.map_or(Ok(L::Distance::UNREACHABLE), |cutoff| cutoff.in_lane())?;
+        Ok(Checked { sources, targets, cutoff })
+    }
+}
+
+fn search_on_cpu<L: SsspLane>(
+    solver: &Solver,
+    team: &Team,
+    decision: &Decision<Choice>,
+    algorithm: &SsspAlgorithm,
+    adjacency: Adjacency<'_, L::Weight>,
+    checked: &Checked<L>,
+    mut report: Report,
+) -> Result<Found<L>> {
+    let graph = &*solver.graph;
+    let start = Instant::now();
+    graph.weight_range();
+    report.seconds.prepare = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    let outcome = L::pick(&algorithm.solve)(&SsspTask {
+        adjacency,
+        graph,
+        sources: &checked.sources,
+        targets: &checked.targets,
+        cutoff: checked.cutoff,
+        parameters: &decision.parameters,
+        team,
+        control: &solver.control,
+    })?;
+    report.seconds.solve = start.elapsed().as_secs_f64();
+    report.statistics = outcome.statistics;
+    Ok(Found { distances: outcome.distances, predecessors: None, out_of_range: true, report })
+}
+
+fn search_on_cuda<L: LaneOnDevice>(
+    solver: &Solver,
+    chosen: &OnDevice<cuda::SsspAlgorithm>,
+    checked: &Checked<L>,
+    distances_only: bool,
+    mut report: Report,
+) -> Result<Found<L>> {
+    let OnDevice { name, algorithm, parameters, plan, .. } = chosen;
+    let graph = &*solver.graph;
+    report.algorithm = algorithm.info.name.into();
+    report.device_bytes = plan.device_bytes();
+    let start = Instant::now();
+    if (algorithm.needs_transpose)(parameters) {
+        solver.team.install(|| graph.transpose())?;
+    }
+    let mut state = solver.device();
+    let device = state.device(&solver.engine)?;
+    report.engine = format!("cuda:{}", device.properties().ordinal);
+    let prepare = || (algorithm.prepare)(&device, graph, parameters);
+    let search: &mut Box<dyn cuda::PreparedSssp> = state.prepared(name, plan.device_bytes(), prepare)?;
+    report.seconds.prepare = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    let outcome = search.solve(&cuda::SsspTask {
+        graph,
+        lane: L::ON_DEVICE,
+        sources: &checked.sources,
+        targets: &checked.targets,
+        cutoff: L::on_device(checked.cutoff),
+        control: &solver.control,
+        statistics: solver.statistics,
+    })?;
+    report.seconds.solve = start.elapsed().as_secs_f64();
+    report.statistics = outcome.statistics;
+    report.frontiers = outcome.frontiers;
+    let start = Instant::now();
+    let distances = L::distances(&search.found())?;
+    report.seconds.download = start.elapsed().as_secs_f64();
+    if solver.statistics {
+        let (sources, stops) = (checked.sources.len(), !checked.targets.is_empty());
+        cuda::counts::add_waste(&mut report.statistics, graph, sources, stops, &distances);
+    }
+    let mut predecessors = None;
+    if let Some(derivation) = search.derivation().filter(|_| !distances_only) {
+        let start = Instant::now();
+        let radius = L::on_device(radius_of_ball(&distances, &checked.targets, checked.cutoff));
+        let starts: Vec<VertexId> = starts::<L>(&checked.sources, &distances).collect();
+        derivation.derive(&starts, radius, graph.has_negative_weights(), &solver.control)?;
+        report.seconds.predecessors = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        predecessors = Some(derivation.predecessors(&starts)?);
+        report.seconds.download += start.elapsed().as_secs_f64();
+    }
+    Ok(Found { distances, predecessors, out_of_range: outcome.out_of_range, report })
+}
+
+/// The result of a breadth-first search as one of shortest paths.
+fn as_sssp(mut tree: ShortestPathTree) -> ShortestPathTree {
+    tree.problem = Problem::Sssp;
+    tree
+}
+
+fn no_bfs() -> Error {
+    Error::invalid("breadth-first search does not do where edges have weights")
+}
+
+/// Whether saturated relaxations can't have changed the result: nearly always because the greatest distance plus the
+/// greatest weight is in range, else because every head of an arc from a reached vertex is itself reached.
+fn narrow_suffices<L: Lane>(
+    graph: &Graph,
+    adjacency: Adjacency<'_, L::Weight>,
+    distances: &[L::Distance],
+    bounded: bool,
+) -> bool {
+    let unreachable = L::Distance::UNREACHABLE;
+    let greatest = distances
+        .iter()
+        .copied()
+        .filter(|d| *d != unreachable)
+        .fold(L::Distance::ZERO, |a, b| if a < b { b } else { a });
+    if distances.iter().any(|distance| distance.to_f64() == f64::NEG_INFINITY) {
+        return false;
+    }
+    if bounded || greatest.to_f64() + graph.weight_range().1 < L::Distance::LIMIT {
+        return true;
+    }
+    (0..graph.vertices() as VertexId).all(|u| {
+        let from = distances[u as usize];
+        from == unreachable
+            || adjacency
+                .edges(u)
+                .all(|(v, weight)| distances[v as usize] != unreachable || L::extend(from, weight) != unreachable)
+    })
+}
