@@ -83,6 +83,9 @@ pub(crate) fn graphs_of_every_shape<W: TestWeight>(seed: u64) -> Vec<(String, Gr
     let mut graphs = Vec::new();
     let mut index = 0;
     let mut add = |name: &str, vertices: u64, mut edges: Vec<(VertexId, VertexId)>| {
+        // Miri sees as much in less.
+        let vertices = vertices.min(size(u64::MAX, 48));
+        edges.retain(|&(u, v)| u64::from(u.max(v)) < vertices);
         edges.truncate(size(usize::MAX, 40));
         for direction in [Direction::Directed, Direction::Undirected] {
             for parallel in [ParallelEdges::MergeByMinimum, ParallelEdges::Keep] {

@@ -2,8 +2,9 @@
 //! cancelled at any moment: an answer or an error, never a hang.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Mutex;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -38,18 +39,18 @@ impl Random {
 }
 
 /// A directed graph with weights, wide enough for every algorithm that uses several threads.
-fn graph(seed: u64) -> Graph {
+fn graph(seed: u64) -> Arc<Graph> {
     random_graph(seed, 400, 45_000)
 }
 
-fn random_graph(seed: u64, vertices: u64, arcs: u64) -> Graph {
+fn random_graph(seed: u64, vertices: u64, arcs: u64) -> Arc<Graph> {
     let mut random = Random(seed);
     let arcs =
         (0..arcs).map(|_| (random.below(vertices) as u32, random.below(vertices) as u32, random.below(100) as u32 + 1));
-    Graph::from_edges(arcs.collect::<Vec<_>>()).unwrap()
+    Arc::new(Graph::from_edges(arcs.collect::<Vec<_>>()).unwrap())
 }
 
-fn solver(graph: &Graph, threads: usize) -> Solver {
+fn solver(graph: &Arc<Graph>, threads: usize) -> Solver {
     Solver::builder(graph.clone()).engine(Engine::Cpu).threads(threads).open().unwrap()
 }
 
@@ -83,7 +84,7 @@ fn request(solver: &Solver, kind: usize, source: u32) -> Result<u64> {
     })
 }
 
-fn answers(graph: &Graph) -> Vec<u64> {
+fn answers(graph: &Arc<Graph>) -> Vec<u64> {
     (0..KINDS).map(|kind| request(&solver(graph, 1), kind, 3).unwrap()).collect()
 }
 
@@ -127,6 +128,45 @@ fn every_request_from_rayon_pools_and_from_threads() {
     });
 }
 
+/// Solvers are shared and sent, whatever they borrow: nothing.
+const _: fn() = || {
+    fn is_shared<T: Send + Sync + 'static>() {}
+    is_shared::<Solver>();
+};
+
+#[test]
+fn eight_threads_share_a_solver() {
+    without_hanging(|| {
+        let wide = graph(11);
+        let narrow = Arc::new(Graph::from_edges((0..40_000_u32).map(|v| (v, v + 1, v % 7))).unwrap());
+        for graph in [wide, narrow] {
+            for threads in [1, 2, 3] {
+                let solver = Arc::new(solver(&graph, threads));
+                let expected: Vec<ShortestPathTree> =
+                    (0..4).flat_map(|source| [solver.bfs(source).unwrap(), solver.sssp(source).unwrap()]).collect();
+                let expected = Arc::new(expected);
+                let workers: Vec<_> = (0..8)
+                    .map(|worker| {
+                        let (solver, expected) = (solver.clone(), expected.clone());
+                        std::thread::spawn(move || {
+                            for round in 0..6 {
+                                let source = (worker + round) % 4;
+                                let trees = [solver.bfs(source).unwrap(), solver.sssp(source).unwrap()];
+                                for (tree, expected) in trees.iter().zip(&expected[2 * source as usize..]) {
+                                    assert_eq!(tree.distances(), expected.distances());
+                                    assert_eq!(tree.predecessors(), expected.predecessors());
+                                    tree.verify(solver.graph()).unwrap();
+                                }
+                            }
+                        })
+                    })
+                    .collect();
+                workers.into_iter().for_each(|worker| worker.join().unwrap());
+            }
+        }
+    });
+}
+
 #[test]
 fn what_a_graph_makes_once_is_made_for_many_at_once() {
     without_hanging(|| {
@@ -164,7 +204,7 @@ impl<F: FnMut() -> Result<()> + Send> RowSink for Calling<F> {
 
 /// Calls `callback` from every place where a solver calls the caller's code; `solver` makes the solver, watched.
 fn from_every_callback(
-    graph: &Graph,
+    graph: &Arc<Graph>,
     threads: usize,
     callback: impl Fn(&Solver) -> Result<()> + Sync,
 ) -> Vec<Result<()>> {

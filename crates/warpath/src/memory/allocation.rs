@@ -100,6 +100,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri ends where memory can't be had")]
     fn what_can_not_be_had_is_an_error() {
         assert!(is_refused(with_capacity::<u64>("marks", TOO_MANY), 8 << 55));
         assert!(is_refused(with_capacity::<u64>("marks", usize::MAX), u64::MAX));

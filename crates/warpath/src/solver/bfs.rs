@@ -31,6 +31,13 @@ enum Algorithm {
     Cuda(Arc<OnDevice<cuda::BfsAlgorithm>>),
 }
 
+impl Choice {
+    /// Whether one search uses all threads of the CPU.
+    pub(super) fn uses_team(&self) -> bool {
+        matches!(self.0, Algorithm::Cpu(algorithm) if algorithm.uses_team)
+    }
+}
+
 impl Request for Bfs {
     type Answer = ShortestPathTree;
     type Choice = Choice;
@@ -44,6 +51,10 @@ impl Request for Bfs {
 
     fn decide_on_cpu(&self, solver: &Solver, many: Option<usize>, reason: String) -> Result<Decision<Choice>> {
         self.decide_here(solver, many, Placed::on_cpu(reason))
+    }
+
+    fn takes_a_turn(&self, decision: &Decision<Choice>) -> bool {
+        decision.choice.uses_team()
     }
 
     fn run(&mut self, solver: &Solver, team: &Team, decision: &Decision<Choice>) -> Result<ShortestPathTree> {

@@ -56,6 +56,14 @@ impl Request for Sssp {
         self.decide_here(solver, many, Placed::on_cpu(reason))
     }
 
+    fn takes_a_turn(&self, decision: &Decision<Choice>) -> bool {
+        match &decision.choice.0 {
+            Algorithm::Bfs(decided) => decided.choice.uses_team(),
+            Algorithm::Cpu(algorithm) => algorithm.uses_team,
+            Algorithm::Cuda(_) => false,
+        }
+    }
+
     fn run(&mut self, solver: &Solver, team: &Team, decision: &Decision<Choice>) -> Result<ShortestPathTree> {
         self.search(solver, team, decision)
     }

@@ -69,6 +69,7 @@ pub const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         negative_weights: true,
     },
     needs_transpose: true,
+    uses_team: true,
     solve,
 };
 

@@ -63,6 +63,8 @@ pub struct BfsAlgorithm {
     pub info: AlgorithmInfo,
     /// Whether it reads the transpose of a directed graph.
     pub needs_transpose: bool,
+    /// Whether one search uses all threads of the team.
+    pub uses_team: bool,
     /// Runs it.
     pub solve: fn(&BfsTask<'_>) -> Result<BfsOutcome>,
 }

@@ -37,6 +37,7 @@ pub const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         negative_weights: true,
     },
     needs_transpose: false,
+    uses_team: false,
     solve,
 };
 

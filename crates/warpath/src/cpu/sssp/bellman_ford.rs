@@ -29,6 +29,7 @@ pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         parameters: &[],
         negative_weights: true,
     },
+    uses_team: false,
     solve: for_every_lane!(solve),
 };
 

@@ -25,6 +25,7 @@ pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         parameters: &[],
         negative_weights: false,
     },
+    uses_team: false,
     solve: for_every_lane!(solve),
 };
 

@@ -114,6 +114,8 @@ sssp_lane!(F64Lane, double);
 pub struct SsspAlgorithm {
     /// What is known of it before it runs.
     pub info: AlgorithmInfo,
+    /// Whether one search uses all threads of the team.
+    pub uses_team: bool,
     /// Runs it, in each lane.
     pub solve: SsspSolvers,
 }

@@ -73,6 +73,7 @@ pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         }],
         negative_weights: false,
     },
+    uses_team: true,
     solve: for_every_lane!(solve),
 };
 
