@@ -303,7 +303,8 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
     };
     let opening = Instant::now();
     let threads = task.case.entry.threads.unwrap_or(0);
-    let builder = Solver::builder(task.graph.clone()).engine(engine.clone()).control(watch.control.clone()).threads(threads);
+    let builder =
+        Solver::builder(task.graph.clone()).engine(engine.clone()).control(watch.control.clone()).threads(threads);
     let solver = builder.open()?;
     let mut prepare = opening.elapsed().as_secs_f64();
     let mut spent = 0.0;

@@ -176,7 +176,8 @@ fn main() {
         let expected: Vec<_> =
             sources.iter().map(|&source| wanted.solve(&cpu, source, None).expect("the search works")).collect();
         for algorithm in chosen {
-            let gpu = Solver::builder(graph.clone()).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
+            let gpu =
+                Solver::builder(graph.clone()).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
             let (mut on_device, mut on_host, mut downloads) = (Vec::new(), Vec::new(), Vec::new());
             let mut derivations = Vec::new();
             let (mut prepare, mut described, mut statistics) = (0.0, String::new(), String::new());

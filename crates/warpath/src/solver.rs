@@ -25,10 +25,10 @@ use self::decision::leaves_it_to_the_cpu;
 use self::device::DeviceState;
 use self::facts::Facts;
 use self::turns::Turns;
-use crate::team::Team;
 use crate::cuda::device::Device;
 use crate::graph::{Distance, DistanceValue, Graph, VertexId};
 use crate::problems::{Bfs, ShortestPathTree, Sssp};
+use crate::team::Team;
 use crate::{Control, Engine, Error, Plan, Result, available_memory, memory};
 
 /// Solves requests on one graph, which it prepares once.

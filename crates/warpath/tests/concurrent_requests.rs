@@ -4,8 +4,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rayon::prelude::*;
@@ -264,7 +264,8 @@ fn watchers_are_refused() {
                     refuses_everything(watched);
                 }
             });
-            let solver = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(threads).control(control).open().unwrap();
+            let solver =
+                Solver::builder(graph.clone()).engine(Engine::Cpu).threads(threads).control(control).open().unwrap();
             let solver: &'static Solver = Box::leak(Box::new(solver));
             *WATCHED.lock().unwrap() = Some(solver);
             solver.solve(Apsp::all().from([1, 2, 3])).unwrap();

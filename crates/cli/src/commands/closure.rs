@@ -40,8 +40,7 @@ pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
     }
     let wants_matrix = matches!(output, Some((_, OutputKind::Npy)));
     if plan.plan {
-        let decision =
-            if wants_matrix { solver.decide(&request)? } else { solver.decide(&request.counts_only())? };
+        let decision = if wants_matrix { solver.decide(&request)? } else { solver.decide(&request.counts_only())? };
         let disk = |plan: &mut Plan| {
             if wants_matrix {
                 plan.disk("the matrix", (graph.vertices() as u64).saturating_pow(2));

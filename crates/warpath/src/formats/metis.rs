@@ -289,10 +289,10 @@ fn write_lines(graph: &Graph, out: &mut dyn Write) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{all_graphs, assert_rejected, assert_same, read_like, survive_mutations, written};
-    use crate::testing::size;
     use super::super::{Format, ReadOptions, WeightSource};
     use super::*;
     use crate::graph::WeightKind;
+    use crate::testing::size;
 
     fn read_text(text: &str) -> Result<Graph> {
         ReadOptions::new().format(Format::Metis).read_bytes("test", text.as_bytes().to_vec())

@@ -13,12 +13,12 @@ use self::table::{Table, block_bytes};
 use super::decision::{Decision, Manner, Placed, leaves_it_to_the_cpu, number_types, only_on_cuda};
 use super::{Request, Solver};
 use crate::algorithms::{AlgorithmInfo, parse_algorithm};
-use crate::team::Team;
 use crate::cpu::apsp::{ALGORITHMS, ApspAlgorithm};
 use crate::cuda::apsp as cuda;
 use crate::cuda::apsp::{MatrixAlgorithm, searches::SearchesAlgorithm, tiled_floyd_warshall};
 use crate::graph::{Graph, WeightKind};
 use crate::problems::{Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, RowSink};
+use crate::team::Team;
 use crate::{Error, Plan, Result};
 
 /// What finds the distances of which table.

@@ -9,11 +9,11 @@ use super::decision::{Decision, Manner, Placed, only_on_cuda};
 use super::facts::{OnDevice, transpose_bytes};
 use super::{Request, Solver, plan_search};
 use crate::algorithms::{Parameters, parse_algorithm};
-use crate::team::Team;
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, batch_width, choose, memory_of_many, sequential};
 use crate::cuda::bfs::{self as cuda, many_sources};
 use crate::graph::{Graph, Lane, UnitLane};
 use crate::problems::{Bfs, ShortestPathTree};
+use crate::team::Team;
 use crate::{Plan, Result};
 
 /// What searches.
@@ -46,7 +46,11 @@ impl Request for Bfs {
         let asked = self.algorithm.as_deref();
         let only = || only_on_cuda(asked, ALGORITHMS, |entry| &entry.info, cuda::ALGORITHMS, |entry| &entry.info);
         let placed = Placed::of(&solver.engine, only, || self.gpu_pays(solver, many));
-        if placed.is_on_cuda() { self.decide_there(solver, many, placed) } else { self.decide_here(solver, many, placed) }
+        if placed.is_on_cuda() {
+            self.decide_there(solver, many, placed)
+        } else {
+            self.decide_here(solver, many, placed)
+        }
     }
 
     fn decide_on_cpu(&self, solver: &Solver, many: Option<usize>, reason: String) -> Result<Decision<Choice>> {

@@ -5,12 +5,12 @@ use std::time::Instant;
 use super::decision::{Decision, Manner, Placed, only_on_cuda};
 use super::{Request, Solver};
 use crate::algorithms::parse_algorithm;
-use crate::team::Team;
 use crate::cpu::closure::{ALGORITHMS, ClosureAlgorithm, ClosureBits, ClosureTask, condensation};
 use crate::cuda::closure as cuda;
 use crate::problems::{
     BitMatrix, Closure, ClosureCounts, Reachability, ReachabilityBits, ReachableCounts, Report, Seconds,
 };
+use crate::team::Team;
 use crate::{Error, Plan, Result};
 
 /// What finds out who reaches whom.
@@ -111,9 +111,7 @@ impl Closure {
                 condensation::ALGORITHM.info.name,
                 "one row of bits for each strongly connected component, and none of their arcs twice",
             ),
-            None => {
-                (condensation::ALGORITHM.info.name, "in an undirected graph, components are all there is to find")
-            }
+            None => (condensation::ALGORITHM.info.name, "in an undirected graph, components are all there is to find"),
         };
         let (choice, parameters) = if is_there {
             let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name)?;

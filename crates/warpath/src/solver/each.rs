@@ -93,9 +93,9 @@ impl Solver {
             let result = self.check_plan(&decision.plan).and_then(|()| match decision.manner {
                 Manner::InBatches => search.run_batches(self, &decision, left, &mut hand_over),
                 Manner::SideBySide => self.run_side_by_side(search, &decision, left, &mut hand_over),
-                Manner::InTurn => left.iter().try_for_each(|&source| {
-                    hand_over(search.starting_at(source).run(self, &self.team, &decision)?)
-                }),
+                Manner::InTurn => left
+                    .iter()
+                    .try_for_each(|&source| hand_over(search.starting_at(source).run(self, &self.team, &decision)?)),
             });
             match self.closing_a_lost_device(result) {
                 Err(error) if !is_refused.get() => {

@@ -13,11 +13,11 @@ use super::decision::{Decision, Manner, Placed, number_types, only_on_cuda};
 use super::facts::{OnDevice, transpose_bytes};
 use super::{Request, Solver, plan_search};
 use crate::algorithms::parse_algorithm;
-use crate::team::Team;
 use crate::cpu::sssp::{ALGORITHMS, SsspAlgorithm};
 use crate::cuda::sssp::{self as cuda, many_sources};
 use crate::graph::{Graph, WeightKind};
 use crate::problems::{Bfs, ShortestPathTree, Sssp};
+use crate::team::Team;
 use crate::{Error, Result};
 
 /// What searches.
@@ -46,7 +46,11 @@ impl Request for Sssp {
         let asked = self.algorithm.as_deref();
         let only = || only_on_cuda(asked, ALGORITHMS, |entry| &entry.info, cuda::ALGORITHMS, |entry| &entry.info);
         let placed = Placed::of(&solver.engine, only, || self.gpu_pays(solver, many));
-        if placed.is_on_cuda() { self.decide_there(solver, many, placed) } else { self.decide_here(solver, many, placed) }
+        if placed.is_on_cuda() {
+            self.decide_there(solver, many, placed)
+        } else {
+            self.decide_here(solver, many, placed)
+        }
     }
 
     fn decide_on_cpu(&self, solver: &Solver, many: Option<usize>, reason: String) -> Result<Decision<Choice>> {

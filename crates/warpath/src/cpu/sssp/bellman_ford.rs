@@ -219,7 +219,9 @@ mod tests {
         let count = 20_000;
         let long = (0..count).map(|v| (v, (v + 1) % count, if v == 7 { -count } else { 1 }));
         let graph = Graph::from_edges(long.map(|(u, v, w)| (u as u32, v as u32, w))).unwrap();
-        let Err(Error::NegativeCycle(cycle)) = Solver::new(graph.clone()).unwrap().solve(Sssp::from(0)) else { panic!() };
+        let Err(Error::NegativeCycle(cycle)) = Solver::new(graph.clone()).unwrap().solve(Sssp::from(0)) else {
+            panic!()
+        };
         assert_eq!((cycle.edges().len(), cycle.length()), (20_000, -1.0));
     }
 }

@@ -256,7 +256,8 @@ fn what_does_not_fit_is_refused_and_work_can_be_cancelled() {
             let control = Control::new();
             let inner = control.clone();
             let control = control.watched_by(move |_| inner.cancel());
-            let solver = Solver::builder(graph.clone()).threads(1).device(device.clone()).control(control).open().unwrap();
+            let solver =
+                Solver::builder(graph.clone()).threads(1).device(device.clone()).control(control).open().unwrap();
             let cancelled = solver.solve(Apsp::all().algorithm(algorithm));
             assert!(matches!(cancelled, Err(Error::Interrupted)), "{algorithm}");
         }

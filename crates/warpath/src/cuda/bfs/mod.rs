@@ -225,7 +225,8 @@ pub(crate) mod tests {
     fn offsets_of_64_bits_lead_to_the_same_trees() {
         for (turn, (name, graph)) in graphs_of_every_shape::<Unit>(6).into_iter().enumerate().step_by(2) {
             let request = Bfs::from((graph.vertices() / 2) as VertexId);
-            let expected = Solver::builder(graph.clone()).engine(Engine::Cpu).open().unwrap().solve(request.clone()).unwrap();
+            let expected =
+                Solver::builder(graph.clone()).engine(Engine::Cpu).open().unwrap().solve(request.clone()).unwrap();
             for device in devices(6) {
                 let gpu = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
                 let algorithm = [UNDER_TEST[0], UNDER_TEST[2], UNDER_TEST[3], "many-sources:threads=64"][turn / 2 % 4];
@@ -300,7 +301,8 @@ pub(crate) mod tests {
         let graph = Graph::from_edges((0..10_u32).map(|v| (v, v + 1))).unwrap();
         for device in devices(1) {
             let control = Control::new();
-            let solver = Solver::builder(graph.clone()).threads(1).device(device).control(control.clone()).open().unwrap();
+            let solver =
+                Solver::builder(graph.clone()).threads(1).device(device).control(control.clone()).open().unwrap();
             for wrong in ["queue:threads=33", "queue:threads=65536", "queue:threads=31", "sequential"] {
                 let error = solver.solve(Bfs::from(0).algorithm(wrong)).unwrap_err();
                 assert!(matches!(error, Error::InvalidRequest(_)), "{wrong}: {error}");

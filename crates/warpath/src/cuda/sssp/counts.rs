@@ -279,12 +279,14 @@ mod tests {
                     let plain = plain.solve(Sssp::from(0).algorithm(algorithm)).unwrap();
                     assert!(plain.report().statistics.iter().all(|(name, _)| *name != "improvements"), "{algorithm}");
                     assert!(plain.report().frontiers.is_empty(), "{algorithm}");
-                    let solver = Solver::builder(graph.clone()).threads(1).statistics(true).device(device).open().unwrap();
+                    let solver =
+                        Solver::builder(graph.clone()).threads(1).statistics(true).device(device).open().unwrap();
                     let counting = solver.solve(Sssp::from(0).algorithm(algorithm)).unwrap();
                     assert_eq!(counting.distances(), plain.distances(), "{algorithm}");
                 }
                 counted(&graph, Sssp::from(0).algorithm(algorithm), seed, |counter, frontiers| {
-                    let tree = Solver::builder(graph.clone()).engine(crate::Engine::Cpu).threads(1).open().unwrap().sssp(0);
+                    let tree =
+                        Solver::builder(graph.clone()).engine(crate::Engine::Cpu).threads(1).open().unwrap().sssp(0);
                     let tree = tree.unwrap();
                     let reached = |v: &u32| tree.distance(*v).is_some();
                     let degrees: u64 = (0..300).filter(reached).map(|v| graph.neighbors(v).len() as u64).sum();

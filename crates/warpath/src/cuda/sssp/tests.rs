@@ -349,7 +349,9 @@ fn what_makes_no_sense_is_refused() {
     let double = Graph::from_edges([(0, 1, 0.1_f64), (1, 2, 0.5)]).unwrap();
     for device in devices(1) {
         let control = Control::new();
-        let solver = |graph: &Graph| Solver::builder(graph.clone()).threads(1).device(device.clone()).control(control.clone()).open();
+        let solver = |graph: &Graph| {
+            Solver::builder(graph.clone()).threads(1).device(device.clone()).control(control.clone()).open()
+        };
         for (graph, wrong, because) in [
             (&positive, "mask:coarsening=3", "is not one of 1, 2, 4, 8, 16"),
             (&positive, "mask:threads=48", "not a power of two"),

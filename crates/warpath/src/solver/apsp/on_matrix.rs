@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::has_exact_floats;
 use super::table::{Table, block_bytes};
 use super::work::Ran;
-use super::has_exact_floats;
 use crate::algorithms::Parameters;
 use crate::all_pairs::potentials::potentials;
 use crate::all_pairs::{ApspOutput, ApspTask};
@@ -83,7 +83,8 @@ pub(super) fn plan(
     plan: &mut Plan,
 ) -> Result<()> {
     let kept = Kept::read(state);
-    let matrix = plan_matrix(algorithm, parameters, &solver.graph, &room(solver), kept.as_ref(), table.successors_of())?;
+    let matrix =
+        plan_matrix(algorithm, parameters, &solver.graph, &room(solver), kept.as_ref(), table.successors_of())?;
     if let Some(state) = state {
         for item in matrix.disk_items() {
             plan.disk(item.what.clone(), item.bytes.saturating_sub(disk_space_of(&state.path)));

@@ -107,12 +107,7 @@ impl<'a, L> SinkRows<'a, L> {
 
 impl<L: ApspLane> SinkRows<'_, L> {
     /// Returns how many seconds it took.
-    fn verify(
-        graph: &Graph,
-        table: &Table,
-        reassociated: bool,
-        block: &RowBlock<'_>,
-    ) -> Result<f64> {
+    fn verify(graph: &Graph, table: &Table, reassociated: bool, block: &RowBlock<'_>) -> Result<f64> {
         let start = Instant::now();
         let (Some(adjacency), Some(values)) = (graph.csr().adjacency::<L::Weight>(), L::Distance::of(block.values))
         else {

@@ -1,9 +1,9 @@
 use std::path::Path;
 
 use super::*;
+use crate::Control;
 use crate::graph::{Distance, DistanceValue, Distances, GraphBuilder, VertexId, Weight, with_distances};
 use crate::problems::{DistanceSum, NpyWriter, Reduction, RowBlock, RowReductions, TableShape};
-use crate::Control;
 use crate::testing::{Random, TestWeight, graphs_of_every_shape};
 
 /// Distances by the naive triple loop in 128-bit integers, for graphs with integer weights.

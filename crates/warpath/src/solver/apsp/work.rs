@@ -6,7 +6,6 @@ use super::output::{Output, Rows, SinkRows};
 use super::table::block_bytes;
 use super::{Algorithm, Choice, by_searches, on_matrix, predicted};
 use crate::algorithms::Statistics;
-use crate::team::Team;
 use crate::all_pairs::ApspTask;
 use crate::cpu::apsp::ApspLane;
 use crate::cuda::apsp::{ApspAlgorithm, DenseLane};
@@ -18,6 +17,7 @@ use crate::problems::{
 use crate::solver::Solver;
 use crate::solver::decision::Decision;
 use crate::solver::lanes::{in_lanes, other_weights};
+use crate::team::Team;
 use crate::{Error, Result, memory};
 
 /// What an engine tells of its work.
@@ -202,15 +202,9 @@ fn reassociates<L: Lane>(choice: &Choice) -> bool {
 }
 
 /// What decides how floats are rounded.
-fn rounding<L: DenseLane>(
-    solver: &Solver,
-    decision: &Decision<Choice>,
-    state: Option<&KeptState>,
-) -> Result<String> {
+fn rounding<L: DenseLane>(solver: &Solver, decision: &Decision<Choice>, state: Option<&KeptState>) -> Result<String> {
     match decision.choice.algorithm {
-        Algorithm::OnMatrix(algorithm) => {
-            on_matrix::rounding::<L>(algorithm, &decision.parameters, solver, state)
-        }
+        Algorithm::OnMatrix(algorithm) => on_matrix::rounding::<L>(algorithm, &decision.parameters, solver, state),
         Algorithm::BySearches(algorithm) => Ok(format!("cuda {}", algorithm.info.name)),
         Algorithm::Cpu(algorithm) => Ok(format!("cpu {}", algorithm.info.name)),
     }

@@ -8,7 +8,8 @@ use crate::testing::Random;
 fn parameters_that_only_a_gpu_has_go_there() {
     let graph = Graph::from_edges([(0, 1), (1, 2)]).unwrap();
     let solver = Solver::new(graph.clone()).unwrap();
-    let engine = |algorithm: &str| Bfs::from(0).algorithm(algorithm).decide(&solver, None).map(|decision| decision.engine());
+    let engine =
+        |algorithm: &str| Bfs::from(0).algorithm(algorithm).decide(&solver, None).map(|decision| decision.engine());
     for there in ["direction-optimizing:bottom-up=0.1", "many-sources:width=8"] {
         assert_eq!(engine(there).unwrap(), "cuda", "{there}");
     }
@@ -24,8 +25,7 @@ fn searches_that_run_together_are_those_that_run_alone() {
     let mut random = Random(11);
     let mut vertex = || random.below(6000) as VertexId;
     let directed = Graph::from_edges((0..40_000).map(|_| (vertex(), vertex())).collect::<Vec<_>>()).unwrap();
-    let sources: Vec<VertexId> =
-        (0..200).map(|_| vertex()).filter(|&v| (v as usize) < directed.vertices()).collect();
+    let sources: Vec<VertexId> = (0..200).map(|_| vertex()).filter(|&v| (v as usize) < directed.vertices()).collect();
     for threads in [1, 2] {
         let solver = Solver::builder(directed.clone()).threads(threads).open().unwrap();
         let other = Solver::builder(directed.clone()).threads(threads).open().unwrap();
@@ -106,8 +106,7 @@ fn hubs_mean_one_by_one() {
 
 #[test]
 fn little_memory_means_one_by_one() {
-    let graph =
-        Graph::from_edges((0..40_000_u32).flat_map(|v| (1..5).map(move |k| (v / 4, v * k % 9973)))).unwrap();
+    let graph = Graph::from_edges((0..40_000_u32).flat_map(|v| (1..5).map(move |k| (v / 4, v * k % 9973)))).unwrap();
     let one = Solver::new(graph.clone()).unwrap().decide(&Bfs::from(0)).unwrap().plan().memory_bytes();
     let solver = Solver::builder(graph.clone()).threads(2).memory(10 * one).open().unwrap();
     let each = |tree: ShortestPathTree| {

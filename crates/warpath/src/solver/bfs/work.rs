@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use super::{Algorithm, Choice};
 use crate::algorithms::Statistics;
-use crate::team::Team;
 use crate::cpu::bfs::{BfsAlgorithm, BfsTask, UNREACHED, levels_of_many};
 use crate::cuda::bfs::predecessors::Found as OnDeviceFound;
 use crate::cuda::bfs::{self as cuda, many_sources};
@@ -19,6 +18,7 @@ use crate::solver::decision::Decision;
 use crate::solver::device::Loan;
 use crate::solver::facts::OnDevice;
 use crate::solver::{Search, Solver, trim_to_ball};
+use crate::team::Team;
 use crate::{Control, Error, Result, memory};
 
 /// What a search has found, and what there is to tell.

@@ -1,7 +1,7 @@
 //! What searches by weights are predicted to take on a device.
 
-use crate::cuda::sssp::many_sources::widest;
 use crate::cuda::sssp::SsspAlgorithm;
+use crate::cuda::sssp::many_sources::widest;
 use crate::graph::Graph;
 
 /// What a launch takes at least, with its report.

@@ -4,7 +4,6 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::{Algorithm, Choice};
-use crate::team::Team;
 use crate::cpu::sssp::{SsspAlgorithm, SsspLane, SsspTask};
 use crate::cuda::sssp::{self as cuda, LaneOnDevice, many_sources};
 use crate::graph::{Adjacency, DistanceValue, Graph, Lane, VertexId};
@@ -15,6 +14,7 @@ use crate::solver::device::Loan;
 use crate::solver::facts::OnDevice;
 use crate::solver::lanes::{in_lanes, other_weights};
 use crate::solver::{Search, Solver, radius_of_ball, trim_to_ball};
+use crate::team::Team;
 use crate::{Control, Error, Result};
 
 /// The request, checked and in a lane.
@@ -79,7 +79,9 @@ impl Search for Sssp {
         for (index, &source) in sources.iter().enumerate() {
             let search = graph.search()?.many_sources().ok_or_else(gone)?;
             let one = Sssp { sources: vec![source], targets: Vec::new(), ..self.clone() };
-            each(in_lanes!(solver.graph, L, again => one.tree_of_batch::<L>(solver, search, &mut batches, index, again))?)?;
+            each(
+                in_lanes!(solver.graph, L, again => one.tree_of_batch::<L>(solver, search, &mut batches, index, again))?,
+            )?;
         }
         Ok(())
     }
@@ -87,12 +89,7 @@ impl Search for Sssp {
 
 impl Sssp {
     /// One search, as it was decided.
-    pub(super) fn search(
-        &self,
-        solver: &Solver,
-        team: &Team,
-        decision: &Decision<Choice>,
-    ) -> Result<ShortestPathTree> {
+    pub(super) fn search(&self, solver: &Solver, team: &Team, decision: &Decision<Choice>) -> Result<ShortestPathTree> {
         if let Algorithm::Bfs(decided) = &decision.choice.0 {
             let Some(bfs) = self.as_bfs(&solver.graph)? else { return Err(no_bfs()) };
             return bfs.search(solver, team, decided).map(as_sssp);
@@ -112,9 +109,7 @@ impl Sssp {
         let report = Report { lane: L::NAME, repeated_wide: wide, ..decision.report() };
         let found = match &decision.choice.0 {
             Algorithm::Cuda(chosen) => search_on_cuda(solver, chosen, &checked, self.distances_only, report)?,
-            Algorithm::Cpu(algorithm) => {
-                search_on_cpu(solver, team, decision, algorithm, adjacency, &checked, report)?
-            }
+            Algorithm::Cpu(algorithm) => search_on_cpu(solver, team, decision, algorithm, adjacency, &checked, report)?,
             Algorithm::Bfs(_) => return Err(no_bfs()),
         };
         self.tree(solver, team, adjacency, checked, found)

@@ -162,7 +162,8 @@ fn what_does_not_fit_is_streamed() {
     for devices in devices(1, 1) {
         // 768 x 768 cells of 4 bytes are 2.4 MB, and there are panels and rows on their way.
         for (memory, strips) in [(u64::MAX, 0), (5_000_000, 3), (2_500_000, 6)] {
-            let solver = Solver::builder(graph.clone()).threads(2).devices(devices.clone()).memory(memory).open().unwrap();
+            let solver =
+                Solver::builder(graph.clone()).threads(2).devices(devices.clone()).memory(memory).open().unwrap();
             let plan = solver.decide(&request()).unwrap().plan().clone();
             assert!(plan.device_bytes() <= memory);
             let matrix = solver.solve(request()).unwrap();
@@ -397,8 +398,12 @@ fn what_was_interrupted_goes_on() {
                     let state = path.with_extension("npy.partial.state");
                     assert!(state.exists(), "{context}");
                     let other = random_graph(n + 1, n, 5, potential, weight);
-                    let solver =
-                        Solver::builder(other.clone()).threads(1).devices(devices.clone()).memory(memory).open().unwrap();
+                    let solver = Solver::builder(other.clone())
+                        .threads(1)
+                        .devices(devices.clone())
+                        .memory(memory)
+                        .open()
+                        .unwrap();
                     let refused =
                         solver.solve(request().into_sink(&mut NpyWriter::new(&path).resume(true))).unwrap_err();
                     assert!(refused.to_string().contains("another graph"), "{refused}");
@@ -453,7 +458,8 @@ fn go_on(
     algorithm: &str,
     sink: &mut dyn RowSink,
 ) -> Result<crate::problems::ApspSummary> {
-    let solver = Solver::builder(graph.clone()).threads(2).devices(devices.clone()).memory(memory).control(control).open()?;
+    let solver =
+        Solver::builder(graph.clone()).threads(2).devices(devices.clone()).memory(memory).control(control).open()?;
     solver.solve(Apsp::all().algorithm(algorithm).into_sink(sink))
 }
 

@@ -155,7 +155,8 @@ fn little_memory_means_narrow_batches_and_then_none() {
     for device in devices(5) {
         for (memory, together) in [(plan(&graph, 64), Some(20)), (plan(&graph, 8), Some(4)), (plan(&graph, 4), None)] {
             let memory = memory.device_bytes();
-            let solver = Solver::builder(graph.clone()).threads(1).memory(memory).device(device.clone()).open().unwrap();
+            let solver =
+                Solver::builder(graph.clone()).threads(1).memory(memory).device(device.clone()).open().unwrap();
             let mut last = None;
             solver
                 .solve_each(Bfs::from(0).distances_only(), &sources, |tree| {

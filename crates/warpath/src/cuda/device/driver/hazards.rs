@@ -32,7 +32,8 @@ const MARK: &str = "hazard: ";
 
 /// A kernel that ends its context.
 static TRAP: Image = Image { name: "trap", parts: &[] };
-const TRAP_PTX: &[u8] = b".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry ends()\n{\n    trap;\n    ret;\n}\n\0";
+const TRAP_PTX: &[u8] =
+    b".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry ends()\n{\n    trap;\n    ret;\n}\n\0";
 
 /// How a context dies.
 #[derive(Debug, Clone, Copy)]

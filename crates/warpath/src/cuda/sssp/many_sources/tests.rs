@@ -111,7 +111,8 @@ fn queues_that_are_full_lose_nothing() {
     let falling = Graph::from_edges(fan.chain(falls).chain(on).collect::<Vec<_>>()).unwrap();
     for device in devices(13) {
         for distances in ["shared", "global"] {
-            let solver = |graph: &Graph| Solver::builder(graph.clone()).threads(1).device(device.clone()).open().unwrap();
+            let solver =
+                |graph: &Graph| Solver::builder(graph.clone()).threads(1).device(device.clone()).open().unwrap();
             let request = |parameters: &str| {
                 let name = format!("many-sources:distances={distances},{parameters}");
                 Sssp::from(0).algorithm(name).distances_only()
@@ -181,7 +182,8 @@ fn little_memory_means_narrow_batches_and_then_none() {
     };
     for device in devices(5) {
         for (memory, together) in [(bytes(32), Some(20)), (bytes(8), Some(6)), (bytes(8) - 1, None)] {
-            let solver = Solver::builder(graph.clone()).threads(1).memory(memory).device(device.clone()).open().unwrap();
+            let solver =
+                Solver::builder(graph.clone()).threads(1).memory(memory).device(device.clone()).open().unwrap();
             let mut last = None;
             let request = Sssp::from(0).within(60_u32).distances_only();
             solver

@@ -392,7 +392,8 @@ fn batches_shrink_to_the_memory_and_what_does_not_fit_is_refused() {
             let request = || Apsp::all().from(sources.clone()).algorithm("batched:threads=32");
             let ample = on(device.clone(), graph);
             let needed = ample.decide(&request()).unwrap().plan().device_bytes();
-            let solver = |bytes| Solver::builder(graph.clone()).threads(1).device(device.clone()).memory(bytes).open().unwrap();
+            let solver =
+                |bytes| Solver::builder(graph.clone()).threads(1).device(device.clone()).memory(bytes).open().unwrap();
             let less = solver(needed * 3 / 4);
             let plan = less.decide(&request()).unwrap().plan().clone();
             assert!(plan.device_bytes() <= needed * 3 / 4, "{} {needed}", plan.device_bytes());
@@ -466,7 +467,8 @@ fn progress_comes_to_its_end_and_cancelling_ends_the_work() {
             let seen = last.clone();
             let control =
                 Control::new().watched_by(move |progress| *seen.lock().unwrap() = (progress.done, progress.total));
-            let solver = Solver::builder(graph.clone()).threads(1).device(device.clone()).control(control).open().unwrap();
+            let solver =
+                Solver::builder(graph.clone()).threads(1).device(device.clone()).control(control).open().unwrap();
             solver.solve(Apsp::all().algorithm(algorithm)).unwrap();
             let (done, total) = *last.lock().unwrap();
             assert!(done == total && total > 0, "{algorithm}: {done} of {total}");
@@ -474,7 +476,8 @@ fn progress_comes_to_its_end_and_cancelling_ends_the_work() {
             let control = Control::new();
             let inner = control.clone();
             let control = control.watched_by(move |_| inner.cancel());
-            let solver = Solver::builder(graph.clone()).threads(1).device(device.clone()).control(control).open().unwrap();
+            let solver =
+                Solver::builder(graph.clone()).threads(1).device(device.clone()).control(control).open().unwrap();
             let cancelled = solver.solve(Apsp::all().algorithm(algorithm));
             assert!(matches!(cancelled, Err(Error::Interrupted)), "{algorithm}");
         }
