@@ -4,10 +4,10 @@
 pub(crate) mod potentials;
 
 use crate::algorithms::Parameters;
-use crate::graph::{Adjacency, Graph, Lane, VertexId};
+use crate::graph::{Adjacency, DistanceValue, Graph, Lane, VertexId};
 use crate::problems::KeptState;
 use crate::team::Team;
-use crate::{Control, Error, Result};
+use crate::{Control, Error, Result, memory};
 
 /// Everything an all-pairs search needs to know.
 #[derive(Debug)]
@@ -49,6 +49,29 @@ impl<L: Lane> ApspTask<'_, L> {
     /// Distances in a row.
     pub fn columns(&self) -> usize {
         self.targets.map_or(self.graph.vertices(), <[VertexId]>::len)
+    }
+
+    /// Hands these rows to a consumer, block after block, each of which `fill` fills. A block of more rows than `share` is a
+    /// multiple of it.
+    pub(crate) fn hand_out(
+        &self,
+        rows: &[usize],
+        share: usize,
+        consumer: &mut dyn RowConsumer<L::Distance>,
+        mut fill: impl FnMut(&[usize], &mut [L::Distance]) -> Result<()>,
+    ) -> Result<()> {
+        let row_bytes = (self.columns() * size_of::<L::Distance>()).max(1) as u64;
+        let fitting = (self.block_bytes / row_bytes).clamp(1, rows.len().max(1) as u64) as usize;
+        let length = if fitting > share { fitting / share * share } else { fitting };
+        let mut values = Vec::new();
+        for block in rows.chunks(length) {
+            let cells = block.len() * self.columns();
+            memory::resize("a block of rows", &mut values, cells, L::Distance::UNREACHABLE)?;
+            fill(block, &mut values)?;
+            values = consumer.rows(block, values)?;
+            self.control.check()?;
+        }
+        Ok(())
     }
 
     /// Whether every vertex is a source and a target, in order: the result is the square matrix.

@@ -142,24 +142,14 @@ pub(super) fn with_square_matrix<L: ApspLane>(
             if have < order.len() {
                 let mut matrix = square_matrix::<L>(vertices)?;
                 statistics = compute(&mut matrix)?;
-                let row_bytes = (task.columns() * size_of::<L::Distance>()).max(1) as u64;
-                let block = (task.block_bytes / row_bytes).clamp(1, order.len() as u64) as usize;
-                let mut values = Vec::new();
-                for rows in order[have..].chunks(block) {
-                    memory::resize(
-                        "a block of rows",
-                        &mut values,
-                        rows.len() * task.columns(),
-                        L::Distance::UNREACHABLE,
-                    )?;
+                task.hand_out(&order[have..], 1, consumer, |rows, values| {
                     if task.columns() > 0 {
                         for (cells, &row) in values.chunks_exact_mut(task.columns()).zip(rows) {
                             select(task, &matrix[task.sources[row] as usize * vertices..][..vertices], cells);
                         }
                     }
-                    values = consumer.rows(rows, values)?;
-                    task.control.check()?;
-                }
+                    Ok(())
+                })?;
             }
             Ok(statistics)
         }

@@ -274,17 +274,13 @@ impl<L: ApspLane + DenseLane> Work<'_, '_, L> {
                 sink.facts(&self.order[batch], &facts);
             }
             Output::Sink(sink) => {
-                let row_bytes = (columns * size_of::<L::Distance>()).max(1) as u64;
-                let block = (self.task.block_bytes / row_bytes).clamp(1, batch.len() as u64) as usize;
-                let mut values = Vec::new();
-                for rows in self.order[batch.clone()].chunks(block) {
+                let (task, download) = (self.task, &mut self.ran.seconds.download);
+                task.hand_out(&self.order[batch.clone()], 1, *sink, |rows, values| {
                     let start = Instant::now();
-                    memory::resize("a block of rows", &mut values, rows.len() * columns, L::Distance::UNREACHABLE)?;
-                    outgoing.read((rows[0] - batch.start) as u64, &mut values)?;
-                    self.ran.seconds.download += start.elapsed().as_secs_f64();
-                    values = sink.rows(rows, values)?;
-                    self.task.control.check()?;
-                }
+                    let read = outgoing.read((rows[0] - batch.start) as u64, values);
+                    *download += start.elapsed().as_secs_f64();
+                    read
+                })?;
             }
         }
         Ok(())

@@ -289,15 +289,7 @@ fn hand_out<L: ApspLane>(
     match output {
         ApspOutput::Matrix(matrix) => timed(task.sources, matrix)?,
         ApspOutput::Blocks(consumer) => {
-            let row_bytes = (task.columns() * size_of::<L::Distance>()).max(1) as u64;
-            let block = (task.block_bytes / row_bytes).clamp(1, left.len().max(1) as u64) as usize;
-            let mut values = Vec::new();
-            for rows in left.chunks(block) {
-                memory::resize("a block of rows", &mut values, rows.len() * task.columns(), L::Distance::UNREACHABLE)?;
-                timed(&task.sources[rows[0]..=rows[rows.len() - 1]], &mut values)?;
-                values = consumer.rows(rows, values)?;
-                task.control.check()?;
-            }
+            task.hand_out(left, 1, consumer, |rows, values| timed(&task.sources[rows[0]..=rows[rows.len() - 1]], values))?;
         }
     }
     Ok(())

@@ -31,21 +31,13 @@ pub(super) fn fill_in_order<L: ApspLane>(
         ApspOutput::Blocks(consumer) => {
             let have = consumer.start(&order)?.min(order.len());
             progress.add(have)?;
-            let share = batch * task.team.threads();
-            let row_bytes = (columns * size_of::<L::Distance>()).max(1) as u64;
-            let fitting = (task.block_bytes / row_bytes).clamp(1, order.len().max(1) as u64) as usize;
-            let block = if fitting > share { fitting / share * share } else { fitting };
-            let mut values = Vec::new();
-            for rows in order[have..].chunks(block) {
-                memory::resize("a block of rows", &mut values, rows.len() * columns, L::Distance::UNREACHABLE)?;
+            task.hand_out(&order[have..], batch * task.team.threads(), consumer, |rows, values| {
                 let slices = match columns {
                     0 => memory::listed("the list of rows", rows.iter().map(|_| Default::default()))?,
                     width => memory::listed("the list of rows", values.chunks_exact_mut(width))?,
                 };
-                fill(rows, slices, &progress)?;
-                values = consumer.rows(rows, values)?;
-            }
-            Ok(())
+                fill(rows, slices, &progress)
+            })
         }
     }
 }
