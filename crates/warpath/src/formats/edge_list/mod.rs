@@ -10,7 +10,7 @@
 //! and then in 64: each attempt that fails costs a part of a pass over the file.
 //!
 //! **Vertices without edges** survive where the number of vertices is declared: by a first line of counts, or by a
-//! comment `# Nodes: V` that fits (`Ids: FIRST..LAST` after it, and comments `# Node: NAME`, are what [`write`] adds,
+//! comment `# Nodes: V` that fits (`Ids: FIRST..LAST` after it, and comments `# Node: NAME`, are what [`write()`] adds,
 //! so that what it writes reads back as it was). A comment that starts with `# Undirected graph` makes the list
 //! undirected.
 //!
@@ -18,8 +18,8 @@
 //! depends on their digits. Then a pass over the edges to find which names there are, and one to rename if there are
 //! gaps.
 //!
-//! *Parts.* `columns` takes a line apart, `layout` finds out how lines look, `lines` reads the edges; `integers` and `strings`
-//! number the vertices; `write` is the writer.
+//! *Parts.* `columns` takes a line apart, `layout` finds out how lines look, `lines` reads the edges; `integers` and
+//! `strings` number the vertices; `write` is the writer.
 
 mod columns;
 mod integers;
