@@ -3,7 +3,8 @@
 //! An import is any path to something in another file of the crate, wherever it is written: in a `use`, in code, in a
 //! type, or within a macro's arguments. It counts as an import from the file that has the thing: a path that goes by way
 //! of a re-export is followed to its end. Code for tests (`#[cfg(test)]`, `#[test]`) may import anything, and is left
-//! out. Calls of methods name no path, and are not seen.
+//! out. What names no path is not seen: calls of methods, and names that come by way of a `*`, which counts as an import
+//! of the module before it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
