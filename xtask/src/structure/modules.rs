@@ -79,7 +79,7 @@ impl Modules {
             let places = [(folder.join(format!("{child}.rs")), nested.clone()), (nested.join("mod.rs"), nested)];
             // A file elsewhere, named by an attribute, is another crate's.
             let Some((file, folder)) = places.into_iter().find(|(file, _)| file.is_file()) else { continue };
-            let path = [&path[..], &[child.clone()]].concat();
+            let path = [&path[..], std::slice::from_ref(&child)].concat();
             let added = self.add(workspace, &file, &folder, path)?;
             self.0[index].children.insert(child, added);
         }
