@@ -33,7 +33,7 @@ const MARK: &str = "hazard: ";
 /// A kernel that ends its context.
 static TRAP: Image = Image {
     name: "trap",
-    bytes: b".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry ends()\n{\n    trap;\n    ret;\n}\n\0",
+    parts: &[b".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry ends()\n{\n    trap;\n    ret;\n}\n\0"; 4],
 };
 
 /// How a context dies.
