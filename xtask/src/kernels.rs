@@ -39,9 +39,11 @@ const PINS: [&str; 7] = [
 const CUBINS: [[&str; 3]; 2] = [["80", "86", "89"], ["90", "100", "120"]];
 /// PTX for these.
 const PTX: [&str; 2] = ["75", "90"];
-/// The parts that an image is stored in, each packed alone, since a device needs one of them; and whether an entry, PTX or
-/// machine code for a kind of device, belongs to it. `images.rs` of the library chooses by the same names.
-const PARTS: [(&str, fn(bool, u32) -> bool); 4] = [
+/// Whether an entry belongs to a part: is it PTX, and for which kind of device?
+type Belongs = fn(bool, u32) -> bool;
+/// The parts that an image is stored in, each packed alone, since a device needs one of them. `images.rs` of the
+/// library chooses by the same names.
+const PARTS: [(&str, Belongs); 4] = [
     ("sm_8x", |is_ptx, target| !is_ptx && target < 90),
     ("sm_90", |is_ptx, target| !is_ptx && target == 90),
     ("sm_1xx", |is_ptx, target| !is_ptx && target > 90),
@@ -242,7 +244,7 @@ impl Source {
 /// It begins with a magic number, its version, and at byte 8 the size of what follows the header of 16 bytes. An entry says
 /// what it is (1: PTX, 2: machine code), at byte 4 the size of its own header, at byte 8 that of what follows it, and at
 /// byte 28 for which devices it is.
-fn part_of(image: &[u8], belongs: fn(bool, u32) -> bool) -> Option<Vec<u8>> {
+fn part_of(image: &[u8], belongs: Belongs) -> Option<Vec<u8>> {
     let word = |at: usize| Some(u32::from_le_bytes(image.get(at..at + 4)?.try_into().ok()?));
     let long = |at: usize| Some(u64::from_le_bytes(image.get(at..at + 8)?.try_into().ok()?));
     let mut part = image.get(..16)?.to_vec();

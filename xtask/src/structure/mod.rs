@@ -152,7 +152,7 @@ fn faults_of_imports(
         faults.push(format!("{} files import each other in a circle:\n{}", circle.len(), steps.join("\n")));
     }
     for import in excepted {
-        let with = [&others[..], &[import.clone()]].concat();
+        let with = [&others[..], std::slice::from_ref(&import)].concat();
         if circles::circles(modules, &with).iter().any(|circle| circle.contains(&import)) {
             used[exception(&import).unwrap_or_default()] = true;
         }

@@ -3,7 +3,8 @@
 //! An import is any path to something in another file of the crate, wherever it is written: in a `use`, in code, in a
 //! type, or within a macro's arguments. It counts as an import from the file that has the thing: a path that goes by way
 //! of a re-export is followed to its end. Code for tests (`#[cfg(test)]`, `#[test]`) may import anything, and is left
-//! out. Calls of methods name no path, and are not seen.
+//! out. What names no path is not seen: calls of methods, and names that come by way of a `*`, which counts as an import
+//! of the module before it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -78,7 +79,7 @@ impl Modules {
             let places = [(folder.join(format!("{child}.rs")), nested.clone()), (nested.join("mod.rs"), nested)];
             // A file elsewhere, named by an attribute, is another crate's.
             let Some((file, folder)) = places.into_iter().find(|(file, _)| file.is_file()) else { continue };
-            let path = [&path[..], &[child.clone()]].concat();
+            let path = [&path[..], std::slice::from_ref(&child)].concat();
             let added = self.add(workspace, &file, &folder, path)?;
             self.0[index].children.insert(child, added);
         }

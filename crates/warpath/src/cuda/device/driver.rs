@@ -78,25 +78,6 @@ struct DriverEvent {
 }
 
 impl Driver {
-    /// Loads code into the context, which is the current one; returns the module.
-    fn load(&self, loaded: &mut Loaded, image: &'static Image, binary: FatBinary) -> Result<usize> {
-        let mut module = std::ptr::null_mut();
-        // SAFETY: the code says itself how long it is: the toolkit built it, or it is text that ends with a zero.
-        let result = unsafe { library::cuModuleLoadData(&raw mut module, binary.as_ptr().cast()) };
-        self.context.check(&format!("loading the kernels `{}`", image.name), result)?;
-        loaded.modules.insert(image.name, (module as usize, binary));
-        Ok(module as usize)
-    }
-
-    /// Loads PTX that ends with a zero as the code of an image that has none.
-    #[cfg(test)]
-    pub(crate) fn load_text(&self, image: &'static Image, text: &[u8]) -> Result<()> {
-        assert_eq!(text.last(), Some(&0));
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let _entered = self.context.enter()?;
-        self.load(&mut loaded, image, FatBinary::of_text(text)).map(|_| ())
-    }
-
     /// Opens a device, in a fresh context.
     ///
     /// # Errors
@@ -436,7 +417,12 @@ impl Device for Driver {
             Some((module, _)) => *module,
             None => {
                 let binary = image.unpack(images::kind_for(self.properties.compute_capability))?;
-                self.load(&mut loaded, image, binary)?
+                let mut module = std::ptr::null_mut();
+                // SAFETY: the image was built by the CUDA toolkit and says itself how long it is.
+                let result = unsafe { library::cuModuleLoadData(&raw mut module, binary.as_ptr().cast()) };
+                self.context.check(&format!("loading the kernels `{}`", image.name), result)?;
+                loaded.modules.insert(image.name, (module as usize, binary));
+                module as usize
             }
         };
         let finding = || format!("finding the kernel `{name}` in `{}`", image.name);
