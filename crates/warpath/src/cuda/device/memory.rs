@@ -17,11 +17,11 @@ use bytemuck::Pod;
 
 use super::arena::{Arena, plan_of};
 use super::{Argument, Device, Stream};
+#[cfg(test)]
+use crate::Error;
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr};
 use crate::huge_pages::on_huge_pages;
 use crate::plan::Plan;
-#[cfg(test)]
-use crate::Error;
 use crate::{Result, memory};
 
 /// Arrays begin at multiples of this, so that any vector load is aligned and no two share a cache line.
