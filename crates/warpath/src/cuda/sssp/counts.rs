@@ -99,7 +99,9 @@ impl Counters {
         if !task.statistics {
             return Ok(());
         }
-        let [counted] = pool.read_array(self.0)?;
+        // A device may bring less home at once than the whole of it.
+        let words = pool.read(self.0.cast::<u64>())?;
+        let counted: Counts = bytemuck::cast_slice(&words)[0];
         let Counts { relaxations, improvements, frontiers: count, expanded, largest, sizes } = counted;
         let statistics = &mut outcome.statistics;
         if !statistics.iter().any(|(name, _)| *name == "relaxations") {

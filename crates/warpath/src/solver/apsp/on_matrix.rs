@@ -289,7 +289,9 @@ fn hand_out<L: ApspLane>(
     match output {
         ApspOutput::Matrix(matrix) => timed(task.sources, matrix)?,
         ApspOutput::Blocks(consumer) => {
-            task.hand_out(left, 1, consumer, |rows, values| timed(&task.sources[rows[0]..=rows[rows.len() - 1]], values))?;
+            task.hand_out(left, 1, consumer, |rows, values| {
+                timed(&task.sources[rows[0]..=rows[rows.len() - 1]], values)
+            })?;
         }
     }
     Ok(())

@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::cpu::apsp::{ApspLane, ApspOutput, ApspTask};
-use crate::graph::DistanceValue;
 use crate::{Control, Result, memory};
 
 /// Has rows filled in the order of their sources' numbers, in a matrix or block by block; blocks are whole batches for

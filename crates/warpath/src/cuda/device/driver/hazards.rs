@@ -31,10 +31,9 @@ const HANGS_AFTER: Duration = Duration::from_secs(60);
 const MARK: &str = "hazard: ";
 
 /// A kernel that ends its context.
-static TRAP: Image = Image {
-    name: "trap",
-    parts: &[b".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry ends()\n{\n    trap;\n    ret;\n}\n\0"; 4],
-};
+static TRAP: Image = Image { name: "trap", parts: &[TRAP_PTX; 4] };
+const TRAP_PTX: &[u8] =
+    b".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry ends()\n{\n    trap;\n    ret;\n}\n\0";
 
 /// How a context dies.
 #[derive(Debug, Clone, Copy)]
@@ -209,7 +208,7 @@ fn one_context_dies() {
     let victim = opened[(seed / 2) as usize % opened.len()].clone();
     let death = Death::of(&victim, seed).unwrap();
     let solver = || {
-        let builder = Solver::builder(&graph).devices(there.clone());
+        let builder = Solver::builder(graph.clone()).devices(there.clone());
         // With one thread of the host a GPU is predicted to be quicker.
         if algorithm.is_none() { builder.engine(Engine::Auto).threads(1) } else { builder.threads(2) }
     };
@@ -245,9 +244,9 @@ fn one_context_dies() {
     let again = [(); 2].map(|()| outcome(Answer::of(&dying, problem, algorithm), &graph));
     drop(dying);
     drop((there, victim, opened));
-    let fresh = Solver::builder(&graph).engine(Engine::Cuda(vec![0])).open().unwrap();
+    let fresh = Solver::builder(graph.clone()).engine(Engine::Cuda(vec![0])).open().unwrap();
     let fresh = outcome(Answer::of(&fresh, problem, algorithm.filter(|_| !on_all)), &graph);
-    let auto = Solver::builder(&graph).threads(1).open().unwrap();
+    let auto = Solver::builder(graph.clone()).threads(1).open().unwrap();
     let auto = outcome(Answer::of(&auto, problem, None), &graph);
     assert!(["cpu", "gpu"].contains(&auto), "what is left to the solver is always answered, and not {auto}");
     if algorithm.is_none() {
@@ -300,7 +299,7 @@ fn memory_that_another_program_takes_is_an_error() {
             };
             for _ in 0..10 {
                 *watched.lock().unwrap() = (Instant::now(), name(problem, algorithm));
-                let builder = Solver::builder(graph).device(device.clone());
+                let builder = Solver::builder(graph.clone()).device(device.clone());
                 let builder = if algorithm.is_none() { builder.engine(Engine::Auto).threads(1) } else { builder };
                 let answer = Answer::of(&builder.open().unwrap(), problem, algorithm);
                 let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| outcome(answer, graph)));
@@ -321,7 +320,7 @@ fn memory_that_another_program_takes_is_an_error() {
     // With all memory back, everything works.
     for (problem, algorithm, _) in cases {
         let graph = &graphs[problems.iter().position(|other| *other == problem).unwrap()].1;
-        let solver = Solver::builder(graph).engine(Engine::Cuda(vec![0])).open().unwrap();
+        let solver = Solver::builder(graph.clone()).engine(Engine::Cuda(vec![0])).open().unwrap();
         let answer = Answer::of(&solver, problem, algorithm);
         answer.unwrap_or_else(|error| panic!("{}: {error}", name(problem, algorithm))).verify(graph).unwrap();
     }
@@ -376,7 +375,7 @@ fn trees_go_on_when_a_context_dies() {
     let graph = crate::generate("uniform:15,weights=1..255").unwrap();
     let device = Arc::new(Driver::open(0).unwrap());
     let death = Death::of(&device, 0).unwrap();
-    let solver = Solver::builder(&graph).device(device.clone()).engine(Engine::Auto).threads(1).open().unwrap();
+    let solver = Solver::builder(graph.clone()).device(device.clone()).engine(Engine::Auto).threads(1).open().unwrap();
     let sources: Vec<u32> = (0..600).collect();
     let mut engines = BTreeMap::<String, usize>::new();
     let mut expected = 0;
