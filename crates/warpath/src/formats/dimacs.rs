@@ -9,7 +9,7 @@
 
 use std::io::Write;
 
-use super::format::FormatEntry;
+use super::entry::FormatEntry;
 use super::rows::{plan_vertices, too_many_isolated};
 use super::text::{Lines, Malformed, Parsed, Piece, Shown, Text, digits, parse_pieces, unsigned, words};
 use super::weight_column::{self, WeightColumn, WeightedChunk};

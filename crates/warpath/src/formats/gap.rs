@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use super::format::FormatEntry;
+use super::entry::FormatEntry;
 use super::rows::{Rows, vertex_count, wants_weights};
 use super::{Opened, ReadOptions, stream_error};
 use crate::graph::{Csr, Direction, Graph, Labels, Unit, VertexId, WeightKind, Weights};

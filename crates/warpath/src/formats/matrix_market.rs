@@ -9,11 +9,11 @@
 
 use std::io::Write;
 
-use super::format::FormatEntry;
+use super::entry::FormatEntry;
 use super::rows::{plan_vertices, too_many_isolated, vertex_count, wants_weights};
 use super::text::{Lines, Malformed, Parsed, Text, finite, parse_pieces, unsigned, words};
 use super::weight_column::{WeightColumn, WeightedChunk, settle};
-use super::{Format, Opened, ReadOptions, stream_error};
+use super::{Opened, ReadOptions, stream_error};
 use crate::graph::{Direction, EdgeList, Graph, Labels, VertexId, Weight, Weights, with_weights};
 use crate::{Error, Result};
 
@@ -58,7 +58,7 @@ struct Header<'a> {
 /// If the banner names a kind of matrix that is no graph, the matrix is not square, an entry is out of range or its
 /// value not finite, or the entries are not as many as announced.
 fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
-    let bare = options.format == Some(Format::MatrixMarket);
+    let bare = options.format.is_some_and(|format| format.name() == FORMAT.name);
     let beginning = text.beginning(|beginning| read_header(beginning, bare).is_ok())?;
     let head = text.piece(&beginning);
     let located = |malformed| text.locate(head.fault(&malformed));
@@ -273,6 +273,7 @@ fn write_value<W: Weight>(weight: W, out: &mut dyn Write) -> std::io::Result<()>
 
 #[cfg(test)]
 mod tests {
+    use super::super::Format;
     use super::super::testing::{all_graphs, assert_rejected, assert_same, read_like, survive_mutations, written};
     use super::*;
     use crate::graph::WeightKind;

@@ -12,7 +12,7 @@ use std::io::Write;
 
 use rayon::prelude::*;
 
-use super::format::FormatEntry;
+use super::entry::FormatEntry;
 use super::rows::{Rows, vertex_count, wants_weights};
 use super::text::{Held, Lines, Malformed, Parsed, Piece, Text, count_lines, parse_pieces, unsigned, words};
 use super::{Opened, ReadOptions, stream_error};

@@ -12,6 +12,7 @@ mod compression;
 mod detect;
 mod dimacs;
 mod edge_list;
+mod entry;
 mod format;
 mod gap;
 mod input;

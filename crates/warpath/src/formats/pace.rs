@@ -8,7 +8,7 @@
 use std::io::Write;
 
 use super::dimacs::{Dialect, announced, read_problem, write_undirected};
-use super::format::FormatEntry;
+use super::entry::FormatEntry;
 use super::text::Text;
 use crate::graph::{Graph, WeightKind};
 use crate::{Error, Result};

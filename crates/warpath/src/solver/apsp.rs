@@ -4,6 +4,7 @@ mod by_searches;
 mod on_matrix;
 mod output;
 mod predicted;
+mod ran;
 mod table;
 mod work;
 

@@ -3,7 +3,7 @@
 //! A *layout* is a function that takes the arrays from an [`Arena`]. It runs twice: from address 0 for the [`Plan`], and
 //! then from the address of an allocation of the size planned. So what is planned is what is taken.
 
-use super::memory::{DeviceSlice, room};
+use super::slice::{DeviceSlice, room};
 use crate::plan::Plan;
 
 /// Where a layout takes its arrays from.

@@ -8,7 +8,6 @@
 //! *Invariants.* Every `DeviceSlice` lies within the pool that gave it, which frees its memory only when it is dropped,
 //! after the device is done. Elements are plain data, of which any bytes are a value.
 
-use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,102 +15,17 @@ use std::sync::Arc;
 use bytemuck::Pod;
 
 use super::arena::{Arena, plan_of};
-use super::{Argument, Device, Stream};
+use super::slice::ALIGNMENT;
+pub(crate) use super::slice::DeviceSlice;
+#[cfg(test)]
+use super::slice::room;
+use super::{Device, Stream};
 #[cfg(test)]
 use crate::Error;
-use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr};
+use crate::cuda::kernel_header::DevicePtr;
 use crate::huge_pages::on_huge_pages;
 use crate::plan::Plan;
 use crate::{Result, memory};
-
-/// Arrays begin at multiples of this, so that any vector load is aligned and no two share a cache line.
-const ALIGNMENT: u64 = 256;
-
-/// What an array of so many values takes in a pool.
-pub(crate) fn room<T>(length: u64) -> u64 {
-    length.saturating_mul(size_of::<T>() as u64).checked_next_multiple_of(ALIGNMENT).unwrap_or(u64::MAX)
-}
-
-/// An array in the memory of a device: a typed address. The pool it was cut from owns the memory.
-#[derive(Debug)]
-pub(crate) struct DeviceSlice<T> {
-    address: u64,
-    length: u64,
-    holds: PhantomData<T>,
-}
-
-impl<T> Clone for DeviceSlice<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for DeviceSlice<T> {}
-
-// SAFETY: a kernel takes the address, which is the field pointed to.
-unsafe impl<T> Argument for DeviceSlice<T> {
-    fn pointer(&self) -> *mut std::ffi::c_void {
-        self.address.pointer()
-    }
-}
-
-impl<T> DeviceSlice<T> {
-    /// So many values from an address on.
-    pub(super) fn new(address: u64, length: u64) -> Self {
-        DeviceSlice { address, length, holds: PhantomData }
-    }
-
-    /// How many values it has.
-    pub(crate) fn length(&self) -> u64 {
-        self.length
-    }
-
-    /// Its address on the device.
-    pub(crate) fn address(&self) -> u64 {
-        self.address
-    }
-
-    /// Its address, for a kernel that reads it.
-    pub(crate) fn as_ptr(&self) -> DevicePtr<T> {
-        DevicePtr::new(self.address)
-    }
-
-    /// Its address, for a kernel that may write to it.
-    pub(crate) fn as_mut_ptr(&self) -> DeviceMutPtr<T> {
-        DeviceMutPtr::new(self.address)
-    }
-
-    /// The same memory as 32-bit words.
-    ///
-    /// # Panics
-    ///
-    /// If it does not consist of whole words.
-    pub(crate) fn words(&self) -> DeviceSlice<u32> {
-        assert!(size_of::<T>().is_multiple_of(4), "only whole words are words");
-        DeviceSlice { address: self.address, length: self.length * (size_of::<T>() as u64 / 4), holds: PhantomData }
-    }
-
-    /// The same memory as values of another type, as many as there is room for.
-    ///
-    /// # Panics
-    ///
-    /// If its address is not that of such a value.
-    pub(crate) fn cast<U>(&self) -> DeviceSlice<U> {
-        assert!(self.address.is_multiple_of(align_of::<U>() as u64), "a device array with another alignment");
-        let length = self.length * size_of::<T>() as u64 / size_of::<U>() as u64;
-        DeviceSlice { address: self.address, length, holds: PhantomData }
-    }
-
-    /// The values from `start`, `length` of them.
-    ///
-    /// # Panics
-    ///
-    /// If there are not that many.
-    pub(crate) fn part(&self, start: u64, length: u64) -> Self {
-        assert!(start <= self.length && length <= self.length - start, "a part beyond the end of a device array");
-        DeviceSlice { address: self.address + start * size_of::<T>() as u64, length, holds: PhantomData }
-    }
-}
 
 /// One allocation on a device, cut into arrays.
 #[derive(Debug)]
@@ -184,7 +98,7 @@ impl Pool {
         }
         let address = self.address + self.used;
         self.used += needed;
-        Ok(DeviceSlice { address, length, holds: PhantomData })
+        Ok(DeviceSlice::new(address, length))
     }
 
     /// Cuts off an array and fills it from the host.
@@ -210,17 +124,17 @@ impl Pool {
     ) -> Result<()> {
         self.check(slice, count);
         // SAFETY: the array is in this pool and has room for the values.
-        unsafe { self.device.staging().upload(&*self.device, slice.address, count, &write) }
+        unsafe { self.device.staging().upload(&*self.device, slice.address(), count, &write) }
     }
 
     /// The values of an array, once the device has come here.
     pub(crate) fn read<T: Pod + Send>(&self, slice: DeviceSlice<T>) -> Result<Vec<T>> {
         self.check(slice, 0);
-        let length = slice.length as usize;
+        let length = slice.length() as usize;
         let mut values = on_huge_pages(memory::with_capacity("an array from the device", length)?);
         let room = &mut values.spare_capacity_mut()[..length];
         // SAFETY: the array is in this pool and has that many values.
-        unsafe { self.device.staging().download(&*self.device, room, slice.address, Stream::Work)? };
+        unsafe { self.device.staging().download(&*self.device, room, slice.address(), Stream::Work)? };
         // SAFETY: all of them have been written.
         unsafe { values.set_len(length) };
         Ok(values)
@@ -255,11 +169,11 @@ impl Pool {
     /// Beside the stream, the array is not written to.
     unsafe fn read_in<T: Pod + Send>(&self, slice: DeviceSlice<T>, to: &mut [T], stream: Stream) -> Result<()> {
         self.check(slice, to.len());
-        assert_eq!(slice.length, to.len() as u64, "the array has another length");
+        assert_eq!(slice.length(), to.len() as u64, "the array has another length");
         // SAFETY: any bytes are values of a `Pod` type, so it does not matter which of them have been written.
         let to = unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast::<MaybeUninit<T>>(), to.len()) };
         // SAFETY: the array is in this pool and has that many values; the rest is the caller's promise.
-        unsafe { self.device.staging().download(&*self.device, to, slice.address, stream) }
+        unsafe { self.device.staging().download(&*self.device, to, slice.address(), stream) }
     }
 
     /// The first few values of an array, once the device has come here.
@@ -267,7 +181,7 @@ impl Pool {
         self.check(slice, N);
         let mut values = [MaybeUninit::<T>::uninit(); N];
         // SAFETY: the array is in this pool and has that many values.
-        unsafe { self.device.staging().download(&*self.device, &mut values, slice.address, Stream::Work)? };
+        unsafe { self.device.staging().download(&*self.device, &mut values, slice.address(), Stream::Work)? };
         // SAFETY: it has been written.
         Ok(values.map(|value| unsafe { value.assume_init() }))
     }
@@ -279,10 +193,10 @@ impl Pool {
     /// If the array does not consist of whole words.
     pub(crate) fn fill<T: Pod>(&self, slice: DeviceSlice<T>, word: u32) -> Result<()> {
         self.check(slice, 0);
-        let bytes = slice.length as usize * size_of::<T>();
-        assert!(bytes.is_multiple_of(4) && slice.address.is_multiple_of(4), "only whole words are filled");
+        let bytes = slice.length() as usize * size_of::<T>();
+        assert!(bytes.is_multiple_of(4) && slice.address().is_multiple_of(4), "only whole words are filled");
         // SAFETY: the array is in this pool, and has that many words.
-        unsafe { self.device.fill(slice.address, word, bytes / 4) }
+        unsafe { self.device.fill(slice.address(), word, bytes / 4) }
     }
 
     /// Copies an array to another of the same length, in stream order.
@@ -291,19 +205,19 @@ impl Pool {
     ///
     /// If the lengths differ, or the arrays overlap.
     pub(crate) fn copy<T: Pod>(&self, to: DeviceSlice<T>, from: DeviceSlice<T>) -> Result<()> {
-        self.check(to, from.length as usize);
-        self.check(from, to.length as usize);
-        let bytes = from.length * size_of::<T>() as u64;
-        assert!(to.address.abs_diff(from.address) >= bytes, "arrays to copy overlap");
+        self.check(to, from.length() as usize);
+        self.check(from, to.length() as usize);
+        let bytes = from.length() * size_of::<T>() as u64;
+        assert!(to.address().abs_diff(from.address()) >= bytes, "arrays to copy overlap");
         // SAFETY: both arrays are in this pool, have that many bytes and do not overlap.
-        unsafe { self.device.copy(to.address, from.address, bytes as usize) }
+        unsafe { self.device.copy(to.address(), from.address(), bytes as usize) }
     }
 
     /// That the array is in this pool and has `length` values.
     fn check<T>(&self, slice: DeviceSlice<T>, length: usize) {
-        let end = slice.address + slice.length * size_of::<T>() as u64;
-        assert!(slice.address >= self.address && end <= self.address + self.used, "an array of another pool");
-        assert!(length as u64 <= slice.length, "more values than the array has");
+        let end = slice.address() + slice.length() * size_of::<T>() as u64;
+        assert!(slice.address() >= self.address && end <= self.address + self.used, "an array of another pool");
+        assert!(length as u64 <= slice.length(), "more values than the array has");
     }
 }
 

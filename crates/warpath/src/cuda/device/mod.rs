@@ -32,6 +32,7 @@ pub(crate) mod memory;
 #[cfg(all(test, any(emulator, feature = "cuda")))]
 #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 mod requests;
+mod slice;
 pub(crate) mod staging;
 
 use staging::Staging;

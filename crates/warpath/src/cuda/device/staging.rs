@@ -176,7 +176,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::emulator::Emulator;
-    use super::super::memory::{Pool, room};
+    use super::super::memory::Pool;
+    use super::super::slice::room;
     use super::*;
     use crate::testing::Random;
 

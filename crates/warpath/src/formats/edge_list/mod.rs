@@ -37,7 +37,7 @@ use strings::name_strings;
 use write::write;
 
 use super::ReadOptions;
-use super::format::FormatEntry;
+use super::entry::FormatEntry;
 use super::rows::{plan_vertices, too_many_isolated};
 use super::text::{Fault, Lines, Malformed, Parsed, Piece, Text};
 use super::weight_column::{self, WeightedChunk, WeightedLists};

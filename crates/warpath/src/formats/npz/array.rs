@@ -7,6 +7,7 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 use zip::CompressionMethod;
 
+use super::elements::Elements;
 use super::header::{Header, Kind};
 use super::{Archive, invalid};
 use crate::formats::{Input, ReadOptions};
@@ -24,14 +25,6 @@ pub(super) struct Array<'a> {
     bytes: usize,
     elements: Elements<'a>,
     control: &'a Control,
-}
-
-/// Where elements come from.
-pub(super) enum Elements<'a> {
-    /// The file itself, where the array is stored as it is, with its checksum: so far, and as it has to be.
-    Stored { bytes: &'a [u8], checksum: crc32fast::Hasher, expected: u32 },
-    /// A stream that unpacks them.
-    Packed(Box<dyn Read + 'a>),
 }
 
 /// Runs an expression with `$type` standing for the integer type of an array, `bool` being `u8`.
@@ -316,25 +309,6 @@ impl<'a> Array<'a> {
             Some(signed) => Weights::I32(signed),
             None => Weights::U32(unsigned),
         })
-    }
-}
-
-impl Elements<'_> {
-    /// The next bytes, which belong to the header.
-    pub(super) fn header_bytes(&mut self, length: usize) -> Option<Vec<u8>> {
-        match self {
-            Elements::Stored { bytes, checksum, .. } => {
-                let (header, rest) = bytes.split_at_checked(length)?;
-                checksum.update(header);
-                *bytes = rest;
-                Some(header.to_vec())
-            }
-            Elements::Packed(stream) => {
-                let mut header = vec![0; length];
-                stream.read_exact(&mut header).ok()?;
-                Some(header)
-            }
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What stands in front of an array's elements: their type and number.
 
-use super::array::Elements;
+use super::elements::Elements;
 
 /// The type of an array's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

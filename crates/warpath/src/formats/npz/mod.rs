@@ -12,6 +12,7 @@
 //! *Parts.* `array` reads a member, `header` what stands in front of it; `write` is the writer.
 
 mod array;
+mod elements;
 mod header;
 mod write;
 
@@ -21,7 +22,7 @@ use array::Array;
 use write::write;
 use zip::ZipArchive;
 
-use super::format::FormatEntry;
+use super::entry::FormatEntry;
 use super::rows::{Rows, plan_vertices, too_many_isolated, vertex_count, wants_weights};
 use super::{Input, Opened, ReadOptions};
 use crate::graph::{Direction, EdgeList, Graph, Labels, VertexId, Weights, with_weights};

@@ -31,7 +31,7 @@ mod write;
 use read::read;
 use write::write;
 
-use super::format::FormatEntry;
+use super::entry::FormatEntry;
 use crate::graph::WeightKind;
 
 #[cfg(target_endian = "big")]

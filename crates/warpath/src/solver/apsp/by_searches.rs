@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::output::Output;
+use super::ran::Ran;
 use super::table::Table;
-use super::work::Ran;
 use crate::algorithms::{Parameters, Statistics, add_counters};
 use crate::all_pairs::ApspTask;
 use crate::all_pairs::potentials::potentials;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::has_exact_floats;
+use super::ran::Ran;
 use super::table::{Table, block_bytes};
-use super::work::Ran;
 use crate::algorithms::Parameters;
 use crate::all_pairs::potentials::potentials;
 use crate::all_pairs::{ApspOutput, ApspTask};

@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use super::output::{Output, Rows, SinkRows};
+use super::ran::Ran;
 use super::table::block_bytes;
 use super::{Algorithm, Choice, by_searches, on_matrix, predicted};
-use crate::algorithms::Statistics;
 use crate::all_pairs::ApspTask;
 use crate::cpu::apsp::ApspLane;
 use crate::cuda::apsp::{ApspAlgorithm, DenseLane};
@@ -19,29 +19,6 @@ use crate::solver::decision::Decision;
 use crate::solver::lanes::{in_lanes, other_weights};
 use crate::team::Team;
 use crate::{Error, Result, memory};
-
-/// What an engine tells of its work.
-pub(super) struct Ran {
-    pub(super) engine: String,
-    pub(super) device_bytes: u64,
-    pub(super) seconds: Seconds,
-    pub(super) statistics: Statistics,
-    /// Whether it has found the successors that were asked for.
-    pub(super) has_successors: bool,
-}
-
-impl Ran {
-    /// Nothing yet, on this engine.
-    pub(super) fn on(engine: &str) -> Self {
-        Ran {
-            engine: engine.into(),
-            device_bytes: 0,
-            seconds: Seconds::default(),
-            statistics: Vec::new(),
-            has_successors: false,
-        }
-    }
-}
 
 /// The matrix of distances, verified and with successors if they are wanted.
 pub(super) fn matrix(

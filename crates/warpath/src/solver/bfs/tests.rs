@@ -1,3 +1,7 @@
+//! Which searches go where, and that they are the same there.
+//!
+//! *Invariants.* The kernel of a test is launched with the array that it expects.
+
 use super::*;
 use crate::Error;
 use crate::graph::VertexId;
