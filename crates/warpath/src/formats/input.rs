@@ -3,7 +3,7 @@
 //! Every byte of a file is copied into memory of our own before anything is made of it, and looked at there alone. A
 //! mapped file would save the copy, but another program may overwrite it at any time: what was checked at one moment
 //! would be something else at the next, and memory-safe code can't be built on that. The copy costs little (see
-//! `docs/performance.md`), since a file has to be read once anyway.
+//! `docs/experiments.md`), since a file has to be read once anyway.
 //!
 //! A file is [`Opened`], and its readers copy it piece by piece: arrays to where they stay, text to where a thread parses
 //! it. So it is never in memory besides the graph. What is packed, or comes as a stream, is an [`Input`] in memory, whole.
