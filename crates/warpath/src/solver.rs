@@ -80,7 +80,7 @@ impl SolverBuilder {
         self
     }
 
-    /// Who watches and may cancel.
+    /// Sets the control, which watches the work and may cancel it.
     pub fn control(mut self, control: Control) -> Self {
         self.control = control;
         self

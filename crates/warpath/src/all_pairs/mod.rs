@@ -26,7 +26,7 @@ pub struct ApspTask<'a, L: Lane> {
     pub parameters: &'a Parameters,
     /// The threads to run on.
     pub team: &'a Team,
-    /// Who watches and may cancel.
+    /// Watches the work and may cancel it.
     pub control: &'a Control,
 }
 

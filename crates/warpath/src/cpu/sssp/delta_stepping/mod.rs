@@ -7,14 +7,15 @@
 //! Bellman-Ford. An entry whose vertex has moved to a lower bucket since is skipped.
 //!
 //! What makes it fast here:
-//! - **One meeting a bucket.** Buckets are lists of small chunks, each thread's own. Full chunks of the current bucket go
-//!   to a common queue, the rest stays with its thread; a thread that runs out waits for a chunk or for all the others
-//!   to run out too, by when all have said which bucket is next. So a bucket that refills itself costs no further
-//!   meeting (this is bucket fusion). Whoever sees others wait gives away parts of the chunk it is at, so that buckets of
-//!   a few hundred vertices, as roads have them, are shared, too; a smaller one is emptied by those that have it.
+//! - **One meeting a bucket.** Buckets are lists of small chunks, each thread's own. Full chunks of the current
+//!   bucket go to a common queue, the rest stays with its thread; a thread that runs out waits for a chunk or for all
+//!   the others to run out too, by when all have said which bucket is next. So a bucket that refills itself costs no
+//!   further meeting (this is bucket fusion). A thread that sees others wait gives away parts of the chunk it is at, so
+//!   that buckets of a few hundred vertices, as in road graphs, are shared, too; a smaller bucket is emptied by the
+//!   threads that have it.
 //! - **Rows are fetched before they are needed:** the queue says early which rows come next.
-//! - **Filter, then apply.** Nine arcs in ten improve nothing. The first pass over a row only collects those that do,
-//!   without a branch, so that dozens of random loads are under way at once; the second pass lowers the distances.
+//! - **Filter, then apply.** Nine arcs in ten improve nothing. The first pass over a row only collects the arcs that
+//!   do, without a branch, so that dozens of random loads are under way at once; the second pass lowers the distances.
 //! - **Most arcs are never followed,** in an undirected graph of eight arcs a vertex or more. With random weights nearly
 //!   all vertices are nearer than a typical weight, and an arc heavier than its head is far improves nothing. So for now
 //!   only arcs that lead to a distance below some *limit* are relaxed: the others cost a look at the weight, not a
@@ -146,7 +147,7 @@ struct Search<'a, L: Lane, const ALONE: bool> {
     far: Bucket,
     /// At most the lowest bucket of a vertex in `far`.
     far_least: u64,
-    /// Empty chunks, to be used again.
+    /// Empty chunks, for reuse.
     spare: Vec<Chunk>,
     unsettled_targets: Vec<VertexId>,
     candidates: Box<[(VertexId, L::Distance)]>,
@@ -221,8 +222,8 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
         Ok(self.counts)
     }
 
-    /// Whether all targets, if there are any, are in buckets below `next`. All threads agree on that: others may be at
-    /// work in `next` already, but nothing moves below it any more.
+    /// Whether all targets, if there are any, are in buckets below `next`. All threads agree on that: other threads may
+    /// be at work in `next` already, but nothing moves below it any more.
     fn targets_are_settled(&mut self, next: u64) -> bool {
         let (distances, width) = (self.distances, self.width);
         self.unsettled_targets.retain(|&v| width.bucket(read::<L>(distances, v)) >= next);
