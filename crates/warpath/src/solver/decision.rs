@@ -24,7 +24,7 @@ pub struct Decision<C = ()> {
     pub(super) fallback: bool,
     /// The manner in which several searches are done.
     pub(super) manner: Manner,
-    /// What the problem's own code needs to know.
+    /// The data that the problem's own code needs.
     pub(super) choice: C,
 }
 

@@ -122,7 +122,7 @@ impl Queue {
 
     /// Gives `level` to every neighbour of the frontier that has none, and makes these the frontier.
     ///
-    /// Every vertex in the queue has a level, and none is in it twice; the levels are those of `graph`'s vertices.
+    /// Every vertex in the queue has a level, and none is in it twice; `levels` has a level for each vertex of `graph`.
     pub(super) fn expand(&mut self, graph: &Csr, level: u32, levels: &mut [u32]) {
         let (offsets, targets) = (graph.offsets(), graph.targets());
         assert!(levels.len() == graph.vertices() && self.vertices.capacity() > graph.vertices());

@@ -192,7 +192,7 @@ fn fill_tables(tables: &mut Tables, pivot: impl Fn(usize) -> Line) {
     }
 }
 
-/// Adds the lines of those of 64 pivots that are selected.
+/// Adds the lines of the selected pivots, out of 64.
 #[inline(always)]
 fn unite_selected(line: &mut Line, tables: &Tables, mut selected: u64) {
     let mut union = *line;

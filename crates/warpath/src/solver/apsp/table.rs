@@ -1,4 +1,4 @@
-//! What a request for a table of distances asks for.
+//! The table of distances that a request asks for.
 
 use crate::cpu::apsp::ApspAlgorithm;
 use crate::graph::{VertexId, WeightKind};

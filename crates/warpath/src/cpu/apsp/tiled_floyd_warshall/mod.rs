@@ -153,7 +153,7 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     solve: for_every_lane!(solve),
 };
 
-/// Tries cells of half the width first where distances will probably fit, then those of the distance itself.
+/// Tries cells of half the width first where distances will probably fit, then cells of the distance's own width.
 fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance>) -> Result<Statistics> {
     let (low, high) = task.graph.weight_range();
     if high >= L::Distance::INFINITE_FROM {

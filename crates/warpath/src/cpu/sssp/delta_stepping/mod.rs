@@ -6,7 +6,7 @@
 //! delta is Dijkstra's algorithm: no vertex is visited twice, but buckets are small and many; a large one is
 //! Bellman-Ford. An entry whose vertex has moved to a lower bucket since is skipped.
 //!
-//! What makes it fast here:
+//! It is fast here for these reasons:
 //! - **One meeting a bucket.** Buckets are lists of small chunks, each thread's own. Full chunks of the current
 //!   bucket go to a common queue, the rest stays with its thread; a thread that runs out waits for a chunk or for all
 //!   the others to run out too, by when all have said which bucket is next. So a bucket that refills itself costs no
