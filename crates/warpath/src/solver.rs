@@ -34,8 +34,8 @@ use crate::{Control, Engine, Error, Plan, Result, available_memory, memory};
 
 /// Solves requests on one graph, which it prepares once.
 ///
-/// A solver owns its graph, together with whoever else does, and can be shared: requests may come from several threads at
-/// once. Searches on the CPU then run side by side, each on one thread; a device answers one request after another.
+/// A solver owns its graph, together with whoever else does, and can be shared: requests may come from several threads
+/// at once. Searches on the CPU then run side by side, each on one thread; a device answers one request after another.
 ///
 /// ```
 /// use warpath::{Graph, Solver, Sssp};
@@ -106,8 +106,8 @@ impl SolverBuilder {
         self
     }
 
-    /// How many bytes of memory the engine may take: on the CPU beyond the graph, on a GPU including the graph, and on
-    /// several GPUs each. By default, all that the machine or the device has available.
+    /// How many bytes of memory the engine may take: on the CPU beyond the graph, on a GPU including it, and with
+    /// several GPUs on each. By default, all that the machine or the device has available.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self
@@ -274,7 +274,7 @@ impl Solver {
         &self.graph
     }
 
-    /// How a request would be answered, and the memory that takes beyond the graph itself.
+    /// How a request would be answered, and the memory that this takes beyond the graph itself.
     ///
     /// ```
     /// let graph = warpath::Graph::from_edges([(0, 1, 5_u32), (1, 2, 7)])?;

@@ -1,5 +1,5 @@
-//! Requests from many threads at once, from rayon pools, from callbacks of the solver itself, with callbacks that fail, and
-//! cancelled at any moment: an answer or an error, never a hang.
+//! Requests from many threads at once, from rayon pools, from callbacks of the solver itself, with callbacks that fail,
+//! and cancelled at any moment: an answer or an error, never a hang.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 

@@ -20,7 +20,7 @@ use crate::{Plan, Result};
 #[derive(Debug, Clone)]
 pub struct Choice(Algorithm);
 
-/// The algorithm that a search was decided on.
+/// An algorithm of either engine.
 #[derive(Debug, Clone)]
 enum Algorithm {
     /// An algorithm of the CPU.

@@ -17,7 +17,7 @@ use crate::{Error, Plan, Result};
 #[derive(Debug, Clone, Copy)]
 pub struct Choice(Algorithm);
 
-/// The algorithm that a closure was decided on.
+/// An algorithm of either engine.
 #[derive(Debug, Clone, Copy)]
 enum Algorithm {
     /// An algorithm of the CPU.
@@ -32,7 +32,8 @@ impl Request for Closure {
     type Answer = Reachability;
     type Choice = Choice;
 
-    /// The plan is an upper bound if that fits in the memory allowed; otherwise the components are counted, in O(V + E).
+    /// The plan is an upper bound if that fits in the memory allowed; otherwise the components are counted, in O(V +
+    /// E).
     fn decide(&self, solver: &Solver, _: Option<usize>) -> Result<Decision<Choice>> {
         self.decide_placed(solver, self.place(solver), false)
     }

@@ -24,8 +24,8 @@ const AHEAD: usize = 2;
 type Each<'e> = &'e mut dyn FnMut(ShortestPathTree) -> Result<()>;
 
 impl Solver {
-    /// How [`Solver::solve_each`] would search from these sources, and the memory that takes at any time, beyond the
-    /// graph itself.
+    /// How [`Solver::solve_each`] would search from these sources, and the memory that this takes at any time, beyond
+    /// the graph itself.
     ///
     /// # Errors
     ///
@@ -57,8 +57,8 @@ impl Solver {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`] before any work if the searches in flight exceed the memory allowed; the first error,
-    /// in the order of sources, that a search or `each` returns; nothing is handed over after it. A request to this solver
-    /// that `each` puts is an [`Error::InvalidRequest`].
+    /// in the order of sources, that a search or `each` returns; nothing is handed over after it. A request to this
+    /// solver that `each` puts is an [`Error::InvalidRequest`].
     pub fn solve_each<S: Search>(
         &self,
         search: S,

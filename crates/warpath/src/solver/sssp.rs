@@ -24,7 +24,7 @@ use crate::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct Choice(Algorithm);
 
-/// The algorithm that a search was decided on.
+/// An algorithm of either engine.
 #[derive(Debug, Clone)]
 enum Algorithm {
     /// A breadth-first search, since every edge counts 1.

@@ -58,8 +58,8 @@ impl Team {
         self.pool.as_ref().is_some_and(|pool| pool.current_thread_index().is_some())
     }
 
-    /// Runs a closure inside the pool: rayon's parallel loops in it use the team's threads. A worker of another pool that
-    /// calls it takes up no other work meanwhile.
+    /// Runs a closure inside the pool: rayon's parallel loops in it use the team's threads. A worker of another pool
+    /// that calls it takes up no other work meanwhile.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.pool {
             Some(pool) if self.has_this_thread() => pool.install(work),
@@ -110,7 +110,8 @@ impl Team {
 
     /// Runs `work` on all threads at once; returns what each returns, by worker.
     ///
-    /// Runs of one team come one after another. A worker of another pool that calls it takes up no other work meanwhile.
+    /// Runs of one team come one after another. A worker of another pool that calls it takes up no other work
+    /// meanwhile.
     ///
     /// # Panics
     ///

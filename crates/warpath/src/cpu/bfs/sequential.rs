@@ -103,7 +103,8 @@ impl Queue {
         Ok(Queue { vertices, head: 0, tail: 0 })
     }
 
-    /// Forgets everything and begins with this frontier, no vertex of which is named twice: there is room for each once.
+    /// Forgets everything and begins with this frontier, no vertex of which is named twice: there is room for each
+    /// once.
     pub(super) fn restart(&mut self, frontier: impl IntoIterator<Item = VertexId>) {
         self.vertices.clear();
         self.vertices.extend(frontier);

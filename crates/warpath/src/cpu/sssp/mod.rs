@@ -293,8 +293,8 @@ mod tests {
         }
     }
 
-    /// Undirected, so dense that delta-stepping limits its scope, with a tail, a component of its own, and vertices without
-    /// edges.
+    /// Undirected, so dense that delta-stepping limits its scope, with a tail, a component of its own, and vertices
+    /// without edges.
     #[test]
     fn dense_undirected_graphs_agree() {
         let mut random = Random(78);

@@ -304,7 +304,7 @@ pub(super) const TOO_GREAT: &str = "weights of 0 or more in place of those below
 /// A graph with signed weights, changed into a graph with weights of 0 or more and the same shortest paths.
 struct Changed {
     graph: Graph,
-    /// A path's length has shrunk by the difference of the potentials of its ends.
+    /// The potentials of vertices: a path's length has shrunk by the difference between the potentials of its ends.
     potentials: Vec<i64>,
 }
 

@@ -29,7 +29,8 @@ pub(super) trait Rung<D>: Send + Sync + std::fmt::Debug {
 pub(super) struct LabelRung<'g, T, const B: usize, A> {
     graph: &'g Renumbered,
     arc_weights: &'g [A],
-    /// The weights as labels, by entry of `tails`; made when this rung is first used, `None` if there is no memory for them.
+    /// The weights as labels, by entry of `tails`; made when this rung is first used, `None` if there is no memory for
+    /// them.
     weights: OnceLock<Option<Vec<T>>>,
     /// Workspaces not in use: at most one a thread.
     idle: Mutex<Vec<Workspace<T, B>>>,

@@ -30,8 +30,8 @@
 //!
 //! Source: Then et al. 2014, "The more the merrier" (sharing reads between searches); Bellman 1958 (label-correcting).
 //!
-//! *Parts.* `order` has rows filled in the order of their sources, `renumbered` is the graph that batches read, `labels`
-//! the types of labels, `ladder` which of them is in use; `batch` searches one batch.
+//! *Parts.* `order` fills rows in the order of their sources, `renumbered` is the graph that batches read, `labels` the
+//! types of labels, `ladder` which of them is in use; `batch` searches one batch.
 
 mod batch;
 mod labels;

@@ -1,8 +1,8 @@
 //! Delta-stepping: settle vertices bucket by bucket, and within a bucket in any order, all threads at once.
 //!
 //! Bucket `i` holds the vertices whose tentative distance lies between `i` and `i + 1` times delta. The lowest bucket
-//! that is not empty is emptied: each vertex in it relaxes all its arcs, and each vertex whose distance falls enters the
-//! bucket of its new distance, perhaps the same one. When the bucket stays empty, its vertices are settled. A small
+//! that is not empty is emptied: each vertex in it relaxes all its arcs, and each vertex whose distance falls enters
+//! the bucket of its new distance, perhaps the same one. When the bucket stays empty, its vertices are settled. A small
 //! delta is Dijkstra's algorithm: no vertex is visited twice, but buckets are small and many; a large one is
 //! Bellman-Ford. An entry whose vertex has moved to a lower bucket since is skipped.
 //!
@@ -16,14 +16,14 @@
 //! - **Rows are fetched before they are needed:** the queue says early which rows come next.
 //! - **Filter, then apply.** Nine arcs in ten improve nothing. The first pass over a row only collects the arcs that
 //!   do, without a branch, so that dozens of random loads are under way at once; the second pass lowers the distances.
-//! - **Most arcs are never followed,** in an undirected graph of eight arcs a vertex or more. With random weights nearly
-//!   all vertices are nearer than a typical weight, and an arc heavier than its head is far improves nothing. So for now
-//!   only arcs that lead to a distance below some *limit* are relaxed: the others cost a look at the weight, not a
-//!   random load. Once the buckets below the limit are empty, the limit moves on, and the arcs between the old one and the new
-//!   are caught up on, until four fifths of the arcs belong to settled vertices. Then each of the other vertices looks
-//!   at its own few arcs (*pulls*), and the limit is dropped; a vertex that finds all its neighbours settled need not be
-//!   visited at all. Limits grow fourfold where no more than twice the arcs were settled since the last one, so that there
-//!   are few of them, whatever the graph.
+//! - **Most arcs are never followed,** in an undirected graph of eight arcs a vertex or more. With random weights
+//!   nearly all vertices are nearer than a typical weight, and an arc heavier than its head is far improves nothing. So
+//!   for now only arcs that lead to a distance below some *limit* are relaxed: the others cost a look at the weight,
+//!   not a random load. Once the buckets below the limit are empty, the limit moves on, and the arcs between the old
+//!   limit and the new one are caught up on, until four fifths of the arcs belong to settled vertices. Then each of the
+//!   other vertices looks at its own few arcs (*pulls*), and the limit is dropped; a vertex that finds all its
+//!   neighbours settled need not be visited at all. Limits grow fourfold where no more than twice the arcs were settled
+//!   since the last one, so that there are few of them, whatever the graph.
 //! - **Few buckets, whatever the weights.** The nearest 1,024 buckets are kept apart, all farther ones together, and
 //!   sorted when their time comes. Beyond 2^20 widths from the source, buckets widen with the distance.
 //!
@@ -31,10 +31,10 @@
 //! algorithm only on graphs so small that starting threads counts. Distances are the same, bit by bit, whatever delta
 //! and the number of threads: they fall to the one fixed point.
 //!
-//! Source: Meyer & Sanders 2003, "Delta-stepping: a parallelizable shortest path algorithm", without its light and heavy
-//! arcs; bucket fusion: Zhang et al. 2020, "Optimizing ordered graph algorithms with GraphIt", sect. 5; pulling in place
-//! of long arcs: Chakaravarthy et al. 2014, "Scalable single source shortest path algorithms for massively parallel
-//! systems".
+//! Source: Meyer & Sanders 2003, "Delta-stepping: a parallelizable shortest path algorithm", without its light and
+//! heavy arcs; bucket fusion: Zhang et al. 2020, "Optimizing ordered graph algorithms with GraphIt", sect. 5; pulling
+//! in place of long arcs: Chakaravarthy et al. 2014, "Scalable single source shortest path algorithms for massively
+//! parallel systems".
 
 mod buckets;
 mod relaxation;
