@@ -16,11 +16,11 @@
 //! cargo bench -p warpath --bench gpu -- --problem apsp uniform:16 --memory 8000000000  # with so much of its memory
 //! ```
 //!
-//! For each of eight sources in the largest component, five searches after one to warm up: from a prepared graph on the
-//! device to final distances on the device, initialization included. Printed is the median of the medians, and the least
-//! and greatest of them. With `--sources N` it is N searches in one call, five times after one to warm up. Preparing
-//! (upload included), downloading and all else are timed on the host, beside it. Every answer is compared with the CPU
-//! engine's; of many searches in one call, those of the first.
+//! Each of eight sources in the largest component gets five timed searches, after one to warm up. A search is timed
+//! from a prepared graph on the device to final distances on the device, initialization included. The bench prints the
+//! median of the medians, and the least and greatest median. With `--sources N` it times N searches in one call, five
+//! times, after one call to warm up. The host times preparing (upload included), downloading and everything else. Every
+//! answer is compared with the CPU engine's; with many searches in one call, only the answers of the first call.
 
 #[path = "gpu/apsp.rs"]
 mod apsp;
@@ -36,14 +36,14 @@ const SOURCES: usize = 8;
 const RUNS: usize = 5;
 const DEFAULT_GRAPHS: [&str; 3] = ["kron:18", "uniform:18", "grid:512x512"];
 
-/// What is searched for.
+/// The problem to solve.
 #[derive(Clone, Copy)]
 enum Problem {
     Bfs,
     Sssp,
 }
 
-/// What is to be found.
+/// The problem to solve, and whether predecessors are wanted.
 #[derive(Clone, Copy)]
 struct Wanted {
     problem: Problem,
@@ -51,7 +51,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// One search.
+    /// Runs one search.
     fn solve(self, solver: &Solver, source: VertexId, algorithm: Option<&str>) -> Result<ShortestPathTree> {
         match self.problem {
             Problem::Bfs => solver.solve(self.bfs(source, algorithm)),
@@ -59,7 +59,7 @@ impl Wanted {
         }
     }
 
-    /// One search for each source, in one call.
+    /// Runs one search for each source, in one call.
     fn solve_each(
         self,
         solver: &Solver,
@@ -227,9 +227,9 @@ fn main() {
     }
 }
 
-/// Times searches from many sources in one call, and prints what each of them took: by the clock of the device, and by
-/// that of the host from the call to the last results on the host. One call warms up; its answers are compared with the
-/// CPU engine's. The device's time of a batch is shared out to its searches.
+/// Times searches from many sources in one call, and prints the time of each search: by the device's clock, and by the
+/// host's clock from the call to the last results on the host. One call warms up; its answers are compared with the CPU
+/// engine's. The device's time for a batch is divided among its searches.
 fn many(wanted: Wanted, name: &str, graph: &Arc<Graph>, algorithm: Option<&str>, sources: &[VertexId], cpu: &Solver) {
     let gpu = Solver::builder(graph.clone()).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
     let (mut on_device, mut on_host, mut downloads) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,7 +1,8 @@
 //! The face of Warpath: takes requests, decides how each is answered, and hands results back.
 //!
 //! A request is decided once ([`Decision`], in `decision.rs`), and everything else reads the decision: the plan, the
-//! report, the work itself, and what happens if a device fails. One file a problem decides and works.
+//! report, the work itself, and what happens if a device fails. Each problem's file decides, and does the work or
+//! leaves it to `work.rs` in its folder.
 
 mod apsp;
 mod batches;
@@ -33,8 +34,8 @@ use crate::{Control, Engine, Error, Plan, Result, available_memory, memory};
 
 /// Solves requests on one graph, which it prepares once.
 ///
-/// A solver owns its graph, together with whoever else does, and can be shared: requests may come from several threads at
-/// once. Searches on the CPU then run side by side, each on one thread; a device answers one request after another.
+/// A solver owns its graph, together with whoever else does, and can be shared: requests may come from several threads
+/// at once. Searches on the CPU then run side by side, each on one thread; a device answers one request after another.
 ///
 /// ```
 /// use warpath::{Graph, Solver, Sssp};
@@ -49,11 +50,11 @@ pub struct Solver {
     team: Team,
     control: Control,
     engine: Engine,
-    /// How many bytes the chosen engine may take, if that was said.
+    /// The caller's limit on the bytes that the chosen engine may take, if any.
     limit: Option<u64>,
     /// How many bytes may be taken on the CPU.
     memory: u64,
-    /// Whether to count what takes time to count.
+    /// Whether to gather statistics that cost time.
     statistics: bool,
     facts: Facts,
     turns: Turns,
@@ -73,13 +74,13 @@ pub struct SolverBuilder {
 }
 
 impl SolverBuilder {
-    /// How many threads; 0, the default, for one a core.
+    /// The number of threads; 0, the default, means one per core.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// Who watches and may cancel.
+    /// Sets the control, which watches the work and may cancel it.
     pub fn control(mut self, control: Control) -> Self {
         self.control = control;
         self
@@ -105,29 +106,29 @@ impl SolverBuilder {
         self
     }
 
-    /// How many bytes of memory the engine may take: on the CPU beyond the graph, on a GPU with it, on each of several. By
-    /// default what the machine, or the device, has available.
+    /// How many bytes of memory the engine may take: on the CPU beyond the graph, on a GPU including it, and with
+    /// several GPUs on each. By default, all that the machine or the device has available.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self
     }
 
-    /// Whether shortest paths on a GPU also count what takes time to count: how many relaxations lowered a distance,
-    /// how many were in vain, and how large the frontiers were. They are in the report's
+    /// Whether shortest-path searches on a GPU also gather statistics that cost time: how many relaxations lowered a
+    /// distance, how many were in vain, and how large the frontiers were. They are in the report's
     /// [`statistics`](crate::problems::Report::statistics) and [`frontiers`](crate::problems::Report::frontiers).
     ///
-    /// The exception is `many-sources`, and what is made of it (many sources of [`Solver::solve_each`] at once, all pairs by
-    /// searches): its searches tell what it counts of a whole batch anyway, and nothing of this.
+    /// The exception is `many-sources` and whatever uses it (many sources of [`Solver::solve_each`] at once, all pairs
+    /// by searches): it reports only the counters that it always has, of a whole batch.
     pub fn statistics(mut self, statistics: bool) -> Self {
         self.statistics = statistics;
         self
     }
 
-    /// The solver.
+    /// Makes the solver.
     ///
     /// # Errors
     ///
-    /// If the threads can't be started. A device that is not there is an error of the first request that needs it.
+    /// If the threads can't be started. A missing device is an error of the first request that needs it.
     pub fn open(self) -> Result<Solver> {
         let memory = match self.engine {
             Engine::Cuda(_) => available_memory(),
@@ -150,7 +151,7 @@ impl SolverBuilder {
     }
 }
 
-/// What keeps [`Request`] and [`Search`] to the requests of this crate.
+/// Restricts [`Request`] and [`Search`] to the requests of this crate.
 mod sealed {
     use crate::problems::{Apsp, ApspIntoSink, Bfs, Closure, ClosureCounts, Sssp};
 
@@ -163,35 +164,35 @@ mod sealed {
     impl Sealed for Sssp {}
 }
 
-/// A question that a [`Solver`] answers: [`Bfs`], [`Sssp`], [`Apsp`](crate::Apsp), [`Closure`](crate::Closure), and what
-/// becomes of these. There are no others.
+/// A question that a [`Solver`] answers: [`Bfs`], [`Sssp`], [`Apsp`](crate::Apsp), [`Closure`](crate::Closure), and the
+/// requests made from these. There are no others.
 pub trait Request: sealed::Sealed + Send {
     /// The answer.
     type Answer: Send;
     /// The algorithm of one of the engines, and whatever else the work needs to know.
     #[doc(hidden)]
     type Choice: Send + Sync;
-    /// Decides how the request is answered; `many` says how many searches like it are wanted together, if it is not this
-    /// one alone.
+    /// Decides how the request is answered. `many` is the number of searches like it that are wanted together, `None`
+    /// for this one alone.
     ///
     /// # Errors
     ///
     /// If the request makes no sense for the solver's graph.
     #[doc(hidden)]
     fn decide(&self, solver: &Solver, many: Option<usize>) -> Result<Decision<Self::Choice>>;
-    /// The same on the CPU, for the given reason.
+    /// Decides the same on the CPU, for the given reason.
     ///
     /// # Errors
     ///
     /// As [`Request::decide`].
     #[doc(hidden)]
     fn decide_on_cpu(&self, solver: &Solver, many: Option<usize>, reason: String) -> Result<Decision<Self::Choice>>;
-    /// What is decided after a decision has failed with this error: the CPU takes over where a device was only predicted
+    /// Decides again after a decision has failed with this error: the CPU takes over where a device was only predicted
     /// to be quicker.
     ///
     /// # Errors
     ///
-    /// The error itself, if nothing else is to be tried.
+    /// The error itself, if there is nothing else to try.
     #[doc(hidden)]
     fn decide_again(
         &self,
@@ -205,17 +206,17 @@ pub trait Request: sealed::Sealed + Send {
         }
         Err(error)
     }
-    /// Whether the caller's code takes parts of the answer while it comes about, and may want threads for that.
+    /// Whether the caller's code takes parts of the answer during the work, and may want threads for that.
     #[doc(hidden)]
     fn has_sink(&self) -> bool {
         false
     }
-    /// Whether it is a search that can use all threads of the CPU, or one.
+    /// Whether the request is a search that can run on all threads of the CPU, or on one.
     #[doc(hidden)]
     fn takes_a_turn(&self, _: &Decision<Self::Choice>) -> bool {
         false
     }
-    /// Does what was decided, with these threads where it is the CPU's work. The plan has been checked.
+    /// Carries out the decision, on these threads if the CPU does the work. The plan has been checked.
     ///
     /// # Errors
     ///
@@ -224,13 +225,13 @@ pub trait Request: sealed::Sealed + Send {
     fn run(&mut self, solver: &Solver, team: &Team, decision: &Decision<Self::Choice>) -> Result<Self::Answer>;
 }
 
-/// A request for one search, which can be put again from another source: see [`Solver::solve_each`].
+/// A request for one search, which can be repeated from another source: see [`Solver::solve_each`].
 pub trait Search: Request<Answer = ShortestPathTree> + Clone + Sync {
     /// The same request from this source alone.
     fn starting_at(&self, source: VertexId) -> Self;
 
-    /// Searches from all these sources, in batches that share work, and hands over the trees in their order. It was decided
-    /// that this is better than single searches.
+    /// Searches from all these sources, in batches that share work, and hands over the trees in the order of the
+    /// sources. Called only where batches were decided on.
     ///
     /// # Errors
     ///
@@ -255,7 +256,7 @@ impl Solver {
         Self::builder(graph).open()
     }
 
-    /// Options first.
+    /// Starts a solver with options.
     pub fn builder(graph: impl Into<Arc<Graph>>) -> SolverBuilder {
         SolverBuilder {
             graph: graph.into(),
@@ -273,7 +274,7 @@ impl Solver {
         &self.graph
     }
 
-    /// How a request would be answered, and what that takes beyond the graph itself.
+    /// How a request would be answered, and the memory that this takes beyond the graph itself.
     ///
     /// ```
     /// let graph = warpath::Graph::from_edges([(0, 1, 5_u32), (1, 2, 7)])?;
@@ -286,19 +287,19 @@ impl Solver {
     ///
     /// # Errors
     ///
-    /// If the request makes no sense for the graph, or a device that it needs is not there.
+    /// If the request makes no sense for the graph, or a device that it needs is missing.
     pub fn decide<R: Request>(&self, request: &R) -> Result<Decision> {
         self.check_not_answering()?;
         Ok(self.closing_a_lost_device(request.decide(self, None))?.without_choice())
     }
 
-    /// Answers a request. Several threads may put requests to one solver, those of a rayon pool, too.
+    /// Answers a request. Several threads may put requests to one solver, including workers of a rayon pool.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`] before any work if the plan exceeds the memory allowed; [`Error::InvalidRequest`] if it comes
-    /// from within a callback of this solver, which would wait for itself: another solver of the same graph takes it; and
-    /// whatever else the request can run into.
+    /// [`Error::OutOfMemory`] before any work if the plan exceeds the memory allowed; [`Error::InvalidRequest`] if the
+    /// request comes from within a callback of this solver, which would wait for itself (another solver of the same
+    /// graph can take it); and any other error that the request runs into.
     pub fn solve<R: Request>(&self, request: R) -> Result<R::Answer> {
         if request.has_sink() {
             self.answer_into_sink(|| self.solve_here(request))
@@ -359,7 +360,8 @@ fn radius_of_ball<D: DistanceValue>(distances: &[D], targets: &[VertexId], cutof
     if farthest < cutoff { farthest } else { cutoff }
 }
 
-/// Unmarks every vertex beyond the cutoff or the farthest target; returns that bound, `None` if there is none.
+/// Marks every vertex beyond the cutoff or the farthest target as unreachable; returns that bound, `None` if there is
+/// none.
 fn trim_to_ball<D: DistanceValue>(distances: &mut [D], targets: &[VertexId], cutoff: D) -> Option<Distance> {
     let bound = radius_of_ball(distances, targets, cutoff);
     if bound != D::UNREACHABLE {
@@ -368,7 +370,7 @@ fn trim_to_ball<D: DistanceValue>(distances: &mut [D], targets: &[VertexId], cut
     bound.distance()
 }
 
-/// What a search takes beyond the graph.
+/// The memory that a search takes beyond the graph.
 fn plan_search(solver: &Solver, bytes_per_distance: u64, distances_only: bool) -> Plan {
     let vertices = solver.graph.vertices() as u64;
     let mut plan = Plan::new();

@@ -1,5 +1,5 @@
-//! Requests from many threads at once, from rayon pools, from callbacks of the solver itself, with callbacks that fail, and
-//! cancelled at any moment: an answer or an error, never a hang.
+//! Requests from many threads at once, from rayon pools, from callbacks of the solver itself, with callbacks that fail,
+//! and cancelled at any moment: an answer or an error, never a hang.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use warpath::problems::{RowBlock, RowSink, TableShape};
 use warpath::{Apsp, Bfs, Closure, Control, Engine, Error, Graph, Plan, Result, ShortestPathTree, Solver, Sssp};
 
-/// Fails where `work` takes so long that it must hang, on the slowest machine.
+/// Fails if `work` takes so long that it must hang, even on the slowest machine.
 fn without_hanging(work: impl FnOnce() + Send + 'static) {
     const LONG: Duration = Duration::from_secs(300);
     let (done, is_done) = channel();
@@ -57,7 +57,7 @@ fn solver(graph: &Arc<Graph>, threads: usize) -> Solver {
 /// How many kinds of requests [`request`] knows.
 const KINDS: usize = 12;
 
-/// Puts a request of this kind; returns a number that its answer has, whoever asks.
+/// Puts a request of this kind; returns a number from its answer, which is the same whoever asks.
 fn request(solver: &Solver, kind: usize, source: u32) -> Result<u64> {
     let two = [source, source + 1];
     let mut sum = 0;
@@ -103,7 +103,7 @@ fn every_request_from_rayon_pools_and_from_threads() {
     without_hanging(|| {
         for (seed, threads) in [(2, 1), (3, 2), (4, 5)] {
             for outer in [1, 2, 16] {
-                // Nothing is prepared yet that requests share.
+                // Nothing that requests share is prepared yet.
                 let graph = graph(seed);
                 let solver = solver(&graph, threads);
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(outer).build().unwrap();
@@ -128,7 +128,7 @@ fn every_request_from_rayon_pools_and_from_threads() {
     });
 }
 
-/// Solvers are shared and sent, whatever they borrow: nothing.
+/// Solvers can be shared and sent, and borrow nothing.
 const _: fn() = || {
     fn is_shared<T: Send + Sync + 'static>() {}
     is_shared::<Solver>();
@@ -178,7 +178,7 @@ fn what_a_graph_makes_once_is_made_for_many_at_once() {
     });
 }
 
-/// Asserts that a solver refuses everything that a callback of it asks for.
+/// Asserts that a solver refuses everything that one of its callbacks asks for.
 fn refuses_everything(solver: &Solver) {
     for kind in 0..KINDS {
         match request(solver, kind, 3) {
@@ -202,7 +202,7 @@ impl<F: FnMut() -> Result<()> + Send> RowSink for Calling<F> {
     }
 }
 
-/// Calls `callback` from every place where a solver calls the caller's code; `solver` makes the solver, watched.
+/// Makes a solver, and calls `callback` with it from every place where it hands results to the caller's code.
 fn from_every_callback(
     graph: &Arc<Graph>,
     threads: usize,
@@ -211,7 +211,7 @@ fn from_every_callback(
     let solver = solver(graph, threads);
     let each = |_: ShortestPathTree| callback(&solver);
     vec![
-        // One search after another side by side, in batches that share their reads, and alone.
+        // Searches side by side, in batches that share their reads, and alone.
         solver.solve_each(Sssp::from(0), &[1, 2, 3, 4], each),
         solver.solve_each(Bfs::from(0), &[1; 100], each),
         solver.solve_each(Sssp::from(0), &[1], each),
@@ -299,7 +299,7 @@ fn callbacks_that_fail_end_the_request() {
                             _ => solver.solve(Apsp::all().from([1]).into_sink(&mut Calling(panic))).map(drop),
                         }));
                         assert_eq!(panicked.unwrap_err().downcast_ref(), Some(&"planted"), "{kind}");
-                        // It goes on as if nothing had been.
+                        // The solver answers as if nothing had happened.
                         assert!(request(&solver, kind, 3).is_ok());
                     }
                 }

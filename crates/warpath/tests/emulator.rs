@@ -1,9 +1,9 @@
 //! The emulator runs kernels as CUDA has them, under any schedule, and catches the usual mistakes.
 //!
-//! The kernels are in `kernels/tests`; those named `bug_...` have one.
+//! The kernels are in `kernels/tests`; kernels named `bug_...` have a bug.
 //!
 //! *Invariants.* The functions in C++ have the signatures declared here, names are ended by zeros, and arrays have the
-//! lengths that are told.
+//! lengths that are passed.
 
 #![cfg(feature = "emulator")]
 #![cfg_attr(not(emulator), allow(dead_code))]
@@ -111,7 +111,7 @@ macro_rules! arguments {
     };
 }
 
-/// What an argument is, in memory: a number, or an address.
+/// An argument in memory: a number, or an address.
 trait Argument {
     fn pointer(&self) -> *mut c_void {
         std::ptr::from_ref(self).cast::<c_void>().cast_mut()
@@ -122,7 +122,7 @@ impl<T: 'static> Argument for *const T {}
 impl<T: 'static> Argument for *mut T {}
 impl Argument for Cell {}
 
-/// As in `kernels/tests/memory.cu`.
+/// The `Cell` of `kernels/tests/memory.cu`.
 #[repr(C)]
 #[derive(Debug)]
 struct Cell {

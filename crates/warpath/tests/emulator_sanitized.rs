@@ -1,5 +1,5 @@
 //! The emulator and the tests' kernels under AddressSanitizer and UndefinedBehaviorSanitizer, as a C++ program of their
-//! own (`kernels/tests/sanitized.cpp`): sanitizers want to be there from a program's first moment.
+//! own (`kernels/tests/sanitized.cpp`): sanitizers have to run from a program's first moment.
 //!
 //! To run everything else that uses the emulator under sanitizers, set `WARPATH_SANITIZE` (see `build.rs`).
 

@@ -1,4 +1,4 @@
-//! The tables of algorithms are public: whatever they are given, they answer, or say why not.
+//! The tables of algorithms are public: whatever task an algorithm is given, it answers, or says why not.
 
 use warpath::algorithms::{AlgorithmInfo, Parameters};
 use warpath::cpu::apsp::{ApspLane, ApspOutput, ApspTask};

@@ -1,6 +1,6 @@
-//! All-pairs shortest paths on a GPU, timed by its own clock: from the matrix of weights, or the graph, on the device to
-//! all distances there, or to facts about all rows. Beside it is what `auto` predicts. Some rows are compared with searches of
-//! the CPU engine; of small graphs all rows.
+//! All-pairs shortest paths on a GPU, timed by its own clock: from the matrix of weights, or the graph, on the device
+//! to all distances there, or to facts about all rows. The bench also prints the time that `auto` predicts. Some rows
+//! are compared with searches of the CPU engine; on small graphs, all rows are.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,14 +11,14 @@ use warpath::{Apsp, Engine, Graph, Solver, VertexId};
 
 /// Runs after one to warm up.
 const RUNS: usize = 3;
-/// Up to so many vertices, all rows are compared; else as many as the latter says.
+/// Up to `SMALL` vertices, all rows are compared; beyond, `ROWS` rows.
 const SMALL: usize = 1500;
 const ROWS: usize = 4;
 
-/// What is made of the rows.
+/// The destination of the rows.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Into {
-    /// Some rows alone are asked for, and compared: for algorithms on the matrix, which makes no difference to them.
+    /// Only some rows are asked for, and compared; this makes no difference to algorithms on the matrix.
     Sample,
     /// A matrix of all rows on the host.
     Matrix,
@@ -29,7 +29,7 @@ pub(super) enum Into {
 }
 
 impl Into {
-    /// What the option says.
+    /// Parses the option.
     pub(super) fn parse(text: Option<&str>) -> Self {
         match text {
             Some("sample") => Into::Sample,
@@ -157,7 +157,7 @@ pub(super) fn time(
     );
 }
 
-/// That these cells are those that are expected; floats but for the order in which they were added up.
+/// Asserts that these cells are as expected; floats may differ by the order in which they were added up.
 fn compare(name: &str, cells: impl Iterator<Item = usize>, found: &Distances, expected: &Distances) {
     let mut compared = 0;
     let is_float = matches!(expected, Distances::F32(_) | Distances::F64(_));

@@ -1,5 +1,5 @@
-//! What every way to all pairs is given, whichever engine runs it: the task, where its rows go, and the potentials that make
-//! negative weights disappear.
+//! Everything that an all-pairs algorithm of either engine is given: the task, where its rows go, and the potentials
+//! that make negative weights disappear.
 
 pub(crate) mod potentials;
 
@@ -20,19 +20,19 @@ pub struct ApspTask<'a, L: Lane> {
     pub sources: &'a [VertexId],
     /// The target of each column; `None` for every vertex.
     pub targets: Option<&'a [VertexId]>,
-    /// How many bytes the block of rows that is handed out at a time should take at most.
+    /// How many bytes a block of rows, handed out at a time, should take at most.
     pub block_bytes: u64,
-    /// What was set by the caller.
+    /// The parameters that the caller set.
     pub parameters: &'a Parameters,
     /// The threads to run on.
     pub team: &'a Team,
-    /// Who watches and may cancel.
+    /// Watches the work and may cancel it.
     pub control: &'a Control,
 }
 
 impl<L: Lane> ApspTask<'_, L> {
-    /// An error unless all sources and targets are vertices, the arcs those of the graph, and the output has room for the
-    /// table.
+    /// An error unless all sources and targets are vertices, the arcs belong to the graph, and the output has the
+    /// table's size.
     pub(crate) fn check(&self, output: &ApspOutput<'_, L::Distance>) -> Result<()> {
         self.graph.check_arcs(self.adjacency)?;
         self.graph.check_vertices(self.sources, "source")?;
@@ -51,8 +51,8 @@ impl<L: Lane> ApspTask<'_, L> {
         self.targets.map_or(self.graph.vertices(), <[VertexId]>::len)
     }
 
-    /// Hands these rows to a consumer, block after block, each of which `fill` fills. A block of more rows than `share` is a
-    /// multiple of it.
+    /// Hands these rows to a consumer, block after block; `fill` fills each block. Blocks of more than `share` rows,
+    /// except the last, have a multiple of `share`.
     pub(crate) fn hand_out(
         &self,
         rows: &[usize],
@@ -84,9 +84,10 @@ impl<L: Lane> ApspTask<'_, L> {
 
 /// Takes rows as they get ready.
 pub trait RowConsumer<D> {
-    /// Told, once and before the work, in which order the rows will come; says how many of them it has already.
+    /// Receives, once and before the work, the order in which the rows will come; returns how many of them it has
+    /// already.
     fn start(&mut self, order: &[usize]) -> Result<usize>;
-    /// Takes a block: `values` holds the rows `rows` one after another. Gives the memory back.
+    /// Takes a block: `values` holds the rows `rows` one after another. Returns their memory for reuse.
     fn rows(&mut self, rows: &[usize], values: Vec<D>) -> Result<Vec<D>>;
     /// Where an algorithm that has no row before it has all of them may keep its state.
     fn kept_state(&self) -> Option<KeptState> {
@@ -98,6 +99,6 @@ pub trait RowConsumer<D> {
 pub enum ApspOutput<'a, D> {
     /// Into a matrix of `sources` rows; whatever its cells hold is overwritten.
     Matrix(&'a mut [D]),
-    /// To whoever takes them.
+    /// To a consumer, block by block.
     Blocks(&'a mut dyn RowConsumer<D>),
 }

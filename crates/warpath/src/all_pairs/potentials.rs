@@ -17,8 +17,8 @@ use crate::{Control, Error, Result, memory};
 ///
 /// # Errors
 ///
-/// [`Error::NegativeCycle`] if one can be reached. Of floats, rounding may make a cycle shrink whose exact length is not
-/// negative: then distances are as they are after as many rounds as there are vertices.
+/// [`Error::NegativeCycle`] if one can be reached. With floats, rounding may make a cycle shrink whose exact length is
+/// not negative: then the distances are those after V + 1 rounds.
 pub(crate) fn potentials<L: Lane>(
     adjacency: Adjacency<'_, L::Weight>,
     graph: &Graph,

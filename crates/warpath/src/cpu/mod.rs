@@ -11,7 +11,7 @@ pub mod sssp;
 use crate::algorithms::AlgorithmInfo;
 pub use crate::team::{Team, Worker};
 
-/// What is known of every algorithm of this engine, by problem.
+/// The facts about every algorithm of this engine, by problem.
 pub fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
     let searches =
         bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain(sssp::ALGORITHMS.iter().map(|entry| &entry.info));

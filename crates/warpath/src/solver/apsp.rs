@@ -1,4 +1,4 @@
-//! All-pairs shortest paths: what is decided.
+//! All-pairs shortest paths: the decision.
 
 mod by_searches;
 mod on_matrix;
@@ -22,7 +22,7 @@ use crate::problems::{Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, RowSink};
 use crate::team::Team;
 use crate::{Error, Plan, Result};
 
-/// What finds the distances of which table.
+/// The algorithm that was decided on, and the table whose distances it finds.
 #[derive(Debug, Clone)]
 pub struct Choice {
     algorithm: Algorithm,
@@ -104,7 +104,7 @@ impl Request for ApspIntoSink<'_> {
         decide(&self.request, solver, Some(&*self.sink), Some(reason))
     }
 
-    /// Another algorithm has rows in another order, so that nothing is tried once the sink has some.
+    /// Another algorithm has rows in another order, so nothing else is tried once the sink has rows.
     fn decide_again(
         &self,
         solver: &Solver,
@@ -132,7 +132,7 @@ struct Picked {
     reason: String,
 }
 
-/// Decides on a matrix, or on rows for a sink; on the CPU if there is a reason for that.
+/// Decides on a matrix, or on rows for a sink; on the CPU if `on_cpu` gives a reason.
 fn decide(
     request: &Apsp,
     solver: &Solver,
@@ -216,8 +216,8 @@ fn decide_on(
     })
 }
 
-/// Decides on the CPU if a device that was only predicted to do has failed. Where the device is what was asked for, the
-/// matrix takes weights that are too great for searches, if it has room.
+/// Decides on the CPU if a device has failed that was only predicted to be quicker. If the device was asked for, an
+/// algorithm on the matrix takes weights that are too great for searches, if there is room.
 fn decide_again(
     request: &Apsp,
     solver: &Solver,
@@ -226,8 +226,8 @@ fn decide_again(
     error: Error,
 ) -> Result<Decision<Choice>> {
     if failed.fallback {
-        // Floats added up in another order may leave their range, or make a cycle negative, where those along paths do not;
-        // and weights made 0 or more may be too great for a device.
+        // Floats added up in another order may leave their range, or make a cycle negative, where sums along paths do
+        // not; and weights made 0 or more may be too great for a device.
         let graph = &*solver.graph;
         let floats = matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64) || graph.has_negative_weights();
         let is_about_floats = matches!(error, Error::DistanceOverflow { .. } | Error::InvalidRequest(_)) && floats;
@@ -238,7 +238,7 @@ fn decide_again(
     }
     let are_picked = request.algorithm.is_none() && matches!(failed.choice.algorithm, Algorithm::BySearches(_));
     match error {
-        // That is known before there are rows but those of an earlier run, which are in the order of the matrix.
+        // This is known before there are rows, except those of an earlier run, which are in the order of the matrix.
         Error::InvalidRequest(reason) if are_picked && reason == by_searches::TOO_GREAT => {
             let (placed, algorithm) = (failed.placed.clone(), tiled_floyd_warshall::ALGORITHM.info.name.to_owned());
             let picked = Picked { placed, algorithm, reason };
@@ -251,7 +251,7 @@ fn decide_again(
     }
 }
 
-/// Whether some weights are floats below 0: cycles of them are exact only where lengths are added up along paths.
+/// Whether some weights are floats below 0: their cycles are exact only if lengths are added up along paths.
 fn has_exact_floats(graph: &Graph) -> bool {
     graph.has_negative_weights() && matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64)
 }

@@ -1,5 +1,5 @@
-//! Searches from many sources on a device, batch after batch. What a batch has found stays there until the last of its
-//! trees was handed over.
+//! Searches from many sources on a device, batch after batch. The results of a batch stay there until the last of its
+//! trees is handed over.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use crate::graph::VertexId;
 use crate::problems::Report;
 use crate::{Control, Error, Result};
 
-/// What searches from many sources at once, one batch at a time.
+/// Searches from many sources at once, one batch at a time.
 pub(super) trait Together {
     /// How many sources a batch has at most.
     fn width(&self) -> Result<usize>;
@@ -22,7 +22,7 @@ pub(super) trait Together {
 #[derive(Debug, Default)]
 pub(super) struct Searched {
     pub(super) statistics: Statistics,
-    /// For each source, whether a walk was longer than the lane's distances go; empty if none was.
+    /// For each source, whether a walk left the range of the lane's distances; empty if none did.
     pub(super) out_of_range: Vec<bool>,
 }
 
@@ -31,9 +31,9 @@ pub(super) struct Searched {
 pub(super) struct Batches<'s> {
     sources: &'s [VertexId],
     control: &'s Control,
-    /// What all searches have in common.
+    /// The part of the report that all searches share.
     report: Report,
-    /// The batch in the first lane of the graph, and some of its searches again in the wide one.
+    /// The batch in the graph's first lane, and searches repeated in the wide lane.
     batches: [Batch; 2],
 }
 
@@ -47,7 +47,7 @@ struct Batch {
     seconds: f64,
 }
 
-/// Where the device has what one search has found.
+/// Where the device has the result of one search.
 #[derive(Debug)]
 pub(super) struct Located {
     /// Its place in the batch.
@@ -57,13 +57,13 @@ pub(super) struct Located {
 }
 
 impl<'s> Batches<'s> {
-    /// Nothing is searched yet. `report` is of all searches; only the first is told how long preparing took.
+    /// Begins before the first search. All searches share `report`, but only the first reports how long preparing took.
     pub(super) fn new(sources: &'s [VertexId], control: &'s Control, report: Report) -> Self {
         Batches { sources, control, report, batches: Default::default() }
     }
 
-    /// Where the search from the source at this index is, which comes after the last one that was asked for; searched for
-    /// with its batch if it was not yet. `again` asks for it in the wide lane, with those that may need that, too.
+    /// Locates the search from the source at this index, after running its batch if necessary. Indices are asked for in
+    /// ascending order. `again` asks for the search in the wide lane, together with others that may need it.
     pub(super) fn locate(&mut self, index: usize, again: bool, together: &mut impl Together) -> Result<Located> {
         let [first, repeated] = &mut self.batches;
         let width = together.width()?;
@@ -90,13 +90,13 @@ impl<'s> Batches<'s> {
     }
 }
 
-/// The first of as few batches as it takes, all of about one size.
+/// The first of as few batches as possible, all of about the same size.
 fn share(rest: Range<usize>, width: usize) -> Range<usize> {
     let batches = rest.len().div_ceil(width.max(1)).max(1);
     rest.start..rest.start + rest.len().div_ceil(batches)
 }
 
-/// The error that what was prepared has no search from many sources.
+/// The error if the prepared graph has no search from many sources.
 pub(super) fn gone() -> Error {
     Error::Device("what was prepared is no search from many sources".into())
 }

@@ -1,4 +1,4 @@
-//! Breadth-first search: what is decided.
+//! Breadth-first search: the decision.
 
 mod work;
 
@@ -16,11 +16,11 @@ use crate::problems::{Bfs, ShortestPathTree};
 use crate::team::Team;
 use crate::{Plan, Result};
 
-/// What searches.
+/// The algorithm that a search was decided on.
 #[derive(Debug, Clone)]
 pub struct Choice(Algorithm);
 
-/// What searches.
+/// An algorithm of either engine.
 #[derive(Debug, Clone)]
 enum Algorithm {
     /// An algorithm of the CPU.
@@ -67,7 +67,7 @@ impl Request for Bfs {
 }
 
 impl Bfs {
-    /// What is decided on the CPU.
+    /// Decides on an algorithm of the CPU.
     fn decide_here(&self, solver: &Solver, many: Option<usize>, placed: Placed) -> Result<Decision<Choice>> {
         let number_types = &[UnitLane::NAME];
         if let Some((width, plan)) = many.and_then(|many| self.batches(solver, many)) {
@@ -104,12 +104,12 @@ impl Bfs {
         })
     }
 
-    /// Whether the arcs by head are made before the search: for this algorithm, that is only where it was asked for.
+    /// Whether the arcs by head are made before the search: only if this algorithm needs them and was asked for.
     fn needs_transpose(&self, algorithm: &BfsAlgorithm) -> bool {
         algorithm.needs_transpose && self.algorithm.is_some()
     }
 
-    /// How many searches are in a batch on each thread of the CPU, and what that takes; `None` if single searches are better
+    /// How many searches are in a batch on each thread of the CPU, and their plan; `None` if single searches are better
     /// or there is too little memory.
     fn batches(&self, solver: &Solver, many: usize) -> Option<(usize, Plan)> {
         let (graph, threads) = (&*solver.graph, solver.team.threads());
@@ -119,8 +119,8 @@ impl Bfs {
         }
         let mut plan = plan_search(solver, 4, self.distances_only);
         self.plan_path_counts(graph, true, &mut plan);
-        // A search takes 1.4 bytes a vertex while its batch runs, and 4 for its levels until it is their turn. So a
-        // quarter for the batches leaves enough for all.
+        // A search takes 1.4 bytes a vertex while its batch runs, and 4 for its levels until their turn comes. So a
+        // quarter of the memory for the batches leaves enough for the levels.
         let memory = solver.memory.saturating_sub(plan.memory_bytes()) / 4;
         let width = batch_width(graph, many, threads, memory);
         let at_once = (width * threads).min(many) as u64;
@@ -129,7 +129,7 @@ impl Bfs {
         (width > 0).then_some((width, plan))
     }
 
-    /// What is decided on a device.
+    /// Decides on an algorithm of the CUDA engine.
     fn decide_there(&self, solver: &Solver, many: Option<usize>, placed: Placed) -> Result<Decision<Choice>> {
         let together = many.is_some_and(|many| self.goes_together(many));
         let batches = if together { self.most_on_cuda(solver)? } else { None };
@@ -154,18 +154,18 @@ impl Bfs {
         })
     }
 
-    /// Whether the searches are predicted to be done sooner on a GPU, what has to be made ready there included; and why, or
-    /// why not. The device is opened only if it pays.
+    /// Whether a GPU is predicted to finish the searches sooner, preparation included; and why, or why not. Opens the
+    /// device only if it pays.
     fn gpu_pays(&self, solver: &Solver, many: Option<usize>) -> std::result::Result<String, String> {
-        /// What one search takes at least, with its launch and its report.
+        /// The least seconds of one search, with its launch and its report.
         const SEARCH: f64 = 100e-6;
         /// Arcs and vertices a second, where levels are wide and where they are short.
         const ARCS: f64 = 300e9;
         const VERTICES: f64 = 1e9;
-        /// So many threads the memory of a CPU feeds, each with a search of its own.
+        /// How many threads the memory of a CPU feeds, if each has a search of its own.
         const FED: usize = 6;
-        /// Arcs and vertices a second of one thread of the CPU, and arcs of one that searches beside others, where hubs let
-        /// it skip most.
+        /// Of one thread of the CPU: arcs a second, arcs a second if it searches beside others and hubs let it skip
+        /// most arcs, and vertices a second.
         const CPU_ARCS: f64 = 1.3e9;
         const CPU_ARCS_ALONE: f64 = 4e9;
         const CPU_VERTICES: f64 = 65e6;
@@ -179,7 +179,7 @@ impl Bfs {
         let (vertices, arcs) = (graph.vertices() as f64, graph.arcs() as f64);
         let is_thin = chosen.algorithm.info.name == "multi-hop";
         let on_gpu = if is_thin { vertices / VERTICES } else { arcs / ARCS };
-        // Where levels are short a search is no quicker on several threads of the CPU.
+        // Where levels are short, a search is no quicker on several threads of the CPU.
         let takes_one = is_thin || choose(graph).0 == sequential::ALGORITHM.info.name;
         let searches = many.unwrap_or(1).max(1);
         let threads = solver.team.threads() as f64;
@@ -200,7 +200,7 @@ impl Bfs {
         let ready = if is_prepared {
             0.0
         } else {
-            // Room for levels is not copied.
+            // The arrays of levels are not copied.
             let bytes = if together.is_some() { graph_bytes(graph) } else { chosen.plan.device_bytes() };
             bytes as f64 / COPYING + if is_open { 0.0 } else { OPENING }
         };
@@ -217,15 +217,15 @@ impl Bfs {
         Predicted { gpu, cpu }.gpu_pays(solver, chosen.plan.device_bytes())
     }
 
-    /// The algorithm of the CUDA engine for this search, and what it takes there.
+    /// The algorithm of the CUDA engine for this search, and its plan.
     fn on_cuda(&self, solver: &Solver) -> Result<Arc<OnDevice<cuda::BfsAlgorithm>>> {
         let asked = self.algorithm.as_deref();
         solver.facts.bfs.get(asked, || find_on_cuda(&solver.graph, asked))
     }
 
-    /// Whether searches from so many sources may be done at once on the CUDA engine.
+    /// Whether the CUDA engine may search from this many sources at once.
     fn goes_together(&self, searches: usize) -> bool {
-        /// Below, one after another is as good.
+        /// Fewer searches are as good one after another.
         const FEWEST: usize = 8;
         let name = self.algorithm.as_deref().map(|text| text.split(':').next().unwrap_or(text));
         self.targets.is_empty()
@@ -235,19 +235,19 @@ impl Bfs {
             }
     }
 
-    /// What so many searches at once are on the CUDA engine, unless the algorithm asked for says how many.
+    /// The algorithm of the CUDA engine for `width` searches at once, or the algorithm asked for.
     fn many_on_cuda(&self, solver: &Solver, width: usize) -> Result<Arc<OnDevice<cuda::BfsAlgorithm>>> {
         let named = format!("{}:width={width}", many_sources::ALGORITHM.info.name);
         let asked = Some(self.algorithm.as_deref().unwrap_or(&named));
         solver.facts.bfs.get(asked, || find_on_cuda(&solver.graph, asked))
     }
 
-    /// The same for as many at once as fit into the device's memory; `None` if those are too few to pay.
+    /// The algorithm for as many searches at once as fit the device's memory; `None` if too few fit.
     fn most_on_cuda(&self, solver: &Solver) -> Result<Option<Arc<OnDevice<cuda::BfsAlgorithm>>>> {
         if self.algorithm.is_some() {
             return Ok(Some(self.many_on_cuda(solver, many_sources::WIDEST)?));
         }
-        // Without a device there is no telling how much fits; what it is that is wrong with it, the check of the plan tells.
+        // Without a device nobody knows how much fits; the check of the plan then tells what is wrong with the device.
         let available = solver.allowed_on_device().unwrap_or(u64::MAX);
         for width in [64, 32, 16, 8] {
             let many = self.many_on_cuda(solver, width)?;
@@ -258,7 +258,7 @@ impl Bfs {
         Ok(None)
     }
 
-    /// A plan with a tree on the host.
+    /// The plan, with the memory of a tree on the host.
     fn with_tree(&self, solver: &Solver, mut plan: Plan) -> Plan {
         plan.memory("distances", 4 * solver.graph.vertices() as u64);
         if !self.distances_only {
@@ -268,7 +268,7 @@ impl Bfs {
         plan
     }
 
-    /// Adds what counting paths takes on the host, if it is asked for, and the arcs by head if something needs them.
+    /// Adds the host's memory for counting paths, if asked for, and for the arcs by head, if something needs them.
     fn plan_path_counts(&self, graph: &Graph, needs_transpose: bool, plan: &mut Plan) {
         if self.count_paths {
             plan.memory("path counts", 20 * graph.vertices() as u64);
@@ -279,7 +279,7 @@ impl Bfs {
     }
 }
 
-/// The algorithm of the CUDA engine that was asked for, or the one predicted fastest, and what it takes there.
+/// The algorithm of the CUDA engine that was asked for, or the one predicted fastest, and its plan.
 fn find_on_cuda(graph: &Graph, asked: Option<&str>) -> Result<OnDevice<cuda::BfsAlgorithm>> {
     let (name, reason) = match asked {
         Some(name) => (name.to_owned(), "asked for".to_owned()),
@@ -293,12 +293,12 @@ fn find_on_cuda(graph: &Graph, asked: Option<&str>) -> Result<OnDevice<cuda::Bfs
     Ok(OnDevice { name, reason, algorithm, parameters, plan })
 }
 
-/// Why searches go together.
+/// Why searches run together.
 fn shared_reads(many: Option<usize>) -> String {
     format!("{} sources share their reads of the graph", many.unwrap_or(1))
 }
 
-/// What the arcs of a graph take on a device.
+/// The bytes that the arcs of a graph take on a device.
 fn graph_bytes(graph: &Graph) -> u64 {
     4 * (graph.vertices() as u64 + graph.arcs() as u64)
 }

@@ -1,4 +1,4 @@
-//! Transitive closure: what is decided, and done.
+//! Transitive closure: the decision and the work.
 
 use std::time::Instant;
 
@@ -13,11 +13,11 @@ use crate::problems::{
 use crate::team::Team;
 use crate::{Error, Plan, Result};
 
-/// What finds out who reaches whom.
+/// The algorithm that a closure was decided on.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice(Algorithm);
 
-/// What finds out who reaches whom.
+/// An algorithm of either engine.
 #[derive(Debug, Clone, Copy)]
 enum Algorithm {
     /// An algorithm of the CPU.
@@ -32,7 +32,8 @@ impl Request for Closure {
     type Answer = Reachability;
     type Choice = Choice;
 
-    /// The plan is an upper bound if that fits in the memory allowed; otherwise the components are counted, in O(V + E).
+    /// The plan is an upper bound if that fits in the memory allowed; otherwise the components are counted, in O(V +
+    /// E).
     fn decide(&self, solver: &Solver, _: Option<usize>) -> Result<Decision<Choice>> {
         self.decide_placed(solver, self.place(solver), false)
     }
@@ -89,7 +90,7 @@ impl Request for ClosureCounts {
 }
 
 impl Closure {
-    /// Where a request goes: to a device only if that was asked for, or has the algorithm alone.
+    /// Where a request goes: to a device only if it was asked for, or is the only place with the algorithm.
     fn place(&self, solver: &Solver) -> Placed {
         let asked = self.algorithm.as_deref();
         let only = || only_on_cuda(asked, ALGORITHMS, |entry| &entry.info, cuda::ALGORITHMS, |entry| &entry.info);
@@ -97,7 +98,7 @@ impl Closure {
         Placed::of(&solver.engine, only, || Err(why_not()))
     }
 
-    /// What is decided on an engine, if all there is to know is the closure, or only its `counts`.
+    /// Decides on an algorithm of this engine, for the closure or only for its `counts`.
     fn decide_placed(&self, solver: &Solver, placed: Placed, counts: bool) -> Result<Decision<Choice>> {
         let graph = &*solver.graph;
         let is_there = placed.is_on_cuda();

@@ -1,4 +1,4 @@
-//! What every prediction counts with: opening a device, copying, handing over.
+//! The costs in every prediction: opening a device, copying, handing over.
 
 use super::Solver;
 
@@ -6,10 +6,10 @@ use super::Solver;
 pub(super) const OPENING: f64 = 0.3;
 /// Bytes a second, to the device and back, from ordinary memory.
 pub(super) const COPYING: f64 = 8e9;
-/// Vertices a second of a tree that is handed over, in new memory, and summed up.
+/// Vertices a second when a tree is handed over, in new memory, and summed up.
 pub(super) const HANDING_OVER: f64 = 1e9;
 
-/// Seconds that something takes on each engine, as predicted.
+/// Predicted seconds on each engine.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Predicted {
     pub(super) gpu: f64,
@@ -31,7 +31,7 @@ impl Predicted {
     }
 }
 
-/// A time as a person says it.
+/// A time, written for people.
 pub(super) fn in_words(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
 }

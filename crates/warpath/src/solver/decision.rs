@@ -1,12 +1,12 @@
-//! What is decided of a request, before any work.
+//! The decision on a request, made before any work.
 
 use crate::algorithms::{AlgorithmInfo, Parameters, parse_algorithm};
 use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, WeightKind};
 use crate::problems::Report;
 use crate::{Engine, Error, Plan};
 
-/// How a request will be answered: engine, algorithm, number types and memory, and why. [`Solver::decide`] tells it
-/// beforehand; [`Solver::solve`] makes one, once, and does what it says.
+/// How a request will be answered: engine, algorithm, number types and memory, and why. [`Solver::decide`] returns it
+/// beforehand; [`Solver::solve`] makes it once and carries it out.
 ///
 /// [`Solver::decide`]: crate::Solver::decide
 /// [`Solver::solve`]: crate::Solver::solve
@@ -22,13 +22,13 @@ pub struct Decision<C = ()> {
     pub(super) plan: Plan,
     /// Whether the CPU takes over if the device fails.
     pub(super) fallback: bool,
-    /// What becomes of many searches.
+    /// The manner in which several searches are done.
     pub(super) manner: Manner,
-    /// What the problem's own code needs to know.
+    /// The data that the problem's own code needs.
     pub(super) choice: C,
 }
 
-/// How many searches are done.
+/// The manner in which several searches are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Manner {
     /// One after another.
@@ -69,24 +69,24 @@ impl<C> Decision<C> {
         self.number_types
     }
 
-    /// What the answer takes, beyond the graph itself. Of many searches it is what they take at any time.
+    /// The memory and disk space that the answer takes, beyond the graph itself; for many searches, at any one time.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The same with another choice.
+    /// The same decision with another choice.
     pub(super) fn with<D>(self, choice: impl FnOnce(C) -> D) -> Decision<D> {
         let Decision { placed, algorithm, reason, parameters, number_types, plan, fallback, manner, .. } = self;
         let choice = choice(self.choice);
         Decision { placed, algorithm, reason, parameters, number_types, plan, fallback, manner, choice }
     }
 
-    /// What there is to tell.
+    /// The part that callers see.
     pub(super) fn without_choice(self) -> Decision {
         self.with(|_| ())
     }
 
-    /// What there is to report before the work.
+    /// The report, as far as it is known before the work.
     pub(super) fn report(&self) -> Report {
         Report {
             engine: self.engine().into(),
@@ -127,8 +127,8 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// Where a request goes. `only_on_cuda` says that the algorithm asked for is nowhere else, `gpu_pays` why or why not a
-    /// GPU is predicted to be quicker.
+    /// Where a request goes. `only_on_cuda` tells whether the requested algorithm is on no other engine, `gpu_pays` why
+    /// a GPU is predicted to be quicker, or why not.
     pub(super) fn of(
         engine: &Engine,
         only_on_cuda: impl FnOnce() -> bool,
@@ -157,13 +157,13 @@ impl Placed {
     }
 }
 
-/// Whether the CPU may do what a device failed at with this error.
+/// Whether the CPU may take over where a device failed with this error.
 pub(super) fn leaves_it_to_the_cpu(error: &Error) -> bool {
     matches!(error, Error::Device(_) | Error::NoDevice(_) | Error::OutOfMemory { .. })
 }
 
-/// Whether the CUDA engine alone has the algorithm asked for, with these parameters, or by its name if neither engine takes
-/// them: the error is then told by the engine that knows the algorithm.
+/// Whether only the CUDA engine has the requested algorithm with these parameters. If neither engine takes them, the
+/// name decides, so that the engine that knows the algorithm reports the error.
 pub(super) fn only_on_cuda<C, G>(
     asked: Option<&str>,
     on_cpu: &[C],

@@ -1,4 +1,4 @@
-//! What a solver keeps of the CUDA engine: the devices it has opened, and the graph prepared there.
+//! A solver's state on the CUDA engine: the devices it has opened, and the graph prepared there.
 
 use std::any::Any;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -10,18 +10,18 @@ use crate::cuda::device::Device;
 use crate::problems::{Report, Seconds};
 use crate::{Engine, Error, Plan, Result, available_memory, cuda};
 
-/// Devices and what is on the first; nothing until a request needs it.
+/// The devices, and the graph prepared on the first; empty until a request needs them.
 #[derive(Debug, Default)]
 pub(super) struct DeviceState {
-    /// All that are open; requests that run on one run on the first.
+    /// All open devices; a request that needs only one runs on the first.
     devices: Vec<Arc<dyn Device>>,
-    /// How many threads of the host there are for it.
+    /// How many threads of the host serve a device.
     threads: usize,
     prepared: Option<Prepared>,
 }
 
-/// A graph ready for one algorithm that the solver does without while results are taken from it one by one. It goes back
-/// when this is dropped.
+/// A graph prepared for one algorithm, on loan from the solver while results are taken from it one by one. Dropping the
+/// loan returns it.
 #[derive(Debug)]
 pub(super) struct Loan<'s, S: Any + Send> {
     solver: &'s Solver,
@@ -30,7 +30,7 @@ pub(super) struct Loan<'s, S: Any + Send> {
     search: Option<S>,
 }
 
-/// A graph on the device, ready for one algorithm.
+/// A graph on the device, prepared for one algorithm.
 #[derive(Debug)]
 struct Prepared {
     /// The algorithm with its parameters, as it was asked for.
@@ -41,12 +41,12 @@ struct Prepared {
 }
 
 impl DeviceState {
-    /// On these devices, if they are open already; with so many threads of the host.
+    /// The state with these open devices, which may be none, and this many threads of the host.
     pub(super) fn on(devices: Vec<Arc<dyn Device>>, threads: usize) -> Self {
         DeviceState { devices, threads, prepared: None }
     }
 
-    /// The first device, opened if it was not.
+    /// The first device, opened if necessary.
     pub(super) fn device(&mut self, engine: &Engine) -> Result<Arc<dyn Device>> {
         if self.devices.is_empty() {
             let first = ordinals(engine)?.first().copied().unwrap_or(0);
@@ -55,7 +55,7 @@ impl DeviceState {
         Ok(self.devices[0].clone())
     }
 
-    /// All devices, opened if they were not.
+    /// All devices, opened if necessary.
     pub(super) fn devices(&mut self, engine: &Engine) -> Result<Vec<Arc<dyn Device>>> {
         self.device(engine)?;
         for &ordinal in ordinals(engine)?.iter().skip(self.devices.len()) {
@@ -69,13 +69,13 @@ impl DeviceState {
         !self.devices.is_empty()
     }
 
-    /// Whether the graph is ready for this algorithm.
+    /// Whether the graph is prepared for this algorithm.
     pub(super) fn has_prepared(&self, algorithm: &str) -> bool {
         self.prepared.as_ref().is_some_and(|prepared| prepared.algorithm == algorithm)
     }
 
-    /// The graph ready for this algorithm, made so by `prepare` if it was not. What was prepared for another is given
-    /// up first. `S` is the box of the problem's searches: the same name may be that of another problem's algorithm.
+    /// The graph prepared for this algorithm, by `prepare` if necessary. A graph prepared for another algorithm is
+    /// given up first. `S` is the problem's type of search: another problem may have an algorithm of the same name.
     pub(super) fn prepared<S: Any + Send>(
         &mut self,
         algorithm: &str,
@@ -90,7 +90,7 @@ impl DeviceState {
         prepared.ok_or_else(|| Error::Device("nothing is prepared".into()))
     }
 
-    /// Hands out what [`DeviceState::prepared`] would.
+    /// Takes the search that [`DeviceState::prepared`] would return.
     fn take_prepared<S: Any + Send>(
         &mut self,
         algorithm: &str,
@@ -102,7 +102,7 @@ impl DeviceState {
         taken.map(|search| *search).ok_or_else(|| Error::Device("nothing is prepared".into()))
     }
 
-    /// Gives up the graph, if one is prepared: its memory is needed.
+    /// Gives up the prepared graph, if any: its memory is needed.
     pub(super) fn give_up_prepared(&mut self) {
         self.prepared = None;
     }
@@ -113,7 +113,7 @@ impl DeviceState {
     }
 }
 
-/// The numbers of the devices that are asked for.
+/// The numbers of the requested devices.
 fn ordinals(engine: &Engine) -> Result<Vec<u32>> {
     match engine {
         Engine::Cuda(ordinals) if ordinals.is_empty() => Ok((0..cuda::devices()?.len() as u32).collect()),
@@ -123,7 +123,8 @@ fn ordinals(engine: &Engine) -> Result<Vec<u32>> {
 }
 
 impl<'s, S: Any + Send> Loan<'s, S> {
-    /// The graph as it is chosen, made ready by `prepare` if it was not, and the report with what there is to tell of that.
+    /// The graph prepared for the chosen algorithm, by `prepare` if necessary, and the report with the device and the
+    /// time that took.
     pub(super) fn take<A>(
         solver: &'s Solver,
         chosen: &OnDevice<A>,
@@ -146,7 +147,7 @@ impl<'s, S: Any + Send> Loan<'s, S> {
         Ok((Loan { solver, algorithm: chosen.name.clone(), bytes, search: Some(search) }, report))
     }
 
-    /// What was prepared.
+    /// The prepared search.
     pub(super) fn search(&mut self) -> Result<&mut S> {
         self.search.as_mut().ok_or_else(|| Error::Device("nothing is prepared".into()))
     }
@@ -167,7 +168,7 @@ impl Solver {
         self.device.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes a result on. A device may be lost after an error: the next request opens it afresh.
+    /// Passes a result on. A device may be lost after an error, so it is closed, and the next request opens it afresh.
     pub(super) fn closing_a_lost_device<T>(&self, result: Result<T>) -> Result<T> {
         if matches!(result, Err(Error::Device(_))) {
             self.device().close();
@@ -180,7 +181,7 @@ impl Solver {
         if self.device().is_open() { None } else { cuda::plainly_absent() }
     }
 
-    /// An error if a plan exceeds what its engine may take.
+    /// An error if a plan exceeds the memory that its engine may take.
     pub(super) fn check_plan(&self, plan: &Plan) -> Result<()> {
         if plan.device_items().is_empty() {
             return plan.check(self.memory);
@@ -189,7 +190,7 @@ impl Solver {
         plan.check_device(self.allowed_on_device()?)
     }
 
-    /// All devices, and how many bytes of the memory of each a request may take. They are opened if they were not.
+    /// All devices, opened if necessary, and how many bytes of memory a request may take on each.
     pub(super) fn devices_and_memory(&self) -> Result<(Vec<Arc<dyn Device>>, u64)> {
         let mut available = self.allowed_on_device()?;
         let devices = self.device().devices(&self.engine)?;
@@ -199,12 +200,12 @@ impl Solver {
         Ok((devices, available))
     }
 
-    /// How many bytes of the device's memory a request may take. The device is opened if it was not. Of several, it is the
-    /// first one's.
+    /// How many bytes of the device's memory a request may take; of several devices, the first counts. Opens the device
+    /// if necessary.
     ///
     /// # Errors
     ///
-    /// If there is no device, or a callback of this solver asks.
+    /// If there is no device, or a callback of this solver calls this.
     pub fn device_memory(&self) -> Result<u64> {
         self.check_not_answering()?;
         self.closing_a_lost_device(self.allowed_on_device())

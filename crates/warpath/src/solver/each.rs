@@ -1,4 +1,4 @@
-//! Many independent searches: in batches that share work, one a source on one thread each, or one after another, as it was
+//! Many independent searches: in batches that share work, side by side on one thread each, or one after another, as
 //! decided.
 //!
 //! Whole searches side by side need no barriers and no atomics, so they use the cores better than one parallel search
@@ -20,11 +20,12 @@ use crate::{Error, Plan, Result};
 /// How many trees a thread may be ahead of the hand-over.
 const AHEAD: usize = 2;
 
-/// What takes the trees.
+/// The callback that takes the trees.
 type Each<'e> = &'e mut dyn FnMut(ShortestPathTree) -> Result<()>;
 
 impl Solver {
-    /// How [`Solver::solve_each`] would go about these sources, and what it would take at any time, beyond the graph itself.
+    /// How [`Solver::solve_each`] would search from these sources, and the memory that this takes at any time, beyond
+    /// the graph itself.
     ///
     /// # Errors
     ///
@@ -49,14 +50,15 @@ impl Solver {
     /// # Ok::<(), warpath::Error>(())
     /// ```
     ///
-    /// The sources of `search` itself are ignored. On the CPU each search runs on one thread; `each` runs on the calling thread,
-    /// or, if that is a worker of a rayon pool, on another one while it waits. It must not put requests to this solver.
+    /// The sources of `search` itself are ignored. On the CPU each search runs on one thread. `each` runs on the
+    /// calling thread, or, if that is a worker of a rayon pool, on another thread while the worker waits. `each` must
+    /// not put requests to this solver.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfMemory`] before any work if the searches in flight exceed the memory allowed; the first error,
-    /// in the order of sources, that a search or `each` returns; nothing is handed over after it. A request to this solver
-    /// that `each` puts is an [`Error::InvalidRequest`].
+    /// in the order of sources, that a search or `each` returns; nothing is handed over after it. A request to this
+    /// solver that `each` puts is an [`Error::InvalidRequest`].
     pub fn solve_each<S: Search>(
         &self,
         search: S,
@@ -75,7 +77,7 @@ impl Solver {
         self.solve_each_as(search, decision, sources, each)
     }
 
-    /// Searches as it was decided; where that fails, as is decided then.
+    /// Searches as decided; after a failure, decides again for the sources that are left.
     pub(super) fn solve_each_as<S: Search>(
         &self,
         search: &S,
@@ -124,18 +126,19 @@ impl Solver {
                 queue.put(index, search.starting_at(sources[index]).run(self, &alone, decision));
             }
         };
-        // The workers wait for `hand_over`. Those of the team have to be free meanwhile, for whatever it may wait for.
+        // The workers wait for `hand_over`. The team's threads have to be free meanwhile, because `hand_over` may wait
+        // for work on them.
         Team::new(threads.min(sources.len()))?.run_beside(work, || {
             // If `hand_over` panics, too, the workers have nobody to wait for.
             let _stop = Stop::of(&queue);
             (0..sources.len()).try_for_each(|index| {
-                // It stops early only where a worker panicked, or `hand_over` has failed.
+                // The queue stops early only if a worker panicked or `hand_over` failed.
                 hand_over(queue.wait_for(index).unwrap_or(Err(Error::Interrupted))?)
             })
         })
     }
 
-    /// How single searches are done, if so many are wanted, and what they take at any time if one takes this.
+    /// The manner in which this many single searches are done, and their plan at any time, given the plan of `one`.
     pub(super) fn single_searches(&self, many: Option<usize>, placed: &Placed, one: Plan) -> (Manner, Plan) {
         let threads = self.team.threads();
         let many = many.unwrap_or(1);

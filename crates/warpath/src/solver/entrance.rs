@@ -1,12 +1,12 @@
-//! How requests come in: which thread answers them, and which may not put any.
+//! How requests come in: which thread answers them, and which threads may not put any.
 //!
-//! While a solver answers, it holds locks, threads and memory of a device, and it hands results to the caller's code: the
-//! callback of [`Solver::solve_each`], a sink for rows, whoever watches a [`Control`](crate::Control). A request that comes
-//! from there would wait for the one that waits for it, so it is an error. Requests from other threads are answered, even
-//! while such code runs.
+//! While a solver answers, it holds locks, threads and memory of a device, and it hands results to the caller's code:
+//! the callback of [`Solver::solve_each`], a sink for rows, whoever watches a [`Control`](crate::Control). A request
+//! from such code would wait for a request that waits for it, so it is an error. Requests from other threads are
+//! answered, even while such code runs.
 //!
-//! A worker of the caller's rayon pool takes up other work while it waits, perhaps with another request to the same solver,
-//! which would then stand on top of this one. So for such a worker another thread answers ([`apart`]).
+//! A worker of the caller's rayon pool takes up other work while it waits. That work may put another request to the
+//! same solver, which would then run on top of this one. So another thread answers for such a worker ([`apart`]).
 
 use std::cell::RefCell;
 
@@ -19,7 +19,7 @@ thread_local! {
     static ANSWERING: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A solver is answering a request on this thread as long as this lives.
+/// As long as this lives, a solver is answering a request on this thread.
 pub(super) struct Answering;
 
 impl Drop for Answering {
@@ -29,7 +29,7 @@ impl Drop for Answering {
 }
 
 impl Solver {
-    /// Marks the calling thread as one that works on a request to this solver.
+    /// Marks the calling thread as working on a request to this solver.
     pub(super) fn answering(&self) -> Answering {
         ANSWERING.with_borrow_mut(|solvers| solvers.push(std::ptr::from_ref(self).addr()));
         Answering
@@ -56,8 +56,8 @@ impl Solver {
         if takes_up_other_work() { apart(1, true, work)? } else { work() }
     }
 
-    /// Answers a request that hands rows to a sink: with threads for the sink, so that those of the team are free for
-    /// requests of others.
+    /// Answers a request that hands rows to a sink. The sink gets threads of its own, so that the team is free for
+    /// other requests.
     pub(super) fn answer_into_sink<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
         self.check_not_answering()?;
         apart(self.team.threads(), true, || {

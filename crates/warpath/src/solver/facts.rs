@@ -1,5 +1,5 @@
-//! What is found out about a graph once, when a decision first needs it. Each fact takes a pass over the graph, or a sample
-//! of it.
+//! Facts about a graph, found once, when a decision first needs them. Each takes a pass over the graph, or a sample of
+//! it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -18,9 +18,9 @@ use crate::{Plan, Result};
 pub(super) struct Facts {
     narrow_is_certain: OnceLock<bool>,
     has_hubs: OnceLock<bool>,
-    /// What breadth-first searches are on a device.
+    /// Algorithms for breadth-first searches on a device.
     pub(super) bfs: Known<BfsAlgorithm>,
-    /// What shortest-path searches are on a device.
+    /// Algorithms for shortest-path searches on a device.
     pub(super) sssp: Known<SsspAlgorithm>,
 }
 
@@ -29,15 +29,16 @@ pub(super) struct Facts {
 pub(super) struct OnDevice<A: 'static> {
     /// The algorithm, with parameters, as text.
     pub(super) name: String,
-    /// Why this one.
+    /// Why this algorithm.
     pub(super) reason: String,
     pub(super) algorithm: &'static A,
     pub(super) parameters: Parameters,
-    /// What it takes.
+    /// The memory that it takes.
     pub(super) plan: Plan,
 }
 
-/// Algorithms of the CUDA engine for one graph, by what was asked for; `None` is for the one predicted fastest.
+/// Algorithms of the CUDA engine for one graph, by the text that was asked for; `None` stands for the algorithm
+/// predicted fastest.
 #[derive(Debug)]
 pub(super) struct Known<A: 'static>(Mutex<HashMap<Option<String>, Arc<OnDevice<A>>>>);
 
@@ -59,7 +60,7 @@ impl<A> Known<A> {
         if let Some(found) = known().get(&asked) {
             return Ok(found.clone());
         }
-        // Nobody waits for a lock while this samples the graph; at worst two do it.
+        // No lock is held while this samples the graph; at worst two threads do it.
         let found = Arc::new(find()?);
         known().insert(asked, found.clone());
         Ok(found)
@@ -67,7 +68,8 @@ impl<A> Known<A> {
 }
 
 impl Solver {
-    /// Whether no distance can leave the narrow lane: a path leaves each vertex once at most, by its heaviest arc at worst.
+    /// Whether no distance can leave the narrow lane: a path leaves each vertex once at most, by its heaviest arc at
+    /// worst.
     pub(super) fn narrow_is_certain(&self) -> bool {
         let Weights::U32(weights) = self.graph.weights() else { return false };
         once(&self.facts.narrow_is_certain, || {
@@ -91,7 +93,7 @@ impl Solver {
     }
 }
 
-/// The fact, found out if it is not known. Nobody waits for another thread that finds it out.
+/// The fact, found now if it is not known. No thread waits for another one that is finding it.
 fn once(fact: &OnceLock<bool>, find: impl FnOnce() -> bool) -> bool {
     match fact.get() {
         Some(&known) => known,
@@ -102,7 +104,7 @@ fn once(fact: &OnceLock<bool>, find: impl FnOnce() -> bool) -> bool {
     }
 }
 
-/// What [`Graph::transpose`] takes.
+/// The bytes that [`Graph::transpose`] takes.
 pub(super) fn transpose_bytes(graph: &Graph) -> u64 {
     8 * graph.vertices() as u64 + graph.arcs() as u64 * (4 + graph.weight_kind().bytes())
 }

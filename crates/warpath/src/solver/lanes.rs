@@ -1,4 +1,4 @@
-//! From the type of a graph's weights to code that is compiled for it: the one place where that is dispatched.
+//! Dispatches from the type of a graph's weights to code compiled for it; this is the only place that does.
 
 /// Evaluates an expression, a [`Result`](crate::Result), with `$lane` as the lane of the graph's weights and `$wide` as
 /// `false`; if the narrow lane of unsigned weights overflows, once more with the wide one and `true`.
@@ -41,7 +41,7 @@ macro_rules! in_lanes {
 }
 pub(super) use in_lanes;
 
-/// The error that a lane is not one of the graph.
+/// The error for a lane that does not fit the graph's weights.
 pub(super) fn other_weights() -> crate::Error {
     crate::Error::invalid("the graph has weights of another type")
 }

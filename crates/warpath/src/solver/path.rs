@@ -18,10 +18,11 @@ impl Solver {
     /// # Ok::<(), warpath::Error>(())
     /// ```
     ///
-    /// Its length is the one that [`Solver::sssp`] gives. Of several shortest paths it may be another one, since the
-    /// search runs from both ends where it can: integer weights of 0 or more or none, and arcs that can be followed
-    /// backwards without work (an undirected graph, or [`Graph::transpose`](crate::Graph::transpose) was called
-    /// before). Elsewhere it is a search that stops at the target.
+    /// Its length is the distance that [`Solver::sssp`] gives. If there are several shortest paths, it may be a
+    /// different one, since the search runs from both ends where it can: if there are no weights, or integers of 0 or
+    /// more, and arcs can be followed backwards without work (an undirected graph, or
+    /// [`Graph::transpose`](crate::Graph::transpose) was called before). Elsewhere the search runs from `from` and
+    /// stops at the target.
     ///
     /// # Errors
     ///
@@ -91,7 +92,7 @@ impl Solver {
         Ok(self.met::<L>(shortest_path::<L>(forward, backward, from, to, add, &self.control)?))
     }
 
-    /// What two searches that met have found, and what there is to tell but for the time.
+    /// The path that two searches found when they met, and the report without the time.
     fn met<L: Lane>(&self, found: Found<L::Distance>) -> (Option<Path>, Report) {
         let asked_for = matches!(self.engine, Engine::Cpu);
         let report = Report {

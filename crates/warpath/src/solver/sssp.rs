@@ -1,4 +1,4 @@
-//! Single-source shortest paths: what is decided.
+//! Single-source shortest paths: the decision.
 
 mod costs;
 mod work;
@@ -20,11 +20,11 @@ use crate::problems::{Bfs, ShortestPathTree, Sssp};
 use crate::team::Team;
 use crate::{Error, Result};
 
-/// What searches.
+/// The algorithm that a search was decided on.
 #[derive(Debug, Clone)]
 pub struct Choice(Algorithm);
 
-/// What searches.
+/// An algorithm of either engine.
 #[derive(Debug, Clone)]
 enum Algorithm {
     /// A breadth-first search, since every edge counts 1.
@@ -73,7 +73,7 @@ impl Request for Sssp {
     }
 }
 
-/// What is decided of a breadth-first search in place of one by weights.
+/// The decision on a breadth-first search that takes the place of a search by weights.
 fn by_bfs(mut decision: Decision<bfs::Choice>) -> Decision<Choice> {
     let reason = format!("breadth-first search, since every edge counts 1; {}", decision.reason);
     decision.reason = reason.trim_end_matches("; ").to_owned();
@@ -81,7 +81,7 @@ fn by_bfs(mut decision: Decision<bfs::Choice>) -> Decision<Choice> {
 }
 
 impl Sssp {
-    /// The same as a breadth-first search: without weights, distances count edges.
+    /// The request as a breadth-first search, if no algorithm is asked for: without weights, distances count edges.
     fn as_bfs(&self, graph: &Graph) -> Result<Option<Bfs>> {
         if graph.weight_kind() != WeightKind::Unit || self.algorithm.is_some() {
             return Ok(None);
@@ -95,7 +95,7 @@ impl Sssp {
         }))
     }
 
-    /// What is decided on the CPU.
+    /// Decides on an algorithm of the CPU.
     fn decide_here(&self, solver: &Solver, many: Option<usize>, placed: Placed) -> Result<Decision<Choice>> {
         let graph = &*solver.graph;
         let (name, reason) = match &self.algorithm {
@@ -121,11 +121,12 @@ impl Sssp {
         })
     }
 
-    /// What is decided on a device.
+    /// Decides on an algorithm of the CUDA engine.
     fn decide_there(&self, solver: &Solver, many: Option<usize>, placed: Placed) -> Result<Decision<Choice>> {
         let graph = &*solver.graph;
         let batches = match many {
-            // Without a device there is no telling how much fits; what is wrong with it, the check of the plan tells.
+            // Without a device nobody knows how much fits; the check of the plan then tells what is wrong with the
+            // device.
             Some(many) if self.goes_together(solver, many)? => {
                 self.most_on_cuda(solver, many, solver.allowed_on_device().unwrap_or(u64::MAX))?
             }
@@ -164,8 +165,8 @@ impl Sssp {
         })
     }
 
-    /// Whether the searches are predicted to be done sooner on a GPU, what has to be made ready there included; and why, or
-    /// why not. The device is opened only if it pays.
+    /// Whether a GPU is predicted to finish the searches sooner, preparation included; and why, or why not. Opens the
+    /// device only if it pays.
     fn gpu_pays(&self, solver: &Solver, many: Option<usize>) -> std::result::Result<String, String> {
         /// Arcs a second of one thread of the CPU.
         const CPU_ARCS: f64 = 60e6;
@@ -190,7 +191,7 @@ impl Sssp {
         let ready = if is_prepared {
             0.0
         } else {
-            // Room for distances is not copied.
+            // The arrays of distances are not copied.
             let bytes = if together { 4.0 * vertices + 8.0 * arcs } else { bytes as f64 };
             bytes / COPYING + if is_open { 0.0 } else { OPENING }
         };
@@ -200,13 +201,13 @@ impl Sssp {
         Predicted { gpu, cpu }.gpu_pays(solver, bytes)
     }
 
-    /// The algorithm of the CUDA engine for this search, and what it takes there.
+    /// The algorithm of the CUDA engine for this search, and its plan.
     fn on_cuda(&self, solver: &Solver) -> Result<Arc<OnDevice<cuda::SsspAlgorithm>>> {
         let asked = self.algorithm.as_deref();
         solver.facts.sssp.get(asked, || find_on_cuda(&solver.graph, asked))
     }
 
-    /// Whether searches from so many sources are done at once on the CUDA engine.
+    /// Whether the CUDA engine searches from this many sources at once.
     ///
     /// # Errors
     ///
@@ -226,8 +227,8 @@ impl Sssp {
             && seconds_together(graph, searches) < searches as f64 * seconds_alone(chosen.algorithm, graph))
     }
 
-    /// As many of so many searches at once as are worth it and fit some memory; `None` if those are too few to pay. The
-    /// algorithm asked for may say how many.
+    /// The algorithm for as many of these searches at once as pay and fit the available memory; `None` if too few fit.
+    /// An algorithm that was asked for may set the number.
     fn most_on_cuda(
         &self,
         solver: &Solver,
@@ -252,10 +253,10 @@ impl Sssp {
     }
 }
 
-/// Fewer searches than this go one after another, unless something else is asked for.
+/// Fewer searches than this go one after another, unless the request asks for something else.
 const FEWEST: usize = 8;
 
-/// The algorithm of the CUDA engine that was asked for, or the one predicted fastest, and what it takes there.
+/// The algorithm of the CUDA engine that was asked for, or the one predicted fastest, and its plan.
 fn find_on_cuda(graph: &Graph, asked: Option<&str>) -> Result<OnDevice<cuda::SsspAlgorithm>> {
     let (name, reason) = match asked {
         Some(name) => (name.to_owned(), "asked for".to_owned()),

@@ -1,14 +1,14 @@
 //! Which threads a search on the CPU gets, where several threads put requests to one solver.
 //!
-//! A search that comes alone has the whole team. Searches that come while another one runs take one thread each, as many at
-//! once as the team has threads: searches side by side need no barriers and no atomics, so that together they are done
-//! sooner than one after another.
+//! A search that comes alone has the whole team. Searches that come while another one runs take one thread each, as
+//! many at once as the team has threads: searches side by side need no barriers and no atomics, so that together they
+//! are done sooner than one after another.
 //!
 //! `crates/models` checks it under every order in which threads can run.
 
 use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Who searches, and who waits for that.
+/// Counts the searches that run and those that wait.
 #[derive(Debug)]
 pub(crate) struct Turns {
     state: Mutex<State>,
@@ -42,7 +42,7 @@ impl Turns {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a turn, where no more than this many searches run at once.
+    /// Waits for a turn; at most `at_once` searches run at once.
     pub(crate) fn wait(&self, at_once: usize) -> Turn<'_> {
         let mut state = self.state();
         let has_team = !state.team_is_taken && state.alone == 0 && state.waiting == 0;

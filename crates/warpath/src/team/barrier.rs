@@ -14,12 +14,13 @@ pub(crate) struct Barrier {
 }
 
 impl Barrier {
-    /// For so many threads.
+    /// A barrier for this many threads.
     pub(crate) fn new(count: usize) -> Self {
         Barrier { count, arrived: AtomicUsize::new(0), generation: AtomicUsize::new(0), broken: AtomicBool::new(false) }
     }
 
-    /// Waits until as many threads are here as the barrier counts. What they wrote before is visible to all after.
+    /// Waits until as many threads are here as the barrier counts. Everything they wrote before is visible to all of
+    /// them after.
     ///
     /// # Panics
     ///
@@ -57,7 +58,7 @@ impl Barrier {
 pub(crate) struct ReleaseOnPanic<'a>(&'a Barrier);
 
 impl<'a> ReleaseOnPanic<'a> {
-    /// For as long as a worker of this barrier works.
+    /// A guard that lives as long as a worker of this barrier works.
     pub(crate) fn of(barrier: &'a Barrier) -> Self {
         ReleaseOnPanic(barrier)
     }

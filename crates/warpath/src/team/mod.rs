@@ -1,9 +1,10 @@
 //! A team of threads that stay together through a whole solve.
 //!
-//! Fork and join once a level costs more than a level of a road graph. A [`Team`] starts all its workers once; between
-//! levels they meet at a barrier that spins (and yields after a while, for machines that are busy elsewhere).
+//! Forking and joining once a level costs more than a level of a road graph takes. A [`Team`] starts all its workers
+//! once; between levels they meet at a barrier that spins (and yields after a while, for machines that are busy
+//! elsewhere).
 //!
-//! *Invariants.* The system's calls that move a thread are given sets of processors of the size that they are told.
+//! *Invariants.* The system calls that move a thread get sets of processors of the size that they are told.
 
 mod barrier;
 
@@ -23,7 +24,7 @@ use crate::{Result, memory};
 pub struct Team {
     /// `None` for a team that is the calling thread alone.
     pool: Option<rayon::ThreadPool>,
-    /// Two runs on one pool could each hold some of its threads at a barrier for ever.
+    /// Held during a run: two runs on one pool could each hold some of its threads at a barrier for ever.
     running: Mutex<()>,
 }
 
@@ -57,8 +58,8 @@ impl Team {
         self.pool.as_ref().is_some_and(|pool| pool.current_thread_index().is_some())
     }
 
-    /// Runs a closure inside the pool: rayon's parallel loops in it use the team's threads. A worker of another pool that
-    /// calls it takes up no other work meanwhile.
+    /// Runs a closure inside the pool: rayon's parallel loops in it use the team's threads. A worker of another pool
+    /// that calls it takes up no other work meanwhile.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.pool {
             Some(pool) if self.has_this_thread() => pool.install(work),
@@ -67,8 +68,8 @@ impl Team {
         }
     }
 
-    /// An array of so many equal values on huge pages, filled by all threads: most of the time that takes is the operating
-    /// system's, handing out fresh pages.
+    /// An array of equal values on huge pages, filled by all threads, since the operating system takes most of that
+    /// time to hand out fresh pages.
     ///
     /// # Errors
     ///
@@ -93,7 +94,7 @@ impl Team {
 
     /// Starts `work` on all threads at once and runs `beside` on the calling thread meanwhile; returns when all are
     /// done. The calling thread must not be one that takes up other work while it waits. A team [`alone`](Team::alone)
-    /// does first one, then the other.
+    /// first runs `work`, then `beside`.
     pub(crate) fn run_beside<R>(&self, work: impl Fn() + Sync, beside: impl FnOnce() -> R) -> R {
         match &self.pool {
             Some(pool) => pool.in_place_scope(|scope| {
@@ -109,11 +110,12 @@ impl Team {
 
     /// Runs `work` on all threads at once; returns what each returns, by worker.
     ///
-    /// Runs of one team come one after another. A worker of another pool that calls it takes up no other work meanwhile.
+    /// Runs of one team come one after another. A worker of another pool that calls it takes up no other work
+    /// meanwhile.
     ///
     /// # Panics
     ///
-    /// If one of the team's own threads calls it, which could wait for itself; if `work` does.
+    /// If one of the team's own threads calls it, since it could wait for itself, or if `work` panics.
     pub fn run<R: Send>(&self, work: impl Fn(&Worker<'_>) -> R + Sync) -> Vec<R> {
         let Some(pool) = &self.pool else {
             let barrier = Barrier::new(1);
@@ -139,13 +141,13 @@ impl Team {
 pub struct Worker<'a> {
     /// Which of the workers this is, from 0.
     pub index: usize,
-    /// How many there are.
+    /// How many workers there are.
     pub count: usize,
     barrier: &'a Barrier,
 }
 
 impl Worker<'_> {
-    /// Waits until all workers are here. What they wrote before is visible to all after.
+    /// Waits until all workers are here. Everything they wrote before is visible to all of them after.
     #[inline]
     pub fn barrier(&self) {
         self.barrier.wait();
@@ -155,7 +157,7 @@ impl Worker<'_> {
     ///
     /// # Panics
     ///
-    /// If another worker has: it would be waited for in vain.
+    /// If another worker has panicked, since waiting for it would be in vain.
     #[inline]
     pub(crate) fn wait(&self, patience: &mut Patience) {
         self.barrier.wait_a_little(patience);
@@ -168,9 +170,9 @@ impl Worker<'_> {
     }
 }
 
-/// Moves the calling thread, worker `index` of `count`, to a processor of its own if it is not there, without tying it
-/// to it. Workers that are woken together can land on one processor and stay there for a whole solve, since from then
-/// on none of them sleeps.
+/// Moves the calling thread, worker `index` of `count`, to a processor of its own if it is not there, without tying the
+/// thread to that processor. Workers that are woken together can land on one processor and stay there for a whole
+/// solve, since from then on none of them sleeps.
 fn move_home(index: usize, count: usize) {
     #[cfg(all(target_os = "linux", not(miri)))]
     // SAFETY: a `cpu_set_t` is plain old data, of which all zeros is the empty set; the calls only read and write the

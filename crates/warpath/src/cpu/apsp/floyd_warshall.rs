@@ -1,11 +1,11 @@
 //! Floyd and Warshall's algorithm as the textbook has it: three nested loops over the matrix.
 //!
 //! After step `k`, cell `(i, j)` holds the least length of a path from `i` to `j` through vertices up to `k` only. Work
-//! V³ whatever the arcs are, span V log V: the rows of a step are spread over the threads. Every step reads and
-//! writes the whole matrix, which is what `tiled-floyd-warshall` mends. Negative weights are fine.
+//! V³ whatever the arcs are, span V log V: the rows of a step are spread over the threads. Every step reads and writes
+//! the whole matrix, which `tiled-floyd-warshall` avoids. Negative weights are fine.
 //!
-//! Lengths of floats are added up in the order in which paths were joined, not left to right: they may differ from
-//! those of a search by rounding, which `verify` allows for.
+//! Lengths of floats are added up in the order in which paths were joined, not left to right: they may differ from a
+//! search's lengths by rounding, which `verify` allows for.
 //!
 //! Source: Floyd 1962, "Algorithm 97"; Warshall 1962; Harish & Narayanan 2007, algorithm 6.
 
@@ -59,7 +59,7 @@ fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance
 
 /// A lane that matrices are computed in.
 pub trait DenseLane: Lane {
-    /// The length of two paths joined; `UNREACHABLE` if either is, or if it is out of range.
+    /// The length of two paths joined; `UNREACHABLE` if either is, or if the sum is out of range.
     fn join(to: Self::Distance, from: Self::Distance) -> Self::Distance;
 }
 macro_rules! dense_lane {
@@ -75,13 +75,13 @@ macro_rules! dense_lane {
 dense_lane!(UnitLane, |to, from| to.saturating_add(from));
 dense_lane!(U32Narrow, |to, from| to.saturating_add(from));
 dense_lane!(U32Wide, |to, from| to.saturating_add(from));
-// Distances are below 2^63 in size by far: only the mark could overflow.
+// Distances are far below 2^63 in size: only the mark of unreachable vertices could overflow.
 dense_lane!(I32Lane, |to, from| if to == i64::MAX || from == i64::MAX { i64::MAX } else { to.saturating_add(from) });
 dense_lane!(F32Lane, |to, from| to + from);
 dense_lane!(F64Lane, |to, from| to + from);
 
-/// Sets the square matrix up, has it eliminated (again, from the start, if `eliminate` returns `None`), checks that no distance left the lane, and hands out the rows and
-/// columns asked for.
+/// Sets up the square matrix and calls `eliminate` on it (again, from the start, if that returns `None`). Then checks
+/// that no distance left the lane, and hands out the rows and columns asked for.
 pub(super) fn with_square_matrix<L: ApspLane>(
     task: &ApspTask<'_, L>,
     output: ApspOutput<'_, L::Distance>,
@@ -89,8 +89,8 @@ pub(super) fn with_square_matrix<L: ApspLane>(
 ) -> Result<Statistics> {
     task.check(&output)?;
     let vertices = task.graph.vertices();
-    // Where weights are negative, a cycle that no source reaches must not spoil the rows of others: only what the
-    // sources reach takes part.
+    // Where weights are negative, a cycle that no source reaches must not spoil the rows of others: only vertices that
+    // the sources reach take part.
     let reached = match task.graph.has_negative_weights() {
         true => Some(potentials::<L>(task.adjacency, task.graph, task.sources, task.control)?),
         false => None,
@@ -170,12 +170,12 @@ fn select<L: Lane>(task: &ApspTask<'_, L>, row: &[L::Distance], cells: &mut [L::
     }
 }
 
-/// Whether no distance was lost to saturation: nearly always because the greatest one plus the greatest weight is in
-/// range, else because in no row an arc leads from a reached vertex to an unreached one. Floats below 0 must not have
-/// become infinite, either.
+/// Whether no distance was lost to saturation: nearly always because the greatest distance plus the greatest weight is
+/// in range, else because in no row an arc leads from a reached vertex to an unreached vertex. Floats below 0 must not
+/// have become infinite, either.
 ///
-/// Where no weight is below 0, a part of a shortest path is no longer than the whole, so that only the rows asked for
-/// matter; else all rows that take part.
+/// Where no weight is below 0, a part of a shortest path is no longer than the whole, so only the rows asked for
+/// matter; otherwise, all rows that take part.
 fn is_in_range<L: Lane>(
     task: &ApspTask<'_, L>,
     takes_part: &(dyn Fn(usize) -> bool + Sync),

@@ -1,13 +1,13 @@
 //! Johnson's algorithm: negative weights on sparse graphs.
 //!
-//! Bellman and Ford's algorithm finds potentials `h`, from a virtual vertex with an arc of weight 0 to every source; the
-//! weights `w + h(u) - h(v)` are then 0 or more and have the same shortest paths. All pairs are found under these by
-//! [`batched`] search, in labels as narrow as the new weights allow, and `h(v) - h(s)` is added back.
-//! Work: one Bellman-Ford, O(V E) at worst, and the batched search.
+//! Bellman and Ford's algorithm finds potentials `h`, from a virtual vertex with an arc of weight 0 to every source;
+//! the weights `w + h(u) - h(v)` are then 0 or more and have the same shortest paths. [`batched`] search finds all
+//! pairs under these, in labels as narrow as the new weights allow, and `h(v) - h(s)` is added back. Work: one
+//! Bellman-Ford, O(V E) at worst, and the batched search.
 //!
 //! Integers are exact. Floats would be rounded by reweighting, so for negative floats the batched search runs on the
-//! weights as they are: that is Bellman and Ford's algorithm for many sources at once, and its distances are those of
-//! any other search, bit for bit. Without negative weights there is nothing to reweight.
+//! weights as they are: that is Bellman and Ford's algorithm for many sources at once, and its distances equal any
+//! other search's, bit for bit. Without negative weights there is nothing to reweight.
 //!
 //! Source: Johnson 1977, "Efficient algorithms for shortest paths in sparse networks".
 

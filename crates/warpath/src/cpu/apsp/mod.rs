@@ -2,7 +2,7 @@
 //!
 //! An algorithm fills rows, one a source, and hands them out in blocks ([`RowConsumer`]) or straight into a matrix. It
 //! may take the sources in any order it likes, as long as the order depends on nothing but the graph and the request,
-//! never on threads or memory: that is what lets a file of rows be continued after a kill.
+//! never on threads or memory: so a file of rows can be continued after a kill.
 
 pub mod batched;
 pub mod floyd_warshall;
@@ -76,11 +76,11 @@ apsp_lane!(F64Lane, double);
 /// An all-pairs algorithm.
 #[derive(Debug, Clone, Copy)]
 pub struct ApspAlgorithm {
-    /// What is known of it before it runs.
+    /// The facts known before it runs.
     pub info: AlgorithmInfo,
     /// Whether it works on the square matrix of all vertices, whatever rows and columns are asked for.
     pub needs_matrix: bool,
-    /// Bytes it takes beyond the result, for so many vertices, arcs and threads and bytes a distance.
+    /// Bytes it takes beyond the result, given the numbers of vertices, arcs, threads, and bytes a distance.
     pub workspace_bytes: fn(vertices: u64, arcs: u64, threads: u64, distance_bytes: u64) -> u64,
     /// Runs it, in each lane.
     pub solve: ApspSolvers,

@@ -9,8 +9,8 @@
 //! The search has two gears. While the frontier is *narrow* it runs on one thread as the queue of
 //! [`sequential`](super::sequential): sharing out a few hundred vertices costs more than doing them. When it is *wide*
 //! all threads run level after level together, meeting at a barrier, and everything is a bitmap: the frontier, and
-//! which vertices are settled (have their level, or can't get one). Nothing is ever converted between queue and
-//! bitmap but on the way in and out, and nothing in either gear is an atomic read-modify-write per arc:
+//! which vertices are settled (have their level, or can't get one). Queue and bitmap are converted only on the way in
+//! and out, and neither gear has an atomic read-modify-write per arc:
 //!
 //! - *Top-down* stores a 1 into the byte of every neighbour, seen or not: no test, no branch, and two threads that
 //!   write the same byte write the same value. A pass over the bytes then keeps those that were not settled, 64 to a
@@ -75,7 +75,7 @@ pub const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
 
 const ALPHA: f64 = 15.0;
 const BETA: f64 = 18.0;
-/// Arcs of a frontier that one thread does alone, if that is more than this share of the vertices.
+/// One thread alone does a frontier of up to `NARROW` arcs, or 1/`NARROW_SHARE` of the vertices if that is more.
 const NARROW: usize = 8192;
 const NARROW_SHARE: usize = 64;
 /// Words of a bitmap that a thread takes at a time.
@@ -98,7 +98,7 @@ fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
     Ok(BfsOutcome { levels, statistics })
 }
 
-/// The memory of a search, for one or more of them on the same graph.
+/// The memory of one or more searches on the same graph.
 #[derive(Debug)]
 pub(super) struct Search {
     queue: Queue,
@@ -131,7 +131,8 @@ impl Search {
 
     /// Fills in the levels, all of which are [`UNREACHED`]; counts levels: narrow, top-down, bottom-up.
     ///
-    /// `on_team` runs a function on every worker of a team, and returns what one of them returned (all do the same).
+    /// `on_team` runs a function on every worker of a team, and returns what one of them returned (all return the
+    /// same).
     pub(super) fn run(
         &mut self,
         task: &BfsTask<'_>,
@@ -182,8 +183,8 @@ impl Search {
     }
 }
 
-/// Whether the arcs out of this frontier are worth sharing out. They are counted where some of its vertices make that
-/// likely: there may be thousands of levels.
+/// Whether the arcs out of this frontier are worth sharing out. They are counted only where a sample of its vertices
+/// makes that likely: there may be thousands of levels.
 #[inline]
 fn is_wide(graph: &Csr, frontier: &[VertexId], narrow_arcs: usize) -> bool {
     const SAMPLES: usize = 256;
@@ -199,21 +200,21 @@ fn shared(levels: &mut [u32]) -> &[AtomicU32] {
     unsafe { &*(std::ptr::from_mut(levels) as *const [AtomicU32]) }
 }
 
-/// What the wide gear finds when it begins.
+/// The state of the search when the wide gear begins.
 struct Entry<'a> {
     task: &'a BfsTask<'a>,
-    /// The arcs by head, if they are there: without them no level is searched bottom-up.
+    /// The arcs by head, if they are at hand: without them no level is searched bottom-up.
     by_head: Option<&'a Csr>,
     level: u32,
     narrow_arcs: usize,
-    /// What was settled since the wide gear last ran.
+    /// The vertices settled since the wide gear last ran.
     discovered: &'a [VertexId],
     /// The last of these: the frontier.
     frontier: &'a [VertexId],
 }
 
-/// What the workers learn from each other in one level. Three of them take turns: while one level fills its own, the
-/// one before may still be read, and the one after is emptied.
+/// The counts that the workers share in one level. Three rounds take turns: while a level fills its own, the round
+/// before may still be read, and the round after is emptied.
 #[derive(Debug, Default)]
 struct Round {
     /// The next chunk to be taken.
@@ -284,7 +285,8 @@ impl Wide {
         words.flat_map(|(index, word)| ones(index, std::mem::take(word.get_mut())))
     }
 
-    /// Level after level on one worker of a team, the others doing the same, until the frontier is narrow again.
+    /// Runs level after level on one worker of a team, while the others do the same, until the frontier is narrow
+    /// again.
     fn run(&self, worker: &Worker<'_>, entry: &Entry<'_>, levels: &[AtomicU32]) -> WideEnd {
         let task = entry.task;
         let (graph, vertices) = (task.graph.csr(), task.graph.vertices());
@@ -316,7 +318,7 @@ impl Wide {
                 let mut pending = std::mem::take(&mut unsettled_targets);
                 pending.retain(|&target| levels[target as usize].load(Relaxed) == UNREACHED);
                 unsettled_targets = pending;
-                // Nobody may write the next level while somebody still looks at this one.
+                // No worker may write the next level while another still looks at this one.
                 worker.barrier();
                 if unsettled_targets.is_empty() {
                     break;
@@ -356,7 +358,7 @@ impl Wide {
             worker.barrier();
             frontier_vertices = round.discovered.load(Relaxed);
             settled += frontier_vertices + round.isolated.load(Relaxed);
-            // After bottom-up nobody has counted; if it matters, the frontier is small.
+            // After bottom-up nobody has counted the arcs; where they matter, the frontier is small.
             frontier_arcs = if bottom_up { frontier_vertices } else { round.arcs.load(Relaxed) };
             at.parity = 1 - at.parity;
             if round.interrupted.load(Relaxed) {
@@ -459,14 +461,14 @@ impl Level<'_> {
         self.round.arcs.fetch_add(arcs, Relaxed);
     }
 
-    /// Writes what became of one word: its new vertices get the level, those without arcs are only settled.
+    /// Writes the outcome for one word: its new vertices get the level, vertices without arcs are only settled.
     #[inline]
     fn settle(&self, word: usize, isolated: u64, new: u64) {
         self.next[word].store(new, Relaxed);
         if new | isolated != 0 {
             self.settled[word].store(self.settled[word].load(Relaxed) | new | isolated, Relaxed);
             for v in ones(word, new) {
-                // SAFETY: vertices that do not exist are settled from the start, so `v` is one.
+                // SAFETY: vertices that do not exist are settled from the start, so `v` is a vertex.
                 unsafe { self.levels.get_unchecked(v as usize) }.store(self.level, Relaxed);
             }
         }

@@ -17,17 +17,17 @@ use crate::{Control, Result};
 pub struct BfsTask<'a> {
     /// The graph; its transpose has been made if the algorithm asks for it.
     pub graph: &'a Graph,
-    /// Vertices; one that is named twice counts once.
+    /// Vertices; a vertex that is named twice counts once.
     pub sources: &'a [VertexId],
     /// If not empty, the search may stop when all of these are settled.
     pub targets: &'a [VertexId],
     /// The search may stop beyond this level.
     pub cutoff: u32,
-    /// What was set by the caller.
+    /// The parameters that the caller set.
     pub parameters: &'a Parameters,
     /// The threads to run on.
     pub team: &'a Team,
-    /// Who may cancel.
+    /// May cancel the work.
     pub control: &'a Control,
 }
 
@@ -46,20 +46,20 @@ impl BfsTask<'_> {
 
 /// Levels by vertex, [`UNREACHED`] where there is none, and counters.
 ///
-/// Every vertex up to the cutoff or the farthest target has its final level; others may have theirs or none: the
-/// solver removes them.
+/// Every vertex up to the cutoff or the farthest target has its final level; other vertices may have theirs or none:
+/// the solver removes these.
 #[derive(Debug, Clone)]
 pub struct BfsOutcome {
     /// The least number of edges from a source.
     pub levels: Vec<u32>,
-    /// What the algorithm counted.
+    /// The algorithm's counters.
     pub statistics: Statistics,
 }
 
 /// A breadth-first search algorithm.
 #[derive(Debug, Clone, Copy)]
 pub struct BfsAlgorithm {
-    /// What is known of it before it runs.
+    /// The facts known before it runs.
     pub info: AlgorithmInfo,
     /// Whether it reads the transpose of a directed graph.
     pub needs_transpose: bool,
@@ -71,9 +71,9 @@ pub struct BfsAlgorithm {
 
 /// The algorithm predicted fastest for one search on this graph, by name, and why.
 ///
-/// Levels of a graph with few arcs a vertex are short, as in roads, and there one thread with a queue is best. All else
-/// goes to `direction-optimizing`, which is that same queue where levels turn out short. It goes bottom-up only if the
-/// arcs by head are at hand: making them for one search costs more than it saves.
+/// Levels of a graph with few arcs a vertex are short, as in roads, and there one thread with a queue is best. All
+/// other graphs go to `direction-optimizing`, which is that same queue where levels turn out short. It goes bottom-up
+/// only if the arcs by head are at hand: making them for one search costs more than it saves.
 pub fn choose(graph: &Graph) -> (&'static str, String) {
     /// Fewer arcs than this are done before other threads have woken up.
     const SMALL: usize = 1 << 15;

@@ -7,10 +7,10 @@
 //! vertex that some search has not seen yet taking the union of its neighbours, up to the point where nothing is
 //! missing. Each thread runs batches of its own, so nothing is shared and nothing is atomic.
 //!
-//! Work O(D E B / 512) bit operations in the worst case for a batch of B, where D is the number of levels: it wins by
-//! a factor on graphs with few levels and even degrees. It loses a little where hubs let a single search skip most
-//! arcs by going bottom-up, and much on long thin graphs, where the searches hardly ever meet. A batch that
-//! has come to [`DEEPEST`] levels gives up, and everything goes on one source at a time, a source a thread.
+//! Work O(D E B / 512) bit operations in the worst case for a batch of B, where D is the number of levels: it wins by a
+//! factor on graphs with few levels and even degrees. It loses a little where hubs let a single search skip most arcs
+//! by going bottom-up, and much on long thin graphs, where the searches hardly ever meet. A batch that has come to
+//! [`DEEPEST`] levels gives up, and each thread then searches from one source at a time.
 //!
 //! Source: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph Traversal" (MS-BFS, and its
 //! direction-optimized form in sect. 4.1.3).
@@ -25,7 +25,7 @@ use crate::huge_pages::on_huge_pages;
 use crate::prefetch::prefetch;
 use crate::{Control, Error, Result, memory};
 
-/// Levels inside a batch are kept in bytes; this one means "not reached".
+/// Levels inside a batch are kept in bytes; this byte means "not reached".
 const NOT_REACHED: u8 = u8::MAX;
 /// The last level that a batch can have.
 const DEEPEST: u8 = NOT_REACHED - 1;
@@ -61,12 +61,12 @@ pub fn memory_of_many(graph: &Graph, width: usize, threads: usize) -> u64 {
 
 /// The levels of every vertex from each of many sources, each source a search of its own.
 ///
-/// `emit` is called once for each source, from the team's threads, in no particular order. `width` is what
-/// [`batch_width`] says; more than the widest batch count as that.
+/// `emit` is called once for each source, from the team's threads, in no particular order. `width` comes from
+/// [`batch_width`]; a greater width counts as the widest batch's.
 ///
 /// # Errors
 ///
-/// What `emit` returns, [`Error::Interrupted`], or [`Error::InvalidRequest`] if a source is not a vertex.
+/// The error that `emit` returns, [`Error::Interrupted`], or [`Error::InvalidRequest`] if a source is not a vertex.
 pub fn levels_of_many(
     graph: &Graph,
     sources: &[VertexId],
@@ -195,19 +195,20 @@ type Searches<const WORDS: usize> = [u64; WORDS];
 
 /// The state of up to 64 `WORDS` searches.
 struct Batch<const WORDS: usize> {
-    /// Who has seen the vertex; and all searches that do not exist, which makes "all" the same for every batch.
+    /// The searches that have seen the vertex, and all searches that do not exist, so that "all" is the same for every
+    /// batch.
     seen: Vec<Searches<WORDS>>,
-    /// Whose frontier the vertex is in.
+    /// The searches whose frontier has the vertex.
     frontier: Vec<Searches<WORDS>>,
-    /// Whose next frontier it is in.
+    /// The searches whose next frontier has the vertex.
     next: Vec<Searches<WORDS>>,
     /// The vertices in any frontier.
     active: Vec<VertexId>,
     next_active: Vec<VertexId>,
     /// By search, then by vertex: each search has `stride` of them.
     levels: Vec<u8>,
-    /// The number of vertices and some, so that the levels of one vertex, which are written together, do not all fall
-    /// into the same cache set when the number of vertices is a power of 2.
+    /// The number of vertices and a few more, so that the levels of one vertex, which are written together, do not all
+    /// fall into the same cache set when the number of vertices is a power of 2.
     stride: usize,
     /// The levels of one search, as they are emitted.
     row: Vec<u32>,
@@ -296,7 +297,7 @@ impl<const WORDS: usize> Batch<WORDS> {
         Ok(())
     }
 
-    /// One level along the out-arcs of the active vertices. `next` is empty before, and after.
+    /// Does one level along the out-arcs of the active vertices. `next` is empty before and after.
     fn push(&mut self, graph: &Csr, level: u8) {
         self.next_active.clear();
         for &u in &self.active {
@@ -321,7 +322,7 @@ impl<const WORDS: usize> Batch<WORDS> {
         std::mem::swap(&mut self.frontier, &mut self.next);
     }
 
-    /// One level along the in-arcs of every vertex that some search has not seen. Leaves anything in `next`.
+    /// Does one level along the in-arcs of every vertex that some search has not seen. Leaves arbitrary bits in `next`.
     fn pull(&mut self, transpose: &Csr, level: u8) {
         const AHEAD: usize = 32;
         let vertices = self.seen.len();

@@ -5,12 +5,11 @@
 //! whose levels are too short to share; it loses on everything with a wide frontier.
 //!
 //! The textbook loop waits most of its time: for the row of the vertex that leaves the queue, then for the levels of
-//! its neighbours, and on the branch "seen before?", which nobody can predict. Three changes make it more than twice
-//! as fast on roads. The queue says what comes next, so offsets are prefetched [`OFFSETS_AHEAD`] vertices ahead and
-//! the row itself [`ROW_AHEAD`] ahead. A neighbour is written to the end of the queue always, and the end moves on
-//! only if it was new: no branch. And the first [`ALWAYS_PROBED`] neighbours are probed without asking how many there
-//! are, the last one again where there are fewer: by then it is not new, and the usual short row has no unpredictable
-//! loop end.
+//! its neighbours, and on the branch "seen before?", which nobody can predict. Three changes make it more than twice as
+//! fast on roads. The queue says what comes next, so offsets are prefetched [`OFFSETS_AHEAD`] vertices ahead and the
+//! row itself [`ROW_AHEAD`] ahead. A neighbour is always written to the end of the queue, and the end moves on only if
+//! it was new: no branch. And the first [`ALWAYS_PROBED`] neighbours are probed without asking how many there are, the
+//! last one again where there are fewer: by then it is not new, and the usual short row has no unpredictable loop end.
 //!
 //! Source: Moore 1959, "The shortest path through a maze"; Cormen et al., *Introduction to Algorithms*, sect. 22.2.
 //!
@@ -70,7 +69,7 @@ fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
     Ok(BfsOutcome { levels, statistics: vec![("visited", queue.tail as u64), ("levels", u64::from(level))] })
 }
 
-/// Whether there are targets and all of them have a level. Those found are forgotten.
+/// Whether there are targets and all of them have a level. Targets that have a level are dropped from `unsettled`.
 #[inline]
 pub(super) fn all_settled(unsettled: &mut Vec<VertexId>, task: &BfsTask<'_>, levels: &[u32]) -> bool {
     if task.targets.is_empty() {
@@ -104,7 +103,8 @@ impl Queue {
         Ok(Queue { vertices, head: 0, tail: 0 })
     }
 
-    /// Forgets everything and begins with this frontier, no vertex of which is named twice: there is room for each once.
+    /// Forgets everything and begins with this frontier, no vertex of which is named twice: there is room for each
+    /// once.
     pub(super) fn restart(&mut self, frontier: impl IntoIterator<Item = VertexId>) {
         self.vertices.clear();
         self.vertices.extend(frontier);
@@ -116,14 +116,14 @@ impl Queue {
         &self.vertices[self.head..self.tail]
     }
 
-    /// Everything since the last [`Queue::restart`].
+    /// All vertices discovered since the last [`Queue::restart`].
     pub(super) fn discovered(&self) -> &[VertexId] {
         &self.vertices[..self.tail]
     }
 
     /// Gives `level` to every neighbour of the frontier that has none, and makes these the frontier.
     ///
-    /// Every vertex in the queue has a level, and none is in it twice; the levels are those of `graph`'s vertices.
+    /// Every vertex in the queue has a level, and none is in it twice; `levels` has a level for each vertex of `graph`.
     pub(super) fn expand(&mut self, graph: &Csr, level: u32, levels: &mut [u32]) {
         let (offsets, targets) = (graph.offsets(), graph.targets());
         assert!(levels.len() == graph.vertices() && self.vertices.capacity() > graph.vertices());

@@ -13,7 +13,7 @@
 //! the first-level cache.
 //!
 //! Work V^3 / 4 bit operations, 512 to an instruction where there is AVX-512: V^3 / 2,048 look-ups, whatever the graph,
-//! but for rows that select none of 64 pivots; span O(V) rounds' steps 1. V^2 / 8 bytes. It wins on small dense
+//! except for rows that select none of 64 pivots; span: step 1 of O(V) rounds. V^2 / 8 bytes. It wins on small dense
 //! graphs; where arcs are few, [`condensation`](super::condensation) does far less.
 //!
 //! Sources: S. Warshall, A theorem on Boolean matrices, J. ACM 1962; V. Arlazarov, E. Dinic, M. Kronrod, I. Faradzev,
@@ -75,7 +75,7 @@ fn solve(task: &ClosureTask<'_>) -> Result<ClosureOutcome> {
                 set(u);
             }
         });
-        // Tables are made by each share of rows for itself, so a share should not be small.
+        // Each share of rows makes its own tables, so a share should not be small.
         let share = vertices.div_ceil(task.team.threads()).clamp(256, 2048);
         let mut selections: Vec<Selection> = memory::zeroed("the selections of pivots", vertices)?;
         let mut pivot_rows = memory::with_capacity("the rows of pivots", PIVOTS * lines_per_row)?;
@@ -180,7 +180,7 @@ for_each_instruction_set! {
     }
 }
 
-/// Makes the tables for 64 pivots: each subset of four is a smaller one and one pivot more.
+/// Makes the tables for 64 pivots: each subset of four is a smaller subset and one more pivot.
 #[inline(always)]
 fn fill_tables(tables: &mut Tables, pivot: impl Fn(usize) -> Line) {
     for (four, table) in tables.iter_mut().enumerate() {
@@ -192,13 +192,13 @@ fn fill_tables(tables: &mut Tables, pivot: impl Fn(usize) -> Line) {
     }
 }
 
-/// Adds the lines of the selected ones of 64 pivots.
+/// Adds the lines of the selected pivots, out of 64.
 #[inline(always)]
 fn unite_selected(line: &mut Line, tables: &Tables, mut selected: u64) {
     let mut union = *line;
     for table in tables {
-        // Hardly ever true where it would save much. But it keeps the compiler from gathering single words of several
-        // tables into one vector, which takes five times as long as a vector for each line.
+        // Hardly ever true where it would save much. But the check keeps the compiler from gathering single words of
+        // several tables into one vector, which takes five times as long as a vector for each line.
         if selected == 0 {
             break;
         }

@@ -1,17 +1,17 @@
-//! Transitive closure by strongly connected components: the vertices of one reach the same, so that one row of bits
-//! serves them all, and between components there are no cycles, so that each row is the union of finished ones.
+//! Transitive closure by strongly connected components: the vertices of one component reach the same vertices, so one
+//! row of bits serves them all. Between components there are no cycles, so each row is the union of finished rows.
 //!
 //! The components come numbered in reverse topological order: an arc leads to a component with a smaller number. Going
-//! up through the numbers, the row of a component is itself and the union of its successors' rows. This is done for
-//! one *strip* of 512 columns, a cache line a row, at a time: a strip is small enough for the caches where rows are
-//! not, threads take strips without waiting for each other, and who only wants counts needs no matrix at all.
+//! up through the numbers, the row of a component is itself and the union of its successors' rows. This is done for one
+//! *strip* of 512 columns, a cache line a row, at a time: a strip is small enough for the caches where rows are not,
+//! threads take strips without waiting for each other, and counts alone need no matrix at all.
 //!
 //! Most arcs of a dense acyclic graph are redundant: another successor reaches the same component. Successors are
-//! looked at in descending order, and one whose bit is already set by those before it can't add anything, in this
-//! strip or any other; it is struck out. Its bit is in the strip of its own column, and it matters only for that strip
-//! and lower ones; strips are taken from the highest down, so that an arc is struck out the first time it is looked at.
-//! (Two threads in neighbouring strips may both still use it; that costs time, not truth: without all of its
-//! redundant arcs, an acyclic graph has the same closure.)
+//! looked at in descending order. A successor whose bit is already set by the ones before can't add anything, in this
+//! strip or any other, so it is struck out. Its bit is in the strip of its own column, and it matters only for that
+//! strip and lower strips. Strips are taken from the highest down, so a redundant arc is struck out the first time it
+//! is looked at. (Two threads in neighbouring strips may both still use it. That costs time, but the answer stays
+//! right: with or without redundant arcs, an acyclic graph has the same closure.)
 //!
 //! Work O(V + E) for the components, then C * (E_C + C) / 512 unions of lines, where E_C are the arcs between
 //! components that are not redundant, and C^2 / 8 bytes or, for counts, 64 * C a thread. It wins nearly everywhere.
@@ -59,17 +59,17 @@ fn plan(graph: &Graph, team: &Team, available: u64) -> Plan {
     if at_most.memory_bytes() <= available {
         return at_most;
     }
-    // Without the memory to count them, there is none for the bits either.
+    // Without memory to count the components, there is none for the bits, either.
     with_components(team.install(|| components(graph)).map_or(graph.vertices(), |components| components.count))
 }
 
-/// What [`count`] takes, at most, if there are so many components.
+/// The most memory that [`count`] takes with this many components.
 pub(crate) fn plan_counts(graph: &Graph, team: &Team, components: usize) -> Plan {
     let (vertices, components) = (graph.vertices() as u64, components as u64);
     let mut plan = Plan::new();
     plan.memory("components", vertices * 36 + components * 41);
     if graph.is_directed() {
-        // While they are collected, the arcs between components are there twice.
+        // While they are collected, the arcs between components are in memory twice.
         plan.memory("arcs between components", graph.arcs() as u64 * 8);
         plan.memory("strips of columns", strips_at_once(team, components as usize) as u64 * components * 64);
     }
@@ -229,8 +229,8 @@ impl Condensation {
         ]
     }
 
-    /// Finds who reaches the columns of each strip, every vertex itself included, from the highest strip down. As many
-    /// strips as there are threads are done at once and handed over, descending.
+    /// Finds which components reach the columns of each strip, themselves included, from the highest strip down. As
+    /// many strips as there are threads are done at once and handed over in descending order.
     fn sweep(&self, team: &Team, control: &Control, mut hand_over: impl FnMut(&[Strip])) -> Result<()> {
         let count = self.components.count;
         let strips = count.div_ceil(Line::BITS);
@@ -283,11 +283,11 @@ fn strips_at_once(team: &Team, components: usize) -> usize {
     team.threads().min(components.div_ceil(Line::BITS))
 }
 
-/// Which components reach those of 512 columns.
+/// Which components reach the components of 512 columns.
 #[derive(Default)]
 struct Strip {
     index: usize,
-    /// One line for each component from the first column's on: those below don't reach it.
+    /// One line for each component from the first column's on; lower components don't reach it.
     lines: Vec<Line>,
 }
 
@@ -302,7 +302,7 @@ impl Strip {
 }
 
 for_each_instruction_set! {
-    /// Fills a strip, which is empty and has room, and strikes out what it finds redundant.
+    /// Fills a strip, which is empty and has room, and strikes out the arcs that it finds redundant.
     fn sweep_strip(condensation: &Condensation, strip: &mut Strip) {
         let first = strip.first_component();
         for component in first..condensation.components.count {
@@ -330,8 +330,8 @@ for_each_instruction_set! {
 
 /// The components with more than one vertex among 512 columns, for adding up sizes instead of counting bits.
 struct LargeComponents {
-    /// A word of the line, and those of its bits whose components have, beyond one vertex, a number of further ones
-    /// with this power of two in it.
+    /// A word of the line, some of its bits, and a power of two: the bits whose components have a size that contains
+    /// this power, when one vertex is left out.
     powers: Vec<(usize, u64, u32)>,
 }
 

@@ -21,11 +21,11 @@ pub struct ClosureTask<'a> {
     pub graph: &'a Graph,
     /// Whether a vertex reaches itself only on a cycle.
     pub irreflexive: bool,
-    /// What was set by the caller.
+    /// The parameters that the caller set.
     pub parameters: &'a Parameters,
     /// The threads to run on.
     pub team: &'a Team,
-    /// Who may cancel.
+    /// May cancel the work.
     pub control: &'a Control,
 }
 
@@ -43,17 +43,17 @@ pub enum ClosureBits {
 pub struct ClosureOutcome {
     /// Who reaches whom.
     pub bits: ClosureBits,
-    /// What the algorithm counted.
+    /// The algorithm's counters.
     pub statistics: Statistics,
 }
 
 /// A transitive closure algorithm.
 #[derive(Debug, Clone, Copy)]
 pub struct ClosureAlgorithm {
-    /// What is known of it before it runs.
+    /// The facts known before it runs.
     pub info: AlgorithmInfo,
-    /// What it takes beyond the graph. It may look for components, but only if what it takes could exceed `available`
-    /// bytes otherwise.
+    /// The memory that it takes beyond the graph. The plan may look for components, but only if its bound would exceed
+    /// `available` bytes otherwise.
     pub plan: fn(&Graph, &Team, available: u64) -> Plan,
     /// Runs it.
     pub solve: fn(&ClosureTask<'_>) -> Result<ClosureOutcome>,
@@ -105,7 +105,7 @@ mod tests {
     use crate::testing::{Random, graphs_of_every_shape};
     use crate::{Closure, Solver};
 
-    /// What paths of at least one edge lead to, by a search from each vertex.
+    /// The vertices that paths of at least one edge lead to, by a search from each vertex.
     fn search_from_each(graph: &Graph) -> Vec<Vec<bool>> {
         let search = |from: VertexId| {
             let mut reached = vec![false; graph.vertices()];

@@ -5,7 +5,7 @@
 //! alone, the diagonal ends up telling who is on a cycle; the reflexive closure sets all of it.
 //!
 //! Work O(V^3) at worst, O(V^2 + V * reachable pairs) as here, where a row that does not reach `k` is skipped; one
-//! thread; V^2 bytes. It wins nowhere: it is what the others are compared with.
+//! thread; V^2 bytes. It wins nowhere: the other algorithms are compared with it.
 //!
 //! Sources: S. Warshall, A theorem on Boolean matrices, J. ACM 1962; Katz & Kider 2008, sect. 3.2, algorithm 1.
 

@@ -1,11 +1,11 @@
 //! Bellman-Ford: relax every arc of every vertex whose distance fell in the round before, until none falls.
 //!
-//! The one algorithm here that is right for weights below zero. Distances after round `r` are at most the lengths of
+//! The only algorithm here that is right for weights below zero. Distances after round `r` are at most the lengths of
 //! the shortest walks of `r` arcs, so without a negative cycle there are at most `V` rounds: work O(V E), though most
 //! graphs need few rounds. If a distance still falls in round `V`, following predecessors from there runs in a circle,
-//! and that circle is a negative cycle. It need not come to that: whenever as much work was done as the check takes,
-//! the graph of predecessors is searched for a cycle, so a cycle is found within a constant factor of the work after
-//! which it closed.
+//! and that circle is a negative cycle. It need not come to that: whenever the search has done as much work as the
+//! check takes, it looks for a cycle in the graph of predecessors, so a cycle is found within a constant factor of the
+//! work after which it closed.
 //!
 //! With floats, a cycle whose exact length is 0 or more can sink by rounding. It is never reported; the search starts
 //! again and takes only improvements above the rounding error (`problems/slack.rs` says how much that is).
@@ -196,7 +196,7 @@ mod tests {
         for trial in 0..300 {
             let length = 2 + random.below(12) as u32;
             let mut weights: Vec<f64> = (0..length - 1).map(|_| random.below(2000) as f64 / 1000.0 - 1.0).collect();
-            // The last one closes the cycle at the rounded sum: the exact length is around 0, either side.
+            // The last weight closes the cycle at the rounded sum: the exact length is just above or below 0.
             weights.push(-weights.iter().sum::<f64>());
             let start = random.below(1 << 20) as f64 / 7.0;
             let edges = (0..length).map(|v| (v, (v + 1) % length, weights[v as usize]));

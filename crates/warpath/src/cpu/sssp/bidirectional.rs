@@ -10,7 +10,7 @@
 //! Work O((V + E) log V), span the same; one thread. Distances backwards are sums from the other end, so this is for
 //! integers: floats would be rounded in another order than a forward search rounds them.
 //!
-//! Source: Pohl 1971, "Bi-directional search"; the end: Nicholson 1966, "Finding the shortest route between two
+//! Source: Pohl 1971, "Bi-directional search"; when to stop: Nicholson 1966, "Finding the shortest route between two
 //! points in a network".
 
 use std::cmp::Reverse;
@@ -34,7 +34,8 @@ pub struct Found<D> {
     pub settled: u64,
 }
 
-/// One direction of the search: what it has reached, with distance and neighbour on the way back.
+/// One direction of the search: the vertices that it has reached, each with its distance and the neighbour on the way
+/// back.
 struct Side<'a, L: Lane> {
     graph: Adjacency<'a, L::Weight>,
     reached: HashMap<VertexId, (L::Distance, VertexId)>,
@@ -62,7 +63,7 @@ impl<'a, L: Lane> Side<'a, L> {
         None
     }
 
-    /// Settles the next vertex; returns the best path over an arc into what the other side has reached.
+    /// Settles the next vertex; returns the best path over an arc to a vertex that the other side has reached.
     fn settle(
         &mut self,
         other: &Self,

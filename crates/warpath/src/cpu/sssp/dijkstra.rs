@@ -1,8 +1,8 @@
 //! Dijkstra's algorithm: settle vertices in the order of their distance, from a binary heap.
 //!
-//! A vertex enters the heap each time its distance falls; entries that are no longer current are skipped when they
-//! come out ("lazy deletion"), which is faster than moving entries about. Work O((V + E) log V), span the same. It
-//! does the least relaxations of all, and loses to delta-stepping where several threads have work.
+//! A vertex enters the heap each time its distance falls; entries that are no longer current are skipped when they come
+//! out ("lazy deletion"), which is faster than moving entries about. Work O((V + E) log V), span the same. It does the
+//! fewest relaxations of all, and loses to delta-stepping where several threads have work.
 //!
 //! Source: Dijkstra 1959, "A note on two problems in connexion with graphs".
 
@@ -61,7 +61,8 @@ fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
             is_target[u as usize] = false;
             unsettled_targets -= 1;
             if unsettled_targets == 0 {
-                // Others at the same distance count as well, and an arc of weight 0 may still lead to some.
+                // Other vertices at the same distance count as well, and an arc of weight 0 may still lead to some of
+                // them.
                 cutoff = distance;
             }
         }

@@ -15,24 +15,24 @@ use crate::{Control, Result};
 pub struct SsspTask<'a, L: Lane> {
     /// The arcs, by tail.
     pub adjacency: Adjacency<'a, L::Weight>,
-    /// The graph behind them, for what is cached there: the range of its weights, its transpose, names.
+    /// The graph behind the arcs, which caches the range of its weights, its transpose and names.
     pub graph: &'a Graph,
-    /// Vertices; one that is named twice counts once.
+    /// Vertices; a vertex that is named twice counts once.
     pub sources: &'a [VertexId],
     /// If not empty, the search may stop when all of these are settled.
     pub targets: &'a [VertexId],
     /// The search may stop beyond this distance; `UNREACHABLE` for none.
     pub cutoff: L::Distance,
-    /// What was set by the caller.
+    /// The parameters that the caller set.
     pub parameters: &'a Parameters,
     /// The threads to run on.
     pub team: &'a Team,
-    /// Who may cancel.
+    /// May cancel the work.
     pub control: &'a Control,
 }
 
 impl<L: Lane> SsspTask<'_, L> {
-    /// An error unless all sources and targets are vertices, and the arcs those of the graph.
+    /// An error unless all sources and targets are vertices, and the arcs belong to the graph.
     fn check(&self) -> Result<()> {
         self.graph.check_arcs(self.adjacency)?;
         self.graph.check_vertices(self.sources, "source")?;
@@ -42,13 +42,13 @@ impl<L: Lane> SsspTask<'_, L> {
 
 /// Distances by vertex, `UNREACHABLE` where there is none, and counters.
 ///
-/// Every vertex up to the cutoff or the farthest target has its final distance; others may have theirs, a greater one,
-/// or none: the solver removes them.
+/// Every vertex up to the cutoff or the farthest target has its final distance; other vertices may have theirs, a
+/// greater distance, or none: the solver removes these.
 #[derive(Debug, Clone)]
 pub struct SsspOutcome<D> {
     /// The distances.
     pub distances: Vec<D>,
-    /// What the algorithm counted.
+    /// The algorithm's counters.
     pub statistics: Statistics,
 }
 
@@ -112,7 +112,7 @@ sssp_lane!(F64Lane, double);
 /// A shortest-path algorithm.
 #[derive(Debug, Clone, Copy)]
 pub struct SsspAlgorithm {
-    /// What is known of it before it runs.
+    /// The facts known before it runs.
     pub info: AlgorithmInfo,
     /// Whether one search uses all threads of the team.
     pub uses_team: bool,
@@ -133,7 +133,7 @@ mod tests {
     use crate::testing::{Random, TestWeight, graphs_of_every_shape};
     use crate::{ShortestPathTree, Solver, Sssp};
 
-    /// A weight type with what an independent program adds up.
+    /// A weight type, with the type in which an independent program adds weights up.
     trait Oracle: TestWeight {
         type Sum: Measure + Copy + PartialOrd;
         fn widen(self) -> Self::Sum;
@@ -293,8 +293,8 @@ mod tests {
         }
     }
 
-    /// Undirected, so dense that delta-stepping limits its scope, with a tail, a component of its own, and vertices without
-    /// edges.
+    /// Undirected, so dense that delta-stepping limits its scope, with a tail, a component of its own, and vertices
+    /// without edges.
     #[test]
     fn dense_undirected_graphs_agree() {
         let mut random = Random(78);

@@ -1,5 +1,5 @@
-//! All-pairs shortest paths by searches on a GPU: how many rows a batch has, batch after batch, and what becomes of the rows
-//! while the next batch is searched.
+//! All-pairs shortest paths by searches on a GPU: the size of a batch, the loop over batches, and how rows are handed
+//! out while the next batch is searched.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,18 +24,18 @@ use crate::problems::{DistanceSum, RowFacts};
 use crate::solver::Solver;
 use crate::{Error, Result, memory};
 
-/// How many bytes of distances a batch has, unless it is less than as many rows as are worth one.
+/// How many bytes of distances a batch has, unless that is less than the number of rows worth a batch.
 const BATCH_BYTES: u64 = 1 << 30;
 const WORTH_A_BATCH: u64 = 64;
 
-/// How many rows a batch has, and what everything takes then.
+/// How many rows a batch has, and the plan with them.
 struct Batch {
     rows: u64,
     plan: Plan,
 }
 
 impl Batch {
-    /// As many rows as are wanted, or fit this memory; one if none do.
+    /// As many rows as are asked for, or else as fit this memory, but at least one.
     fn of(
         algorithm: &SearchesAlgorithm,
         parameters: &Parameters,
@@ -49,7 +49,7 @@ impl Batch {
         let most = (table.sources.len() as u64).max(1);
         let mut rows = asked.unwrap_or((BATCH_BYTES / row_bytes).max(WORTH_A_BATCH)).clamp(1, most);
         loop {
-            // Searches that share their reads are best when there are as many as have room in a word.
+            // Searches that share their reads are best if they fill whole words.
             if asked.is_none() && rows > WORTH_A_BATCH && rows < most {
                 rows -= rows % WORTH_A_BATCH;
             }
@@ -75,11 +75,11 @@ impl Table {
         }
     }
 
-    /// The lanes that the searches may be in, one after another, if weights are of this type.
+    /// The lanes that searches by weights of this type try, one after another.
     fn lanes_of_searches(&self, kind: WeightKind) -> &'static [DeviceLane] {
         match kind {
             WeightKind::Unit => &[DeviceLane::Narrow],
-            // Where distances cannot leave the narrow lane, they are of four bytes.
+            // Distances take four bytes where they cannot leave the narrow lane.
             WeightKind::U32 if self.distance_bytes == 4 => &[DeviceLane::Narrow],
             WeightKind::U32 | WeightKind::I32 => &[DeviceLane::Narrow, DeviceLane::Wide],
             WeightKind::F32 => &[DeviceLane::Single],
@@ -88,7 +88,7 @@ impl Table {
     }
 }
 
-/// What the algorithm takes on the device, in the widest lane that may become necessary.
+/// The plan of the algorithm on the device, in the widest lane that may become necessary.
 pub(super) fn device_plan(
     algorithm: &SearchesAlgorithm,
     parameters: &Parameters,
@@ -101,7 +101,7 @@ pub(super) fn device_plan(
     plans.max_by_key(Plan::device_bytes).unwrap_or_default()
 }
 
-/// Adds what the algorithm takes.
+/// Adds the memory that the algorithm takes.
 pub(super) fn plan(
     algorithm: &SearchesAlgorithm,
     parameters: &Parameters,
@@ -113,7 +113,7 @@ pub(super) fn plan(
     if graph.vertices() == 0 {
         return;
     }
-    // Without a device there is no telling how much fits.
+    // Without a device nobody knows how much fits.
     let available = solver.allowed_on_device().unwrap_or(u64::MAX);
     for item in device_plan(algorithm, parameters, graph, table, available).device_items() {
         plan.device(item.what.clone(), item.bytes);
@@ -175,7 +175,7 @@ enum Ended {
 }
 
 impl<L: ApspLane + DenseLane> Work<'_, '_, L> {
-    /// In one lane; where distances are signed those of the searches are not, and begin in 32 bits.
+    /// Works in the lane `L`. If that is signed, the searches work on unsigned distances, first in 32 bits.
     fn in_lanes(&mut self) -> Result<()> {
         let start = Instant::now();
         let changed = match L::ON_DEVICE {
@@ -211,7 +211,7 @@ impl<L: ApspLane + DenseLane> Work<'_, '_, L> {
         self.batches(&mut *searches, &outgoing, rows as usize, lane, graph)
     }
 
-    /// Batch after batch. While the device searches from the sources of one, the rows of the one before are handed out.
+    /// Works batch after batch. While the device searches one batch, the rows of the batch before are handed out.
     fn batches(
         &mut self,
         searches: &mut dyn Searches,
@@ -240,7 +240,7 @@ impl<L: ApspLane + DenseLane> Work<'_, '_, L> {
             if !next.is_empty() {
                 searches.start(&task.sources[next.clone()], task.control)?;
             }
-            // Some algorithms search as they start. What the device does while rows are handed out is not waited for.
+            // Some algorithms search as they start. Nobody waits for the device's work while rows are handed out.
             self.ran.seconds.solve += start.elapsed().as_secs_f64();
             self.hand_out(outgoing, now)?;
             self.done = next.start;
@@ -251,15 +251,15 @@ impl<L: ApspLane + DenseLane> Work<'_, '_, L> {
         Ok(Ended::Complete)
     }
 
-    /// Adds what a batch of so many rows counted.
+    /// Adds the counters of a batch of this many rows.
     fn count(&mut self, mut statistics: Statistics, rows: usize) {
-        // How many at once is not to be added up.
+        // The numbers of searches at once don't add up.
         statistics.retain(|(name, _)| !matches!(*name, "searches_in_a_batch" | "searches_in_flight"));
         add_counters(&mut self.ran.statistics, statistics);
         add_counters(&mut self.ran.statistics, vec![("batches", 1), ("searches", rows as u64)]);
     }
 
-    /// Brings home the rows of a batch, or facts about them.
+    /// Copies the rows of a batch, or facts about them, to the host and hands them out.
     fn hand_out(&mut self, outgoing: &Outgoing, batch: Range<usize>) -> Result<()> {
         let columns = self.task.columns();
         let start = Instant::now();
@@ -301,10 +301,10 @@ fn facts<L: DenseLane>(raw: &RawFacts) -> RowFacts {
 pub(super) const TOO_GREAT: &str = "weights of 0 or more in place of those below 0 exceed 32 bits; \
                                     `tiled-floyd-warshall` takes them, and so does the engine cpu";
 
-/// A graph with signed weights, as one with weights of 0 or more that has the same shortest paths.
+/// A graph with signed weights, changed into a graph with weights of 0 or more and the same shortest paths.
 struct Changed {
     graph: Graph,
-    /// What the length of a path has lost by that: the difference of those of its ends.
+    /// The potentials of vertices: a path's length has shrunk by the difference between the potentials of its ends.
     potentials: Vec<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! All-pairs shortest paths on the matrix of all vertices, on GPUs: what it takes, the work, and its rows brought back.
+//! All-pairs shortest paths on the matrix of all vertices, on GPUs: the plan, the work, and the rows brought back.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,7 +20,7 @@ use crate::solver::lanes::in_lanes;
 use crate::{Engine, Error, Result, memory};
 use crate::{Plan, available_memory};
 
-/// What there is for a matrix; one device without other limits than those set, where none can be opened.
+/// The room for a matrix. If no device can be opened, the room is one device with no limits but those set.
 fn room(solver: &Solver) -> Room {
     match solver.devices_and_memory() {
         Ok((devices, bytes)) => room_of(&devices, bytes),
@@ -33,10 +33,9 @@ fn room_of(devices: &[Arc<dyn Device>], device_bytes: u64) -> Room {
     Room { devices: devices.len() as u64, device_bytes, host_bytes: available_memory(), multiprocessors }
 }
 
-/// What the algorithm takes of each device, and of the host, with the successors of so many sources, if they are wanted, and
-/// to go on with what was kept.
-/// Should cells that are expected to do turn out too narrow, the wider ones take more: then they are planned once more, and
-/// refused if they have no room.
+/// The memory that the algorithm takes on each device and on the host. It includes the successors of `successors_of`
+/// sources, if they are wanted, and resuming from the saved state, if there is one. Should the planned cells turn out
+/// too narrow, wider cells take more: they are then planned anew, and refused if they have no room.
 pub(super) fn plan_matrix(
     algorithm: &MatrixAlgorithm,
     parameters: &Parameters,
@@ -53,7 +52,8 @@ pub(super) fn plan_matrix(
         kept: Option<&Kept>,
         successors_of: Option<u64>,
     ) -> Result<Plan> {
-        /// Narrower cells may have to be repeated in these; wider ones hardly ever.
+        /// Narrower cells may have to be repeated in cells of this width, but these are hardly ever repeated in wider
+        /// cells.
         const USUAL_BYTES: u64 = 4;
         let cells = algorithm.cells::<L>(graph, parameters, None)?;
         let usual = cells.iter().find(|cell| cell.bytes() >= USUAL_BYTES).or(cells.last());
@@ -73,7 +73,7 @@ pub(super) fn first_cell(algorithm: &MatrixAlgorithm, parameters: &Parameters, g
     cells.ok().and_then(|cells| cells.first().copied()).unwrap_or(Cell::I64)
 }
 
-/// Adds what the algorithm takes, with the space for its state if that is kept.
+/// Adds the memory that the algorithm takes, and the disk space for its state if that is kept.
 pub(super) fn plan(
     algorithm: &MatrixAlgorithm,
     parameters: &Parameters,
@@ -104,7 +104,7 @@ pub(super) fn plan(
     Ok(())
 }
 
-/// What decides how floats are rounded.
+/// A text for everything that decides how floats are rounded.
 pub(super) fn rounding<L: DenseLane>(
     algorithm: &MatrixAlgorithm,
     parameters: &Parameters,
@@ -115,7 +115,7 @@ pub(super) fn rounding<L: DenseLane>(
     algorithm.rounding::<L>(solver.graph.vertices() as u64, parameters, &room(solver), kept.as_ref())
 }
 
-/// Runs an algorithm into `output`, and what it finds of successors, if they are wanted, into `successors`.
+/// Runs an algorithm into `output`, and writes the successors that it finds, if they are wanted, into `successors`.
 pub(super) fn run<L: ApspLane + DenseLane>(
     solver: &Solver,
     algorithm: &MatrixAlgorithm,
@@ -128,7 +128,7 @@ pub(super) fn run<L: ApspLane + DenseLane>(
     let mut ran = Ran::on("cuda");
     let mut output = output;
     let order = memory::listed("the order of rows", 0..task.sources.len())?;
-    // Rows that are there already need no work.
+    // Rows that the consumer has already need no work.
     let have = match &mut output {
         ApspOutput::Matrix(_) => 0,
         ApspOutput::Blocks(consumer) => consumer.start(&order)?,
@@ -136,7 +136,7 @@ pub(super) fn run<L: ApspLane + DenseLane>(
     if graph.vertices() == 0 || have == order.len() {
         return Ok(ran);
     }
-    // Floats are added up in another order here: whether a cycle is negative, the exact sum decides.
+    // Floats are added up in another order here, so the exact sum decides whether a cycle is negative.
     let negative = graph.has_negative_weights();
     if has_exact_floats(graph) {
         potentials::<L>(task.adjacency, graph, task.sources, task.control)?;
@@ -157,10 +157,10 @@ pub(super) fn run<L: ApspLane + DenseLane>(
     let (devices, available) = solver.devices_and_memory()?;
     let mut room = room_of(&devices, available);
     if let ApspOutput::Matrix(distances) = &output {
-        // It has its addresses, but hardly any memory yet.
+        // The result has its addresses, but hardly any memory yet.
         room.host_bytes = room.host_bytes.saturating_sub(size_of_val(&**distances) as u64);
     }
-    // The engine is free for others, such as whoever takes the rows.
+    // The engine is free for other requests, such as those of the rows' consumer.
     solver.device().give_up_prepared();
     let mut solve = || match task.team.install(|| algorithm.solve::<L>(&devices, &room, &dense))? {
         Solved::Matrix(computed) => {
@@ -192,8 +192,9 @@ pub(super) fn run<L: ApspLane + DenseLane>(
     result.map(|()| ran)
 }
 
-/// Whether a shortest distance has left the range of floats. Where no weight is below 0, a part of a shortest path is no
-/// longer than the whole, so that only the rows asked for matter; else all rows of which vertices can be reached.
+/// Whether a shortest distance has left the range of floats. Where no weight is below 0, a part of a shortest path is
+/// no longer than the whole, so only the rows asked for matter; otherwise, the rows of all vertices that can be
+/// reached.
 fn has_left_range<L: ApspLane + DenseLane>(
     task: &ApspTask<'_, L>,
     matrix: &Finished,
@@ -216,7 +217,7 @@ fn has_left_range<L: ApspLane + DenseLane>(
     Ok(false)
 }
 
-/// Which vertices can be reached.
+/// Which vertices the sources reach.
 fn reached_from(graph: &Graph, sources: &[VertexId]) -> Result<Vec<bool>> {
     let mut reached: Vec<bool> = memory::zeroed("the marks of vertices", graph.vertices())?;
     let mut stack = memory::with_capacity("the stack of vertices", graph.vertices())?;
@@ -246,7 +247,7 @@ fn read_rows<L: ApspLane + DenseLane>(
     if columns == 0 {
         return Ok(());
     }
-    // Rows that follow each other come at once, as many as a block may have where columns are picked from them.
+    // Consecutive rows are read at once; where columns are picked from them, no more than a block may have.
     let most = match task.targets {
         None => usize::MAX,
         Some(_) => (task.block_bytes as usize / (vertices * size_of::<L::Distance>())).max(1),
@@ -272,7 +273,7 @@ fn read_rows<L: ApspLane + DenseLane>(
     Ok(())
 }
 
-/// Hands out rows, of which these are left, and which `rows` reads.
+/// Hands out the rows that are left, which `rows` reads.
 fn hand_out<L: ApspLane>(
     task: &ApspTask<'_, L>,
     output: ApspOutput<'_, L::Distance>,

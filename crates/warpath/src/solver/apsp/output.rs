@@ -14,17 +14,17 @@ use crate::{Error, Result, memory};
 pub(super) enum Output<'o, D> {
     /// Into a matrix.
     Matrix(&'o mut [D]),
-    /// To a sink, or facts about them to its table.
+    /// To a sink, either the rows or facts about them.
     Sink(&'o mut dyn TakesFacts<D>),
 }
 
-/// Takes rows, or facts about rows that nobody wants.
+/// Takes rows, or facts about rows if nobody wants the rows.
 pub(super) trait TakesFacts<D>: RowConsumer<D> {
     fn facts(&mut self, rows: &[usize], facts: &[RowFacts]);
 }
 
 impl<'o, D> Output<'o, D> {
-    /// Tells in which order rows come; how many of them are there already.
+    /// Announces the order of the rows; returns how many of them the output has already.
     pub(super) fn start(&mut self, order: &[usize]) -> Result<usize> {
         match self {
             Output::Matrix(_) => Ok(0),
@@ -32,7 +32,7 @@ impl<'o, D> Output<'o, D> {
         }
     }
 
-    /// For whoever has rows to give.
+    /// The output for an algorithm that hands out rows.
     pub(super) fn of_rows(self) -> ApspOutput<'o, D> {
         match self {
             Output::Matrix(matrix) => ApspOutput::Matrix(matrix),
@@ -41,8 +41,8 @@ impl<'o, D> Output<'o, D> {
     }
 }
 
-/// Takes the rows of an algorithm: verifies them if asked to, gathers facts, hands them on to the sink. All that happens on
-/// the threads that the request has for its sink.
+/// Takes the rows of an algorithm: verifies them if asked to, gathers facts, hands them on to the sink. All of it
+/// happens on the threads that the request has for its sink.
 pub(super) struct SinkRows<'a, L> {
     graph: &'a Graph,
     table: &'a Table,
@@ -61,7 +61,7 @@ pub(super) struct SinkRows<'a, L> {
     lane: PhantomData<L>,
 }
 
-/// What decides which rows an algorithm makes, bit for bit, and how they are verified.
+/// Everything that decides which rows an algorithm makes, bit for bit, and how they are verified.
 pub(super) struct Rows<'a> {
     pub(super) graph: &'a Graph,
     pub(super) table: &'a Table,
@@ -106,7 +106,7 @@ impl<'a, L> SinkRows<'a, L> {
 }
 
 impl<L: ApspLane> SinkRows<'_, L> {
-    /// Returns how many seconds it took.
+    /// Verifies a block of rows; returns how many seconds that took.
     fn verify(graph: &Graph, table: &Table, reassociated: bool, block: &RowBlock<'_>) -> Result<f64> {
         let start = Instant::now();
         let (Some(adjacency), Some(values)) = (graph.csr().adjacency::<L::Weight>(), L::Distance::of(block.values))
@@ -122,7 +122,7 @@ impl<L: ApspLane> SinkRows<'_, L> {
 
 impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, L> {
     fn start(&mut self, order: &[usize]) -> Result<usize> {
-        // Of an engine that failed before there was any row, the sink may have been begun already.
+        // An engine that failed before its first row may have begun the sink already.
         self.facts = TableFacts::new(self.table.sources.len());
         let (graph, table, verified, reassociated) = (self.graph, self.table, self.verified, self.reassociated);
         let shape = TableShape {

@@ -1,5 +1,5 @@
-//! How long all-pairs shortest paths are predicted to take on each engine, and which algorithm is picked by that. The bench
-//! prints what is predicted beside what is measured.
+//! How long all-pairs shortest paths are predicted to take on each engine, and which algorithm is picked by that. The
+//! bench prints predicted times beside measured times.
 
 use super::table::Table;
 use super::{by_searches, has_exact_floats, on_matrix as matrix};
@@ -14,13 +14,13 @@ use crate::problems::Apsp;
 use crate::solver::costs::{COPYING, OPENING, Predicted, in_words};
 use crate::solver::{Solver, sssp};
 
-/// Seconds of one thread of the CPU for a relaxation, for an arc and a source of a weighted graph, and of one without
-/// weights.
+/// Seconds of one thread of the CPU: for a relaxation, for an arc and a source of a weighted graph, and for an arc and
+/// a source of a graph without weights.
 const CPU_RELAXATION: f64 = 0.02e-9;
 const CPU_ARC: f64 = 0.8e-9;
 const CPU_UNIT_ARC: f64 = 0.1e-9;
 
-/// What an algorithm of the CPU is predicted to take in seconds: one on the matrix, and one by searches.
+/// Predicted seconds on the CPU: of an algorithm on the matrix, and of an algorithm by searches.
 pub(super) fn on_cpu(solver: &Solver, table: &Table) -> [f64; 2] {
     let graph = &*solver.graph;
     let (vertices, sources) = (graph.vertices() as f64, table.sources.len() as f64);
@@ -29,7 +29,7 @@ pub(super) fn on_cpu(solver: &Solver, table: &Table) -> [f64; 2] {
     [vertices.powi(3) * CPU_RELAXATION / threads, sources * (graph.arcs() as f64 + vertices) * of_arc / threads]
 }
 
-/// What an algorithm is predicted to keep a device busy for, in seconds.
+/// Predicted seconds for which an algorithm keeps a device busy.
 pub(super) fn on_device(algorithm: &ApspAlgorithm, parameters: &Parameters, graph: &Graph, sources: usize) -> f64 {
     match algorithm {
         ApspAlgorithm::OnMatrix(algorithm) => on_matrix(algorithm, parameters, graph),
@@ -39,7 +39,7 @@ pub(super) fn on_device(algorithm: &ApspAlgorithm, parameters: &Parameters, grap
             in_batches(parameters, graph, sources)
         }
         ApspAlgorithm::BySearches(_) => {
-            /// Arcs that one search after another looks at in a second, and what each takes at least.
+            /// Arcs a second of searches one after another, and the least seconds of each search.
             const ARCS: f64 = 1e9;
             const SEARCH: f64 = 400e-6;
             sources as f64 * (SEARCH + graph.arcs() as f64 / ARCS)
@@ -47,8 +47,8 @@ pub(super) fn on_device(algorithm: &ApspAlgorithm, parameters: &Parameters, grap
     }
 }
 
-/// Relaxations of all triples of vertices; stages, whose diagonals follow each other, go on beside them, and are what there
-/// is to wait for where matrices are small.
+/// Predicted seconds on the matrix. All triples of vertices are relaxed. Beside that run the stages, whose diagonals
+/// follow each other; on small matrices they take the most time.
 fn on_matrix(algorithm: &MatrixAlgorithm, parameters: &Parameters, graph: &Graph) -> f64 {
     /// Seconds of a stage.
     const STAGE: f64 = 75e-6;
@@ -62,8 +62,8 @@ fn on_matrix(algorithm: &MatrixAlgorithm, parameters: &Parameters, graph: &Graph
         Cell::F64 => 3.8e12,
     };
     let vertices = graph.vertices() as f64;
-    // Rates of the papers' algorithms, in 32 bits, beside that. A thread that has a row takes as long for each of its
-    // relaxations however many threads there are, until the memory has enough to do.
+    // Rates of the papers' algorithms, in 32 bits. A thread with a row takes the same time for each relaxation however
+    // many threads there are, until the memory is busy.
     let by_rows = (vertices / 35e-9).min(0.5e12);
     let others = [("blocked-floyd-warshall", 2.2e12), ("floyd-warshall", 0.4e12), ("floyd-warshall-rows", by_rows)];
     let relaxations = vertices.powi(3);
@@ -83,7 +83,7 @@ fn in_batches(parameters: &Parameters, graph: &Graph, sources: usize) -> f64 {
     }
 }
 
-/// An algorithm of the CUDA engine that may be picked, and what is predicted of it.
+/// An algorithm of the CUDA engine that may be picked, and its prediction.
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub(super) algorithm: &'static ApspAlgorithm,
@@ -93,7 +93,7 @@ pub(super) struct Candidate {
     pub(super) bytes: u64,
 }
 
-/// What can be picked for a request, with what each is predicted to take, the quickest first.
+/// The algorithms that can be picked for a request, with their predictions, the quickest first.
 pub(super) fn candidates(solver: &Solver, table: &Table, available: u64) -> Vec<Candidate> {
     let graph = &*solver.graph;
     let may_be_picked = |algorithm: &&ApspAlgorithm| {
@@ -112,7 +112,7 @@ pub(super) fn candidates(solver: &Solver, table: &Table, available: u64) -> Vec<
     candidates
 }
 
-/// What is predicted of an algorithm.
+/// An algorithm with its prediction.
 pub(super) fn candidate(
     algorithm: &'static ApspAlgorithm,
     parameters: &Parameters,
@@ -129,7 +129,8 @@ pub(super) fn candidate(
             let there = vertices * vertices * matrix::first_cell(algorithm, parameters, graph).bytes() as f64;
             // Facts come from rows on the host.
             let back = table.cells() as f64 * table.distance_bytes as f64 / COPYING;
-            // Beyond the device's memory it takes that of the host, and is worked on only where a GPU is asked for.
+            // A matrix beyond the device's memory takes the host's memory, and is worked on only where a GPU is asked
+            // for.
             let device_bytes = if matches!(solver.engine, Engine::Cuda(_)) { available } else { u64::MAX };
             let room = Room { devices: 1, device_bytes, host_bytes: u64::MAX, multiprocessors: 1 };
             let plan = matrix::plan_matrix(algorithm, parameters, graph, &room, None, table.successors_of());
@@ -145,12 +146,12 @@ pub(super) fn candidate(
     Candidate { algorithm, seconds, bytes: plan.device_bytes() }
 }
 
-/// The quickest for a request that fits; `None` if none does.
+/// The quickest candidate that fits the available memory; `None` if none does.
 pub(super) fn quickest(solver: &Solver, table: &Table, available: u64) -> Option<Candidate> {
     candidates(solver, table, available).into_iter().find(|candidate| candidate.bytes <= available)
 }
 
-/// What opening the device takes, unless it is open.
+/// The seconds for opening the device, 0 if it is open.
 pub(super) fn opening(solver: &Solver) -> f64 {
     if solver.device().is_open() { 0.0 } else { OPENING }
 }
@@ -184,11 +185,8 @@ pub(super) fn pays(request: &Apsp, solver: &Solver, table: &Table) -> std::resul
             best.ok_or_else(|| "no algorithm of a GPU takes this graph in its memory".to_owned())
         }
         Some(name) => {
-            if parse_algorithm(cuda::ALGORITHMS, cuda::ApspAlgorithm::info, name).is_err() {
-                return Err(format!("`{name}` is only there"));
-            }
             let found = parse_algorithm(cuda::ALGORITHMS, cuda::ApspAlgorithm::info, name);
-            let (algorithm, parameters) = found.map_err(|error| error.to_string())?;
+            let (algorithm, parameters) = found.map_err(|_| format!("only the CPU has `{name}`"))?;
             let info = algorithm.info();
             if has_exact_floats(graph) || (graph.has_negative_weights() && !info.negative_weights) {
                 return Err(format!("on a GPU, `{}` is not for weights below 0, or would round them", info.name));

@@ -3,7 +3,7 @@
 use crate::algorithms::Statistics;
 use crate::problems::Seconds;
 
-/// What an engine tells of its work.
+/// An engine's account of its work.
 pub(super) struct Ran {
     pub(super) engine: String,
     pub(super) device_bytes: u64,
@@ -14,7 +14,7 @@ pub(super) struct Ran {
 }
 
 impl Ran {
-    /// Nothing yet, on this engine.
+    /// No work yet, on this engine.
     pub(super) fn on(engine: &str) -> Self {
         Ran {
             engine: engine.into(),

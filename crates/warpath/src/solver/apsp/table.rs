@@ -1,4 +1,4 @@
-//! What a request for a table of distances asks for.
+//! The table of distances that a request asks for.
 
 use crate::cpu::apsp::ApspAlgorithm;
 use crate::graph::{VertexId, WeightKind};
@@ -6,13 +6,14 @@ use crate::problems::Apsp;
 use crate::solver::Solver;
 use crate::{Plan, Result, memory};
 
-/// The rows and columns, checked, and what is wanted of them.
+/// The rows and columns, checked, and what the caller wants of them.
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) sources: Vec<VertexId>,
     pub(super) targets: Option<Vec<VertexId>>,
     pub(super) columns: u64,
-    /// Whether facts about rows are all that is wanted, and are the same wherever they are gathered: sums of integers.
+    /// Whether only facts about rows are wanted, and these are the same wherever they are gathered, as sums of integers
+    /// are.
     pub(super) facts: bool,
     /// Whether successors are wanted, too.
     successors: bool,
@@ -52,12 +53,12 @@ impl Table {
         (self.sources.len() as u64).saturating_mul(self.columns)
     }
 
-    /// How many sources have successors to be found; `None` if none are wanted.
+    /// The number of sources whose successors are wanted; `None` if no successors are.
     pub(super) fn successors_of(&self) -> Option<u64> {
         self.successors.then_some(self.sources.len() as u64)
     }
 
-    /// What the matrix takes that is handed back.
+    /// Adds the memory of the matrix that is handed back.
     pub(super) fn plan_result(&self, request: &Apsp, solver: &Solver, plan: &mut Plan) {
         plan.memory("matrix of distances", self.cells().saturating_mul(self.distance_bytes));
         if request.successors {
@@ -66,7 +67,8 @@ impl Table {
         }
     }
 
-    /// What an algorithm of the CPU takes beyond the result. `in_place` says whether the result is a matrix.
+    /// Adds the memory that an algorithm of the CPU takes beyond the result. `in_place` says whether the result is a
+    /// matrix.
     pub(super) fn plan_on_cpu(
         &self,
         algorithm: &ApspAlgorithm,

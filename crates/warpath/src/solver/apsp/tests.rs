@@ -181,7 +181,7 @@ fn negative_cycles_are_returned_if_a_source_reaches_them() {
         }
         let safe = solver(&graph, 2).solve(Apsp::all().from([7, 8]).algorithm(algorithm).verified()).unwrap();
         assert_eq!(safe.finite_pairs(), 2);
-        // No file is begun, or kept, for a table that there is not.
+        // No file is begun, or kept, for a table that does not exist.
         let folder = tempfile::tempdir().unwrap();
         let mut writer = NpyWriter::new(folder.path().join("distances.npy"));
         let cycle = solver(&graph, 2).solve(Apsp::all().algorithm(algorithm).into_sink(&mut writer));
@@ -193,7 +193,7 @@ fn negative_cycles_are_returned_if_a_source_reaches_them() {
 
 #[test]
 fn tables_of_some_sources_and_targets() {
-    // Each shape comes four times: as often as there are tables.
+    // Each shape comes four times, once for each table.
     for (turn, (name, graph)) in graphs_of_every_shape::<u32>(5).into_iter().enumerate() {
         let n = graph.vertices() as u64;
         let mut random = Random(n);
@@ -422,7 +422,7 @@ impl RowSink for SlowSink {
     }
 }
 
-/// A sink that passes rows on and cancels after some blocks, as a kill would.
+/// A sink that passes rows on and cancels after some blocks, like a kill.
 struct Stopping<'a> {
     inner: &'a mut NpyWriter,
     blocks: usize,
@@ -497,7 +497,7 @@ fn files_of_rows_continue_after_a_kill() {
         std::fs::remove_file(&path).unwrap();
     }
 
-    // What was written is not computed again.
+    // Written rows are not computed again.
     let mut writer = NpyWriter::new(&path);
     let mut stopping = Stopping { inner: &mut writer, blocks: 3 };
     assert!(solver.solve(request().into_sink(&mut stopping)).is_err());
@@ -508,14 +508,14 @@ fn files_of_rows_continue_after_a_kill() {
     let mut stopping = Stopping { inner: &mut writer, blocks: 1 };
     assert!(solver.solve(request().into_sink(&mut stopping)).is_err());
     assert_eq!(std::fs::metadata(&journal).unwrap().len(), left + 16);
-    // Another graph, or other sources, do not continue it.
+    // A request for other sources does not continue the file.
     drop(writer);
     let mut writer = NpyWriter::new(&path).resume(true);
     match solver.solve(request().from([1, 2]).into_sink(&mut writer)) {
         Err(Error::InvalidRequest(message)) => assert!(message.contains("other options"), "{message}"),
         other => panic!("{other:?}"),
     }
-    // Without resume it is begun anew.
+    // Without `resume` the file is begun anew.
     drop(writer);
     let mut writer = NpyWriter::new(&path);
     solver.solve(request().into_sink(&mut writer)).unwrap();
@@ -583,12 +583,13 @@ fn auto_takes_the_matrix_for_dense_graphs_only() {
     assert!(!matrix.report().reason.is_empty());
 }
 
-/// What a distance, a multiple of some unit, is in the type of a graph's weights; `None` if it is out of range there.
+/// A distance of this many units, each `unit` long; `None` if it is out of the range of a graph's weights.
 fn in_units<W: Weight>(units: i128, unit: f64, limit: i128) -> Option<f64> {
     (units < limit || W::KIND == WeightKind::U32).then_some(units as f64 * unit)
 }
 
-/// Walks leave the range of the lane everywhere; it is an error exactly where a shortest one does, whatever the algorithm.
+/// Walks leave the range of the lane everywhere. That is an error exactly where a shortest walk does, whatever the
+/// algorithm.
 fn only_shortest_distances_count<W: Weight>(weight: impl Fn(u32) -> W, unit: f64) {
     const LIMIT: i128 = 16;
     let mut random = Random(41);

@@ -1,4 +1,4 @@
-//! All-pairs shortest paths: what was decided is done, and the result made.
+//! All-pairs shortest paths: carries out the decision and makes the result.
 
 use std::time::Instant;
 
@@ -119,7 +119,7 @@ fn rows_in<L: ApspLane + DenseLane>(
     Ok(ApspSummary { facts: rows.facts, verified, report: report::<L>(decision, wide, ran) })
 }
 
-/// Runs the algorithm into `output`, and what it finds of successors, if they are wanted, into `successors`.
+/// Runs the algorithm into `output`, and writes the successors that it finds, if they are wanted, into `successors`.
 fn run<L: ApspLane + DenseLane>(
     solver: &Solver,
     team: &Team,
@@ -178,7 +178,7 @@ fn reassociates<L: Lane>(choice: &Choice) -> bool {
         && matches!(L::Distance::into_distances(Vec::new()), Distances::F32(_) | Distances::F64(_))
 }
 
-/// What decides how floats are rounded.
+/// A text for everything that decides how floats are rounded.
 fn rounding<L: DenseLane>(solver: &Solver, decision: &Decision<Choice>, state: Option<&KeptState>) -> Result<String> {
     match decision.choice.algorithm {
         Algorithm::OnMatrix(algorithm) => on_matrix::rounding::<L>(algorithm, &decision.parameters, solver, state),

@@ -1,4 +1,4 @@
-//! Breadth-first search: what was decided is done, and the result made.
+//! Breadth-first search: carries out the decision and makes the result.
 
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
@@ -21,11 +21,11 @@ use crate::solver::{Search, Solver, trim_to_ball};
 use crate::team::Team;
 use crate::{Control, Error, Result, memory};
 
-/// What a search has found, and what there is to tell.
+/// The findings of a search, and its report.
 struct Found {
-    /// Right within the cutoff and the farthest target.
+    /// Correct within the cutoff and the farthest target.
     levels: Vec<u32>,
-    /// Right there, too, where a device has derived them.
+    /// Correct there, too; present if a device derived them.
     predecessors: Option<Vec<VertexId>>,
     report: Report,
 }
@@ -68,7 +68,7 @@ impl Search for Bfs {
 }
 
 impl Bfs {
-    /// One search, as it was decided.
+    /// Runs one search, as decided.
     pub(in crate::solver) fn search(
         &self,
         solver: &Solver,
@@ -146,7 +146,7 @@ impl Bfs {
         self.download(&search.found(), report)
     }
 
-    /// Copies what a search has found to the host: levels, and predecessors if they are wanted, derived on the device.
+    /// Copies the findings of a search to the host: levels and, if wanted, predecessors, which the device derives.
     fn download(&self, found: &OnDeviceFound<'_>, mut report: Report) -> Result<Found> {
         let start = Instant::now();
         if !self.distances_only {
@@ -160,7 +160,7 @@ impl Bfs {
         Ok(Found { levels, predecessors, report })
     }
 
-    /// Batches on a device.
+    /// Searches in batches on a device.
     fn batches_on_cuda(
         &self,
         solver: &Solver,
@@ -184,7 +184,7 @@ impl Bfs {
         Ok(())
     }
 
-    /// Batches on the CPU, one on each thread at a time.
+    /// Searches in batches on the CPU, one batch on each thread at a time.
     fn batches_on_cpu(
         &self,
         solver: &Solver,
@@ -223,7 +223,7 @@ impl Bfs {
         Ok(())
     }
 
-    /// The result. Predecessors are derived now if they are wanted and not there.
+    /// The result. Predecessors are derived now if they are wanted and missing.
     fn tree(
         &self,
         solver: &Solver,

@@ -22,7 +22,7 @@ struct State<T> {
 }
 
 impl<T> Queue<T> {
-    /// So many numbers. Workers are no more than `ahead` of them ahead of what was waited for.
+    /// A queue of the numbers below `count`. Workers are at most `ahead` numbers ahead of the answers waited for.
     pub(crate) fn new(count: usize, ahead: usize) -> Self {
         let state = State { next: 0, delivered: 0, done: BTreeMap::new(), stopped: false };
         Queue { count, ahead, state: Mutex::new(state), changed: Condvar::new() }
@@ -55,8 +55,8 @@ impl<T> Queue<T> {
         self.changed.notify_all();
     }
 
-    /// The answer for this number, which comes after the last one that was waited for, when it is there; `None` if the work
-    /// was stopped before.
+    /// Waits for the answer for this number, which follows the number waited for before; `None` if the work was
+    /// stopped.
     pub(crate) fn wait_for(&self, index: usize) -> Option<T> {
         let mut state = self.state();
         loop {
@@ -79,11 +79,11 @@ impl<T> Queue<T> {
     }
 }
 
-/// Ends all work when it is dropped, however that comes about.
+/// Ends all work when it is dropped, for whatever reason.
 pub(crate) struct Stop<'q, T>(&'q Queue<T>);
 
 impl<'q, T> Stop<'q, T> {
-    /// The work of this queue.
+    /// A guard for this queue.
     pub(crate) fn of(queue: &'q Queue<T>) -> Self {
         Stop(queue)
     }
@@ -99,7 +99,7 @@ impl<T> Drop for Stop<'_, T> {
 pub(crate) struct StopOnPanic<'q, T>(&'q Queue<T>);
 
 impl<'q, T> StopOnPanic<'q, T> {
-    /// The work of this queue.
+    /// A guard for this queue.
     pub(crate) fn of(queue: &'q Queue<T>) -> Self {
         StopOnPanic(queue)
     }

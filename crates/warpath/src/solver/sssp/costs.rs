@@ -1,13 +1,13 @@
-//! What searches by weights are predicted to take on a device.
+//! Predicted times of searches by weights on a device.
 
 use crate::cuda::sssp::SsspAlgorithm;
 use crate::cuda::sssp::many_sources::widest;
 use crate::graph::Graph;
 
-/// What a launch takes at least, with its report.
+/// The least seconds of a launch, with its report.
 const LAUNCH: f64 = 200e-6;
 
-/// What one search after another is predicted to take each, in seconds.
+/// Predicted seconds of each search, if searches run one after another.
 pub(super) fn seconds_alone(algorithm: &SsspAlgorithm, graph: &Graph) -> f64 {
     /// Arcs a second of `near-far`, vertices a second of `multi-hop`, and arcs a second of all others.
     const ARCS: f64 = 25e9;
@@ -23,7 +23,7 @@ pub(super) fn seconds_alone(algorithm: &SsspAlgorithm, graph: &Graph) -> f64 {
     LAUNCH + searching
 }
 
-/// What so many searches together are predicted to take, in seconds.
+/// Predicted seconds of this many searches together.
 pub(in crate::solver) fn seconds_together(graph: &Graph, searches: usize) -> f64 {
     let width = width(graph, searches).min(searches);
     let Rates { of_a_block, of_all } = Rates::on(graph);
@@ -31,7 +31,7 @@ pub(in crate::solver) fn seconds_together(graph: &Graph, searches: usize) -> f64
     searches as f64 * accesses(graph) / in_flight + searches.div_ceil(width.max(1)) as f64 * LAUNCH
 }
 
-/// Random accesses a second, as measured, of a block that searches and of all blocks at once.
+/// Measured random accesses a second, of one block that searches and of all blocks at once.
 struct Rates {
     of_a_block: f64,
     of_all: f64,
@@ -41,8 +41,8 @@ impl Rates {
     fn on(graph: &Graph) -> Self {
         /// Vertices whose distances fit shared memory.
         const SHARED: usize = 50_000;
-        /// Arcs a vertex that make fronts short, and vertices that make them short anyway: what is in use of the distances
-        /// of all searches fits the L2 cache.
+        /// Up to this many arcs a vertex, or else up to this many vertices, fronts are short: the distances in use by
+        /// all searches fit the L2 cache.
         const THIN: usize = 4;
         const SMALL: usize = 1 << 17;
         let (of_a_block, of_all) = if graph.vertices() <= SHARED {
@@ -61,7 +61,7 @@ fn accesses(graph: &Graph) -> f64 {
     2.0 * graph.vertices() as f64 + graph.arcs() as f64
 }
 
-/// How many searches of so many are in a batch, if there is memory.
+/// How many of these searches are in a batch, if there is memory.
 pub(super) fn width(graph: &Graph, searches: usize) -> usize {
     searches.next_power_of_two().min(widest(graph))
 }

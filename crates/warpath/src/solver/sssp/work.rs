@@ -1,4 +1,4 @@
-//! Single-source shortest paths: what was decided is done, and the result made.
+//! Single-source shortest paths: carries out the decision and makes the result.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -24,13 +24,13 @@ struct Checked<L: Lane> {
     cutoff: L::Distance,
 }
 
-/// What a search has found, and what there is to tell.
+/// The findings of a search, and its report.
 struct Found<L: Lane> {
-    /// Right within the cutoff and the farthest target.
+    /// Correct within the cutoff and the farthest target.
     distances: Vec<L::Distance>,
-    /// Of what is within them, if they are wanted and were derived beside the search.
+    /// Correct there, too; present if they are wanted and the device derived them.
     predecessors: Option<Vec<VertexId>>,
-    /// Whether a walk can have been longer than the lane's distances go.
+    /// Whether a walk may have left the range of the lane's distances.
     out_of_range: bool,
     report: Report,
 }
@@ -88,7 +88,7 @@ impl Search for Sssp {
 }
 
 impl Sssp {
-    /// One search, as it was decided.
+    /// Runs one search, as decided.
     pub(super) fn search(&self, solver: &Solver, team: &Team, decision: &Decision<Choice>) -> Result<ShortestPathTree> {
         if let Algorithm::Bfs(decided) = &decision.choice.0 {
             let Some(bfs) = self.as_bfs(&solver.graph)? else { return Err(no_bfs()) };
@@ -115,7 +115,7 @@ impl Sssp {
         self.tree(solver, team, adjacency, checked, found)
     }
 
-    /// The tree from this one source, which is the one at this index of a list that is searched from in batches.
+    /// The tree from the request's one source, which is at this index of the sources searched in batches.
     fn tree_of_batch<L: SsspLane + LaneOnDevice>(
         &self,
         solver: &Solver,
@@ -270,7 +270,7 @@ fn search_on_cuda<L: LaneOnDevice>(
     Ok(Found { distances, predecessors, out_of_range: outcome.out_of_range, report })
 }
 
-/// The result of a breadth-first search as one of shortest paths.
+/// The result of a breadth-first search as a result of shortest paths.
 fn as_sssp(mut tree: ShortestPathTree) -> ShortestPathTree {
     tree.problem = Problem::Sssp;
     tree

@@ -15,7 +15,7 @@ use crate::{Control, Result, memory};
 
 /// Batches with labels of one type.
 pub(super) trait Rung<D>: Send + Sync + std::fmt::Debug {
-    /// How many sources at once.
+    /// How many sources a batch has.
     fn lanes(&self) -> usize;
     /// Bits a label has.
     fn bits(&self) -> u64;
@@ -29,14 +29,15 @@ pub(super) trait Rung<D>: Send + Sync + std::fmt::Debug {
 pub(super) struct LabelRung<'g, T, const B: usize, A> {
     graph: &'g Renumbered,
     arc_weights: &'g [A],
-    /// The weights as labels, by entry of `tails`; made when this rung is first used, `None` if there is no memory for them.
+    /// The weights as labels, by entry of `tails`; made when this rung is first used, `None` if there is no memory for
+    /// them.
     weights: OnceLock<Option<Vec<T>>>,
     /// Workspaces not in use: at most one a thread.
     idle: Mutex<Vec<Workspace<T, B>>>,
     relaxations: AtomicU64,
 }
 
-/// What one batch works on.
+/// The memory that one batch works on.
 struct Workspace<T, const B: usize> {
     labels: Vec<[T; B]>,
     /// A bit for each vertex whose tails have changed.
@@ -93,8 +94,8 @@ impl<D: DistanceValue, T: LabelOf<D>, const B: usize, A: ArcWeight> Rung<D> for 
             search.workspace.labels[source as usize][lane] = T::ZERO;
             search.mark_heads(source as usize);
         }
-        // With non-negative weights, or no negative cycle, rounds end by themselves; but rounding may shrink a cycle of
-        // floats for ever whose exact length is 0.
+        // With non-negative weights, or no negative cycle, rounds end by themselves; but rounding may for ever shrink a
+        // cycle of floats whose exact length is 0.
         for _ in 0..=vertices {
             control.check()?;
             if !search.round() {
@@ -128,7 +129,7 @@ impl<T: Label, const B: usize> BatchSearch<'_, T, B> {
         }
     }
 
-    /// Pulls every marked vertex, those marked meanwhile included as far as they come later; whether there were any.
+    /// Pulls every marked vertex, including later vertices that are marked meanwhile; returns whether there were any.
     #[inline(always)]
     fn round_anywhere(&mut self) -> bool {
         let mut any = false;
@@ -145,7 +146,7 @@ impl<T: Label, const B: usize> BatchSearch<'_, T, B> {
         any
     }
 
-    /// Recomputes the labels of `v` from its tails; whether any fell.
+    /// Recomputes the labels of `v` from its tails; returns whether any fell.
     #[inline(always)]
     fn pull(&mut self, v: usize) -> bool {
         let row = self.graph.in_offsets[v]..self.graph.in_offsets[v + 1];
@@ -170,8 +171,9 @@ impl<T: Label, const B: usize> BatchSearch<'_, T, B> {
         better
     }
 
-    /// Whether no label was lost to saturation: nearly always because the greatest one plus the greatest weight is in
-    /// range, else because no arc leads from a reached vertex to an unreached one. None may be below all numbers.
+    /// Whether no label was lost to saturation: nearly always because the greatest label plus the greatest weight is in
+    /// range, else because no arc leads from a reached vertex to an unreached vertex. No label may be below all
+    /// numbers.
     #[inline(always)]
     fn labels_suffice_anywhere(&self) -> bool {
         let labels = &self.workspace.labels;

@@ -4,7 +4,7 @@ use crate::graph::{DistanceValue, Unit};
 
 /// The weight of an arc, as labels are made from it.
 pub trait ArcWeight: Copy + Send + Sync {
-    /// As an integer; floats are never asked.
+    /// As an integer; never called for floats.
     fn to_i64(self) -> i64;
     /// As a float, rounded if it has more than 53 bits.
     fn to_f64(self) -> f64;
@@ -31,7 +31,7 @@ arc_weight!(i64, |w| w, |w| w as f64);
 arc_weight!(f32, |w| w as i64, f64::from);
 arc_weight!(f64, |w| w as i64, |w| w);
 
-/// A tentative distance, as narrow as may be.
+/// A tentative distance, in as few bits as possible.
 pub(super) trait Label: Copy + PartialOrd + Send + Sync + 'static {
     /// The label of a source.
     const ZERO: Self;
@@ -41,13 +41,13 @@ pub(super) trait Label: Copy + PartialOrd + Send + Sync + 'static {
     const BITS: u64;
     /// Sums below this can't have saturated.
     const LIMIT: f64;
-    /// The label plus a weight, `UNREACHED` where that would be too much.
+    /// The label plus a weight, `UNREACHED` if the sum is out of range.
     fn extend(self, weight: Self) -> Self;
-    /// The label of an arc's weight, `UNREACHED` if it is too much.
+    /// The label of an arc's weight, `UNREACHED` if the weight is out of range.
     fn weight(weight: impl ArcWeight) -> Self;
     /// For comparisons with [`Label::LIMIT`].
     fn to_f64(self) -> f64;
-    /// Whether it is less than all numbers: what floats below 0 come to that leave their range.
+    /// Whether it is less than all numbers, as floats below 0 become when they leave their range.
     fn is_below_all(self) -> bool {
         self.to_f64() == f64::NEG_INFINITY
     }

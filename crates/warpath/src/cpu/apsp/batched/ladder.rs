@@ -8,7 +8,7 @@ use super::renumbered::Renumbered;
 use crate::graph::{F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, UnitLane};
 use crate::{Error, Result};
 
-/// At most so many sources are searched in few lanes.
+/// Up to this many sources are searched in few lanes.
 pub(super) const FEW_LANES: usize = 16;
 
 /// Label types from narrow to wide: batches are solved in the current one, which only ever gets wider.
@@ -24,7 +24,7 @@ impl<D> Ladder<'_, D> {
         self.current.load(Ordering::Relaxed)
     }
 
-    /// The labels of this rung were too narrow.
+    /// Moves on to wider labels, since those of this rung were too narrow.
     pub(super) fn climb_above(&self, rung: usize) -> Result<()> {
         if rung + 1 == self.rungs.len() {
             return Err(Error::DistanceOverflow { lane: self.lane });

@@ -8,8 +8,8 @@
 //! end and no branch inside; pushing along outgoing arcs would load and store every head and mispredict on each
 //! (measured: half the speed). If any lane improved, the heads of `v`'s outgoing arcs are marked in a bitmap. Rounds
 //! over the bitmap go on until it is empty: a label-correcting method, so every label ends as the least length, rounded
-//! left to right, over all walks, whatever the order was, and equals what any other search finds, bit for bit. Labels
-//! are updated in place, so an improvement travels along ascending numbers within one round.
+//! left to right, over all walks, whatever the order was, and equals the distance that any other search finds, bit for
+//! bit. Labels are updated in place, so an improvement travels along ascending numbers within one round.
 //!
 //! *Numbering.* Vertices are renumbered in breadth-first order. Neighbours then share cache lines, and the sources of
 //! a batch, which are consecutive in this order, have wavefronts that coincide.
@@ -26,12 +26,12 @@
 //! *Unit weights* need no labels at all: there the rows come from the bit-parallel
 //! [`multi_source`] search.
 //!
-//! Negative weights are fine as long as no negative cycle can be reached, which is looked for first.
+//! Negative weights are fine as long as no negative cycle can be reached; the algorithm looks for one first.
 //!
 //! Source: Then et al. 2014, "The more the merrier" (sharing reads between searches); Bellman 1958 (label-correcting).
 //!
-//! *Parts.* `order` has rows filled in the order of their sources, `renumbered` is the graph that batches read, `labels`
-//! the types of labels, `ladder` which of them is in use; `batch` searches one batch.
+//! *Parts.* `order` fills rows in the order of their sources, `renumbered` is the graph that batches read, `labels` the
+//! types of labels, `ladder` which of them is in use; `batch` searches one batch.
 
 mod batch;
 mod labels;
@@ -78,7 +78,7 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     },
 };
 
-/// Bits for so many bytes are always allowed to unweighted searches.
+/// Unweighted searches may always have this many bytes of bits.
 const SMALL_BYTES: u64 = 16 << 20;
 /// The most lanes a batch has.
 const LANES: usize = 128;
@@ -100,7 +100,7 @@ fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance
     search::<L>(task, &graph, &ladder, output, &|_, _| Ok(()))
 }
 
-/// What is done to a row once it is there: its source and its distances by column.
+/// The last step on a finished row, given its source and its distances by column.
 pub(super) type Finish<'f, D> = dyn Fn(VertexId, &mut [D]) -> Result<()> + Sync + 'f;
 
 /// Fills all rows, batch by batch, in the order of the renumbered sources.
@@ -147,7 +147,7 @@ fn solve_unit(task: &ApspTask<'_, UnitLane>, output: ApspOutput<'_, u32>) -> Res
     Ok(vec![("batch_width", width as u64)])
 }
 
-/// What all batches share.
+/// The state that all batches share.
 struct Batches<'a, D> {
     graph: &'a Renumbered,
     ladder: &'a Ladder<'a, D>,
@@ -158,7 +158,7 @@ struct Batches<'a, D> {
     control: &'a Control,
 }
 
-/// A batch: which rows it is, and where they go.
+/// A batch: its rows, and where they go.
 type Batch<'a, 'r, D> = (&'a [usize], Vec<&'r mut [D]>);
 
 impl<D: DistanceValue> Batches<'_, D> {

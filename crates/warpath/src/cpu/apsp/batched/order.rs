@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::cpu::apsp::{ApspLane, ApspOutput, ApspTask};
 use crate::{Control, Result, memory};
 
-/// Has rows filled in the order of their sources' numbers, in a matrix or block by block; blocks are whole batches for
-/// every thread where memory allows.
+/// Calls `fill` on rows in the order of their sources' numbers, in a matrix or block by block; blocks are whole batches
+/// for every thread where memory allows.
 pub(super) fn fill_in_order<L: ApspLane>(
     task: &ApspTask<'_, L>,
     number: &[u32],

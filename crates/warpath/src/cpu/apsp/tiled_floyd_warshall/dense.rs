@@ -9,7 +9,7 @@ use crate::{Result, memory};
 
 /// A distance as a cell, in place or in half the width.
 pub trait Dense: DistanceValue {
-    /// Weights from here on are infinite as cells.
+    /// Weights from this value on are infinite as cells.
     const INFINITE_FROM: f64;
     /// The greatest value of the cell of half the width; 0 where there is none.
     const HALF_GREATEST: f64;
@@ -19,7 +19,7 @@ pub trait Dense: DistanceValue {
         n: usize,
         progress: &mut (dyn FnMut(usize, usize) -> bool + Send),
     ) -> Result<Outcome>;
-    /// The same in cells of half the width; the matrix stays as it is unless that completes.
+    /// Eliminates in cells of half the width; the matrix stays as it is unless that completes.
     fn eliminate_halved(
         matrix: &mut [Self],
         n: usize,

@@ -59,16 +59,15 @@
 //! negative cycle either, no sum wraps, and one final pass turns every value from `threshold` up
 //! back into `INFINITY`.
 //!
-//! *Has a true distance outgrown the cell type?* It would have to be `threshold` or more, and
-//! would look unreachable. Walk along that shortest path: its prefixes are shortest paths too, and
-//! their lengths rise from 0 to `threshold` in steps of at most `W`, the largest weight. So some
-//! vertex on it has a distance in `threshold - W .. threshold`. Conversely: if the largest
-//! finite distance in the result is below `threshold - W`, nothing has overflowed and every cell is
-//! exact. Otherwise the answer is [`Outcome::TooNarrow`] and the caller repeats with a wider cell
-//! type. A result is never silently wrong; a right result is refused only if it comes within one
-//! edge of the limit. Floats overflow into their own infinity, which stays infinite whatever is added:
-//! no sum is mistaken for another, and whoever has the graph can tell a distance that was lost, since
-//! an arc leads from a reached vertex to one that looks unreachable.
+//! *Has a true distance outgrown the cell type?* It would have to be `threshold` or more, and would look unreachable.
+//! Walk along that shortest path: its prefixes are shortest paths too, and their lengths rise from 0 to `threshold` in
+//! steps of at most `W`, the largest weight. So some vertex on it has a distance in `threshold - W .. threshold`.
+//! Conversely: if the largest finite distance in the result is below `threshold - W`, nothing has overflowed and every
+//! cell is exact. Otherwise the answer is [`Outcome::TooNarrow`] and the caller repeats with a wider cell type. A
+//! result is never silently wrong; a right result is refused only if it comes within one edge of the limit. Floats
+//! overflow into their own infinity, which stays infinite whatever is added: no sum is mistaken for another, and a
+//! caller who has the graph can detect a lost distance, since an arc leads from a reached vertex to one that looks
+//! unreachable.
 //!
 //! *Negative cycles.* Let `k` be the last vertex of a negative cycle, in matrix order. Before `k`
 //! is admitted, all other vertices of the cycle have been, so `d[k][k] < 0`: looking at the
@@ -107,7 +106,7 @@
 //! # Parts
 //!
 //! `cells` are the numbers in the matrix, `dense` the distances as cells; `survey` judges whether a result is exact;
-//! `packing` and `tiles` are phase 3 inside a strip; `triple_loop` closes what is small.
+//! `packing` and `tiles` are phase 3 inside a strip; `triple_loop` closes small matrices.
 
 mod cells;
 mod dense;
@@ -154,7 +153,7 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     solve: for_every_lane!(solve),
 };
 
-/// Tries cells of half the width first where distances will probably fit, then those of the distance itself.
+/// Tries cells of half the width first where distances will probably fit, then cells of the distance's own width.
 fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance>) -> Result<Statistics> {
     let (low, high) = task.graph.weight_range();
     if high >= L::Distance::INFINITE_FROM {
@@ -180,7 +179,7 @@ fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance
             }
             Outcome::TooNarrow => Err(Error::DistanceOverflow { lane: L::NAME }),
             Outcome::Cancelled => Err(Error::Interrupted),
-            // Negative cycles were looked for before, so this one is of floats, and of rounding alone.
+            // Negative cycles were looked for before, so this cycle has floats, and is negative by rounding alone.
             Outcome::NegativeCycle { vertex } => Err(Error::invalid(format!(
                 "rounding makes a cycle through vertex {vertex} negative that is not; `batched` solves this graph"
             ))),

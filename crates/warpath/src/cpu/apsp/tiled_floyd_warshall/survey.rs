@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::cells::Cell;
 
-/// What has to be known about the weights to judge the result (see the module documentation).
+/// The facts about the weights by which the result is judged (see the module documentation).
 pub(super) struct WeightSurvey<T> {
     /// The largest finite weight, or zero.
     largest: T,

@@ -5,10 +5,10 @@ use crate::graph::{Lane, VertexId};
 
 /// Vertices that travel together between buckets and threads, at most.
 const CHUNK: usize = 256;
-/// Empty chunks that a thread keeps: those that it was given came from others, who have to make new ones.
+/// How many empty chunks a thread keeps. Some came from other threads, which then have to make new chunks.
 const SPARE: usize = 4096;
 
-/// Buckets that are kept apart; what is farther away waits in one bucket of its own.
+/// Buckets that are kept apart; vertices farther away wait together in one more bucket.
 pub(super) const NEAR: u64 = 1024;
 
 /// A list of vertices of the same bucket, at most [`CHUNK`].
@@ -26,7 +26,7 @@ impl Bucket {
         self.open.is_empty() && self.full.is_empty()
     }
 
-    /// Returns whether a chunk was opened for it, as it is for the first vertex of all.
+    /// Adds a vertex; returns whether that opened a chunk, as it does for the very first vertex.
     #[inline(always)]
     fn push(&mut self, v: VertexId, spare: &mut Vec<Chunk>) -> bool {
         let lacks_room = self.open.len() == self.open.capacity();
@@ -52,7 +52,7 @@ pub(super) fn fresh(spare: &mut Vec<Chunk>) -> Chunk {
     spare.pop().unwrap_or_else(|| Vec::with_capacity(CHUNK))
 }
 
-/// Which of a thread's near buckets may not be empty, so that a thread that has none finds that out at a glance.
+/// Which of a thread's near buckets may not be empty, so that a thread without any sees that at a glance.
 pub(super) struct Occupied {
     words: [u64; Self::WORDS],
 }
@@ -73,7 +73,7 @@ impl Occupied {
         self.words[slot / Self::BITS] &= !(1 << (slot % Self::BITS));
     }
 
-    /// How far ahead of this slot the first occupied one is, itself included.
+    /// How far ahead of this slot, itself included, the first occupied slot is.
     fn distance_from(&self, slot: usize) -> Option<usize> {
         let (first, bit) = (slot / Self::BITS, slot % Self::BITS);
         let from_bit = !0 << bit;
@@ -100,7 +100,7 @@ impl<L: Lane, const ALONE: bool> Search<'_, L, ALONE> {
         }
     }
 
-    /// The lowest of this thread's buckets that may not be empty. The current one is, and is noted as such.
+    /// The lowest of this thread's buckets that may not be empty. The current bucket is empty, and is noted as such.
     pub(super) fn next_bucket(&mut self) -> u64 {
         let slot = (self.current % NEAR) as usize;
         self.occupied.remove(slot);
@@ -108,7 +108,7 @@ impl<L: Lane, const ALONE: bool> Search<'_, L, ALONE> {
         near.min(self.far_least)
     }
 
-    /// Makes `next` the current bucket, and sorts the far ones if it is among them.
+    /// Makes `next` the current bucket, and sorts the far vertices into buckets if it is among these.
     pub(super) fn advance_to(&mut self, next: u64) {
         self.current = next;
         if self.far_least <= next {

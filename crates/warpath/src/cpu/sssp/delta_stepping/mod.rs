@@ -1,28 +1,29 @@
 //! Delta-stepping: settle vertices bucket by bucket, and within a bucket in any order, all threads at once.
 //!
 //! Bucket `i` holds the vertices whose tentative distance lies between `i` and `i + 1` times delta. The lowest bucket
-//! that is not empty is emptied: each vertex in it relaxes all its arcs, and each vertex whose distance falls enters the
-//! bucket of its new distance, perhaps the same one. When the bucket stays empty, its vertices are settled. A small
+//! that is not empty is emptied: each vertex in it relaxes all its arcs, and each vertex whose distance falls enters
+//! the bucket of its new distance, perhaps the same one. When the bucket stays empty, its vertices are settled. A small
 //! delta is Dijkstra's algorithm: no vertex is visited twice, but buckets are small and many; a large one is
 //! Bellman-Ford. An entry whose vertex has moved to a lower bucket since is skipped.
 //!
-//! What makes it fast here:
-//! - **One meeting a bucket.** Buckets are lists of small chunks, each thread's own. Full chunks of the current bucket go
-//!   to a common queue, the rest stays with its thread; a thread that runs out waits for a chunk or for all the others
-//!   to run out too, by when all have said which bucket is next. So a bucket that refills itself costs no further
-//!   meeting (this is bucket fusion). Whoever sees others wait gives away parts of the chunk it is at, so that buckets of
-//!   a few hundred vertices, as roads have them, are shared, too; a smaller one is emptied by those that have it.
+//! It is fast here for these reasons:
+//! - **One meeting a bucket.** Buckets are lists of small chunks, each thread's own. Full chunks of the current
+//!   bucket go to a common queue, the rest stays with its thread; a thread that runs out waits for a chunk or for all
+//!   the others to run out too, by when all have said which bucket is next. So a bucket that refills itself costs no
+//!   further meeting (this is bucket fusion). A thread that sees others wait gives away parts of the chunk it is at, so
+//!   that buckets of a few hundred vertices, as in road graphs, are shared, too; a smaller bucket is emptied by the
+//!   threads that have it.
 //! - **Rows are fetched before they are needed:** the queue says early which rows come next.
-//! - **Filter, then apply.** Nine arcs in ten improve nothing. The first pass over a row only collects those that do,
-//!   without a branch, so that dozens of random loads are under way at once; the second pass lowers the distances.
-//! - **Most arcs are never followed,** in an undirected graph of eight arcs a vertex or more. With random weights nearly
-//!   all vertices are nearer than a typical weight, and an arc heavier than its head is far improves nothing. So for now
-//!   only arcs that lead to a distance below some *limit* are relaxed: the others cost a look at the weight, not a
-//!   random load. Once the buckets below the limit are empty, the limit moves on, and the arcs between the old one and the new
-//!   are caught up on, until four fifths of the arcs belong to settled vertices. Then each of the other vertices looks
-//!   at its own few arcs (*pulls*), and the limit is dropped; a vertex that finds all its neighbours settled need not be
-//!   visited at all. Limits grow fourfold where no more than twice the arcs were settled since the last one, so that there
-//!   are few of them, whatever the graph.
+//! - **Filter, then apply.** Nine arcs in ten improve nothing. The first pass over a row only collects the arcs that
+//!   do, without a branch, so that dozens of random loads are under way at once; the second pass lowers the distances.
+//! - **Most arcs are never followed,** in an undirected graph of eight arcs a vertex or more. With random weights
+//!   nearly all vertices are nearer than a typical weight, and an arc heavier than its head is far improves nothing. So
+//!   for now only arcs that lead to a distance below some *limit* are relaxed: the others cost a look at the weight,
+//!   not a random load. Once the buckets below the limit are empty, the limit moves on, and the arcs between the old
+//!   limit and the new one are caught up on, until four fifths of the arcs belong to settled vertices. Then each of the
+//!   other vertices looks at its own few arcs (*pulls*), and the limit is dropped; a vertex that finds all its
+//!   neighbours settled need not be visited at all. Limits grow fourfold where no more than twice the arcs were settled
+//!   since the last one, so that there are few of them, whatever the graph.
 //! - **Few buckets, whatever the weights.** The nearest 1,024 buckets are kept apart, all farther ones together, and
 //!   sorted when their time comes. Beyond 2^20 widths from the source, buckets widen with the distance.
 //!
@@ -30,10 +31,10 @@
 //! algorithm only on graphs so small that starting threads counts. Distances are the same, bit by bit, whatever delta
 //! and the number of threads: they fall to the one fixed point.
 //!
-//! Source: Meyer & Sanders 2003, "Delta-stepping: a parallelizable shortest path algorithm", without its light and heavy
-//! arcs; bucket fusion: Zhang et al. 2020, "Optimizing ordered graph algorithms with GraphIt", sect. 5; pulling in place
-//! of long arcs: Chakaravarthy et al. 2014, "Scalable single source shortest path algorithms for massively parallel
-//! systems".
+//! Source: Meyer & Sanders 2003, "Delta-stepping: a parallelizable shortest path algorithm", without its light and
+//! heavy arcs; bucket fusion: Zhang et al. 2020, "Optimizing ordered graph algorithms with GraphIt", sect. 5; pulling
+//! in place of long arcs: Chakaravarthy et al. 2014, "Scalable single source shortest path algorithms for massively
+//! parallel systems".
 
 mod buckets;
 mod relaxation;
@@ -146,7 +147,7 @@ struct Search<'a, L: Lane, const ALONE: bool> {
     far: Bucket,
     /// At most the lowest bucket of a vertex in `far`.
     far_least: u64,
-    /// Empty chunks, to be used again.
+    /// Empty chunks, for reuse.
     spare: Vec<Chunk>,
     unsettled_targets: Vec<VertexId>,
     candidates: Box<[(VertexId, L::Distance)]>,
@@ -221,8 +222,8 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
         Ok(self.counts)
     }
 
-    /// Whether all targets, if there are any, are in buckets below `next`. All threads agree on that: others may be at
-    /// work in `next` already, but nothing moves below it any more.
+    /// Whether all targets, if there are any, are in buckets below `next`. All threads agree on that: other threads may
+    /// be at work in `next` already, but nothing moves below it any more.
     fn targets_are_settled(&mut self, next: u64) -> bool {
         let (distances, width) = (self.distances, self.width);
         self.unsettled_targets.retain(|&v| width.bucket(read::<L>(distances, v)) >= next);

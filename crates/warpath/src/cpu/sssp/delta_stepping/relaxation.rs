@@ -1,7 +1,7 @@
 //! The loops over arcs: filter, then apply.
 //!
-//! *Invariants.* What is collected has room for every arc that is looked at, which is asserted before each loop; ids of
-//! vertices index with a check.
+//! *Invariants.* The list of candidates has room for every arc that is looked at, which is asserted before each loop;
+//! indexing by ids of vertices is checked.
 
 use super::buckets::Chunk;
 use super::sharing::{PIECE, Round};
@@ -16,9 +16,9 @@ pub(super) const CANDIDATES: usize = 512;
 const BLOCK: usize = 256;
 
 impl<L: Lane, const ALONE: bool> Search<'_, L, ALONE> {
-    /// Relaxes the arcs in scope of each vertex that is still in the current bucket; or, if there is a `floor`, those of
-    /// each vertex that lead at least so far. The search is `LIMITED` unless everything is in scope. In a `round`, threads
-    /// that wait get parts of the chunk, which is then shorter.
+    /// Relaxes the arcs in scope of each vertex that is still in the current bucket; or, if there is a `floor`, the
+    /// arcs of each vertex that lead at least as far as the floor. The search is `LIMITED` unless everything is in
+    /// scope. In a `round`, threads that wait get parts of the chunk, which shortens it.
     pub(super) fn relax_chunk<const LIMITED: bool>(
         &mut self,
         chunk: &mut Chunk,
@@ -27,7 +27,7 @@ impl<L: Lane, const ALONE: bool> Search<'_, L, ALONE> {
     ) {
         const ROWS_AHEAD: usize = 16;
         const ARCS_AHEAD: usize = 8;
-        /// From here on a call is worth its while.
+        /// From this length on, a call pays.
         const LONG: usize = 16;
         let (graph, distances) = (self.graph, self.distances);
         let (least, limit) = (floor.unwrap_or(L::Distance::ZERO), self.scope.limit);
@@ -83,8 +83,8 @@ impl<L: Lane, const ALONE: bool> Search<'_, L, ALONE> {
         self.apply::<LIMITED>(waiting);
     }
 
-    /// Lowers the distances of the first candidates, where they still are shorter. Those that were collected without a
-    /// look at the distances have to be filtered first.
+    /// Lowers the distances of the first `count` candidates that are still shorter. `UNFILTERED` candidates were
+    /// collected without a look at the distances, and are filtered first.
     fn apply<const UNFILTERED: bool>(&mut self, mut count: usize) {
         if UNFILTERED {
             count = keep_shorter::<L>(self.distances, &mut self.candidates[..count]);
@@ -122,7 +122,7 @@ fn filter<L: Lane>(
         let through = L::extend(from, weight);
         let to = read::<L>(distances, v);
         // SAFETY: `kept` grows by at most one a round, so that it is less than the number of targets here, which is at
-        // most that of candidates.
+        // most the number of candidates.
         unsafe { *candidates.get_unchecked_mut(kept) = (v, through) };
         kept += (through < to) as usize;
     }
@@ -143,8 +143,8 @@ fn filter_long<L: Lane>(
 }
 
 /// Collects the relaxations of these arcs, from the same tail, that lead to a distance from `floor` to below `limit`;
-/// returns how many. Does not look at the heads: those of several rows are then looked at together, by
-/// [`keep_shorter`], so that many random loads are under way at once although few arcs of a row pass.
+/// returns how many. Does not look at the heads: [`keep_shorter`] then looks at the heads of several rows together, so
+/// that many random loads are under way at once although few arcs of a row pass.
 #[inline(never)]
 fn collect_within<L: Lane>(
     from: L::Distance,

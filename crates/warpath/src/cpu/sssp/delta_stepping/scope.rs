@@ -1,4 +1,4 @@
-//! Which arcs are relaxed for now, and what happens when everything below the limit is settled.
+//! Which arcs are relaxed for now, and the steps once everything below the limit is settled.
 
 use std::sync::atomic::Ordering;
 
@@ -23,7 +23,7 @@ impl<D: DistanceValue> Scope<D> {
     /// The scope of the first buckets. With random weights up to about twice the typical one, the number of vertices
     /// within reach grows e-fold in twice the typical weight over the degree; this is two such steps.
     pub(super) fn first<L: Lane<Distance = D>>(task: &SsspTask<'_, L>, delta: f64) -> Self {
-        /// From here on a look at the weights alone is much cheaper than at the heads, too.
+        /// From this degree on, a look at the weights alone is much cheaper than a look at the heads, too.
         const DENSE: f64 = 8.0;
         let degree = average_degree(task);
         let width = (4.0 * typical_weight(task) / degree).max(delta);
@@ -84,12 +84,12 @@ impl<L: Lane, const ALONE: bool> Search<'_, L, ALONE> {
                 self.relax_chunk::<true>(&mut chunk, Some(floor), None);
             }
         }
-        // Until here, a distance that was pulled is stored by whoever pulls it, and lowered by nobody.
+        // Until here, the thread that pulls a distance stores it, and no thread lowers it.
         worker.barrier();
     }
 
-    /// Gives each of these vertices, none of which is settled, its distance by way of settled neighbours, those below
-    /// `floor`. Relies on the graph being undirected.
+    /// Gives each of these vertices, none of which is settled, its distance by way of settled neighbours, whose
+    /// distances are below `floor`. Relies on the graph being undirected.
     fn pull_chunk(&mut self, chunk: &[VertexId], floor: L::Distance) {
         const AHEAD: usize = 8;
         let graph = self.graph;

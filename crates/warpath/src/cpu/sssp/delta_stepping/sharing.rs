@@ -1,4 +1,4 @@
-//! How the threads empty a bucket: chunks that anybody may take, and what all agree on at the end of it.
+//! How the threads empty a bucket: chunks that any thread may take, and the agreement at the end of the bucket.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -13,14 +13,14 @@ use crate::sync::Patience;
 /// About how many vertices are worth giving away when others wait.
 pub(super) const PIECE: usize = 32;
 
-/// What the threads have in common, beside the distances.
+/// The state that the threads share, besides the distances.
 pub(super) struct Shared {
     queue: Queue,
-    /// One is in use, the one before it may still be read, the one after it is fresh.
+    /// One round is in use, the round before it may still be read, and the round after it is fresh.
     pub(super) rounds: [Round; 3],
     /// The arcs of all settled vertices, when a scope is exhausted.
     pub(super) settled_arcs: AtomicU64,
-    /// Blocks of vertices that have been taken by a thread that goes through all of them.
+    /// Blocks of vertices that threads have taken, when they go through all vertices.
     pub(super) scanned: AtomicUsize,
 }
 
@@ -39,16 +39,16 @@ impl Shared {
     }
 }
 
-/// Chunks of the current bucket that anybody may take, first in, first out. Threads that wait look at it all the time:
-/// so it shares no cache line with anything else, nor do the rounds.
+/// Chunks of the current bucket that any thread may take, first in, first out. Waiting threads look at the queue all
+/// the time, so it shares no cache line with anything else, nor do the rounds.
 #[repr(align(128))]
 struct Queue {
     chunks: Mutex<VecDeque<Chunk>>,
-    /// How many there are, for a look without the lock.
+    /// How many chunks there are, for a look without the lock.
     length: AtomicUsize,
 }
 
-/// What the threads agree on at the end of a bucket. Once all are idle, it stays as it is until they are so again.
+/// The agreement of the threads at the end of a bucket. Once all are idle, it does not change until all are idle again.
 #[repr(align(128))]
 pub(super) struct Round {
     /// The lowest bucket that is not empty.
@@ -101,7 +101,7 @@ impl<L: Lane, const ALONE: bool> Search<'_, L, ALONE> {
                 continue;
             }
             // Only a thread that is not idle shares chunks, and it becomes idle after it has found none: when all are
-            // idle, there are none, and nobody is busy again before the next bucket.
+            // idle, there are no chunks, and no thread is busy again before the next bucket.
             self.tell(round);
             round.idle.fetch_add(1, Ordering::AcqRel);
             let mut patience = Patience::default();
@@ -132,7 +132,7 @@ impl<L: Lane, const ALONE: bool> Search<'_, L, ALONE> {
         self.recycle(chunk);
     }
 
-    /// Gives parts of what comes at this place of a chunk and after it to those that wait, if it is enough.
+    /// Gives parts of a chunk, from this place on, to waiting threads, if enough of it is left.
     #[inline(always)]
     pub(super) fn give_away(&mut self, chunk: &mut Chunk, start: usize, round: &Round) {
         if chunk.len() - start < 2 * PIECE {
@@ -158,14 +158,14 @@ impl<L: Lane, const ALONE: bool> Search<'_, L, ALONE> {
         chunk.truncate(start + part);
     }
 
-    /// Tells the others what this thread knows, when it has emptied its part of the bucket. What it told before stays
-    /// true: no later bucket is emptied before its turn.
+    /// Tells the others what this thread knows, when it has emptied its part of the bucket. Anything it told before
+    /// stays true: no later bucket is emptied before its turn.
     fn tell(&mut self, round: &Round) {
         let next = self.next_bucket();
         if next < round.next.load(Ordering::Relaxed) {
             round.next.fetch_min(next, Ordering::Relaxed);
         }
-        // Whoever has left out work, since it was cancelled, sees that here, too.
+        // A thread that has left out work because of a cancellation sees the cancellation here, too.
         if self.task.control.is_cancelled() {
             round.cancelled.store(true, Ordering::Relaxed);
         }

@@ -1,4 +1,4 @@
-//! The width of the buckets: delta, unless it was set, and which bucket a distance belongs to.
+//! The width of the buckets: the choice of delta, unless it was set, and the bucket of a distance.
 
 use crate::cpu::sssp::SsspTask;
 use crate::graph::{DistanceValue, Lane, Weight, WeightKind};
@@ -11,7 +11,7 @@ pub(super) fn choose_delta<L: Lane>(task: &SsspTask<'_, L>) -> f64 {
     if whole_numbers { delta.max(1.0) } else { delta.max(f64::MIN_POSITIVE) }
 }
 
-/// About the median of the weights, above 0 if any is.
+/// About the median of the weights, above 0 if any weight is.
 pub(super) fn typical_weight<L: Lane>(task: &SsspTask<'_, L>) -> f64 {
     const SAMPLES: usize = 1024;
     let weights = task.adjacency.weights;
@@ -22,12 +22,12 @@ pub(super) fn typical_weight<L: Lane>(task: &SsspTask<'_, L>) -> f64 {
     if median > 0.0 { median } else { task.graph.weight_range().1 / 2.0 }
 }
 
-/// At least 1.
+/// Arcs a vertex, at least 1.
 pub(super) fn average_degree<L: Lane>(task: &SsspTask<'_, L>) -> f64 {
     (task.adjacency.arcs() as f64 / task.adjacency.vertices().max(1) as f64).max(1.0)
 }
 
-/// The width of the buckets: which bucket a distance belongs to.
+/// The width of the buckets, which decides the bucket of a distance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Width {
     inverse: f64,
@@ -38,10 +38,11 @@ impl Width {
         Width { inverse: (1.0 / delta).min(f64::MAX) }
     }
 
-    /// Never falls as the distance grows, which is all that the algorithm relies on. Less than 2^22.
+    /// The bucket of a distance, less than 2^22. It never falls as the distance grows, which is all that the algorithm
+    /// relies on.
     #[inline(always)]
     pub(super) fn bucket<D: DistanceValue>(self, distance: D) -> u64 {
-        /// Up to here all buckets are equally wide, beyond they are a thousandth of the distance wide.
+        /// Up to here all buckets are equally wide; beyond, their width is a thousandth of the distance.
         const EQUAL: f64 = (1 << 20) as f64;
         /// Leaves ten bits of the mantissa.
         const DROPPED_BITS: u32 = 42;

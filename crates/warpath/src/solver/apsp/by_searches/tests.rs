@@ -17,7 +17,7 @@ const BATCHED: [&str; 4] = [
     "batched:threads=32,rows=1,distances=global",
 ];
 
-/// Rows of a table that takes long: no more than these.
+/// The most rows of a table that takes long.
 const ROWS: usize = 40;
 
 fn on_cpu(graph: &Graph) -> Solver {
@@ -32,7 +32,7 @@ fn counted(statistics: &Statistics, name: &str) -> u64 {
     statistics.iter().find(|(counter, _)| *counter == name).map_or(0, |(_, value)| *value)
 }
 
-/// Some vertices, all of a small graph.
+/// Some vertices of a graph, or all if it is small.
 fn some(graph: &Graph, random: &mut Random) -> Vec<VertexId> {
     let vertices = graph.vertices() as u64;
     if vertices <= ROWS as u64 {
@@ -41,7 +41,7 @@ fn some(graph: &Graph, random: &mut Random) -> Vec<VertexId> {
     (0..ROWS).map(|_| random.below(vertices) as VertexId).collect()
 }
 
-/// Runs an algorithm on one graph in `every`, beginning with the `seed`th, of every shape.
+/// Runs the algorithms in turn on one of `every` graphs among those of every shape, beginning with the `seed`th.
 fn agrees_with_the_cpu<W: TestWeight>(seed: u64, every: usize, algorithms: &[&str]) {
     let mut random = Random(seed);
     let graphs = graphs_of_every_shape::<W>(seed).into_iter().skip(seed as usize % every).step_by(every);
@@ -98,7 +98,7 @@ fn all_that_is_searched_counts_as_solving() {
             let matrix = on(device, &graph).solve(Apsp::all().algorithm(algorithm)).unwrap();
             let report = matrix.report();
             let on_device = counted(&report.statistics, "device_nanoseconds") as f64 * 1e-9;
-            // Rows are brought home while the next ones are searched.
+            // Rows come back while the next rows are searched.
             assert!(report.seconds.solve + report.seconds.download >= on_device, "{algorithm}: {report:?}");
         }
     }
@@ -139,7 +139,7 @@ fn weights_below_zero_are_reweighted() {
     // Vertices 3 to 5 are on a cycle, which the others do not reach.
     let arcs = [(0, 1, 5), (1, 2, -3), (2, 0, -1), (3, 4, 2), (4, 5, -7), (5, 3, 4), (3, 0, 1)];
     let graph = Graph::from_edges(arcs).unwrap();
-    // All these arcs together are 2^32 - 2 lighter than nothing; what makes up for the lightest is no 32-bit number.
+    // The path from 0 over 1 to 2 has the length 2 - 2^32; the new weight of the arc from 3 to 2 exceeds 32 bits.
     let deep = [(0, 1, i32::MIN + 1), (1, 2, i32::MIN + 1), (0, 3, i32::MAX), (3, 2, i32::MAX)];
     let deep = Graph::from_edges(deep).unwrap();
     for device in devices(9) {
@@ -156,7 +156,7 @@ fn weights_below_zero_are_reweighted() {
     }
 }
 
-/// What is picked, and can't have the weights, is not the end of it.
+/// If searches are picked but can't take the weights, the matrix does.
 #[test]
 fn the_matrix_takes_what_searches_can_not() {
     let sparse = negative_graph(1, 300, 2, 50);
@@ -237,7 +237,7 @@ fn no_vertices_and_one() {
     }
 }
 
-/// Rows that leave 32 bits come late; where only walks do, but no distance, nothing is repeated.
+/// Rows that leave 32 bits come late. Where only walks leave them, but no distance does, nothing is repeated.
 #[test]
 fn rows_beyond_the_narrow_lane() {
     let third = u32::MAX / 3;
@@ -247,7 +247,7 @@ fn rows_beyond_the_narrow_lane() {
     let walks = Graph::from_edges([(0, 1, u32::MAX - 3), (1, 2, 5), (0, 2, 7), (2, 0, 1)]).unwrap();
     let floats = Graph::from_edges([(0, 1, 3e38_f32), (1, 2, 3e38), (0, 2, 7.0), (2, 0, 1.0)]).unwrap();
     let single = Graph::from_edges([(0, 1, 3e38_f32), (1, 2, 3e38)]).unwrap();
-    // Signed distances begin in 32 bits, and go on in 64 from where they must.
+    // Signed distances begin in 32 bits, and continue in 64 bits from where they must.
     let signed = Graph::from_edges((0..4_u32).map(|v| (v, v + 1, i32::MAX - v as i32))).unwrap();
     for device in devices(2) {
         for algorithm in ["batched:rows=2,threads=32", "repeated-sssp:rows=4,threads=32"] {
@@ -331,7 +331,7 @@ fn files_continue_and_what_is_whole_takes_no_work() {
                 let stopped = solver.solve(request().into_sink(&mut Stopping { inner: &mut writer, blocks }));
                 assert!(matches!(stopped, Err(Error::Interrupted)), "{algorithm}");
             }
-            // All rows are there: nothing is left but to call the file by its name.
+            // All rows are written: only the file has yet to be renamed.
             let mut writer = NpyWriter::new(&path).resume(true);
             let summary = solver.solve(request().verified().into_sink(&mut writer)).unwrap();
             assert_eq!(summary.distance_sum(), expected.distance_sum());
@@ -344,7 +344,7 @@ fn files_continue_and_what_is_whole_takes_no_work() {
     }
 }
 
-/// A sink that asks the solver whose rows it gets, which refuses, and another one.
+/// A sink that puts requests to the solver whose rows it gets, which refuses them, and to another solver.
 struct Asking<'s> {
     solver: &'s Solver,
     other: &'s Solver,
@@ -413,7 +413,7 @@ fn batches_shrink_to_the_memory_and_what_does_not_fit_is_refused() {
     }
 }
 
-/// Cells that are expected to do are planned; where they don't, the wider ones are refused if they have no room.
+/// The plan has the cells that are expected to suffice; where they don't, wider cells are refused if there is no room.
 #[test]
 fn wider_cells_are_checked_against_the_memory() {
     let heavy = u32::MAX / 3;
@@ -449,7 +449,7 @@ fn cells_that_a_lane_lacks_are_refused() {
             assert!(refused.to_string().contains(there), "{refused}");
             assert!(solver.decide(&Apsp::all().algorithm(algorithm)).is_err());
         }
-        // The wide lane comes after the narrow one, and has what it has.
+        // The wide lane comes after the narrow lane, with the cells that it has.
         let wide = Graph::from_edges([(0, 1, u32::MAX), (1, 2, 5)]).unwrap();
         let matrix = on(device, &wide).solve(Apsp::all().algorithm("tiled-floyd-warshall:cell-bits=32")).unwrap();
         assert!(matrix.report().repeated_wide);
@@ -504,7 +504,7 @@ fn auto_searches_where_there_are_few_arcs_or_rows() {
         assert_eq!(chosen(&unit, Apsp::all()).0, "batched");
         assert_eq!(chosen(&dense, Apsp::all()).0, "tiled-floyd-warshall");
         assert_eq!(chosen(&negative, Apsp::all().from([1, 2])).0, "johnson");
-        // Nothing suits, and what is asked for in vain says why.
+        // No algorithm suits negative floats, so the first of the table is picked.
         assert_eq!(chosen(&exact, Apsp::all()).0, "tiled-floyd-warshall");
         let (_, reason) = chosen(&sparse, Apsp::all());
         assert!(reason.contains("predicted for `batched`") && reason.contains("`tiled-floyd-warshall`"), "{reason}");
@@ -513,7 +513,7 @@ fn auto_searches_where_there_are_few_arcs_or_rows() {
 
 #[test]
 fn weights_that_count_as_one_type() {
-    // What is asked of the device has the weights of the file.
+    // Whatever the type of the weights, the device finds the CPU's distances.
     fn check<W: Weight>(weight: fn(u32) -> W) {
         let graph = Graph::from_edges((0..30_u32).map(|v| (v, (v * 5 + 1) % 31, weight(v)))).unwrap();
         let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
