@@ -134,7 +134,7 @@ fn what_goes_with_a_search_goes_with_many() {
         let request = Bfs::from(0).algorithm("many-sources:threads=64,width=8");
         compare(&solver, &request.clone().count_paths().within(4), &sources, "paths");
         let last = compare(&solver, &request, &sources, "predecessors").unwrap();
-        assert_eq!(statistic(&last, "searches_in_a_batch"), 4);
+        assert_eq!(statistic(&last, "searches_in_a_batch"), 6);
         assert!(last.report().device_bytes > 0 && last.report().seconds.prepare == 0.0);
         // One by one, where targets are asked for.
         solver
@@ -153,7 +153,7 @@ fn little_memory_means_narrow_batches_and_then_none() {
     let graph = Graph::from_edges(arcs).unwrap();
     let sources: Vec<VertexId> = (0..20).collect();
     for device in devices(5) {
-        for (memory, together) in [(plan(&graph, 64), Some(20)), (plan(&graph, 8), Some(4)), (plan(&graph, 4), None)] {
+        for (memory, together) in [(plan(&graph, 64), Some(20)), (plan(&graph, 8), Some(6)), (plan(&graph, 4), None)] {
             let memory = memory.device_bytes();
             let solver =
                 Solver::builder(graph.clone()).threads(1).memory(memory).device(device.clone()).open().unwrap();
