@@ -4,8 +4,8 @@
 //! command was told to ignore, as `nohup` does with SIGHUP, stays ignored. Exceeding the file-size limit is an error
 //! like a full disk.
 //!
-//! *Invariants.* The unsafe calls ask what becomes of a signal, and change which ones wait; all they write to are values of
-//! the functions that call them.
+//! *Invariants.* The unsafe calls ask how a signal is handled, and change which signals are held back; they write only
+//! to local values of the functions that call them.
 
 use warpath::Control;
 use warpath::formats::remove_partial_files;
