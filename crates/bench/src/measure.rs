@@ -2,10 +2,10 @@
 //!
 //! The rules, which `docs/bench.md` explains:
 //!
-//! - A search's time is the time of the solve: from a prepared graph to final distances. Loading the graph is timed once
-//!   per graph, preparing (threads, upload, transposing) once per case, downloading separately.
-//! - On a GPU the clock is the device's own, by events, if the algorithm provides it and predecessors are not asked for;
-//!   otherwise it is the host's. The row says which.
+//! - A search's time is the time of the solve: from a prepared graph to final distances. Loading the graph is timed
+//!   once per graph, preparing (threads, upload, transposing) once per case, downloading separately.
+//! - On a GPU the clock is the device's own, by events, if the algorithm provides it and predecessors are not asked
+//!   for; otherwise it is the host's. The row says which.
 //! - An answer from fewer devices than the case names has no time either: a row for two GPUs never shows the work of
 //!   one.
 //! - Warm-up searches come first, from the first source, untimed; then come the repeats from each source.
