@@ -1,5 +1,4 @@
-//! Tells the program which commit it is made of, and which versions of the peers that are linked in, so that results can
-//! say so.
+//! Tells the program its commit and the versions of the linked peers, so that results can record them.
 
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +20,7 @@ fn versions<'a>(lock: &'a str, package: &str) -> Vec<&'a str> {
     lock.split("[[package]]").filter(of_package).filter_map(version).collect()
 }
 
-/// The version of a package that this one depends on; of several, a dependency names the one.
+/// The version of a package that this one depends on; if the lock has several, the dependency names one.
 fn locked(lock: &str, package: &str) -> Option<String> {
     let all = versions(lock, package);
     if let [one] = all[..] {
@@ -33,7 +32,7 @@ fn locked(lock: &str, package: &str) -> Option<String> {
 }
 
 fn main() {
-    // Where the package is now: a build folder may have moved since this was compiled.
+    // The package's current place: a build folder may have moved since this was compiled.
     let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo names the package's folder");
     let lock = Path::new(&package).join("../../Cargo.lock");
     println!("cargo:rerun-if-changed={}", lock.display());

@@ -1,10 +1,10 @@
-//! What all fuzz targets share: bytes are read as a format; what can be read is written and read again, and has to be
-//! the same graph. Reading must never panic, hang or take memory out of proportion.
+//! The code that all fuzz targets share: reads bytes as a format; if that works, writes the graph and reads it again,
+//! which has to give the same graph. Reading must never panic, hang or take memory out of proportion.
 
 use warpath::Graph;
 use warpath::formats::{Format, ReadOptions, WriteOptions};
 
-/// Reading on one thread: inputs are small, and a run can be repeated.
+/// Options for reading on one thread: inputs are small, and a run is reproducible.
 pub fn options() -> ReadOptions {
     ReadOptions::new().threads(1)
 }
@@ -14,7 +14,7 @@ pub fn round_trip(format: Format, bytes: &[u8]) {
     let options = options().format(format);
     let Ok(graph) = options.read_bytes("input", bytes.to_vec()) else { return };
     let mut written = Vec::new();
-    // A format need not be able to hold every graph that can be read from it, such as one of another direction.
+    // A format may be unable to hold a graph that can be read from it, such as one with another direction.
     if WriteOptions::new().format(format).write_to(&graph, &mut written).is_err() {
         return;
     }

@@ -1,25 +1,25 @@
-//! Tests under programs that see what a test does not: Miri, ThreadSanitizer and loom.
+//! Runs tests under checkers that see what a test does not: Miri, ThreadSanitizer and loom.
 //!
-//! Each builds into a folder of its own below `target`, since everything is compiled otherwise.
+//! Each builds into its own folder below `target`, since it compiles everything with other options.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Runs a command from the root; an error unless it succeeds.
+/// Runs a command from the root; fails unless the command succeeds.
 fn run(root: &Path, command: &mut Command) -> Result<(), String> {
     let shown = format!("{command:?}");
     let status = command.current_dir(root).status().map_err(|error| format!("{shown} can't be started: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{shown} failed: {status}")) }
 }
 
-/// An error that says what to install, unless this command of a nightly toolchain works.
+/// Fails with what to install, unless this command of a nightly toolchain works.
 fn expect(arguments: &[&str], what: &str, install: &str) -> Result<(), String> {
     let mut command = Command::new("cargo");
     let works = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success());
     if works { Ok(()) } else { Err(format!("{what} is not there; `{install}` installs it")) }
 }
 
-/// An error that says what to install, unless the nightly toolchain has the source of the standard library.
+/// Fails with what to install, unless the nightly toolchain has the source of the standard library.
 fn expect_source(install: &str) -> Result<(), String> {
     let printed = Command::new("rustc").args(["+nightly", "--print", "sysroot"]).output();
     let sysroot = printed.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
@@ -29,17 +29,18 @@ fn expect_source(install: &str) -> Result<(), String> {
     Err(format!("the source of a nightly toolchain's standard library is not there; `{install}` installs it"))
 }
 
-/// The library's own code for graphs, files, results and threads, interpreted: every access checked, and every race seen.
+/// Runs the library's own code for graphs, files, results and threads in Miri, which checks every access and detects
+/// races.
 ///
-/// What Miri can't do is left out: locks on files, signals, advice on pages, the processor of a thread, the driver of a
-/// GPU. So are archives of arrays: the crate zlib-rs frees memory by way of a pointer that the model of borrows forbids.
+/// Left out is what Miri does not support: file locks, signals, advice on pages, the processor of a thread, the driver
+/// of a GPU. So are NumPy archives: the crate zlib-rs frees memory through a pointer that the model of borrows forbids.
 /// Tests are cut to small sizes.
 pub(crate) fn miri(root: &Path, filters: &[String]) -> Result<(), String> {
     const DEFAULT: [&str; 6] = ["apart::", "formats::", "graph::", "memory::", "problems::", "team::"];
-    // Isolation would hide the clock, the number of processors and how much memory there is. The other three are for
-    // rayon's queues, from the crates crossbeam-epoch and crossbeam-deque: they reach the whole of a block by way of a
-    // pointer to its first field, which the stricter model of borrows forbids, and they make pointers of integers. The
-    // workers of a pool outlive the tests, with what they hold.
+    // Isolation would hide the clock, the number of processors and the memory size. The other three flags are for
+    // rayon's queues, from the crates crossbeam-epoch and crossbeam-deque: they reach a whole block through a pointer
+    // to its first field, which the stricter model of borrows forbids, and they make pointers from integers. The
+    // workers of a pool outlive the tests, with the memory they hold.
     const FLAGS: &str = "-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks";
     let install = "rustup toolchain install nightly --component miri --component rust-src";
     expect(&["+nightly", "miri", "--version"], "Miri", install)?;
@@ -58,9 +59,9 @@ pub(crate) fn miri(root: &Path, filters: &[String]) -> Result<(), String> {
     run(root, &mut command)
 }
 
-/// The CPU engine, what it finds and the face of the library, with every pair of accesses checked for a race.
+/// Checks the CPU engine, its results and the public interface for races between every pair of accesses.
 ///
-/// The standard library is built too: a lock that ThreadSanitizer does not see would look like none.
+/// The standard library is built with it: a lock that ThreadSanitizer does not see would look like no lock.
 pub(crate) fn thread_sanitizer(root: &Path, filters: &[String]) -> Result<(), String> {
     const DEFAULT: [&str; 7] = ["all_pairs::", "apart::", "cpu::", "graph::", "problems::", "solver::", "team::"];
     let install = "rustup toolchain install nightly --component rust-src";
@@ -69,7 +70,7 @@ pub(crate) fn thread_sanitizer(root: &Path, filters: &[String]) -> Result<(), St
     let suppressions = root.join("xtask/thread-sanitizer.txt");
     let library = |filters: Vec<_>| [vec!["--lib", "--"], filters].concat();
     let runs = match filters {
-        // In the second, requests from many threads at once, every test counts.
+        // Every test counts in `concurrent_requests`: requests from many threads at once.
         [] => vec![library(DEFAULT.to_vec()), vec!["--test", "concurrent_requests"]],
         filters => vec![library(filters.iter().map(String::as_str).collect())],
     };
@@ -77,7 +78,7 @@ pub(crate) fn thread_sanitizer(root: &Path, filters: &[String]) -> Result<(), St
         let mut command = Command::new("cargo");
         command
             .args(["+nightly", "test", "-Zbuild-std", "--target"])
-            // A target that is named keeps the flags from programs of the build.
+            // Naming the target keeps the flags away from build scripts and procedural macros.
             .arg(format!("{}-unknown-linux-gnu", std::env::consts::ARCH))
             .args(["--target-dir", "target/thread-sanitizer", "--package", "warpath", "--no-default-features"])
             .args(tests)
@@ -88,7 +89,7 @@ pub(crate) fn thread_sanitizer(root: &Path, filters: &[String]) -> Result<(), St
     Ok(())
 }
 
-/// The models of `crates/models`, in every order in which their threads can run.
+/// Runs the models of `crates/models` in every order in which their threads can run.
 pub(crate) fn loom(root: &Path) -> Result<(), String> {
     let mut command = Command::new("cargo");
     command.args(["test", "--package", "warpath-models", "--lib", "--target-dir", "target/loom"]);

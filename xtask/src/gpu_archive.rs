@@ -1,8 +1,8 @@
-//! `cargo xtask gpu-archive`: everything that is run on a machine with a GPU and without Rust, in one folder.
+//! `cargo xtask gpu-archive`: puts everything to run on a machine with a GPU and without Rust in one folder.
 //!
-//! The folder holds the command, the tests of the library and the bench, each packed by gzip, and the script `run.sh`, which
-//! unpacks them, runs the tests, then what may happen to a GPU from outside, then all algorithms on small graphs under each
-//! tool of compute-sanitizer, then the bench, and prints one table.
+//! The folder holds the command, the tests of the library and the bench, each packed by gzip, and the script `run.sh`.
+//! The script unpacks them and runs the tests, the tests of outside events that hit a GPU, all algorithms on small
+//! graphs under each tool of compute-sanitizer, and the bench. It prints one table.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::process::Command;
 
 use crate::kernels::{at, output_of};
 
-/// What travels together stays under this.
+/// The most bytes of the folder.
 const MOST_BYTES: u64 = 60_000_000;
 
 pub(crate) fn run(root: &Path, directory: &Path) -> Result<(), String> {
@@ -42,7 +42,7 @@ pub(crate) fn run(root: &Path, directory: &Path) -> Result<(), String> {
     for (name, path) in built {
         let to = directory.join(name);
         fs::copy(&path, &to).map_err(at(&path))?;
-        // It travels to the other machine packed: that is little more than half of the size.
+        // Pack the program for the transfer: that is little more than half of the size.
         output_of(Command::new("gzip").arg("-9n").arg(&to))?;
         files.push(to.with_extension("gz"));
     }
@@ -67,7 +67,7 @@ pub(crate) fn run(root: &Path, directory: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The programs that cargo says it has built: the name each gets in the archive, and where it is.
+/// The programs that cargo reports as built: each one's name in the archive, and its path.
 fn executables(messages: &str) -> Result<Vec<(&'static str, PathBuf)>, String> {
     let mut found = Vec::new();
     for line in messages.lines().filter(|line| line.starts_with('{')) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Tests, hazards, sanitizers and bench on a machine with a GPU, without Rust:
-# `run.sh [tests|restart|hazards|graphs|sanitizers|bench]..`, default all. Exits with 1 if anything is wrong. GRAPHS_FOLDER says
-# where files are on which every algorithm is to be verified, JOBS how many at once; HAZARDS which of the hazards are wanted
-# (dying, which may leave a GPU in need of a reset, only if it is named),
-# WARPATH_HAZARD_SECONDS how long contexts die and memory is taken; SANITIZER where compute-sanitizer is, TOOLS which of its
-# tools are wanted; GRAPHS where more graphs to bench are.
+# `run.sh [tests|restart|hazards|graphs|sanitizers|bench]..`, default all. Exits with 1 if anything is wrong. Variables:
+# GRAPHS_FOLDER is the folder with files on which every algorithm is verified, JOBS the number of simultaneous runs;
+# HAZARDS lists the hazards to run (dying, which may leave a GPU in need of a reset, runs only if named),
+# WARPATH_HAZARD_SECONDS is how long contexts die and memory is taken; SANITIZER is the path of compute-sanitizer, TOOLS
+# lists its tools to run; GRAPHS lists more graphs to bench.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 for packed in warpath*.gz; do
@@ -17,10 +17,10 @@ parts=${*:-tests restart hazards graphs sanitizers bench}
 failed=0
 rows=()
 
-# One row of the table: what, verdict, remark.
+# Adds one row to the table: subject, verdict, remark.
 row() { rows+=("$(printf '%-44s %-8s %s' "$1" "$2" "$3")"); }
 
-# Runs a command into a log, and makes a row of how it went.
+# Runs a command, logs its output, and adds a row with the result.
 attempt() {
     local name=$1 log start=$SECONDS
     shift
@@ -43,7 +43,7 @@ for found in json.load(sys.stdin)["algorithms"]:
         print(found["name"])' "$1"
 }
 
-# What the files of GRAPHS_FOLDER do not say themselves: how they are read, lengths of their arcs, a vertex to start from.
+# Facts that the files of GRAPHS_FOLDER do not state: how to read them, lengths of their arcs, a vertex to start from.
 about() {
     reading=() lengths=(--weights random:0..1000) source=1
     case ${1##*/} in
@@ -54,14 +54,14 @@ about() {
     esac
 }
 
-# How many vertices a file has.
+# The number of vertices of a file.
 vertices() {
     about "$1"
     ./warpath info "$1" "${reading[@]}" --weights unit --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["vertices"])'
 }
 
-# Whether an algorithm is run on so many vertices. All pairs are for some thousands, and one search after another takes
-# minutes there on purpose.
+# Whether an algorithm runs on this many vertices. All pairs suit some thousands, where searching from one source after
+# another takes minutes on purpose.
 suits() {
     case $1:$2 in
         bfs:* | sssp:*) true ;;
@@ -70,7 +70,7 @@ suits() {
     esac
 }
 
-# Solves a problem by an algorithm for a file, and says in one line of the log how that went.
+# Solves a problem on a file by an algorithm, and logs the result in one line.
 solve() {
     local log=$1 problem=$2 algorithm=$3 file=$4 options said verdict=FAILED
     about "$file"
@@ -80,7 +80,7 @@ solve() {
         apsp) options=("${lengths[@]}") ;;
         closure) options=(--weights unit) ;;
     esac
-    # Each has its share of the device, however many there are at once.
+    # Each process gets its share of the device, however many run at once.
     said=$(timeout 900 ./warpath "$problem" "$file" "${reading[@]}" "${options[@]}" --engine cuda --algorithm "$algorithm" \
         --memory 8G --verify --json 2>&1) && [[ $said == *'"verified":true'* ]] && verdict=ok
     printf '%s\n' "$verdict $problem $algorithm ${file##*/}: ${said//$'\n'/ }" >>"$log"
@@ -93,14 +93,14 @@ fi
 
 if [[ " $parts " == *" tests "* ]]; then
     attempt "tests of the CUDA engine" ./warpath-tests cuda
-    # It leaves a process in which nothing works any more.
+    # This test ruins its process, so it runs in one of its own.
     attempt "a device that fails says so" ./warpath-tests a_ruined_device --ignored
     attempt "no driver is no crash" env CUDA_VISIBLE_DEVICES= ./warpath bfs kron:10 --source 0 --verify
 fi
 
 if [[ " $parts " == *" restart "* ]]; then
-    # Killed when the first states have been kept, gone on with, and compared with a run that was left alone. Several
-    # devices write what one does.
+    # Kills the run once it has saved its first states, resumes it, and compares with an undisturbed run. Several
+    # devices must write the same as one.
     folder=$(mktemp -d -p .)
     restarted() {
         local apsp="./warpath apsp uniform:14 --weights random:1..50 --engine $1 --memory 400M"
@@ -130,18 +130,18 @@ if [[ " $parts " == *" restart "* ]]; then
 fi
 
 if [[ " $parts " == *" hazards "* ]]; then
-    # What may happen to a GPU from outside. Whatever it is, a run ends with the right answer or with 3 and a message.
+    # Outside events that hit a GPU. Under each, a run ends with the right answer, or with exit code 3 and a message.
     folder=$(mktemp -d -p .)
     seq 0 299 >"$folder/sources.txt"
     export folder
     hazards=cuda::device::driver::hazards
     hazard() { timeout -k 10 "$1" ./warpath-tests --ignored --exact --nocapture "$hazards::$2"; }
-    # Contexts that die one after another have brought the firmware of a GPU to a stop until it was reset (driver 580, Xid 119 and
-    # 154): HAZARDS=dying is for a machine of one's own.
+    # Contexts that die one after another have stopped a GPU's firmware until it was reset (driver 580, Xid 119 and
+    # 154): use HAZARDS=dying only on a machine of your own.
     chosen=" ${HAZARDS:-memory beside processes devices} "
     facts() { grep -aE ' times: |died well|trees by engine|^FAILED|panicked' "$logs/$1.log" | cut -c 1-300; }
 
-    # A run of the command, which adds to a log how it ended. What is left to the program has an answer always.
+    # Runs the command and logs how it ended. A run with the automatic choice of engine always has an answer.
     one_run() {
         local log=$1 said code verdict=FAILED
         shift
@@ -156,7 +156,7 @@ if [[ " $parts " == *" hazards "* ]]; then
     }
     export -f one_run
 
-    # Makes a row of what such runs came to: how many were verified, how many refused.
+    # Adds a row with the results of such runs: how many were verified, how many refused.
     verdicts() {
         local name=$1 log=$2 count
         count="$(grep -ac '^verified ' "$log") verified, $(grep -ac '^refused ' "$log") refused"
@@ -170,7 +170,7 @@ if [[ " $parts " == *" hazards "* ]]; then
         fi
     }
 
-    # Every algorithm on small and middling graphs, and what is left to the program, the argument says how often.
+    # Every algorithm, and the automatic choice, on small and medium graphs; the argument is the number of rounds.
     every_run() {
         local problem graph graphs options algorithm times=$1
         while ((times-- > 0)); do
@@ -189,7 +189,7 @@ if [[ " $parts " == *" hazards "* ]]; then
                     echo "$problem $graph $options --engine auto"
                 done
             done
-            # With one thread of the CPU, a GPU is predicted to be quicker.
+            # With one CPU thread, a GPU is predicted to be faster.
             echo "sssp uniform:14 --sources $folder/sources.txt --threads 1 --engine auto --weights random:1..9"
         done
     }
@@ -221,7 +221,7 @@ if [[ " $parts " == *" hazards "* ]]; then
         verdicts "runs while memory is taken" "$log"
     fi
     if [[ $chosen == *" processes "* ]]; then
-        # Problems that differ, two and four at once, write what each writes alone.
+        # Different problems, two and four at once, must write the same as each alone.
         requests=(
             "bfs kron:17 --source 1 --predecessors --output $folder/NUMBER.bfs.csv"
             "sssp uniform:16 --weights random:1..255 --source 0 --predecessors --output $folder/NUMBER.sssp.csv"
@@ -230,7 +230,7 @@ if [[ " $parts " == *" hazards "* ]]; then
         )
         log="$logs/processes.log"
         : >"$log"
-        # The argument is how many at once; files get their number.
+        # The argument is the number of simultaneous runs, which also names the files.
         at_once() {
             local index number request
             for ((index = 0; index < 8; index++)); do
@@ -262,7 +262,7 @@ if [[ " $parts " == *" hazards "* ]]; then
     if [[ $chosen == *" devices "* ]]; then
         log="$logs/devices.log"
         : >"$log"
-        # With these variables, the command ends with one of these codes, and says this.
+        # With these variables, the command must end with one of these codes and print this.
         ends() {
             local wanted=$1 said code verdict=ok
             shift
@@ -279,7 +279,7 @@ if [[ " $parts " == *" hazards "* ]]; then
         for list in "" -1 99 abc GPU-nonsense 0,0 0,99 99999999999999999999; do
             case $list in
                 "" | -1) codes=3 ;;
-                # What else is a device, the driver says.
+                # The driver decides whether another list names a device.
                 *) codes="0 3" ;;
             esac
             ends "$codes" "CUDA_VISIBLE_DEVICES=$list" "${found[@]}" cuda
@@ -356,12 +356,12 @@ if [[ " $parts " == *" sanitizers "* ]]; then
                     done
                 done
             done
-            # 300 vertices, and 1,025: no multiples of any tile.
+            # 300 and 1,025 vertices: not multiples of any tile.
             for algorithm in $(algorithms apsp); do
                 attempt "$tool apsp $algorithm" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
                     ./warpath apsp grid:15x20 --weights random:1..50 --verify --engine cuda --algorithm "$algorithm"
             done
-            # In strips that stay, and that come and go, and on all devices.
+            # In strips that stay on the device, in strips that move in and out, and on all devices.
             for where in cuda,100M cuda,4500K cuda:all,100M; do
                 attempt "$tool apsp in strips, $where" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
                     ./warpath apsp grid:25x41 --weights random:1..50 --verify --engine "${where%,*}" --memory "${where#*,}" \
@@ -378,7 +378,7 @@ if [[ " $parts " == *" sanitizers "* ]]; then
 fi
 
 if [[ " $parts " == *" bench "* ]]; then
-    # What every search answers is checked there.
+    # The bench checks the answer of every search.
     attempt "bench" ./warpath-bench kron:16 kron:20 uniform:20 grid:1000x1000 ${GRAPHS:-}
     cat "$logs/bench.log"
     attempt "bench of all pairs" ./warpath-bench --problem apsp dense:1000 dense:4096 dense:16384

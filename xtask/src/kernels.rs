@@ -1,10 +1,10 @@
 //! `cargo xtask kernels`: compiles every kernel to the images that the library embeds.
 //!
-//! The toolchain is nvcc from PyPI, every part of it pinned, in a folder of its own. Sources and toolchain are made to
-//! appear in one fixed directory, so that the paths in the line tables, and with them the images, are the same on every
+//! The toolchain is nvcc from PyPI, every part of it pinned, in a folder of its own. Sources and toolchain are laid out
+//! in one fixed directory, so that the paths in the line tables, and with them the images, are the same on every
 //! machine: `--check` compares bytes.
 //!
-//! A source file states in comments what its machine code is held to:
+//! A source file states in comments what its machine code must satisfy:
 //!
 //! ```text
 //! // registers: 40              no kernel in this file uses more
@@ -23,7 +23,7 @@ use std::sync::Mutex;
 
 use lzma_rust2::{LzmaOptions, XzOptions, XzReader, XzWriter};
 
-/// What the toolchain consists of. Newer parts make code that driver 580 does not load; those at the end only read it.
+/// The parts of the toolchain. Newer parts make code that driver 580 does not load; the last ones only read code.
 const PINS: [&str; 7] = [
     "nvidia-cuda-nvcc==13.0.88",
     "nvidia-nvvm==13.0.88",
@@ -34,22 +34,22 @@ const PINS: [&str; 7] = [
     "nvidia-cuda-nvdisasm==13.2.86",
 ];
 
-/// Machine code for these; see `images.rs` of the library. Those of a row are assembled from the same PTX, for the first:
-/// kernels use nothing that is new in the others, and what comes before the assembler is a third of the time.
+/// The targets of machine code; see `images.rs` of the library. All targets of a row are assembled from the PTX of the
+/// first: kernels use nothing that is new in the others, and the steps before the assembler are a third of the time.
 const CUBINS: [[&str; 3]; 2] = [["80", "86", "89"], ["90", "100", "120"]];
-/// PTX for these.
+/// The targets of PTX.
 const PTX: [&str; 2] = ["75", "90"];
 /// Whether an entry belongs to a part: is it PTX, and for which kind of device?
 type Belongs = fn(bool, u32) -> bool;
-/// The parts that an image is stored in, each packed alone, since a device needs one of them. `images.rs` of the
-/// library chooses by the same names.
+/// The parts of a stored image, each packed alone, since a device needs only one of them. `images.rs` of the library
+/// chooses parts by the same names.
 const PARTS: [(&str, Belongs); 4] = [
     ("sm_8x", |is_ptx, target| !is_ptx && target < 90),
     ("sm_90", |is_ptx, target| !is_ptx && target == 90),
     ("sm_1xx", |is_ptx, target| !is_ptx && target > 90),
     ("ptx", |is_ptx, _| is_ptx),
 ];
-/// One folder a problem, before them what is of use to several, and the headers that Rust makes for all of them.
+/// The folders: the root with sources for several problems, one per problem, and the headers generated from Rust.
 const FOLDERS: [&str; 10] = [
     "",
     "bfs",
@@ -62,12 +62,12 @@ const FOLDERS: [&str; 10] = [
     "generated/apsp",
     "generated/closure",
 ];
-/// Where everything is compiled.
+/// The directory in which everything is compiled.
 const FIXED_DIRECTORY: &str = "/tmp/warpath-kernels";
-/// How many compilers run at once.
+/// The number of compilers that run at once.
 const AT_ONCE: usize = 2;
 
-/// Builds the images, or compares them with those that are there.
+/// Builds the images, or compares them with the existing ones.
 pub(crate) fn run(root: &Path, check: bool, toolchain: Option<PathBuf>) -> Result<(), String> {
     let toolchain = match toolchain.or_else(|| std::env::var_os("WARPATH_CUDA_TOOLCHAIN").map(PathBuf::from)) {
         Some(folder) => {
@@ -126,7 +126,7 @@ struct Source {
 }
 
 impl Source {
-    /// Compiles it and holds it to what it states; returns the image and a line about it.
+    /// Compiles the source and checks what it states; returns the image and a line about it.
     fn build(&self) -> Result<(Vec<u8>, String), String> {
         let output = format!("{}.fatbin", self.image);
         let mut compiler = Command::new("toolkit/bin/nvcc");
@@ -150,12 +150,12 @@ impl Source {
         Ok((image, summary))
     }
 
-    /// The file of a part of the image.
+    /// The file name of a part of the image.
     fn file_name(&self, part: &str) -> PathBuf {
         Path::new(part).join(format!("{}.fatbin.xz", self.image))
     }
 
-    /// Writes the image in its parts, packed, or compares it with those that are there. How they are packed does not matter.
+    /// Writes the image in its parts, packed, or compares it with the existing one. The comparison ignores the packing.
     fn deliver(&self, images: &Path, image: &[u8], summary: String, check: bool) -> Result<String, String> {
         let mut written = 0;
         for (part, belongs) in PARTS {
@@ -177,7 +177,7 @@ impl Source {
         Ok(if written == 0 { summary + ", unchanged" } else { format!("{summary}, written in {written} bytes") })
     }
 
-    /// What follows `// KEY` in the comments: what it is about, if that is said, and the value.
+    /// The statements after `// KEY` in the comments: the subject, if there is one, and the value.
     fn stated<'s>(&'s self, key: &'s str) -> impl Iterator<Item = (&'s str, &'s str)> {
         let comments = self.text.lines().filter_map(|line| line.trim().strip_prefix("// "));
         comments.filter_map(move |comment| {
@@ -187,7 +187,7 @@ impl Source {
         })
     }
 
-    /// The most registers that any kernel uses; an error if one uses more than is stated.
+    /// The most registers that any kernel uses; fails if one uses more than is stated.
     fn check_registers(&self, log: &str) -> Result<u32, String> {
         let (mut kernel, mut target, mut most) = ("", "", 0);
         for line in log.lines() {
@@ -210,7 +210,7 @@ impl Source {
         Ok(most)
     }
 
-    /// An error if an instruction is missing, or there against what is stated.
+    /// Fails if a required instruction is missing, or a forbidden one occurs.
     fn check_instructions(&self, image: &str) -> Result<(), String> {
         if self.stated("sass").chain(self.stated("no-sass")).next().is_none() {
             return Ok(());
@@ -239,11 +239,12 @@ impl Source {
     }
 }
 
-/// A fat binary with the entries of an image that belong to a part, in their order; nothing if it is no fat binary.
+/// A fat binary with those entries of an image that belong to a part, in their order; `None` if the image is no fat
+/// binary.
 ///
-/// It begins with a magic number, its version, and at byte 8 the size of what follows the header of 16 bytes. An entry says
-/// what it is (1: PTX, 2: machine code), at byte 4 the size of its own header, at byte 8 that of what follows it, and at
-/// byte 28 for which devices it is.
+/// A fat binary begins with a magic number, its version, and at byte 8 the size of the data after its header of 16
+/// bytes. An entry begins with its kind (1: PTX, 2: machine code), and has at byte 4 the size of its own header, at
+/// byte 8 the size of the data after that, and at byte 28 its target device.
 fn part_of(image: &[u8], belongs: Belongs) -> Option<Vec<u8>> {
     let word = |at: usize| Some(u32::from_le_bytes(image.get(at..at + 4)?.try_into().ok()?));
     let long = |at: usize| Some(u64::from_le_bytes(image.get(at..at + 8)?.try_into().ok()?));
@@ -262,12 +263,12 @@ fn part_of(image: &[u8], belongs: Belongs) -> Option<Vec<u8>> {
     Some(part)
 }
 
-/// A part as it is stored. The code for one kind of device is much like that for another, so that the compiler, which would
-/// compress each alone, is told not to.
+/// Packs a part for storage. Code for one kind of device resembles code for another, so all of it is packed together;
+/// the compiler is told not to compress each entry alone.
 fn packed(image: &[u8]) -> io::Result<Vec<u8>> {
     let mut options = XzOptions::with_preset(9);
     options.lzma_options.nice_len = LzmaOptions::NICE_LEN_MAX;
-    // As much as there is to look back at, since who unpacks it asks for that much memory.
+    // The dictionary is no larger than the data, since unpacking needs that much memory.
     options.lzma_options.dict_size = u32::try_from(image.len().next_power_of_two()).unwrap_or(u32::MAX).max(4096);
     let mut writer = XzWriter::new(Vec::new(), options)?;
     writer.write_all(image)?;
@@ -313,12 +314,12 @@ fn sources(kernels: &Path) -> Result<Vec<Source>, String> {
             }
         }
     }
-    // The longest first, or one compiler would be at work with it when all others are done.
+    // Begin with the longest sources, so that no compiler works on one after all others are done.
     sources.sort_by_key(|source| std::cmp::Reverse(source.text.len()));
     Ok(sources)
 }
 
-/// Puts sources and toolchain where they are compiled.
+/// Lays out sources and toolchain in the fixed directory.
 fn lay_out(kernels: &Path, toolchain: &Path) -> Result<(), String> {
     let fixed = Path::new(FIXED_DIRECTORY);
     if fixed.exists() {
@@ -334,8 +335,8 @@ fn lay_out(kernels: &Path, toolchain: &Path) -> Result<(), String> {
             }
         }
     }
-    // The compiler finds out where its own files really are: a link to the folder would not do. Other names for the
-    // same files are quick to make, where both places are on one disk.
+    // The compiler resolves the real paths of its own files, so a symbolic link to the folder would not do. Hard links
+    // are quick to make, if both places are on one disk.
     let toolkit = fixed.join("toolkit");
     fs::create_dir_all(&toolkit).map_err(at(&toolkit))?;
     for (part, hows) in [("bin", ["-rl", "-r"]), ("nvvm", ["-rl", "-r"]), ("include", ["-r", "-r"])] {
@@ -345,14 +346,14 @@ fn lay_out(kernels: &Path, toolchain: &Path) -> Result<(), String> {
             copy(&hows[1])
         })?;
     }
-    // Line tables name the time of each source file, so that has to be the same everywhere, too.
+    // Line tables contain the time of each source file, so it has to be the same everywhere, too.
     let places = ["bfs", "sssp", "apsp", "closure", "generated", "toolkit/include", "."];
     let mut touch = Command::new("find");
     touch.current_dir(fixed).args(places).args(["-not", "-path", "./toolkit/*", "-type", "f"]);
     output_of(touch.args(["-exec", "touch", "-d", "2000-01-01T00:00:00Z", "{}", "+"])).map(drop)
 }
 
-/// The files in a folder, in order; none if there is no such folder.
+/// The files in a folder, sorted; none if there is no such folder.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     if !folder.exists() {
         return Ok(Vec::new());
@@ -368,7 +369,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Creates the toolchain, unless it is there and what is pinned.
+/// Creates the toolchain, unless it exists with the pinned versions.
 fn install(folder: &Path) -> Result<PathBuf, String> {
     let mark = folder.join("pins");
     let pins = PINS.join("\n");
@@ -390,7 +391,7 @@ fn install(folder: &Path) -> Result<PathBuf, String> {
     Ok(toolkit)
 }
 
-/// The toolkit within an environment of Python.
+/// The toolkit within a Python environment.
 fn toolkit_in(folder: &Path) -> Option<PathBuf> {
     let folder = folder.canonicalize().ok()?;
     let pythons = fs::read_dir(folder.join("lib")).ok()?.filter_map(Result::ok);
@@ -398,7 +399,7 @@ fn toolkit_in(folder: &Path) -> Option<PathBuf> {
     toolkits.find(|toolkit| toolkit.join("bin/nvcc").is_file())
 }
 
-/// What a program prints, both streams one after the other; an error with that if it fails.
+/// The output of a program, both streams one after the other; if it fails, an error with that output.
 pub(crate) fn output_of(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("`{program}` can't be started: {error}"))?;
@@ -406,7 +407,7 @@ pub(crate) fn output_of(command: &mut Command) -> Result<String, String> {
     if output.status.success() { Ok(text.into_owned()) } else { Err(format!("`{program}` failed\n{text}")) }
 }
 
-/// Says at which path the system refused something.
+/// Adds the path to an error of the system.
 pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> String + use<> {
     let path = path.to_owned();
     move |error| format!("{}: {error}", path.display())
@@ -440,7 +441,7 @@ mod tests {
     fn what_the_compiler_made_is_compared_unpacked() {
         let folder = tempfile::tempdir().unwrap();
         let source = Source { path: "bfs/queue.cu".into(), image: "bfs_queue".into(), text: String::new() };
-        // Each entry with a header of 32 bytes and code that tells it from the others.
+        // Each entry has a header of 32 bytes and distinct code.
         let entry = |is: u32, target: u32, code: u32| {
             let header = [is, 32, 80_000, 0, 0, 0, 0, target].into_iter();
             header.chain((0..20_000).map(|word| word ^ code)).flat_map(u32::to_le_bytes).collect::<Vec<u8>>()

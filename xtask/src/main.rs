@@ -19,54 +19,54 @@ use clap::Parser;
 enum Chore {
     /// Run every fuzz target, one after another (needs a nightly toolchain and cargo-fuzz).
     Fuzz {
-        /// How long each target runs.
+        /// Seconds that each target runs.
         #[arg(long, default_value_t = 600)]
         seconds: u32,
-        /// Only these targets.
+        /// The targets to run [default: all].
         targets: Vec<String>,
     },
     /// Compile the CUDA kernels to the images that the library embeds, with a pinned toolchain that it installs itself.
     Kernels {
-        /// Compare with the images that are there, byte for byte, and change nothing.
+        /// Compare with the existing images, byte for byte, and change nothing.
         #[arg(long)]
         check: bool,
         /// A folder with the toolchain, a Python environment [default: `$WARPATH_CUDA_TOOLCHAIN`, else `.cuda`].
         #[arg(long)]
         toolchain: Option<PathBuf>,
     },
-    /// Count where `unsafe` is written, and compare with `xtask/unsafe.txt`.
+    /// Count `unsafe` in each file, and compare with `xtask/unsafe.txt`.
     UnsafeCount {
         /// Compare, and change nothing: the default.
         #[arg(long, conflicts_with = "write")]
         check: bool,
-        /// Write the table as it is to be.
+        /// Write the table anew.
         #[arg(long)]
         write: bool,
     },
-    /// Check that imports go one way, without circles, and that no file or function is too long (`xtask/structure.toml`).
+    /// Check that imports go one way, without circles, and the lengths of files and functions (`xtask/structure.toml`).
     Structure,
     /// Run tests of the library in Miri, which checks every access (needs a nightly toolchain with miri and rust-src).
     Miri {
-        /// Only tests with these in their names.
+        /// Run only tests with these strings in their names.
         filters: Vec<String>,
     },
     /// Run tests of the CPU engine under ThreadSanitizer, which finds races (needs a nightly toolchain with rust-src).
     ThreadSanitizer {
-        /// Only tests with these in their names.
+        /// Run only tests with these strings in their names.
         filters: Vec<String>,
     },
-    /// Run the models of where threads meet by hand, in every order in which these can run.
+    /// Run the loom models of hand-written synchronization, in every order in which the threads can run.
     Loom,
-    /// Put the command, the tests and a script in one folder, to be run on a machine with a GPU and without Rust.
+    /// Put the command, the tests and a script in one folder, to run on a machine with a GPU and without Rust.
     GpuArchive {
-        /// Where to.
+        /// The folder to write.
         #[arg(default_value = "target/gpu-archive")]
         directory: PathBuf,
     },
     /// Attack the command with damaged files, kills, races of writers, little memory, and files that change under it.
     ///
-    /// Prints for each program how many cases there were and how processes ended. A case that failed is told with its seed,
-    /// and its files are kept.
+    /// Prints for each program the number of cases and how the processes ended. Reports each failed case with its seed,
+    /// and keeps its files.
     #[cfg(unix)]
     Torture(torture::Options),
 }
@@ -101,7 +101,7 @@ fn root() -> &'static Path {
 fn fuzz(seconds: u32, targets: &[String]) -> Result<(), String> {
     let run = |arguments: &[&str]| {
         let mut command = Command::new("cargo");
-        // What threads of a pool keep for their end looks like a leak.
+        // The leak checker would report memory that pool threads keep until they end.
         command.current_dir(root()).args(["+nightly", "fuzz"]).args(arguments).env("ASAN_OPTIONS", "detect_leaks=0");
         command.output().map_err(|error| format!("cargo can't be started: {error}"))
     };

@@ -1,20 +1,20 @@
-//! How often `unsafe` is written, file by file, held to a table: one more is a decision that a reviewer sees.
+//! Counts `unsafe` in each file and compares the counts with a table: a reviewer sees every added one.
 //!
-//! Each file that has any also says on top what its `unsafe` relies on, in a paragraph that begins with `*Invariants.*`.
+//! Each file with `unsafe` also states at the top what it relies on, in a paragraph that begins with `*Invariants.*`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// The table: a line for each file, with its path and its number.
+/// The table: a line for each file, with its path and count.
 const TABLE: &str = "xtask/unsafe.txt";
-/// Where Rust is.
+/// The folders with Rust sources.
 const FOLDERS: [&str; 3] = ["crates", "fuzz", "xtask"];
-/// How the paragraph begins that says what `unsafe` relies on.
+/// The beginning of the paragraph that says what `unsafe` relies on.
 const INVARIANTS: &str = "//! *Invariants.*";
 
-/// Compares with the table, or writes it.
+/// Compares the counts with the table, or writes it.
 pub(crate) fn run(root: &Path, write: bool) -> Result<(), String> {
     let mut counts = BTreeMap::new();
     let mut silent = Vec::new();
@@ -60,7 +60,7 @@ fn parse(text: &str) -> Result<BTreeMap<String, usize>, String> {
     text.lines().enumerate().map(entry).collect()
 }
 
-/// What is not as the table has it.
+/// The differences between the counts and the table.
 fn differences(allowed: &BTreeMap<String, usize>, counts: &BTreeMap<String, usize>) -> Vec<String> {
     let names = allowed.keys().chain(counts.keys().filter(|name| !allowed.contains_key(*name)));
     let of = |table: &BTreeMap<String, usize>, name: &str| table.get(name).copied().unwrap_or(0);
@@ -86,7 +86,7 @@ fn each_file(root: &Path, folder: &Path, visit: &mut dyn FnMut(&str, &str)) -> R
     for entry in fs::read_dir(folder).map_err(|error| failed(folder, error))? {
         let path = entry.map_err(|error| failed(folder, error))?.path();
         if path.is_dir() {
-            // What is built has sources of others.
+            // Build folders contain other projects' sources.
             if path.file_name().is_some_and(|name| name != "target") {
                 each_file(root, &path, visit)?;
             }
@@ -99,7 +99,7 @@ fn each_file(root: &Path, folder: &Path, visit: &mut dyn FnMut(&str, &str)) -> R
     Ok(())
 }
 
-/// How often the keyword is in a Rust file, outside of comments and of text in quotes.
+/// The number of `unsafe` keywords in a Rust file, outside of comments and string literals.
 fn count(text: &str) -> usize {
     let text = text.as_bytes();
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
@@ -128,13 +128,13 @@ fn count(text: &str) -> usize {
     count
 }
 
-/// Behind the next place where this is.
+/// The position after the next occurrence of `what`.
 fn end_of(text: &[u8], from: usize, what: &[u8]) -> usize {
     let found = text[from..].windows(what.len()).position(|window| window == what);
     found.map_or(text.len(), |offset| from + offset + what.len())
 }
 
-/// Behind a comment that begins here; such comments nest.
+/// The position after the comment that begins here; such comments nest.
 fn after_comment(text: &[u8], mut at: usize) -> usize {
     let mut depth = 0;
     while at < text.len() {
@@ -148,7 +148,7 @@ fn after_comment(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Behind the quotation mark that ends the text that begins here.
+/// The position after the string literal that begins here.
 fn after_quoted(text: &[u8], mut at: usize) -> usize {
     while at < text.len() {
         match text[at] {
@@ -160,7 +160,8 @@ fn after_quoted(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Behind raw text, of which the signs before the quotation mark are here; a raw identifier has none.
+/// The position after a raw string, whose prefix before the quotation mark begins here; a raw identifier has no such
+/// mark.
 fn after_raw(text: &[u8], at: usize) -> usize {
     let signs = text[at..].iter().take_while(|&&byte| byte == b'#').count();
     if text.get(at + signs) != Some(&b'"') {
@@ -170,11 +171,11 @@ fn after_raw(text: &[u8], at: usize) -> usize {
     end_of(text, at + signs + 1, &end)
 }
 
-/// Behind a character such as `'"'`, or the sign that a lifetime begins with.
+/// The position after a character literal such as `'"'`, or after the quote that begins a lifetime.
 fn after_character_or_lifetime(text: &[u8], at: usize) -> usize {
     match text.get(at + 1) {
         Some(b'\\') => end_of(text, at + 3, b"'"),
-        // Characters have up to four bytes.
+        // A character has up to four bytes.
         Some(_) => (at + 2..=at + 5)
             .find(|&end| text.get(end) == Some(&b'\''))
             .filter(|&end| {
@@ -203,7 +204,7 @@ mod tests {
             ("\"unsafe", 0),
             ("'", 0),
         ] {
-            // A raw identifier is none of these, but nobody writes that.
+            // A raw identifier is no keyword, but nobody writes that.
             let expected = expected + usize::from(text.starts_with("r#unsafe"));
             assert_eq!(count(text), expected, "{text}");
         }

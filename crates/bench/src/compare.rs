@@ -1,34 +1,34 @@
 //! Two runs of the same suite held against each other: what became faster or slower beyond the noise.
 //!
 //! The noise of a row is half the distance between the quartiles of its repeats, as a share of the median. A change
-//! counts if it is greater than three times the noise of both runs together, and than a floor that single samples, and
-//! medians of a few, are not to be trusted below. Rows are compared on the same graph only: where a generator stood in for
-//! a dataset, or the scale was another one, a row is neither faster nor slower.
+//! counts if it exceeds three times the noise of both runs together, and a floor below which single samples and medians
+//! of a few are not reliable. Rows are compared on the same graph only: if a generator stood in for a dataset, or the
+//! scale differed, a row is neither faster nor slower.
 
 use std::fmt::Write;
 
 use crate::results::{Results, Row, Status};
 use crate::text;
 
-/// Changes below this share are never told.
+/// Changes below this share are never reported.
 const FLOOR: f64 = 0.05;
-/// The same where a row has a single sample for each source, so that nothing is known of its noise.
+/// The floor for a row with a single sample for each source, whose noise is unknown.
 const FLOOR_OF_SINGLE: f64 = 0.25;
-/// How many times the noise a change has to be.
+/// A change has to exceed the noise this many times.
 const TIMES_NOISE: f64 = 3.0;
 
-/// What became of a row.
+/// The change of a row between two runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// What tells it from others.
+    /// What identifies the row.
     pub key: String,
     /// How it changed.
     pub kind: Kind,
     /// The medians, before and after.
     pub medians: Option<(f64, f64)>,
-    /// How large a change has to be to count, as a share.
+    /// The share that a change has to exceed to count.
     pub threshold: f64,
-    /// What there is to say.
+    /// A remark for people.
     pub remark: String,
 }
 
@@ -41,7 +41,7 @@ pub enum Kind {
     Lost,
     /// It takes longer, beyond the noise.
     Slower,
-    /// It takes less, beyond the noise.
+    /// It takes less time, beyond the noise.
     Faster,
     /// The graphs of this name are not the same.
     OtherGraph,
@@ -83,7 +83,7 @@ pub fn changes(before: &Results, after: &Results) -> Vec<Change> {
     all
 }
 
-/// What there is to say of rows that are not of the same graph, if both were measured.
+/// The change of rows on different graphs, if both were measured.
 fn other_graph(before: &Row, after: &Row, remark: String) -> Option<Change> {
     before.median().and(after.median())?;
     Some(Change { key: after.key(), kind: Kind::OtherGraph, medians: None, threshold: 0.0, remark })
@@ -119,7 +119,7 @@ fn change(before: Option<&Row>, after: Option<&Row>) -> Option<Change> {
     }
 }
 
-/// How large a change of these rows has to be to count.
+/// The share that a change of these rows has to exceed to count.
 fn threshold(before: &Row, after: &Row) -> f64 {
     let of = |row: &Row| {
         let times = row.seconds.as_ref();
@@ -236,7 +236,7 @@ mod tests {
         let text_of = text(&before, &after);
         assert!(text_of.contains("ny.gr, not grid:5x2") && text_of.contains("1 not on the same graph"), "{text_of}");
         assert!(!text_of.contains("not comparable"), "{text_of}");
-        // A wrong answer is one on any graph.
+        // A wrong answer counts on any graph.
         after.rows[0].status = Status::Wrong;
         assert_eq!(changes(&before, &after)[0].kind, Kind::Broken);
     }

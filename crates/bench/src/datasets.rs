@@ -1,10 +1,10 @@
-//! Datasets that the papers used and that nobody can generate: where they come from, and which are here.
+//! Datasets that the papers used and that can't be generated: their sources, and which are present.
 //!
-//! A dataset is a file in the data folder (`--data`, `$WARPATH_DATA`), as its publisher has it or compressed otherwise.
-//! [`Dataset::get`] downloads it: to `FILE.partial`, which gets its name when it is whole, its checksum is right, and it can
-//! be read as a graph of as many vertices and edges as the table says, and which is removed otherwise. Its name is the one
-//! that is looked for, with the extension of the compression that what came has, so that it is found and read wherever it
-//! came from. Where no checksum is known, the one of what came is told, as not checked.
+//! A dataset is a file in the data folder (`--data`, `$WARPATH_DATA`), as published or in another compression.
+//! [`Dataset::get`] downloads it to `FILE.partial`. That file gets its final name once it is complete, its checksum is
+//! right, and it reads as a graph with the numbers of vertices and edges in the table; otherwise it is removed. The
+//! final name is the one that [`Dataset::find`] looks for, with the extension of the compression that was received,
+//! whatever its source. If no checksum is known, the received file's checksum is reported as unchecked.
 
 use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};
@@ -20,35 +20,35 @@ use warpath::{Control, Error, Graph, Plan, ReadOptions, Result};
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Dataset {
-    /// Its name here.
+    /// Its name in the table.
     pub name: String,
     /// What it is.
     pub title: String,
-    /// Who publishes it, and under which name.
+    /// Its publisher, and the name it has there.
     pub publisher: String,
-    /// Where the file is.
+    /// The address of the file.
     #[serde(default)]
     pub url: Option<String>,
-    /// Where to find it, if a program can't fetch it.
+    /// The web page to get it from, if a program can't download it.
     #[serde(default)]
     pub page: Option<String>,
     /// The SHA-256 of the file as it is downloaded.
     #[serde(default)]
     pub sha256: Option<String>,
-    /// The SHA-256 of the text in it.
+    /// The SHA-256 of its unpacked text.
     #[serde(default)]
     pub sha256_text: Option<String>,
     files: Vec<FileName>,
-    /// Whether an edge goes both ways, where the format does not tell.
+    /// Whether an edge goes both ways, if the format does not say.
     #[serde(default)]
     pub undirected: Option<bool>,
-    /// How many vertices its publisher says.
+    /// The number of vertices that its publisher states.
     pub vertices: u64,
-    /// How many lines with an edge or arc.
+    /// The number of lines with an edge or arc.
     pub edges: u64,
 }
 
-/// A name to look for, and in what that file is not the published one.
+/// A file name to look for, and how that file differs from the published one.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 enum FileName {
@@ -65,16 +65,16 @@ impl FileName {
     }
 }
 
-/// A dataset's file that is here.
+/// A dataset's local file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The file.
     pub path: PathBuf,
-    /// In what it is not the published one.
+    /// How it differs from the published one.
     pub differs: Option<String>,
 }
 
-/// What came of a download.
+/// The result of a download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Downloaded {
     /// The file.
@@ -83,7 +83,7 @@ pub struct Downloaded {
     pub bytes: u64,
     /// The SHA-256 of the file.
     pub sha256: String,
-    /// Whether that, or the one of the text in it, was known and compared.
+    /// Whether the file's checksum, or its text's, was known and compared.
     pub checked: bool,
 }
 
@@ -94,7 +94,7 @@ pub fn all() -> Vec<Dataset> {
         dataset: Vec<Dataset>,
     }
     let table: std::result::Result<Table, _> = toml::from_str(include_str!("../datasets.toml"));
-    // The file is part of the program, and a test reads it.
+    // The table is part of the program, and a test reads it.
     table.map(|table| table.dataset).unwrap_or_default()
 }
 
@@ -124,7 +124,7 @@ impl Dataset {
         None
     }
 
-    /// The name of the file that a download makes, but for the extension of its compression.
+    /// The name of a downloaded file, without the extension of its compression.
     pub fn file_name(&self) -> &str {
         let published = self.url.as_deref().and_then(|url| url.rsplit('/').next());
         let name = published.unwrap_or(self.files[0].parts().0);
@@ -141,7 +141,7 @@ impl Dataset {
         }
     }
 
-    /// In what a graph is not the published one, as far as numbers of vertices and edges tell.
+    /// How a graph differs from the published one, judged by its numbers of vertices and edges.
     pub(crate) fn difference(&self, graph: &Graph, is_published: bool) -> Option<String> {
         let count = |what: &str, found: u64, published: u64| {
             (found != published).then(|| format!("it has {found} {what}, the published one {published}"))
@@ -154,8 +154,8 @@ impl Dataset {
     ///
     /// # Errors
     ///
-    /// If there is no address, nobody answers, the connection ends too soon or keeps silent, the checksum is another one,
-    /// what came is not the graph of the table, or the file can't be written.
+    /// If there is no address, nobody answers, the connection ends too soon or goes silent, the checksum differs, the
+    /// file is not the graph of the table, or it can't be written.
     pub fn get(&self, folder: &Path, from: Option<&str>, control: &Control) -> Result<Downloaded> {
         let Some(url) = from.or(self.url.as_deref()) else {
             let page = self.page.as_deref().unwrap_or("its publisher");
@@ -169,7 +169,7 @@ impl Dataset {
         self.download(url, folder, PATIENCE, control)
     }
 
-    /// Fails unless what came is the graph of the table. Files that are not published as such, but behind a page, come with
+    /// Fails unless the file is the graph of the table. Files that are not published directly, but behind a page, have
     /// other numbers of lines.
     fn check(&self, url: &str, name: &str, bytes: Vec<u8>, control: &Control) -> Result<()> {
         if is_web_page(&bytes) {
@@ -186,11 +186,11 @@ impl Dataset {
     }
 }
 
-/// Whether text, perhaps in a gzip, begins as web pages do, and no graph does.
+/// Whether text, perhaps in a gzip, begins like a web page and unlike any graph.
 fn is_web_page(bytes: &[u8]) -> bool {
     let mut front = Vec::new();
     if bytes.starts_with(&[0x1f, 0x8b]) {
-        // Where that is damaged, reading it as a graph says so.
+        // If the gzip is damaged, reading it as a graph reports that.
         let _ = flate2::read::MultiGzDecoder::new(bytes).take(1 << 10).read_to_end(&mut front);
     } else {
         front.extend_from_slice(&bytes[..bytes.len().min(1 << 10)]);
@@ -200,14 +200,14 @@ fn is_web_page(bytes: &[u8]) -> bool {
     ["<!doctype", "<html", "<head", "<?xml"].into_iter().any(begins)
 }
 
-/// What the names of packed files end in.
+/// The extensions of packed files.
 const EXTENSIONS: [&str; 4] = [".gz", ".zst", ".bz2", ".xz"];
 
-/// What the name of a file ends in that begins like this.
+/// The extension for a file that begins with this content.
 ///
 /// # Errors
 ///
-/// What is to be done with an archive, which is no single file.
+/// What to do with an archive, which is not a single file.
 fn extension(content: &[u8]) -> std::result::Result<&'static str, &'static str> {
     match content {
         [0x1f, 0x8b, ..] => Ok(".gz"),
@@ -219,12 +219,12 @@ fn extension(content: &[u8]) -> std::result::Result<&'static str, &'static str> 
     }
 }
 
-/// How long a server may keep silent.
+/// How long a server may stay silent.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Dataset {
-    /// Downloads the file and checks it; its name has the extension of its compression added. `patience` is how long the
-    /// server may keep silent.
+    /// Downloads the file and checks it; its name gets the extension of its compression. `patience` is how long the
+    /// server may stay silent.
     fn download(&self, url: &str, folder: &Path, patience: Duration, control: &Control) -> Result<Downloaded> {
         let (sha256, sha256_text) = (self.sha256.as_deref(), self.sha256_text.as_deref());
         let failed = |what: String| Error::io(url, std::io::Error::other(what));
@@ -233,9 +233,9 @@ impl Dataset {
             .timeout_connect(Some(patience))
             .timeout_recv_response(Some(patience))
             .timeout_per_read(Some(patience))
-            // What is published over an encrypted connection comes over one, wherever the server sends us.
+            // A file published over an encrypted connection is fetched over one, wherever the server redirects.
             .https_only(url.starts_with("https:"))
-            // The file as it is, whatever the server would like to unpack.
+            // Get the file as published, without an encoding that the server adds.
             .accept_encoding("identity")
             .build()
             .into();
@@ -253,7 +253,7 @@ impl Dataset {
             Ok(()) => failed(format!("cut off after {bytes} bytes: {error}")),
             Err(interrupted) => interrupted,
         };
-        // What it is packed with is in its first bytes.
+        // The first bytes tell the compression.
         const TELLING: usize = 6;
         let mut count = 0;
         while count < TELLING {
@@ -306,7 +306,7 @@ fn expect(url: &str, known: Option<&str>, found: impl FnOnce() -> Result<String>
     Err(Error::NotVerified(format!("{url} has the SHA-256 {found} instead of {known}; nothing was kept")))
 }
 
-/// The SHA-256 of what is in a stream, unpacked if it is a gzip.
+/// The SHA-256 of a stream's content, unpacked if it is a gzip.
 fn sha256_of_text(stream: &mut dyn Read) -> std::io::Result<String> {
     let mut stream = std::io::BufReader::with_capacity(1 << 16, stream);
     let is_packed = stream.fill_buf()?.starts_with(&[0x1f, 0x8b]);
@@ -331,7 +331,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers one request with these bytes and closes the connection.
+    /// Starts a server that answers one request with these bytes and closes the connection.
     fn server(answer: Vec<u8>) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -350,7 +350,7 @@ mod tests {
 
     const TEXT: &[u8] = b"0 1\n1 2\n";
 
-    /// The dataset whose file is that text.
+    /// A dataset whose file is that text.
     fn dataset() -> Dataset {
         Dataset {
             name: "small".into(),
@@ -520,7 +520,7 @@ mod tests {
     #[test]
     fn a_server_that_keeps_silent_can_be_interrupted() {
         let folder = tempfile::tempdir().unwrap();
-        // One says nothing, the other no more than the beginning.
+        // One server sends nothing, the other only the beginning.
         for begun in [Vec::new(), answer(1000, TEXT)] {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             let url = format!("http://{}/graph.txt", listener.local_addr().unwrap());
@@ -573,7 +573,7 @@ mod tests {
             warpath::write(&graph, &packed).unwrap();
             let content = std::fs::read(&packed).unwrap();
             std::fs::remove_file(&packed).unwrap();
-            // The publisher of one has it as a gzip; the other can't be fetched by a program.
+            // The first dataset is published as a gzip; a program can't download the second.
             for dataset in [&dataset(), &by_hand] {
                 let got = get(dataset, folder.path(), &content).unwrap();
                 assert_eq!(got.path, folder.path().join(format!("graph.txt{extension}")));

@@ -1,7 +1,7 @@
-//! Answers in a few numbers, so that those of two programs can be compared without keeping both.
+//! Digests of answers: a few numbers that let two programs' answers be compared without keeping both.
 //!
-//! A digest depends on every distance and its place, not on the type it is kept in, nor on the order in which rows come:
-//! each row is hashed on its own with its number, and the hashes are added up.
+//! A digest depends on every distance and its place, not on the type that holds it, nor on the order of the rows: each
+//! row is hashed on its own with its number, and the hashes are added up.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use warpath::graph::{Distance, Distances};
 use warpath::problems::{DistanceMatrix, DistanceSum, Reachability, RowBlock, RowSink, TableShape};
 use warpath::{Plan, Result, ShortestPathTree};
 
-/// What an answer is, in a few numbers.
+/// An answer in a few numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digest {
     /// Vertices or pairs reached.
@@ -18,12 +18,12 @@ pub struct Digest {
     pub sum: String,
     /// The greatest distance.
     pub greatest: Option<String>,
-    /// A hash of all distances in hexadecimal; `None` for a program that only tells the sum.
+    /// A hash of all distances in hexadecimal; `None` for a program that only reports the sum.
     pub hash: Option<String>,
 }
 
 impl Digest {
-    /// Of a search.
+    /// The digest of a search.
     pub fn of_tree(tree: &ShortestPathTree) -> Self {
         let distances = tree.distances();
         Digest {
@@ -34,7 +34,7 @@ impl Digest {
         }
     }
 
-    /// Of a search by another program.
+    /// The digest of a search by another program.
     pub fn of_distances(distances: &Distances) -> Self {
         let found: Vec<Distance> = (0..distances.len()).filter_map(|index| distances.get(index)).collect();
         let float = found.iter().any(|distance| matches!(distance, Distance::Single(_) | Distance::Double(_)));
@@ -52,7 +52,7 @@ impl Digest {
         }
     }
 
-    /// Of a table of distances.
+    /// The digest of a table of distances.
     pub fn of_matrix(matrix: &DistanceMatrix) -> Self {
         Digest {
             reached: matrix.finite_pairs(),
@@ -62,7 +62,8 @@ impl Digest {
         }
     }
 
-    /// Of a closure: of every pair on graphs of a few thousand vertices, of how many each vertex reaches beyond.
+    /// The digest of a closure: of every pair on graphs of a few thousand vertices; on larger ones, of how many
+    /// vertices each vertex reaches.
     ///
     /// # Errors
     ///
@@ -80,13 +81,13 @@ impl Digest {
         Ok(Digest { reached: pairs, sum: pairs.to_string(), greatest: None, hash: Some(hexadecimal(hash)) })
     }
 
-    /// Whether both are of the same answer, as far as both tell.
+    /// Whether both describe the same answer, as far as both have the numbers.
     pub fn agrees_with(&self, other: &Digest) -> bool {
         let hashes = self.hash.is_none() || other.hash.is_none() || self.hash == other.hash;
         hashes && self.reached == other.reached && self.sum == other.sum
     }
 
-    /// What sets two answers apart, for people.
+    /// How two answers differ, for people.
     pub fn difference(&self, expected: &Digest) -> String {
         if self.reached != expected.reached {
             format!("{} reached instead of {}", self.reached, expected.reached)
@@ -121,7 +122,7 @@ fn word(distance: Option<Distance>) -> u64 {
         None => u64::MAX,
         Some(Distance::Unsigned(value)) => value,
         Some(Distance::Signed(value)) => value as u64,
-        // An integer is the same whatever it is kept in.
+        // An integer hashes the same in every type.
         Some(distance) => {
             let value = distance.to_f64();
             if value.fract() == 0.0 && value.abs() < 9e15 { value as i64 as u64 } else { value.to_bits() }
@@ -148,7 +149,7 @@ fn hash_row(distances: &Distances, start: usize, columns: usize, number: usize) 
     (0..columns.div_ceil(PIECE)).into_par_iter().map(piece).reduce(|| 0, u64::wrapping_add)
 }
 
-/// Makes a digest of rows that are not kept.
+/// Digests rows without keeping them.
 #[derive(Debug, Default)]
 pub(crate) struct DigestSink {
     pub(crate) hash: u64,
@@ -176,7 +177,7 @@ impl RowSink for DigestSink {
 }
 
 impl DigestSink {
-    /// The digest, with what else is known of the table.
+    /// The digest, completed from the table's summary.
     pub(crate) fn digest(&self, summary: &warpath::problems::ApspSummary) -> Digest {
         Digest {
             reached: summary.finite_pairs(),

@@ -1,9 +1,10 @@
-//! Making the graphs of a suite: from a dataset if it is there, from a generator otherwise, or from arcs in the suite.
+//! Makes the graphs of a suite: from a dataset if it is present, otherwise from a generator, or from arcs in the suite.
 //!
-//! Beside the library's generators there are two. `layers:VERTICES,levels=LEVELS` is a small directed graph of which a
-//! breadth-first search from vertex 0 takes so many levels. `random:VERTICES,edges=EDGES`, the uniform random graph on any number of
-//! vertices that the papers use: undirected, without loops. Where all pairs can be gone through, exactly so many edges
-//! are chosen, every set of them as likely as any other; else pairs are drawn one by one, and those drawn twice are one.
+//! Two generators are added to the library's. `layers:VERTICES,levels=LEVELS` is a small directed graph on which a
+//! breadth-first search from vertex 0 has this many levels. `random:VERTICES,edges=EDGES` is the uniform random graph
+//! of the papers on any number of vertices: undirected, without loops. If all pairs can be enumerated, exactly this
+//! many edges are chosen, every set of them equally likely; otherwise pairs are drawn one by one, and repeated pairs
+//! merge.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,19 +20,19 @@ use crate::datasets;
 use crate::results::GraphFacts;
 use crate::suite::{Experiment, GraphEntry};
 
-/// A graph, and what there is to say of it.
+/// A graph, and what is known about it.
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) graph: Arc<Graph>,
     pub(crate) origin: String,
     pub(crate) stand_in: Option<String>,
     pub(crate) load_seconds: f64,
-    /// Whether it is the small one of a quick run.
+    /// Whether it is the small graph of a quick run.
     small: bool,
     components: Components,
 }
 
-/// How graphs are to be made.
+/// How to make graphs.
 #[derive(Debug, Clone)]
 pub(crate) struct Making<'a> {
     pub(crate) quick: bool,
@@ -76,7 +77,7 @@ impl Making<'_> {
             if let Some(file) = self.data.and_then(|folder| dataset.find(folder)) {
                 let graph = dataset.options(self.control).read(&file.path)?;
                 let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                // Those behind a page, and those of other publishers, come with other numbers of lines.
+                // Files behind a page, and files of other publishers, have other numbers of lines.
                 let is_published = dataset.url.is_some() && name.starts_with(dataset.file_name());
                 let differs = file.differs.or_else(|| dataset.difference(&graph, is_published));
                 let graph = match entry.among_first {
@@ -115,7 +116,7 @@ fn weighted(graph: Graph, range: &str) -> Result<Graph> {
     graph.with_random_weights(low, high, DEFAULT_SEED)
 }
 
-/// The arcs of this weight among the first so many vertices in the order of their numbers; their weights are dropped.
+/// The arcs of this weight among the `first` vertices with the smallest numbers; their weights are dropped.
 fn among_first(graph: &Graph, first: u32, weight: i64) -> Result<Graph> {
     let mut order: Vec<(u64, VertexId)> =
         (0..graph.vertices() as VertexId).map(|v| (graph.name(v).parse().unwrap_or(u64::MAX), v)).collect();
@@ -131,7 +132,7 @@ fn among_first(graph: &Graph, first: u32, weight: i64) -> Result<Graph> {
     GraphBuilder::new().vertices(vertices.into()).build_from(edges)
 }
 
-/// `VERTICES,edges=EDGES`.
+/// The graph of `VERTICES,edges=EDGES`.
 fn random(size: &str) -> Result<Graph> {
     let bad = || Error::invalid(format!("`random:{size}` is not of the form random:VERTICES,edges=EDGES"));
     let (vertices, edges) = size.split_once(",edges=").ok_or_else(bad)?;
@@ -146,8 +147,8 @@ fn random(size: &str) -> Result<Graph> {
     builder.self_loops(SelfLoops::Drop).build(lists)
 }
 
-/// `VERTICES,levels=LEVELS`: each vertex but the first has an arc from one of the level before, and one to itself or an
-/// earlier vertex.
+/// The graph of `VERTICES,levels=LEVELS`: each vertex but the first has an arc from a vertex of the level before, and
+/// one to itself or an earlier vertex.
 fn layers(size: &str) -> Result<Graph> {
     let bad = || Error::invalid(format!("`layers:{size}` is not of the form layers:VERTICES,levels=LEVELS"));
     let (vertices, levels) = size.split_once(",levels=").ok_or_else(bad)?;
@@ -181,7 +182,8 @@ fn below(number: u64, limit: u64) -> u64 {
     ((u128::from(number) * u128::from(limit)) >> 64) as u64
 }
 
-/// Every pair is taken with the chance that leaves all sets of this size as likely (selection sampling, Knuth 3.4.2).
+/// Takes every pair with the probability that makes all sets of this size equally likely (selection sampling, Knuth
+/// 3.4.2).
 fn chosen(vertices: u32, edges: u64, pairs: u64) -> EdgeList<Unit> {
     let mut list = EdgeList::new();
     let (mut left, mut wanted) = (pairs, edges);
@@ -209,7 +211,7 @@ fn drawn(vertices: u32, edges: u64) -> Vec<EdgeList<Unit>> {
 }
 
 impl Made {
-    /// The sources of an experiment: those it names, or so many spread over the largest component.
+    /// The sources of an experiment: those it names, or at most `most` spread over the largest component.
     pub(crate) fn sources(&self, experiment: &Experiment, most: usize) -> Result<Vec<VertexId>> {
         if let Some(names) = &experiment.from {
             let named: Vec<VertexId> = names.iter().filter_map(|name| self.graph.vertex(name).ok()).collect();
@@ -230,7 +232,7 @@ impl Made {
         Ok((0..count).map(|index| members[index * members.len() / count]).collect())
     }
 
-    /// The first source that experiments take on this graph where they do not say.
+    /// The first source on this graph of experiments that name none.
     pub(crate) fn first_source(&self) -> Option<VertexId> {
         let largest = self.components.largest().ok()??;
         let in_largest = |v: &VertexId| self.components.of[*v as usize] == largest;
@@ -238,7 +240,7 @@ impl Made {
         vertices().find(|&v| self.graph.degree(v) > 0).or_else(|| vertices().next())
     }
 
-    /// What is written of it; `frontiers` are the sizes of levels.
+    /// The facts recorded about it; `frontiers` are the sizes of levels.
     pub(crate) fn facts(&self, entry: &GraphEntry, frontiers: Vec<u64>) -> GraphFacts {
         let graph = &self.graph;
         let mut degrees = vec![0_u64; 65];
@@ -324,7 +326,7 @@ mod tests {
         let path = folder.path().join("x.txt");
         std::fs::write(&path, text).unwrap();
         let graph = among_first(&warpath::read(&path).unwrap(), 3, 1).unwrap();
-        // 2, 5 and 9 are 0, 1 and 2.
+        // Vertices 2, 5 and 9 become 0, 1 and 2.
         let edges: Vec<_> = graph.edges().map(|(u, v, _)| (u, v)).collect();
         assert_eq!(edges, [(0, 2), (1, 0), (1, 2)]);
     }

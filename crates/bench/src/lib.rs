@@ -1,4 +1,4 @@
-//! The papers' tables and figures, the peers, and one report that people look at.
+//! Repeats the papers' tables and figures, compares with peers, and makes one report for people.
 //!
 //! ```
 //! use warpath::{Control, Engine};
@@ -23,9 +23,9 @@
 //! # Ok::<(), warpath::Error>(())
 //! ```
 //!
-//! A run goes from [`suite`] (what is to be measured) over `graphs` and `measure` (the clocks; every answer compared) to
-//! [`results`] (`results.jsonl`), of which [`tables`] and [`report`] are made, and which [`compare`] holds against those
-//! of another run. [`peers`] are other programs, [`datasets`] are graphs that nobody can generate.
+//! A run goes from [`suite`] (what to measure) through `graphs` and `measure` (the clocks; every answer compared) to
+//! [`results`] (`results.jsonl`). From these come [`tables`] and [`report`], and [`compare`] compares two runs.
+//! [`peers`] are other programs, [`datasets`] are graphs that can't be generated.
 
 pub mod compare;
 pub mod datasets;

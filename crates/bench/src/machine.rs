@@ -5,12 +5,12 @@ use std::time::Instant;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// What there is to say of a machine and of the program that ran on it.
+/// The facts about a machine and the program that ran on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     /// The model of the processor.
     pub processor: String,
-    /// How many threads it runs at once.
+    /// The number of threads it runs at once.
     pub threads: usize,
     /// Bytes of memory.
     pub memory_bytes: u64,
@@ -18,7 +18,7 @@ pub struct Machine {
     pub system: String,
     /// The GPUs.
     pub gpus: Vec<Gpu>,
-    /// Why there is none.
+    /// Why there is no GPU.
     pub no_gpu: Option<String>,
     /// Warpath's version.
     pub version: String,
@@ -31,7 +31,7 @@ pub struct Machine {
 /// A GPU.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gpu {
-    /// The engine that it is, such as `cuda:0`.
+    /// The engine that uses it, such as `cuda:0`.
     pub engine: String,
     /// The name.
     pub name: String,
@@ -39,7 +39,7 @@ pub struct Gpu {
     pub memory_bytes: u64,
     /// Compute capability.
     pub capability: String,
-    /// The driver: its version, if the system tells it, and the CUDA that it is for.
+    /// The driver: its version, if the system reports it, and the CUDA version that it supports.
     pub driver: String,
 }
 
@@ -121,20 +121,20 @@ fn processor() -> String {
     text.lines().find_map(named).unwrap_or_else(|| std::env::consts::ARCH.to_owned())
 }
 
-/// What a chip can do at best: what achieved rates are held against.
+/// The best that a chip can do, with which achieved rates are compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ceiling {
     /// `cpu` or `cuda`.
     pub engine: String,
-    /// What is counted, as in [`Work`].
+    /// The unit, as in [`Work`].
     pub work: Work,
-    /// So many a second.
+    /// The number per second.
     pub per_second: f64,
-    /// How it is known.
+    /// How the number is known.
     pub source: String,
 }
 
-/// What the work of an algorithm is counted in.
+/// The unit of an algorithm's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Work {
@@ -144,14 +144,14 @@ pub enum Work {
     WeightedArcs,
     /// Minima of sums of 16-bit integers, two at once: dense all-pairs shortest paths, n^3 of them.
     Relaxations,
-    /// The same of 32-bit integers.
+    /// Minima of sums of 32-bit integers.
     WideRelaxations,
     /// Pairs of bits: closure, n^3 of them.
     BitPairs,
 }
 
 impl Work {
-    /// For people.
+    /// The unit in words.
     pub fn text(self) -> &'static str {
         match self {
             Work::Arcs => "arcs",
@@ -163,8 +163,8 @@ impl Work {
     }
 }
 
-/// What the chips of this machine can do: the memory of the CPU, measured now; for GPUs that are known, what was measured
-/// on one of their kind.
+/// The ceilings of this machine's chips: the CPU's memory, measured now; for known GPUs, measurements of the same
+/// model.
 pub(crate) fn ceilings(machine: &Machine) -> Vec<Ceiling> {
     let bandwidth = read_bandwidth();
     let cpu = |work, bytes: f64| Ceiling {
@@ -190,7 +190,7 @@ pub(crate) fn ceilings(machine: &Machine) -> Vec<Ceiling> {
     all
 }
 
-/// Bytes a second that all threads together read, front to back, of an array that no cache holds.
+/// The bytes per second at which all threads together read, front to back, an array that no cache holds.
 fn read_bandwidth() -> f64 {
     const WORDS: usize = 1 << 25;
     let array = vec![1_u64; WORDS];

@@ -1,20 +1,20 @@
-//! Measuring one case: the clocks, the repeats, and the comparison of every answer before its time counts.
+//! Measures one case: the clocks, the repeats, and the comparison of every answer before its time counts.
 //!
 //! The rules, which `docs/bench.md` explains:
 //!
-//! - A search's time is that of the solve: from a prepared graph to final distances. Loading the graph is timed once a
-//!   graph, preparing (threads, upload, transposing) once a case, downloading apart.
-//! - On a GPU the clock is the device's own, by events, where the algorithm has it and predecessors are not asked for;
-//!   otherwise the host's. The row says which.
-//! - An answer that came from fewer devices than the case names has no time either: what one GPU does is not shown as
-//!   what two do.
-//! - Searches to warm up come first, from the first source, untimed; then so many repeats from each source.
-//! - Every answer is digested and compared with the reference before its time counts. One that is not right ends the
-//!   case, and the row has no time.
+//! - A search's time is the time of the solve: from a prepared graph to final distances. Loading the graph is timed
+//!   once per graph, preparing (threads, upload, transposing) once per case, downloading separately.
+//! - On a GPU the clock is the device's own, by events, if the algorithm provides it and predecessors are not asked
+//!   for; otherwise it is the host's. The row says which.
+//! - An answer from fewer devices than the case names has no time either: a row for two GPUs never shows the work of
+//!   one.
+//! - Warm-up searches come first, from the first source, untimed; then come the repeats from each source.
+//! - Every answer is digested and compared with the reference before its time counts. A wrong answer ends the case, and
+//!   the row has no time.
 //! - The reference is the CPU's textbook algorithm, and is itself checked: by its certificate, or, for tables too large
-//!   for that, by rows found by single searches.
-//! - A search that takes longer than the limit is cancelled, and the row is a timeout. Once the budget of the case is
-//!   used up, no further search begins, except that each case has one.
+//!   for that, against rows computed by single searches.
+//! - A search that exceeds the limit is cancelled, and the row is a timeout. Once the budget of the case is used up, no
+//!   further search begins, except that each case has one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,13 +30,13 @@ use crate::digest::{Digest, DigestSink};
 use crate::results::{Clock, Spread, Status, Times};
 use crate::suite::{Case, Limits};
 
-/// How far a case has come within its time: a handle that ends searches that take too long, and all when the user says so.
+/// Ends searches of a case that take too long, and all of them when the user cancels.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    /// What searches are given.
+    /// The handle given to searches.
     pub(crate) control: Control,
     begun: Instant,
-    /// Milliseconds from the beginning to the end of the search that runs; `u64::MAX` if none does.
+    /// The deadline of the running search, in milliseconds since the beginning; `u64::MAX` if no search runs.
     deadline: Arc<AtomicU64>,
     late: Arc<AtomicBool>,
     over: Arc<AtomicBool>,
@@ -44,7 +44,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// A watch that ends what runs when `user` is cancelled.
+    /// A watch that ends the running search when `user` is cancelled.
     pub(crate) fn new(user: &Control) -> Self {
         const NAP: Duration = Duration::from_millis(10);
         let (control, user, begun) = (Control::new(), user.clone(), Instant::now());
@@ -67,7 +67,7 @@ impl Watch {
         Watch { control, begun, deadline, late, over, thread: Some(thread) }
     }
 
-    /// Runs one search, which may take so many seconds.
+    /// Runs one search, which may take this many seconds.
     pub(crate) fn allow<T>(&self, seconds: f64, search: impl FnOnce() -> Result<T>) -> Result<T> {
         let end = self.begun.elapsed().as_secs_f64() + seconds;
         self.deadline.store((end * 1e3) as u64, Ordering::Relaxed);
@@ -76,7 +76,7 @@ impl Watch {
         result
     }
 
-    /// Whether a search took too long, rather than that the user ended it.
+    /// Whether a search took too long, and was not ended by the user.
     pub(crate) fn is_late(&self) -> bool {
         self.late.load(Ordering::Relaxed)
     }
@@ -87,13 +87,13 @@ impl Drop for Watch {
         self.over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // It can't panic, and if it did, nothing would be lost.
+            // The thread can't panic, and if it did, nothing would be lost.
             let _ = thread.join();
         }
     }
 }
 
-/// A case that was carried out, or as far as that went.
+/// A case that was measured, completely or in part.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) status: Status,
@@ -108,7 +108,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// A case that has no times.
+    /// The outcome of a case without times.
     pub(crate) fn without_times(status: Status, detail: impl Into<String>) -> Self {
         Outcome {
             status,
@@ -134,22 +134,22 @@ pub(crate) struct Task<'a> {
     pub(crate) control: &'a Control,
 }
 
-/// One answer and what it took.
+/// One answer and the times it took.
 struct Solved {
     digest: Digest,
     report: Report,
 }
 
-/// The right answers on one graph, found when they are first needed.
+/// The reference answers on one graph, computed when first needed.
 #[derive(Debug, Default)]
 pub(crate) struct References {
     digests: HashMap<(Problem, Option<VertexId>), Digest>,
-    /// How many vertices each level of a breadth-first search from the first source has.
+    /// The number of vertices in each level of a breadth-first search from the first source.
     pub(crate) frontiers: Vec<u64>,
 }
 
 impl References {
-    /// The right answer.
+    /// The reference answer.
     pub(crate) fn get(&mut self, task: &Task<'_>, source: Option<VertexId>, watch: &Watch) -> Result<Digest> {
         let key = (task.problem, source);
         if let Some(digest) = self.digests.get(&key) {
@@ -177,7 +177,7 @@ impl References {
     }
 }
 
-/// Finds an answer by a textbook algorithm, and checks it.
+/// Computes an answer by a textbook algorithm, and checks it.
 fn reference(graph: &Arc<Graph>, problem: Problem, source: Option<VertexId>, control: &Control) -> Result<Digest> {
     let solver = Solver::builder(graph.clone()).engine(Engine::Cpu).control(control.clone()).open()?;
     match (problem, source) {
@@ -204,7 +204,7 @@ fn reference(graph: &Arc<Graph>, problem: Problem, source: Option<VertexId>, con
     }
 }
 
-/// Compares some rows of what the CPU takes for all-pairs shortest paths with single searches.
+/// Checks some rows of the CPU's all-pairs shortest paths against single searches.
 fn check_rows(solver: &Solver) -> Result<()> {
     const ROWS: usize = 8;
     let graph = solver.graph();
@@ -222,7 +222,7 @@ fn check_rows(solver: &Solver) -> Result<()> {
     Ok(())
 }
 
-/// The whole table, kept if it is not too large, else row by row.
+/// Solves for the whole table: keeps it if it is not too large, otherwise digests it row by row.
 fn all_pairs(solver: &Solver, request: Apsp) -> Result<Solved> {
     const KEPT: u64 = 8 << 30;
     let cells = (solver.graph().vertices() as u64).pow(2);
@@ -258,7 +258,7 @@ fn solve(solver: &Solver, task: &Task<'_>, source: Option<VertexId>) -> Result<S
     }
 }
 
-/// What the clocks said of one search.
+/// The clocks' readings for one search.
 struct Reading {
     clock: Clock,
     solve: f64,
@@ -269,7 +269,7 @@ fn read_clocks(solved: &Solved, task: &Task<'_>) -> Reading {
     let seconds = solved.report.seconds;
     let host = seconds.solve + seconds.predecessors;
     let counted = |name: &str| solved.report.statistics.iter().find(|(counter, _)| *counter == name).map(|(_, n)| *n);
-    // Rejaud's algorithm has the times of its two parts instead.
+    // Rejaud's algorithm reports the times of its two parts instead.
     let parts = || Some(counted("filter_nanoseconds")? + counted("compute_nanoseconds")?);
     match counted("device_nanoseconds").or_else(parts) {
         Some(nanoseconds) if !task.case.experiment.predecessors => {
@@ -279,7 +279,7 @@ fn read_clocks(solved: &Solved, task: &Task<'_>) -> Reading {
     }
 }
 
-/// Carries a case out with one of Warpath's engines.
+/// Measures a case with one of Warpath's engines.
 pub(crate) fn measure(task: &Task<'_>, engine: Engine, references: &mut References) -> Result<Outcome> {
     let watch = Watch::new(task.control);
     match attempt(task, engine, references, &watch) {
@@ -316,7 +316,7 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
     let mut warm_ups = task.case.experiment.warm_ups;
     let mut used_up = false;
     'sources: for (index, &source) in sources.iter().enumerate() {
-        // Three times as long: the textbook's algorithm may be the slowest of all.
+        // Three times the limit: the textbook algorithm may be the slowest of all.
         let expected = watch.allow(3.0 * task.limits.timeout, || references.get(task, source, watch));
         let expected = match expected {
             Err(Error::Interrupted) if watch.is_late() => {
@@ -348,7 +348,7 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
             let reading = read_clocks(&solved, task);
             let report = solved.report;
             last = Some((reading.clock, report.algorithm, report.engine, report.device_bytes));
-            // A search that uses up the budget at once is not done again just to be warm.
+            // If one search uses up the budget, it is not repeated just to warm up.
             if index == 0 && warm_ups > 0 && spent < task.limits.budget {
                 warm_ups -= 1;
                 continue;
@@ -392,7 +392,7 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
     })
 }
 
-/// What there is to say if another engine ran, or fewer devices, than was asked for.
+/// A remark if another engine, or fewer devices, ran than the case asked for.
 fn elsewhere(asked: &Engine, ran: &str) -> Option<String> {
     match (asked, ran.parse()) {
         (Engine::Auto, _) => None,
@@ -405,7 +405,7 @@ fn elsewhere(asked: &Engine, ran: &str) -> Option<String> {
     }
 }
 
-/// The outcome if a search has no time that counts: an experiment of the lab, a wrong answer, or one of another engine.
+/// The outcome if a search has no valid time: an experiment of the lab, a wrong answer, or another engine's answer.
 fn nothing_to_time(
     task: &Task<'_>,
     engine: &Engine,
@@ -424,7 +424,7 @@ fn nothing_to_time(
     elsewhere(engine, &solved.report.engine).map(|detail| untimed(solved, Status::Unavailable, detail))
 }
 
-/// The outcome of a case that ended with a search, and has no times.
+/// The outcome of a case without times that ended with this search.
 fn untimed(solved: &Solved, status: Status, detail: String) -> Outcome {
     let mut outcome = Outcome::without_times(status, detail);
     outcome.algorithm = Some(solved.report.algorithm.clone());
@@ -558,7 +558,7 @@ mod tests {
         let control = Control::new();
         control.cancel();
         let result = run(&suite("bfs", "sequential"), &mut References::default(), LIMITS, &control);
-        // A search on a small graph may be done before anybody looks.
+        // A search on a small graph may end before it notices the cancellation.
         assert!(matches!(result, Err(Error::Interrupted) | Ok(Outcome { status: Status::Measured, .. })), "{result:?}");
     }
 

@@ -1,8 +1,8 @@
-//! What a run found: `results.jsonl`, one JSON object a line, written as the run goes on.
+//! The results of a run: `results.jsonl`, one JSON object per line, written as the run proceeds.
 //!
-//! The first line is a [`Run`]; then, as they come, a [`GraphFacts`] for each graph and a [`Row`] for each case. The
-//! field `record` says which. `docs/bench.md` describes every field. A last line cut short, by a machine that went
-//! down, is dropped when a run is resumed.
+//! The first line is a [`Run`]; then follow a [`GraphFacts`] for each graph and a [`Row`] for each case, as they are
+//! done. The field `record` names the kind. `docs/bench.md` describes every field. If the machine went down and cut the
+//! last line short, resuming a run drops that line.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -24,15 +24,15 @@ pub const SCHEMA: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
 pub enum Record {
-    /// What was run, and on what.
+    /// The run and its machine.
     Run(Run),
-    /// A graph.
+    /// A record of a graph.
     Graph(GraphFacts),
-    /// A case.
+    /// A record of a case.
     Row(Box<Row>),
 }
 
-/// What was run, and on what.
+/// The run and its machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// [`SCHEMA`].
@@ -41,29 +41,29 @@ pub struct Run {
     pub suite: String,
     /// Whether it was a quick run.
     pub quick: bool,
-    /// The engines that were asked for.
+    /// The requested engines.
     pub engine: String,
-    /// The scale of generated graphs, where the suite has one.
+    /// The scale of generated graphs, if the suite has one.
     pub scale: Option<u32>,
-    /// How long a search and a case may take; nothing in files from before this was written down.
+    /// The limits of a search and a case; `None` in files from before this field.
     #[serde(default)]
     pub limits: Option<Limits>,
-    /// Whether there was a folder with datasets; nothing in files from before this was written down.
+    /// Whether there was a folder with datasets; `None` in files from before this field.
     #[serde(default)]
     pub data: Option<bool>,
     /// The machine.
     pub machine: Machine,
-    /// What its chips can do.
+    /// The ceilings of its chips.
     pub ceilings: Vec<Ceiling>,
-    /// When it began, in seconds since 1970.
+    /// The start, in seconds since 1970.
     pub started: u64,
 }
 
-/// Something that two runs differ in: what it is, and what the one and the other have there.
+/// A difference of two runs: its name, and the values in the one and the other.
 pub(crate) type Difference = (&'static str, String, String);
 
 impl Run {
-    /// What another run differs in, so that results of both do not belong together; the program comes last.
+    /// The differences from another run that keep their results apart; the program comes last.
     pub(crate) fn differences(&self, other: &Run) -> Vec<Difference> {
         let quick = |run: &Run| if run.quick { "quick" } else { "whole" }.to_owned();
         let scale = |run: &Run| run.scale.map_or_else(|| "none".to_owned(), |scale| scale.to_string());
@@ -100,11 +100,11 @@ impl Run {
 pub struct GraphFacts {
     /// Its name in the suite.
     pub id: String,
-    /// What people read.
+    /// The title for people.
     pub title: String,
     /// Where it came from: a file, a recipe, or the suite itself.
     pub origin: String,
-    /// What it stands in for, if it is not the graph that the paper used.
+    /// The graph of the paper that it stands in for, if any.
     pub stand_in: Option<String>,
     /// Number of vertices.
     pub vertices: u64,
@@ -116,17 +116,17 @@ pub struct GraphFacts {
     pub weights: String,
     /// The least and the greatest weight.
     pub weight_range: Option<(f64, f64)>,
-    /// Where it stands on the horizontal axis of charts.
+    /// Its place on the horizontal axis of charts.
     pub at: f64,
-    /// Seconds that reading or generating it took.
+    /// Seconds for reading or generating it.
     pub load_seconds: f64,
-    /// Weakly connected components, and vertices of the largest.
+    /// The number of weakly connected components, and of vertices in the largest.
     pub components: (u64, u64),
     /// The least, mean and greatest degree.
     pub degree: (u64, f64, u64),
-    /// How many vertices have degree 0, 1, 2..3, 4..7 and so on.
+    /// The number of vertices of degree 0, 1, 2..3, 4..7 and so on.
     pub degrees: Vec<u64>,
-    /// How many vertices each level of a breadth-first search from the first source has.
+    /// The number of vertices in each level of a breadth-first search from the first source.
     pub frontiers: Vec<u64>,
 }
 
@@ -139,7 +139,7 @@ impl GraphFacts {
         }
     }
 
-    /// Why another graph of the same name is not the same one.
+    /// How another graph of the same name differs, if it does.
     pub(crate) fn difference(&self, other: &GraphFacts) -> Option<String> {
         let origin = |facts: &GraphFacts| {
             let name = facts.origin.as_str();
@@ -157,22 +157,22 @@ impl GraphFacts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// Every answer was right; there are times.
+    /// Every answer was right; the row has times.
     Measured,
-    /// An answer was wrong; there are no times.
+    /// An answer was wrong; the row has no times.
     Wrong,
-    /// An algorithm of the lab: how many vertices come out wrong is counted, nothing is timed.
+    /// An algorithm of the lab: its wrong vertices are counted, and nothing is timed.
     Study,
-    /// A search took longer than it may.
+    /// A search exceeded its limit.
     Timeout,
-    /// What it takes is not here: a GPU, a program, memory.
+    /// Something it needs is missing: a GPU, a program, memory.
     Unavailable,
     /// It failed.
     Failed,
 }
 
 impl Status {
-    /// For people.
+    /// The status in words.
     pub fn text(self) -> &'static str {
         match self {
             Status::Measured => "measured",
@@ -185,7 +185,7 @@ impl Status {
     }
 }
 
-/// Which clock told the time of the solve.
+/// The clock that timed the solve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Clock {
@@ -197,18 +197,18 @@ pub enum Clock {
     Peer,
 }
 
-/// A case and what came of it.
+/// A case and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The experiment.
     pub experiment: String,
     /// The graph.
     pub graph: String,
-    /// What people read.
+    /// The title for people.
     pub series: String,
     /// The problem.
     pub problem: String,
-    /// The engine that was asked for, or `peer`.
+    /// The requested engine, or `peer`.
     pub engine: String,
     /// The engine that ran, with its devices, such as `cuda:0,1`.
     #[serde(default)]
@@ -217,26 +217,26 @@ pub struct Row {
     pub algorithm: String,
     /// How it ended.
     pub status: Status,
-    /// Why, where it did not end well; what is to be known of the times, where it did.
+    /// Why it did not end well; otherwise, a remark on the times.
     pub detail: Option<String>,
     /// The times.
     pub seconds: Option<Times>,
-    /// What the answers were, by source.
+    /// Digests of the answers, by source.
     pub answers: Vec<Digest>,
     /// Names of the sources.
     pub sources: Vec<String>,
-    /// What the algorithm counted, medians over the searches.
+    /// The algorithm's counters, medians over the searches.
     pub counters: BTreeMap<String, u64>,
     /// Bytes of the device's memory.
     pub device_bytes: u64,
-    /// What the paper reported, in seconds.
+    /// The time that the paper reported, in seconds.
     pub reported: Option<f64>,
     /// Counters that the paper reported.
     pub reported_counters: BTreeMap<String, f64>,
 }
 
 impl Row {
-    /// What tells it from all others of its run.
+    /// What identifies the row in its run.
     pub fn key(&self) -> String {
         format!("{}/{}/{}", self.experiment, self.graph, self.series)
     }
@@ -250,9 +250,9 @@ impl Row {
 /// Where the time went.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// Which clock `solve` is from.
+    /// The clock of `solve`.
     pub clock: Clock,
-    /// What is done once: threads, upload, transposing, choosing parameters.
+    /// The work done once: threads, upload, transposing, choosing parameters.
     pub prepare: f64,
     /// The searches.
     pub solve: Spread,
@@ -264,7 +264,7 @@ pub struct Times {
     pub samples: Vec<Vec<f64>>,
 }
 
-/// A median and how far the samples lie about it.
+/// A median and the spread of the samples around it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// The median over the sources of the medians over the repeats.
@@ -283,7 +283,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of samples by source and repeat, at least one.
+    /// The spread of samples by source and repeat, at least one.
     pub fn of(samples: &[Vec<f64>]) -> Self {
         let medians: Vec<f64> = samples.iter().map(|source| quantile(source, 0.5)).collect();
         let median = quantile(&medians, 0.5);
@@ -303,7 +303,7 @@ impl Spread {
     }
 }
 
-/// The value below which this share of the values lies, between two of them by their distance.
+/// The value below which this share of the values lies, interpolated between neighbors.
 pub(crate) fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -312,10 +312,10 @@ pub(crate) fn quantile(values: &[f64], share: f64) -> f64 {
     below + (sorted[place.ceil() as usize] - below) * place.fract()
 }
 
-/// A run as a file has it.
+/// The contents of a results file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Results {
-    /// What was run, and on what.
+    /// The run and its machine.
     pub run: Run,
     /// The graphs.
     pub graphs: Vec<GraphFacts>,
@@ -324,16 +324,16 @@ pub struct Results {
 }
 
 impl Results {
-    /// Of a run that has just begun.
+    /// The results of a run that has just begun.
     pub fn new(run: Run) -> Self {
         Results { run, graphs: Vec::new(), rows: Vec::new() }
     }
 
-    /// Reads a file; of two lines on the same graph or case, the later counts.
+    /// Reads a file; of two lines on the same graph or case, the later one counts.
     ///
     /// # Errors
     ///
-    /// If it can't be read, or is no file of results.
+    /// If it can't be read, or is not a results file.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| Error::io(path, error))?;
         Self::parse(&text).map_err(|message| in_file(path, &message))
@@ -344,7 +344,7 @@ impl Results {
         for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let record: Record = match serde_json::from_str(line) {
                 Ok(record) => record,
-                // The last line of a run that was cut short.
+                // Ignore a last line that was cut short.
                 Err(_) if !text.ends_with('\n') && index + 1 == text.lines().count() => break,
                 Err(error) => return Err(format!("line {}: {error}", index + 1)),
             };
@@ -381,7 +381,7 @@ impl Results {
         self.graphs.iter().find(|graph| graph.id == id)
     }
 
-    /// How many rows have a wrong answer.
+    /// The number of rows with a wrong answer.
     pub fn wrong(&self) -> usize {
         self.rows.iter().filter(|row| row.status == Status::Wrong).count()
     }
@@ -391,7 +391,7 @@ fn in_file(path: &Path, message: &str) -> Error {
     Error::invalid(format!("{}: {message}", path.display()))
 }
 
-/// A file that lines are appended to, each at once, by one process at a time.
+/// A file to which one process at a time appends lines, each written at once.
 #[derive(Debug)]
 pub(crate) struct Journal {
     path: PathBuf,
@@ -399,24 +399,24 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Nowhere.
+    /// A journal without a file.
     pub(crate) fn none() -> Self {
         Journal { path: PathBuf::new(), file: None }
     }
 
-    /// A new file.
+    /// Creates a new file.
     pub(crate) fn create(path: &Path) -> Result<Self> {
         let io = |error| Error::io(path, error);
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(io)?;
         lock(&file, path)?;
-        // Another run may have begun it since it was found not to be there.
+        // Another run may have created the file since it was found to be absent.
         if file.metadata().map_err(io)?.len() > 0 {
             return Err(Error::invalid(format!("{} is there already", path.display())));
         }
         Ok(Journal { path: path.to_owned(), file: Some(file) })
     }
 
-    /// A file that is there, without a last line that was cut short, and what is in it.
+    /// Opens an existing file, removes a last line that was cut short, and reads the rest.
     pub(crate) fn append_to(path: &Path) -> Result<(Self, Results)> {
         let io = |error| Error::io(path, error);
         let mut file = OpenOptions::new().read(true).append(true).open(path).map_err(io)?;
@@ -466,7 +466,7 @@ pub(crate) mod tests {
         })
     }
 
-    /// A graph of so many vertices and arcs.
+    /// A graph with these numbers of vertices and arcs.
     pub(crate) fn graph(id: &str, vertices: u64, arcs: u64) -> GraphFacts {
         GraphFacts {
             id: id.into(),

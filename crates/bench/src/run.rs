@@ -1,4 +1,4 @@
-//! Running a suite: graph by graph, case by case, each result written down at once.
+//! Runs a suite: graph by graph, case by case, each result written at once.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -18,52 +18,52 @@ use crate::results::{Journal, Record, Results, Row, Run, SCHEMA, Status};
 use crate::suite::{Case, Limits, Suite};
 use crate::tables;
 
-/// What is to be run, and how.
+/// What to run, and how.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Small graphs, few sources, few repeats: minutes instead of hours.
     pub quick: bool,
-    /// Which rows: all of them, those of the CPU, or those of GPUs.
+    /// The rows to measure: all of them, those of the CPU, or those of GPUs.
     pub engine: Engine,
-    /// The binary logarithm of the number of vertices, where the suite lets one choose.
+    /// The binary logarithm of the number of vertices, if the suite allows a choice.
     pub scale: Option<u32>,
-    /// How long one search may take, in seconds, instead of what the suite says.
+    /// The limit of one search in seconds, instead of the suite's.
     pub timeout: Option<f64>,
-    /// How long one case may take, in seconds, instead of what the suite says.
+    /// The budget of one case in seconds, instead of the suite's.
     pub budget: Option<f64>,
     /// Only these experiments, by id; all if there are none.
     pub experiments: Vec<String>,
-    /// Where datasets are.
+    /// The folder with datasets.
     pub data: Option<PathBuf>,
-    /// Where results go; nowhere if nothing is said.
+    /// The folder for results, if they are written.
     pub output: Option<PathBuf>,
-    /// Whether to go on with results that are there.
+    /// Whether to resume from existing results.
     pub resume: bool,
-    /// Where peers are that are programs of their own.
+    /// The places of peers that are programs of their own.
     pub tools: Tools,
 }
 
-/// What happens while a suite runs.
+/// Events while a suite runs.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// So many cases are to come, after so many that were there already.
+    /// The run has begun.
     Begun {
-        /// To come.
+        /// The number of cases to run.
         cases: usize,
-        /// There already.
+        /// The number of cases with results from before.
         kept: usize,
     },
     /// A graph is being made.
     Graph(&'a str),
     /// A case is done.
     Done {
-        /// What came of it.
+        /// Its result.
         row: &'a Row,
-        /// How many are done.
+        /// The number of cases done.
         done: usize,
-        /// Of how many.
+        /// The number of cases in all.
         cases: usize,
-        /// How many seconds the rest is expected to take.
+        /// The expected seconds for the remaining cases.
         remaining: f64,
     },
 }
@@ -79,7 +79,7 @@ impl Folder<'_> {
     fn write(&self, suite: &Suite, results: &Results) -> Result<()> {
         let write = |name: &str, text: String| {
             let path = self.0.join(name);
-            // Of a run that was interrupted, too.
+            // Write the files of an interrupted run, too.
             let mut file = PartialFile::create(&path, &Control::new())?;
             file.write_all(text.as_bytes()).map_err(|error| Error::io(path, error))?;
             file.finish()
@@ -89,11 +89,11 @@ impl Folder<'_> {
     }
 }
 
-/// Makes `tables.md` and `report.html` anew of the `results.jsonl` in a folder.
+/// Rebuilds `tables.md` and `report.html` from the `results.jsonl` in a folder.
 ///
 /// # Errors
 ///
-/// If there is none, or its suite is unknown, or the files can't be written.
+/// If the file is missing, its suite is unknown, or the files can't be written.
 pub fn render(folder: &Path) -> Result<Results> {
     let results = Results::read(&Folder(folder).results())?;
     let suite = Suite::named(&results.run.suite)?;
@@ -101,13 +101,13 @@ pub fn render(folder: &Path) -> Result<Results> {
     Ok(results)
 }
 
-/// Runs a suite; if there is a folder for the output, `results.jsonl` grows in it as the run goes on, and `tables.md` and
-/// `report.html` are made of it in the end, also of a run that was interrupted.
+/// Runs a suite. If there is an output folder, `results.jsonl` grows in it during the run, and `tables.md` and
+/// `report.html` are made from it at the end, even if the run was interrupted.
 ///
 /// # Errors
 ///
-/// [`Error::Interrupted`], and whatever is wrong with the options or the folder. That a case does not end well is no
-/// error, but part of the results.
+/// [`Error::Interrupted`], and errors of the options or the folder. A case that fails is part of the results, not an
+/// error.
 pub fn run(suite: &Suite, options: &Options, control: &Control, watch: &mut dyn FnMut(Event<'_>)) -> Result<Results> {
     for (what, seconds) in [("timeout", options.timeout), ("budget", options.budget)] {
         if seconds.is_some_and(|seconds| !(seconds > 0.0 && seconds < 1e7)) {
@@ -132,18 +132,18 @@ pub fn run(suite: &Suite, options: &Options, control: &Control, watch: &mut dyn 
     finished.map(|()| results)
 }
 
-/// How long a search and a case may take.
+/// The limits of a search and a case.
 fn limits(suite: &Suite, options: &Options) -> Limits {
     let limits = suite.limits(options.quick);
     Limits { timeout: options.timeout.unwrap_or(limits.timeout), budget: options.budget.unwrap_or(limits.budget) }
 }
 
-/// Whether what came of a case stays when the run is resumed.
+/// Whether a case's result is kept when the run is resumed.
 fn is_kept(row: &Row) -> bool {
     !matches!(row.status, Status::Unavailable | Status::Failed)
 }
 
-/// The results that are there already, or none; and the file that they go to.
+/// Opens the file of results, and reads the results in it, if any.
 fn open(suite: &Suite, options: &Options) -> Result<(Results, Journal)> {
     let machine = Machine::here();
     let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
@@ -237,7 +237,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Makes a graph, explores it, and writes down what it is; the text of the error if it can't be made.
+    /// Makes a graph, explores it, and records its facts; returns the text of the error if it can't be made.
     fn make(
         &mut self,
         graph: &crate::suite::GraphEntry,
@@ -283,7 +283,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Where a case runs.
+    /// The engine of a case.
     fn engine(&self, case: &Case<'_>) -> Result<Engine> {
         let engine: Engine = case.entry.engine.parse()?;
         Ok(match (&engine, &self.options.engine) {
@@ -294,7 +294,7 @@ impl Runner<'_> {
         })
     }
 
-    /// Why a case can't be carried out, as far as that is plain without the graph.
+    /// Why a case can't run, as far as that is known without the graph.
     fn obstacle(&self, case: &Case<'_>) -> Option<String> {
         if !case.entry.engine.starts_with("cuda") {
             return None;
@@ -334,7 +334,7 @@ impl Runner<'_> {
             (None, Some(Err(error))) => Outcome::without_times(Status::Failed, error.to_string()),
             (None, None) => Outcome::without_times(Status::Failed, "the graph was not made"),
         };
-        // What a paper says of its graph says nothing of a small one.
+        // A paper's figures for its graph do not apply to a small one.
         let small = self.options.quick && case.graph.quick.is_some() && case.graph.arcs.is_none();
         let asked = case.algorithm.clone().unwrap_or_else(|| "auto".to_owned());
         Ok(Row {

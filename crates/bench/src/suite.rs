@@ -1,10 +1,10 @@
-//! Suites: which graphs, problems, algorithms, sources and repeats a paper's experiment is made of.
+//! Suites: the graphs, problems, algorithms, sources and repeats of a paper's experiments.
 //!
-//! A suite is a small TOML file in `suites/`, part of the program. Its `[[graph]]` tables say where graphs come from: a
-//! generator, arcs in the file itself, or a dataset with the generator that stands in where the dataset is absent. Its
-//! `[[experiment]]` tables name graphs and algorithms; each pair of them is a *case*, which gives one row. What the
-//! paper reported stands beside the algorithm that it reported it of, and `[[claim]]` tables hold what the paper says in
-//! words, with the two series whose ratio tells whether it holds.
+//! A suite is a small TOML file in `suites/`, part of the program. Its `[[graph]]` tables name the source of each
+//! graph: a generator, arcs in the file itself, or a dataset with the generator that stands in if the dataset is
+//! absent. Its `[[experiment]]` tables name graphs and algorithms; each pair of them is a *case*, which gives one row.
+//! The paper's figures stand beside their algorithm, and `[[claim]]` tables hold the paper's claims in words, with the
+//! two series whose ratio tests each claim.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use warpath::problems::Problem;
 use warpath::{Error, Result};
 
-/// The suites that there are, in the order in which they are listed.
+/// All suites, in the order in which they are listed.
 const FILES: [(&str, &str); 7] = [
     ("harish-narayanan", include_str!("../suites/harish-narayanan.toml")),
     ("katz-kider", include_str!("../suites/katz-kider.toml")),
@@ -23,7 +23,7 @@ const FILES: [(&str, &str); 7] = [
     ("peers", include_str!("../suites/peers.toml")),
 ];
 
-/// A suite as its file has it.
+/// The contents of a suite's file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Suite {
@@ -32,16 +32,16 @@ pub struct Suite {
     pub name: String,
     /// The headline.
     pub title: String,
-    /// Where the experiments come from.
+    /// The source of the experiments.
     pub source: String,
-    /// What the suite is about, in a few sentences.
+    /// A description in a few sentences.
     pub about: String,
-    /// The binary logarithm of the number of vertices where a recipe says `{scale}`.
+    /// The binary logarithm of the number of vertices, for `{scale}` in a recipe.
     #[serde(default)]
     pub scale: Option<u32>,
-    /// How long one search, and one case, may take.
+    /// The limits of one search and of one case.
     pub limits: Limits,
-    /// The same for a quick run.
+    /// The limits of a quick run.
     pub quick: QuickLimits,
     /// The graphs.
     #[serde(rename = "graph")]
@@ -49,22 +49,22 @@ pub struct Suite {
     /// The experiments.
     #[serde(rename = "experiment")]
     pub experiments: Vec<Experiment>,
-    /// What the source says in words.
+    /// The claims of the source.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,
 }
 
-/// How long things may take, in seconds.
+/// Time limits, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// One search: longer is a timeout.
+    /// The limit of one search: a longer one is a timeout.
     pub timeout: f64,
-    /// One case: no further search is begun after that, once each counts at least once.
+    /// The budget of one case: no further search begins after it, except that each case has one.
     pub budget: f64,
 }
 
-/// What a quick run does less of.
+/// The reductions of a quick run.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuickLimits {
@@ -72,11 +72,11 @@ pub struct QuickLimits {
     pub timeout: f64,
     /// As in [`Limits`].
     pub budget: f64,
-    /// At most so many sources.
+    /// The most sources.
     pub sources: usize,
-    /// At most so many repeats.
+    /// The most repeats.
     pub repeats: usize,
-    /// In place of the suite's scale.
+    /// The scale, in place of the suite's.
     #[serde(default)]
     pub scale: Option<u32>,
 }
@@ -87,33 +87,33 @@ pub struct QuickLimits {
 pub struct GraphEntry {
     /// Its name in the suite.
     pub id: String,
-    /// What people read.
+    /// The title for people.
     pub title: String,
     /// A generator's recipe; for a dataset, the one that stands in where it is absent.
     #[serde(default)]
     pub recipe: Option<String>,
-    /// A dataset's name.
+    /// The name of a dataset.
     #[serde(default)]
     pub dataset: Option<String>,
     /// The arcs themselves.
     #[serde(default)]
     pub arcs: Option<Vec<(u32, u32)>>,
-    /// Random weights `LO..HI`, or `unit`; the graph's own if nothing is said.
+    /// Random weights `LO..HI`, or `unit`; by default, the graph's own.
     #[serde(default)]
     pub weights: Option<String>,
-    /// Random weights `LO..HI` where the graph has none.
+    /// Random weights `LO..HI` if the graph has none.
     #[serde(default)]
     pub weights_if_none: Option<String>,
-    /// Only arcs among the first so many vertices, by name, that have this weight.
+    /// Keeps only arcs of this weight among the vertices with the smallest numbers as names.
     #[serde(default)]
     pub among_first: Option<(u32, i64)>,
     /// The recipe of a quick run, or `skip`.
     #[serde(default)]
     pub quick: Option<String>,
-    /// What the graph is not the paper's own in, if it is not.
+    /// How the graph differs from the paper's own, if it does.
     #[serde(default)]
     pub stand_in: Option<String>,
-    /// Where it stands on the horizontal axis of a chart.
+    /// Its place on the horizontal axis of a chart.
     #[serde(default)]
     pub at: Option<f64>,
 }
@@ -124,42 +124,42 @@ pub struct GraphEntry {
 pub struct Experiment {
     /// Its name in the suite.
     pub id: String,
-    /// What people read.
+    /// The title for people.
     pub title: String,
-    /// What is solved: `bfs`, `sssp`, `apsp` or `closure`.
+    /// The problem: `bfs`, `sssp`, `apsp` or `closure`.
     pub problem: String,
     /// The graphs, by id.
     pub graphs: Vec<String>,
-    /// How many sources, spread over the largest component.
+    /// The number of sources, spread over the largest component.
     #[serde(default = "one")]
     pub sources: usize,
-    /// These sources instead, by name.
+    /// The sources, by name, instead of spread ones.
     #[serde(default)]
     pub from: Option<Vec<String>>,
-    /// Timed searches from each source.
+    /// The number of timed searches from each source.
     #[serde(default = "five")]
     pub repeats: usize,
-    /// Untimed searches before them, from the first source.
+    /// The number of untimed searches before them, from the first source.
     #[serde(default = "one")]
     pub warm_ups: usize,
-    /// Whether predecessors are part of the answer, and of the time.
+    /// Whether the answer, and so the time, includes predecessors.
     #[serde(default)]
     pub predecessors: bool,
     /// How the results are drawn.
     pub chart: Chart,
-    /// What the horizontal axis of a line chart shows.
+    /// The label of a line chart's horizontal axis.
     #[serde(default)]
     pub axis: Option<String>,
-    /// The series that the others' speed-ups are counted against.
+    /// The baseline series of the others' speed-ups.
     #[serde(default)]
     pub against: Option<String>,
-    /// Whether speed-ups tell how many times as fast Warpath's series are as each peer, instead of each against one.
+    /// Whether speed-ups compare Warpath's series with each peer, instead of each series with one baseline.
     #[serde(default)]
     pub against_peers: bool,
-    /// Counters that the tables show beside the time.
+    /// The counters that the tables show beside the time.
     #[serde(default)]
     pub counters: Vec<String>,
-    /// What there is to say.
+    /// A note for people.
     #[serde(default)]
     pub note: Option<String>,
     /// The algorithms.
@@ -184,47 +184,47 @@ pub enum Chart {
     Bars,
 }
 
-/// An algorithm of an experiment, or several that differ in parameters.
+/// An algorithm of an experiment, or several variations that differ in parameters.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct AlgorithmEntry {
-    /// What people read.
+    /// The title for people.
     pub series: String,
     /// `cpu`, `cuda`, `cuda:0,1` for two GPUs, or `peer`.
     pub engine: String,
-    /// The algorithm with its parameters, or the peer; what the engine picks if nothing is said.
+    /// The algorithm with its parameters, or the peer; by default, the engine's choice.
     #[serde(default)]
     pub algorithm: Option<String>,
-    /// How many threads; one a core if nothing is said.
+    /// The number of threads; by default, one per core.
     #[serde(default)]
     pub threads: Option<usize>,
-    /// Parameters and the values they take, every one with every other.
+    /// Parameters and their values, in all combinations.
     #[serde(default)]
     pub vary: Vec<(String, Vec<String>)>,
-    /// Milliseconds that the paper reported, by graph, one for each variation.
+    /// Milliseconds that the paper reported, by graph, one value for each variation.
     #[serde(default)]
     pub reported: BTreeMap<String, Reported>,
     /// Counters that the paper reported, by name and graph.
     #[serde(default)]
     pub reported_counters: BTreeMap<String, BTreeMap<String, Reported>>,
-    /// Only on these graphs.
+    /// Restricts the algorithm to these graphs.
     #[serde(default)]
     pub graphs: Option<Vec<String>>,
-    /// Only on graphs with at most so many vertices.
+    /// Restricts the algorithm to graphs with at most this many vertices.
     #[serde(default)]
     pub at_most: Option<u64>,
-    /// An experiment of the lab: how many vertices come out wrong is its result.
+    /// Marks an experiment of the lab: its result is the number of wrong vertices.
     #[serde(default)]
     pub lab: bool,
 }
 
-/// One figure of a paper, or one for each variation.
+/// One number from a paper, or one for each variation.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub enum Reported {
-    /// The same for all.
+    /// The same number for all.
     One(f64),
-    /// In the order of the variations.
+    /// One number for each, in the order of the variations.
     Each(Vec<f64>),
 }
 
@@ -237,7 +237,7 @@ impl Reported {
     }
 }
 
-/// What a paper says of two series, or of one series on two graphs.
+/// A paper's claim about two series, or about one series on two graphs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Claim {
@@ -245,25 +245,25 @@ pub struct Claim {
     pub text: String,
     /// The figure that the paper gives, such as `20-50x`.
     pub says: String,
-    /// The experiment that tells.
+    /// The experiment that tests it.
     pub experiment: String,
-    /// The series, or `GRAPH/SERIES`, that takes longer.
+    /// The series, or `GRAPH/SERIES`, that takes more time.
     pub slow: String,
-    /// The series, or `GRAPH/SERIES`, that takes less.
+    /// The series, or `GRAPH/SERIES`, that takes less time.
     pub fast: String,
-    /// The experiment that has `fast`, if it is another one.
+    /// The experiment with `fast`, if it is a different one.
     #[serde(default)]
     pub fast_experiment: Option<String>,
     /// A counter of nanoseconds that is compared instead of the whole time of `slow`.
     #[serde(default)]
     pub slow_counter: Option<String>,
-    /// The same of `fast`.
+    /// The same for `fast`.
     #[serde(default)]
     pub fast_counter: Option<String>,
 }
 
 impl Claim {
-    /// What is compared, for people.
+    /// The two compared series, for people.
     pub fn compared(&self) -> String {
         let part = |series: &str, counter: &Option<String>| match counter {
             Some(counter) => format!("{series} ({} alone)", counter.replace('_', " ")),
@@ -282,7 +282,7 @@ pub struct Case<'s> {
     pub graph: &'s GraphEntry,
     /// The algorithm's entry.
     pub entry: &'s AlgorithmEntry,
-    /// What people read, parameters that vary included.
+    /// The title for people, with varying parameters.
     pub series: String,
     /// The algorithm with its parameters.
     pub algorithm: Option<String>,
@@ -293,7 +293,7 @@ pub struct Case<'s> {
 }
 
 impl Case<'_> {
-    /// What tells this case from all others of the suite.
+    /// What identifies this case in the suite.
     pub fn key(&self) -> String {
         format!("{}/{}/{}", self.experiment.id, self.graph.id, self.series)
     }
@@ -304,7 +304,7 @@ impl Experiment {
     ///
     /// # Errors
     ///
-    /// If the file names none of them.
+    /// If the file names no known problem.
     pub fn problem(&self) -> Result<Problem> {
         let all = [Problem::Bfs, Problem::Sssp, Problem::Apsp, Problem::Closure];
         let found = all.into_iter().find(|problem| problem.name() == self.problem);
@@ -313,7 +313,7 @@ impl Experiment {
 }
 
 impl AlgorithmEntry {
-    /// The series and algorithms that this entry stands for.
+    /// The series and algorithms of this entry's variations.
     pub fn variations(&self) -> Vec<(String, Option<String>)> {
         let mut all = vec![(String::new(), String::new())];
         for (name, values) in &self.vary {
@@ -351,7 +351,7 @@ impl Suite {
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If there is no such suite.
     pub fn named(name: &str) -> Result<Suite> {
         let Some((name, text)) = FILES.iter().find(|(known, _)| *known == name) else {
             let names: Vec<_> = Suite::names().collect();
@@ -364,7 +364,7 @@ impl Suite {
     ///
     /// # Errors
     ///
-    /// If the text is not a suite, or names what it does not have.
+    /// If the text is not a suite, or refers to something that it does not define.
     pub fn parse(name: &str, text: &str) -> Result<Suite> {
         let mut suite: Suite =
             toml::from_str(text).map_err(|error| Error::invalid(format!("suite {name}: {error}")))?;
@@ -419,7 +419,7 @@ impl Suite {
         cases
     }
 
-    /// What a run may take.
+    /// The limits of a run.
     pub fn limits(&self, quick: bool) -> Limits {
         if quick { Limits { timeout: self.quick.timeout, budget: self.quick.budget } } else { self.limits }
     }
@@ -471,7 +471,7 @@ mod tests {
 
     #[test]
     fn algorithms_are_those_that_the_engines_have() {
-        // Those of the design that an engine may not have yet: their rows say so.
+        // Algorithms of the design that an engine may not have yet: their rows say so.
         let announced = ["repeated-sssp", "batched", "johnson", "condensation"];
         for name in Suite::names() {
             let suite = Suite::named(name).unwrap();
@@ -490,7 +490,7 @@ mod tests {
         }
     }
 
-    /// Otherwise one device does all of it, however many there are.
+    /// Work that is not cut into strips runs on one device, however many there are.
     #[test]
     fn what_is_for_several_gpus_is_cut_for_them() {
         let mut several = 0;
@@ -500,7 +500,7 @@ mod tests {
                 let strip: u64 = algorithm.split_once("strip=").unwrap().1.parse().unwrap();
                 let vertices: u64 = case.graph.recipe.as_deref().unwrap().split_once(':').unwrap().1.parse().unwrap();
                 assert_eq!(strip % 256, 0, "narrow cells are cut at multiples of 256 only");
-                // As many strips for each device, or a single one that the note speaks of.
+                // All devices have the same number of strips, or there is a single strip, which the note mentions.
                 assert!(vertices <= 256 || vertices.div_ceil(strip).is_multiple_of(2), "{}", case.key());
                 several += 1;
             }

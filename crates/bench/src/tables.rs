@@ -1,4 +1,4 @@
-//! `tables.md`: what was measured, as Markdown tables.
+//! `tables.md`: the measurements as Markdown tables.
 
 use std::fmt::Write;
 
@@ -45,7 +45,7 @@ pub fn markdown(suite: &Suite, results: &Results) -> String {
     out
 }
 
-/// How many rows ended how.
+/// The number of rows with each status.
 pub(crate) fn counts(results: &Results) -> String {
     let all = [Status::Measured, Status::Wrong, Status::Study, Status::Timeout, Status::Unavailable, Status::Failed];
     let count = |status| results.rows.iter().filter(|row| row.status == status).count();
@@ -54,7 +54,7 @@ pub(crate) fn counts(results: &Results) -> String {
     format!("{} rows: {}", results.rows.len(), parts.join(", "))
 }
 
-/// What stands behind the name of a graph that is not the one that the paper used.
+/// The mark behind a graph's name if the paper used a different graph.
 pub(crate) fn mark(graph: Option<&GraphFacts>) -> &'static str {
     if graph.is_some_and(|graph| graph.stand_in.is_some()) { " †" } else { "" }
 }
@@ -101,7 +101,7 @@ fn experiment_table(out: &mut String, experiment: &Experiment, results: &Results
     }
 }
 
-/// Two times, for people.
+/// A range of times, for people.
 pub(crate) fn range(least: f64, greatest: f64) -> String {
     let (least, greatest) = (text::seconds(least), text::seconds(greatest));
     if least == greatest { least } else { format!("{least} – {greatest}") }
@@ -116,7 +116,7 @@ pub(crate) fn clock(clock: Clock) -> &'static str {
     }
 }
 
-/// A counter, and what the paper reported of it.
+/// A counter, with the paper's value.
 pub(crate) fn counter(row: &Row, name: &str) -> String {
     let show = |value: f64| match name.strip_suffix("_nanoseconds") {
         Some(_) => text::seconds(value * 1e-9),
@@ -130,7 +130,7 @@ pub(crate) fn counter(row: &Row, name: &str) -> String {
     }
 }
 
-/// What there is to say of a row: the algorithm where the series does not name it, and how it ended.
+/// The remark on a row: the algorithm if the series does not name it, and how the row ended.
 pub(crate) fn remark(row: &Row) -> String {
     let mut parts = Vec::new();
     if row.status == Status::Measured {
@@ -140,17 +140,17 @@ pub(crate) fn remark(row: &Row) -> String {
     parts.join("; ")
 }
 
-/// How many times as fast a row is as the series that its experiment compares with.
+/// The speed-up of a row over the baseline series of its experiment.
 pub(crate) fn speed_up(results: &Results, experiment: &Experiment, row: &Row) -> Option<f64> {
     let against = experiment.against.as_deref().filter(|series| *series != row.series)?;
     let same = |other: &&Row| other.experiment == row.experiment && other.graph == row.graph && other.series == against;
     Some(results.rows.iter().find(same)?.median()? / row.median()?)
 }
 
-/// What a claim comes to today: the ratios that were measured, by graph.
+/// The measured ratios of a claim, by graph.
 pub(crate) fn ratios(results: &Results, claim: &Claim) -> Vec<(String, f64)> {
     let medians = |series: &str, experiment: &str, counter: Option<&String>| -> Vec<(String, f64)> {
-        // A counter of a row without times counts for nothing.
+        // Ignore a counter of a row without times.
         let time = |row: &Row| match (row.median()?, counter) {
             (median, None) => Some(median),
             (_, Some(name)) => row.counters.get(name).map(|nanoseconds| *nanoseconds as f64 * 1e-9),
@@ -266,7 +266,7 @@ mod tests {
         let told = |measured: &str, of: &str| text.lines().any(|line| line.contains(measured) && line.contains(of));
         assert!(told("| 800× |", "by TPE out-core, 1024x2 source (compute nanoseconds alone)"), "{text}");
         assert!(told("| 8.00× |", "by TPE out-core, 1024x2 source |"), "{text}");
-        // What the paper reports of computing alone stands beside that, not beside the whole time.
+        // The paper's time for computing alone stands beside the measured one, not beside the whole time.
         assert!(text.contains("1.00 ms (paper: 163 µs)"), "{text}");
         for case in suite.cases(false).iter().filter(|case| case.series.starts_with("TPE")) {
             assert!(case.reported.is_none() && case.reported_counters.len() == 2, "{}", case.key());

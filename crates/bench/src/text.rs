@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Formats numbers for people.
 
-/// A time with a unit that suits it, to three digits.
+/// Formats a time in a fitting unit, to three digits.
 pub(crate) fn seconds(value: f64) -> String {
     let (value, unit) = match value {
         v if v >= 1.0 => (v, "s"),
@@ -11,7 +11,7 @@ pub(crate) fn seconds(value: f64) -> String {
     format!("{} {unit}", digits(value))
 }
 
-/// A number to three digits.
+/// Formats a number to three digits.
 pub(crate) fn digits(value: f64) -> String {
     match value.abs() {
         v if v >= 1e6 => scaled(value),
@@ -22,7 +22,7 @@ pub(crate) fn digits(value: f64) -> String {
     }
 }
 
-/// A large number with a letter: 1.2 M.
+/// Formats a large number with a letter: 1.2 M.
 pub(crate) fn scaled(value: f64) -> String {
     let units = [(1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")];
     match units.into_iter().find(|(unit, _)| value.abs() >= *unit) {
@@ -36,7 +36,7 @@ pub(crate) fn scaled(value: f64) -> String {
     }
 }
 
-/// 1234567 as `1,234,567`.
+/// Formats 1234567 as `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -49,12 +49,12 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// A ratio: `3.4×`.
+/// Formats a ratio: `3.4×`.
 pub(crate) fn ratio(value: f64) -> String {
     format!("{}×", digits(value))
 }
 
-/// A moment, in UTC.
+/// Formats a time in UTC.
 pub(crate) fn moment(seconds: u64) -> String {
     // Days of the civil calendar, after H. Hinnant, chrono-compatible low-level date algorithms.
     let days = (seconds / 86_400) as i64 + 719_468;

@@ -55,7 +55,7 @@ pub enum Command {
         after_help = "Examples:\n  warpath path roads.gr 1 264346\n  warpath path flights.csv LIS HEL --weights price"
     )]
     Path(PathArguments),
-    /// What a graph looks like, and what it takes to solve problems on it
+    /// Describe a graph, and what it takes to solve problems on it
     #[command(
         after_help = "Examples:\n  warpath info roads.gr.zst\n  warpath info matrix.mtx --format matrix-market --json"
     )]
@@ -69,9 +69,9 @@ pub enum Command {
     #[command(after_help = "Examples:\n  warpath generate kron:20,seed=7 kron20.wpg --weights random:1..255\n  \
                             warpath generate grid:100x100 grid.txt")]
     Generate(ConvertArguments),
-    /// What this machine offers: cores, vector units, memory, GPUs
+    /// Show what this machine offers: cores, vector units, memory, GPUs
     Devices(DevicesArguments),
-    /// Measure: the papers' experiments, the GAP benchmark, the peers; tables and a report with figures
+    /// Run benchmarks: the papers' experiments, the GAP benchmark, the peers; makes tables and a report with figures
     #[command(
         args_conflicts_with_subcommands = true,
         subcommand_negates_reqs = true,
@@ -80,7 +80,7 @@ pub enum Command {
                             warpath bench compare before/results.jsonl after/results.jsonl"
     )]
     Bench(BenchArguments),
-    /// The datasets that the papers used: which there are, which are here; download them
+    /// List the datasets that the papers used and which of them are present, or download them
     #[command(
         args_conflicts_with_subcommands = true,
         after_help = "Examples:\n  warpath datasets --data graphs/\n  warpath datasets get road-ny --data graphs/"
@@ -93,7 +93,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// The problem whose answer can be a negative cycle, if JSON is wanted.
+    /// The problem, if its answer can be a negative cycle and the output is JSON.
     pub(crate) fn json_problem(&self) -> Option<&'static str> {
         let (problem, common) = match self {
             Command::Sssp(arguments) => ("sssp", &arguments.solving.common),
@@ -112,16 +112,16 @@ pub struct GraphArguments {
     #[arg(value_name = "GRAPH", value_hint = ValueHint::FilePath)]
     pub graph: PathBuf,
     /// The weights: a column of an edge list (its number from 1, or its name), `unit`, or `random:LO..HI` (integers,
-    /// both ends included) [default: the file's own; where they change nothing, those of a .wpg stay in it]
+    /// both ends included) [default: the file's own; a command that ignores weights does not read those of a .wpg]
     #[arg(long, value_name = "COLUMN|unit|random:LO..HI", help_heading = "Reading")]
     pub weights: Option<String>,
-    /// Take every edge as one arc, whatever the format says
+    /// Treat every edge as one arc, whatever the format says
     #[arg(long, conflicts_with = "undirected", help_heading = "Reading")]
     pub directed: bool,
-    /// Take every edge both ways, whatever the format says
+    /// Treat every edge as two arcs, one in each direction, whatever the format says
     #[arg(long, help_heading = "Reading")]
     pub undirected: bool,
-    /// The format, instead of finding it from content and extension
+    /// The format, instead of detecting it from content and extension
     #[arg(long, value_name = "NAME", help_heading = "Reading",
           value_parser = clap::builder::PossibleValuesParser::new(warpath::Format::ALL.map(warpath::Format::name)))]
     pub format: Option<String>,
@@ -134,8 +134,8 @@ pub struct GraphArguments {
     /// Keep parallel arcs instead of merging them into the one of least weight
     #[arg(long, help_heading = "Reading")]
     pub keep_parallel_edges: bool,
-    /// Read a file that announces more than a thousand vertices for each of its bytes. Nearly all of them have no edges,
-    /// and each takes memory; without this option, such a header is taken for a mistake
+    /// Accept a file whose header announces more than a thousand vertices for each of its bytes. Nearly all of them
+    /// have no edges, and each takes memory; without this option, such a header is taken for a mistake
     #[arg(long, help_heading = "Reading")]
     pub allow_isolated: bool,
 }
@@ -143,7 +143,7 @@ pub struct GraphArguments {
 /// What the first line of an edge list is.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum FirstLine {
-    /// The number of vertices, and perhaps of edges
+    /// The number of vertices, optionally followed by the number of edges
     Counts,
     /// The names of the columns
     Header,
@@ -151,16 +151,16 @@ pub enum FirstLine {
     Edge,
 }
 
-/// How much of the machine is taken, and what is printed: for every command that has a graph.
+/// Limits on resources, and what is printed, for every command that has a graph.
 #[derive(Debug, Args)]
 pub struct CommonArguments {
-    /// How many threads [default: one for each core]
+    /// Number of threads [default: one for each core]
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Running")]
     pub threads: Option<u32>,
-    /// How much memory may be taken, such as 500M or 8G: for reading or generating the graph, the graph included, and
-    /// then as much again for solving, beyond the graph. With `--engine cuda` it is the memory of the GPU (of each of
-    /// several), the graph included, and reading takes what is available [default: what is available]
+    /// The most memory to use, such as 500M or 8G: this much for reading or generating the graph, the graph included,
+    /// and then as much again for solving, beyond the graph. With `--engine cuda` it limits the memory of each GPU, the
+    /// graph included, and reading takes what is available [default: what is available]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true, help_heading = "Running")]
     pub memory: Option<u64>,
     /// Print one JSON object on standard output
@@ -179,15 +179,15 @@ pub struct EngineArguments {
     pub engine: String,
 }
 
-/// The plan instead of the work.
+/// Whether to plan instead of working.
 #[derive(Debug, Args)]
 pub struct PlanArguments {
-    /// Say what memory and disk space the work would take, and stop; exit code 3 if it does not fit
+    /// Print the memory and disk space that the work would take, and stop; exit code 3 if it does not fit
     #[arg(long, help_heading = "Running")]
     pub plan: bool,
 }
 
-/// How a problem is solved, and what is said of that.
+/// How a problem is solved, and what is printed about it.
 #[derive(Debug, Args)]
 pub struct SolvingArguments {
     #[command(flatten)]
@@ -199,11 +199,11 @@ pub struct SolvingArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub plan: PlanArguments,
-    /// Print the algorithm's counters; on a GPU, shortest paths then also count what takes time to count, unless many
-    /// sources are searched from at once
+    /// Print the algorithm's counters; on a GPU, shortest paths then also collect the counters that cost time, unless
+    /// they search from many sources at once
     #[arg(long, help_heading = "Printing")]
     pub statistics: bool,
-    /// Say why engine and algorithm were chosen
+    /// Explain the choice of engine and algorithm
     #[arg(long, short, conflicts_with = "quiet", help_heading = "Printing")]
     pub verbose: bool,
 }
@@ -211,7 +211,7 @@ pub struct SolvingArguments {
 /// The algorithm.
 #[derive(Debug, Args)]
 pub struct AlgorithmArguments {
-    /// The algorithm with its parameters [default: the one predicted fastest; `warpath devices` lists them]
+    /// The algorithm with its parameters [default: the one predicted to be fastest; `warpath devices` lists them]
     #[arg(long, value_name = "NAME[:key=value,..]", help_heading = "Running")]
     pub algorithm: Option<String>,
 }
@@ -219,19 +219,19 @@ pub struct AlgorithmArguments {
 /// Sources, targets and outputs of a search.
 #[derive(Debug, Args)]
 pub struct SearchArguments {
-    /// The source; of several, the nearest counts
+    /// The source; with several, distances are from the nearest one
     #[arg(long, short, value_name = "VERTEX", num_args = 1.., allow_negative_numbers = true, required_unless_present = "sources")]
     pub source: Vec<String>,
-    /// A file with one source a line: one result each
+    /// A file with one source per line; each source gets its own result
     #[arg(long, value_name = "FILE", conflicts_with = "source", value_hint = ValueHint::FilePath)]
     pub sources: Option<PathBuf>,
-    /// Stop when these are settled; farther vertices are not reported
+    /// Stop when these vertices are settled; farther vertices are not reported
     #[arg(long, short, value_name = "VERTEX", num_args = 1.., allow_negative_numbers = true)]
     pub target: Vec<String>,
     /// Report only vertices within this distance
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
     pub cutoff: Option<String>,
-    /// Find the predecessor of every vertex too
+    /// Also find the predecessor of every vertex
     #[arg(long, short)]
     pub predecessors: bool,
     /// Write vertex,distance (and predecessor) to this .csv (`-` for standard output), or distances to this .npy
@@ -285,13 +285,13 @@ pub struct ApspArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub graph: GraphArguments,
-    /// A file with one source a line [default: every vertex]
+    /// A file with one source per line [default: every vertex]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub sources: Option<PathBuf>,
-    /// A file with one target a line [default: every vertex]
+    /// A file with one target per line [default: every vertex]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub targets: Option<PathBuf>,
-    /// Reduce the rows instead of keeping the matrix: eccentricity of each source, closeness or harmonic centrality of
+    /// Reduce the rows instead of storing the matrix: eccentricity of each source, closeness or harmonic centrality of
     /// each target (distances towards it), or the histogram of all distances
     #[arg(long, value_name = "HOW", value_enum)]
     pub reduce: Option<Reduction>,
@@ -299,12 +299,13 @@ pub struct ApspArguments {
     /// to this .csv
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Go on with an .npy that was interrupted. Work on a matrix beyond one GPU keeps its state as often as that takes no
-    /// more time than the work; `keep-seconds=0` among the algorithm's parameters keeps every stage
+    /// Resume an interrupted .npy. Work on a matrix larger than one GPU saves its state as often as it can without
+    /// spending more time on saving than on the work; `keep-seconds=0` among the algorithm's parameters saves every
+    /// stage
     #[arg(long, requires = "output", conflicts_with = "reduce")]
     pub resume: bool,
-    /// Write the first vertex after the source on the way to each target to the .csv, too. A GPU finds these where a
-    /// matrix of integers has room for them beside it; else the CPU does, from the distances
+    /// Also write to the .csv the first vertex after the source on the path to each target. A GPU finds these vertices
+    /// if they fit beside a matrix of integers; otherwise the CPU finds them from the distances
     #[arg(long, requires = "output", conflicts_with = "reduce")]
     pub successors: bool,
     /// Check the certificate of every row
@@ -318,10 +319,10 @@ pub struct ApspArguments {
     pub solving: SolvingArguments,
 }
 
-/// What becomes of each row of distances.
+/// How the rows of distances are reduced.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Reduction {
-    /// The greatest distance of each source; none where a target can't be reached
+    /// The greatest distance from each source; none where a target can't be reached
     Eccentricity,
     /// Closeness centrality
     Closeness,
@@ -337,7 +338,7 @@ pub struct ClosureArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub graph: GraphArguments,
-    /// A vertex reaches itself only over at least one edge
+    /// Let a vertex reach itself only over at least one edge
     #[arg(long)]
     pub irreflexive: bool,
     /// Write the matrix of booleans to this .npy, or vertex,reachable counts to this .csv (`-` for standard output)
@@ -366,7 +367,7 @@ pub struct PathArguments {
     /// The vertex to arrive at
     #[arg(value_name = "TO", allow_negative_numbers = true)]
     pub to: String,
-    /// Check that the path is there and no other is shorter
+    /// Check that the path exists and that no other is shorter
     #[arg(long)]
     pub verify: bool,
     #[command(flatten)]
@@ -394,11 +395,11 @@ pub struct ConvertArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub graph: GraphArguments,
-    /// The file to write (`-` for standard output); its extension says the format and the compression. Edge lists and
-    /// .wpg keep the names of vertices, other formats number them
+    /// The file to write (`-` for standard output); its extension determines the format and the compression. Edge lists
+    /// and .wpg keep the names of vertices, other formats number them
     #[arg(value_name = "OUTPUT", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
-    /// The format to write, instead of finding it from the extension
+    /// The format to write, instead of the one that the extension names
     #[arg(long, value_name = "NAME",
           value_parser = clap::builder::PossibleValuesParser::new(warpath::Format::ALL.map(warpath::Format::name)))]
     pub output_format: Option<String>,
@@ -424,7 +425,7 @@ pub struct CompletionsArguments {
     /// The shell, or `man` for man pages
     #[arg(value_enum)]
     pub what: Completion,
-    /// Where man pages go
+    /// The folder for man pages
     #[arg(long, value_name = "DIRECTORY", default_value = ".", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
 }
@@ -432,7 +433,7 @@ pub struct CompletionsArguments {
 /// `warpath bench`.
 #[derive(Debug, Args)]
 pub struct BenchArguments {
-    /// Something else than running a suite.
+    /// What to do instead of running a suite.
     #[command(subcommand)]
     pub other: Option<BenchCommand>,
     /// The suite to run
@@ -445,16 +446,16 @@ pub struct BenchArguments {
     /// Small graphs, few sources and few repeats: a minute or two
     #[arg(long)]
     pub quick: bool,
-    /// Which rows: `auto` for all that this machine can run, `cpu`, or `cuda[:N]`
+    /// The rows to measure: `auto` for all that this machine can run, `cpu`, or `cuda[:N]`
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
     pub engine: String,
     /// The scale of generated graphs (2^N vertices), in the suites `gap` and `peers`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(4..=30), help_heading = "Running")]
     pub scale: Option<u32>,
-    /// Only these experiments of the suite; `--list` has their names
+    /// Run only these experiments of the suite; `--list` prints their names
     #[arg(long, value_name = "NAME", num_args = 1.., help_heading = "Running")]
     pub experiment: Vec<String>,
-    /// How many seconds of searches one case begins [default: what the suite says]
+    /// The number of seconds after which a case starts no further search [default: what the suite says]
     #[arg(long, value_name = "SECONDS", help_heading = "Running")]
     pub budget: Option<f64>,
     /// How many seconds one search may take [default: what the suite says]
@@ -463,37 +464,37 @@ pub struct BenchArguments {
     /// The folder with datasets
     #[arg(long, value_name = "DIR", env = "WARPATH_DATA", value_hint = ValueHint::DirPath, help_heading = "Running")]
     pub data: Option<PathBuf>,
-    /// The Python that has packages to compare with
+    /// The Python that has the peers' packages
     #[arg(long, value_name = "PROGRAM", env = "WARPATH_PYTHON", default_value = "python3", value_hint = ValueHint::ExecutablePath,
           help_heading = "Running")]
     pub python: PathBuf,
     /// The folder with the programs of the GAP benchmark suite
     #[arg(long, value_name = "DIR", env = "GAPBS", value_hint = ValueHint::DirPath, help_heading = "Running")]
     pub gap: Option<PathBuf>,
-    /// Where results.jsonl, tables.md and report.html go [default: the tables go to standard output]
+    /// The folder for results.jsonl, tables.md and report.html [default: the tables go to standard output]
     #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub output: Option<PathBuf>,
-    /// Go on with a run that was interrupted
+    /// Resume an interrupted run
     #[arg(long, requires = "output")]
     pub resume: bool,
-    /// Print nothing but errors, and the tables where there is no output folder
+    /// Print nothing but errors, and the tables if there is no output folder
     #[arg(long, short)]
     pub quiet: bool,
 }
 
-/// What else `warpath bench` does.
+/// The subcommands of `warpath bench`.
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
-    /// What became faster or slower from one run to another, beyond the noise
+    /// Compare two runs: what became faster or slower, beyond the noise
     Compare {
-        /// The results.jsonl of the run before
+        /// The results.jsonl of the earlier run
         #[arg(value_name = "BEFORE", value_hint = ValueHint::FilePath)]
         before: PathBuf,
-        /// The results.jsonl of the run after
+        /// The results.jsonl of the later run
         #[arg(value_name = "AFTER", value_hint = ValueHint::FilePath)]
         after: PathBuf,
     },
-    /// Make tables.md and report.html anew of the results.jsonl in a folder
+    /// Rebuild tables.md and report.html from the results.jsonl in a folder
     Report {
         /// The folder
         #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -504,7 +505,7 @@ pub enum BenchCommand {
 /// `warpath datasets`.
 #[derive(Debug, Args)]
 pub struct DatasetsArguments {
-    /// Something else than listing them.
+    /// What to do instead of listing the datasets.
     #[command(subcommand)]
     pub other: Option<DatasetsCommand>,
     /// The folder with datasets
@@ -515,7 +516,7 @@ pub struct DatasetsArguments {
     pub json: bool,
 }
 
-/// What else `warpath datasets` does.
+/// The subcommands of `warpath datasets`.
 #[derive(Debug, Subcommand)]
 pub enum DatasetsCommand {
     /// Download a dataset and check it
@@ -523,10 +524,10 @@ pub enum DatasetsCommand {
         /// Its name
         #[arg(value_name = "NAME")]
         name: String,
-        /// The folder that it goes to
+        /// The folder to download to
         #[arg(long, value_name = "DIR", env = "WARPATH_DATA", value_hint = ValueHint::DirPath)]
         data: Option<PathBuf>,
-        /// From this address instead of the publisher's
+        /// Download from this address instead of the publisher's
         #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
         from: Option<String>,
         /// Print nothing but errors
@@ -552,7 +553,7 @@ pub enum Completion {
     Man,
 }
 
-/// A number of bytes: plain, or with K, M, G or T (powers of 1,024; `KB`, `KiB` and so on are the same).
+/// Parses a number of bytes: plain, or with K, M, G or T (powers of 1,024; `KB`, `KiB` and so on are the same).
 fn parse_bytes(text: &str) -> Result<u64, String> {
     let bad = || format!("`{text}` is not a number of bytes such as 500M or 8G");
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

@@ -1,10 +1,11 @@
 //! The `warpath` command: arguments in, answers out.
 //!
-//! One file a command in `commands/`; what they share is here: [`arguments`] (what can be said), `setup` (loading a
-//! graph, times), `progress` and `signals` (Ctrl-C), `output` (files and standard output), `print` (people's tables and
-//! JSON), `failure` (errors), `report` (how they are told, and exit codes) and [`out_of_memory`] (the exit code where a small allocation fails).
+//! Each command has a file in `commands/`. The other modules are shared: [`arguments`] (the command line), `setup`
+//! (loading a graph, times), `progress` and `signals` (Ctrl-C), `output` (files and standard output), `print` (tables
+//! and JSON), `failure` (errors), `report` (error messages and exit codes) and [`out_of_memory`] (the exit code where a
+//! small allocation fails).
 
-// They panic where the stream can't be written.
+// `println!` and `eprintln!` panic if the stream can't be written.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod arguments;
@@ -39,11 +40,11 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Prints the help or version asked for, or what is wrong with the arguments.
+/// Prints the requested help or version, or what is wrong with the arguments.
 fn tell(error: &clap::Error) -> ExitCode {
     let printed = error.print().and_then(|()| std::io::stdout().flush());
     match printed {
-        // Where standard error can't be written, the exit code is all that is left to tell.
+        // If standard error can't be written either, only the exit code can tell.
         Err(unwritable) if !error.use_stderr() && unwritable.kind() != std::io::ErrorKind::BrokenPipe => {
             report::report(&warpath::Error::io("<stdout>", unwritable).into(), None)
         }

@@ -1,16 +1,15 @@
-//! What becomes of a small allocation that fails: exit code 3, as for every lack of memory.
+//! How a failed small allocation ends: with exit code 3, as for every lack of memory.
 //!
-//! The library takes its large arrays so that a refusal is an error like any other. What is left are small allocations
-//! everywhere, also in other packages, and where one of those is refused, the standard library prints how many bytes
-//! were asked for and aborts. To a script that looks like a crash, and it may leave a core dump. The system's own library
-//! aborts as well, for a thread that is about to end, say, whoever it was that took the last memory. So the command has an
-//! [`Allocator`] that remembers whether memory was refused, and a handler of the signal of aborting that ends the
-//! process with code 3 then, or if there are no addresses to be had at that moment. Any other abort stays what it is. Files
-//! in the making are removed first.
+//! The library allocates its large arrays so that a refusal is an ordinary error. Small allocations remain everywhere,
+//! also in other packages. If one is refused, the standard library prints how many bytes were asked for and aborts. To
+//! a script that looks like a crash, and it may leave a core dump. The system's own library aborts as well, for example
+//! for a thread that is about to end, whichever code took the last memory. So the command has an [`Allocator`] that
+//! remembers whether memory was refused. A handler of the abort signal then ends the process with code 3, as it does if
+//! no addresses are available at that moment. Any other abort stays as it is. Unfinished files are removed first.
 //!
-//! *Invariants.* The allocator hands out what the system's does, and nothing else. What it remembers is an atomic, and what
-//! the handler asks the system for and gives back at once are pages of its own: both take no lock and no memory of the
-//! allocator, which is what a signal handler may do.
+//! *Invariants.* The allocator hands out only what the system's allocator does. It records a refusal in an atomic, and
+//! the handler asks the system for pages of its own and gives them back at once. Both take no lock and no memory of the
+//! allocator, so a signal handler may do them.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -52,8 +51,8 @@ unsafe impl GlobalAlloc for Allocator {
     }
 }
 
-/// From now on, an abort because of a refused allocation is an exit with code 3, and so is the panic of the standard library
-/// where a new thread can't have the stack on which an overflow of its own would be handled.
+/// From now on, an abort because of a refused allocation exits with code 3. So does the panic of the standard library
+/// when a new thread can't have the stack that handles its stack overflow.
 pub fn end_with_code_3() {
     let otherwise = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -69,12 +68,12 @@ pub fn end_with_code_3() {
     {
         extern "C" fn on_abort(_: libc::c_int) {
             if REFUSED.load(Relaxed) || !has_addresses() {
-                // What the standard library has to say of it is on standard error already. No destructor runs from here.
+                // The standard library has already printed its message. No destructor runs from here.
                 warpath::formats::remove_partial_files();
                 // SAFETY: ends the process; a handler may call it at any time.
                 unsafe { libc::_exit(3) };
             }
-            // Otherwise the handler returns, and `abort` goes on to end the process by the signal.
+            // Otherwise the handler returns, and `abort` ends the process by the signal.
         }
         /// Whether the system would hand out a megabyte.
         fn has_addresses() -> bool {

@@ -1,4 +1,4 @@
-//! Where results are written: a file that is whole or not there, or standard output.
+//! Where results are written: to standard output, or to a file that is either complete or absent.
 
 use std::io::{Stdout, Write};
 use std::path::Path;
@@ -12,14 +12,14 @@ use crate::failure::Failure;
 /// How a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputKind {
-    /// Lines of values with commas between them.
+    /// Lines of comma-separated values.
     Csv,
     /// A NumPy array.
     Npy,
 }
 
 impl OutputKind {
-    /// What the extension says; standard output is .csv.
+    /// The format that the extension names; standard output is .csv.
     pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
         if path.as_os_str() == "-" {
             return Ok(OutputKind::Csv);
@@ -35,14 +35,14 @@ impl OutputKind {
     }
 }
 
-/// A stream for results, which ends when the work is cancelled.
+/// A stream for results, which fails once the work is cancelled.
 pub(crate) enum Output {
     File(PartialFile),
     Standard(CancellableWriter<Stdout>),
 }
 
 impl Output {
-    /// Finds out, before the work, whether `path` can be written and is none of the inputs; `-` is standard output.
+    /// Checks, before the work, that `path` can be written and is not an input; `-` is standard output.
     pub(crate) fn create(
         path: &Path,
         inputs: &[&Path],
@@ -73,7 +73,7 @@ impl Output {
         }
     }
 
-    /// Writes what is buffered and gives the file its name.
+    /// Flushes the buffer and gives the file its final name.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
         match self {
             Output::File(file) => file.finish(),
@@ -82,7 +82,7 @@ impl Output {
     }
 }
 
-/// On standard output, a reader that has gone away is no error.
+/// Ignores the error that the reader of standard output has gone away.
 fn unless_reader_gone<T>(result: std::io::Result<T>, otherwise: T) -> std::io::Result<T> {
     match result {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(otherwise),

@@ -19,7 +19,7 @@ pub(crate) fn to_stdout(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a line to standard error; where that can't be written, nobody is left to be told.
+/// Writes a line to standard error; a failure is ignored, since nothing could report it.
 pub(crate) fn to_stderr(line: &str) {
     let _ = std::io::stderr().lock().write_all(format!("{line}\n").as_bytes());
 }
@@ -63,7 +63,7 @@ pub(crate) fn grouped(number: u128) -> String {
     text
 }
 
-/// How many of something there are: `1 vertex`, `2,000 vertices`.
+/// A count with its noun: `1 vertex`, `2,000 vertices`.
 pub(crate) fn count(number: impl TryInto<u128>, one: &str, many: &str) -> String {
     let number = number.try_into().unwrap_or(u128::MAX);
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
@@ -112,7 +112,7 @@ pub(crate) fn seconds(value: f64) -> String {
     }
 }
 
-/// The plan of some work, and what there is.
+/// The plan of some work, and the memory and disk space available.
 #[derive(Debug, Serialize)]
 struct PlanShown<'a> {
     #[serde(flatten)]
@@ -152,13 +152,13 @@ impl<'a> DecisionShown<'a> {
     }
 }
 
-/// What there is of what a plan asks for, in bytes.
+/// The available amounts of what a plan needs, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Available {
     pub(crate) memory: u64,
-    /// On the device, if the work goes there.
+    /// Memory of the device, if the work runs there.
     pub(crate) device: Option<u64>,
-    /// Where the output goes, if it goes to a file.
+    /// Space on the output's disk, if the output is a file.
     pub(crate) disk: Option<u64>,
 }
 
@@ -169,7 +169,7 @@ struct ItemShown {
     bytes: u64,
 }
 
-/// Prints a plan, with the decision that it belongs to, if any, and what there is.
+/// Prints a plan with the available amounts, and with the decision that it belongs to, if any.
 pub(crate) fn plan(
     decision: Option<&Decision>,
     plan: &Plan,
@@ -222,7 +222,7 @@ pub(crate) fn plan(
     table.print()
 }
 
-/// The greatest amount of memory this process has had in use, in bytes; 0 where the system does not tell.
+/// The peak memory of this process in bytes; 0 if the system does not report it.
 pub(crate) fn peak_memory() -> u64 {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! A progress bar on anything that takes more than a second; none where nobody looks.
+//! A progress bar on a terminal for work that takes more than a second.
 
 use std::io::IsTerminal;
 use std::sync::Mutex;
@@ -11,13 +11,13 @@ use crate::signals;
 
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A control handle that signals cancel and, if `show` and standard error is a terminal, a progress bar follows.
+/// A control handle that signals cancel. If `show` and standard error is a terminal, a progress bar follows it.
 pub(crate) fn control(show: bool) -> Control {
     let control = Control::new();
     let control = if show && std::io::stderr().is_terminal() {
         let bar = Mutex::new(Bar::new());
         control.watched_by(move |progress| {
-            // Whoever finds the bar in use lets the other thread draw.
+            // If another thread holds the bar, that thread draws it.
             if let Ok(mut bar) = bar.try_lock() {
                 bar.update(progress);
             }

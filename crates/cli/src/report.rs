@@ -11,8 +11,8 @@ use warpath::{Error, ErrorKind};
 use crate::failure::Failure;
 use crate::print;
 
-/// Prints the error on standard error, and a negative cycle, which is an answer, also as JSON if that is wanted of
-/// `json_problem`; returns the exit code.
+/// Prints the error on standard error. A negative cycle is an answer, so it is also printed as JSON if `json_problem`
+/// names the problem. Returns the exit code.
 pub(crate) fn report(failure: &Failure, json_problem: Option<&'static str>) -> ExitCode {
     if let (Some(problem), Error::NegativeCycle(cycle)) = (json_problem, failure.error())
         && let Err(unwritable) = print::json(&CycleFound::new(problem, cycle))
@@ -27,7 +27,7 @@ pub(crate) fn report(failure: &Failure, json_problem: Option<&'static str>) -> E
     };
     let person = std::io::stderr().is_terminal();
     let theme = if person { GraphicalTheme::unicode() } else { GraphicalTheme::none() };
-    // A program that reads the message finds it on one line.
+    // A program reads the message, so it stays on one line.
     let width = if person { 100 } else { usize::MAX / 4 };
     let mut text = String::new();
     let handler = GraphicalReportHandler::new_themed(theme).with_width(width);
@@ -38,7 +38,7 @@ pub(crate) fn report(failure: &Failure, json_problem: Option<&'static str>) -> E
     ExitCode::from(code)
 }
 
-/// What JSON says of a negative cycle.
+/// A negative cycle as JSON.
 #[derive(Debug, Serialize)]
 struct CycleFound<'a> {
     problem: &'static str,
@@ -49,14 +49,14 @@ struct CycleFound<'a> {
 struct Cycle<'a> {
     length: serde_json::Value,
     edges: usize,
-    /// Each once: the last edge leads back to the first.
+    /// Each vertex once: the last edge leads back to the first.
     vertices: &'a [String],
 }
 
 impl<'a> CycleFound<'a> {
     fn new(problem: &'static str, cycle: &'a NegativeCycle) -> Self {
         let length = cycle.length();
-        // Integers that a float holds exactly are shown as such.
+        // Show integers that a float holds exactly as integers.
         let is_integer = length.fract() == 0.0 && length.abs() < (1_u64 << 53) as f64;
         let length = if is_integer { (length as i64).into() } else { length.into() };
         CycleFound { problem, negative_cycle: Cycle { length, edges: cycle.edges().len(), vertices: cycle.names() } }

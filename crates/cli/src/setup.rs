@@ -17,14 +17,14 @@ use crate::failure::Failure;
 use crate::print::{self, Available, Table};
 use crate::progress;
 
-/// Options that hold for the whole run, and who may interrupt it.
+/// Options that hold for the whole run, and the handle that interrupts it.
 pub(crate) struct Setup<'a> {
     common: &'a CommonArguments,
     engine: Engine,
-    /// Whether nothing but the plan is wanted.
+    /// Whether only the plan is wanted.
     plan: bool,
     statistics: bool,
-    /// Whether weights change nothing.
+    /// Whether the command ignores weights.
     ignores_weights: bool,
     pub(crate) control: Control,
 }
@@ -55,13 +55,13 @@ impl<'a> Setup<'a> {
         Ok(Setup { common, engine, plan: false, statistics: false, ignores_weights: false, control })
     }
 
-    /// Says that weights change nothing: they may stay where they are.
+    /// Says whether the command ignores weights, so that they need not be read.
     pub(crate) fn ignoring_weights(mut self, ignores: bool) -> Self {
         self.ignores_weights = ignores;
         self
     }
 
-    /// Reads or generates the graph; returns how long that took, too.
+    /// Reads or generates the graph; also returns the seconds it took.
     pub(crate) fn load(&self, arguments: &GraphArguments) -> Result<(Arc<Graph>, f64), Failure> {
         let start = Instant::now();
         let graph = Arc::new(load(arguments, self)?);
@@ -116,7 +116,7 @@ impl<'a> Setup<'a> {
         Ok(output.map_or(Ok(()), |output| plan.check_disk(output))?)
     }
 
-    /// Prints the plan of a run that does nothing with the graph but to have it.
+    /// Prints the plan of a run that only loads the graph.
     pub(crate) fn print_plan_of_graph(&self, graph: &Graph) -> Result<(), Failure> {
         let mut plan = Plan::new();
         let bytes = plan_of_graph(graph, &mut plan);
@@ -125,12 +125,12 @@ impl<'a> Setup<'a> {
         print::plan(None, &plan, Available { memory, device: None, disk: None }, self.common.json)
     }
 
-    /// How much of the machine's memory may be taken, if that is said: with a GPU, `--memory` is about the GPU's.
+    /// The limit on host memory, if one is set; with a GPU, `--memory` limits the GPU's memory instead.
     fn host_memory(&self) -> Option<u64> {
         self.common.memory.filter(|_| !matches!(self.engine, Engine::Cuda(_)))
     }
 
-    /// Refuses, before the work, to generate what does not fit; `--plan` prints what that would take.
+    /// Refuses, before the work, to generate a graph that does not fit; `--plan` prints what it would take.
     fn check_recipe(&self, recipe: &Recipe) -> Result<(), Failure> {
         let plan = recipe.plan();
         let needed = plan.memory_bytes();
@@ -167,8 +167,8 @@ fn recipe(arguments: &GraphArguments) -> Option<&str> {
     arguments.graph.to_str().filter(|text| Recipe::looks_like(text) && !arguments.graph.exists())
 }
 
-/// Starts the threads of all parallel loops that have none of their own. Started by the first such loop, they would end
-/// the process where the system refuses them.
+/// Starts the global thread pool, which serves parallel loops without a pool of their own. If the first such loop
+/// started it and the system refused the threads, the process would end.
 pub(crate) fn start_threads(threads: Option<u32>) -> Result<(), Failure> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0) as usize);
     pool.build_global().map_err(|error| {
@@ -260,11 +260,11 @@ fn generate(
     }
 }
 
-/// The vertices named in a file, one a line; empty lines and lines that begin with `#` or `%` are skipped.
+/// Reads the vertices named in a file, one per line; skips empty lines and lines that begin with `#` or `%`.
 pub(crate) fn read_vertices(setup: &Setup<'_>, graph: &Graph, file: &Path) -> Result<Vec<VertexId>, Failure> {
-    /// Nobody calls a vertex anything longer, and an error repeats the name.
+    /// No vertex has a longer name, and an error repeats the name.
     const LONGEST: usize = 1 << 16;
-    /// So many lines are read in a moment.
+    /// This many lines are read in a moment.
     const SOME: usize = 1 << 12;
     let bytes = setup.read_options().read_text(file)?;
     let mut vertices = Vec::new();
@@ -283,7 +283,7 @@ pub(crate) fn read_vertices(setup: &Setup<'_>, graph: &Graph, file: &Path) -> Re
             return Err(at_line("no name of a vertex is so long").into());
         }
         let text = std::str::from_utf8(name).map_err(|_| at_line("not UTF-8"))?;
-        // The message has the name already.
+        // The message already contains the name.
         let unknown = |error: Error| {
             Error::from(warpath::InputError {
                 line: Some(index as u64 + 1),
@@ -302,7 +302,7 @@ pub(crate) fn read_vertices(setup: &Setup<'_>, graph: &Graph, file: &Path) -> Re
     Ok(vertices)
 }
 
-/// What JSON says of a graph.
+/// A graph as JSON.
 #[derive(Debug, Serialize)]
 pub(crate) struct GraphFacts {
     vertices: usize,
@@ -345,14 +345,14 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// What loading the graph and opening the solver took, and then the work that was reported.
+    /// The seconds for loading the graph, for opening the solver, and for the reported work.
     pub(crate) fn of(report: &Report, load: f64, opening: f64) -> Self {
         let mut times = Times { load, prepare: opening, ..Default::default() };
         times.add(&report.seconds);
         times
     }
 
-    /// Adds what more work took.
+    /// Adds the seconds of further work.
     pub(crate) fn add(&mut self, seconds: &Seconds) {
         let Seconds { prepare, solve, predecessors, download, verify, write } = seconds;
         self.prepare += prepare;
@@ -378,7 +378,7 @@ impl Times {
     }
 }
 
-/// The greatest amounts of memory in use.
+/// Peak memory.
 #[derive(Debug, Serialize)]
 pub(crate) struct PeakBytes {
     host: u64,
@@ -386,26 +386,26 @@ pub(crate) struct PeakBytes {
 }
 
 impl PeakBytes {
-    /// Of the host, where no device is used.
+    /// The host's peak, if no device is used.
     pub(crate) fn of_host() -> Self {
         PeakBytes { host: print::peak_memory(), device: 0 }
     }
 
-    /// Of the host, and of the device as these reports have it.
+    /// The host's peak, and the device's peak from these reports.
     pub(crate) fn of<'r>(reports: impl IntoIterator<Item = &'r Report>) -> Self {
         let device = reports.into_iter().map(|report| report.device_bytes).max().unwrap_or(0);
         PeakBytes { device, ..Self::of_host() }
     }
 }
 
-/// Runs something; returns how many seconds it took, too.
+/// Runs `work` and also returns the seconds it took.
 pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<(T, f64), Failure> {
     let start = Instant::now();
     let result = work()?;
     Ok((result, start.elapsed().as_secs_f64()))
 }
 
-/// What JSON and tables say first of every answer.
+/// The fields that begin every answer, in JSON and in tables.
 #[derive(Debug, Serialize)]
 pub(crate) struct Answer {
     problem: &'static str,
@@ -420,7 +420,7 @@ pub(crate) struct Answer {
     counters: Counters,
 }
 
-/// What an algorithm has counted, if that is wanted.
+/// An algorithm's counters, if they are wanted.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Counters {
     #[serde(skip_serializing_if = "Option::is_none")]

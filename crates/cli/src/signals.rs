@@ -1,26 +1,26 @@
 //! What signals do to the command.
 //!
-//! Ctrl-C (SIGINT), SIGTERM and SIGHUP cancel the work; a second one ends the process at once. One that the command was
-//! told to ignore, as `nohup` does with SIGHUP, stays ignored. Writing beyond the limit of a file's size is an error like
-//! a full disk.
+//! Ctrl-C (SIGINT), SIGTERM and SIGHUP cancel the work; a second signal ends the process at once. A signal that the
+//! command was told to ignore, as `nohup` does with SIGHUP, stays ignored. Exceeding the file-size limit is an error
+//! like a full disk.
 //!
-//! *Invariants.* The unsafe calls ask what becomes of a signal, and change which ones wait; all they write to are values of
-//! the functions that call them.
+//! *Invariants.* The unsafe calls ask how a signal is handled, and change which signals are held back; they write only
+//! to local values of the functions that call them.
 
 use warpath::Control;
 use warpath::formats::remove_partial_files;
 
-/// Says that no limit of a file's size ends the process: whoever writes gets an error instead, and cleans up.
+/// Keeps the file-size limit from ending the process: the write fails instead, and the writer cleans up.
 pub(crate) fn prepare() {
-    // That the signal has a handler is enough.
+    // Having a handler is enough; it need not do anything.
     #[cfg(unix)]
     let _ = signal_hook::flag::register(libc::SIGXFSZ, std::sync::Arc::default());
 }
 
-/// Cancels the work at the first signal, and ends the process at the second, without the files that it was making. To be
-/// called before other threads are started, which might take a signal that is held back here.
+/// Cancels the work at the first signal. At the second, ends the process and removes its unfinished files. Call this
+/// before starting other threads: they might take a signal that is held back here.
 ///
-/// Where there can be no handler, Ctrl-C still ends the process, only less cleanly.
+/// If no handler can be installed, Ctrl-C still ends the process, only less cleanly.
 pub(crate) fn cancel_at_the_first(control: &Control) {
     let control = control.clone();
     let handle = move || {
@@ -42,7 +42,7 @@ pub(crate) fn cancel_at_the_first(control: &Control) {
                     signals.forever().for_each(|_| handle());
                 }
             });
-            // The sender is gone where there is no thread or no handler.
+            // The sender is gone if there is no thread or no handler.
             let _ = registered.recv();
         });
     }
@@ -50,8 +50,8 @@ pub(crate) fn cancel_at_the_first(control: &Control) {
     let _ = ctrlc::set_handler(handle);
 }
 
-/// Does some work while signals that come have to wait until it is done: one that came when its handler is there, but not
-/// yet what the handler does, would be lost.
+/// Does some work while arriving signals wait. Otherwise a signal would be lost if it arrived after its handler was
+/// installed but before the handler's action was set.
 #[cfg(unix)]
 fn held_back(signals: &[libc::c_int], work: impl FnOnce()) {
     // SAFETY: an all-zero set is a valid value, which is emptied or overwritten next.
@@ -69,7 +69,7 @@ fn held_back(signals: &[libc::c_int], work: impl FnOnce()) {
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
 }
 
-/// Whether a signal is ignored, as whoever started the command wished.
+/// Whether a signal is ignored, as the starter of the command wished.
 #[cfg(unix)]
 fn is_ignored(signal: libc::c_int) -> bool {
     // SAFETY: an all-zero sigaction is a valid value, which the call overwrites.

@@ -1,4 +1,4 @@
-//! Bad input gets one message that names file, line and text, and exit code 2; what the machine lacks gets 3.
+//! Bad input gets one message that names file, line and text, and exit code 2; a lack of resources gets 3.
 
 #![allow(missing_docs)]
 
@@ -179,7 +179,7 @@ fn options_that_make_no_sense_are_refused() {
     ] {
         folder.run(arguments).fails(2, message);
     }
-    // Options are refused where they would do nothing.
+    // Options are refused if they would have no effect.
     for (command, options) in [
         ("info g.txt", ["--plan", "--statistics", "--verbose"].as_slice()),
         ("convert g.txt h.txt", &["--engine=cpu", "--statistics", "--verbose"]),
@@ -196,7 +196,7 @@ fn options_that_make_no_sense_are_refused() {
     if warpath::cuda::devices().is_err() {
         folder.run("bfs g.txt --source 1 --engine cuda").fails(3, "there is");
         folder.run("apsp g.txt --engine cuda:all").fails(3, "there is");
-        // Only there is this parameter.
+        // Only the GPU engine has this parameter.
         let asked = "bfs g.txt --source 1 --algorithm direction-optimizing:bottom-up=0.1";
         folder.run(asked).fails(3, "there is");
     }

@@ -1,4 +1,4 @@
-//! `warpath bench` and `warpath datasets`, as one runs them.
+//! `warpath bench` and `warpath datasets`, run as commands.
 
 #![allow(missing_docs)]
 
@@ -79,7 +79,7 @@ fn a_run_that_was_stopped_goes_on() {
     folder.run(&format!("{SINGH} --output out --quiet")).ok();
     let whole = folder.read("out/results.jsonl");
     let lines: Vec<&str> = whole.lines().collect();
-    // Stopped in the middle of the fourth line from the end.
+    // The run stopped in the middle of the fourth line from the end.
     let kept = lines.len() - 4;
     let cut = lines[..kept].join("\n") + "\n" + &lines[kept][..30];
     std::fs::write(folder.path().join("out/results.jsonl"), cut).unwrap();
@@ -197,7 +197,7 @@ fn every_suite_runs_on_the_cpu() {
     let suites: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert!(suites.len() >= 7, "{listed}");
     for suite in suites {
-        // The matrices of that one take a while; other tests run them.
+        // The matrices of katz-kider take a while; other tests run them.
         let part = if suite == "katz-kider" { " --experiment as" } else { "" };
         let options = "--quick --engine cpu --budget 0.01 --python /nowhere/python --quiet";
         folder.run(&format!("bench --suite {suite}{part} {options} --output {suite}")).ok();
@@ -217,7 +217,7 @@ fn every_suite_runs_on_the_cpu() {
     }
 }
 
-/// They are in the program, so that the bench has their rows, and only a name leads to them.
+/// The lab's algorithms are in the program, so that the bench has their rows, but only their names select them.
 #[test]
 #[cfg(feature = "lab")]
 fn algorithms_of_the_lab_are_there_by_name() {
@@ -290,7 +290,7 @@ fn a_dataset_that_is_there_is_used() {
     assert!(without["stand_in"].as_str().unwrap().contains("absent"), "{without}");
 }
 
-/// Answers every request with these bytes.
+/// Starts a server that answers every request with these bytes.
 fn server(answer: Vec<u8>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -383,7 +383,7 @@ fn the_report_opens_in_a_browser_without_an_error() {
     let clicked = folder.file("clicked.html", clicked);
     let (page, log) = open(&browser, &folder, &clicked);
     assert!(page.contains("<title>sorted ascending</title>"), "{log}");
-    // Something wrong in a page is seen by this test.
+    // Make sure that this test notices an error in a page.
     let broken = folder.file("broken.html", "<script>nothing.there()</script>");
     assert!(open(&browser, &folder, &broken).1.contains("CONSOLE"));
 }

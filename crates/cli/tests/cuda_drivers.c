@@ -1,6 +1,6 @@
-// A CUDA driver that drives nothing, for tests: one device, whose memory is the host's, and on which no kernel does anything.
-// STUB_FAILS=NAME=ERROR has that function fail; STUB_VERSION and STUB_DEVICES say what there is.
-// Every function is on a line of its own: tests leave some out.
+// A stub CUDA driver for tests: one device, which uses host memory and whose kernels do nothing.
+// STUB_FAILS=NAME=ERROR makes that function fail; STUB_VERSION and STUB_DEVICES set the version and the device count.
+// Every function is on its own line, since tests leave some out.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 //! CUDA drivers that are too old, incomplete, without a device or failing: a clear error, or the CPU, and no panic.
 //!
-//! The drivers are libraries of these tests, made of `cuda_drivers.c`, which the loader finds before any other.
+//! The tests build these drivers from `cuda_drivers.c`; the loader finds them before any other.
 
 #![allow(missing_docs)]
 #![cfg(target_os = "linux")]
@@ -12,14 +12,14 @@ use std::time::Duration;
 
 use common::{Folder, Run};
 
-/// All of it, in C.
+/// The source of all drivers, in C.
 const SOURCE: &str = include_str!("cuda_drivers.c");
 
 /// A folder with a driver.
 struct Driver(Folder);
 
 impl Driver {
-    /// With the lines of the source that are to stay; `None`, with a message, where nothing compiles C.
+    /// Builds a driver from the source lines for which `stays` holds; `None`, with a message, without a C compiler.
     fn with(stays: impl Fn(&str) -> bool) -> Option<Self> {
         let folder = Folder::new();
         let lines: Vec<&str> = SOURCE.lines().filter(|line| function(line).is_none_or(&stays)).collect();
@@ -41,7 +41,7 @@ impl Driver {
         Self::with(|_| true)
     }
 
-    /// Runs the program with this driver, which is told these variables. It neither panics nor hangs.
+    /// Runs the program with this driver and these variables for it. The program neither panics nor hangs.
     #[track_caller]
     fn run(&self, arguments: &str, variables: &[(&str, &str)]) -> Run {
         let mut command = self.0.command(arguments);
@@ -59,7 +59,7 @@ impl Driver {
         run
     }
 
-    /// Asserts that there is no device for this reason, whoever asks, and that the CPU goes on without one.
+    /// Asserts that every command finds no device for this reason, and that the CPU works without one.
     #[track_caller]
     fn has_no_device(&self, variables: &[(&str, &str)], reason: &str) {
         self.run("bfs grid:5x5 --source 0 --engine cuda", variables).fails(3, reason);
@@ -85,7 +85,7 @@ fn a_driver_that_is_too_old_says_which_one_is_needed() {
     let Some(driver) = Driver::whole() else { return };
     let reason = "the CUDA driver is too old: it supports CUDA 12.0, and 13.0 is needed, which is driver 580 or newer";
     driver.has_no_device(&[("STUB_VERSION", "12000")], reason);
-    // One that really is has not all functions.
+    // A real old driver lacks some functions.
     let new = ["cuCtxCreate_v4", "cuEventElapsedTime_v2", "cuLaunchKernelEx"];
     let Some(driver) = Driver::with(|name| !new.contains(&name)) else { return };
     driver.has_no_device(&[("STUB_VERSION", "12000")], reason);
@@ -139,8 +139,8 @@ fn a_device_that_is_not_there_is_an_error() {
     }
 }
 
-/// Every function fails, by errors that are known, that leave nothing of a context, or that nobody knows. What the kernels
-/// of this driver find, which is nothing, never passes for an answer.
+/// Every function fails: with known errors, with errors that destroy the context, or with unknown ones. The kernels of
+/// this driver compute nothing; their output never passes for an answer.
 #[test]
 fn a_driver_that_fails_anywhere_is_an_error() {
     let Some(driver) = Driver::whole() else { return };
@@ -158,11 +158,11 @@ fn a_driver_that_fails_anywhere_is_an_error() {
     }
 }
 
-/// A device is opened because it is predicted to be quicker, and fails: the CPU answers, and says so.
+/// A device is opened because it is predicted to be faster, and fails: the CPU answers, and a message says so.
 #[test]
 fn where_the_device_fails_the_cpu_answers() {
     let Some(driver) = Driver::whole() else { return };
-    // As many as make a GPU pay that has to be opened first.
+    // Enough sources that a GPU pays off even though it has to be opened first.
     let sources: Vec<String> = (0..300).map(|source| source.to_string()).collect();
     driver.0.file("sources.txt", sources.join("\n"));
     let arguments =

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 const EXTENSIONS: [&str; 9] = ["txt", "csv", "tsv", "gr", "graph", "mtx", "npz", "wsg", "wpg"];
 
-/// What stays the same whatever the names of the vertices are.
+/// The facts that do not depend on the names of the vertices.
 fn facts(folder: &Folder, graph: &str) -> [Value; 4] {
     let found = folder.run(&format!("apsp {graph} --undirected --json")).json();
     let facts = found["graph"].clone();

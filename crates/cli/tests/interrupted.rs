@@ -1,4 +1,4 @@
-//! Signals: the first ends whatever is going on, with exit code 130 and without a trace; the second ends it at once.
+//! Signals: the first ends the work, with exit code 130 and without a trace; the second ends it at once.
 
 #![cfg(unix)]
 #![allow(missing_docs)]
@@ -26,7 +26,7 @@ fn start(folder: &Folder, arguments: &str) -> Child {
     ready(command(folder, warpath().to_str().unwrap()).args(arguments.split(' ')).spawn().unwrap())
 }
 
-/// Waits for something, but not for ever.
+/// Waits for a condition, up to a time limit.
 fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
@@ -35,7 +35,7 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Waits until a process handles SIGTERM, as the system tells; where it does not, a while.
+/// Waits until the system reports that a process handles SIGTERM; on other systems, waits a while.
 fn ready(child: Child) -> Child {
     const SIGTERM: u32 = 15;
     let status = format!("/proc/{}/status", child.id());
@@ -65,10 +65,10 @@ fn pipe(folder: &Folder, name: &str) -> PathBuf {
     path
 }
 
-/// Asserts that it ends, with this code.
+/// Asserts that the process ends with this code.
 #[track_caller]
 fn ends(mut child: Child, code: i32, what: &str) {
-    // What would wait for ever is a failure, not a hang.
+    // A process that would wait for ever is a failure, not a hang.
     let start = Instant::now();
     let status = loop {
         match child.try_wait().unwrap() {
@@ -95,7 +95,7 @@ fn ctrl_c_ends_with_130_and_leaves_no_output() {
     }
 }
 
-/// What is written takes long enough after its first bytes to be interrupted.
+/// The output takes long enough after its first bytes to be interrupted.
 #[test]
 fn ctrl_c_ends_writing() {
     let folder = Folder::new();
@@ -120,7 +120,7 @@ fn ctrl_c_ends_writing() {
 fn ctrl_c_ends_waiting_for_standard_input() {
     let folder = Folder::new();
     let mut child = start(&folder, "info -");
-    // Waiting for the child would close it, and end the input.
+    // Waiting for the child would close its standard input, and end the input.
     let _open = child.stdin.take();
     signal(&child, "-INT");
     ends(child, 130, "standard input");
@@ -139,7 +139,7 @@ fn ctrl_c_ends_waiting_for_the_other_end_of_a_pipe() {
         "convert g.txt pipe.csv",
     ] {
         let child = start(&folder, arguments);
-        // Whether it waits already or not: it may not go on.
+        // The process may not continue, whether or not it waits already.
         std::thread::sleep(Duration::from_millis(100));
         signal(&child, "-INT");
         ends(child, 130, arguments);
@@ -147,15 +147,15 @@ fn ctrl_c_ends_waiting_for_the_other_end_of_a_pipe() {
     }
 }
 
-/// Whether this process was started with the signal of hanging up ignored, as `nohup` does. Nobody it starts can be told
-/// otherwise by a shell.
+/// Whether this process was started with SIGHUP ignored, as `nohup` does. A shell can't undo that for the processes
+/// started from here.
 fn hanging_up_is_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0");
     u64::from_str_radix(ignored.trim(), 16).unwrap() & 1 == 1
 }
 
-/// As `nohup` has it.
+/// A signal that `nohup` ignores stays ignored.
 #[test]
 fn a_signal_that_was_ignored_stays_ignored() {
     let folder = Folder::new();
@@ -170,7 +170,7 @@ fn a_signal_that_was_ignored_stays_ignored() {
         signal(&child, sent);
         std::thread::sleep(Duration::from_millis(300));
         if code == 0 {
-            // Nobody would read what is written.
+            // If it had ended, nothing would read what is written next.
             assert!(child.try_wait().unwrap().is_none(), "{ignored} is ignored, and it ended");
             std::fs::write(&graph, "1 2\n").unwrap();
         }
@@ -183,12 +183,12 @@ fn a_killed_table_is_resumed_and_ends_up_the_same() {
     let folder = Folder::new();
     let table = "apsp kron:10 --weights random:1..99 --quiet --threads 1 --memory 2M --output";
     let mut child = start(&folder, &format!("{table} x.npy"));
-    // The journal has a header of 24 bytes and 16 for each block of rows that is written.
+    // The journal has a header of 24 bytes, and 16 bytes for each block of rows written.
     wait_until("the first block", || {
         assert!(child.try_wait().unwrap().is_none(), "ended before its first block: {:?}", folder.names());
         length(&folder, "x.npy.partial.journal") >= 40
     });
-    // It keeps its output while it stands still.
+    // A stopped process keeps its output locked.
     signal(&child, "-STOP");
     folder.run(&format!("{table} x.npy")).fails(2, "`x.npy.partial` is being written by another process");
     signal(&child, "-KILL");
@@ -208,7 +208,7 @@ fn what_a_killed_process_left_stands_in_nobodys_way() {
     pipe(&folder, "graph.txt");
     folder.file("g.txt", "1 2\n");
     for output in ["x.csv", "x.npy"] {
-        // It waits for its graph, and has its output already.
+        // The process waits for its graph, and already holds its output.
         let mut child = start(&folder, &format!("apsp graph.txt --output {output}"));
         wait_until("the output", || folder.names().contains(&format!("{output}.partial")));
         std::thread::sleep(Duration::from_millis(300));
@@ -222,7 +222,7 @@ fn what_a_killed_process_left_stands_in_nobodys_way() {
     }
 }
 
-/// Writing beyond it is an error like a full disk, and what was written goes.
+/// Writing beyond the file-size limit is an error like a full disk, and the partial output is removed.
 #[test]
 fn a_limit_of_the_size_of_files_is_exit_code_3() {
     let folder = Folder::new();

@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 
 use common::Folder;
 
-/// A run whose addresses are limited to so many kilobytes.
+/// Runs the program with its address space limited to this many kilobytes.
 fn limited(folder: &Folder, kilobytes: u64, arguments: &str) -> Output {
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -v $0 && exec \"$@\"", &kilobytes.to_string()]);
@@ -23,7 +23,7 @@ fn a_limit_on_addresses_is_exit_code_3_at_any_size() {
     let numbers: String = (0..20_000).map(|v| format!("{v} {} 3\n", (v * 7919) % 20_011)).collect();
     folder.file("g.txt", numbers);
     let mut codes = Vec::new();
-    // With less than the program itself takes, it does not begin to run.
+    // The program does not start with less memory than it takes itself.
     let starts = |&kilobytes: &u64| limited(&folder, kilobytes, "--version").status.success();
     for kilobytes in [30_000, 60_000, 90_000, 130_000, 200_000, 400_000, 1_000_000].into_iter().filter(starts) {
         for arguments in [
@@ -39,7 +39,8 @@ fn a_limit_on_addresses_is_exit_code_3_at_any_size() {
             let output = limited(&folder, kilobytes, arguments);
             let code = output.status.code();
             assert!(matches!(code, Some(0 | 2 | 3)), "{kilobytes} KB, {arguments}: {output:?}");
-            // Code 2 is for something to correct, such as a vertex that is not there; none of these has it.
+            // Code 2 means that the input needs correcting, such as a missing vertex; none of these commands has such a
+            // fault.
             assert_ne!(code, Some(2), "{kilobytes} KB, {arguments}: {output:?}");
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(code == Some(0) || !said.trim().is_empty(), "{kilobytes} KB, {arguments}: nothing is said");

@@ -1,4 +1,4 @@
-//! Outputs are whole or not there, found unwritable before the work, and refused with the bytes where they do not fit.
+//! Outputs are complete or absent, found unwritable before the work, and refused with the bytes where they do not fit.
 
 #![allow(missing_docs)]
 
@@ -17,7 +17,7 @@ fn unwritable_outputs_are_found_first() {
         ("x.foo", "`x.foo` names no format for a result"),
         ("x", "`x` names no format for a result"),
     ] {
-        // The graph does not exist either, but is looked at later.
+        // The graph does not exist either, but is opened later.
         for command in ["bfs nowhere --source 1", "sssp nowhere --source 1", "apsp nowhere", "closure nowhere"] {
             folder.run(&format!("{command} --output {output}")).fails(2, message);
         }

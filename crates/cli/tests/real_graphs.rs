@@ -1,5 +1,4 @@
-//! Real graphs from many publishers, where their folder is at hand: beside the repository, or where
-//! `WARPATH_GRAPHS` says.
+//! Real graphs from many publishers, if their folder exists: beside the repository, or at `WARPATH_GRAPHS`.
 
 #![allow(missing_docs)]
 
@@ -10,7 +9,7 @@ use std::path::{Path, PathBuf};
 use common::Folder;
 use serde_json::json;
 
-/// File, options that it needs by itself, vertices, lines.
+/// File, options that reading it needs, vertices, lines.
 const GRAPHS: [(&str, &str, u64, u64); 17] = [
     ("USA-road-d.NY.gr.zst", "", 264_346, 733_846),
     ("BAY.gr.zst", "", 321_270, 397_415),
@@ -58,7 +57,7 @@ fn searches_of_the_smaller_files_are_verified() {
     for (name, options, _, _) in GRAPHS.into_iter().filter(|(_, _, vertices, _)| *vertices < 100_000) {
         let path = graphs.join(name);
         let path = path.display();
-        // Third columns hold ratings and kinds of relationships where there are any.
+        // Third columns, if any, hold ratings and kinds of relationships.
         let bfs = folder.run(&format!("bfs {path} {options} --source 2 --verify --predecessors --json")).json();
         let sssp = folder.run(&format!("sssp {path} {options} --weights unit --source 2 --verify --json")).json();
         assert_eq!((&bfs["verified"], &sssp["verified"]), (&json!(true), &json!(true)), "{name}");

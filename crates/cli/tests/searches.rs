@@ -243,7 +243,7 @@ fn a_plan_that_exceeds_the_disk_does_not_fit() {
     for command in ["apsp g.txt", "closure g.txt"] {
         let plan = folder.run(&format!("{command} --output x.npy --plan --json")).json();
         assert!(plan["fits"] == true && plan["disk_available"].as_u64() > plan["disk_bytes"].as_u64(), "{plan}");
-        // Where no file is written, no disk is asked.
+        // Without an output file, the plan does not look at a disk.
         assert!(!keys(&folder.run(&format!("{command} --plan --json")).json()).contains(&"disk_available"));
     }
     assert_eq!(folder.names(), ["g.txt"]);

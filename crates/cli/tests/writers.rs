@@ -1,4 +1,4 @@
-//! One rule for all outputs, found before any work: who else writes them, what they would replace, where links lead.
+//! One rule for all outputs, checked before any work: other writers, files that would be replaced, targets of links.
 
 #![allow(missing_docs)]
 
@@ -62,7 +62,7 @@ fn an_output_does_not_replace_an_input() {
         assert_eq!(folder.names(), names, "{arguments}");
         assert!(names.iter().all(|name| folder.read(name) == "1 2\n2 1\n"), "{arguments}");
     }
-    // A generator's name is no file's.
+    // A generator's name is not a file name.
     folder.run("generate grid:2x2 grid:2x2 --output-format edge-list --quiet").ok();
 }
 
@@ -71,7 +71,7 @@ fn folders_are_refused_before_the_work() {
     let folder = Folder::new();
     for name in ["x.npy", "x.csv"] {
         std::fs::create_dir(folder.path().join(name)).unwrap();
-        // The graph does not exist either, but is looked at later.
+        // The graph does not exist either, but is opened later.
         for command in ["apsp nowhere", "bfs nowhere --source 1", "closure nowhere"] {
             folder.run(&format!("{command} --output {name}")).fails(2, &format!("{name}: is a directory"));
         }
@@ -181,7 +181,7 @@ mod unix {
         assert_eq!(folder.names(), ["full.csv", "full.npy", "g.txt"]);
     }
 
-    /// Whoever reads it gets everything, and one end of the stream.
+    /// The reader of a pipe gets everything, and one end of the stream.
     #[test]
     fn a_pipe_gets_what_a_file_would() {
         let folder = Folder::new();
@@ -201,7 +201,7 @@ mod unix {
             assert_eq!(reader.join().unwrap(), expected);
             std::fs::remove_file(path).unwrap();
         }
-        // And a list comes from one.
+        // A list of vertices can come from a pipe, too.
         let path = folder.path().join("list");
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
         let writer = std::thread::spawn(move || std::fs::write(path, "1\n3\n").unwrap());
@@ -221,7 +221,7 @@ mod unix {
         }
     }
 
-    /// What can't be told is not told, and the exit code is what it would be.
+    /// A message that can't be written is dropped, and the exit code stays the same.
     #[cfg(target_os = "linux")]
     #[test]
     fn unwritable_standard_streams_change_no_exit_code() {
@@ -233,7 +233,7 @@ mod unix {
             ("bfs", 2),
             ("bfs named.txt --source c", 2),
             ("apsp kron:10 --memory 1M --output x.csv", 3),
-            // It has a note to tell.
+            // This command has a note to print.
             ("convert named.txt x.mtx", 0),
             ("bench --suite no-such-suite", 2),
         ] {

@@ -1,14 +1,14 @@
-//! Models of the few places where threads of the library meet by hand, run in every order in which the threads can run, with
-//! everything that the memory model allows them to see: `cargo xtask loom`.
+//! Loom models of the library's hand-written synchronization, run in every order in which the threads can run, with
+//! every outcome that the memory model allows: `cargo xtask loom`.
 //!
-//! The files are the library's own; only what `sync` has is another. A weaker ordering shows as a race on what the
-//! threads hand to each other, a lost wake-up as a deadlock.
+//! The modules are the library's own files; only `sync` is replaced. A too weak ordering shows as a race on the data
+//! that threads hand to each other, a lost wake-up as a deadlock.
 //!
-//! *Invariants.* The cells of the models are used by one thread at a time: loom fails a model where that does not hold.
+//! *Invariants.* One thread at a time uses a cell of the models: loom fails a model that breaks this.
 
 #![cfg(loom)]
 
-// What is for panics is not used: in a model a panic is the end.
+// The code that handles panics is unused: in a model a panic is the end.
 #[allow(dead_code)]
 #[path = "../../warpath/src/team/barrier.rs"]
 pub mod barrier;
@@ -30,7 +30,7 @@ mod tests {
     use crate::queue::{Queue, Stop};
     use crate::turns::Turns;
 
-    /// Runs a function in threads of these numbers, one of them the caller, and waits for all.
+    /// Runs a function with each index in its own thread, index 0 in the caller, and waits for all.
     fn in_threads(count: usize, work: impl Fn(usize) + Clone + 'static) {
         let others: Vec<_> = (1..count)
             .map(|index| {
@@ -42,7 +42,7 @@ mod tests {
         others.into_iter().for_each(|other| other.join().unwrap());
     }
 
-    /// Each of so many threads writes its cell in every round; after the barrier each reads all.
+    /// Each thread writes its cell in every round; after the barrier each thread reads all cells.
     fn meet(threads: usize, rounds: usize) {
         loom::model(move || {
             let barrier = Arc::new(Barrier::new(threads));
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn two_workers_are_woken() {
         let mut model = loom::model::Builder::new();
-        // All orders of three threads are too many.
+        // Three threads have too many orders to try them all.
         model.preemption_bound = Some(2);
         model.check(|| {
             let queue = Arc::new(Queue::new(3, 1));
@@ -139,7 +139,7 @@ mod tests {
         });
     }
 
-    /// A search with the team has nothing beside it, one thread at a time searches alone, and everybody's turn comes.
+    /// A search with the team runs alone, one thread at a time searches by itself, and every thread gets its turn.
     #[test]
     fn turns_keep_team_and_single_searches_apart() {
         loom::model(|| {

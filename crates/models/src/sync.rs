@@ -1,15 +1,15 @@
-//! What the library's `sync` has, by loom.
+//! The contents of the library's `sync`, provided by loom.
 
 pub use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub use loom::sync::{Condvar, Mutex, MutexGuard};
 pub use std::sync::PoisonError;
 
-/// Waiting for another thread: it runs next.
+/// Waits for another thread by letting it run next.
 #[derive(Debug, Default)]
 pub struct Patience;
 
 impl Patience {
-    /// Lets others run.
+    /// Lets other threads run.
     pub fn wait(&mut self) {
         loom::thread::yield_now();
     }

@@ -26,7 +26,7 @@ pub(super) fn circles(modules: &Modules, imports: &[Import]) -> Vec<Vec<Import>>
     circles
 }
 
-/// A shortest way from a file back to it.
+/// A shortest chain of imports from a file back to itself.
 fn shortest(start: usize, from: &[Vec<&Import>]) -> Option<Vec<Import>> {
     let mut reached_by: Vec<Option<&Import>> = vec![None; from.len()];
     let mut queue = VecDeque::from([start]);

@@ -1,15 +1,15 @@
 //! `cargo xtask structure`: imports go one way, and no file or function is too long.
 //!
-//! *Rooms.* A room is a module right below the root of a crate, with all that is in it. `xtask/structure.toml` has the
-//! order of the rooms of the library: a room may import what comes before it, and never what stands beside or behind it.
+//! *Rooms.* A room is a module right below the root of a crate, with everything in it. `xtask/structure.toml` lists the
+//! library's rooms in order: a room may import those before it, and never those beside or behind it.
 //!
-//! *Circles.* In no crate do files import each other in a circle. A file and those in its folder are one thing, and may
-//! use each other: `bfs/mod.rs` and `bfs/queue.rs`.
+//! *Circles.* No files of a crate import each other in a circle. A file and the files in its folder count as one, and
+//! may use each other: `bfs/mod.rs` and `bfs/queue.rs`.
 //!
-//! *Lengths.* No source file has more than 600 lines, no function of Rust more than 100.
+//! *Lengths.* No source file has more than 600 lines, and no Rust function more than 100.
 //!
-//! Exceptions stand in the same table, each with a reason. One that is needed no longer is an error, too. [`modules`] says
-//! what an import is.
+//! Exceptions stand in the same table, each with a reason. An exception that is no longer needed is an error, too.
+//! [`modules`] defines an import.
 
 mod circles;
 mod modules;
@@ -31,11 +31,11 @@ const FILE_LINES: usize = 600;
 /// The most lines of a function.
 const FUNCTION_LINES: usize = 100;
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    /// For the folder of a crate, its rooms in their order; those of one row don't import each other.
+    /// The rooms of each crate, by its folder, in their order; rooms in one row don't import each other.
     #[serde(default)]
     rooms: BTreeMap<String, Vec<Vec<String>>>,
     #[serde(default)]
@@ -72,7 +72,7 @@ struct AllowedImport {
     reason: String,
 }
 
-/// Checks everything; an error has a line for each fault.
+/// Checks everything; the error has a line for each fault.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let text = fs::read_to_string(root.join(TABLE)).map_err(|error| format!("{TABLE}: {error}"))?;
     let table: Table = toml::from_str(&text).map_err(|error| format!("{TABLE}: {error}"))?;
@@ -120,7 +120,7 @@ impl Table {
     }
 }
 
-/// Imports against the order of rooms, and circles. Notes which exceptions were needed.
+/// Finds imports against the order of rooms, and circles. Notes which exceptions were needed.
 fn faults_of_imports(
     modules: &Modules,
     imports: &[Import],
@@ -160,7 +160,7 @@ fn faults_of_imports(
     faults
 }
 
-/// Rooms that the table lacks, and those that are not there.
+/// Rooms missing from the table, and rooms in it that do not exist.
 fn faults_of_rooms(modules: &Modules, rooms: &[Vec<String>]) -> Vec<String> {
     let there: Vec<&String> = modules.0.iter().filter(|module| module.path.len() == 1).map(|m| &m.path[0]).collect();
     let stated = || rooms.iter().flatten();
@@ -170,7 +170,7 @@ fn faults_of_rooms(modules: &Modules, rooms: &[Vec<String>]) -> Vec<String> {
     missing.chain(gone.map(|room| format!("{TABLE}: there is no room `{room}`"))).collect()
 }
 
-/// Why an import is against the order of rooms, if it is.
+/// Why an import breaks the order of rooms, if it does.
 fn against_order(modules: &Modules, import: &Import, rooms: &[Vec<String>]) -> Option<String> {
     let (from, to) = (&modules.0[import.from], &modules.0[import.to]);
     let (room, other) = (from.path.first()?, to.path.first()?);
@@ -185,7 +185,7 @@ fn against_order(modules: &Modules, import: &Import, rooms: &[Vec<String>]) -> O
     Some(format!("{}:{} imports {}, but the room `{other}` is {place} `{room}`", from.file, import.line, to.file))
 }
 
-/// Files and functions that are too long, and exceptions for those that are not.
+/// Files and functions that are too long, and exceptions for ones that are not.
 fn faults_of_lengths(lengths: &[Length], table: &Table) -> Vec<String> {
     let mut faults = Vec::new();
     let is = |entry: &LongFunction, length: &Length| {

@@ -1,10 +1,9 @@
-//! The modules of a crate and what each imports from the others.
+//! The modules of a crate, and the imports between them.
 //!
-//! An import is any path to something in another file of the crate, wherever it is written: in a `use`, in code, in a
-//! type, or within a macro's arguments. It counts as an import from the file that has the thing: a path that goes by way
-//! of a re-export is followed to its end. Code for tests (`#[cfg(test)]`, `#[test]`) may import anything, and is left
-//! out. What names no path is not seen: calls of methods, and names that come by way of a `*`, which counts as an import
-//! of the module before it.
+//! An import is any path to an item in another file of the crate, wherever it is written: in a `use`, in code, in a
+//! type, or within a macro's arguments. It counts as an import from the file that defines the item: re-exports are
+//! followed to their end. Test code (`#[cfg(test)]`, `#[test]`) may import anything, and is left out. Uses without a
+//! path are not seen: method calls, and names imported by a `*`, which counts as an import of the module before it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,21 +13,21 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, Meta, UseTree};
 
-/// The longest chain of re-exports that is followed; one that is longer leads back to itself.
+/// The longest chain of re-exports to follow; a longer one is circular.
 const LONGEST_CHAIN: usize = 16;
 
 /// A module with a file of its own.
 #[derive(Debug)]
 pub(super) struct Module {
-    /// From the root of the crate: `["graph", "csr"]`; the root itself has no names.
+    /// The path from the root of the crate: `["graph", "csr"]`; empty for the root itself.
     pub(super) path: Vec<String>,
-    /// From the root of the workspace.
+    /// The path from the root of the workspace.
     pub(super) file: String,
-    /// Where its names come from: a path for each name that a `use` brings.
+    /// The imported names: a path for each name that a `use` brings in.
     bindings: BTreeMap<String, Vec<String>>,
-    /// Paths of which all names are brought.
+    /// The paths before a `*`, which brings in all names.
     globs: Vec<Vec<String>>,
-    /// What is defined in it.
+    /// The names that it defines.
     items: BTreeSet<String>,
     /// Modules with files of their own, by name.
     children: BTreeMap<String, usize>,
@@ -36,12 +35,12 @@ pub(super) struct Module {
     paths: Vec<(Vec<String>, usize)>,
 }
 
-/// That a file uses something of another.
+/// A file's use of another file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Import {
     pub(super) from: usize,
     pub(super) to: usize,
-    /// The first line that does.
+    /// The first line with such a use.
     pub(super) line: usize,
 }
 
@@ -50,7 +49,7 @@ pub(super) struct Import {
 pub(super) struct Modules(pub(super) Vec<Module>);
 
 impl Modules {
-    /// Reads a crate, from its root file on.
+    /// Reads a crate, starting from its root file.
     pub(super) fn read(workspace: &Path, root_file: &Path) -> Result<Self, String> {
         let mut modules = Modules(Vec::new());
         let folder = root_file.parent().unwrap_or(workspace);
@@ -77,7 +76,7 @@ impl Modules {
         for child in reader.files {
             let nested = folder.join(&child);
             let places = [(folder.join(format!("{child}.rs")), nested.clone()), (nested.join("mod.rs"), nested)];
-            // A file elsewhere, named by an attribute, is another crate's.
+            // A file elsewhere, named by an attribute, belongs to another crate.
             let Some((file, folder)) = places.into_iter().find(|(file, _)| file.is_file()) else { continue };
             let path = [&path[..], std::slice::from_ref(&child)].concat();
             let added = self.add(workspace, &file, &folder, path)?;
@@ -101,12 +100,12 @@ impl Modules {
         found.into_iter().map(|((from, to), line)| Import { from, to, line }).collect()
     }
 
-    /// Whether a file lies in the folder of another: it is a part of that, and both may use each other.
+    /// Whether a file lies in the folder of another: it is a part of that file, and both may use each other.
     pub(super) fn is_part_of(&self, part: usize, whole: usize) -> bool {
         self.0[part].path.starts_with(&self.0[whole].path)
     }
 
-    /// Which file has what a path written in a module names, and whether the path names that module itself.
+    /// The file with the item that a path in a module names, and whether the path names that file's module itself.
     fn file_of(&self, module: usize, path: &[String], chain: usize) -> Option<(usize, bool)> {
         let chain = chain.checked_sub(1)?;
         let (first, rest) = path.split_first()?;
@@ -127,7 +126,7 @@ impl Modules {
         self.descend(start, rest, chain)
     }
 
-    /// Goes on from a module along the rest of a path.
+    /// Follows the rest of a path from a module.
     fn descend(&self, module: usize, path: &[String], chain: usize) -> Option<(usize, bool)> {
         let chain = chain.checked_sub(1)?;
         let Some((name, rest)) = path.split_first() else { return Some((module, true)) };
@@ -166,12 +165,12 @@ struct Reader {
     items: BTreeSet<String>,
     files: Vec<String>,
     paths: Vec<(Vec<String>, usize)>,
-    /// How many modules within the file we are in.
+    /// The depth of nested modules within the file.
     depth: usize,
 }
 
 impl Reader {
-    /// Notes a path; within a module of the file, some of its `super` lead no further than to the file.
+    /// Notes a path; in a nested module, a short chain of `super` stays within the file.
     fn path(&mut self, mut path: Vec<String>, line: usize) -> Vec<String> {
         if self.depth > 0 && path.first().is_some_and(|name| name == "super") {
             let ups = path.iter().take_while(|name| *name == "super").count();
@@ -212,7 +211,7 @@ impl Reader {
         self.bindings.insert(as_name, path);
     }
 
-    /// Notes what looks like a path in the arguments of a macro, whatever these are.
+    /// Notes token sequences that look like paths in a macro's arguments.
     fn tokens(&mut self, tokens: TokenStream) {
         let (mut path, mut line, mut colons) = (Vec::new(), 0, 0);
         for token in tokens {
@@ -313,7 +312,7 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// What an item that a path can name is called, unless it has a file of its own.
+/// The name by which paths refer to an item, unless it has a file of its own.
 fn name(item: &Item) -> Option<String> {
     let ident = match item {
         Item::Const(item) => &item.ident,

@@ -1,22 +1,22 @@
-//! How long files and functions are.
+//! The lengths of files and functions.
 
 use std::fs;
 use std::path::Path;
 
 use syn::visit::{self, Visit};
 
-/// Where sources are.
+/// The folders with sources.
 const FOLDERS: [&str; 3] = ["crates", "fuzz", "xtask"];
-/// What sources are written in.
+/// The extensions of source files.
 const EXTENSIONS: [&str; 11] = ["rs", "cu", "cuh", "cpp", "hpp", "py", "sh", "js", "css", "html", "toml"];
-/// Folders of what is built or downloaded.
+/// Folders of built or downloaded files.
 const NOT_OURS: [&str; 3] = ["target", "corpus", "artifacts"];
 
 /// A file, or a function in one, and how many lines it has.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Length {
     pub(super) file: String,
-    /// Nothing for the file itself.
+    /// The function's name; `None` for the file itself.
     pub(super) function: Option<String>,
     /// The line where it begins.
     pub(super) at: usize,
@@ -54,7 +54,8 @@ fn walk(root: &Path, folder: &Path, lengths: &mut Vec<Length>) -> Result<(), Str
     Ok(())
 }
 
-/// The functions of a file in Rust: from the line with the name to the last brace. What a macro makes is not seen.
+/// The functions of a Rust file: from the line with the name to the last brace. Functions that a macro makes are not
+/// seen.
 pub(super) fn functions(file: &str, text: &str) -> Result<Vec<Length>, String> {
     let parsed = syn::parse_file(text).map_err(|error| format!("{file}: {error}"))?;
     let mut finder = Finder { file, of: None, found: Vec::new() };
@@ -65,7 +66,7 @@ pub(super) fn functions(file: &str, text: &str) -> Result<Vec<Length>, String> {
 #[derive(Debug)]
 struct Finder<'a> {
     file: &'a str,
-    /// The type or trait that functions are of.
+    /// The type or trait of the current functions.
     of: Option<String>,
     found: Vec<Length>,
 }
@@ -79,7 +80,7 @@ impl Finder<'_> {
         self.found.push(Length { file: self.file.to_owned(), function: Some(function), at, lines });
     }
 
-    /// Goes through what belongs to a type or trait.
+    /// Visits the members of a type or trait.
     fn within(&mut self, name: Option<String>, go_through: impl FnOnce(&mut Self)) {
         let before = std::mem::replace(&mut self.of, name);
         go_through(self);

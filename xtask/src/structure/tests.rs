@@ -1,6 +1,6 @@
 use super::*;
 
-/// A crate of these files, and what is imported by whom: `from -> to`.
+/// A crate of these files, with its modules.
 fn crate_of(files: &[(&str, &str)]) -> (tempfile::TempDir, Modules) {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {

@@ -1,11 +1,11 @@
-//! A control group with a limit of memory, within the one of this process, where the machine lets us make one.
+//! A control group with a memory limit, below this process's group, if the machine allows making one.
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use crate::kernels::at;
 
-/// A control group; it is removed in the end.
+/// A control group, which is removed when dropped.
 #[derive(Debug)]
 pub(super) struct Cgroup {
     folder: PathBuf,
@@ -17,7 +17,7 @@ impl Cgroup {
     ///
     /// # Errors
     ///
-    /// Why that can't be.
+    /// If the group can't be made.
     pub(super) fn new(name: &str, bytes: u64) -> Result<Self, String> {
         let groups = fs::read_to_string("/proc/self/cgroup").map_err(at(Path::new("/proc/self/cgroup")))?;
         let mut why = "this process is in no control group for memory".to_owned();

@@ -1,7 +1,7 @@
 //! Graphs that are changed while they are read and used.
 //!
-//! The answer is that of the graph as it was when it was opened, or there is an error. A pipe in place of a list of sources
-//! holds the process between loading and solving, so that a change reaches it there; others come at random moments.
+//! The command answers for the graph as it was when opened, or fails. A pipe in place of a list of sources holds the
+//! process between loading and solving, so that a change reaches it there; other changes come at random moments.
 
 use std::cell::OnceCell;
 use std::fs::{self, OpenOptions};
@@ -17,7 +17,7 @@ use crate::kernels::at;
 
 pub(super) struct ChangedFile {
     shop: Workshop,
-    /// Of each name and graph.
+    /// The version of each graph under each file name.
     versions: [[Version; GRAPHS.len()]; NAMES.len()],
 }
 
@@ -25,18 +25,18 @@ pub(super) struct ChangedFile {
 #[derive(Default)]
 struct Version {
     bytes: OnceCell<Vec<u8>>,
-    /// What each command answers, and how long that takes.
+    /// The answer of each command, and the time it takes.
     answers: [OnceCell<(Answer, Duration)>; COMMANDS.len()],
 }
 
-/// What is said, and the file that is written.
+/// The text that is printed, and the file that is written.
 #[derive(PartialEq, Eq)]
 struct Answer(String, Option<Vec<u8>>);
 
 const NAMES: [&str; 5] = ["graph.wpg", "graph.txt", "graph.npz", "graph.gr", "graph.wpg.gz"];
-/// Two alike, one of another kind that is as large, a small one.
+/// Two similar graphs, one of another kind and the same size, and a small one.
 const GRAPHS: [&str; 4] = ["kron:14,seed=7", "kron:14,seed=8", "uniform:14,seed=9", "grid:30x30"];
-/// Those with sources can be held.
+/// Commands with sources can be held.
 const COMMANDS: [&str; 8] = [
     "bfs GRAPH --sources SOURCES --verify",
     "sssp GRAPH --sources SOURCES --verify",
@@ -82,14 +82,14 @@ fn output_of(command: &str) -> Option<&str> {
 /// How a file changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
-    /// Made empty, and written anew, as `cp` does.
+    /// The file is truncated and written again, as `cp` does.
     Overwritten,
-    /// Bytes put over bytes, its length last.
+    /// Bytes are overwritten in place; the length changes last.
     WrittenOver,
-    /// Bytes put over some of its bytes.
+    /// Some bytes are overwritten in place.
     Patched,
     CutShort,
-    /// Cut short, and put back.
+    /// The file is cut short and then restored.
     CutAndRestored,
     Longer,
     Replaced,
@@ -114,7 +114,7 @@ const CHANGES: [Change; 12] = [
 
 impl Program for ChangedFile {
     fn case(&self, case: &mut Case<'_>) -> Result<(), String> {
-        // Half of them on Warpath's own format, which is not parsed.
+        // Half of the cases, or more, use Warpath's own format, which is not parsed.
         let name = if case.random.once_in(2) { 0 } else { case.random.below(NAMES.len()) };
         let index = case.random.below(COMMANDS.len());
         let (was, becomes) = (case.random.below(GRAPHS.len()), case.random.below(GRAPHS.len()));
@@ -125,13 +125,13 @@ impl Program for ChangedFile {
         let is_held = command.contains("SOURCES") && !case.random.once_in(3);
         let text = command.replace("GRAPH", name).replace("SOURCES", "sources") + " --json";
         let change = *case.random.of(&CHANGES);
-        // What the file was meanwhile, or is now.
+        // The contents that the file had meanwhile, or has now.
         let states;
         let outcome = if is_held {
             let pipe = case.path("sources");
             mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).map_err(|error| at(&pipe)(error.into()))?;
             let mut process = case.start(&words(&text), Limits::default())?;
-            // Opening it succeeds when somebody reads: the graph is there then.
+            // Opening the pipe succeeds once the process reads it: then it has loaded the graph.
             let began = Instant::now();
             let mut end = loop {
                 let opened = OpenOptions::new().write(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(&pipe);
@@ -141,11 +141,11 @@ impl Program for ChangedFile {
                     Err(_) => std::thread::sleep(Duration::from_micros(500)),
                 }
             };
-            // Before the sources are known, between two of them, or after them all.
+            // Change the file before the first source is sent, between two sources, or after the last.
             let (now, later) = SOURCES.split_at(*case.random.of(&[0, 2, SOURCES.len()]));
             let mut send = |text: &str| {
                 if let Some(end) = &mut end {
-                    // A process that has ended meanwhile reads no more.
+                    // A process that has ended reads no more.
                     let _ = end.write_all(text.as_bytes());
                 }
             };
@@ -182,7 +182,7 @@ impl Program for ChangedFile {
         if found == *expected {
             return Ok(());
         }
-        // One that was not held may have been opened after the change, or within it.
+        // A process that was not held may have opened the file after the change, or during it.
         for state in states {
             case.write(name, &state)?;
             case.write("sources", SOURCES.as_bytes())?;
@@ -196,7 +196,7 @@ impl Program for ChangedFile {
     }
 }
 
-/// Changes a file; returns what it held meanwhile, and holds now.
+/// Changes a file; returns the contents it had meanwhile, and has now.
 fn apply(case: &mut Case<'_>, change: Change, name: &str, new: &[u8]) -> Result<Vec<Vec<u8>>, String> {
     let path = case.path(name);
     let failed = at(&path);

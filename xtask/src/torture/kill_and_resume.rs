@@ -1,8 +1,9 @@
 //! Kills in the middle of writing.
 //!
-//! All pairs of a graph are written to a `.npy` and killed at random moments by one signal or another; what is left is
-//! damaged now and then; and it is resumed until the file is whole, which then has to be, byte for byte, what an undisturbed
-//! run writes. Other outputs can't be resumed: killed, they leave nothing half-written under the final name.
+//! All pairs of a graph are written to a `.npy`, and the process is killed at random moments by different signals.
+//! Sometimes the unfinished files are damaged. The work is resumed until the file is complete; it must then equal, byte
+//! for byte, the file of an undisturbed run. Other outputs can't be resumed: a kill leaves nothing half-written under
+//! the final name.
 
 use std::cell::OnceCell;
 use std::time::Duration;
@@ -22,12 +23,12 @@ struct Work {
     graph: Vec<u8>,
     command: String,
     output: &'static str,
-    /// What an undisturbed run writes, and how long it takes.
+    /// The file that an undisturbed run writes, and the time it takes.
     whole: Vec<u8>,
     time: Duration,
 }
 
-/// Graphs and what is written of them.
+/// Graphs, commands and outputs.
 const WORKS: [(&str, &str, &str); 12] = [
     ("kron:10,seed=3 --weights random:1..255", "apsp graph.wpg -o", "out.npy"),
     ("uniform:10,seed=4 --weights random:1..255", "apsp graph.wpg --verify -o", "out.npy"),
@@ -59,18 +60,18 @@ impl KillAndResume {
     }
 }
 
-/// Whether what is left of the work is of use.
+/// Whether unfinished work can be resumed.
 fn resumes(index: usize) -> bool {
     let (_, command, output) = WORKS[index];
     command.starts_with("apsp") && output.ends_with(".npy")
 }
 
-/// What a process ends with when it is told to: as an interrupted one, or done before it noticed.
+/// Fails unless a process that was sent a signal ended as interrupted, or finished before it noticed.
 fn expect_killed(outcome: &Outcome, signal: Signal) -> Result<(), String> {
     if signal == Signal::KILL && outcome.signal() == Some(Signal::KILL.as_raw()) {
         return Ok(());
     }
-    // One that is killed before it has set its handlers dies of the signal.
+    // A process that gets the signal before it has set its handlers dies of the signal.
     if outcome.signal() == Some(signal.as_raw()) && outcome.stdout.is_empty() && outcome.stderr.is_empty() {
         return Ok(());
     }
@@ -79,7 +80,7 @@ fn expect_killed(outcome: &Outcome, signal: Signal) -> Result<(), String> {
 
 impl Program for KillAndResume {
     fn case(&self, case: &mut Case<'_>) -> Result<(), String> {
-        // Most of the time for what can be resumed.
+        // Most cases use work that can be resumed.
         let resumable = !case.random.once_in(3);
         let works: Vec<usize> = (0..WORKS.len()).filter(|&index| resumes(index) == resumable).collect();
         let work = self.work(*case.random.of(&works))?;
@@ -91,7 +92,7 @@ impl Program for KillAndResume {
         let mut damaged = false;
         for round in 0..1 + case.random.below(5) {
             let mut text = work.command.clone();
-            // What is not resumed is begun anew.
+            // Without `--resume`, the work begins anew.
             if resumable && (round > 0 && !case.random.once_in(6) || case.random.once_in(2)) {
                 text += " --resume";
             }
@@ -115,7 +116,7 @@ impl Program for KillAndResume {
             if outcome.code() == Some(0) {
                 return is_whole(case, work);
             }
-            // It may have been killed after the file got its name.
+            // The process may have been killed after the file got its final name.
             if found.as_ref() != before.as_ref() && found.as_ref() != Some(&work.whole) {
                 return Err(format!("{}, and something half-written in {}", outcome.describe(), work.output));
             }
@@ -138,14 +139,14 @@ impl Program for KillAndResume {
 }
 
 impl KillAndResume {
-    /// After a journal was refused.
+    /// Begins anew after a journal was refused.
     fn begin_anew(&self, case: &mut Case<'_>, work: &Work) -> Result<(), String> {
         case.run(&words(&work.command), Limits::default())?.expect(&[0])?;
         is_whole(case, work)
     }
 }
 
-/// The file is there, byte for byte, and nothing beside it.
+/// Fails unless the file is complete, byte for byte, with nothing beside it.
 fn is_whole(case: &Case<'_>, work: &Work) -> Result<(), String> {
     match case.read(work.output)? {
         None => return Err("exit 0, and no file".into()),

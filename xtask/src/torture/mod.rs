@@ -1,10 +1,10 @@
 //! `cargo xtask torture`: attacks on the `warpath` command, for as long as one likes.
 //!
-//! Each of five programs, one file each, runs cases until its share of the time is over. A case is decided by its seed, so
-//! that one that failed can be run again (`--program NAME --case SEED`), except for what the moment decides: when a signal
-//! or a change of a file reaches the process. It runs the command in a folder of its own and checks how each process ended
-//! and what it answered. The folder of a case that failed is kept, with the files, what each process said, and `case.txt`:
-//! the commands in order.
+//! Each of five programs, one file each, runs cases until its share of the time is over. A seed determines a case, so a
+//! failed case can be run again (`--program NAME --case SEED`), except for timing: when a signal or a change of a file
+//! reaches the process. A case runs the command in its own folder, and checks how each process ended and what it
+//! answered. The folder of a failed case is kept, with the files, the output of each process, and `case.txt`: the
+//! commands in order.
 
 mod cgroup;
 mod changed_file;
@@ -30,31 +30,31 @@ use crate::kernels::{at, output_of};
 use process::{Limits, Outcome, Process};
 use random::Random;
 
-/// How many failures of a program are told and kept; the others are counted.
+/// The most failures of a program to report and keep; more are only counted.
 const MOST_KEPT: usize = 20;
 
-/// What `cargo xtask torture` is told.
+/// The arguments of `cargo xtask torture`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// How long to go on, shared among the programs.
+    /// Minutes to run, shared among the programs.
     #[arg(long, default_value_t = 5.0)]
     minutes: f64,
-    /// Decides the cases.
+    /// The seed of the cases.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only this program; may be given again [default: all].
+    /// Run only this program; may be repeated [default: all].
     #[arg(long = "program", value_enum)]
     programs: Vec<ProgramName>,
-    /// Only the case of this seed, of one program.
+    /// Run only the case with this seed, of one program.
     #[arg(long, value_name = "SEED", requires = "programs", conflicts_with = "minutes")]
     case: Option<u64>,
-    /// How many programs run at once.
+    /// The number of programs that run at once.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
-    /// The command to attack [default: it is built in release].
+    /// The command to attack [default: a release build].
     #[arg(long)]
     binary: Option<PathBuf>,
-    /// Where the work is done and failures are kept [default: `torture` in the target folder].
+    /// The folder for the work and for kept failures [default: `torture` in the target folder].
     #[arg(long)]
     directory: Option<PathBuf>,
 }
@@ -64,9 +64,9 @@ pub(crate) struct Options {
 enum ProgramName {
     /// Damaged files of all formats and compressions: an error, or an answer that verifies.
     Mutate,
-    /// Kills in the middle of writing: nothing half-written, and what is resumed is what an undisturbed run writes.
+    /// Kills in the middle of writing: nothing is half-written, and resumed work equals an undisturbed run's.
     KillAndResume,
-    /// Several processes that write one file: it is that of one of them.
+    /// Several processes that write one file: it is the complete file of one of them.
     Writers,
     /// Limits of memory: an error, or the same answer.
     SmallMemory,
@@ -96,24 +96,24 @@ impl ProgramName {
     }
 }
 
-/// What cases are made by.
+/// A program that makes and runs cases.
 trait Program {
     /// Runs one case.
     ///
     /// # Errors
     ///
-    /// What was wrong: a fault of the command.
+    /// If the command has a fault.
     fn case(&self, case: &mut Case<'_>) -> Result<(), String>;
 }
 
-/// Where the files are made that the cases of a program begin with: those that it asks for, once each.
+/// Makes the files that a program's cases begin with, each on first request and once.
 struct Workshop {
     binary: PathBuf,
     folder: PathBuf,
 }
 
 impl Workshop {
-    /// Runs the command undisturbed, which has to succeed; returns what it said and how long it took.
+    /// Runs the command undisturbed, which has to succeed; returns its output and the time it took.
     fn run(&self, arguments: &str) -> Result<(String, Duration), String> {
         let process =
             Process::start(&self.binary, &words(arguments), &self.folder, "prepare", None, Limits::default())?;
@@ -129,7 +129,7 @@ impl Workshop {
     }
 }
 
-/// One case while it runs.
+/// A running case.
 struct Case<'a> {
     random: Random,
     folder: &'a Path,
@@ -141,7 +141,7 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// The whole path of a file of the case.
+    /// The full path of a file of the case.
     fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
@@ -151,7 +151,7 @@ impl Case<'_> {
         fs::write(&path, bytes).map_err(at(&path))
     }
 
-    /// The content of a file; `None` if it is not there.
+    /// The content of a file; `None` if there is no such file.
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>, String> {
         let path = self.path(name);
         match fs::read(&path) {
@@ -161,12 +161,12 @@ impl Case<'_> {
         }
     }
 
-    /// Remembers what was done.
+    /// Adds an action to the log.
     fn note(&mut self, text: impl Into<String>) {
         self.log.push(format!("# {}", text.into()));
     }
 
-    /// Starts the command, which finds the files of the case in the current folder.
+    /// Starts the command in the folder of the case.
     fn start(&mut self, arguments: &[String], limits: Limits<'_>) -> Result<Process, String> {
         self.started += 1;
         Process::start(self.binary, arguments, self.folder, &self.started.to_string(), None, limits)
@@ -193,12 +193,12 @@ impl Case<'_> {
         self.finish(process)
     }
 
-    /// The files that lie beside one and have names that begin like its own.
+    /// The other files in a file's folder whose names begin with its name.
     fn beside(&self, name: &str) -> Result<Vec<String>, String> {
         let mut found = Vec::new();
         for entry in fs::read_dir(self.folder).map_err(at(self.folder))? {
             let other = entry.map_err(at(self.folder))?.file_name().to_string_lossy().into_owned();
-            // A name that is hidden may be one that is made for the time of writing.
+            // A hidden name may be a temporary file.
             if other != name && other.trim_start_matches('.').starts_with(name) {
                 found.push(other);
             }
@@ -208,7 +208,7 @@ impl Case<'_> {
     }
 }
 
-/// What is made when it is asked for the first time.
+/// Makes a value on first request.
 fn once<T>(made: &OnceCell<T>, make: impl FnOnce() -> Result<T, String>) -> Result<&T, String> {
     match made.get() {
         Some(made) => Ok(made),
@@ -219,7 +219,7 @@ fn once<T>(made: &OnceCell<T>, make: impl FnOnce() -> Result<T, String>) -> Resu
     }
 }
 
-/// What the command answered, without how it came by that: JSON, but for engine, algorithm, times and memory.
+/// The command's answer without the way to it: JSON, except engine, algorithm, times and memory.
 fn answer_of(json: &str) -> Result<String, String> {
     let parsed: Result<serde_json::Value, _> = serde_json::from_str(json);
     let mut value = parsed.map_err(|error| format!("not JSON: {error}: {json}"))?;
@@ -233,12 +233,12 @@ fn answer_of(json: &str) -> Result<String, String> {
     Ok(value.to_string())
 }
 
-/// Words to arguments.
+/// Splits words into arguments.
 fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// What came of a program.
+/// The result of a program.
 #[derive(Default)]
 struct Report {
     cases: u64,
@@ -247,7 +247,7 @@ struct Report {
     seconds: f64,
 }
 
-/// Runs the programs; an error if any case failed.
+/// Runs the programs; fails if any case failed.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<(), String> {
     let binary = match &options.binary {
         Some(binary) => fs::canonicalize(binary).map_err(at(binary))?,
@@ -266,7 +266,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<(), String> {
     let next = AtomicUsize::new(0);
     let reports = Mutex::new(Vec::new());
     let workers = options.jobs.clamp(1, programs.len());
-    // Processes end with the thread that started them; these last until all have ended.
+    // Processes end with the thread that started them; these threads last until all have ended.
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
@@ -366,7 +366,7 @@ fn run_program(
     Ok(report)
 }
 
-/// Keeps the folder of a case that failed, and adds its story.
+/// Keeps the folder of a failed case, and adds the log.
 fn keep(folder: &Path, directory: &Path, name: &str, seed: u64, log: &[String], what: &str) -> Result<PathBuf, String> {
     let failed = directory.join("failed");
     let kept = failed.join(format!("{name}-{seed}"));

@@ -1,6 +1,6 @@
-//! Processes under test: limits of memory and time, signals, and what came of each.
+//! Processes under test: limits of memory and time, signals, and outcomes.
 //!
-//! *Invariants.* What runs between fork and exec makes system calls, and nothing else.
+//! *Invariants.* The code between fork and exec makes system calls, and nothing else.
 
 use std::fs::{self, File};
 use std::os::fd::AsFd;
@@ -14,24 +14,24 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 use super::cgroup::Cgroup;
 use crate::kernels::at;
 
-/// A process that takes longer is taken for one that hangs, unless the machine has more to do than it has cores.
+/// A process that takes longer counts as hung, unless the machine has more to do than it has cores.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
-/// How much of what a process says is looked at.
+/// The most bytes of a process's output that are read.
 const MOST_TEXT: usize = 1 << 20;
 
-/// What a process may take.
+/// The limits of a process.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Limits<'a> {
     /// `RLIMIT_AS`, in bytes.
     pub(super) address_space: Option<u64>,
     /// `RLIMIT_DATA`, in bytes.
     pub(super) data: Option<u64>,
-    /// A control group to run in.
+    /// The control group to run in.
     pub(super) cgroup: Option<&'a Cgroup>,
 }
 
 impl Limits<'_> {
-    /// In front of a command line, for the shell.
+    /// The limits as a shell prefix of the command line.
     fn describe(&self) -> String {
         let mut text = String::new();
         for (name, limit) in [("v", self.address_space), ("d", self.data)] {
@@ -46,23 +46,23 @@ impl Limits<'_> {
     }
 }
 
-/// A process that has been started. It is killed where nobody waits for its end.
+/// A started process. It is killed if nobody waits for its end.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
     began: Instant,
     stdout: PathBuf,
     stderr: PathBuf,
-    /// What a shell would be told.
+    /// The command line for a shell.
     line: String,
 }
 
 /// How a process has ended.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    /// What a shell would be told.
+    /// The command line for a shell.
     pub(super) line: String,
-    /// `None` for one that hung and was killed.
+    /// `None` for a process that hung and was killed.
     status: Option<ExitStatus>,
     pub(super) stdout: String,
     pub(super) stderr: String,
@@ -71,7 +71,7 @@ pub(super) struct Outcome {
 }
 
 impl Process {
-    /// Starts a program in `folder`, where `NAME.stdout` and `NAME.stderr` get what it says.
+    /// Starts a program in `folder`; its output goes to `NAME.stdout` and `NAME.stderr`.
     pub(super) fn start(
         program: &Path,
         arguments: &[String],
@@ -107,7 +107,7 @@ impl Process {
             set(Resource::Core, Some(0))?;
             set(Resource::As, address_space)?;
             set(Resource::Data, data)?;
-            // It ends with whoever waits for it.
+            // The process ends with its parent thread.
             #[cfg(target_os = "linux")]
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             if let Some(members) = &members {
@@ -124,18 +124,18 @@ impl Process {
 
     /// Sends a signal, unless the process has ended.
     pub(super) fn signal(&mut self, signal: Signal) {
-        // The number is its own only until somebody has waited for it.
+        // The process id is valid only until somebody has waited for the process.
         if !self.has_ended() {
             let _ = kill_process(Pid::from_child(&self.child), signal);
         }
     }
 
-    /// Whether it has ended.
+    /// Whether the process has ended.
     pub(super) fn has_ended(&mut self) -> bool {
         self.child.try_wait().is_ok_and(|status| status.is_some())
     }
 
-    /// Waits for the end, and kills what hangs.
+    /// Waits for the end, and kills a hung process.
     pub(super) fn wait(mut self) -> Result<Outcome, String> {
         let mut pause = Duration::from_micros(200);
         let status = loop {
@@ -166,7 +166,7 @@ impl Drop for Process {
     }
 }
 
-/// How many there are to run for each core, at least 1.
+/// The number of runnable processes per core, at least 1.
 fn load() -> f64 {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let load = fs::read_to_string("/proc/loadavg").ok();
@@ -174,7 +174,7 @@ fn load() -> f64 {
     load.map_or(1.0, |load| load / cores as f64).clamp(1.0, 10.0)
 }
 
-/// What each thread of a process that hangs is waiting for.
+/// What each thread of a hung process is waiting for.
 fn waits_for(process: u32) -> String {
     let mut text = String::from("   # threads:");
     for thread in fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten() {
@@ -194,7 +194,7 @@ fn text_of(path: &Path) -> Result<String, String> {
 }
 
 impl Outcome {
-    /// The exit code; `None` for one that was killed.
+    /// The exit code; `None` for a killed process.
     pub(super) fn code(&self) -> Option<i32> {
         self.status.and_then(|status| status.code())
     }
@@ -203,7 +203,7 @@ impl Outcome {
         self.status.and_then(|status| status.signal())
     }
 
-    /// In a few words.
+    /// The outcome in a few words.
     pub(super) fn describe(&self) -> String {
         match (self.status, self.code(), self.signal()) {
             (None, ..) => "hang".to_owned(),
@@ -213,7 +213,7 @@ impl Outcome {
         }
     }
 
-    /// Fails unless the process ended with one of these exit codes and, if that is not 0, said why.
+    /// Fails unless the process ended with one of these exit codes and, if not with 0, printed a reason.
     pub(super) fn expect(&self, codes: &[i32]) -> Result<(), String> {
         let first_error = self.stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or("").trim();
         if self.stderr.contains("panicked at") {

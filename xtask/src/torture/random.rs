@@ -1,4 +1,4 @@
-//! Random numbers that a seed decides.
+//! Random numbers from a seed.
 
 /// A small reproducible generator of random numbers (SplitMix64).
 #[derive(Debug, Clone)]
@@ -17,22 +17,22 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// Below `bound`; 0 if that is 0.
+    /// A number below `bound`; 0 if `bound` is 0.
     pub(super) fn below(&mut self, bound: usize) -> usize {
         if bound == 0 { 0 } else { (self.next() % bound as u64) as usize }
     }
 
-    /// Whether something happens that does once in `times`.
+    /// Whether an event that happens once in `times` happens now.
     pub(super) fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
-    /// From 0 to 1.
+    /// A number from 0 to 1.
     pub(super) fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// One of several, all of them equally likely; there is at least one.
+    /// One of several choices, all of them equally likely; there must be at least one.
     pub(super) fn of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.below(choices.len())]
     }

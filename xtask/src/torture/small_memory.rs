@@ -1,7 +1,7 @@
-//! Limits of memory: `RLIMIT_AS`, `RLIMIT_DATA`, and a control group where the machine lets us make one.
+//! Limits of memory: `RLIMIT_AS`, `RLIMIT_DATA`, and a control group if the machine allows making one.
 //!
-//! Under any of them, a command says what it lacks, or answers as it does without. Among the graphs are packed files that
-//! are far larger inside, and headers that promise more than follows.
+//! Under any limit, a command names what it lacks, or answers as it does without a limit. Some graphs are packed files
+//! that unpack to far more, or have headers that promise more than follows.
 
 use std::cell::OnceCell;
 use std::sync::Once;
@@ -19,16 +19,16 @@ pub(super) struct SmallMemory {
     cgroups: Once,
 }
 
-/// A command.
+/// A command under test.
 struct Work {
     command: String,
-    /// The file of the graph, if it is none that is generated.
+    /// The graph's file, unless the graph is generated.
     graph: Option<&'static str>,
-    /// What it says and writes without limits.
+    /// Its output and file without limits.
     answer: OnceCell<(String, Option<Vec<u8>>)>,
 }
 
-/// What the commands are run on: files, and graphs that are generated there and then.
+/// The graphs of the commands: files, and generators.
 const GRAPHS: [&str; 7] = ["kron.wpg", "kron.txt", "kron.npz", "kron.txt.gz", "grid.gr.zst", "kron:16", "grid:400x400"];
 const COMMANDS: [&str; 8] = [
     "info GRAPH",
@@ -42,7 +42,7 @@ const COMMANDS: [&str; 8] = [
 ];
 /// Sources and targets.
 const LIST: &[u8] = b"1\n2\n3\n";
-/// All pairs, for which there is no room with most limits.
+/// All-pairs work, which does not fit under most limits.
 const WHOLE: [&str; 5] = [
     "apsp kron:11 --verify -o out.npy",
     "apsp dense:500 --verify",
@@ -54,7 +54,7 @@ const WHOLE: [&str; 5] = [
 /// Makes a file.
 type Make = fn() -> Vec<u8>;
 
-/// Files that say, or unpack to, far more than they have, by name.
+/// Files, by name, that promise or unpack to far more than they hold.
 const PROMISES: [(&str, Make); 10] = [
     ("lines.txt.gz", || gzip(&lines())),
     ("lines.txt.zst", || zstandard(&lines())),
@@ -68,7 +68,7 @@ const PROMISES: [(&str, Make); 10] = [
     ("numbers.txt", || b"0 4000000000\n".into()),
 ];
 
-/// Six edges, over and over: little to read where it is packed, much inside.
+/// Six edges, repeated: little to read while packed, much inside.
 fn lines() -> Vec<u8> {
     (0..6).flat_map(|edge| format!("{edge} {}\n", edge + 1).into_bytes().repeat(4 << 20)).collect()
 }
@@ -101,7 +101,7 @@ impl SmallMemory {
         Ok(SmallMemory { shop, works, promises, cgroups: Once::new() })
     }
 
-    /// What a command says and writes without limits.
+    /// The output and file of a command without limits.
     fn answer<'a>(&self, work: &'a Work) -> Result<&'a (String, Option<Vec<u8>>), String> {
         once(&work.answer, || {
             let (said, _) = self.shop.run(&work.command)?;
@@ -110,9 +110,9 @@ impl SmallMemory {
         })
     }
 
-    /// Something to run in: one limit or another.
+    /// A random limit.
     fn limits<'a>(&self, case: &mut Case<'_>, group: &'a mut Option<Cgroup>) -> Limits<'a> {
-        // From 48 MB, with which a process can begin, to 1.5 GB, small ones as likely as large ones.
+        // From 48 MB, enough for a process to start, to 1.5 GB, evenly on a logarithmic scale.
         let bytes = (48e6 * 32_f64.powf(case.random.share())) as u64;
         match case.random.below(4) {
             0 => match Cgroup::new(&format!("warpath-torture-{}", std::process::id()), bytes) {
@@ -127,7 +127,7 @@ impl SmallMemory {
         }
     }
 
-    /// A file that promises more than it has: it is refused, or read.
+    /// Runs a command on a file that promises more than it holds: the command refuses or reads it.
     fn promise(&self, case: &mut Case<'_>) -> Result<(), String> {
         let index = case.random.below(PROMISES.len());
         let (name, make) = PROMISES[index];
@@ -136,7 +136,7 @@ impl SmallMemory {
         let command = case.random.of(&commands).replace("GRAPH", name);
         let mut group = None;
         let mut limits = self.limits(case, &mut group);
-        // Without a limit of this kind, a promise could take all of the machine.
+        // Without an address-space limit, a promise could take all of the machine's memory.
         limits.address_space.get_or_insert(8 << 30);
         case.run(&words(&command), limits)?.expect(&[0, 2, 3])
     }
@@ -167,7 +167,7 @@ impl Program for SmallMemory {
             case.run(&words(&(text.clone() + " --plan")), limits)?.expect(&[0, 3])?;
         }
         let outcome = case.run(&words(&text), limits)?;
-        // There is nothing to correct in what runs without a limit.
+        // Work that runs without a limit has nothing to correct, so exit code 2 is a fault.
         outcome.expect(&[0, 3])?;
         let output = output_of(&text);
         let found = output.map(|output| case.read(output)).transpose()?.flatten();

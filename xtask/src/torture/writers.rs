@@ -1,7 +1,7 @@
 //! Several processes that write one file at once.
 //!
-//! Each ends well, or with one error that says that another one is writing; and the file in the end is, byte for byte, that
-//! of one that ended well, with nothing left beside it.
+//! Each process succeeds, or fails with one error that says that another process is writing. The final file equals,
+//! byte for byte, the file of a process that succeeded, and nothing is left beside it.
 
 use std::cell::OnceCell;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(super) struct Writers {
 struct Kind {
     output: &'static str,
     works: Vec<Work>,
-    /// How long the slowest takes.
+    /// The time of the slowest.
     time: Duration,
 }
 
@@ -30,7 +30,7 @@ struct Work {
     whole: Vec<u8>,
 }
 
-/// The graphs of one kind have as many vertices as each other, so that a mixture would pass for whole.
+/// All graphs of one kind have the same number of vertices, so that a mixture would look complete.
 const KINDS: [(&str, &[&str], &str); 8] = [
     ("apsp GRAPH -o", &["kron:10,seed=1", "kron:10,seed=2", "uniform:10,seed=3"], "out.npy"),
     ("apsp GRAPH -o", &["grid:30x40", "grid:24x50", "grid:20x60"], "out.npy"),
@@ -42,11 +42,11 @@ const KINDS: [(&str, &[&str], &str); 8] = [
     ("closure GRAPH -o", &["kron:10,seed=1", "kron:10,seed=2", "uniform:10,seed=3"], "out.npy"),
 ];
 
-/// A process that writes.
+/// A running writer.
 struct Running<'a> {
     work: &'a Work,
     process: Process,
-    /// Which of those before it had ended when it was started.
+    /// Which earlier processes had ended when this one started.
     earlier: Vec<bool>,
 }
 
@@ -113,7 +113,7 @@ impl Program for Writers {
             }
             outcome.expect(&[0, 2])?;
             if outcome.code() == Some(0) {
-                // It replaced what those wrote that had ended before it began.
+                // It replaced the files of the processes that had ended before it began.
                 done.iter_mut().zip(earlier).filter(|(_, earlier)| *earlier).for_each(|(done, _)| *done = None);
                 done.push(Some(work));
                 continue;
@@ -128,7 +128,7 @@ impl Program for Writers {
         match &found {
             None if done.is_empty() && !before => {}
             Some(bytes) if done.is_empty() && before && bytes == b"what was there before" => {}
-            // One that was killed may have been done but for its exit.
+            // A killed process may have finished its file before it exited.
             Some(bytes) if killed && kind.works.iter().any(|work| work.whole == *bytes) => {}
             Some(bytes) if done.iter().any(|work| work.whole == *bytes) => {}
             Some(bytes) if kind.works.iter().any(|work| work.whole == *bytes) => {
@@ -141,7 +141,7 @@ impl Program for Writers {
             return Err("none of them ended well".into());
         }
         if killed {
-            // What the dead have left is in nobody's way.
+            // The files of killed processes block nobody.
             let work = case.random.of(&kind.works);
             case.run(&words(&work.command), Limits::default())?.expect(&[0])?;
             if case.read(kind.output)?.as_ref() != Some(&work.whole) {

@@ -1,8 +1,8 @@
 //! The programs of the GAP benchmark suite, if `$GAPBS` or `--gap` names their folder.
 //!
-//! They time themselves and verify their own answers; how many vertices they reach is compared. The delta of `sssp` is
-//! a parameter: the best of six for the first source is taken. They do not tell their version: the commit of their folder
-//! stands for it, or the checksum of the program.
+//! They time themselves and verify their own answers; Warpath compares the number of vertices they reach. The delta of
+//! `sssp` is the best of six values for the first source. The programs do not report a version: the commit of their
+//! folder, or the program's checksum, stands for it.
 
 use std::path::Path;
 use std::process::Command;
@@ -65,12 +65,12 @@ pub(super) fn run(task: &Task<'_>, tools: &Tools, references: &mut References, w
     Ok(Some(Ok(peered)))
 }
 
-/// What tells this program from others of its name.
+/// What distinguishes this program from others of the same name.
 fn version(folder: &Path, program: &Path) -> String {
     commit(folder).or_else(|| checksum(program)).unwrap_or_else(|| "of unknown version".to_owned())
 }
 
-/// The commit of a folder that is a repository itself, not one in a repository of something else.
+/// The commit of a folder that is a repository itself, not a folder within another repository.
 fn commit(folder: &Path) -> Option<String> {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").arg("-C").arg(folder).args(arguments).output().ok()?;
@@ -88,9 +88,9 @@ fn checksum(program: &Path) -> Option<String> {
     Some(format!("(SHA-256 {digits})"))
 }
 
-/// What a program told of its times.
+/// The times that a program reported.
 struct Told {
-    /// Reading and building the graph, as far as it says.
+    /// Seconds for reading and building the graph, as far as the program reports them.
     prepare: f64,
     trials: Vec<f64>,
 }

@@ -1,11 +1,11 @@
 //! Rust packages: petgraph, rustworkx-core, and `graph`.
 //!
-//! Each search is one call of the package's function where it has one. petgraph and rustworkx-core have no breadth-first
-//! search that gives levels: theirs visit the vertices, and the levels are kept beside. `graph` has shortest paths by
-//! delta-stepping in 32-bit floats, which are exact up to 2^24; where distances are larger, it is left out. Its delta is
-//! a parameter: the best of six for the first source is taken, outside the clock.
+//! Each search is one call of the package's function if it has one. petgraph and rustworkx-core have no breadth-first
+//! search that gives levels: theirs visit the vertices, and the adapter here records the levels. `graph` has
+//! delta-stepping in 32-bit floats, which are exact up to 2^24; it is left out for larger distances. Its delta is the
+//! best of six values for the first source, chosen outside the clock.
 //!
-//! A search in here can't be cut off: one that took too long is a timeout when it is done.
+//! A search here can't be stopped: one that took too long becomes a timeout when it ends.
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -21,7 +21,7 @@ use super::{Answer, Peered};
 use crate::digest::Digest;
 use crate::measure::{References, Task, Watch};
 
-/// A search from a vertex, on a graph that is prepared.
+/// A search from a vertex on a prepared graph.
 type Search<'a> = Box<dyn FnMut(VertexId) -> Distances + 'a>;
 
 const UNREACHED: u32 = u32::MAX;
@@ -65,7 +65,7 @@ pub(super) fn run(task: &Task<'_>, peer: &str, references: &mut References, watc
             if spent > task.limits.budget && (index > 0 || repeat > 0) {
                 peered.detail = Some("the time for this case was used up".into());
                 if repeat <= warm_ups && index == 0 {
-                    // The search to warm up is all there was time for.
+                    // There was only time for the warm-up search.
                     samples.push(spent);
                 }
                 break;
@@ -98,7 +98,7 @@ type Petgraph = Csr<(), u32, petgraph::Directed, u32>;
 
 fn petgraph_of(graph: &Graph) -> Petgraph {
     let edges: Vec<(u32, u32, u32)> = graph.edges().map(|(u, v, weight)| (u, v, weight as u32)).collect();
-    // The edges of a graph are in order, so that this can't fail.
+    // A graph's edges are sorted, so this can't fail.
     let mut peer = Csr::from_sorted_edges(&edges).unwrap_or_default();
     while peer.node_count() < graph.vertices() {
         peer.add_node(());

@@ -1,8 +1,8 @@
-//! Other programs on the same graph, from the same sources, with the same weights, their answers compared.
+//! Other programs, run on the same graph with the same sources and weights; their answers are compared.
 //!
 //! [`linked`] are Rust packages, built in with the feature `peers`; [`python`] are Python packages, run by a small
-//! program that tells which of them are there; [`gap`] are the programs of the GAP benchmark suite. What is timed is the
-//! search on a graph that the peer has prepared in its own form. A peer that is not there gives a row that says so.
+//! script that reports which are installed; [`gap`] are the programs of the GAP benchmark suite. The clock covers the
+//! search on a graph that the peer has prepared in its own form. A missing peer gets a row that says so.
 
 mod gap;
 #[cfg(feature = "peers")]
@@ -19,7 +19,7 @@ use warpath::{Error, Result};
 use crate::measure::{Outcome, References, Task, Watch};
 use crate::results::{Clock, Spread, Status, Times};
 
-/// The peers there are.
+/// All peers.
 pub const NAMES: [&str; 11] = [
     "petgraph",
     "rustworkx-core",
@@ -34,7 +34,7 @@ pub const NAMES: [&str; 11] = [
     "pylibcugraph",
 ];
 
-/// Where peers are that are programs of their own.
+/// The places of peers that are programs of their own.
 #[derive(Debug, Clone)]
 pub struct Tools {
     /// The Python that has the packages.
@@ -44,7 +44,7 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// What the environment says: `$WARPATH_PYTHON`, `python3` if it is not set, and `$GAPBS`.
+    /// Reads the environment: `$WARPATH_PYTHON`, `python3` if it is not set, and `$GAPBS`.
     pub fn from_environment() -> Self {
         Tools {
             python: std::env::var_os("WARPATH_PYTHON").map_or_else(|| "python3".into(), PathBuf::from),
@@ -53,7 +53,7 @@ impl Tools {
     }
 }
 
-/// What a peer did.
+/// The measurements of a peer.
 struct Peered {
     /// The peer, with its version.
     name: String,
@@ -63,7 +63,7 @@ struct Peered {
     detail: Option<String>,
 }
 
-/// Carries a case out with another program.
+/// Measures a case with another program.
 pub(crate) fn measure(task: &Task<'_>, tools: &Tools, references: &mut References) -> Result<Outcome> {
     let watch = Watch::new(task.control);
     let unavailable = |text: String| Ok(Outcome::without_times(Status::Unavailable, text));
@@ -111,7 +111,7 @@ pub(crate) fn measure(task: &Task<'_>, tools: &Tools, references: &mut Reference
     }
 }
 
-/// What a peer comes back with: nothing if it was too slow, why it is not there, or what it did.
+/// A peer's result: nothing if it was too slow, the reason why it is missing, or its measurements.
 type Answer = Result<Option<std::result::Result<Peered, String>>>;
 
 fn run_linked(task: &Task<'_>, peer: &str, references: &mut References, watch: &Watch) -> Answer {
@@ -201,7 +201,7 @@ mod tests {
         assert!(results.wrong() > 0);
     }
 
-    /// What GAP's programs print, but for the times.
+    /// The output of GAP's programs, without the times.
     const GAP: &str = r#"
         echo 'Read Time:           0.25000'
         echo 'Build Time:          0.50000'
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(row.seconds.as_ref().unwrap().prepare, 0.75);
         let digits = row.algorithm.strip_prefix("GAP bfs (SHA-256 ").and_then(|rest| rest.strip_suffix(')')).unwrap();
         assert!(digits.len() == 12 && digits.chars().all(|digit| digit.is_ascii_hexdigit()), "{digits}");
-        // A folder within the repository of something else has no commit of its own.
+        // A folder within another repository has no commit of its own.
         let git = |arguments: &[&str]| {
             let mut command = std::process::Command::new("git");
             command.arg("-C").arg(folder.path()).args(["-c", "user.name=x", "-c", "user.email=x@example.org"]);

@@ -1,4 +1,4 @@
-//! Another program, which ends when its time is up.
+//! Runs another program, and ends it when its time is up.
 
 use std::io::{self, Read};
 use std::process::{Command, ExitStatus, Stdio};
@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use warpath::{Control, Error, Result};
 
-/// What a program left behind.
+/// The result of a program.
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
     pub(super) output: String,
     pub(super) errors: String,
 }
 
-/// Runs a program; `None` if it took longer than it may and was ended.
+/// Runs a program; `None` if it exceeded its time and was ended.
 ///
 /// # Errors
 ///
@@ -27,7 +27,7 @@ pub(super) fn run(command: &mut Command, seconds: f64, control: &Control) -> Res
         std::thread::spawn(move || {
             let mut text = Vec::new();
             if let Some(mut pipe) = pipe {
-                // What came before an error is what there is.
+                // Keep what was read before an error.
                 let _ = pipe.read_to_end(&mut text);
             }
             String::from_utf8_lossy(&text).into_owned()
@@ -41,7 +41,7 @@ pub(super) fn run(command: &mut Command, seconds: f64, control: &Control) -> Res
             break Some(status);
         }
         if control.is_cancelled() || Instant::now() > end {
-            // It may have ended by itself in between.
+            // The program may have ended by itself in between.
             let _ = child.kill();
             child.wait().map_err(failed)?;
             break None;

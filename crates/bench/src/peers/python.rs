@@ -14,7 +14,7 @@ use super::{Answer, Peered, Tools, process};
 use crate::digest::Digest;
 use crate::measure::{References, Task, Watch};
 
-/// A line of what the runner says.
+/// A line that the runner prints.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Line {
@@ -28,7 +28,7 @@ pub(super) fn run(task: &Task<'_>, package: &str, tools: &Tools, references: &mu
     write_job(task, package, folder.path()).map_err(|error| Error::io(folder.path(), error))?;
     let mut command = Command::new(&tools.python);
     command.arg(folder.path().join("runner.py")).arg(folder.path());
-    // Reading and preparing the graph, in Python, is slow: it has as long again.
+    // Reading and preparing the graph in Python is slow, so the runner gets twice the time limit.
     let seconds = 2.0 * task.limits.timeout + task.limits.budget + 5.0;
     let ended = match process::run(&mut command, seconds, &watch.control) {
         Err(Error::Io { .. }) => return Ok(Some(Err(format!("there is no {}", tools.python.display())))),
@@ -62,7 +62,7 @@ pub(super) fn run(task: &Task<'_>, package: &str, tools: &Tools, references: &mu
                     last.push(seconds);
                 }
             }
-            // Packages print what they like.
+            // Ignore what packages print.
             Err(_) => {}
         }
     }

@@ -69,7 +69,7 @@ def arcs(offsets, targets):
             yield tail, targets[index], index
 
 
-# Each of these prepares a graph and gives the version, and a search: from a source to (an answer, how to sum it up).
+# Each function prepares a graph and returns the version and a search: from a source to (an answer, how to digest it).
 
 
 def scipy_(job, offsets, targets, weights):
@@ -152,7 +152,7 @@ def rustworkx_(job, offsets, targets, weights):
         rustworkx.graph_dijkstra_shortest_path_lengths
 
     def search(source):
-        # The source itself is not in the answer.
+        # The answer does not include the source itself.
         found = module(graph, source, float)
         return found, lambda found: facts([0, *(d for v, d in found.items() if v != source)])
 
@@ -202,10 +202,10 @@ def pylibcugraph_(job, offsets, targets, weights):
     import pylibcugraph
     import rmm
 
-    # Without a pool every search would wait for the driver to give it memory.
+    # Without a pool, every search would wait while the driver allocates memory.
     rmm.reinitialize(pool_allocator=True)
     handle = pylibcugraph.ResourceHandle()
-    # Vertices and arcs have numbers of one type.
+    # Vertices and arcs are numbered in the same type.
     number = numpy.int32 if len(targets) < 1 << 31 else numpy.int64
     rows = cupy.asarray(numpy.frombuffer(offsets, numpy.uint64).astype(number))
     columns = cupy.asarray(numpy.frombuffer(targets, numpy.uint32).astype(number))
@@ -222,7 +222,7 @@ def pylibcugraph_(job, offsets, targets, weights):
         return pylibcugraph.bfs(handle, graph, cupy.asarray([source], number), is_symmetric, -1, False, False)[0]
 
     def sssp(source):
-        # It has no distances without predecessors.
+        # This function has no distances without predecessors.
         return pylibcugraph.sssp(handle, graph, source, float("inf"), True, False)[1]
 
     def search(source):
@@ -233,7 +233,7 @@ def pylibcugraph_(job, offsets, targets, weights):
     return pylibcugraph.__version__, search
 
 
-# What prepares each package, and what is imported before the clock starts.
+# Each package's preparing function, and its imports, done before the clock starts.
 PACKAGES = {
     "scipy": (scipy_, ["numpy", "scipy.sparse.csgraph"]),
     "networkx": (networkx_, ["networkx"]),

@@ -1,4 +1,4 @@
-//! The pictures: times over sizes, times by graph, speed-ups, achieved rates, degrees, frontiers.
+//! The figures: times over sizes, times by graph, speed-ups, achieved rates, degrees, frontiers.
 
 use super::svg::{Axis, COLORS, Svg, escape, tick_of_time};
 use crate::machine::{Ceiling, Work};
@@ -35,7 +35,7 @@ impl<'a> Shown<'a> {
         self.results.graph(graph).map_or(graph, |facts| facts.title.as_str())
     }
 
-    /// All times there are, those that the paper reported included.
+    /// All times, including those that the paper reported.
     fn times(&self) -> impl Iterator<Item = f64> + '_ {
         self.rows.iter().flat_map(|row| {
             let spread = row.seconds.as_ref().map(|times| times.solve);
@@ -52,7 +52,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// A legend: a mark and a name for each series, and what hollow marks are.
+/// A legend: a mark and a name for each series, and the meaning of hollow marks.
 pub(super) fn legend(shown: &Shown<'_>) -> String {
     let measured = |series: &str| shown.rows.iter().any(|row| row.series == series && row.median().is_some());
     let reported = |series: &str| shown.rows.iter().any(|row| row.series == series && row.reported.is_some());
@@ -131,7 +131,7 @@ pub(super) fn lines(shown: &Shown<'_>) -> String {
 const ROW: f64 = 19.0;
 const PANEL: f64 = 440.0;
 
-/// A number of an axis, without zeros behind it.
+/// A number on an axis, without trailing zeros.
 fn plain(value: f64) -> String {
     if value >= 1.0 {
         return text::scaled(value);
@@ -193,7 +193,7 @@ pub(super) fn panel(shown: &Shown<'_>, graph: &str) -> String {
     svg.finish()
 }
 
-/// How a row ended that has no time, in a word or two.
+/// The status of a row without a time, in a word or two.
 pub(super) fn word(row: &Row) -> String {
     match (row.status, row.detail.as_deref()) {
         (Status::Unavailable, Some(detail)) if detail.starts_with("needs") || detail.starts_with("ran on") => {
@@ -220,7 +220,7 @@ impl Ratio {
     }
 }
 
-/// The speed-ups of an experiment: a headline and a ratio for each of the others.
+/// The speed-ups of an experiment: headlines, each with a ratio for every other series.
 pub(super) fn speed_ups(shown: &Shown<'_>) -> Vec<(String, Vec<Ratio>)> {
     let collect = |of: &dyn Fn(&str) -> Vec<(String, f64)>, names: &[&str]| -> Vec<Ratio> {
         let all = names.iter().map(|name| Ratio { name: (*name).to_owned(), values: of(name) });
@@ -287,13 +287,13 @@ pub(super) fn ratio_panel(shown: &Shown<'_>, headline: &str, ratios: &[Ratio]) -
     svg.finish()
 }
 
-/// How much work a second a row did, and what its chip can do at best.
+/// The work per second of a row, and the ceiling of its chip.
 pub(super) struct Achieved<'a> {
     pub(super) row: &'a Row,
     pub(super) graph: &'a GraphFacts,
     pub(super) per_second: f64,
     pub(super) ceiling: &'a Ceiling,
-    /// How many such chips worked on it.
+    /// The number of such chips that worked on it.
     pub(super) devices: usize,
 }
 
@@ -308,7 +308,7 @@ impl Achieved<'_> {
     }
 }
 
-/// What the relaxations of a row are counted in, by the width of its cells; nothing where no ceiling is known for them.
+/// The unit of a row's relaxations, by the width of its cells; `None` if no ceiling is known for it.
 fn relaxations(row: &Row, graph: &GraphFacts) -> Option<Work> {
     match row.counters.get("cell_bits")? {
         16 => Some(Work::Relaxations),
@@ -317,8 +317,7 @@ fn relaxations(row: &Row, graph: &GraphFacts) -> Option<Work> {
     }
 }
 
-/// The fastest row of each engine, and of each number of its devices, on each graph of an experiment, where the ceiling is
-/// known.
+/// The fastest row of each engine and number of devices, on each graph of an experiment, where the ceiling is known.
 pub(super) fn achieved<'a>(shown: &Shown<'a>) -> Vec<Achieved<'a>> {
     let mut all: Vec<Achieved<'a>> = Vec::new();
     for &row in &shown.rows {
@@ -384,7 +383,7 @@ pub(super) fn ceiling_panel(shown: &Shown<'_>, achieved: &[Achieved<'_>]) -> Str
     svg.finish()
 }
 
-/// How many vertices have which degree.
+/// The number of vertices of each degree.
 pub(super) fn degrees(graph: &GraphFacts) -> String {
     let bars: Vec<(String, u64)> = graph
         .degrees
@@ -401,7 +400,7 @@ pub(super) fn degrees(graph: &GraphFacts) -> String {
     columns(&format!("Degrees of {}", graph.title), "degree", &bars)
 }
 
-/// How many vertices each level of a breadth-first search has; of many levels, the largest of neighbors.
+/// The number of vertices in each level of a breadth-first search; if there are many levels, the largest of neighbors.
 pub(super) fn frontiers(graph: &GraphFacts) -> String {
     const MOST: usize = 48;
     let together = graph.frontiers.len().div_ceil(MOST).max(1);
@@ -416,7 +415,7 @@ fn columns(label: &str, axis: &str, bars: &[(String, u64)]) -> String {
     const HEIGHT: f64 = 200.0;
     let (left, right, top, bottom) = (46.0, WIDTH - 6.0, 8.0, HEIGHT - 38.0);
     let greatest = bars.iter().map(|(_, count)| *count).max().unwrap_or(1).max(1);
-    // Half a vertex is the bottom, so that a single one is seen.
+    // The axis begins below one vertex, so that a single vertex is visible.
     let y = Axis::over([0.625, greatest as f64], bottom, top);
     let mut svg = Svg::new(WIDTH, HEIGHT, label);
     for tick in y.ticks().into_iter().filter(|tick| *tick >= 1.0) {
@@ -481,7 +480,7 @@ mod tests {
         assert_eq!(share(of("n1024", "x", "cuda", Some(64))), None);
         assert_eq!(share(of("n1024", "x", "cuda", None)), None);
         assert_eq!(share(of("n512", "x", "cuda", Some(32))), None, "floats are slower");
-        // One GPU and two are two bars.
+        // One GPU and two GPUs get a bar each.
         let mut both = results.clone();
         both.add_row(of("n1024", "x", "cuda", Some(16)));
         both.add_row(of("n1024", "y", "cuda:0,1", Some(16)));

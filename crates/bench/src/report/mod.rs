@@ -1,7 +1,7 @@
 //! `report.html`: one file with the figures, the numbers behind each, and a section for each graph.
 //!
-//! It needs no network and no other file, follows the light or dark theme of whoever looks at it, and prints. Pictures
-//! are inline SVG with classes that the style sheet colours; a few lines of script sort the tables.
+//! It needs no network and no other file, follows the viewer's light or dark theme, and prints. Figures are inline SVG
+//! with classes that the style sheet colours; a short script sorts the tables.
 
 mod figures;
 mod svg;
@@ -137,7 +137,7 @@ fn experiment(out: &mut String, shown: &Shown<'_>) {
     out.push_str("</section>");
 }
 
-/// A header that sorts.
+/// A column header that sorts the table.
 fn header(out: &mut String, name: &str, number: bool) {
     let class = if number { " class=\"number\"" } else { "" };
     let _ = write!(out, "<th{class}><button type=\"button\">{}</button></th>", escape(name));
@@ -184,7 +184,7 @@ fn numbers(out: &mut String, shown: &Shown<'_>) {
     out.push_str("</tbody></table></div></details>");
 }
 
-/// The columns that have something in them.
+/// The columns that are not empty.
 struct Columns<'a> {
     reported: bool,
     counters: Vec<&'a str>,

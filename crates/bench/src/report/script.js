@@ -1,5 +1,5 @@
 "use strict";
-// A click on a header sorts the rows by that column; a second one turns them round.
+// A click on a header sorts the rows by that column; a second click reverses them.
 for (const button of document.querySelectorAll("th button")) {
   button.addEventListener("click", () => {
     const header = button.parentElement;
@@ -11,7 +11,7 @@ for (const button of document.querySelectorAll("th button")) {
     const key = (row) => row.children[column].dataset.value ?? row.children[column].textContent;
     const body = table.tBodies[0];
     const rows = [...body.rows];
-    // What has no value comes last, whichever way.
+    // Rows without a value come last in either order.
     rows.sort((a, b) => {
       const [x, y] = [key(a), key(b)];
       if (x === "" || y === "") return (x === "") - (y === "");
@@ -22,12 +22,12 @@ for (const button of document.querySelectorAll("th button")) {
     body.append(...rows);
   });
 }
-// A link to numbers that are folded away opens them.
+// A link to folded numbers opens them.
 const unfold = () => {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (target instanceof HTMLDetailsElement) target.open = true;
 };
 addEventListener("hashchange", unfold);
 unfold();
-// Printed, everything is shown.
+// Show everything when printing.
 addEventListener("beforeprint", () => { for (const details of document.querySelectorAll("details")) details.open = true; });

@@ -1,7 +1,7 @@
 //! A small writer of SVG: elements, escaped text, logarithmic axes.
 //!
-//! Plotting crates write colours into every element; here elements have classes, and the page's style sheet gives them the
-//! colours of the theme, so that one picture serves light, dark and print.
+//! Plotting crates write colours into every element. Here elements have classes, and the page's style sheet colours
+//! them by theme, so that one picture serves light, dark and print.
 
 use std::fmt::{Display, Write};
 
@@ -12,12 +12,12 @@ pub(super) struct Svg {
     out: String,
 }
 
-/// A colour and a shape for each series, told apart without colour, too.
+/// The number of colours; shapes tell series apart without colour, too.
 pub(super) const COLORS: usize = 8;
 const SHAPES: usize = 5;
 
 impl Svg {
-    /// A picture of this size, with a name for those who can't see it.
+    /// A picture of this size, with a label for screen readers.
     pub(super) fn new(width: f64, height: f64, label: &str) -> Self {
         let mut out = String::new();
         let label = escape(label);
@@ -58,7 +58,7 @@ impl Svg {
         );
     }
 
-    /// The mark of a series, hollow for what a paper reported.
+    /// The mark of a series; hollow for a paper's figures.
     pub(super) fn mark(&mut self, series: usize, hollow: bool, at: (f64, f64), title: &str) {
         let (x, y) = at;
         let r = 4.0;
@@ -92,12 +92,12 @@ fn titled(title: &str) -> String {
     if title.is_empty() { String::new() } else { format!("<title>{}</title>", escape(title)) }
 }
 
-/// Text as HTML and SVG take it.
+/// Escapes text for HTML and SVG.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A logarithmic axis from one place of a picture to another.
+/// A logarithmic axis between two positions of a picture.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {
     low: f64,
@@ -107,7 +107,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// An axis that has room for all of these values, which are above 0.
+    /// An axis that covers all of these values, which are above 0.
     pub(super) fn over(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
         let (low, high) = values
             .into_iter()
@@ -117,13 +117,13 @@ impl Axis {
         Axis { low, high, from, to }
     }
 
-    /// Where a value is.
+    /// The position of a value.
     pub(super) fn at(&self, value: f64) -> f64 {
         let share = (value.max(self.low).ln() - self.low.ln()) / (self.high.ln() - self.low.ln());
         self.from + share.min(1.0) * (self.to - self.from)
     }
 
-    /// Values to write beside the axis: powers of ten, and multiples of them where there are few.
+    /// Values to label: powers of ten, and multiples of them if there are few.
     pub(super) fn ticks(&self) -> Vec<f64> {
         let decades = (self.high / self.low).log10();
         let steps: &[f64] = match decades {
@@ -142,7 +142,7 @@ impl Axis {
     }
 }
 
-/// A time as an axis has it: powers of ten without decimals.
+/// A time as an axis label: powers of ten without decimals.
 pub(super) fn tick_of_time(value: f64) -> String {
     let (value, unit) = match value {
         v if v >= 0.999 => (v, "s"),

@@ -23,7 +23,7 @@ struct ApspFound {
     finite_pairs: u64,
     distance_sum: serde_json::Value,
     max_distance: Option<serde_json::Value>,
-    /// The reduction, one object a row, where no file is written.
+    /// The reduction, one object per row, if no file is written.
     #[serde(skip_serializing_if = "Option::is_none")]
     reduction: Option<serde_json::Value>,
     verified: Option<bool>,
@@ -31,15 +31,15 @@ struct ApspFound {
     peak_bytes: PeakBytes,
 }
 
-/// What becomes of the rows.
+/// Where the rows go.
 enum Destination {
-    /// They are counted and forgotten.
+    /// They are only counted.
     Nowhere(()),
     /// A .npy file, row by row.
     Npy(NpyWriter),
-    /// A .csv of the whole matrix, which is kept for that.
+    /// A .csv of the whole matrix, which is kept in memory for it.
     Csv(Option<Output>),
-    /// A reduction, and where it is written.
+    /// A reduction, and the file it is written to.
     Reduction(RowReductions, Reduction, Option<Output>),
 }
 
@@ -165,7 +165,7 @@ impl Destination {
         })
     }
 
-    /// Solves, and writes what is to be written; returns how long that took beyond the solve.
+    /// Solves and writes the output; returns the seconds that writing took beyond the solve.
     fn solve(
         &mut self,
         solver: &Solver,
@@ -271,20 +271,20 @@ fn reduction_rows(
     }
 }
 
-/// The rows as objects with the header's keys: numbers where they are, `null` where there is none.
+/// The rows as objects keyed by the header; `null` stands for a missing number.
 fn rows_as_json(rows: &[(String, String)]) -> serde_json::Value {
     let [(first, second), rows @ ..] = rows else { return serde_json::Value::Null };
     let number =
         |text: &str| serde_json::from_str::<serde_json::Number>(text).map_or(serde_json::Value::Null, Into::into);
     let object = |(name, value): &(String, String)| {
-        // The bins of a histogram are named by distances, all else by vertices.
+        // Histogram rows start with a distance, all other rows with a vertex name.
         let name = if first == "distance" { number(name) } else { name.as_str().into() };
         serde_json::Value::Object([(first.clone(), name), (second.clone(), number(value))].into_iter().collect())
     };
     rows.iter().map(object).collect()
 }
 
-/// The first lines of a reduction that is not written to a file.
+/// Shows the first rows of a reduction that is not written to a file.
 fn show_rows(table: &mut Table, rows: &[(String, String)]) {
     const SHOWN: usize = 20;
     for (name, value) in rows.iter().take(SHOWN + 1) {

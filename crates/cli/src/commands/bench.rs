@@ -1,4 +1,4 @@
-//! `warpath bench`: measuring, as the papers did and beside what people use.
+//! `warpath bench`: repeats the papers' measurements, and compares with programs in common use.
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
     }
     let Some(suite) = suite else { return Err(Failure::usage("`--suite` names the suite to run")) };
     let engine: Engine = arguments.engine.parse()?;
-    // The bench has its own bar.
+    // The bench draws its own progress bar.
     let control = progress::control(false);
     start_threads(None)?;
     engine.check().map_err(|error| Failure::from(error).help("`--engine auto` runs what this machine can run"))?;
@@ -63,12 +63,12 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
     Ok(exit_code(&results))
 }
 
-/// 1 if an answer was wrong.
+/// Exit code 1 if an answer was wrong.
 fn exit_code(results: &Results) -> ExitCode {
     if results.wrong() == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
-/// Says what a folder has now.
+/// Says which files a folder now holds.
 fn written(folder: &Path, wrong: usize) -> Result<(), Failure> {
     let mut table = Table::new();
     for name in ["results.jsonl", "tables.md", "report.html"] {
@@ -110,7 +110,7 @@ fn list(suite: Option<&Suite>, quick: bool) -> Result<(), Failure> {
     table.print()
 }
 
-/// What a person sees of a run: a bar where standard error is a terminal, else a line a case.
+/// Shows a run's progress: a bar if standard error is a terminal, otherwise one line per case.
 struct Shown {
     quiet: bool,
     bar: Option<ProgressBar>,

@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
     let written =
         |result: std::io::Result<()>, output: &Output| result.map_err(|error| Error::io(output.path(), error));
     let (reachable_pairs, report, verify, write): (u64, Report, f64, f64);
-    // The matrix is made only for who wants it: the counts alone take far less memory.
+    // Make the matrix only if it is written: the counts alone take far less memory.
     if let Some((output, OutputKind::Npy)) = &mut output {
         let mut space = warpath::Plan::new();
         space.disk("the matrix", (graph.vertices() as u64).saturating_pow(2));

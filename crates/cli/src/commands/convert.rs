@@ -1,4 +1,4 @@
-//! `warpath convert` and `warpath generate`: a graph from anywhere into a file.
+//! `warpath convert` and `warpath generate`: write a graph from any source to a file.
 
 use std::process::ExitCode;
 
@@ -46,7 +46,7 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
     let format = options
         .format_for(&arguments.output)
         .map_err(|error| Failure::from(error).help(format!("`--output-format` takes {}", format_names())))?;
-    // Found before the work: a path that can't be written.
+    // Open the output before the work, so that an unwritable path fails early.
     let file = if to_standard_output {
         None
     } else {
@@ -85,7 +85,7 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says on standard error if vertices are called otherwise in the format.
+/// Warns on standard error if the format renames vertices.
 fn tell_of_lost_names(graph: &Graph, format: Format, arguments: &ConvertArguments) {
     let Some(first) = format.numbers_from().filter(|_| !arguments.common.quiet) else { return };
     if !matches!(graph.labels(), Labels::Range { first: named, .. } if *named == first) {

@@ -1,4 +1,4 @@
-//! `warpath datasets`: graphs that the papers used and nobody can generate.
+//! `warpath datasets`: graphs that the papers used and that can't be generated.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,9 +21,9 @@ struct Listed {
     edges: u64,
     sha256: Option<String>,
     sha256_text: Option<String>,
-    /// The file, if it is here.
+    /// The local file, if there is one.
     file: Option<PathBuf>,
-    /// In what that file is not the published one.
+    /// How that file differs from the published one.
     differs: Option<String>,
 }
 

@@ -33,7 +33,7 @@ struct Gpu {
     name: String,
     memory: u64,
     compute_capability: String,
-    /// The version of the driver itself, if the system tells it.
+    /// The version of the driver itself, if the system reports it.
     driver: Option<String>,
     /// The version of CUDA that the driver supports.
     cuda_version: String,

@@ -27,7 +27,7 @@ struct Info {
     strong_components: Option<Components>,
     estimated_diameter: u64,
     graph_bytes: u64,
-    /// What solving takes beyond the graph; absent where a graph without vertices has nothing to solve.
+    /// Memory for solving beyond the graph; absent for a graph without vertices, where there is nothing to solve.
     memory_bytes: BTreeMap<&'static str, u64>,
     seconds: Times,
     peak_bytes: PeakBytes,
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: InfoArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What solving each problem takes beyond the graph, as the solver plans it.
+/// The memory that each problem takes beyond the graph, as the solver plans it.
 fn memory_needs(graph: &Graph, solver: &Solver) -> BTreeMap<&'static str, u64> {
     let mut needs = BTreeMap::new();
     let mut add = |name, decision: warpath::Result<Decision>| {

@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
     }
     let (path, report) = solver.path_and_report(from, to)?;
     let ((), verify) = timed(|| match arguments.verify {
-        // A search from the source to everywhere, whose certificate holds, has to give the same length.
+        // A search from the source to all vertices, with a valid certificate, must give the same length.
         true => verify_path(&solver, from, to, path.as_ref().map(|path| path.length())),
         false => Ok(()),
     })?;

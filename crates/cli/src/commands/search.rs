@@ -74,7 +74,7 @@ pub(crate) fn sssp(arguments: SsspArguments) -> Result<ExitCode, Failure> {
     })
 }
 
-/// What `bfs` and `sssp` have in common: all but the request.
+/// What `bfs` and `sssp` share: everything but the request.
 struct SearchCommand<'a> {
     problem: &'static str,
     graph: &'a GraphArguments,
@@ -154,7 +154,7 @@ impl SearchCommand<'_> {
     fn print(&self, graph: &Graph, mut results: Vec<(SearchResult, Report)>, seconds: Times) -> Result<(), Failure> {
         let Some((_, report)) = results.last() else { return Ok(()) };
         let many = self.search.sources.is_some();
-        // Independent searches have no counters in common, but each its own.
+        // Independent searches share no counters; each has its own.
         let answer = Answer::new(self.problem, graph, report, self.solving.statistics && !many);
         let common = &self.solving.common;
         if common.json {
@@ -204,7 +204,7 @@ struct SearchResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     paths_saturated: Option<bool>,
     verified: Option<bool>,
-    /// Of one search of many; a single one has them in its answer.
+    /// The counters of one search among many; a single search has them in its answer.
     #[serde(flatten)]
     counters: Counters,
 }
@@ -243,7 +243,7 @@ struct ManySearches {
     peak_bytes: PeakBytes,
 }
 
-/// Distances on their way into a file.
+/// Writes distances to a file.
 struct DistanceWriter {
     output: Output,
     kind: OutputKind,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// A folder that is gone after the test.
+/// A folder that is removed after the test.
 pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -36,12 +36,12 @@ impl Folder {
         names
     }
 
-    /// A run in this folder; the arguments are separated by blanks.
+    /// Runs the program in this folder; blanks separate the arguments.
     pub(crate) fn run(&self, arguments: &str) -> Run {
         self.run_with(arguments, "")
     }
 
-    /// A run with something on standard input.
+    /// Runs the program with this standard input.
     pub(crate) fn run_with(&self, arguments: &str, input: impl Into<Vec<u8>>) -> Run {
         let mut command = self.command(arguments);
         let output = command.write_stdin(input).output().unwrap();
@@ -65,7 +65,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// The standard output of a run that did what it was asked.
+    /// The standard output of a run, which must succeed.
     #[track_caller]
     pub(crate) fn ok(self) -> String {
         assert_eq!(self.code, Some(0), "{self:?}");
@@ -78,7 +78,7 @@ impl Run {
         serde_json::from_str(&self.ok()).unwrap()
     }
 
-    /// Asserts that the run failed with this code and says this, on one line and without a result.
+    /// Asserts that the run failed with this code and this message, on one line and without a result.
     #[track_caller]
     pub(crate) fn fails(self, code: i32, message: &str) {
         assert_eq!(self.code, Some(code), "{self:?}");

@@ -1,4 +1,4 @@
-//! A damaged file whose checksums hold, so that readers get past them.
+//! Damages files and mends their checksums, so that readers get past them.
 
 use std::io::{Cursor, Read, Write};
 
@@ -8,10 +8,10 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::Random;
 use super::damage::{EXTREMES, damage, damage_fields};
 
-/// A limit of the fuzz targets' files, too: small files are damaged where it matters.
+/// The size limit of the fuzz targets' files, too: small files are damaged where it matters.
 const MOST_BYTES: usize = 1 << 16;
 
-/// A damaged copy of a file whose checksums hold, most of the time.
+/// A damaged copy of a file, most of the time with valid checksums.
 pub(super) fn damaged_content(bytes: &[u8], format: &str, other: &[u8], random: &mut Random) -> Vec<u8> {
     let mut damaged = bytes.to_vec();
     let mend = !random.once_in(8);
@@ -38,8 +38,8 @@ pub(super) fn damaged_content(bytes: &[u8], format: &str, other: &[u8], random: 
     damaged
 }
 
-/// Mends the checksums of a `.wpg` file: of each block of 1 MiB, of those checksums, and of the header. Where the table of
-/// checksums lies is in the header.
+/// Mends the checksums of a `.wpg` file: of each block of 1 MiB, of the table of checksums, and of the header. The
+/// header says where the table is.
 fn mend_wpg(bytes: &mut [u8]) {
     const HEADER: usize = 256;
     const TABLE: usize = 72 + 5 * 16;
@@ -59,8 +59,8 @@ fn mend_wpg(bytes: &mut [u8]) {
     bytes[HEADER - 4..HEADER].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// An archive with damaged members, packed anew so that lengths and checksums hold, or with other lengths. `None` if it
-/// can't be read.
+/// An archive with damaged members, packed again so that lengths and checksums are valid, or with wrong lengths. `None`
+/// if it can't be read.
 fn damaged_archive(bytes: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).ok()?;
     let mut members = Vec::new();
@@ -78,7 +78,7 @@ fn damaged_archive(bytes: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     for _ in 0..1 + random.below(2) {
         let index = random.below(members.len());
         let content = &mut members[index].1;
-        // The text in front says type and shape.
+        // The text in front states type and shape.
         let header = content.len().min(128);
         match random.below(8) {
             0 => drop(members.remove(index)),
@@ -98,7 +98,7 @@ fn damaged_archive(bytes: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     let mut out = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in &members {
         let method = if random.once_in(2) { CompressionMethod::Deflated } else { CompressionMethod::Stored };
-        // Two members of one name are refused here.
+        // The writer refuses two members of the same name.
         if out.start_file(name.as_str(), SimpleFileOptions::default().compression_method(method)).is_ok() {
             out.write_all(content).ok()?;
         }
@@ -110,7 +110,7 @@ fn damaged_archive(bytes: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Gives a member of an archive another length, where it is listed and in front of it.
+/// Changes the length of a member of an archive, both in the directory and in front of the member.
 fn lie_about_length(bytes: &mut [u8], random: &mut Random) {
     let entries: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(b"PK\x01\x02")).collect();
     if entries.is_empty() {

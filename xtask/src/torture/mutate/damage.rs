@@ -1,8 +1,8 @@
-//! Damage to bytes, to fields of numbers, and to text.
+//! Damages bytes, binary number fields, and text.
 
 use super::Random;
 
-/// Numbers that are the last of their type, or near.
+/// The extreme numbers of integer types, and numbers near them.
 pub(super) const EXTREMES: [u64; 14] = [
     0,
     1,
@@ -20,7 +20,7 @@ pub(super) const EXTREMES: [u64; 14] = [
     1_000_000_000,
 ];
 
-/// What numbers in text become.
+/// Replacements for numbers in text.
 const NUMBERS: [&str; 28] = [
     "0",
     "1",
@@ -65,14 +65,14 @@ pub(super) fn damage(bytes: &mut Vec<u8>, is_text: bool, other: &[u8], random: &
             2 => damage_fields(bytes, length, random),
             3 => bytes.truncate(at),
             4 => {
-                // A part once more, somewhere.
+                // Insert a copy of a part somewhere.
                 let part = bytes[at..(at + 1 + random.below(64)).min(length)].to_vec();
                 let to = random.below(length + 1);
                 bytes.splice(to..to, part);
             }
             5 => drop(bytes.drain(at..(at + 1 + random.below(64)).min(length))),
             6 => {
-                // The front of one, the back of another.
+                // Join the front of one file and the back of another.
                 bytes.truncate(at);
                 bytes.extend_from_slice(&other[random.below(other.len())..]);
             }
@@ -83,19 +83,19 @@ pub(super) fn damage(bytes: &mut Vec<u8>, is_text: bool, other: &[u8], random: &
                 bytes[at..end].fill(value);
             }
             9 => {
-                // Lines change places.
+                // Swap lines.
                 let mut lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
                 let (a, b) = (random.below(lines.len()), random.below(lines.len()));
                 lines.swap(a, b);
                 *bytes = lines.concat();
             }
             _ => {
-                // A number becomes another one.
+                // Replace a number.
                 let starts: Vec<usize> = (0..length)
                     .filter(|&i| bytes[i].is_ascii_digit() && (i == 0 || !bytes[i - 1].is_ascii_digit()))
                     .collect();
                 if !starts.is_empty() {
-                    // The first ones are those of headers.
+                    // The first numbers are in headers.
                     let start =
                         if random.once_in(2) { starts[random.below(starts.len().min(4))] } else { *random.of(&starts) };
                     let end = (start..length).find(|&i| !bytes[i].is_ascii_digit()).unwrap_or(length);
@@ -106,7 +106,7 @@ pub(super) fn damage(bytes: &mut Vec<u8>, is_text: bool, other: &[u8], random: &
     }
 }
 
-/// Puts extremes, or numbers near what is there, into aligned fields of the first `front` bytes.
+/// Overwrites aligned fields of the first `front` bytes with extreme numbers, or with numbers near the current ones.
 pub(super) fn damage_fields(bytes: &mut [u8], front: usize, random: &mut Random) {
     for _ in 0..1 + random.below(2) {
         let width = *random.of(&[1_usize, 2, 4, 8]);

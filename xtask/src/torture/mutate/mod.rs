@@ -1,7 +1,7 @@
 //! Damaged files: every format and compression, lists of vertices, and journals of interrupted work.
 //!
-//! A file that is valid is damaged in a few places, its checksums are mended, so that readers get past them, and it is
-//! packed; now and then what is packed is damaged as well. The command may refuse it, or find an answer that verifies.
+//! A valid file is damaged in a few places, its checksums are mended, so that readers get past them, and it is packed;
+//! now and then the packed bytes are damaged as well. The command may refuse it, or find an answer that verifies.
 
 mod content;
 mod damage;
@@ -22,19 +22,19 @@ use super::process::{Limits, Outcome, Process};
 use super::random::Random;
 use super::{Case, Program, Workshop, once, words};
 
-/// What a process may take: these graphs are small, whatever their headers say.
+/// The address-space limit of a process: these graphs are small, whatever their headers say.
 const ADDRESS_SPACE: u64 = 4 << 30;
 
 pub(super) struct Mutate {
     shop: Workshop,
     /// Each graph in each format; `None` inside where the format can't hold it.
     written: [[OnceCell<Option<Valid>>; FORMATS.len()]; GRAPHS.len()],
-    /// What else is there.
+    /// Other valid files.
     files: Vec<Valid>,
     interrupted: [OnceCell<Interrupted>; INTERRUPTED.len()],
 }
 
-/// What a kill has left of all pairs of a graph, and what an undisturbed run writes.
+/// The unfinished work on all pairs of a graph after a kill, and the file of an undisturbed run.
 struct Interrupted {
     graph: Vec<u8>,
     partial: Vec<u8>,
@@ -42,7 +42,7 @@ struct Interrupted {
     whole: Vec<u8>,
 }
 
-/// Graphs of whose pairs the half is written.
+/// The graphs whose work is interrupted.
 const INTERRUPTED: [&str; 2] = ["uniform:10,seed=5", "grid:30x40"];
 
 impl Mutate {
@@ -58,7 +58,7 @@ impl Mutate {
         Ok(Mutate { shop, written: Default::default(), files, interrupted: Default::default() })
     }
 
-    /// A graph in a format, if that can hold it.
+    /// A graph in a format, if the format can hold it.
     fn written(&self, graph: usize, format: usize) -> Result<Option<&Valid>, String> {
         let made = once(&self.written[graph][format], || {
             let (graph, (extension, format)) = (GRAPHS[graph], FORMATS[format]);
@@ -73,7 +73,7 @@ impl Mutate {
         Ok(made.as_ref())
     }
 
-    /// A file, and another one of the same format, which may be the same.
+    /// Two files of the same format, perhaps the same file.
     fn two(&self, random: &mut Random) -> Result<(&Valid, &Valid), String> {
         if !random.once_in(4) {
             let format = random.below(FORMATS.len());
@@ -89,12 +89,12 @@ impl Mutate {
     }
 }
 
-/// All pairs of a graph, killed on the way.
+/// Kills the work on all pairs of a graph while it runs.
 fn interrupted(shop: &Workshop, graph: &str) -> Result<Interrupted, String> {
     shop.run(&format!("generate {graph} all.wpg --weights random:1..255 -q"))?;
     let (_, time) = shop.run("apsp all.wpg -o whole.npy -q")?;
     let mut pause = time;
-    // Of these, some are killed before the first rows are journalled, and some not at all.
+    // Some of these runs are killed before the first rows are journalled, and some not at all.
     for _ in 0..200 {
         let arguments = words("apsp all.wpg -o killed.npy -q");
         let mut process = Process::start(&shop.binary, &arguments, &shop.folder, "killed", None, Limits::default())?;
@@ -123,7 +123,7 @@ impl Program for Mutate {
 }
 
 impl Mutate {
-    /// A damaged graph.
+    /// Runs a command on a damaged graph.
     fn graph(&self, case: &mut Case<'_>) -> Result<(), String> {
         let random = &mut case.random;
         let (valid, other) = self.two(random)?;
@@ -148,7 +148,7 @@ impl Mutate {
                 7 => "closure GRAPH --verify".to_owned(),
                 _ => format!("convert GRAPH out.{}", random.of(&FORMATS).0),
             };
-            // Half of what is damaged is no longer detected as what it was.
+            // Without this option, half of the damaged files would no longer be detected as their format.
             if random.once_in(2) {
                 text += &format!(" --format {}", valid.format);
             }
@@ -176,7 +176,7 @@ impl Mutate {
         Ok(())
     }
 
-    /// A damaged list of vertices.
+    /// Runs a command with a damaged list of vertices.
     fn vertices(&self, case: &mut Case<'_>) -> Result<(), String> {
         let graphs = ["grid:6x6", "names.csv"];
         let graph = *case.random.of(&graphs);
@@ -200,7 +200,7 @@ impl Mutate {
         verified_or_refused(&outcome, true)
     }
 
-    /// Interrupted work that was damaged: what is resumed is whole, or refused.
+    /// Damages interrupted work and resumes it: the result is complete, or the work is refused.
     fn journal(&self, case: &mut Case<'_>) -> Result<(), String> {
         let made = |index| once(&self.interrupted[index], || interrupted(&self.shop, INTERRUPTED[index]));
         let work = made(case.random.below(INTERRUPTED.len()))?;
@@ -228,7 +228,7 @@ impl Mutate {
     }
 }
 
-/// Exit 0 with an answer that was verified, 1 with a cycle of negative length, or an error.
+/// Fails unless the outcome is exit 0 with a verified answer, 1 with a negative cycle, or an error.
 fn verified_or_refused(outcome: &Outcome, verify: bool) -> Result<(), String> {
     outcome.expect(&[0, 1, 2, 3])?;
     match outcome.code() {

@@ -1,15 +1,15 @@
-//! Files that are right: graphs in every format, and the seeds of the fuzz targets.
+//! Valid files: graphs in every format, and the seeds of the fuzz targets.
 
 use std::path::Path;
 
-/// A file that is right.
+/// A valid file.
 pub(super) struct Valid {
     pub(super) format: &'static str,
     pub(super) extension: &'static str,
     pub(super) bytes: Vec<u8>,
 }
 
-/// Formats by extension, and what `--format` calls them.
+/// Formats: extension, and name for `--format`.
 pub(super) const FORMATS: [(&str, &str); 9] = [
     ("txt", "edge-list"),
     ("gr", "dimacs"),
@@ -35,7 +35,7 @@ pub(super) const GRAPHS: [&str; 9] = [
     "directed.txt --directed",
 ];
 
-/// Edge lists for what generators don't make: names, floats, weights below zero, gaps between numbers.
+/// Edge lists with features that generators lack: names, floats, negative weights, gaps between numbers.
 pub(super) const TEXTS: [(&str, &str); 5] = [
     ("names.csv", "from,to,price\nlisboa,porto,3.5\nporto,\"vila, nova\",2\nvila nova,lisboa,1e3\nß,lisboa,0.25\n"),
     ("floats.txt", "0 1 0.1\n1 2 1e-300\n2 3 1e300\n3 0 2.5\n0 2 7\n4 4 1\n"),
