@@ -1,4 +1,4 @@
-//! Which formats there are. A new one is its file, and a line in the table here.
+//! The table of formats. A new format needs a source file and a line here.
 
 use std::io::Write;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use super::{ReadOptions, dimacs, edge_list, gap, matrix_market, metis, npz, pace
 use crate::graph::Graph;
 use crate::{Error, Result};
 
-/// What is known of a format, and what reads and writes it: each format's file has its own.
+/// The properties, reader and writer of a format: each format's source file has an entry.
 pub(super) struct FormatEntry {
     /// The name, as in `--format NAME`.
     pub(super) name: &'static str,
@@ -18,19 +18,19 @@ pub(super) struct FormatEntry {
     pub(super) holds: &'static str,
     /// The number of the first vertex, where the format has numbers instead of names.
     pub(super) numbers_from: Option<u64>,
-    /// Whether an input announces this format: by magic bytes, a banner, or a header that its size follows from.
+    /// Whether an input announces this format: by magic bytes, a banner, or a header that matches its size.
     pub(super) is_announced: fn(&Opened) -> bool,
     /// The reader.
     pub(super) read: fn(Opened, &ReadOptions) -> Result<Graph>,
-    /// The writer, which is told the name of the file.
+    /// The writer; its second argument is the name of the file.
     pub(super) write: fn(&Graph, &str, &mut dyn Write) -> Result<()>,
 }
 
 /// Makes [`Format`] and [`FORMATS`] from the table.
 macro_rules! formats {
     ($(#[doc = $description:literal] $variant:ident => $file:ident,)*) => {
-        /// A file format for graphs. Only edge lists and Warpath's own keep the names of vertices; the others number them:
-        /// see [`Format::numbers_from`].
+        /// A file format for graphs. Only edge lists and Warpath's own format keep the names of vertices; the others
+        /// number them: see [`Format::numbers_from`].
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Format {
             $(#[doc = $description] $variant,)*
@@ -43,7 +43,7 @@ macro_rules! formats {
             /// All formats.
             pub const ALL: [Format; [$($description),*].len()] = [$(Format::$variant),*];
 
-            /// What its files look like, in a line.
+            /// One line on what its files look like.
             pub fn description(self) -> &'static str {
                 [$($description),*][self as usize].trim_start()
             }
@@ -91,8 +91,8 @@ impl Format {
         self.entry().holds
     }
 
-    /// The number of the first vertex where the format has numbers instead of names: what is written there loses the
-    /// names it had, and keeps the order of the vertices.
+    /// The number of the first vertex, if the format has numbers instead of names: a graph written in it loses its
+    /// names and keeps the order of its vertices.
     ///
     /// ```
     /// use warpath::Format;
@@ -118,7 +118,7 @@ impl std::fmt::Display for Format {
 impl FromStr for Format {
     type Err = Error;
 
-    /// The format of this name.
+    /// Parses the name of a format.
     fn from_str(name: &str) -> Result<Self> {
         Format::ALL
             .into_iter()
