@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{Error, Result};
 
-/// What a piece of work will take, item by item.
+/// The memory and disk space that a piece of work will take, item by item.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     memory: Vec<PlanItem>,
