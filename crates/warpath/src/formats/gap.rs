@@ -48,8 +48,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// `None` if the size is not the one that the header announces. Without arcs, the extension tells `.wsg` from
-    /// `.sg`.
+    /// `None` if the size does not match the header. Without arcs, the extension tells `.wsg` from `.sg`.
     fn of(opened: &Opened) -> Option<Self> {
         let (&[directed, ref counts @ ..], _) = opened.head().split_first_chunk::<HEADER>()?;
         let count = |at: usize| u64::from_le_bytes(std::array::from_fn(|index| counts[at + index]));

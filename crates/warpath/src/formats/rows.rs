@@ -53,8 +53,8 @@ pub(super) fn vertex_count(stated: u64) -> std::result::Result<usize, InputError
 /// This many vertices take hardly any memory.
 const FEW_VERTICES: u64 = 1 << 20;
 
-/// What is wrong with a header that announces so many vertices in an input of so many bytes, if nearly all of them
-/// would have no edges, and that is not asked for.
+/// The fault of a header that announces `vertices` in an input of `bytes` if nearly all vertices would have no edges;
+/// `None` if the options allow that.
 pub(super) fn too_many_isolated(vertices: u64, bytes: u64, options: &ReadOptions) -> Option<String> {
     /// An edge takes at least two bytes, and has two vertices.
     const VERTICES_A_BYTE: u64 = 1000;

@@ -48,8 +48,8 @@ pub(crate) fn resize<T: Clone>(what: &str, values: &mut Vec<T>, length: usize, v
     Ok(())
 }
 
-/// Makes room for `more` values in an array of unknown final length, at least doubling it. Costs one comparison if
-/// there is room already.
+/// Makes room for `more` values in an array of unknown final length; if it grows, its room at least doubles. Costs one
+/// comparison if there is room already.
 #[inline]
 pub(crate) fn grow<T>(what: &str, values: &mut Vec<T>, more: usize) -> Result<()> {
     values.try_reserve(more).map_err(|_| refused(what, bytes_of::<T>(values.len().saturating_add(more))))

@@ -10,16 +10,15 @@
 //! table. Otherwise names are strings, numbered in the order of their first appearance. Integers are tried first, in 32
 //! bits and then in 64: each attempt that fails costs a part of a pass over the file.
 //!
-//! **Vertices without edges** survive where the number of vertices is declared: by a first line of counts, or by a
-//! comment `# Nodes: V` that fits (`Ids: FIRST..LAST` after it, and comments `# Node: NAME`, are what [`write()`] adds,
-//! so that what it writes reads back as it was). A comment that starts with `# Undirected graph` makes the list
-//! undirected.
+//! **Vertices without edges** survive if the number of vertices is declared: by a first line of counts, or by a comment
+//! `# Nodes: V` that fits. [`write()`] adds `Ids: FIRST..LAST` after it, and comments `# Node: NAME`, so that its files
+//! read back as the same graph. A comment that starts with `# Undirected graph` makes the list undirected.
 //!
 //! **Cost.** One pass over the text, in chunks on all threads; a line of two or three short numbers takes no branch
-//! that depends on their digits. Then a pass over the edges to find which names there are, and one to rename if there
-//! are gaps.
+//! that depends on their digits. Then one pass over the edges finds the names in use, and another renames if there are
+//! gaps.
 //!
-//! *Parts.* `columns` takes a line apart, `layout` finds out how lines look, `lines` reads the edges; `integers` and
+//! *Parts.* `columns` splits a line, `layout` finds the form of the lines, `lines` reads the edges; `integers` and
 //! `strings` number the vertices; `write` is the writer.
 
 mod columns;
