@@ -148,7 +148,7 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// The name of a file in the making.
+/// The name of the partial file of `target`.
 pub(crate) fn partial_path(target: &Path) -> PathBuf {
     with_suffix(target, PARTIAL)
 }
@@ -212,8 +212,8 @@ fn temporary() -> std::sync::MutexGuard<'static, Vec<(PathBuf, Identity)>> {
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all files in the making of this process that would be removed if their work failed, for one that is about to
-/// end at once. Tables of all pairs that were begun stay, to be continued.
+/// Removes all temporary partial files of this process, as failed work would. Call it when the process is about to end
+/// at once. Unfinished tables of all pairs stay, to be resumed.
 ///
 /// A handler of a signal may call it: it waits for no lock for long, frees nothing, and takes no memory for paths of a
 /// usual length (below 384 bytes, as the standard library has it).
@@ -238,14 +238,14 @@ pub fn remove_partial_files() {
 }
 
 impl Partial {
-    /// Locks `TARGET.partial`, which is made if it is not there, and has its contents yet if it is. Until
-    /// [`set_temporary`](Partial::set_temporary) says otherwise, it is removed in the end if it was not there.
+    /// Opens and locks `TARGET.partial`. It is created if it does not exist, else it keeps its contents. Dropping it
+    /// removes a new file, unless [`set_temporary`](Partial::set_temporary) says otherwise.
     pub(crate) fn lock(target: &Path) -> Result<Self> {
-        // How often another one finishes between two calls.
+        // How often another writer may finish between two calls.
         const ATTEMPTS: usize = 100;
         let path = partial_path(target);
         let failed = |error: io::Error| {
-            // What is in the way has a name of its own.
+            // If something is in the way at `path`, the error names it.
             let there = std::fs::symlink_metadata(&path).is_ok();
             Error::io(if there { &path } else { target }, error)
         };

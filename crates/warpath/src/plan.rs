@@ -94,7 +94,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfDisk`], or [`Error::Io`] if the folder does not tell what is free.
+    /// [`Error::OutOfDisk`], or [`Error::Io`] if the free space of the folder is unknown.
     pub fn check_disk(&self, output: &Path) -> Result<()> {
         let needed = self.disk_bytes();
         let available = available_disk(output)?;

@@ -205,7 +205,7 @@ impl ReadOptions {
         self.parse(|| Input::standard(self).map(Opened::Memory))
     }
 
-    /// Reads a graph from memory; the extension of `name` counts as that of a file would.
+    /// Reads a graph from memory; the extension of `name` counts like the extension of a file.
     ///
     /// # Errors
     ///

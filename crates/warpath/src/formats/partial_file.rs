@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::partial::{Partial, Place, with_suffix};
 use crate::{CancellableWriter, Control, Error, Result};
 
-/// A file in the making. Dropped before [`PartialFile::finish`], it is removed.
+/// An output file that is not whole yet. Dropping it before [`PartialFile::finish`] removes it.
 ///
 /// Creating one finds out whether the path can be written, so create it before long work. A symbolic link is followed.
 /// A path that is no regular file (a pipe, `/dev/null`) is written directly.

@@ -102,17 +102,17 @@ impl Survey {
     }
 }
 
-/// What is looked at.
+/// The arcs to survey.
 struct Arcs<'a, W> {
     offsets: &'a [u64],
     targets: &'a [VertexId],
-    /// As many as targets.
+    /// One weight for each target.
     weights: &'a [W],
 }
 
 impl<W> Arcs<'_, W> {
-    /// Where a share of the work ends: of rows and arcs, put one after another in order (a row, its arcs, the next
-    /// row), the first `share`. The row in which the rest begins, and its first arc.
+    /// Finds where a share of the work ends. The work is the sequence of rows and arcs (a row, its arcs, the next row);
+    /// the share is its first `share` items. Returns the row in which the rest begins, and the first arc of the rest.
     fn cut(&self, share: usize) -> (usize, usize) {
         let (mut low, mut high) = (0, self.offsets.len());
         // The last row that begins within the share.
@@ -125,11 +125,11 @@ impl<W> Arcs<'_, W> {
     }
 }
 
-/// What is made of each arc beside looking at its head.
+/// The work on each arc beside the survey of its head.
 trait Look<W>: Copy + Sync {
     /// A number for each vertex, no two the same.
     fn key(v: VertexId) -> VertexId;
-    /// What the arcs of a chunk add to the fingerprint.
+    /// The sum that the arcs of a chunk add to the fingerprint.
     fn fingerprint(self, tails: &[VertexId], heads: &[VertexId], weights: &[W]) -> u64;
 }
 
