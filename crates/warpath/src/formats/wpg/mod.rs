@@ -18,9 +18,12 @@
 //! | 24..40 | number of vertices, number of arcs |
 //! | 40..48 | the name of vertex 0, if names are consecutive |
 //! | 48..72 | lines, self-loops and parallel arcs of the input |
-//! | 72..168 | section table: offset and length in bytes of offsets (`u64`), heads (`u32`), weights, names (`u64`: the names themselves, or where each string ends), text of the names, checksums |
+//! | 72..168 | section table: offset and length in bytes of each of the six sections |
 //! | 168..252 | zeros |
 //! | 252..256 | CRC-32 of bytes 0..252 |
+//!
+//! The sections are: offsets (`u64`), heads (`u32`), weights, names (`u64`: the names themselves, or where each string
+//! ends), text of the names, checksums.
 //!
 //! Sections follow in that order, each at the next multiple of 64, zeros between. The last section holds the CRC-32 of
 //! each block of 1 MiB of the file from byte 256 up to this section, and then the CRC-32 of these checksums. The file
