@@ -1,4 +1,4 @@
-//! What every engine says of its algorithms: names, parameters as in `delta-stepping:delta=100`, counters.
+//! Descriptions of the engines' algorithms: names, parameters as in `delta-stepping:delta=100`, counters.
 
 use crate::problems::Problem;
 use crate::{Error, Result};
@@ -16,7 +16,7 @@ pub(crate) fn add_counters(to: &mut Statistics, of: Statistics) {
     }
 }
 
-/// What is known of an algorithm before it runs.
+/// The description of an algorithm.
 #[derive(Debug, Clone, Copy)]
 pub struct AlgorithmInfo {
     /// The problem it solves.
@@ -61,7 +61,7 @@ impl std::fmt::Display for Parameter {
 pub enum Unset {
     /// This number.
     Number(f64),
-    /// One that the algorithm computes: how.
+    /// A value that the algorithm computes; the text says how.
     InWords(fn() -> String),
 }
 

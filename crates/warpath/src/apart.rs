@@ -1,8 +1,8 @@
-//! Work on threads of its own, while the caller does nothing else.
+//! Runs work on separate threads, while the caller does nothing else.
 //!
-//! A worker of a rayon pool that waits, for work that it shared out or for another pool, takes up other work of its pool
-//! meanwhile. If it holds a lock, or is in the middle of making something that all want, then that other work may ask for
-//! the same on the same stack, and waits for ever. So whatever holds on to something while rayon works for it runs apart.
+//! A rayon worker that waits for shared work or for another pool takes up other work of its pool meanwhile. If it holds
+//! a lock, or is making something that others need, that other work may ask for the same thing on the same stack, and
+//! wait for ever. So code that holds such a thing while rayon works for it runs apart.
 
 use std::cell::Cell;
 
@@ -16,15 +16,15 @@ thread_local! {
     static IS_APART: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the calling thread may take up other work while it waits: it is a worker of a rayon pool, and not of one that
-/// [`apart`] has made for a single piece of work.
+/// Whether the calling thread may take up other work while it waits: it is a worker of a rayon pool, and not of one
+/// that [`apart`] has made for a single piece of work.
 pub(crate) fn takes_up_other_work() -> bool {
     rayon::current_thread_index().is_some() && !IS_APART.get()
 }
 
-/// Runs `work` in a pool of so many threads that has nothing else to do; the calling thread waits and takes up no other
-/// work meanwhile. If `work` panics, so does the caller. Where `calls_back` says that code of a caller runs there, which
-/// may share out work of its own, the pool's threads count as such that take up other work.
+/// Runs `work` in a pool of this many threads that does nothing else; the calling thread waits and takes up no other
+/// work meanwhile. If `work` panics, so does the caller. `calls_back` says that `work` runs code of a caller, which may
+/// share out work of its own: then the pool's threads count as threads that take up other work.
 ///
 /// # Errors
 ///
@@ -43,8 +43,8 @@ pub(crate) fn apart<R: Send>(threads: usize, calls_back: bool, work: impl FnOnce
     })
 }
 
-/// Runs `work` where it stands if the calling thread takes up no other work while it waits, and on a thread that does not
-/// otherwise.
+/// Runs `work` on the calling thread if that takes up no other work while it waits, else on a separate thread that
+/// takes up none.
 pub(crate) fn without_other_work<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     if !takes_up_other_work() {
         return work();

@@ -1,8 +1,8 @@
-//! Waiting, reading and writing that end when the work is cancelled, whatever the other side does.
+//! Waiting, reading and writing that end when the work is cancelled, even if the other side never answers.
 //!
-//! A call of the operating system that waits, for the other end of a pipe or for a server, can't be cancelled. So a thread
-//! of its own makes the call, and whoever needs the outcome waits for that thread and looks at the [`Control`] meanwhile.
-//! A thread whose call never returns is left behind: it holds nothing but what the call was given.
+//! A system call that waits for the other end of a pipe or for a server can't be cancelled. So a separate thread makes
+//! the call, and the caller waits for that thread and checks the [`Control`] meanwhile. A thread whose call never
+//! returns is left behind: it holds nothing but the arguments of the call.
 
 use std::io::{self, Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -16,7 +16,7 @@ use crate::{Control, Error, Result};
 const PATIENCE: Duration = Duration::from_millis(20);
 
 impl Control {
-    /// Does something that may take for ever, on a thread of its own, and waits for the outcome.
+    /// Runs work that may take for ever on a separate thread, and waits for the outcome.
     ///
     /// # Errors
     ///
@@ -30,7 +30,7 @@ impl Control {
         self.check()?;
         let thread = std::thread::Builder::new()
             .spawn(move || {
-                // Nobody waits any more for what was cancelled.
+                // Nobody waits for a cancelled outcome any more.
                 let _ = sender.send(work());
             })
             .map_err(|error| no_threads(1, error))?;
@@ -43,13 +43,13 @@ impl Control {
         }
     }
 
-    /// A reader of a stream that may keep silent; `open`, which may take for ever, too, opens it.
+    /// A reader of a stream that may keep silent; `open`, which opens it, may take for ever, too.
     ///
-    /// A read of cancelled work fails with an error that [`Error::io`] makes [`Error::Interrupted`] of.
+    /// After cancellation, a read fails with an error that [`Error::io`] turns into [`Error::Interrupted`].
     ///
     /// # Errors
     ///
-    /// If no thread can be started. What `open` runs into, the first read says.
+    /// If no thread can be started. The first read reports an error of `open`.
     pub fn reader<R: Read>(
         &self,
         open: impl FnOnce() -> io::Result<R> + Send + 'static,
@@ -78,8 +78,8 @@ impl Control {
         Ok(CancellableReader { control: self.clone(), thread: Some(thread), pieces, piece: Vec::new(), taken: 0 })
     }
 
-    /// A writer that ends when the work is cancelled: then it fails with an error that [`Error::io`] makes
-    /// [`Error::Interrupted`] of. It notices between pieces, and so does not leave behind what waits.
+    /// A writer that fails after cancellation, with an error that [`Error::io`] turns into [`Error::Interrupted`]. It
+    /// checks between pieces, so it can't abandon a write that waits.
     pub fn writer<W: Write>(&self, out: W) -> CancellableWriter<W> {
         CancellableWriter { control: self.clone(), out }
     }
@@ -112,7 +112,7 @@ impl Read for CancellableReader {
         if self.taken == self.piece.len() {
             let next = self.control.receive(&self.pieces).map_err(io::Error::other)?;
             let Some(piece) = next.transpose()? else {
-                // A stream that panicked has not come to its end.
+                // A stream that panicked has not reached its end.
                 return match self.thread.take().map(JoinHandle::join) {
                     Some(Err(panic)) => std::panic::resume_unwind(panic),
                     _ => Ok(0),
@@ -149,7 +149,7 @@ impl<W> CancellableWriter<W> {
 
 impl<W: Write> Write for CancellableWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // So much is packed in a fraction of a second, whatever packs it.
+        // Every packer packs this much in a fraction of a second.
         const PIECE: usize = 1 << 18;
         self.control.check().map_err(io::Error::other)?;
         self.out.write(&bytes[..bytes.len().min(PIECE)])

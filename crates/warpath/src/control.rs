@@ -8,7 +8,7 @@ use crate::{Error, Result};
 /// How far a stage of the work has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// What is going on, such as `"load"` or `"solve"`.
+    /// The name of the stage, such as `"load"` or `"solve"`.
     pub stage: &'static str,
     /// Units done.
     pub done: u64,
@@ -58,7 +58,7 @@ impl Control {
         if self.is_cancelled() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Tells the watcher how far `stage` has come, and is the place where cancellation is noticed.
+    /// Tells the watcher how far `stage` has come, and checks for cancellation.
     ///
     /// # Errors
     ///

@@ -16,22 +16,22 @@ use crate::{Error, Result, cuda};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// Where the answer is predicted to come sooner.
+    /// The engine that is predicted to answer sooner.
     #[default]
     Auto,
     /// All cores of the CPU.
     Cpu,
-    /// These GPUs, by number, counted from 0; all of them if none is named. All-pairs shortest paths of large graphs run
-    /// on all of these; what runs on one device runs on the first.
+    /// These GPUs, by number, counted from 0; all GPUs if none is named. All-pairs shortest paths of large graphs run
+    /// on all of these GPUs; work for a single device runs on the first.
     Cuda(Vec<u32>),
 }
 
 impl Engine {
-    /// Whether what is asked for is there. No device is opened.
+    /// Checks that the engine is available. No device is opened.
     ///
     /// # Errors
     ///
-    /// [`Error::NoDevice`] with the reason if a GPU is asked for that is not there.
+    /// [`Error::NoDevice`] with the reason if a requested GPU is missing.
     pub fn check(&self) -> Result<()> {
         let Engine::Cuda(ordinals) = self else { return Ok(()) };
         let count = cuda::devices()?.len();

@@ -9,7 +9,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An input that does not say what its format wants it to say.
+    /// An input that is not valid in its format.
     #[error(transparent)]
     Input(#[from] Box<InputError>),
     /// The operating system refused to read or write a file.
@@ -43,7 +43,7 @@ pub enum Error {
         /// The lane whose range was left, such as `f32->f32`.
         lane: &'static str,
     },
-    /// The work would need more memory than there is, or than was allowed.
+    /// The work would need more memory than is available or allowed.
     #[error("{what} needs {needed} bytes of memory, {available} are available")]
     OutOfMemory {
         /// What the memory is for.
@@ -66,7 +66,7 @@ pub enum Error {
     /// The operating system started fewer threads than are needed.
     #[error("{0}")]
     NoThreads(String),
-    /// The device asked for is not there.
+    /// The requested device is not available.
     #[error("{0}")]
     NoDevice(String),
     /// A device failed.
@@ -176,7 +176,7 @@ impl std::fmt::Display for NegativeCycle {
     }
 }
 
-/// Where in which input what was found, and why it can't be.
+/// A fault in an input: the file, the place, the offending text, and a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InputError {
     /// The file, or `<stdin>`; empty until the reader that knows it fills it in.

@@ -10,20 +10,20 @@ pub(crate) use allocation::{collected, copied, filled, grow, listed, reserve, re
 pub(crate) use growing::GrowingBytes;
 pub use limits::available_memory;
 
-/// How much of `available` memory to spend on something whose size is known only when it is there: a part is left for
-/// all the small things that nobody plans, for tables of pages, and for other programs.
+/// How much of the `available` memory to spend on an array whose final size is unknown: a part is left for small
+/// unplanned allocations, page tables, and other programs.
 pub(crate) fn spendable(available: u64) -> u64 {
     const AT_LEAST: u64 = 64 << 20;
     available - (available / 8).max(AT_LEAST).min(available / 2)
 }
 
-/// How many threads of the pool can work at once where each needs so much memory of its own: as many as fit.
+/// How many threads of the pool can work at once if each needs `bytes_each` of memory: as many as fit.
 ///
 /// # Errors
 ///
 /// If there is too little for one.
 pub(crate) fn workers(what: &str, bytes_each: u64) -> crate::Result<usize> {
-    /// Below this, asking how much memory there is would cost more than it tells.
+    /// For fewer bytes, finding out the available memory is not worth its cost.
     const SMALL: u64 = 1 << 24;
     let threads = rayon::current_num_threads();
     if bytes_each.saturating_mul(threads as u64) <= SMALL {

@@ -1,13 +1,13 @@
-//! Files in the making: `FILE.partial`, locked by the one who writes it until it gets the name `FILE`.
+//! Partial files: `FILE.partial`, locked by its writer until it gets the name `FILE`.
 //!
-//! The operating system drops the lock of a process that dies, so that what is left of it stands in nobody's way. Whoever
-//! has opened the file but not locked it yet may find that it was renamed or removed in between: a lock counts only if the
-//! file that is locked still has the name. Nothing of the file is changed before it is locked, and everything that lies
-//! beside it (a journal, a state) belongs to the one who holds the lock, and goes before the lock does.
+//! The operating system drops the lock of a process that dies, so its leftovers block nobody. Between opening and
+//! locking, another process may rename or remove the file: a lock counts only if the locked file still has the name.
+//! Nothing changes the file before it is locked. Everything beside it (a journal, a state) belongs to the holder of the
+//! lock, and is removed before the lock is released.
 //!
-//! An output that is a symbolic link is followed, once: what is made lies beside the file that the link leads to, and
-//! replaces that file. A link in the place of a file in the making is an error: whoever can write the folder, such as
-//! `/tmp`, could lead what is written elsewhere by it.
+//! An output that is a symbolic link is followed, once: the partial file lies beside the file that the link leads to,
+//! and replaces that file. A link in the place of a partial file is an error: anybody who can write the folder, such as
+//! `/tmp`, could use it to redirect the output.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
@@ -16,17 +16,17 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use crate::{Error, Result};
 
-/// What the name of a file in the making ends in.
+/// The suffix of a partial file.
 const PARTIAL: &str = ".partial";
 
-/// What the names of the files end in that belong to an output, and are made or replaced with it.
+/// The suffixes of all files that belong to an output, and are made or replaced with it.
 const NAMES: [&str; 4] = ["", PARTIAL, ".partial.journal", ".partial.state"];
 
 /// Where an output goes.
 pub(crate) enum Place {
-    /// To this file, which may be there already; it is no symbolic link.
+    /// To this file, which may exist already; it is no symbolic link.
     File(PathBuf),
-    /// To what is there and is no regular file, such as a pipe or `/dev/null`: it can't be replaced.
+    /// To something that is no regular file, such as a pipe or `/dev/null`: it can't be replaced.
     Stream,
 }
 
@@ -41,7 +41,7 @@ impl Place {
             Ok(metadata) if metadata.is_dir() => Err(Error::io(path, io::ErrorKind::IsADirectory.into())),
             Ok(metadata) if !metadata.is_file() => Ok(Place::Stream),
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(path, error)),
-            // What a process has open already, as `/dev/stdout` is: replacing the file would change nothing for it.
+            // A file that a process has open already, like `/dev/stdout`: replacing it would not reach that process.
             _ if leads_through_proc(path) => Ok(Place::Stream),
             _ if path.file_name().is_none() => Err(Error::io(path, io::ErrorKind::IsADirectory.into())),
             _ => Ok(Place::File(followed(path))),
@@ -72,8 +72,8 @@ pub(crate) fn followed(path: &Path) -> PathBuf {
 
 /// Refuses an output that would replace one of the files that it is made of. Call it before the first is read.
 ///
-/// An output `FILE` is made as `FILE.partial`, and beside that some have a journal and a state: an input of one of these
-/// names is refused, too. What is no regular file is not replaced, and may be both.
+/// An output `FILE` is made as `FILE.partial`, and beside that some have a journal and a state: an input of one of
+/// these names is refused, too. What is no regular file is not replaced, and may be both.
 ///
 /// # Errors
 ///
@@ -121,7 +121,7 @@ fn is_one(one: &Path, _: &Metadata, other: &Path, _: &Metadata) -> bool {
     std::fs::canonicalize(one).is_ok_and(|one| std::fs::canonicalize(other).is_ok_and(|other| one == other))
 }
 
-/// What tells a file from all others, whatever its name is.
+/// Identifies a file independently of its name.
 type Identity = (u64, u64);
 
 #[cfg(unix)]
@@ -148,7 +148,7 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// The name of a file in the making.
+/// The name of the partial file of `target`.
 pub(crate) fn partial_path(target: &Path) -> PathBuf {
     with_suffix(target, PARTIAL)
 }
@@ -168,11 +168,11 @@ pub(crate) fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result
     if file.metadata()?.is_file() { Ok(file) } else { Err(in_the_way("something that is no regular file")) }
 }
 
-/// Locks a file that only one may write. A file system without locks goes without.
+/// Locks a file against other writers. On a file system without locks, the file stays unlocked.
 ///
 /// # Errors
 ///
-/// If somebody else has locked it.
+/// If another process has locked it.
 pub fn lock(file: &File, path: &Path) -> Result<()> {
     match file.try_lock() {
         Ok(()) => Ok(()),
@@ -194,7 +194,7 @@ fn has_no_locks(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Unsupported
 }
 
-/// A file in the making, locked. What is to be removed if it does not become whole is removed when it is dropped.
+/// A locked partial file. If it is temporary and not finished, dropping it removes the file.
 #[derive(Debug)]
 pub(crate) struct Partial {
     target: PathBuf,
@@ -212,11 +212,11 @@ fn temporary() -> std::sync::MutexGuard<'static, Vec<(PathBuf, Identity)>> {
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all files in the making of this process that would be removed if their work failed, for one that is about to
-/// end at once. Tables of all pairs that were begun stay, to be continued.
+/// Removes all temporary partial files of this process, as failed work would. Call it when the process is about to end
+/// at once. Unfinished tables of all pairs stay, to be resumed.
 ///
-/// A handler of a signal may call it: it waits for no lock for long, frees nothing, and takes no memory for paths of a usual
-/// length (below 384 bytes, as the standard library has it).
+/// A handler of a signal may call it: it waits for no lock for long, frees nothing, and takes no memory for paths of a
+/// usual length (below 384 bytes, as the standard library has it).
 pub fn remove_partial_files() {
     const ATTEMPTS: usize = 1000;
     for _ in 0..ATTEMPTS {
@@ -238,14 +238,14 @@ pub fn remove_partial_files() {
 }
 
 impl Partial {
-    /// Locks `TARGET.partial`, which is made if it is not there, and has its contents yet if it is. Until
-    /// [`set_temporary`](Partial::set_temporary) says otherwise, it is removed in the end if it was not there.
+    /// Opens and locks `TARGET.partial`. It is created if it does not exist, else it keeps its contents. Dropping it
+    /// removes a new file, unless [`set_temporary`](Partial::set_temporary) says otherwise.
     pub(crate) fn lock(target: &Path) -> Result<Self> {
-        // How often another one finishes between two calls.
+        // How often another writer may finish between two calls.
         const ATTEMPTS: usize = 100;
         let path = partial_path(target);
         let failed = |error: io::Error| {
-            // What is in the way has a name of its own.
+            // If something is in the way at `path`, the error names it.
             let there = std::fs::symlink_metadata(&path).is_ok();
             Error::io(if there { &path } else { target }, error)
         };
@@ -273,7 +273,7 @@ impl Partial {
         Err(is_being_written(&path))
     }
 
-    /// Whether there was none before.
+    /// Whether the file did not exist before.
     pub(crate) fn is_new(&self) -> bool {
         self.is_new
     }
@@ -283,12 +283,12 @@ impl Partial {
         &self.file
     }
 
-    /// Where it is now.
+    /// The path of the partial file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it is removed when it is dropped.
+    /// Sets whether dropping removes the file.
     pub(crate) fn set_temporary(&mut self, is_temporary: bool) {
         if self.is_temporary == is_temporary {
             return;
@@ -316,7 +316,7 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // The name is given up before the lock is: whoever comes next finds none, or has one of his own.
+        // The name goes before the lock: the next writer finds no file, or has made its own.
         if self.is_temporary && has_name(self.identity, &self.path) {
             // Nothing is left to tell about a failure, and the name says that the file is not whole.
             let _ = std::fs::remove_file(&self.path);

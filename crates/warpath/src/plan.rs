@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{Error, Result};
 
-/// What a piece of work will take, item by item.
+/// The memory and disk space that a piece of work will take, item by item.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     memory: Vec<PlanItem>,
@@ -94,7 +94,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfDisk`], or [`Error::Io`] if the folder does not tell what is free.
+    /// [`Error::OutOfDisk`], or [`Error::Io`] if the free space of the folder is unknown.
     pub fn check_disk(&self, output: &Path) -> Result<()> {
         let needed = self.disk_bytes();
         let available = available_disk(output)?;

@@ -1,4 +1,4 @@
-//! What threads meet by. `crates/models` has its own in place of these, which try every order in which threads can run.
+//! Primitives for synchronizing threads. `crates/models` replaces them by its own, which try every order of execution.
 
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -19,8 +19,8 @@ pub fn csv_field(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// The header of a `.npy` of values of this type (such as `<u4`, see [`npy_type`]) and shape; a multiple of 64 bytes, as
-/// NumPy aligns them.
+/// The header of a `.npy` of values of this type (such as `<u4`, see [`npy_type`]) and shape; a multiple of 64 bytes,
+/// as NumPy aligns them.
 pub fn npy_header(value_type: &str, shape: &[usize]) -> Vec<u8> {
     const ALIGNMENT: usize = 64;
     const MAGIC_AND_LENGTH: usize = 10;

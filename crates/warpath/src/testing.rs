@@ -76,14 +76,14 @@ impl TestWeight for f64 {
     }
 }
 
-/// Four graphs of every shape, all below 400 vertices, with weights drawn from `seed`. One of the four, by turns, where
-/// sanitizers or Miri watch every access: it takes far longer, and looks for other mistakes. In Miri the first edges alone.
+/// Four graphs of every shape, all below 400 vertices, with weights drawn from `seed`. Under sanitizers or Miri, which
+/// take far longer and look for other mistakes, only one of the four, by turns. Miri gets only the first edges.
 pub(crate) fn graphs_of_every_shape<W: TestWeight>(seed: u64) -> Vec<(String, Graph)> {
     let mut random = Random(seed);
     let mut graphs = Vec::new();
     let mut index = 0;
     let mut add = |name: &str, vertices: u64, mut edges: Vec<(VertexId, VertexId)>| {
-        // Miri sees as much in less.
+        // Miri finds the same mistakes in smaller graphs.
         let vertices = vertices.min(size(u64::MAX, 48));
         edges.retain(|&(u, v)| u64::from(u.max(v)) < vertices);
         edges.truncate(size(usize::MAX, 40));
@@ -128,7 +128,7 @@ pub(crate) fn graphs_of_every_shape<W: TestWeight>(seed: u64) -> Vec<(String, Gr
     graphs
 }
 
-/// Two graphs of every shape; the other two are those of the next seed.
+/// Two graphs of every shape; the next seed gives the other two.
 #[cfg_attr(not(any(emulator, feature = "cuda")), allow(dead_code))]
 pub(crate) fn half_of_every_shape<W: TestWeight>(seed: u64) -> Vec<(String, Graph)> {
     let half = |index: usize| cfg!(emulator_sanitized) || (index + index / 2) % 2 == seed as usize % 2;

@@ -1,9 +1,9 @@
 //! Packed files: gzip, Zstandard, bzip2 and xz, found by their first bytes when read and by the extension when written.
-//! A file that only its extension calls packed is an error: it may be one that was cut short.
+//! A file that is packed only by its extension is an error: it may have been cut short.
 //!
 //! All decoders are Rust. A file may consist of several streams one after another, as parallel packers write them.
-//! Unpacking stops when the result would exceed the memory that it may take: a few bytes can stand for terabytes. What
-//! counts is all that is held at once: the unpacked bytes, their copy while they grow, and what the decoder looks back at.
+//! Unpacking stops before it exceeds its memory limit: a few bytes can stand for terabytes. Everything held at once
+//! counts: the unpacked bytes, their copy while they grow, and the decoder's window.
 
 use std::io::{ErrorKind, Read, Write};
 
@@ -51,13 +51,13 @@ impl Compression {
         }
     }
 
-    /// What the extension of a name says.
+    /// The compression that the extension of a name announces.
     pub(super) fn by_extension(name: &str) -> Option<Self> {
         let (_, extension) = name.rsplit_once('.')?;
         Compression::ALL.into_iter().find(|compression| compression.extension().eq_ignore_ascii_case(extension))
     }
 
-    /// What the first bytes of a file say.
+    /// The compression that the first bytes of a file announce.
     pub(super) fn by_content(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x1f, 0x8b, 0x08, ..] => Some(Compression::Gzip),
@@ -71,8 +71,8 @@ impl Compression {
     }
 }
 
-/// The unpacked bytes; `None` if they are not packed. Unpacking takes at most `limit` bytes
-/// of memory, which is asked for only if there is something to unpack.
+/// The unpacked bytes; `None` if the input is not packed. Unpacking takes at most `limit()` bytes of memory; `limit` is
+/// called only if there is something to unpack.
 ///
 /// # Errors
 ///
@@ -81,7 +81,7 @@ pub(super) fn unpack(packed: &[u8], limit: impl FnOnce() -> u64, control: &Contr
     let Some(compression) = Compression::by_content(packed) else { return Ok(None) };
     let mut output = Output { bytes: GrowingBytes::new("the input, unpacked,", limit()), control };
     let outcome = match compression {
-        // What these two hold does not depend on the data: see `inflateInit2` and the manual of bzip2.
+        // The memory of these two decoders does not depend on the data: see `inflateInit2` and the manual of bzip2.
         Compression::Gzip => output.drain(MultiGzDecoder::new(packed), |_| 1 << 18),
         Compression::Bzip2 => output.drain(MultiBzDecoder::new(packed), |_| 4 << 20),
         Compression::Xz => output.unpack_xz(packed),
@@ -112,14 +112,14 @@ fn corrupt(error: &dyn std::fmt::Display) -> Failure {
     Failure::Corrupt(error.to_string())
 }
 
-/// Unpacked bytes, never more than may be taken.
+/// Unpacked bytes, kept within the memory limit.
 struct Output<'a> {
     bytes: GrowingBytes,
     control: &'a Control,
 }
 
 impl Output<'_> {
-    /// Reads to the end. After so many bytes, the decoder holds `beside` of them.
+    /// Reads to the end. `beside` tells how many bytes the decoder holds after unpacking a number of bytes.
     fn drain(&mut self, mut reader: impl Read, beside: impl Fn(u64) -> u64) -> std::result::Result<(), Failure> {
         const STEP: usize = 1 << 18;
         loop {
@@ -127,7 +127,7 @@ impl Output<'_> {
             let before = self.bytes.len();
             self.bytes.set_beside(beside((before + STEP) as u64))?;
             self.bytes.reserve(STEP)?;
-            // `read_to_end` fills the room at hand without initializing it first.
+            // `read_to_end` fills reserved memory without initializing it first.
             let outcome = reader.by_ref().take(STEP as u64).read_to_end(self.bytes.as_mut());
             outcome.map_err(|error| match error.kind() {
                 ErrorKind::OutOfMemory => Failure::Other(self.bytes.refused(STEP)),
@@ -139,14 +139,14 @@ impl Output<'_> {
         }
     }
 
-    /// Unpacks blocks, of which each says how far it looks back: its dictionary. The decoder keeps as much of what it
-    /// unpacked, and grows by doubling.
+    /// Unpacks blocks. Each announces its dictionary: how far it looks back. The decoder keeps that many unpacked
+    /// bytes, in a buffer that grows by doubling.
     fn unpack_xz(&mut self, packed: &[u8]) -> std::result::Result<(), Failure> {
         /// Beyond what any preset of `xz` takes.
         const USUAL: u32 = 65 << 10;
         const LONGEST_HEADER: usize = 1 << 11;
         let mut headers = XzStream::new(true);
-        // What is wrong with the headers is found again below.
+        // The decoder below finds faults of the headers again.
         let _ = headers.process(&packed[..packed.len().min(LONGEST_HEADER)], &mut [], Action::Run);
         let kilobytes = headers.memory_usage().unwrap_or(0).max(USUAL);
         let most = u64::from(kilobytes) << 10;
@@ -175,7 +175,7 @@ impl Output<'_> {
             }
             let announced = usize::try_from(decoder.content_size()).unwrap_or(usize::MAX);
             if announced / 1024 <= packed.len() {
-                // An honest size saves growing; one beyond any plausible ratio is not believed in advance.
+                // An honest size saves growing; a size beyond any plausible ratio is not believed in advance.
                 self.bytes.reserve(announced)?;
             }
             loop {
@@ -197,7 +197,7 @@ impl Output<'_> {
     }
 }
 
-/// How far a frame of Zstandard looks back, by its header (RFC 8878, 3.1.1.1); `None` if that is none.
+/// How far a frame of Zstandard looks back, by its header (RFC 8878, 3.1.1.1); `None` if the bytes are no such header.
 fn window_of_frame(frame: &[u8]) -> Option<u64> {
     let (&[0x28, 0xb5, 0x2f, 0xfd, descriptor], rest) = frame.split_first_chunk()? else { return None };
     if descriptor & 0x20 == 0 {
@@ -213,15 +213,15 @@ fn window_of_frame(frame: &[u8]) -> Option<u64> {
     Some(size + if size_bytes == 2 { 256 } else { 0 })
 }
 
-/// What the decoder of Zstandard holds at most for a window, where `step` bytes are unpacked at a time: a ring of a power
-/// of two bytes, and the one of half that size while it grows.
+/// The most bytes that the decoder of Zstandard holds for a window, if it unpacks `step` bytes at a time: a ring of a
+/// power of two bytes, and while it grows, the previous ring of half that size.
 fn held_by_zstandard(window: u64, step: u64) -> u64 {
     const BLOCK: u64 = 1 << 17;
     let ring = window.saturating_add(step + 2 * BLOCK).checked_next_power_of_two().unwrap_or(u64::MAX);
     (ring / 2).saturating_mul(3).saturating_add(2 * BLOCK)
 }
 
-/// A stream that packs what is written to it.
+/// A stream that packs the bytes written to it.
 pub(super) enum Packer<W: Write> {
     Plain(W),
     Gzip(GzEncoder<W>),
@@ -234,7 +234,7 @@ pub(super) enum Packer<W: Write> {
 const FRAME_BYTES: usize = 1 << 22;
 
 impl<W: Write> Packer<W> {
-    /// Packs into `out`; plainly copies if there is no compression.
+    /// Packs into `out`; just copies if there is no compression.
     pub(super) fn new(out: W, compression: Option<Compression>) -> std::io::Result<Self> {
         Ok(match compression {
             None => Packer::Plain(out),
@@ -245,7 +245,7 @@ impl<W: Write> Packer<W> {
         })
     }
 
-    /// Writes what is left and returns the stream below.
+    /// Writes the remaining bytes and returns the stream below.
     pub(super) fn finish(self) -> std::io::Result<W> {
         match self {
             Packer::Plain(out) => Ok(out),
@@ -319,7 +319,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn what_is_packed_comes_out_again() {
         for compression in Compression::ALL {
-            // Only Zstandard is cut into frames here.
+            // Only Zstandard output is cut into frames.
             let long = if compression == Compression::Zstandard { FRAME_BYTES + 5 } else { 300_000 };
             for length in [0, 1, 1000, long] {
                 let bytes = sample(length);
@@ -361,7 +361,7 @@ mod tests {
                 let mut damaged = packed.clone();
                 let index = 10 + random.below(packed.len() as u64 - 10) as usize;
                 damaged[index] ^= 1 << random.below(8);
-                // Bits of a header that mean nothing to the data may change.
+                // Header bits that do not affect the data may change.
                 if let Ok(Some(result)) = unpacked(&damaged) {
                     assert!(result == bytes, "{compression:?}, byte {index}");
                 }
@@ -381,7 +381,7 @@ mod tests {
                 match unpack(&packed, || limit, &Control::new()) {
                     Err(Error::OutOfMemory { needed, available, .. }) => {
                         assert!(available == limit && needed > limit, "{compression:?}");
-                        // It is refused before it is taken, not when it can no longer be denied.
+                        // Memory is refused before it is taken, not afterwards.
                         assert!(needed < 2 * limit + (40 << 20), "{compression:?}: {needed} of {limit}");
                     }
                     other => {
@@ -389,7 +389,7 @@ mod tests {
                     }
                 }
             }
-            // What is unpacked, its copy while it grows, and the decoder.
+            // Room for the unpacked bytes, their copy while they grow, and the decoder.
             let outcome = unpack(&packed, || 5 * UNPACKED as u64, &Control::new());
             assert!(outcome.unwrap().unwrap() == zeros, "{compression:?}");
             let control = Control::new();
@@ -414,7 +414,7 @@ mod tests {
         assert_eq!(window_of_frame(&[&[0x28, 0xb5, 0x2f, 0xfd, 0xe0][..], &[255; 8]].concat()), Some(u64::MAX));
         assert_eq!(window_of_frame(&[0x28, 0xb5, 0x2f, 0xfd]), None);
         assert_eq!(held_by_zstandard(u64::MAX, 1 << 20), u64::MAX);
-        // A small file made with a large dictionary takes no more than it has.
+        // A small file with a large announced dictionary takes no more memory than its content needs.
         let options = XzOptions::with_preset(9);
         let mut writer = XzWriter::new(Vec::new(), options).unwrap();
         writer.write_all(b"1 2\n").unwrap();

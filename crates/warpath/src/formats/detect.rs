@@ -1,8 +1,8 @@
-//! Which format an input has: by its content where that tells, else by its extension.
+//! Detects the format of an input: by its content if that is clear, else by its extension.
 //!
 //! Binary formats have magic bytes (GAP's has none, but its size follows from its header). Among texts, a banner tells
 //! Matrix Market and a `p` line DIMACS and PACE. Lines of numbers can be an edge list, METIS or a Matrix Market file
-//! that lost its banner; there the extension decides, and without one only the ragged lines of METIS betray it.
+//! that lost its banner. There the extension decides; without an extension, only ragged lines reveal METIS.
 
 use super::compression::Compression;
 use super::input::Opened;
@@ -32,7 +32,7 @@ pub(super) fn detect(opened: &Opened) -> Result<Format> {
     Ok(if metis::is_resembled(opened)? { Format::Metis } else { Format::EdgeList })
 }
 
-/// The format of the extension, the one before it where the last is that of a compression.
+/// The format of the extension; if the last extension is a compression's, the one before it counts.
 pub(super) fn by_extension(name: &str) -> Option<Format> {
     let mut extensions = name.rsplit(['/', '\\']).next()?.rsplit('.').map(str::to_ascii_lowercase);
     let mut extension = extensions.next()?;

@@ -1,8 +1,9 @@
 //! DIMACS: a problem line, then a letter and numbers on each line, vertices counted from 1.
 //!
-//! `p sp V E` with arcs `a u v w` is the format of the 9th DIMACS challenge (road networks), directed; `p edge V E` or
-//! `p col V E` with edges `e u v` is that of the 2nd (colouring), undirected; a weight may follow. Comments start with
-//! `c`. Lines that describe vertices (`n`, `d`, `v`, `x`) are skipped. [`pace`](super::pace) shares the parser.
+//! `p sp V E` with arcs `a u v w` is the directed format of the 9th DIMACS challenge (road networks). `p edge V E` or
+//! `p col V E` with edges `e u v` is the undirected format of the 2nd challenge (colouring); a weight may follow.
+//! Comments start with `c`. Lines that describe vertices (`n`, `d`, `v`, `x`) are skipped. [`pace`](super::pace) shares
+//! the parser.
 //!
 //! Sources: <http://www.diag.uniroma1.it/challenge9/format.shtml>; Johnson and Trick (eds.), *Cliques, Coloring, and
 //! Satisfiability: Second DIMACS Implementation Challenge*, 1993.
@@ -28,7 +29,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     write: |graph, _, out| write(graph, out),
 };
 
-/// Which of the formats with a problem line.
+/// The formats that have a problem line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// Edges start with a letter.
@@ -46,7 +47,7 @@ pub(super) fn announced(opened: &Opened) -> Option<Dialect> {
     if !is_problem || unsigned(parts.next()?).is_none() {
         return None;
     }
-    // DIMACS lines start with a letter, those of PACE with a vertex.
+    // DIMACS lines start with a letter, PACE lines with a vertex.
     let kind = words(problem).nth(1)?;
     match lines.find(|line| words(line).next() != Some(b"c")) {
         Some(line) if words(line).next()?[0].is_ascii_digit() => Some(Dialect::Pace),
@@ -56,7 +57,7 @@ pub(super) fn announced(opened: &Opened) -> Option<Dialect> {
     }
 }
 
-/// What the problem line says.
+/// The parsed problem line.
 struct Problem<'a> {
     line: &'a [u8],
     direction: Direction,
@@ -64,7 +65,7 @@ struct Problem<'a> {
     edges: u64,
 }
 
-/// How the lines of edges look; all have the shape of the first.
+/// The shape of edge lines; all have the shape of the first.
 #[derive(Clone, Copy)]
 struct Shape {
     dialect: Dialect,
@@ -169,7 +170,7 @@ fn parse_edges(all: Piece<'_>, shape: Shape) -> Parsed<'_, WeightedChunk> {
     Ok(WeightedChunk { edges, weights: shape.keep_weights.then_some(weights) })
 }
 
-/// The edge on a line as nearly all are: single blanks, no sign, a weight of up to eight digits; and its line end.
+/// The edge on a line in the usual form, and its line end: single blanks, no sign, a weight of up to eight digits.
 #[inline]
 fn plain_edge(piece: &[u8], start: usize, shape: Shape) -> Option<((VertexId, VertexId), u32, usize)> {
     let mut at = start;
@@ -195,13 +196,13 @@ fn plain_edge(piece: &[u8], start: usize, shape: Shape) -> Option<((VertexId, Ve
             return None;
         }
     }
-    // A number that is missing reads as 0, which is no vertex.
+    // A missing number reads as 0, which is no vertex.
     let valid = |vertex: u64| (1..=shape.vertices).contains(&vertex);
     (*piece.get(end)? == b'\n' && valid(u) && valid(v))
         .then(|| (((u - 1) as VertexId, (v - 1) as VertexId), weight as u32, end))
 }
 
-/// The edge on any line, or what is wrong with it.
+/// The edge on any line, or its fault.
 fn any_edge<'p>(
     line: &'p [u8],
     piece: Piece<'p>,
@@ -234,8 +235,8 @@ fn any_edge<'p>(
     Ok(edge)
 }
 
-/// Arcs under `p sp`, an undirected edge as two, unit weights as 1; undirected graphs without weights under `p edge`.
-/// Vertices are numbered from 1, whatever their names.
+/// Writes undirected graphs without weights under `p edge`, all others as arcs under `p sp`: an undirected edge as two
+/// arcs, unit weights as 1. Vertices are numbered from 1; their names are lost.
 fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
     if !graph.is_directed() && graph.weight_kind() == WeightKind::Unit {
         return write_undirected(graph, "edge", "e ", out);
@@ -254,7 +255,7 @@ fn write_arcs<W: Weight>(graph: &Graph, weights: &[W], out: &mut dyn Write) -> s
     Ok(())
 }
 
-/// The edges of an undirected graph, each once, after a problem line of this kind.
+/// Writes the edges of an undirected graph, each once, after a problem line of this kind.
 pub(super) fn write_undirected(graph: &Graph, kind: &str, prefix: &str, out: &mut dyn Write) -> Result<()> {
     let edges = || (0..graph.vertices() as VertexId).map(|u| (u, once(graph, u)));
     let count: usize = edges().map(|(_, heads)| heads.len()).sum();
@@ -267,7 +268,7 @@ pub(super) fn write_undirected(graph: &Graph, kind: &str, prefix: &str, out: &mu
     Ok(())
 }
 
-/// The heads of the arcs of `u` that stand for their edge: those from `u` on.
+/// The heads of the arcs of `u` that stand for their edge: the heads from `u` on.
 fn once(graph: &Graph, u: VertexId) -> &[VertexId] {
     let heads = graph.neighbors(u);
     &heads[heads.partition_point(|&v| v < u)..]

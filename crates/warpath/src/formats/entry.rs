@@ -7,7 +7,7 @@ use super::input::Opened;
 use crate::Result;
 use crate::graph::Graph;
 
-/// What is known of a format, and what reads and writes it: each format's file has its own.
+/// The properties, reader and writer of a format: each format's source file has an entry.
 pub(super) struct FormatEntry {
     /// The name, as in `--format NAME`.
     pub(super) name: &'static str,
@@ -17,10 +17,10 @@ pub(super) struct FormatEntry {
     pub(super) holds: &'static str,
     /// The number of the first vertex, where the format has numbers instead of names.
     pub(super) numbers_from: Option<u64>,
-    /// Whether an input announces this format: by magic bytes, a banner, or a header that its size follows from.
+    /// Whether an input announces this format: by magic bytes, a banner, or a header that matches its size.
     pub(super) is_announced: fn(&Opened) -> bool,
     /// The reader.
     pub(super) read: fn(Opened, &ReadOptions) -> Result<Graph>,
-    /// The writer, which is told the name of the file.
+    /// The writer; its second argument is the name of the file.
     pub(super) write: fn(&Graph, &str, &mut dyn Write) -> Result<()>,
 }

@@ -1,4 +1,4 @@
-//! Which formats there are. A new one is its file, and a line in the table here.
+//! The table of formats. A new format needs a source file and a line here.
 
 use std::str::FromStr;
 
@@ -9,8 +9,8 @@ use crate::{Error, Result};
 /// Makes [`Format`] and [`FORMATS`] from the table.
 macro_rules! formats {
     ($(#[doc = $description:literal] $variant:ident => $file:ident,)*) => {
-        /// A file format for graphs. Only edge lists and Warpath's own keep the names of vertices; the others number them:
-        /// see [`Format::numbers_from`].
+        /// A file format for graphs. Only edge lists and Warpath's own format keep the names of vertices; the others
+        /// number them: see [`Format::numbers_from`].
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Format {
             $(#[doc = $description] $variant,)*
@@ -23,7 +23,7 @@ macro_rules! formats {
             /// All formats.
             pub const ALL: [Format; [$($description),*].len()] = [$(Format::$variant),*];
 
-            /// What its files look like, in a line.
+            /// One line on what its files look like.
             pub fn description(self) -> &'static str {
                 [$($description),*][self as usize].trim_start()
             }
@@ -71,8 +71,8 @@ impl Format {
         self.entry().holds
     }
 
-    /// The number of the first vertex where the format has numbers instead of names: what is written there loses the
-    /// names it had, and keeps the order of the vertices.
+    /// The number of the first vertex, if the format has numbers instead of names: a graph written in it loses its
+    /// names and keeps the order of its vertices.
     ///
     /// ```
     /// use warpath::Format;
@@ -98,7 +98,7 @@ impl std::fmt::Display for Format {
 impl FromStr for Format {
     type Err = Error;
 
-    /// The format of this name.
+    /// Parses the name of a format.
     fn from_str(name: &str) -> Result<Self> {
         Format::ALL
             .into_iter()

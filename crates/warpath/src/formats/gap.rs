@@ -6,7 +6,7 @@
 //! magic bytes: the size of the file tells `.sg` from `.wsg`, and both from anything else.
 //!
 //! The arrays are copied out of the file piece by piece, in parallel, heads apart from weights: the graph is in memory
-//! once, not twice. There are no checksums: a file that was changed meanwhile is told by its time of change.
+//! once, not twice. There are no checksums: the time of change shows whether the file was changed meanwhile.
 
 use std::io::Write;
 use std::ops::Range;
@@ -38,7 +38,7 @@ const HEADER: usize = 17;
 /// Arcs copied at a time by a thread.
 const CHUNK: usize = 1 << 16;
 
-/// What the header says, and what the size of the file says about it.
+/// The header, and what the size of the file adds to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Layout {
     directed: bool,
@@ -48,7 +48,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// `None` if the size is not the one that the header announces. Without arcs, the extension tells `.wsg` from `.sg`.
+    /// `None` if the size does not match the header. Without arcs, the extension tells `.wsg` from `.sg`.
     fn of(opened: &Opened) -> Option<Self> {
         let (&[directed, ref counts @ ..], _) = opened.head().split_first_chunk::<HEADER>()?;
         let count = |at: usize| u64::from_le_bytes(std::array::from_fn(|index| counts[at + index]));
@@ -84,7 +84,7 @@ impl Layout {
 ///
 /// # Errors
 ///
-/// If the size of the file is not the one its header announces, or its arrays are not those of a graph.
+/// If the size of the file does not match its header, or its arrays do not form a graph.
 fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
     let Some(layout) = Layout::of(opened) else {
         let message = "not a serialized GAP graph: its size is not the one that its first 17 bytes announce";
@@ -149,7 +149,7 @@ struct Copying<'a> {
 }
 
 impl Copying<'_> {
-    /// Fills `values` with what `copy` makes of the bytes in `range`.
+    /// Fills `values` from the bytes in `range` by `copy`.
     fn chunks<T: Send>(
         &self,
         range: Range<usize>,
@@ -188,7 +188,7 @@ impl Copying<'_> {
     }
 }
 
-/// What the extension says about weights; that of a compression may follow.
+/// Whether the extension announces weights; the extension of a compression may follow it.
 fn weighted_by_name(name: &str) -> Option<bool> {
     let name = name.to_ascii_lowercase();
     let mut extensions = name.rsplit(['/', '\\']).next()?.rsplit('.').take(2);
@@ -266,7 +266,7 @@ mod tests {
     use crate::graph::{ParallelEdges, SelfLoops};
     use crate::testing::size;
 
-    /// A file with these arrays, whatever they are.
+    /// A file with these arrays, valid or not.
     fn file(directed: u8, arcs: u64, vertices: u64, offsets: &[u64], rest: &[u32]) -> Vec<u8> {
         let mut bytes = vec![directed];
         bytes.extend(arcs.to_le_bytes());

@@ -1,16 +1,17 @@
-//! What a reader reads: a name, and bytes that nobody else can change.
+//! The input of a reader: a name, and bytes that nobody else can change.
 //!
-//! Every byte of a file is copied into memory of our own before anything is made of it, and looked at there alone. A
-//! mapped file would save the copy, but another program may overwrite it at any time: what was checked at one moment
-//! would be something else at the next, and memory-safe code can't be built on that. The copy costs little (see
-//! `docs/experiments.md`), since a file has to be read once anyway.
+//! Every byte of a file is copied into memory of our own before it is used, and only the copy is read. A mapped file
+//! would save the copy, but another program may overwrite it at any time: checked bytes could change after the check,
+//! and memory-safe code can't be built on that. The copy costs little (see `docs/experiments.md`), since a file has to
+//! be read once anyway.
 //!
-//! A file is [`Opened`], and its readers copy it piece by piece: arrays to where they stay, text to where a thread parses
-//! it. So it is never in memory besides the graph. What is packed, or comes as a stream, is an [`Input`] in memory, whole.
+//! A file is [`Opened`], and its readers copy it piece by piece: arrays to their final place, text to the thread that
+//! parses it. So the file is never in memory beside the graph. A packed file, or a stream, is an [`Input`], whole in
+//! memory.
 //!
-//! A file that changes while it is copied is an error: its state (length, times of change) is compared before and after.
-//! The clock of a file system has steps of up to 10 ms, so a file that has just been written is left alone until a later
-//! change is sure to get another time.
+//! A file that changes while it is copied is an error: its state (length, times of change) is compared before and
+//! after. The clock of a file system has steps of up to 10 ms, so reading a file that was just written waits until a
+//! later change is sure to get another time.
 
 use std::fs::File;
 use std::io::Read;
@@ -30,7 +31,7 @@ const SAMPLE_BYTES: usize = 1 << 16;
 
 /// An input in memory, unpacked.
 pub(super) struct Input {
-    /// What errors call it: the path, or `<stdin>`.
+    /// The name in errors: the path, or `<stdin>`.
     pub(super) name: String,
     bytes: Vec<u8>,
 }
@@ -70,22 +71,22 @@ impl Input {
         &self.bytes
     }
 
-    /// The bytes, for good.
+    /// Gives away the bytes.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// How much memory they take.
+    /// How much memory the bytes take.
     pub(super) fn owned_bytes(&self) -> u64 {
         self.bytes.capacity() as u64
     }
 }
 
-/// An input of which any part can be read.
+/// An input with random access.
 pub(super) enum Opened {
     /// In memory, unpacked.
     Memory(Input),
-    /// A file that is not packed, where it is.
+    /// A file on disk that is not packed.
     File(OpenFile),
 }
 
@@ -99,7 +100,7 @@ pub(super) struct OpenFile {
 }
 
 impl Opened {
-    /// Opens a file. One that is packed, or a pipe, is read whole.
+    /// Opens a file. A packed file or a pipe is read whole.
     pub(super) fn file(path: &Path, options: &ReadOptions) -> Result<Self> {
         let io_error = |error| Error::io(path, error);
         // Opening a pipe waits until somebody writes to it.
@@ -126,7 +127,7 @@ impl Opened {
         Ok(Opened::Memory(Input::owned(name, bytes).unpacked(options)?))
     }
 
-    /// What errors call it.
+    /// The name in errors.
     pub(super) fn name(&self) -> &str {
         match self {
             Opened::Memory(input) => &input.name,
@@ -142,7 +143,7 @@ impl Opened {
         }
     }
 
-    /// How much memory they take; none where they are in a file.
+    /// How much memory the bytes take; none for a file on disk.
     pub(super) fn owned_bytes(&self) -> u64 {
         match self {
             Opened::Memory(input) => input.owned_bytes(),
@@ -150,7 +151,7 @@ impl Opened {
         }
     }
 
-    /// The first bytes, at least as many as tell the format.
+    /// The first bytes, enough to tell the format.
     pub(super) fn head(&self) -> &[u8] {
         match self {
             Opened::Memory(input) => &input.bytes,
@@ -158,7 +159,7 @@ impl Opened {
         }
     }
 
-    /// The beginning of the text that the input may be.
+    /// The beginning of the input, in case it is text.
     pub(super) fn sample(&self) -> &[u8] {
         let head = self.head();
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
@@ -178,7 +179,7 @@ impl Opened {
         }
     }
 
-    /// An error if the file was changed since it was opened. Readers that compare no checksums ask this last.
+    /// An error if the file was changed since it was opened. Readers without checksums call this last.
     pub(super) fn check_unchanged(&self) -> Result<()> {
         match self {
             Opened::Memory(_) => Ok(()),
@@ -186,7 +187,7 @@ impl Opened {
         }
     }
 
-    /// The input, in memory.
+    /// Loads the input into memory.
     pub(super) fn load(self, options: &ReadOptions) -> Result<Input> {
         match self {
             Opened::Memory(input) => Ok(input),
@@ -214,7 +215,7 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Reads it whole, by all threads.
+    /// Reads the whole file with all threads.
     fn load(self, options: &ReadOptions) -> Result<Input> {
         const PIECE: usize = 4 << 20;
         let what = format!("the bytes of `{}`", self.name);
@@ -254,12 +255,13 @@ fn read_exact_at(file: &File, mut offset: u64, mut buffer: &mut [u8]) -> std::io
     Ok(())
 }
 
-/// What tells whether a file was changed.
+/// The state of a file, by which a change shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileState {
     length: u64,
     modified: Option<SystemTime>,
-    /// The time of the last change of content or attributes, and the number of names; zeros where there are none.
+    /// The time of the last change of content or attributes, and the number of hard links; zeros on systems without
+    /// them.
     changed: (i64, i64),
     names: u64,
 }
@@ -277,14 +279,14 @@ impl FileState {
         Ok(FileState { length: metadata.len(), modified: metadata.modified().ok(), changed, names })
     }
 
-    /// The state, as soon as any later change of the file will show in it.
+    /// Waits until any later change of the file will show in its state, and returns the state.
     fn settled(file: &File) -> std::io::Result<Self> {
         /// More than the step of a file system's clock.
         const STEP: Duration = Duration::from_millis(20);
         // A time in the future tells nothing: the file may have it on purpose.
         let age = |state: &FileState| state.modified.and_then(|at| SystemTime::now().duration_since(at).ok());
         let mut state = FileState::of(file)?;
-        // Whoever writes all the time is found out in the end.
+        // A file that changes all the time is found out by the check at the end.
         for _ in 0..10 {
             let Some(remaining) = age(&state).and_then(|age| STEP.checked_sub(age)) else { break };
             std::thread::sleep(remaining);
@@ -293,14 +295,14 @@ impl FileState {
         Ok(state)
     }
 
-    /// Whether the content may be another one. That a file lost its name to another one changes no content.
+    /// Whether the content may have changed. A file that lost its name to another file keeps its content.
     fn differs(&self, before: &FileState) -> bool {
         let renamed = self.names != before.names;
         self.length != before.length || self.modified != before.modified || (self.changed != before.changed && !renamed)
     }
 }
 
-/// Reads a stream, which may be endless, to its end or as far as memory goes.
+/// Reads a stream, which may be endless, to its end or until memory runs out.
 fn read_stream<R: Read>(
     open: impl FnOnce() -> std::io::Result<R> + Send + 'static,
     name: &Path,

@@ -1,11 +1,11 @@
-//! `.mtx`: Matrix Market coordinate files (Boisvert, Pozo, Remington, 1996). A banner, comments, a line with the numbers
-//! of rows, columns and entries, then a line `row column [value]` for each entry, counted from 1.
+//! `.mtx`: Matrix Market coordinate files (Boisvert, Pozo, Remington, 1996). A banner, comments, a line with the
+//! numbers of rows, columns and entries, then a line `row column [value]` for each entry, counted from 1.
 //!
 //! A symmetric matrix is an undirected graph, of which the file holds one triangle; a general one is directed, from row
 //! to column. Integers become `u32`, or `i32` if any is negative; reals become `f64`; patterns have no weights.
 //!
-//! Copies of well-known files exist with one `%` before the banner, and without everything above the entries. The first
-//! is read like any other; the second only when the format is named, as a symmetric pattern.
+//! Some copies of well-known files have one `%` before the banner; they are read like any other. Other copies lack
+//! everything above the entries; they are read only when the format is named, as a symmetric pattern.
 
 use std::io::Write;
 
@@ -28,7 +28,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     write: |graph, _, out| write(graph, out),
 };
 
-/// Whether the first line begins as a banner does.
+/// Whether the first line begins like a banner.
 fn has_banner(opened: &Opened) -> bool {
     let sample = opened.sample();
     let banner = sample.strip_prefix(b"%%").or(sample.strip_prefix(b"%")).unwrap_or_default();
@@ -42,12 +42,12 @@ enum Field {
     Real,
 }
 
-/// What stands above the entries.
+/// The lines above the entries.
 #[derive(Debug, Clone, Copy)]
 struct Header<'a> {
     field: Field,
     symmetric: bool,
-    /// Rows, which are as many as columns, and entries, with the line that says so; `None` in a file without header.
+    /// The number of rows (and columns), the number of entries, and the line that states them; `None` without header.
     size: Option<(usize, u64, &'a [u8])>,
 }
 
@@ -56,7 +56,7 @@ struct Header<'a> {
 /// # Errors
 ///
 /// If the banner names a kind of matrix that is no graph, the matrix is not square, an entry is out of range or its
-/// value not finite, or the entries are not as many as announced.
+/// value not finite, or the number of entries is not as announced.
 fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
     let bare = options.format.is_some_and(|format| format.name() == FORMAT.name);
     let beginning = text.beginning(|beginning| read_header(beginning, bare).is_ok())?;
@@ -79,7 +79,7 @@ fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
 
     let mut builder = options.builder(if header.symmetric { Direction::Undirected } else { Direction::Directed });
     if header.symmetric {
-        // The file holds half of the arcs, whatever direction the graph is to have in the end.
+        // The file holds half of the arcs, even if the options ask for a directed graph.
         builder = builder.direction(Direction::Undirected);
     }
     let check = |found: u64| match header.size {

@@ -2,11 +2,11 @@
 //! counted from 1. Each edge stands on the lines of both of its ends. Lines that begin with `%` are comments; an empty
 //! line is a vertex without neighbours.
 //!
-//! The three digits of `fmt` say what else a line holds: a size (100), `ncon` weights of the vertex (10), a weight after
-//! each neighbour (1). Only the last matters here; the others are read and skipped. Edge weights are integers.
+//! The three digits of `fmt` say what else a line holds: a size (100), `ncon` weights of the vertex (10), a weight
+//! after each neighbour (1). Only the last matters here; the others are read and skipped. Edge weights are integers.
 //!
-//! The lines are parsed in parallel, in chunks that do not know their first vertex: neighbours and degrees of all chunks
-//! are then put one after another.
+//! The lines are parsed in parallel, in chunks that do not know their first vertex. Then the neighbours and degrees of
+//! all chunks are concatenated.
 
 use std::io::Write;
 
@@ -31,8 +31,8 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     write: |graph, _, out| write(graph, out),
 };
 
-/// Whether a text without a telling extension looks like METIS: a first line of two to four numbers, then, with lines of
-/// different lengths, as many lines as the first says there are vertices.
+/// Whether a text without a known extension looks like METIS: a first line of two to four numbers, then lines of
+/// different lengths, as many as the first line announces vertices.
 pub(super) fn is_resembled(opened: &Opened) -> Result<bool> {
     let sample = opened.sample();
     let mut lines = Lines::new(sample).filter(|line| !is_comment(line));
@@ -46,12 +46,12 @@ pub(super) fn is_resembled(opened: &Opened) -> Result<bool> {
         && count_lines(opened, |line| !is_comment(line))? == numbers[0].saturating_add(1))
 }
 
-/// What the header says.
+/// The parsed header.
 #[derive(Debug, Clone, Copy)]
 struct Header<'a> {
     vertices: usize,
     edges: u64,
-    /// Where it says so.
+    /// The number of edges as text, for errors.
     edges_token: &'a [u8],
     vertices_token: &'a [u8],
     /// Numbers at the start of each line that are no neighbours.
@@ -63,8 +63,8 @@ struct Header<'a> {
 ///
 /// # Errors
 ///
-/// If the header can't be, a neighbour or weight is out of range, the lines are not as many as there are vertices, an
-/// edge does not stand on the lines of both ends, or the number of edges is not the one announced.
+/// If the header is impossible, a neighbour or weight is out of range, the number of lines is not the number of
+/// vertices, an edge does not stand on the lines of both ends, or the number of edges is not as announced.
 fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
     let beginning = text.beginning(|beginning| read_header(beginning).is_ok())?;
     let head = text.piece(&beginning);
@@ -157,7 +157,7 @@ fn parse_chunk<'a, W: Weight>(
             match tokens.next() {
                 Some(token) if unsigned(token).is_some() => {}
                 Some(token) => return Err(Malformed::new(token, "the weights of a vertex are integers, 0 or more")),
-                // A blank line after the last vertex; one that stands for a vertex is found to be too short later.
+                // May be a blank line after the last vertex; a blank line of a vertex is found too short later.
                 None if index == 0 => break,
                 None => return Err(Malformed::new(line, "the line is too short to hold the weights of its vertex")),
             }
@@ -240,7 +240,7 @@ fn read_lines<W: Weight>(
 ///
 /// # Errors
 ///
-/// If the graph has what the format has not: direction, self-loops, negative or decimal weights.
+/// If the graph has something that the format lacks: direction, self-loops, negative or decimal weights.
 fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
     if graph.is_directed() {
         return Err(Error::invalid("METIS files hold undirected graphs only, and this one is directed"));

@@ -1,12 +1,11 @@
-//! Graphs from files and into files: one file a format, and a line in the table of `format`.
+//! Reads graphs from files and writes them: each format has its own source file, and a line in the table of `format`.
 //!
-//! [`read`] finds the format from the content, then from the extension, and unpacks what is compressed. Everything a
-//! reader may do differently is in [`ReadOptions`]. [`write()`] picks format and compression by the extension; see
-//! [`WriteOptions`].
+//! [`read`] finds the format from the content, then from the extension, and unpacks compressed files. [`ReadOptions`]
+//! holds all choices for reading. [`write()`] picks format and compression by the extension; see [`WriteOptions`].
 //!
-//! A reader gets an `Opened` input, or a `Text` over it, and the options, and hands back a graph. It says where in its input what is wrong by an [`InputError`]; the name of the file
-//! is filled in here. A writer gets a graph and a stream. What becomes of a file after it was read changes nothing: no
-//! part of it stays mapped.
+//! A reader gets the options and an `Opened` input, or a `Text` over it, and returns a graph. It reports the place and
+//! kind of a fault by an [`InputError`]; this module fills in the name of the file. A writer gets a graph and a stream.
+//! No part of a file stays mapped, so changes to it after reading do not matter.
 
 mod compression;
 mod detect;
@@ -47,10 +46,10 @@ use crate::{Control, Error, InputError, Result, available_memory};
 /// Where the weights of edges come from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum WeightSource {
-    /// The file's own: in edge lists the third column if there is one.
+    /// The weights that the file has: in edge lists the third column if there is one.
     #[default]
     File,
-    /// No weights: what the file has is skipped.
+    /// No weights: weights in the file are skipped.
     Unit,
     /// A column of an edge list, counted from 1.
     Column(usize),
@@ -61,7 +60,7 @@ pub enum WeightSource {
 /// What the first line of an edge list is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FirstLine {
-    /// A header or an edge, whichever it looks like; where it may as well be counts, that is an error.
+    /// A header or an edge, whichever it looks like; a line that may as well be counts is an error.
     #[default]
     Auto,
     /// The number of vertices, and perhaps the number of edges.
@@ -91,7 +90,7 @@ impl FromStr for FirstLine {
 ///
 /// # Errors
 ///
-/// If the file can't be read, or does not say what its format wants it to say.
+/// If the file can't be read, or is not valid in its format.
 pub fn read(path: impl AsRef<Path>) -> Result<Graph> {
     ReadOptions::new().read(path)
 }
@@ -113,12 +112,12 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// Everything as the file has it.
+    /// Reads everything as the file has it.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The format, instead of finding it.
+    /// Sets the format instead of detecting it.
     pub fn format(mut self, format: Format) -> Self {
         self.format = Some(format);
         self
@@ -136,9 +135,9 @@ impl ReadOptions {
         self
     }
 
-    /// Says that nobody will ask for the weights. A `.wpg` file, which holds them apart, is then read without them, in less
-    /// time and memory, and the graph has unit weights; damage among the weights goes unnoticed. Files of other formats are
-    /// read as ever.
+    /// Says that nobody will ask for the weights. A `.wpg` file stores them apart, so it is then read without them, in
+    /// less time and memory: the graph has unit weights, and damage among the weights goes unnoticed. Files of other
+    /// formats are read as usual.
     pub fn leave_weights(mut self, leave: bool) -> Self {
         self.leave_weights = leave;
         self
@@ -162,20 +161,21 @@ impl ReadOptions {
         self
     }
 
-    /// How many threads; 0, the default, for those of the pool of the caller.
+    /// How many threads; 0, the default, uses the caller's thread pool.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// How many bytes of memory reading may take: the unpacked file, what it is parsed into, and the graph. Without it, most of what is available, see [`available_memory`].
+    /// How many bytes of memory reading may take: the unpacked file, the parsed edges, and the graph. The default is
+    /// most of the available memory, see [`available_memory`].
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self
     }
 
-    /// Reads a file that announces more vertices than a thousand for each of its bytes. Nearly all of them have no edges,
-    /// and each takes memory all the same: such a header is more often a mistake, and an error without this.
+    /// Allows files that announce more than a thousand vertices for each of their bytes. Nearly all these vertices have
+    /// no edges, yet each takes memory. Such a header is most often a mistake, so it is an error by default.
     pub fn allow_isolated(mut self, allow: bool) -> Self {
         self.allow_isolated = allow;
         self
@@ -206,7 +206,7 @@ impl ReadOptions {
         self.parse(|| Input::standard(self).map(Opened::Memory))
     }
 
-    /// Reads a graph from memory; the extension of `name` counts as that of a file would.
+    /// Reads a graph from memory; the extension of `name` counts like the extension of a file.
     ///
     /// # Errors
     ///
@@ -216,8 +216,8 @@ impl ReadOptions {
         self.parse(|| input.unpacked(self).map(Opened::Memory))
     }
 
-    /// Reads a text that is no graph, such as a list of vertices, as graphs are read: from a file or a pipe, unpacked if it
-    /// is packed.
+    /// Reads a text that is no graph, such as a list of vertices, from a file or a pipe, and unpacks it if it is
+    /// packed.
     ///
     /// # Errors
     ///
@@ -252,22 +252,23 @@ impl ReadOptions {
         })
     }
 
-    /// How much memory may be taken, in arrays of known sizes, where `owned` bytes are taken already.
+    /// How much memory arrays of known sizes may take, when `owned` bytes are taken already.
     fn room(&self, owned: u64) -> u64 {
         self.left_of_limit(owned).min(available_memory())
     }
 
-    /// The same for what grows to a size that nobody knows before.
+    /// The same for arrays that grow to an unknown size.
     fn room_to_grow(&self, owned: u64) -> u64 {
         self.left_of_limit(owned).min(spendable(available_memory()))
     }
 
-    /// What `owned` bytes leave of the limit that was set.
+    /// The rest of the limit after `owned` bytes; no limit if none was set.
     fn left_of_limit(&self, owned: u64) -> u64 {
         self.memory.map_or(u64::MAX, |limit| limit.saturating_sub(owned))
     }
 
-    /// The same for what an input of so many bytes is parsed into; anything where that is small and nothing is said.
+    /// How much memory the parsed edges of an input of `length` bytes may take; no limit for a small input, unless the
+    /// options set one.
     fn room_to_parse(&self, length: u64, owned: u64) -> u64 {
         /// Asking the system would take longer than reading it.
         const SMALL: u64 = 1 << 20;
@@ -289,7 +290,7 @@ impl ReadOptions {
     }
 }
 
-/// Writes a graph; format and compression are those of the extension. See [`WriteOptions::write`].
+/// Writes a graph; the extension decides format and compression. See [`WriteOptions::write`].
 ///
 /// # Errors
 ///
@@ -311,7 +312,7 @@ impl WriteOptions {
         Self::default()
     }
 
-    /// The format, instead of the one of the extension.
+    /// Sets the format instead of taking it from the extension.
     pub fn format(mut self, format: Format) -> Self {
         self.format = Some(format);
         self
@@ -323,7 +324,7 @@ impl WriteOptions {
         self
     }
 
-    /// Writes a graph to `FILE.partial` and renames that when it is whole.
+    /// Writes a graph to `FILE.partial` and renames it to `FILE` when it is whole.
     ///
     /// # Errors
     ///
@@ -346,12 +347,12 @@ impl WriteOptions {
         let write = || {
             let io_error = |error| Error::io(&path, error);
             let packer = Packer::new(file, Compression::by_extension(&name)).map_err(io_error)?;
-            // What packs gathers much before it writes any of it.
+            // A packer gathers much before it writes, so cancelling is checked in front of it, too.
             let mut packer = self.control.writer(packer);
             (format.entry().write)(graph, &name, &mut packer).map_err(|error| with_path(error, &path))?;
             packer.into_inner().finish().map_err(io_error)?.finish()
         };
-        // What packs may have made an error of its own of the one that it was told.
+        // A packer may have replaced the error of cancelling by its own.
         write().map_err(|error| self.control.check().err().unwrap_or(error))
     }
 
@@ -384,7 +385,7 @@ impl WriteOptions {
     }
 }
 
-/// The error of a stream, as one of the file behind it. Writers wrap the errors of their stream by [`stream_error`].
+/// Turns an error of a stream into an error of the file behind it. Writers wrap stream errors by [`stream_error`].
 fn with_path(error: Error, path: &Path) -> Error {
     match error {
         Error::Io { path: unknown, source } if unknown.as_os_str().is_empty() => Error::io(path, source),
@@ -392,7 +393,7 @@ fn with_path(error: Error, path: &Path) -> Error {
     }
 }
 
-/// What a writer makes of an error of its stream: the path is filled in by the caller.
+/// Wraps an error of a writer's stream; the caller fills in the path.
 fn stream_error(error: std::io::Error) -> Error {
     Error::io("", error)
 }

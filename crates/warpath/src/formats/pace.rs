@@ -1,7 +1,7 @@
 //! PACE challenge: a problem line `p KIND V E`, then an undirected edge `u v` on each line, vertices counted from 1.
 //!
-//! It differs from [`dimacs`](super::dimacs) in that no letter starts a line of edges; the parser is the same one. A
-//! third number on the lines is a weight.
+//! Unlike in [`dimacs`](super::dimacs), no letter starts an edge line; the parser is the same. A third number on the
+//! lines is a weight.
 //!
 //! Source: <https://pacechallenge.org/2017/treewidth/> (the format `.gr` of the tracks on treewidth).
 
@@ -24,7 +24,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     write: |graph, _, out| write(graph, out),
 };
 
-/// Vertices are numbered from 1, whatever their names.
+/// Writes the edges; vertices are numbered from 1, and their names are lost.
 fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
     if graph.is_directed() || graph.weight_kind() != WeightKind::Unit {
         return Err(Error::invalid(format!("the format {} holds {} only", FORMAT.name, FORMAT.holds)));

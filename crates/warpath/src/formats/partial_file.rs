@@ -1,8 +1,8 @@
-//! Output files that are either whole or not there.
+//! Output files that are either whole or absent.
 //!
-//! What is written goes to `FILE.partial`, which is renamed to `FILE` when it is whole and removed when it is not. A
-//! full disk or an error in the middle leaves nothing under the final name, and what was there before stays. Only one
-//! process at a time makes a file: see [`partial`](crate::partial).
+//! Writes go to `FILE.partial`, which is renamed to `FILE` when it is whole and removed on failure. A full disk or an
+//! error in the middle leaves an existing `FILE` as it was. Only one process at a time writes a file: see
+//! [`partial`](crate::partial).
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
@@ -12,21 +12,21 @@ use std::sync::Arc;
 use crate::partial::{Partial, Place, with_suffix};
 use crate::{CancellableWriter, Control, Error, Result};
 
-/// A file in the making. Dropped before [`PartialFile::finish`], it is removed.
+/// An output file that is not whole yet. Dropping it before [`PartialFile::finish`] removes it.
 ///
-/// Creating one finds out whether the path can be written, so create it before long work. A symbolic link is followed. A
-/// path that is no regular file (a pipe, `/dev/null`) is written directly.
+/// Creating one finds out whether the path can be written, so create it before long work. A symbolic link is followed.
+/// A path that is no regular file (a pipe, `/dev/null`) is written directly.
 #[derive(Debug)]
 pub struct PartialFile {
     path: PathBuf,
     control: Control,
-    /// What it is until it is whole; `None` where the bytes go to `path` directly.
+    /// The partial file; `None` if the bytes go to `path` directly.
     partial: Option<Partial>,
     out: CancellableWriter<BufWriter<Arc<File>>>,
 }
 
 impl PartialFile {
-    /// Creates `FILE.partial`, which nobody else can write then. Once the work is cancelled, nothing more is written.
+    /// Creates `FILE.partial` and locks it against other writers. Once the work is cancelled, nothing more is written.
     ///
     /// # Errors
     ///
@@ -46,7 +46,7 @@ impl PartialFile {
                         journal.display()
                     )));
                 }
-                // Anything else that a process left that died is worth nothing.
+                // The leftovers of a process that died are worthless.
                 partial.set_temporary(true);
                 partial.file().set_len(0).map_err(|error| Error::io(&path, error))?;
                 let file = partial.file().clone();
@@ -68,11 +68,11 @@ impl PartialFile {
         &self.path
     }
 
-    /// Reads what was written so far, from its first byte.
+    /// Reads the bytes written so far, from the first.
     ///
     /// # Errors
     ///
-    /// What reading runs into, or `read`; a pipe has nothing to read any more.
+    /// If reading or `read` fails, or `path` is a pipe, which can't be read back.
     pub fn read_back<T>(&mut self, read: impl FnOnce(&mut dyn Read) -> std::io::Result<T>) -> Result<T> {
         let read_all = || {
             self.out.flush()?;
@@ -85,7 +85,7 @@ impl PartialFile {
         read_all().map_err(|error| Error::io(&self.path, error))
     }
 
-    /// Writes what is buffered and gives the file its name.
+    /// Writes the buffered bytes and gives the file its name.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl Write for PartialFile {
 
 impl Drop for PartialFile {
     fn drop(&mut self) {
-        // What is buffered is worth nothing without the rest, and a pipe may not take it.
+        // Buffered bytes are worthless without the rest, and a pipe may not take them.
         let file = self.out.get_ref().get_ref().clone();
         let out = self.control.writer(BufWriter::with_capacity(0, file));
         drop(std::mem::replace(&mut self.out, out).into_inner().into_parts());
@@ -132,7 +132,7 @@ mod tests {
         assert!(folder.path().join("out.txt.partial").exists());
         drop(file);
         assert_eq!(std::fs::read(&path).unwrap(), b"before");
-        // What a dead process left is longer than what comes.
+        // The file of a dead process is longer than the new content.
         std::fs::write(folder.path().join("out.txt.partial"), "left behind").unwrap();
         let mut file = PartialFile::create(&path, &control).unwrap();
         file.write_all(b"whole").unwrap();

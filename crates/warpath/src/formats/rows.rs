@@ -1,8 +1,8 @@
-//! Graphs from compressed rows as files have them: in no order, with repeats, with loops.
+//! Graphs from compressed rows as files have them: in no order, with repeats and loops.
 //!
 //! Most files of rows are in order already. So one look at all heads ([`survey`]) decides, in O(V + E) and without
-//! moving anything, whether the arrays can be used as they are. Only if there is something to do is each row that needs
-//! it sorted and merged in place, in O(E log(degree)), and the gaps that merging leaves are closed.
+//! moving anything, whether the arrays can be used as they are. Otherwise each row that needs it is sorted and merged
+//! in place, in O(E log(degree)), and the gaps that merging leaves are closed.
 
 use std::cmp::Ordering;
 
@@ -30,7 +30,7 @@ pub(super) struct Rows<W> {
 ///
 /// # Errors
 ///
-/// If the options name a column, as only edge lists have them.
+/// If the options name a column: only edge lists have columns.
 pub(super) fn wants_weights(options: &ReadOptions) -> Result<bool> {
     match &options.weights {
         WeightSource::File => Ok(true),
@@ -41,7 +41,7 @@ pub(super) fn wants_weights(options: &ReadOptions) -> Result<bool> {
     }
 }
 
-/// A number of vertices as a header states it, if so many are possible.
+/// The number of vertices that a header states, if it is possible.
 pub(super) fn vertex_count(stated: u64) -> std::result::Result<usize, InputError> {
     if stated > MAX_VERTICES {
         let message = format!("{stated} vertices are too many; at most {MAX_VERTICES} are possible");
@@ -50,13 +50,13 @@ pub(super) fn vertex_count(stated: u64) -> std::result::Result<usize, InputError
     Ok(stated as usize)
 }
 
-/// So many vertices take hardly any memory.
+/// This many vertices take hardly any memory.
 const FEW_VERTICES: u64 = 1 << 20;
 
-/// What is wrong with a header that announces so many vertices in an input of so many bytes, if nearly all of them would
-/// have no edges, and that is not asked for.
+/// The fault of a header that announces `vertices` in an input of `bytes` if nearly all vertices would have no edges;
+/// `None` if the options allow that.
 pub(super) fn too_many_isolated(vertices: u64, bytes: u64, options: &ReadOptions) -> Option<String> {
-    /// An edge takes two bytes and more, and has two vertices.
+    /// An edge takes at least two bytes, and has two vertices.
     const VERTICES_A_BYTE: u64 = 1000;
     let implausible = vertices > FEW_VERTICES && vertices / VERTICES_A_BYTE > bytes;
     (implausible && !options.allow_isolated).then(|| {
@@ -67,8 +67,8 @@ pub(super) fn too_many_isolated(vertices: u64, bytes: u64, options: &ReadOptions
     })
 }
 
-/// An error if a graph of so many vertices would not fit into memory, of which `owned` bytes are taken already, however
-/// few edges it has.
+/// An error if a graph with this many vertices would not fit into memory even without edges, when `owned` bytes are
+/// taken already.
 pub(super) fn plan_vertices(vertices: u64, owned: u64, options: &ReadOptions) -> Result<()> {
     if vertices <= FEW_VERTICES && options.memory.is_none() {
         return Ok(());
@@ -79,14 +79,14 @@ pub(super) fn plan_vertices(vertices: u64, owned: u64, options: &ReadOptions) ->
 }
 
 impl<W: Weight> Rows<W> {
-    /// How many arcs lead from a vertex to itself. The offsets have to be right.
+    /// How many arcs lead from a vertex to itself. The offsets must be valid.
     pub(super) fn self_loops(&self) -> u64 {
         survey(&self.offsets, &self.targets).self_loops
     }
 
-    /// Checks everything and makes the graph that the options ask for. `direction` is what the format says;
-    /// undirected rows must hold each edge both ways. `lines` is what the file counts its edges
-    /// as: arcs or edges if `None`.
+    /// Checks everything and makes the graph that the options ask for. `direction` is what the format says; undirected
+    /// rows must hold each edge both ways. `lines` is the file's own count of edges; if `None`, arcs or edges are
+    /// counted.
     pub(super) fn into_graph(
         mut self,
         direction: Direction,
@@ -174,7 +174,7 @@ impl<W: Weight> Rows<W> {
     }
 }
 
-/// The graph of rows that are in order, in the direction that the options ask for. `direction` is what the format says.
+/// The graph of rows in order, with the direction that the options ask for. `direction` is what the format says.
 pub(super) fn finish(
     csr: Csr,
     direction: Direction,
@@ -191,7 +191,7 @@ pub(super) fn finish(
     Graph::from_parts(csr, !undirected, labels, counts).with_direction(wanted)
 }
 
-/// Says which edge is the first without an equal reverse; rows ascend.
+/// A message about the first edge without an equal reverse; rows ascend.
 pub(super) fn asymmetry(csr: &Csr, labels: &Labels) -> String {
     let weight = |arc: usize| with_weights!(csr.weights(), values => values[arc].to_f64());
     let count = |from: VertexId, to: VertexId, wanted: f64| {
@@ -216,7 +216,7 @@ pub(super) fn asymmetry(csr: &Csr, labels: &Labels) -> String {
     format!("the graph is undirected, but {edge} lacks its reverse")
 }
 
-/// What a check of arrays found wrong is wrong with the file they came from.
+/// Turns a fault of arrays into a fault of the file they came from.
 pub(super) fn about_input(error: Error) -> Error {
     match error {
         Error::InvalidRequest(message) => InputError::new(message).into(),

@@ -1,4 +1,4 @@
-//! What the tests of formats share: graphs there and back, tables of malformed inputs, and mutations of good ones.
+//! Helpers for the tests of formats: round trips, malformed inputs, and mutations of good inputs.
 
 use super::{Format, ReadOptions, WriteOptions};
 use crate::graph::{Direction, Graph, ParallelEdges, Unit};
@@ -36,7 +36,7 @@ pub(super) fn read_like(like: &Graph, format: Format, bytes: Vec<u8>) -> Result<
     ReadOptions::new().format(format).parallel_edges(ParallelEdges::Keep).direction(direction).read_bytes("test", bytes)
 }
 
-/// Asserts that two graphs have the same vertices, edges and weights, whatever the types of the latter.
+/// Asserts that two graphs have the same vertices, edges and weights; weight types may differ.
 pub(super) fn assert_same(found: &Graph, expected: &Graph, name: &str) {
     assert_eq!(found.vertices(), expected.vertices(), "{name}");
     assert_eq!(found.is_directed(), expected.is_directed(), "{name}");
@@ -44,7 +44,7 @@ pub(super) fn assert_same(found: &Graph, expected: &Graph, name: &str) {
     assert!(found.edges().eq(expected.edges()), "{name}");
 }
 
-/// Asserts what a malformed input is answered with.
+/// Asserts the error for a malformed input.
 pub(super) fn assert_rejected(format: Format, bytes: impl Into<Vec<u8>>, message: &str) {
     let bytes = bytes.into();
     let shown = String::from_utf8_lossy(&bytes).into_owned();
@@ -54,7 +54,7 @@ pub(super) fn assert_rejected(format: Format, bytes: impl Into<Vec<u8>>, message
     }
 }
 
-/// Reads thousands of damaged copies of a good input: each is an error or a graph, and nothing else happens.
+/// Reads thousands of damaged copies of a good input: each gives an error or a sound graph.
 pub(super) fn survive_mutations(format: Format, good: &[u8], seed: u64) {
     let mut random = Random(seed);
     let mut accepted = 0;

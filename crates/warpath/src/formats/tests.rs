@@ -1,4 +1,4 @@
-//! What all text formats have to hold up to: round trips, malformed input, damage, any number of threads.
+//! Tests for all text formats: round trips, malformed input, damage, any number of threads.
 
 use super::*;
 use crate::ErrorKind;
@@ -262,7 +262,7 @@ fn what_is_wrong_is_said_with_line_and_text() {
         let found = edges_of(text, &ReadOptions::new().format(format));
         assert!(found.starts_with(expected), "{text:?}:\n  expected {expected}\n  found    {found}");
     }
-    // 34 GB of offsets: only where they don't fit.
+    // Takes 34 GB of offsets, so only machines with less memory test it.
     if crate::available_memory() < 8 << 32 {
         let huge = read_text("p sp 4294967294 0\n", &ReadOptions::new().allow_isolated(true));
         assert!(matches!(huge, Err(Error::OutOfMemory { .. })));
@@ -322,7 +322,7 @@ fn damaged_texts_are_errors_or_graphs_but_never_panics() {
         }
         let first_lines = [FirstLine::Auto, FirstLine::Counts, FirstLine::Header, FirstLine::Edge];
         options = options.first_line(first_lines[random.below(4) as usize]);
-        // A declared number of vertices may be large: that is memory, not a mistake.
+        // A large declared number of vertices is no mistake, but takes memory.
         let digits_in_a_row = text.split(|byte| !byte.is_ascii_digit()).map(<[u8]>::len).max();
         let declares = text.starts_with(b"p") || text.windows(3).any(|three| three == b"p s" || three == b"des");
         if digits_in_a_row > Some(6) && (declares || options.first_line == FirstLine::Counts) {
@@ -421,7 +421,7 @@ fn headers_that_promise_too_much_are_refused_unless_asked_for() {
         assert!(error.to_string().starts_with(&format!("test:{line}:")), "{format}: {error}");
         assert!(error.to_string().contains("`--allow-isolated`"), "{format}: {error}");
         assert_eq!(error.kind(), ErrorKind::Usage, "{format}");
-        // Asked for, it is a matter of memory.
+        // With `allow_isolated`, only memory limits it.
         let error = read(options().allow_isolated(true).memory(1 << 30)).unwrap_err();
         assert!(matches!(error, Error::OutOfMemory { needed: 16_000_000_000, available, .. } if available <= 1 << 30));
     }

@@ -1,12 +1,12 @@
-//! What the readers of text share: a text that is read in pieces which end at line ends, parsed in parallel; tokens;
-//! numbers; and where in the text what is wrong.
+//! The shared parts of text readers: text in pieces that end at line ends and are parsed in parallel; tokens; numbers;
+//! and the places of faults.
 //!
-//! A text that lies in a file is never in memory as a whole: each thread reads the piece that it parses. So what is
-//! made of a piece refers to it by [`Fault`]s and offsets only.
+//! A text in a file is never in memory as a whole: each thread reads the piece that it parses. So parsed results refer
+//! to a piece by [`Fault`]s and offsets only.
 //!
-//! A parser says what is wrong by a [`Malformed`], which points at a part of the piece. Lines and columns are counted
-//! only then, so that they cost nothing where all is well. Pieces are cut by size alone and looked at in order:
-//! whatever the number of threads, the result is the same, and the error reported is the first one in the file.
+//! A parser reports a fault by a [`Malformed`], which points at a part of the piece. Lines and columns are counted only
+//! then, so they cost nothing in a good text. Pieces are cut by size alone and taken in order, so the number of threads
+//! changes neither the result nor the error: it is the first in the file.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -22,7 +22,7 @@ use crate::graph::{Weight, WeightKind};
 use crate::memory::allocation::refused;
 use crate::{Control, Error, InputError, Result};
 
-/// What is wrong with which part of a piece.
+/// A fault in a piece of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Malformed<'a> {
     /// The offending part.
@@ -41,7 +41,7 @@ impl<'a> Malformed<'a> {
     }
 }
 
-/// What is wrong at which byte of a text.
+/// A fault at a byte of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fault {
     /// The byte.
@@ -52,7 +52,7 @@ pub(super) struct Fault {
     pub(super) message: String,
 }
 
-/// A piece of a text, which begins with a line.
+/// A piece of a text that begins at the start of a line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece<'a> {
     /// Its bytes.
@@ -67,18 +67,18 @@ impl Piece<'_> {
         self.offset + part.as_ptr().addr().wrapping_sub(self.bytes.as_ptr().addr()) as u64
     }
 
-    /// What is wrong with a part of the piece, without the piece.
+    /// The fault of a part of the piece, independent of the piece.
     pub(super) fn fault(self, malformed: &Malformed<'_>) -> Fault {
-        // More than an error shows.
+        // More bytes than an error shows.
         const READABLE: usize = 100;
         let part = malformed.at[..malformed.at.len().min(READABLE)].to_vec();
         Fault { at: self.offset_of(malformed.at), part, message: malformed.message.clone() }
     }
 }
 
-/// What a piece is parsed into, of which the memory is counted.
+/// The result of parsing a piece, whose memory is counted.
 pub(super) trait Held {
-    /// Bytes of memory that it holds.
+    /// How many bytes of memory it holds.
     fn held_bytes(&self) -> u64;
 }
 
@@ -88,19 +88,19 @@ impl<T: Held, E> Held for std::result::Result<T, E> {
     }
 }
 
-/// How many bytes a thread parses at a time; few in Miri, so that there are several pieces.
+/// How many bytes a thread parses at a time; few under Miri, so that there are several pieces.
 const PIECE_BYTES: usize = if cfg!(miri) { 1 << 8 } else { 1 << 20 };
 
 /// A text without its byte order mark, in memory or in a file.
 pub(super) struct Text {
     opened: Opened,
     start: u64,
-    /// How much memory there is for what the text is parsed into.
+    /// How much memory the parsed text may take.
     room: u64,
 }
 
 impl Text {
-    /// The text that an input is.
+    /// The text of an input.
     pub(super) fn new(opened: Opened, options: &ReadOptions) -> Self {
         const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
         let start = if opened.head().starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() as u64 } else { 0 };
@@ -119,7 +119,7 @@ impl Text {
         self.end() - self.start
     }
 
-    /// An error if what the text is parsed into holds more memory than there is for it.
+    /// An error if the parsed text, which holds `held` bytes, takes more memory than it may.
     pub(super) fn check_room(&self, held: u64) -> Result<()> {
         if held <= self.room {
             return Ok(());
@@ -140,7 +140,7 @@ impl Text {
         bytes(&self.opened, range, buffer)
     }
 
-    /// The beginning of the text: at least as many whole lines as `enough` asks for, all if they never are.
+    /// The beginning of the text, in whole lines: extended until `enough` accepts it, or to the end.
     pub(super) fn beginning(&self, enough: impl Fn(&[u8]) -> bool) -> Result<Cow<'_, [u8]>> {
         if let Opened::Memory(input) = &self.opened {
             return Ok(Cow::Borrowed(&input.bytes()[self.start as usize..]));
@@ -261,7 +261,7 @@ impl Text {
     }
 }
 
-/// Bytes of an input, where they are if they are in memory, else in `buffer`.
+/// Bytes of an input: borrowed if the input is in memory, else copied into `buffer`.
 fn bytes<'b>(opened: &'b Opened, range: Range<u64>, buffer: &'b mut Vec<u8>) -> Result<&'b [u8]> {
     if let Opened::Memory(input) = opened {
         return Ok(&input.bytes()[range.start as usize..range.end as usize]);
@@ -274,7 +274,8 @@ fn bytes<'b>(opened: &'b Opened, range: Range<u64>, buffer: &'b mut Vec<u8>) -> 
     Ok(buffer)
 }
 
-/// Cuts an input from an offset on, after line ends, into pieces of at least `size` bytes but for the last.
+/// Cuts an input from an offset on, after line ends, into pieces of at least `size` bytes; only the last may be
+/// shorter.
 fn pieces(opened: &Opened, from: u64, size: u64) -> Result<Vec<Range<u64>>> {
     let mut pieces = Vec::new();
     let mut start = from;
@@ -287,7 +288,7 @@ fn pieces(opened: &Opened, from: u64, size: u64) -> Result<Vec<Range<u64>>> {
     Ok(pieces)
 }
 
-/// Where the line ends that has this byte.
+/// Where the line with this byte ends.
 fn line_end(opened: &Opened, mut at: u64) -> Result<u64> {
     let mut length = 1 << 9;
     let mut buffer = Vec::new();
@@ -302,7 +303,7 @@ fn line_end(opened: &Opened, mut at: u64) -> Result<u64> {
     Ok(opened.length())
 }
 
-/// How many lines of an input are wanted.
+/// How many lines of an input `wanted` accepts.
 pub(super) fn count_lines(opened: &Opened, wanted: impl Fn(&[u8]) -> bool) -> Result<u64> {
     let mut count = 0;
     let mut buffer = Vec::new();
@@ -312,8 +313,8 @@ pub(super) fn count_lines(opened: &Opened, wanted: impl Fn(&[u8]) -> bool) -> Re
     Ok(count)
 }
 
-/// Parses the text from an offset on, piece by piece in parallel. The results are in the order of the text; so is the
-/// error: it is the first one.
+/// Parses the text from an offset on, piece by piece in parallel. The results are in the order of the text, and an
+/// error is the first in the text.
 pub(super) fn parse_pieces<T: Held + Send>(
     text: &Text,
     from: u64,
@@ -338,7 +339,7 @@ impl<'a> Lines<'a> {
         Lines { rest: text }
     }
 
-    /// What comes after the lines taken so far.
+    /// The text after the lines taken so far.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -361,7 +362,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// The words of a line: what is between blanks and tabs.
+/// The words of a line, separated by blanks and tabs.
 pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty())
 }
@@ -389,8 +390,7 @@ pub(super) fn finite(token: &[u8]) -> Option<f64> {
     std::str::from_utf8(token).ok()?.parse::<f64>().ok().filter(|value| value.is_finite())
 }
 
-/// A weight as text that reads back as the same number: the shortest such, in which decimals keep a point or an
-/// exponent.
+/// A weight as the shortest text that reads back as the same number; decimals keep a point or an exponent.
 pub(super) struct Shown<W>(pub(super) W);
 
 impl<W: Weight> std::fmt::Display for Shown<W> {
@@ -404,13 +404,14 @@ impl<W: Weight> std::fmt::Display for Shown<W> {
 
 /// The unsigned integer that starts at `at`, and where it ends (`at` if there is none); saturates.
 ///
-/// Eight digits at a time: a load, a test of all eight bytes at once, and three multiplications that add up pairs,
-/// pairs of pairs, and those. That has no branch per digit, which text with numbers of every length would mispredict.
+/// Takes eight digits at a time: a load, a test of all eight bytes at once, and three multiplications that add up
+/// pairs, then pairs of pairs, then both halves. So there is no branch per digit, which numbers of varying length would
+/// mispredict.
 #[inline(always)]
 pub(super) fn digits(text: &[u8], at: usize) -> (u64, usize) {
     let Some(eight) = text.get(at..at + 8) else { return digits_one_by_one(text, at, 0) };
     let word = u64::from_le_bytes(std::array::from_fn(|index| eight[index])) ^ 0x3030_3030_3030_3030;
-    // Bytes above 9 get their high bit set; a carry spoils only bytes after the first such.
+    // Bytes above 9 get their high bit set; a carry spoils only bytes after the first of these.
     let no_digit = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
     let count = (no_digit.trailing_zeros() / 8) as usize;
     if count == 0 {

@@ -1,8 +1,8 @@
-//! Weights as a text has them, before it is known which type they will have.
+//! Weights parsed from text, before their type is known.
 //!
-//! Integers become `u32`, `i32` if any is negative, `f64` if any is a decimal. That is known at the end only, so each
-//! chunk of the text collects its weights in the narrowest type that holds them, and [`settle`] widens those of all
-//! chunks to the widest found. From then on the text is not needed any more.
+//! Weights become `u32`, `i32` if any is negative, `f64` if any is a decimal. Only the end of the text settles that. So
+//! each chunk collects its weights in the narrowest type that holds them, and [`settle`] widens all chunks to the
+//! widest type found. The text is not needed after that.
 
 use rayon::prelude::*;
 
@@ -42,7 +42,7 @@ impl WeightColumn {
         }
     }
 
-    /// Makes room.
+    /// Makes room for more weights.
     pub(super) fn reserve(&mut self, more: usize) {
         match &mut self.values {
             Values::U32(values) => values.reserve(more),
@@ -64,11 +64,11 @@ impl WeightColumn {
         }
     }
 
-    /// Adds whatever number `token` is, a part of `piece`.
+    /// Adds the number in `token`, a part of `piece`.
     ///
     /// # Errors
     ///
-    /// If it is none, or not finite.
+    /// If it is no number, or not finite.
     pub(super) fn push<'p>(&mut self, token: &'p [u8], piece: Piece<'p>) -> Parsed<'p, ()> {
         let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
         if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
@@ -83,7 +83,7 @@ impl WeightColumn {
     }
 
     fn push_integer<'p>(&mut self, token: &'p [u8], digits: &[u8], piece: Piece<'p>) -> Parsed<'p, ()> {
-        // Saturated: more than 38 digits are out of range of every integer here.
+        // Saturates: more than 38 digits are out of range of every integer type here.
         let magnitude =
             digits.iter().fold(0_i128, |sum, &digit| sum.saturating_mul(10).saturating_add(i128::from(digit - b'0')));
         let value = if token[0] == b'-' { -magnitude } else { magnitude };
@@ -110,7 +110,7 @@ impl WeightColumn {
         Ok(())
     }
 
-    /// The values as `f64`, which holds all others exactly.
+    /// The values as `f64`, which holds the other types exactly.
     fn as_f64(&mut self) -> &mut Vec<f64> {
         if !matches!(self.values, Values::F64(_)) {
             self.values = Values::F64(std::mem::replace(&mut self.values, Values::U32(Vec::new())).into_f64());
@@ -162,7 +162,7 @@ impl Held for WeightColumn {
 
 impl<W: Weight> Held for EdgeList<W> {
     fn held_bytes(&self) -> u64 {
-        // Room for values without bytes is endless, and takes nothing.
+        // Values without bytes have endless capacity, and take no memory.
         bytes_of::<(VertexId, VertexId)>(self.edges.capacity()) + bytes_of::<W>(self.weights.len())
     }
 }
@@ -178,17 +178,17 @@ impl Held for WeightedChunk {
 pub(super) struct WeightedChunk {
     /// Tails and heads.
     pub(super) edges: Vec<(VertexId, VertexId)>,
-    /// As many weights; `None` in every chunk for a graph without weights.
+    /// One weight for each edge; `None` in every chunk for a graph without weights.
     pub(super) weights: Option<WeightColumn>,
 }
 
-/// An integer that may turn out to be out of range; what to say of it is known then.
+/// The fault of an integer that may turn out to be out of range; the message is filled in then.
 #[cold]
 fn out_of_range(token: &[u8], piece: Piece<'_>) -> Box<Fault> {
     Box::new(piece.fault(&Malformed::new(token, "")))
 }
 
-/// Lists of edges whose weights have one type, of which nothing is left in the text.
+/// Lists of edges whose weights have one type, independent of the text.
 pub(super) enum WeightedLists {
     Unit(Vec<EdgeList<Unit>>),
     U32(Vec<EdgeList<u32>>),
@@ -212,7 +212,7 @@ impl WeightedLists {
     }
 }
 
-/// The edges of these chunks of `text`, with the weight type that holds all weights.
+/// The edges of these chunks of `text`, with weights of a type that holds all of them.
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
 //! Random geometric graphs: points in the unit square, joined where they are no farther apart than a radius.
 //!
-//! Locality and a large diameter as in road and mesh networks, with cliques as in social ones. The default radius is
-//! r = sqrt(2 ln n / (pi n)), which makes 2 ln n neighbours on average, twice the threshold of connectivity. What may
-//! stay alone is a point at the border, of whose disk half is outside: about 2 / (n r) such points are expected, 0.007
-//! at scale 13 and 0.0006 at scale 20.
+//! They have locality and a large diameter like road and mesh networks, and cliques like social networks. The default
+//! radius is r = sqrt(2 ln n / (pi n)), which gives 2 ln n neighbours on average, twice the threshold of connectivity.
+//! Only points at the border, with half of their disk outside, may stay isolated: about 2 / (n r) such points are
+//! expected, 0.007 at scale 13 and 0.0006 at scale 20.
 //!
 //! Points are sorted by cells at least as wide as the radius, so that only neighbouring cells are compared: work
 //! O(n log n + m) expected, in parallel. Vertices are numbered cell by cell, row by row: near points have near
@@ -93,7 +93,7 @@ impl Generator for Geometric {
         1 << self.scale
     }
 
-    /// The expected number. Two points of the unit square are within r <= 1 with probability
+    /// The expected number of edges. Two points of the unit square are within r <= 1 with probability
     /// pi r^2 - 8/3 r^3 + r^4 / 2 (square line picking).
     fn edges(&self) -> u64 {
         let points = self.vertices() as f64;
@@ -128,7 +128,8 @@ impl Generator for Geometric {
                 let cell = row * side + column;
                 let right_end = if column + 1 < side { cell + 2 } else { cell + 1 };
                 for u in starts[cell]..starts[cell + 1] {
-                    // This cell and the next lie side by side, and so do the three below.
+                    // The points of this cell and the next are contiguous, and so are the points of the three cells
+                    // below.
                     join(u, u + 1..starts[right_end])?;
                     if row + 1 < side {
                         let below = cell + side;

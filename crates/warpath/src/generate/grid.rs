@@ -1,7 +1,7 @@
-//! Two-dimensional grids: each vertex is joined to those left, right, above and below.
+//! Two-dimensional grids: edges join each vertex to its neighbours left, right, above and below.
 //!
-//! The largest diameter for its size, R + C - 2, and a frontier that never holds more than a few thousand vertices:
-//! what road networks are like, without their irregularity. Vertex `r * C + c` is in row `r` and column `c`.
+//! Grids have a large diameter for their size, R + C - 2, and a frontier that never holds more than a few thousand
+//! vertices, like road networks without their irregularity. Vertex `r * C + c` is in row `r` and column `c`.
 //!
 //! Work O(R * C), fully parallel.
 

@@ -1,4 +1,4 @@
-//! Kronecker graphs as Graph500 has them: few vertices of very high degree, many of none, a tiny diameter.
+//! Kronecker graphs as in Graph500: few vertices of very high degree, many of degree 0, a tiny diameter.
 //!
 //! The adjacency matrix is quartered again and again; an edge falls into the quarters with probabilities A = 0.57,
 //! B = 0.19, C = 0.19 and D = 0.05, and after `scale` steps is one cell of the matrix. Vertex ids are then permuted, so
@@ -6,8 +6,8 @@
 //! there are fewer edges than were drawn (at scale 20, 16 edges a vertex: 15.7 of 16.8 million).
 //!
 //! Four steps are drawn at once, one of 256 outcomes in constant time from 32 random bits, by the alias method: a slot
-//! of the table is chosen uniformly, and a biased coin chooses between the slot's own outcome and one that has more
-//! than its share. Surplus steps are cut off, which changes nothing for the others.
+//! of the table is chosen uniformly, and a biased coin chooses between the slot's own outcome and an outcome with more
+//! than its share. Surplus steps are cut off, which does not affect the other steps.
 //!
 //! Work O(scale * edges), fully parallel.
 //!
@@ -80,7 +80,7 @@ const QUARTERS: [f64; 4] = [0.57, 0.19, 0.19, 0.05];
 /// Steps drawn at once.
 const STEPS: u32 = 4;
 const OUTCOMES: usize = 1 << (2 * STEPS);
-/// What a coin's probability is counted in: the bits of a draw that do not choose the slot.
+/// The denominator of a coin's probability: the bits of a draw that do not choose the slot.
 const COIN: u32 = 1 << (32 - 2 * STEPS);
 
 /// The outcomes of [`STEPS`] steps, `row << STEPS | column`, with their probabilities.
@@ -99,7 +99,7 @@ impl AliasTable {
         });
         let mut slots = [(COIN, 0); OUTCOMES];
         let (mut poor, mut rich): (Vec<usize>, Vec<usize>) = (0..OUTCOMES).partition(|&outcome| excess[outcome] < 1.0);
-        // A poor outcome takes what it lacks to fill its slot from a rich one, which may become poor by it.
+        // A poor outcome fills its slot with a part of a rich outcome, which may become poor by that.
         while let (Some(&giver), Some(taker)) = (rich.last(), poor.pop()) {
             slots[taker] = ((excess[taker] * f64::from(COIN)).round() as u32, giver as u8);
             excess[giver] -= 1.0 - excess[taker];

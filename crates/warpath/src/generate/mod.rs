@@ -1,11 +1,11 @@
-//! Graphs out of nothing: one file a generator, and the same graph for a seed whatever the number of threads.
+//! Generates graphs, with one source file a generator. A seed gives the same graph with any number of threads.
 //!
-//! A graph is asked for by a specification, `NAME:SIZE[,option=value]..`, such as `kron:20,edges-per-vertex=8,seed=3`
-//! (see [`GENERATORS`] for all). Each edge is a function of the seed and its index, so edges are drawn in parallel, in
-//! parts, and [`GraphBuilder`] brings them into order.
+//! A specification `NAME:SIZE[,option=value]..`, such as `kron:20,edges-per-vertex=8,seed=3`, selects a graph (see
+//! [`GENERATORS`] for all names). Each edge is a function of the seed and its index, so edges are drawn in parallel, in
+//! parts, and [`GraphBuilder`] sorts them.
 //!
-//! All graphs are undirected but `dense`, and without weights unless `weights=LO..HI` asks for them. Loops and repeated
-//! edges, where a recipe makes them, are dropped.
+//! All graphs except `dense` are undirected, and without weights unless `weights=LO..HI` asks for them. Loops and
+//! repeated edges are dropped.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -29,15 +29,15 @@ use crate::graph::{Csr, Direction, EdgeList, GraphBuilder, InputCounts, Labels, 
 use crate::{Control, Error, Graph, Plan, Result, available_memory, memory};
 use spec::Options;
 
-/// The seed of everything random that is not told another one.
+/// The seed if none is given.
 pub const DEFAULT_SEED: u64 = 1;
 
-/// What is known of a generator before it runs.
+/// The description of a generator.
 #[derive(Debug, Clone, Copy)]
 pub struct GeneratorInfo {
     /// Its name, before the colon.
     pub name: &'static str,
-    /// What comes after the colon.
+    /// The form of the size, after the colon.
     pub size: &'static str,
     /// One line on what it makes.
     pub summary: &'static str,
@@ -54,7 +54,7 @@ pub struct OptionInfo {
     pub name: &'static str,
     /// What it means.
     pub summary: &'static str,
-    /// Its value where it is not set.
+    /// Its value if it is not set.
     pub default: &'static str,
 }
 
@@ -82,7 +82,7 @@ pub const COMMON_OPTIONS: &[OptionInfo] = &[
 const EDGES_PER_VERTEX: OptionInfo =
     OptionInfo { name: "edges-per-vertex", summary: "undirected edges drawn for each vertex", default: "16" };
 
-/// What the random numbers are for: streams of one seed that know nothing of each other.
+/// The purposes of random numbers: each selects an independent stream of a seed.
 mod purpose {
     pub(super) const EDGES: u64 = 1;
     pub(super) const NAMES: u64 = 2;
@@ -93,7 +93,7 @@ mod purpose {
     pub(super) const HUBS: u64 = 1 << 32;
 }
 
-/// What a generator knows, and the edges it draws.
+/// A generator: the size of its graph, and the edges that it draws.
 trait Generator {
     /// The number of vertices, exactly.
     fn vertices(&self) -> u64;
@@ -107,15 +107,15 @@ trait Generator {
     fn is_directed(&self) -> bool {
         false
     }
-    /// The weights where nothing is said about them.
+    /// The weights if the specification gives none.
     fn default_weights(&self) -> Option<WeightRange> {
         None
     }
-    /// What the edges are drawn from.
+    /// Prepares the drawing of edges.
     ///
     /// # Errors
     ///
-    /// If there is no memory for what is drawn at once.
+    /// If there is no memory for data that is drawn at once.
     fn draw(&self, seed: u64) -> Result<Edges>;
 }
 
@@ -130,7 +130,7 @@ enum Edges {
 }
 
 impl Edges {
-    /// Parts of nobody's making.
+    /// `count` parts, each drawn from its index.
     fn by_part(count: usize, draw: impl Fn(usize) -> Result<EdgeList<Unit>> + Sync + 'static) -> Self {
         Edges::Parts { count, draw: Box::new(draw) }
     }
@@ -238,8 +238,8 @@ impl Recipe {
         self.shape.generator().vertices()
     }
 
-    /// The number of arcs of the graph, two for an undirected edge: exactly, but for `kron`, where loops and repeated
-    /// edges go, at most, and for `rgg` what is expected.
+    /// The number of arcs of the graph, two for an undirected edge. It is exact except for `kron`, where it is an upper
+    /// bound, since loops and repeated edges are dropped, and for `rgg`, where it is the expected number.
     ///
     /// ```
     /// let recipe: warpath::generate::Recipe = "uniform:20,edges-per-vertex=8".parse()?;

@@ -1,8 +1,8 @@
-//! Random numbers by their index, so that threads need not agree on an order.
+//! Random numbers by index, so that threads need not agree on an order.
 //!
-//! A generator that hands out one number after another makes the graph depend on who asks first. Here the `i`-th
-//! number of a stream is a function of the stream and `i`: the `i`-th output of SplitMix64, whose state after `i`
-//! steps is known without taking them (G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators,
+//! A generator that hands out one number after another makes the graph depend on which thread asks first. Here the
+//! `i`-th number of a stream is a function of the stream and `i`: the `i`-th output of SplitMix64, whose state after
+//! `i` steps is known without taking them (G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators,
 //! OOPSLA 2014). It passes BigCrush and costs two multiplications.
 //!
 //! [`Permutation`] shuffles a range the same way, without an array: rounds of addition, multiplication by an odd
@@ -38,8 +38,7 @@ impl Stream {
         mix(self.0.wrapping_add(index.wrapping_add(1).wrapping_mul(STEP)))
     }
 
-    /// The number at `index`, scaled to be below `bound`; too many by one of the low values has a chance of at most
-    /// `bound / 2^64`.
+    /// The number at `index`, scaled to be below `bound`; uniform up to a total bias of at most `bound / 2^64`.
     #[inline]
     pub(super) fn below(self, index: u64, bound: u64) -> u64 {
         ((u128::from(self.at(index)) * u128::from(bound)) >> 64) as u64
@@ -65,7 +64,7 @@ impl Permutation {
         Permutation { size, mask, shift: bits.div_ceil(2).max(1), rounds: std::array::from_fn(|n| round(n as u64)) }
     }
 
-    /// Where `index`, which is below the size, goes.
+    /// The image of `index`, which is below the size.
     #[inline]
     pub(super) fn at(&self, index: u64) -> u64 {
         let mut value = index;

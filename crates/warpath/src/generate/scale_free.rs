@@ -1,8 +1,8 @@
 //! Scale-free graphs after the recipe of Harish and Narayanan: a few vertices of high degree among many of low degree.
 //!
-//! Of the vertices, 0.1 % (rounded up) are hubs with 100 to 1,000 edges each, uniformly; all other edges join two
-//! ordinary vertices chosen uniformly, as many as make the average degree 6. (The paper gives the share, the greatest
-//! degree and the average; it does not say how the degrees of hubs are distributed.) The other ends of a hub's edges
+//! Of the vertices, 0.1 % (rounded up) are hubs with 100 to 1,000 edges each, uniformly. All other edges join two
+//! ordinary vertices chosen uniformly; their number makes the average degree 6. (The paper gives the share, the
+//! greatest degree and the average, but not the distribution of the hubs' degrees.) The other ends of a hub's edges
 //! are different ordinary vertices, so no edge repeats and there are exactly three edges a vertex. Which vertices are
 //! hubs is random.
 //!

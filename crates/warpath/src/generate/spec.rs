@@ -1,4 +1,4 @@
-//! The command line's word for a generated graph: `NAME:SIZE[,option=value]..`.
+//! Parses the specification of a generated graph: `NAME:SIZE[,option=value]..`.
 
 use super::{COMMON_OPTIONS, DEFAULT_SEED, EDGES_PER_VERTEX, GENERATORS, GeneratorInfo, WeightRange};
 use crate::graph::MAX_VERTICES;
@@ -59,7 +59,7 @@ impl<'a> Options<'a> {
         self.number("seed", 0).map(|seed| seed.unwrap_or(DEFAULT_SEED))
     }
 
-    /// The range of the weights, or `default` where nothing is said about them.
+    /// The range of the weights; `default` if the specification gives none.
     pub(super) fn weights(&self, default: Option<WeightRange>) -> Result<Option<WeightRange>> {
         match self.get("weights") {
             None => Ok(default),

@@ -1,8 +1,8 @@
 //! Uniform random graphs G(n, m): `m` different edges, every set of them as likely as any other.
 //!
-//! Degrees are nearly equal (binomial), the diameter is logarithmic, and there is no locality whatever: each access to
-//! a neighbour misses the cache, which makes it the hardest case for memory. Edge `i` is the `i`-th pair of vertices in
-//! a random order of all pairs, so that edges are distinct, without loops, and exactly as many as asked for.
+//! Degrees are nearly equal (binomial), the diameter is logarithmic, and there is no locality: each access to a
+//! neighbour misses the cache, which makes these graphs the hardest case for memory. Edge `i` is the `i`-th pair of
+//! vertices in a random order of all pairs, so edges are distinct, without loops, and exactly `m`.
 //!
 //! Work O(edges), fully parallel.
 //!

@@ -68,8 +68,8 @@ impl std::fmt::Display for WeightRange {
 
 impl Graph {
     /// The same graph with uniform random integer weights from `low` to `high`, both included, the same for a seed on
-    /// every machine: `u32`, or `i32` if `low` is below zero. The two arcs of an undirected edge agree; those between
-    /// two vertices of a directed graph do not. O(E) work, in parallel.
+    /// every machine: `u32`, or `i32` if `low` is below zero. The two arcs of an undirected edge get the same weight;
+    /// the arcs `u -> v` and `v -> u` of a directed graph do not. O(E) work, in parallel.
     ///
     /// ```
     /// use warpath::generate::DEFAULT_SEED;

@@ -1,23 +1,22 @@
-//! Arcs into compressed sparse rows: a two-level counting sort by tail, then a sort within each row.
+//! Sorts arcs into compressed sparse rows: a two-level counting sort by tail, then a sort within each row.
 //!
-//! A counting sort straight into the rows writes at as many places as there are vertices, and nearly every write misses
-//! the cache. So arcs go into a few hundred buckets first, each for a range of tails, which writes at a few hundred
-//! places only; a bucket fits into the cache, where the counting sort by tail is cheap. Both steps keep the order of
-//! arcs with equal tails, so rows whose arcs came in order need no further sort, and the result does not depend on the
-//! number of threads.
+//! A counting sort straight into the rows writes at one place per vertex, and nearly every write misses the cache. So
+//! arcs first go into a few hundred buckets, each for a range of tails, which needs only a few hundred places. A bucket
+//! fits into the cache, where the counting sort by tail is cheap. Both steps keep the order of arcs with equal tails,
+//! so rows whose arcs came in order need no further sort, and the number of threads does not change the result.
 //!
 //! No atomics: a first pass counts, for each part of the input, the arcs that go into each bucket; prefix sums of the
 //! counts give every part its own places to write at.
 //!
-//! **Cost.** O(V + E) work for the buckets, O(E log(degree)) for rows out of order; 8 bytes an arc plus its weight while
-//! it lasts. Edges that are in order already, as in many files, are [concatenated](concatenate) instead.
+//! **Cost.** O(V + E) work for the buckets, O(E log(degree)) for rows out of order; 8 bytes an arc plus its weight
+//! while it lasts. Edges that are in order already, as in many files, are [concatenated](concatenate) instead.
 //!
 //! The idea is that of partitioned radix sorts; see Polychroniou and Ross, *A Comprehensive Study of Main-Memory
 //! Partitioning and its Application to Large-Scale Comparison- and Radix-Sort*, SIGMOD 2014.
 //!
 //! *Invariants.* Each part of the arcs writes to places of its own in each bucket, as many as it has counted there: the
-//! counts are of the same arcs as those that are written, and their running sums keep the places apart and below the
-//! number of arcs. So each slot is written once before it is read.
+//! same arcs are counted and written, and the running sums of the counts keep the places apart and below the number of
+//! arcs. So each slot is written once before it is read.
 
 use rayon::prelude::*;
 
@@ -28,7 +27,7 @@ use crate::{Result, memory};
 
 /// Where arcs come from: walked twice, in the same order.
 pub(super) trait Arcs<W>: Send + Sync {
-    /// At most how many arcs there are.
+    /// An upper bound on the number of arcs.
     fn at_most(&self) -> usize;
     /// Calls `visit(tail, head, weight)` for each arc.
     fn for_each(&self, visit: impl FnMut(VertexId, VertexId, W));
@@ -144,7 +143,7 @@ pub(super) fn sort_by_tail<W: Weight, A: Arcs<W>>(vertices: usize, parts: Vec<A>
     Ok((Csr::trusted(offsets, targets, W::into_weights(weights)), total as u64))
 }
 
-/// Heads, weights and offsets of so many vertices and arcs, all zero.
+/// Heads, weights and offsets for this many vertices and arcs, all zero.
 fn arrays<W: Weight>(vertices: usize, arcs: usize) -> Result<(Vec<VertexId>, Vec<W>, Vec<u64>)> {
     Ok((
         on_huge_pages(memory::zeroed("heads of arcs", arcs)?),
@@ -217,8 +216,8 @@ fn sort_row<W: Weight>(row: &mut [(VertexId, W)]) {
     if row.len() > LONG_ROW { row.par_sort_unstable_by(order) } else { row.sort_unstable_by(order) }
 }
 
-/// Rows from edges that are in ascending order already, none twice: heads one after another, and an offset wherever the
-/// tail changes.
+/// Rows from edges in ascending order without repeats: heads one after another, and an offset wherever the tail
+/// changes.
 ///
 /// # Errors
 ///
@@ -232,7 +231,7 @@ pub(super) fn concatenate<W: Weight>(vertices: usize, parts: Vec<Part<W>>) -> Re
         let (mut start, mut row) = (0, 0);
         for part in parts {
             let length = part.edges().len();
-            // This part knows where the rows after the last tail before it and up to its own last tail start.
+            // This part sets the starts of the rows after the previous part's last tail, up to its own last tail.
             let next_row = part.edges().last().map_or(row, |&(tail, _)| tail as usize + 1);
             let (heads, other_heads) = rest.0.split_at_mut(length);
             let (values, other_values) = rest.1.split_at_mut(length);
@@ -278,7 +277,7 @@ mod tests {
         pairs.into_iter().map(|(u, v)| (u, v, random.below(5) as u32)).collect()
     }
 
-    /// What a builder has to make of edges, by sorting all of them.
+    /// The edges that a builder has to produce, found by sorting all of them.
     fn expected(edges: &Edges, direction: Direction, loops: SelfLoops, parallel: ParallelEdges) -> Edges {
         let mut arcs = Vec::new();
         for &(u, v, weight) in edges.iter().filter(|&&(u, v, _)| loops == SelfLoops::Keep || u != v) {

@@ -59,7 +59,7 @@ pub struct GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// Directed, self-loops kept, parallel arcs merged by minimum, as many vertices as the greatest id asks for.
+    /// Directed, self-loops kept, parallel arcs merged by minimum, just enough vertices for the greatest id.
     pub fn new() -> Self {
         Self::default()
     }
@@ -94,7 +94,7 @@ impl GraphBuilder {
         self
     }
 
-    /// The most bytes of memory to take, the edges themselves included; what is available if `None`.
+    /// The most bytes of memory to take, the edges themselves included; `None` allows all available memory.
     pub(crate) fn memory(mut self, limit: Option<u64>) -> Self {
         self.memory = limit;
         self
@@ -167,11 +167,11 @@ impl GraphBuilder {
 
 impl Graph {
     /// A directed graph from pairs `(from, to)` or triples `(from, to, weight)`, parallel arcs merged by minimum.
-    /// It has as many vertices as the greatest id asks for; [`GraphBuilder`] has every other choice.
+    /// It has just enough vertices for the greatest id; [`GraphBuilder`] offers all other choices.
     ///
     /// # Errors
     ///
-    /// If an id or a weight is none, or there are too many vertices.
+    /// If an id or a weight is not valid, or there are too many vertices.
     pub fn from_edges<E: Edge>(edges: impl IntoIterator<Item = E>) -> Result<Self> {
         GraphBuilder::new().build_from(edges)
     }
@@ -179,8 +179,9 @@ impl Graph {
 
 /// An error if the arrays of the graph, and those needed to sort its arcs, don't fit into memory.
 ///
-/// Sorting takes an array of all arcs; the lists of edges go before the arrays of the graph come. Without sorting, lists and
-/// arrays are there at once. The lists are in memory already: they count against a limit, not against what is available.
+/// Sorting takes an array of all arcs; the lists of edges are freed before the graph's arrays are allocated. Without
+/// sorting, lists and arrays are in memory at once. The lists are in memory already: they count against a limit, not
+/// against the available memory.
 fn check_memory<W: Weight>(
     vertices: u64,
     edges: u64,
@@ -188,7 +189,7 @@ fn check_memory<W: Weight>(
     sorts: bool,
     limit: Option<u64>,
 ) -> Result<()> {
-    /// Below this, asking how much memory there is would cost more than it tells.
+    /// For fewer bytes, finding out the available memory is not worth its cost.
     const SMALL: u64 = 1 << 26;
     let arcs = if direction == Direction::Undirected { edges.saturating_mul(2) } else { edges };
     let lists = edges.saturating_mul(size_of::<(VertexId, VertexId)>() as u64 + W::KIND.bytes());
@@ -207,7 +208,7 @@ fn check_memory<W: Weight>(
     plan.check(limit.unwrap_or(u64::MAX))
 }
 
-/// What one look at edges tells.
+/// Facts found in one pass over edges.
 #[derive(Debug, Clone, Copy, Default)]
 struct Survey {
     greatest: Option<VertexId>,
@@ -232,7 +233,7 @@ impl Survey {
         Survey { greatest: ends.map(|_| greatest), self_loops, ascending, ends }
     }
 
-    /// What is known of edges and those after them.
+    /// The facts about these edges and the edges of `next` together.
     fn followed_by(self, next: Survey) -> Self {
         let (Some([first, last]), Some([next_first, next_last])) = (self.ends, next.ends) else {
             return if self.ends.is_none() { next } else { self };

@@ -46,7 +46,7 @@ impl Components {
         Ok(sizes)
     }
 
-    /// The component with most vertices, the first of several; `None` without vertices.
+    /// The component with most vertices, the first if several are largest; `None` without vertices.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ pub fn strongly_connected_components(graph: &Graph) -> Result<Components> {
                 let head = csr.targets()[visit.next];
                 match state[head as usize] {
                     UNVISITED => {
-                        // The arc is looked at again when the search is back from its head.
+                        // The arc is visited again when the search returns from its head.
                         enter = Some(head);
                         break;
                     }
@@ -199,7 +199,7 @@ fn vertices_of(csr: &Csr) -> impl ParallelIterator<Item = VertexId> + '_ {
     (0..csr.vertices() as VertexId).into_par_iter().with_min_len(1024)
 }
 
-/// Union-find: each vertex points to one that is not greater, a root to itself.
+/// Union-find: each vertex points to a vertex that is not greater, a root to itself.
 struct Forest(Vec<AtomicU32>);
 
 impl Forest {

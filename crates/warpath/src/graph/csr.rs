@@ -126,13 +126,13 @@ impl Csr {
     }
 }
 
-/// As many unit weights as wanted, in no memory.
+/// A slice of `length` unit weights, which takes no memory.
 fn unit_slice(length: usize) -> &'static [super::Unit] {
     // SAFETY: `Unit` takes no bytes, so a dangling, aligned pointer is valid for any number of them.
     unsafe { std::slice::from_raw_parts(std::ptr::NonNull::dangling().as_ptr(), length) }
 }
 
-/// A borrowed view of compressed sparse rows with weights of one type: what algorithms read.
+/// A borrowed view of compressed sparse rows with weights of one type, as algorithms read it.
 #[derive(Debug)]
 pub struct Adjacency<'a, W> {
     /// One more than there are vertices.
@@ -218,7 +218,7 @@ pub struct Graph {
     labels: Labels,
     counts: InputCounts,
     transpose: OnceLock<Box<Csr>>,
-    /// Held by whoever makes the transpose.
+    /// Held by the thread that makes the transpose.
     transposing: Mutex<()>,
     weight_range: OnceLock<(f64, f64)>,
 }
@@ -300,7 +300,7 @@ impl Graph {
         if let Some(made) = self.transpose.get() {
             return Ok(made);
         }
-        // Whoever holds the lock takes up no other work meanwhile, which might want the lock.
+        // The holder of the lock takes up no other work meanwhile, since that work might want the lock.
         let _making = self.transposing.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = self.transpose.get() {
             return Ok(made);
@@ -331,9 +331,9 @@ impl Graph {
         Err(Error::invalid("the arcs to be searched are not those of the graph"))
     }
 
-    /// Whether some arc leads from a vertex that has a distance in a row to one that has none there, or a distance is below
-    /// all numbers: then a shortest distance has left its range. That the length of a walk did says little, since there may
-    /// be a shorter one.
+    /// Whether a shortest distance has left its range: an arc leads from a vertex with a distance in the row to a
+    /// vertex without, or a distance is below all numbers. A walk whose length leaves the range proves nothing, since
+    /// there may be a shorter walk.
     pub(crate) fn has_left_range<D: super::DistanceValue>(&self, row: &[D]) -> bool {
         let is_reached = |v: VertexId| row[v as usize] != D::UNREACHABLE;
         row.iter().map(|distance| distance.to_f64()).any(|distance| distance.is_nan() || distance == f64::NEG_INFINITY)
@@ -378,7 +378,7 @@ impl Graph {
 
     /// The least and the greatest weight, `(0, 0)` without arcs. Found on the first call in O(E) and kept.
     pub fn weight_range(&self) -> (f64, f64) {
-        /// A chunk of weights; fewer are not shared out.
+        /// The size of a chunk; fewer weights are not shared among threads.
         const CHUNK: usize = 1 << 16;
         fn range<W: Weight>(chunk: &[W]) -> (W, W) {
             chunk.iter().fold((chunk[0], chunk[0]), |(low, high), &w| {
@@ -395,7 +395,7 @@ impl Graph {
                 return (0.0, 0.0);
             }
             with_weights!(self.weights(), values => {
-                // Where there are no threads, this one does it all, since it must not take up other work.
+                // If no threads start, this thread does all the work, since it must not take up other work.
                 let apart = (values.len() > CHUNK).then(|| apart(rayon::current_num_threads(), false, || shared_out(values)));
                 let (low, high) = apart.and_then(Result::ok).unwrap_or_else(|| range(values));
                 (low.to_f64(), high.to_f64())

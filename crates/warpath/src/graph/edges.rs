@@ -1,4 +1,4 @@
-//! Lists of edges, and the parts of them that are worked on at once.
+//! Lists of edges, and their parts that threads work on at once.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl<W: Weight> Part<W> {
     }
 }
 
-/// Parts of at most a million edges, in order; of a hundred in Miri.
+/// Parts of at most 2^20 edges, in order; fewer under Miri.
 pub(super) fn parts<W: Weight>(lists: Vec<EdgeList<W>>) -> Vec<Part<W>> {
     const PART: usize = if cfg!(miri) { 1 << 7 } else { 1 << 20 };
     let mut parts = Vec::new();

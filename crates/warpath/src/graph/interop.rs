@@ -1,23 +1,23 @@
 //! Graphs from and into other crates: `petgraph` (feature `petgraph`) and `sprs` (feature `sprs`).
 //!
-//! Into Warpath nothing is lost but parallel arcs, which merge by minimum, and what vertices carry: vertex `v` is the
-//! `v`-th node, and the nodes of a `GraphMap` give their names. Out of Warpath weights are asked for by type, see
-//! [`EdgeWeight`]. All conversions take O(V + E) (into a `GraphMap`, expected).
+//! A conversion into Warpath loses only parallel arcs, which merge by minimum, and the data of vertices: vertex `v` is
+//! the `v`-th node, and the nodes of a `GraphMap` become names. A conversion out of Warpath selects the weights by
+//! type, see [`EdgeWeight`]. All conversions take O(V + E) (into a `GraphMap`, expected).
 
 use super::{Graph, Unit, Weight, Weights, with_weights};
 use crate::{Error, Result, memory};
 
-/// What a lack of memory for the weights of another library's arcs is about.
+/// Names the data of arcs in errors about a lack of memory.
 const CARRIED: &str = "what the arcs carry";
 
-/// What an edge of another crate's graph carries: a weight, or `()` for none.
+/// The data of an edge in another crate's graph: a weight, or `()` for none.
 pub trait EdgeWeight: Copy + 'static {
     /// The weight in Warpath.
     type Weight: Weight;
-    /// The weight of an edge that carries this.
+    /// The weight of an edge with this data.
     fn weight(self) -> Self::Weight;
-    /// What the arcs of a graph carry, in arc order: their weights if they are of this type, ones if the graph has
-    /// none. `f64` can be had from all, and `()` too.
+    /// The data of a graph's arcs, in arc order: their weights if they have this type, ones if the graph has no
+    /// weights. `f64` and `()` work for all graphs.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ edge_weight!(u32, 1);
 edge_weight!(i32, 1);
 edge_weight!(f32, 1.0);
 
-/// The arcs with what they carry; of an undirected graph each edge once if asked for.
+/// The arcs with their data; with `once`, each edge of an undirected graph once.
 fn arcs_of<E: EdgeWeight>(graph: &Graph, once: bool) -> Result<impl Iterator<Item = (u32, u32, E)> + '_> {
     let carried = E::of_arcs(graph)?;
     let arcs = (0..graph.vertices() as u32).flat_map(|u| graph.csr().row(u).map(move |arc| (u, arc)));
@@ -132,7 +132,7 @@ mod with_petgraph {
     impl<N, E: EdgeWeight, Ty: EdgeType, Ix: IndexType> TryFrom<&Csr<N, E, Ty, Ix>> for Graph {
         type Error = Error;
         fn try_from(graph: &Csr<N, E, Ty, Ix>) -> Result<Graph> {
-            // An undirected one lists each edge from both ends.
+            // An undirected graph lists each edge from both ends.
             build::<_, Ty>(graph, |u, v| Ty::is_directed() || u <= v, None)
         }
     }

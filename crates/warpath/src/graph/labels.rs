@@ -8,10 +8,10 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use super::{MAX_VERTICES, VertexId};
 use crate::{Error, Result, memory};
 
-/// What a lack of memory for names is about.
+/// Names the names of vertices in errors about a lack of memory.
 const NAMES: &str = "the names of vertices";
 
-/// The names of the vertices of a graph. Vertex `v` is the one with the `v`-th name.
+/// The names of the vertices of a graph. Vertex `v` has the `v`-th name.
 #[derive(Debug, Clone)]
 pub enum Labels {
     /// Consecutive integers: vertex `v` is named `first + v`. Takes no memory.
@@ -192,7 +192,7 @@ impl StringLabels {
         self.positions.find(hash, |&v| self.get(v) == name).copied()
     }
 
-    /// The vertex of `name`, which is the next one if the name is new.
+    /// The vertex of `name`; a new name gets the next vertex.
     ///
     /// # Errors
     ///

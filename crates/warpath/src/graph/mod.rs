@@ -1,4 +1,4 @@
-//! The graph: compressed sparse rows, weights, names of vertices, and what can be made from one.
+//! The graph: compressed sparse rows, weights, names of vertices, and transformations.
 //!
 //! [`Graph`] is immutable. It is made by a reader in [`formats`](crate::formats), a generator in
 //! [`generate`](mod@crate::generate), [`Graph::from_edges`], or a [`GraphBuilder`].

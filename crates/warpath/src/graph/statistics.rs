@@ -1,9 +1,9 @@
-//! What a graph is like, in numbers: degrees, components, diameter, weights.
+//! Statistics of a graph: degrees, components, diameter, weights.
 //!
-//! The diameter is estimated from below by sweeps: a breadth-first search from any vertex of the largest component ends
-//! at a far one, a search from there ends farther, and so on until it does not. Arcs count in both directions, weights
-//! do not. On trees two sweeps are exact; on road networks the estimate is usually within a few per cent, on random
-//! graphs within one or two.
+//! The diameter is estimated from below by sweeps. A breadth-first search from any vertex of the largest component ends
+//! at a far vertex; each next search starts there, until a search ends no farther. Arcs count in both directions, and
+//! weights are ignored. On trees two sweeps are exact; on road networks the estimate is usually within a few per cent,
+//! on random graphs within one or two.
 //!
 //! Work O(V + E); memory 16 bytes a vertex, and the transpose of a directed graph, which the graph keeps.
 //!
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{Control, Result, memory};
 
-/// What [`Graph::statistics`] finds.
+/// The result of [`Graph::statistics`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistics {
     /// Number of vertices.
@@ -164,8 +164,8 @@ fn estimated_diameter(graph: &Graph, weak: &Components, control: &Control) -> Re
     Ok(diameter)
 }
 
-/// A vertex farthest from `start`, of these one of least degree, and its distance. Follows the arcs of `by_head`, too, if
-/// there are any, and so ignores directions. Marks what it visits with `sweep`.
+/// A vertex farthest from `start`, with least degree among the farthest, and its distance. Also follows the arcs of
+/// `by_head`, if given, and so ignores directions. Marks visited vertices with `sweep`.
 fn farthest(
     graph: &Csr,
     by_head: Option<&Csr>,

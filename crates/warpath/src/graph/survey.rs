@@ -1,17 +1,17 @@
-//! One look at all arcs of a graph: whether its rows are in order, what there is to tidy up, and whether every arc has
-//! its reverse.
+//! Surveys all arcs of a graph in one pass: whether rows are in order, what has to be tidied up, and whether every arc
+//! has its reverse.
 //!
-//! Readers look at every graph before algorithms rely on it, so this takes about as long as reading the arcs. A loop over
-//! each row by itself would take several times that, since most rows are short. So arcs are taken in chunks, whatever row
-//! they belong to; the tail of each is written down beside it first, and the loops over a chunk have no branches, and use
-//! vector instructions.
+//! Readers survey every graph before algorithms rely on it, so the pass has to be about as fast as reading the arcs. A
+//! loop over each row by itself would take several times as long, since most rows are short. So arcs are taken in
+//! chunks across rows. The tail of each arc is written beside it first; then the loops over a chunk have no branches
+//! and use vector instructions.
 //!
-//! **The fingerprint.** Each arc `(u, v)` of weight `w` has a hash that is the same for its reverse, and adds it to a sum
-//! modulo 2^64 if `p(u) < p(v)`, or takes it away if `p(u) > p(v)`, with `p` a permutation. An arc and its reverse cancel.
-//! If some arc lacks its reverse, the sum vanishes by accident only, with a probability around 2^-64.
+//! **The fingerprint.** Each arc `(u, v)` of weight `w` has a hash that is the same for its reverse, and adds it to a
+//! sum modulo 2^64 if `p(u) < p(v)`, or takes it away if `p(u) > p(v)`, with `p` a permutation. An arc and its reverse
+//! cancel. If some arc lacks its reverse, the sum vanishes by accident only, with a probability around 2^-64.
 //!
-//! *Invariants.* A function that was compiled for some instructions is called only where the processor has been found to
-//! have them.
+//! *Invariants.* A function that was compiled for some instructions is called only where the processor has been found
+//! to have them.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ use super::{Csr, VertexId, Weights};
 use crate::instructions::InstructionSet;
 use crate::{Error, Result};
 
-/// What one look at all arcs finds.
+/// The result of one pass over all arcs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Survey {
     /// The greatest head, 0 if there is none.
@@ -102,17 +102,17 @@ impl Survey {
     }
 }
 
-/// What is looked at.
+/// The arcs to survey.
 struct Arcs<'a, W> {
     offsets: &'a [u64],
     targets: &'a [VertexId],
-    /// As many as targets.
+    /// One weight for each target.
     weights: &'a [W],
 }
 
 impl<W> Arcs<'_, W> {
-    /// Where a share of the work ends: of rows and arcs, put one after another in order (a row, its arcs, the next row),
-    /// the first `share`. The row in which the rest begins, and its first arc.
+    /// Finds where a share of the work ends. The work is the sequence of rows and arcs (a row, its arcs, the next row);
+    /// the share is its first `share` items. Returns the row in which the rest begins, and the first arc of the rest.
     fn cut(&self, share: usize) -> (usize, usize) {
         let (mut low, mut high) = (0, self.offsets.len());
         // The last row that begins within the share.
@@ -125,11 +125,11 @@ impl<W> Arcs<'_, W> {
     }
 }
 
-/// What is made of each arc beside looking at its head.
+/// The work on each arc beside the survey of its head.
 trait Look<W>: Copy + Sync {
     /// A number for each vertex, no two the same.
     fn key(v: VertexId) -> VertexId;
-    /// What the arcs of a chunk add to the fingerprint.
+    /// The sum that the arcs of a chunk add to the fingerprint.
     fn fingerprint(self, tails: &[VertexId], heads: &[VertexId], weights: &[W]) -> u64;
 }
 
@@ -222,7 +222,7 @@ fn survey_part_avx2<W: Copy, L: Look<W>>(arcs: &Arcs<'_, W>, row: usize, range: 
 /// Looks at the arcs of a range, of which the first lies in this row or a later one.
 #[inline(always)]
 fn survey_part<W: Copy, L: Look<W>>(arcs: &Arcs<'_, W>, mut row: usize, range: Range<usize>, look: L) -> Survey {
-    /// The tail of a row is written so often at once: as often as fits into the widest register.
+    /// The tail of a row is written this many times at once: as many as fit into the widest register.
     const STRIDE: usize = 16;
     let &Arcs { offsets, targets, weights } = arcs;
     let mut found = Survey::default();
@@ -264,7 +264,7 @@ fn survey_part<W: Copy, L: Look<W>>(arcs: &Arcs<'_, W>, mut row: usize, range: R
     found
 }
 
-/// Looks at the heads of a chunk, of which the tails are keys; `keys` are those of the heads.
+/// Surveys the heads of a chunk. `tails` holds keys of the tails, `keys` the keys of the heads.
 #[inline(always)]
 fn survey_chunk(tails: &[VertexId], heads: &[VertexId], keys: &[VertexId]) -> Survey {
     let (mut greatest, mut self_loops) = (0, 0_u32);
@@ -338,7 +338,7 @@ mod tests {
             let changed = Csr::trusted(offsets, targets, Weights::U32(weights));
             assert_eq!(changed.is_symmetric(), is_symmetric_by_sorting(&changed), "{name}");
         }
-        // Regular structures: what is close to linear in the ids must not cancel.
+        // Regular structures: arcs nearly linear in the ids must not cancel.
         for step in 1..size(20, 3_u32) {
             let edges = (0..400_u32).flat_map(|v| [(v, (v + step) % 400), (v, (v + 2 * step) % 400)]);
             assert!(!Graph::from_edges(edges).unwrap().csr().is_symmetric(), "step {step}");

@@ -12,8 +12,8 @@ use super::{
 use crate::{Error, Result, memory};
 
 impl Csr {
-    /// The arcs by head, in O(V + E). Rows come out ascending, since tails are visited in order. An error if there is no
-    /// memory for them.
+    /// The arcs by head, in O(V + E). Rows come out ascending, since tails are visited in order. An error if there is
+    /// too little memory.
     pub(crate) fn transposed(&self) -> Result<Csr> {
         with_weights!(self.weights(), values => self.transposed_with(values))
     }
@@ -169,7 +169,7 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// As [`Graph::from_csr`], though a part of a graph is one.
+    /// As [`Graph::from_csr`], or if there is too little memory.
     pub fn largest_component(self) -> Result<Graph> {
         let components = weakly_connected_components(&self)?;
         if components.count <= 1 {

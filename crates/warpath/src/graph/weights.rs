@@ -85,7 +85,7 @@ pub trait Weight: sealed::Sealed + Pod + PartialOrd + Debug + Display + Default 
     fn to_f64(self) -> f64;
     /// Wraps arrays of this type.
     fn into_weights(values: Vec<Self>) -> Weights;
-    /// The array of this type in `weights`, if that is what it holds.
+    /// The array in `weights`, if it has this type.
     fn of(weights: &Weights) -> Option<&[Self]>;
 }
 
@@ -204,11 +204,11 @@ impl Weights {
 pub trait DistanceValue: sealed::Sealed + Pod + PartialOrd + Debug + Display + Send + Sync {
     /// The distance of a source.
     const ZERO: Self;
-    /// The mark of a vertex that was not reached.
+    /// The mark of an unreached vertex.
     const UNREACHABLE: Self;
-    /// Sums of floats below this are distances, whatever rounding does.
+    /// Sums of floats below this are distances in spite of rounding.
     const LIMIT: f64;
-    /// An unsigned integer of the same size that orders as the distances do; what atomics work on.
+    /// An unsigned integer of the same size and order as the distances, for atomics.
     type Key: DistanceKey;
     /// The key of this distance; order-preserving.
     fn key(self) -> Self::Key;
@@ -224,9 +224,9 @@ pub trait DistanceValue: sealed::Sealed + Pod + PartialOrd + Debug + Display + S
     fn to_f64(self) -> f64;
     /// Wraps an array of this type.
     fn into_distances(values: Vec<Self>) -> Distances;
-    /// The array of this type in `distances`, if that is what it holds.
+    /// The array in `distances`, if it has this type.
     fn of(distances: &Distances) -> Option<&Vec<Self>>;
-    /// The array of this type taken out of `distances`, if that is what it holds.
+    /// The array taken out of `distances`, if it has this type.
     fn into_vec(distances: Distances) -> Option<Vec<Self>>;
 }
 
@@ -488,7 +488,8 @@ pub trait Lane: Copy + Send + Sync + 'static {
     const NAME: &'static str;
     /// `distance + weight`, rounded for floats. Integers saturate at `UNREACHABLE` instead of wrapping, so that an
     /// overflowing relaxation never wins; the solver finds out afterwards whether that can have mattered
-    /// (see `solver::narrow_suffices`). `distance` must not be `UNREACHABLE` where weights can be negative.
+    /// (see `narrow_suffices` in `solver/sssp/work.rs`). `distance` must not be `UNREACHABLE` where weights can be
+    /// negative.
     fn extend(distance: Self::Distance, weight: Self::Weight) -> Self::Distance;
 }
 

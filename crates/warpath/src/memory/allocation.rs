@@ -1,9 +1,9 @@
-//! Large arrays that say so when there is no memory for them, instead of ending the process.
+//! Large arrays that return an error when memory runs out, instead of ending the process.
 //!
 //! The standard collections abort where an allocation fails, and under a limit on addresses (`ulimit -v`), on a machine
 //! that promises no more memory than it has, or where sizes come out of a file, that happens. So every array whose
-//! length grows with vertices, arcs, edges or cells of a matrix is taken here first and filled afterwards. Each function
-//! costs what the plain way costs: zeros come from the system where it has them at hand.
+//! length grows with vertices, arcs, edges or cells of a matrix is taken here first and filled afterwards. Each
+//! function costs what the plain way costs: zeros come from the system where it has them at hand.
 
 use std::collections::BinaryHeap;
 
@@ -21,26 +21,26 @@ pub(crate) fn refused(what: impl Into<String>, needed: u64) -> Error {
     Error::OutOfMemory { what: what.into(), needed, available }
 }
 
-/// Bytes of so many values; saturates.
+/// The bytes of `length` values; saturates.
 pub(crate) fn bytes_of<T>(length: usize) -> u64 {
     (length as u64).saturating_mul(size_of::<T>() as u64)
 }
 
-/// An empty array with room for so many values.
+/// An empty array with room for `length` values.
 pub(crate) fn with_capacity<T>(what: &str, length: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     values.try_reserve_exact(length).map_err(|_| refused(what, bytes_of::<T>(length)))?;
     Ok(values)
 }
 
-/// An array of so many equal values.
+/// An array of `length` equal values.
 pub(crate) fn filled<T: Clone>(what: &str, length: usize, value: T) -> Result<Vec<T>> {
     let mut values = with_capacity(what, length)?;
     values.resize(length, value);
     Ok(values)
 }
 
-/// Makes an array so long, with this value where it is new.
+/// Changes the length of an array; new elements get this value.
 pub(crate) fn resize<T: Clone>(what: &str, values: &mut Vec<T>, length: usize, value: T) -> Result<()> {
     let more = length.saturating_sub(values.len());
     values.try_reserve_exact(more).map_err(|_| refused(what, bytes_of::<T>(length)))?;
@@ -48,14 +48,14 @@ pub(crate) fn resize<T: Clone>(what: &str, values: &mut Vec<T>, length: usize, v
     Ok(())
 }
 
-/// Makes room for so many more values in an array whose length can't be known, and for as many again as there are. Costs
-/// a comparison where the room is there.
+/// Makes room for `more` values in an array of unknown final length; if it grows, its room at least doubles. Costs one
+/// comparison if there is room already.
 #[inline]
 pub(crate) fn grow<T>(what: &str, values: &mut Vec<T>, more: usize) -> Result<()> {
     values.try_reserve(more).map_err(|_| refused(what, bytes_of::<T>(values.len().saturating_add(more))))
 }
 
-/// An array of so many zeros, on pages that the system zeroes when they are first touched.
+/// An array of `length` zeros, on pages that the system zeroes when they are first touched.
 pub(crate) fn zeroed<T: Zeroable>(what: &str, length: usize) -> Result<Vec<T>> {
     bytemuck::allocation::try_zeroed_vec(length).map_err(|()| refused(what, bytes_of::<T>(length)))
 }
@@ -67,20 +67,20 @@ pub(crate) fn copied<T: Copy>(what: &str, values: &[T]) -> Result<Vec<T>> {
     Ok(array)
 }
 
-/// Makes room in a heap for so many more values. Costs a comparison where the room is there.
+/// Makes room in a heap for `more` values. Costs one comparison if there is room already.
 #[inline]
 pub(crate) fn reserve<T: Ord>(what: &str, heap: &mut BinaryHeap<T>, more: usize) -> Result<()> {
     heap.try_reserve(more).map_err(|_| refused(what, bytes_of::<T>(heap.len().saturating_add(more))))
 }
 
-/// What an iterator of known length yields.
+/// Collects an iterator of known length.
 pub(crate) fn listed<T>(what: &str, values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
     let mut array = with_capacity(what, values.len())?;
     array.extend(values);
     Ok(array)
 }
 
-/// What a parallel iterator of known length yields.
+/// Collects a parallel iterator of known length.
 pub(crate) fn collected<T: Send>(what: &str, values: impl IndexedParallelIterator<Item = T>) -> Result<Vec<T>> {
     let mut array = with_capacity(what, values.len())?;
     values.collect_into_vec(&mut array);

@@ -1,9 +1,9 @@
-//! Bytes that come from somewhere that may never end: they grow under a limit.
+//! Bytes from a source that may never end: they grow under a limit.
 
 use super::allocation::refused;
 use crate::{Error, Result};
 
-/// Bytes that grow, with what else is held meanwhile, to a limit and no further.
+/// Bytes that grow up to a limit, which also covers the memory held beside them.
 ///
 /// Growing may copy, so the old room and the new one count at once.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(crate) struct GrowingBytes {
     /// What the bytes are, for messages.
     what: String,
     limit: u64,
-    /// What is held beside the bytes.
+    /// How much memory is held beside the bytes.
     beside: u64,
 }
 
@@ -22,7 +22,7 @@ impl GrowingBytes {
         GrowingBytes { bytes: Vec::new(), what: what.into(), limit, beside: 0 }
     }
 
-    /// Says what is held beside the bytes from now on.
+    /// Sets how much memory is held beside the bytes from now on.
     ///
     /// # Errors
     ///
@@ -32,7 +32,7 @@ impl GrowingBytes {
         self.check(self.bytes.capacity() as u64)
     }
 
-    /// Makes room for so many more bytes.
+    /// Makes room for `more` bytes.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl GrowingBytes {
         self.bytes.try_reserve_exact(new - length).map_err(|_| self.refused(more))
     }
 
-    /// The error where so many more bytes, or what is held beside them, are not to be had.
+    /// The error for `more` bytes, or memory beside the bytes, that can't be had.
     pub(crate) fn refused(&self, more: usize) -> Error {
         let needed = [self.bytes.capacity(), self.bytes.len(), more]
             .into_iter()

@@ -3,8 +3,8 @@
 //!
 //! A batch system, a container or a service manager puts a process into a *control group* of Linux, and those form a
 //! tree. Every group on the way from the process to the root may have a limit, and the kernel kills when any of them is
-//! exceeded. What a group has in use counts pages of files that it has read (`inactive_file` and `active_file`). They go
-//! when memory is asked for, so they are available. Both versions of the interface are read, since
+//! exceeded. What a group has in use counts pages of files that it has read (`inactive_file` and `active_file`). They
+//! go when memory is asked for, so they are available. Both versions of the interface are read, since
 //! machines have the one, the other, or both at once. The limits of the process, as `ulimit -v` sets them, count
 //! addresses instead of pages.
 //!
@@ -22,7 +22,7 @@ pub fn available_memory() -> u64 {
         return 256 << 20;
     }
     if cfg!(miri) {
-        // What tells of the machine can't be interpreted.
+        // Miri can't query the machine.
         return 1 << 30;
     }
     let mut system = sysinfo::System::new();
@@ -31,12 +31,12 @@ pub fn available_memory() -> u64 {
     left_by_limits(Path::new("/")).map_or(machine, |limit| limit.min(machine))
 }
 
-/// What control groups and the limits of the process leave; `None` where there are none.
+/// The memory that control groups and the limits of the process leave; `None` without limits.
 fn left_by_limits(root: &Path) -> Option<u64> {
     left_by_groups(root).into_iter().chain(left_by_process(root)).min()
 }
 
-/// What the limits on the addresses and the data of the process leave.
+/// The memory that the limits on the process's addresses and data leave.
 fn left_by_process(root: &Path) -> Option<u64> {
     let limits = read(&root.join("proc/self/limits"))?;
     let status = read(&root.join("proc/self/status"))?;
@@ -49,7 +49,7 @@ fn left_by_process(root: &Path) -> Option<u64> {
     [left("Max address space", "VmSize:"), left("Max data size", "VmData:")].into_iter().flatten().min()
 }
 
-/// What the control groups leave that the process is in, and those above them.
+/// The memory that the control groups of the process, and the groups above them, leave.
 fn left_by_groups(root: &Path) -> Option<u64> {
     let groups = read(&root.join("proc/self/cgroup"))?;
     let mounts = read(&root.join("proc/self/mountinfo"))?;
@@ -108,8 +108,8 @@ impl Mount {
         let below = Path::new(group).strip_prefix(&self.top).unwrap_or(Path::new(""));
         let below =
             if below.components().all(|part| matches!(part, Component::Normal(_))) { below } else { Path::new("") };
-        // In the first version a group tells the least limit of all above it. Where there is none, nobody else is asked:
-        // each answer takes the system a while.
+        // In the first version a group tells the least limit of all above it. Where there is none, nobody else is
+        // asked: each answer takes the system a while.
         if self.version == Version::One && hierarchical_limit(&point.join(below)).is_some_and(|limit| limit > BEYOND) {
             return None;
         }

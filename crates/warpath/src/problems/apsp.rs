@@ -35,37 +35,40 @@ impl Apsp {
         Self::default()
     }
 
-    /// Only from these: row `i` belongs to the `i`-th of them, in the order given, repeats included.
+    /// Only from these sources: row `i` belongs to the `i`-th source, in the order given, repeats included.
     pub fn from(mut self, sources: impl VertexSet) -> Self {
         self.sources = Some(sources.into_vertices());
         self
     }
 
-    /// Only to these: column `j` belongs to the `j`-th of them, in the order given, repeats included.
+    /// Only to these targets: column `j` belongs to the `j`-th target, in the order given, repeats included.
     pub fn to(mut self, targets: impl VertexSet) -> Self {
         self.targets = Some(targets.into_vertices());
         self
     }
 
-    /// Solve by this algorithm instead of the one predicted fastest: a name that [`cpu::algorithms`](crate::cpu::algorithms)
-    /// or [`cuda::algorithms`](crate::cuda::algorithms) has, with parameters as in `batched:rows=1024`.
+    /// Solve by this algorithm instead of the algorithm predicted fastest: a name from
+    /// [`cpu::algorithms`](crate::cpu::algorithms) or [`cuda::algorithms`](crate::cuda::algorithms), with parameters as
+    /// in `batched:rows=1024`.
     pub fn algorithm(mut self, algorithm: impl Into<String>) -> Self {
         self.algorithm = Some(algorithm.into());
         self
     }
 
-    /// Check the certificate of every row as it is made, before anything is done with it: O(V + E) a row. This is how
-    /// rows that are not kept get verified. A matrix can also be verified afterwards.
+    /// Check the certificate of every row as soon as it is computed, before anything uses it: O(V + E) a row. Rows that
+    /// are not kept can only be verified this way. A matrix can also be verified afterwards.
     pub fn verified(mut self) -> Self {
         self.verified = true;
         self
     }
 
-    /// Also find the first vertex after each source on the way to every vertex:
-    /// [`DistanceMatrix::found_successors`](super::DistanceMatrix::found_successors) has them. They are derived from final
-    /// distances, which is much less than the work on these: on the GPU if that has a matrix of integers in one piece and
-    /// room for successors beside it, else on the host, as for rows that searches made and for a matrix in strips. Floats
-    /// that a Floyd-Warshall matrix has added up take a search for each row. Rows that go into a sink have none.
+    /// Also find the first vertex after each source on the path to every vertex;
+    /// [`DistanceMatrix::found_successors`](super::DistanceMatrix::found_successors) returns them.
+    ///
+    /// Successors are derived from final distances, with much less work than the distances take. The GPU derives them
+    /// if it holds an integer matrix in one piece and has room for successors beside it; otherwise the host does, for
+    /// example for rows computed by searches and for a matrix in strips. A Floyd-Warshall matrix of floats takes a
+    /// search for each row. Rows that go into a sink have no successors.
     ///
     /// ```
     /// use warpath::{Apsp, Graph, Solver};
@@ -89,7 +92,7 @@ impl Apsp {
 pub struct ApspIntoSink<'s> {
     pub(crate) request: Apsp,
     pub(crate) sink: &'s mut dyn RowSink,
-    /// Whether the sink has rows.
+    /// Whether the sink has received rows.
     pub(crate) begun: bool,
 }
 

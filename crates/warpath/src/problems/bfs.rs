@@ -3,7 +3,7 @@
 use super::VertexSet;
 use crate::graph::VertexId;
 
-/// The distance, in edges, of a vertex that was not reached, where a plain number stands for it.
+/// The number that stands for the distance of an unreached vertex in an array of distances in edges.
 pub const UNREACHED: u32 = u32::MAX;
 
 /// A breadth-first search: the least number of edges from the nearest source to every vertex, weights ignored.
@@ -31,8 +31,8 @@ impl Bfs {
         Bfs { sources: sources.into_vertices(), ..Default::default() }
     }
 
-    /// Stop when all targets are settled; vertices farther than the farthest of them are not reported. If one can't
-    /// be reached, everything is.
+    /// Stop when all targets are settled; vertices farther than the farthest target are not reported. If a target can't
+    /// be reached, all reachable vertices are reported.
     pub fn to(mut self, targets: impl VertexSet) -> Self {
         self.targets = targets.into_vertices();
         self
@@ -50,15 +50,15 @@ impl Bfs {
         self
     }
 
-    /// Count the shortest paths to each vertex, parallel arcs that the graph has kept counting apart.
+    /// Count the shortest paths to each vertex. Parallel arcs that the graph has kept count as different paths.
     pub fn count_paths(mut self) -> Self {
         self.count_paths = true;
         self
     }
 
-    /// Solve by this algorithm instead of the one predicted fastest: a name that [`cpu::algorithms`](crate::cpu::algorithms)
-    /// or [`cuda::algorithms`](crate::cuda::algorithms) has, with
-    /// parameters as in `direction-optimizing:alpha=14`.
+    /// Solve by this algorithm instead of the algorithm predicted fastest: a name from
+    /// [`cpu::algorithms`](crate::cpu::algorithms) or [`cuda::algorithms`](crate::cuda::algorithms), with parameters as
+    /// in `direction-optimizing:alpha=14`.
     pub fn algorithm(mut self, algorithm: impl Into<String>) -> Self {
         self.algorithm = Some(algorithm.into());
         self

@@ -1,4 +1,4 @@
-//! A matrix of bits, row by row, in cache lines.
+//! A matrix of bits, stored row by row in cache lines.
 //!
 //! Rows start on a cache line and are padded with zeros to whole ones, so that algorithms can work on 512 bits at a
 //! time. Within a row, column `j` is bit `j % 64` of word `j / 64`.
@@ -69,7 +69,7 @@ impl BitMatrix {
     /// If there is no memory for it.
     pub fn new(rows: usize, columns: usize) -> Result<Self> {
         let lines_per_row = columns.div_ceil(Line::BITS);
-        // In parallel because the first touch of a page is what takes time.
+        // In parallel because touching each page for the first time takes most of the time.
         let lines = (0..rows.saturating_mul(lines_per_row)).into_par_iter().with_min_len(1 << 14);
         let lines = memory::collected("the matrix of bits", lines.map(|_| Line::ZERO))?;
         Ok(BitMatrix { rows, columns, lines_per_row, lines })

@@ -1,9 +1,13 @@
-//! The certificate of a search: what `verify` checks in O(V + E), knowing nothing of how the result was made.
+//! The certificate of a search, which `verify` checks in O(V + E) without knowing how the result was made.
 //!
-//! Sources are at 0, or nearer where negative weights lead there from other sources; no arc can be relaxed; every reached
-//! vertex can be reached from a source at 0 through tight arcs (so its distance is the length of a walk); predecessors, if
-//! there are any, are tails of tight arcs and form a tree. With a bound (a cutoff, or the distance of the farthest target) this holds for the vertices within it, and every arc
-//! that leaves them arrives beyond it. Equal means equal, bit by bit, except where float weights are negative: see
+//! - Sources are at 0, or nearer where negative weights lead there from other sources.
+//! - No arc can be relaxed.
+//! - Every reached vertex can be reached from a source at 0 through tight arcs, so its distance is the length of a
+//!   walk.
+//! - Predecessors, if there are any, are tails of tight arcs and form a tree.
+//!
+//! With a bound (a cutoff, or the distance of the farthest target) this holds for the vertices within it, and every arc
+//! that leaves them arrives beyond it. Distances are compared bit by bit, except where float weights are negative: see
 //! `problems/slack.rs`.
 
 use rayon::prelude::*;
@@ -12,7 +16,7 @@ use super::{Slack, starts};
 use crate::graph::{Adjacency, DistanceValue, Lane, NO_VERTEX, VertexId};
 use crate::{Error, Result, memory};
 
-/// Checks distances and, if given, predecessors. `bound` is `UNREACHABLE` where everything reachable is reported.
+/// Checks distances and, if given, predecessors. `bound` is `UNREACHABLE` if the result covers all reachable vertices.
 pub(crate) fn verify_search<L: Lane>(
     graph: Adjacency<'_, L::Weight>,
     sources: &[VertexId],
@@ -43,7 +47,8 @@ pub(crate) fn verify_search<L: Lane>(
         }
         graph.edges(u).find_map(|(v, weight)| {
             let (through, to) = (L::extend(from, weight), distances[v as usize]);
-            // Past the range of the lane, `through` is `UNREACHABLE`: beyond any bound, but no proof without one.
+            // A sum past the range of the lane is `UNREACHABLE`: beyond any bound, but without a bound it proves
+            // nothing.
             let allowed = if to == unreachable { bound < through } else { !slack.is_shorter(through, to) };
             (!allowed).then(|| format!("the arc from {u} to {v} can be relaxed: {from} + {weight} < {to}"))
         })
@@ -58,7 +63,7 @@ pub(crate) fn verify_search<L: Lane>(
     }
 }
 
-/// Every vertex with a distance is reached from a source through tight arcs.
+/// Checks that every vertex with a distance is reached from a source through tight arcs.
 fn reach_through_tight_arcs<L: Lane>(
     graph: Adjacency<'_, L::Weight>,
     sources: &[VertexId],
@@ -85,7 +90,8 @@ fn reach_through_tight_arcs<L: Lane>(
     }
 }
 
-/// Every reached vertex but the sources has a tight predecessor, and following predecessors ends at a source.
+/// Checks that every reached vertex except the sources has a tight predecessor, and that following predecessors ends
+/// at a source.
 fn verify_tree<L: Lane>(
     graph: Adjacency<'_, L::Weight>,
     sources: &[VertexId],
@@ -137,9 +143,9 @@ mod tests {
     use crate::graph::{Distances, NO_VERTEX};
     use crate::{Graph, ShortestPathTree, Solver, Sssp};
 
-    /// A right result, changed by hand, and the graph.
+    /// Verifies a right result after `change` has spoiled it.
     fn planted(change: impl FnOnce(&mut Vec<u32>, &mut Vec<u32>)) -> crate::Result<()> {
-        // 2 and 3 are joined by edges of weight 0; 5 is not reachable.
+        // Edges of weight 0 join 2 and 3; 5 is not reachable.
         let edges = [(0, 1, 4_u32), (1, 2, 3), (0, 2, 9), (2, 3, 0), (3, 2, 0), (3, 4, 1), (5, 0, 1)];
         let graph = Graph::from_edges(edges).unwrap();
         let mut tree: ShortestPathTree =
@@ -151,7 +157,7 @@ mod tests {
         tree.verify(&graph)
     }
 
-    /// Of three sources one is nearer from another: it has a predecessor, and is no start.
+    /// Source 1 is nearer from source 0, so it has a predecessor and is no start.
     #[test]
     fn a_source_may_be_nearer_from_another() {
         let edges = [(0, 1, -4_i32), (1, 2, 3), (3, 0, 7), (1, 4, 1), (2, 4, -9)];
@@ -187,7 +193,7 @@ mod tests {
         assert!(planted(|distances, _| distances[5] = 3).is_err(), "reached, though nothing leads there");
         assert!(planted(|_, predecessors| predecessors[5] = 4).is_err(), "a predecessor without a distance");
         let shrunk = planted(|distances, predecessors| {
-            // A circle of weight 0 that claims to be nearer than it is, each explaining the other.
+            // A cycle of weight 0 that claims to be nearer than it is: each vertex explains the other's distance.
             (distances[2], distances[3], distances[4]) = (1, 1, 2);
             (predecessors[2], predecessors[3]) = (3, 2);
         });

@@ -1,8 +1,8 @@
-//! Transitive closure: who reaches whom. The requests, and their results.
+//! Transitive closure: which vertices reach which. The requests and their results.
 //!
-//! Vertices of one strongly connected component reach the same vertices, so that a result can be *condensed*: the
-//! component of each vertex, and a matrix of bits between components, which is far smaller than one between vertices
-//! if there are large components. [`Reachability::to_matrix`] expands it.
+//! Vertices of one strongly connected component reach the same vertices. So a result can be *condensed*: the component
+//! of each vertex, and a matrix of bits between components. With large components, this matrix is far smaller than a
+//! matrix between vertices. [`Reachability::to_matrix`] expands it.
 
 use std::io::{self, Write};
 
@@ -15,10 +15,10 @@ use crate::graph::{Graph, VertexId};
 use crate::tables::{csv_field, npy_header};
 use crate::{Error, Result, memory};
 
-/// What a lack of memory for numbers of reachable vertices is about.
+/// Names the counts in errors about a lack of memory.
 const COUNTS: &str = "the number of vertices that each vertex reaches";
 
-/// A transitive closure: for every vertex, the vertices that paths lead to, weights ignored.
+/// A transitive closure: for every vertex, the vertices that it reaches by paths, weights ignored.
 ///
 /// ```
 /// use warpath::{Closure, Graph, Solver};
@@ -36,7 +36,7 @@ pub struct Closure {
 }
 
 impl Closure {
-    /// Every vertex reaches itself, and whatever a path leads to.
+    /// Every vertex reaches itself, and every vertex that a path leads to.
     pub fn new() -> Self {
         Self::default()
     }
@@ -47,17 +47,17 @@ impl Closure {
         self
     }
 
-    /// Solve by this algorithm instead of the one predicted fastest: a name that [`cpu::algorithms`](crate::cpu::algorithms)
-    /// or [`cuda::algorithms`](crate::cuda::algorithms) has.
+    /// Solve by this algorithm instead of the algorithm predicted fastest: a name from
+    /// [`cpu::algorithms`](crate::cpu::algorithms) or [`cuda::algorithms`](crate::cuda::algorithms).
     pub fn algorithm(mut self, algorithm: impl Into<String>) -> Self {
         self.algorithm = Some(algorithm.into());
         self
     }
 
-    /// Ask only how many vertices each vertex reaches. By `condensation` on the CPU, which is what is chosen there, that
-    /// takes memory for the vertices and the arcs, not for the pairs, and works on graphs of any size. By `warshall` and
-    /// `bit-warshall`, and on a GPU, a matrix is made and counted, between all vertices or (`condensation`) between
-    /// components: it has to fit.
+    /// Ask only how many vertices each vertex reaches. On the CPU the default is `condensation`, which takes memory for
+    /// vertices and arcs, not for pairs, and works on graphs of any size. The algorithms `warshall` and `bit-warshall`,
+    /// and all on a GPU, build a matrix and count its bits. The matrix is between all vertices or (`condensation`)
+    /// between components, and has to fit into memory.
     pub fn counts_only(self) -> ClosureCounts {
         ClosureCounts { closure: self }
     }
@@ -69,7 +69,7 @@ pub struct ClosureCounts {
     pub(crate) closure: Closure,
 }
 
-/// Who reaches whom.
+/// Which vertices reach which.
 #[derive(Debug, Clone)]
 pub struct Reachability {
     pub(crate) vertices: usize,
@@ -123,7 +123,7 @@ impl Reachability {
     ///
     /// # Errors
     ///
-    /// If there is no memory for them.
+    /// If there is no memory for the counts.
     pub fn reachable_counts(&self) -> Result<Vec<u64>> {
         match &self.bits {
             ReachabilityBits::Matrix(bits) => {
@@ -136,8 +136,8 @@ impl Reachability {
         }
     }
 
-    /// How many ordered pairs of vertices there are of which the first reaches the second. Always exact: there are
-    /// fewer than 2^32 vertices.
+    /// The number of ordered pairs of vertices in which the first reaches the second. Always exact: there are fewer
+    /// than 2^32 vertices.
     pub fn reachable_pairs(&self) -> u64 {
         match &self.bits {
             ReachabilityBits::Matrix(bits) => (0..self.vertices).into_par_iter().map(|u| bits.count(u)).sum(),
@@ -147,7 +147,7 @@ impl Reachability {
         }
     }
 
-    /// The strongly connected components with the bits between them; `None` if the algorithm found the bits between
+    /// The strongly connected components and the bits between them; `None` if the algorithm made a matrix between
     /// vertices.
     pub fn condensed(&self) -> Option<&CondensedBits> {
         match &self.bits {
@@ -177,7 +177,7 @@ impl Reachability {
         };
         let mut matrix = BitMatrix::new(self.vertices, self.vertices)?;
         let lines_per_row = matrix.lines_per_row();
-        // The first vertex of each component expands its row; the others copy that.
+        // The row of the first vertex of each component is expanded; the other vertices copy that row.
         let mut representative =
             memory::filled("the first vertices of components", condensed.sizes.len(), VertexId::MAX)?;
         for (v, &component) in condensed.component.iter().enumerate().rev() {
@@ -201,7 +201,7 @@ impl Reachability {
         Ok(matrix)
     }
 
-    /// Sets the bits of what `from` reaches.
+    /// Writes the bits of the vertices that `from` reaches into `row`.
     fn expand_row(&self, from: VertexId, row: &mut [Line]) {
         match &self.bits {
             ReachabilityBits::Matrix(bits) => row.copy_from_slice(bits.lines(from as usize)),
@@ -232,13 +232,13 @@ impl Reachability {
         }
     }
 
-    /// Checks this result against the graph, whatever made it: the vertices said to reach each other really do, in both
-    /// directions; leaving them together, no cycle remains; and of such an acyclic graph, every row is itself and the
-    /// union of its successors' rows, which has one solution, bit for bit.
+    /// Checks this result against the graph, without knowing how it was made. The vertices of each component do reach
+    /// each other; once each component is contracted to one vertex, no cycle remains; and in that acyclic graph, the
+    /// row of a vertex is the vertex itself and the union of its successors' rows, which has one solution, bit for bit.
     ///
-    /// O(V + E) for the first two, and V + E_C line operations for each 512 columns, where E_C are the arcs between
-    /// components; a matrix between vertices is compared whole. Takes the memory of the graph's transpose, and 64 bytes
-    /// a component and thread.
+    /// The first two checks take O(V + E), the third V + E_C line operations for each 512 columns, where E_C is the
+    /// number of arcs between components; a matrix between vertices is compared whole. Takes the memory of the graph's
+    /// transpose, and 64 bytes for each component and thread.
     ///
     /// # Errors
     ///
@@ -343,13 +343,13 @@ impl ReachableCounts {
         &self.counts
     }
 
-    /// How many ordered pairs of vertices there are of which the first reaches the second.
+    /// The number of ordered pairs of vertices in which the first reaches the second.
     pub fn reachable_pairs(&self) -> u64 {
         self.counts.par_iter().sum()
     }
 
-    /// Checks these counts against the graph by counting again, the simplest way, through strongly connected components
-    /// checked as in [`Reachability::verify`]. (V + E_C) * V / 512 line operations.
+    /// Checks these counts against the graph by counting again, in the simplest way, through strongly connected
+    /// components that are certified as in [`Reachability::verify`]. Takes (V + E_C) * V / 512 line operations.
     ///
     /// # Errors
     ///
@@ -358,7 +358,7 @@ impl ReachableCounts {
         verify_counts(&self.counts, self.irreflexive, graph)
     }
 
-    /// Writes CSV, `vertex,reachable` by the vertices' names, in the graph's order of vertices.
+    /// Writes the counts as CSV, `vertex,reachable` by the vertices' names, in the graph's order of vertices.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What a closure is in memory: bits between vertices, or between components.
+//! How a closure is stored in memory: as bits between vertices, or between components.
 
 use rayon::prelude::*;
 

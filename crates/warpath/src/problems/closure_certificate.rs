@@ -1,11 +1,13 @@
-//! The certificate of a transitive closure: what `verify` checks, knowing nothing of how the result was made.
+//! The certificate of a transitive closure, which `verify` checks without knowing how the result was made.
 //!
-//! Vertices are taken to be equivalent if the result says that they are in one component; a matrix between vertices
-//! says nothing of components, so they are found anew. Either way it is checked that they are right: from one vertex of
-//! each, all others can be reached without leaving it, forwards and backwards; and when each is one vertex, no cycle
-//! remains (Kahn's algorithm gets through). Of that acyclic graph each row is itself and the union of its
-//! successors' rows. Going through it backwards, 512 columns at a time, gives the one solution, which the result has to
-//! equal bit for bit or, if it has only counts, in number.
+//! A condensed result says which vertices share a component. A matrix between vertices and counts do not, so for them
+//! the components are found anew. Either way two checks prove the components right. From one vertex of each component,
+//! searches that stay inside reach all its others, forwards and backwards. And once each component is contracted to one
+//! vertex, no cycle remains (Kahn's algorithm gets through).
+//!
+//! In that acyclic graph, the row of a vertex is the vertex itself and the union of its successors' rows. Going through
+//! the graph backwards, 512 columns at a time, gives the one solution. The result must equal it bit for bit or, if it
+//! has only counts, in number.
 
 use rayon::prelude::*;
 
@@ -95,7 +97,7 @@ pub(super) fn verify_counts(counts: &[u64], irreflexive: bool, graph: &Graph) ->
     Ok(())
 }
 
-/// Compares every bit. `row_class` and `column_class` have the class that each row and column stands for.
+/// Compares every bit. `row_class` and `column_class` map each row and column to its class.
 fn compare(
     bits: &BitMatrix,
     classes: &Classes,
@@ -107,7 +109,7 @@ fn compare(
         classes.solve_strip(strip, column_class, lines);
         row_class.iter().enumerate().find_map(|(row, &class)| {
             let mut expected = lines[class as usize];
-            // A class without a cycle has one row and one column, the same.
+            // A class without a cycle is one vertex: its row and its column have the same index.
             if irreflexive && !classes.cyclic[class as usize] && row / Line::BITS == strip {
                 expected.clear(row % Line::BITS);
             }
@@ -130,20 +132,20 @@ fn compare(
     }
 }
 
-/// How many threads check at once: each has a line and a count of every class.
+/// How many threads check at once: each holds a line and a count for every class.
 fn checkers(classes: usize) -> Result<usize> {
     let bytes = (size_of::<Line>() + size_of::<u64>()) as u64;
     memory::workers("checking the closure", bytes.saturating_mul(classes as u64))
 }
 
-/// Classes of vertices that are known to be the strongly connected components.
+/// Classes of vertices that have been certified as the strongly connected components.
 struct Classes {
     /// The vertices by class.
     vertices: Vec<VertexId>,
     starts: Vec<usize>,
-    /// Whether a class has a cycle, which may be a loop.
+    /// Whether each class has a cycle; a self-loop counts.
     cyclic: Vec<bool>,
-    /// The other classes that arcs lead to, by class.
+    /// The other classes that arcs of each class lead to.
     successors: Vec<u32>,
     offsets: Vec<usize>,
     /// All classes, each before its successors.
@@ -159,7 +161,7 @@ impl Classes {
         &self.successors[self.offsets[class]..self.offsets[class + 1]]
     }
 
-    /// Checks that `class_of` tells the strongly connected components, and that there are `count`.
+    /// Checks that `class_of` gives the strongly connected components, and that there are `count` of them.
     fn certify(graph: &Graph, class_of: &[u32], count: usize) -> Result<Classes> {
         if class_of.len() != graph.vertices() {
             return fail("the result is for a graph with another number of vertices");
@@ -198,7 +200,7 @@ impl Classes {
         Ok(classes)
     }
 
-    /// From the first vertex of each class, all of it can be reached without leaving it.
+    /// Checks that the first vertex of each class reaches all others of the class without leaving it.
     fn search_within(&self, csr: &Csr, class_of: &[u32]) -> Result<()> {
         let mut reached: Vec<bool> = memory::zeroed("the marks of vertices", class_of.len())?;
         let mut stack = memory::with_capacity("the stack of vertices", class_of.len())?;
@@ -267,7 +269,7 @@ impl Classes {
         Ok(())
     }
 
-    /// Which of 512 columns each class reaches, its own included.
+    /// Computes which of 512 columns each class reaches, including columns of its own.
     fn solve_strip(&self, strip: usize, column_class: &[u32], lines: &mut Vec<Line>) {
         lines.clear();
         lines.resize(self.order.len(), Line::ZERO);
@@ -290,7 +292,8 @@ mod tests {
     use crate::{Closure, Solver};
 
     fn graph() -> Graph {
-        // A chain of 600 vertices into a cycle of three, into a loop; and one vertex apart.
+        // A chain of 600 vertices leads into a cycle of three, which leads into a loop; one vertex with a loop is
+        // apart.
         let chain = (0..600).map(|v| (v, v + 1));
         let rest = [(600, 601), (601, 602), (602, 600), (602, 603), (603, 603), (604, 604)];
         Graph::from_edges(chain.chain(rest)).unwrap()
@@ -347,7 +350,7 @@ mod tests {
                     matrix.set(row, column, !bit);
                 });
             }
-            // Everything in a component of its own, with the right bits in between: not the components.
+            // Every vertex in a component of its own, with the right bits between them: not the true components.
             planted(&|bits| {
                 bits.component = (0..605).collect();
                 bits.sizes = vec![1; 605];

@@ -40,9 +40,9 @@ pub struct DistanceMatrix {
     pub(crate) targets: Option<Vec<VertexId>>,
     pub(crate) columns: usize,
     pub(crate) distances: Distances,
-    /// If they were asked for.
+    /// `None` unless the request asked for them.
     pub(crate) successors: Option<Successors>,
-    /// Whether floats were added up in another order than along the path.
+    /// Whether floats were added in another order than along the path.
     pub(crate) reassociated: bool,
     pub(crate) verified: bool,
     pub(crate) report: Report,
@@ -56,7 +56,7 @@ pub struct Successors {
 }
 
 impl Successors {
-    /// Of a table with so many columns, which are all vertices.
+    /// First hops of a table with `columns` columns, one for each vertex.
     pub(crate) fn new(hops: Vec<VertexId>, columns: usize) -> Self {
         Successors { hops, columns }
     }
@@ -140,7 +140,7 @@ impl DistanceMatrix {
         &self.report
     }
 
-    /// Number of finite distances, their sum and the greatest, in O(rows * columns).
+    /// The number of finite distances, their sum and their maximum, in O(rows * columns).
     pub fn summary(&self) -> ApspSummary {
         let rows: Vec<usize> = (0..self.rows()).collect();
         let mut facts = TableFacts::new(rows.len());
@@ -148,8 +148,8 @@ impl DistanceMatrix {
         ApspSummary { facts, verified: self.verified, report: self.report.clone() }
     }
 
-    /// How many pairs have a distance, the zero diagonal included. O(rows * columns), as is every such fact; see
-    /// [`DistanceMatrix::summary`].
+    /// How many pairs have a distance, the zero diagonal included. O(rows * columns), as are the sum and the maximum;
+    /// for all three at once see [`DistanceMatrix::summary`].
     pub fn finite_pairs(&self) -> u64 {
         self.summary().finite_pairs()
     }
@@ -164,20 +164,20 @@ impl DistanceMatrix {
         self.summary().max_distance()
     }
 
-    /// Checks every row against the graph by the certificate of a search: the source at 0, no arc relaxable, every
-    /// distance the length of a walk. O(V + E) a row.
+    /// Checks every row against the graph by the certificate of a search: the source is at 0, no arc can be relaxed,
+    /// and every distance is the length of a walk. O(V + E) a row.
     ///
-    /// Floats of a Floyd-Warshall matrix were added up in another order than along the path. For them, equality is up
-    /// to `4 V` units in the last place, of the distances compared, or, where weights are negative, of the greatest
-    /// distance or weight there is.
+    /// Floyd-Warshall adds floats in another order than along the path. For its matrices, distances count as equal
+    /// within `4 V` units in the last place of the distances compared or, where weights are negative, of the greatest
+    /// distance or weight in the table and graph.
     ///
-    /// Where not every vertex is a column, a row says too little to be checked by itself: each is completed by a
-    /// search, which is checked by the certificate, and then compared. Successors, if there are any, are compared with
-    /// those derived from the distances.
+    /// If some vertices have no column, a row alone says too little. For each row, a search then finds the complete
+    /// row; the certificate verifies the search, and the row is compared with it. Successors, if there are any, are
+    /// compared with the successors derived from the distances.
     ///
     /// # Errors
     ///
-    /// [`Error::NotVerified`] with something found wrong.
+    /// [`Error::NotVerified`] with a fault found.
     pub fn verify(&self, graph: &Graph) -> Result<()> {
         let fits = self.distances.len() == self.rows() * self.columns
             && self.columns == self.targets.as_ref().map_or(graph.vertices(), Vec::len)
@@ -198,9 +198,11 @@ impl DistanceMatrix {
         }
     }
 
-    /// The path from the `i`-th source to a vertex: the one that a search from that source gives, whatever algorithm
-    /// made the matrix. `None` where there is none. O(V + E) if every vertex is a column and distances were added up
-    /// along paths, else one search. O(length) if the matrix has all pairs with their successors and no weight is 0 or less.
+    /// The path from the `i`-th source to a vertex; `None` if there is none. It is the path that a search from that
+    /// source gives, whatever algorithm made the matrix.
+    ///
+    /// O(V + E) if every vertex is a column and distances were added along paths, otherwise one search. O(length) if
+    /// the matrix has all pairs with successors, distances were added along paths, and all weights are above 0.
     ///
     /// # Errors
     ///
@@ -227,11 +229,13 @@ impl DistanceMatrix {
         })
     }
 
-    /// The path from successor to successor; `None` if that may be another one than a search gives, or none.
+    /// The path from successor to successor; the outer `None` if this path may differ from the path that a search
+    /// gives.
     ///
-    /// With weights above 0 it is the same: let `s` follow the source `i` on the path to `j`. An arc that is tight on a way
-    /// from `s` to `j` is tight from `i`, too, and the last arc of the path, whose tail is the least of all, is among them:
-    /// so `s` has the same predecessor of `j`, and so on.
+    /// With weights above 0 the paths agree. Let `s` follow the source `i` on the path to `j`. An arc that is tight on
+    /// a path from `s` to `j` is tight from `i`, too. The last arc of the path from `i`, whose tail is the least of
+    /// all, is among them, so `j` has the same predecessor in the tree of `s`; the same holds for the vertices before
+    /// `j`.
     fn walk(&self, graph: &Graph, i: usize, to: VertexId) -> Result<Option<Option<Path>>> {
         let all_pairs = self.targets.is_none() && (0..graph.vertices() as VertexId).eq(self.sources.iter().copied());
         let Some(successors) = &self.successors else { return Ok(None) };
@@ -251,8 +255,9 @@ impl DistanceMatrix {
         Ok(Some(Some(Path::new(vertices, length))))
     }
 
-    /// The first hop of every path, for every vertex as a target: those of the paths that searches give, whatever
-    /// algorithm made the matrix. For each row the cost of [`DistanceMatrix::path`], unless they were asked for with it.
+    /// The first hop of the path to every vertex, for each row. The paths are those that searches give, whatever
+    /// algorithm made the matrix. Each row costs as much as a [`DistanceMatrix::path`], unless the request asked for
+    /// successors.
     ///
     /// # Errors
     ///
@@ -277,7 +282,7 @@ impl DistanceMatrix {
         Ok(Successors { hops, columns })
     }
 
-    /// The complete row of the `i`-th source, added up along paths, and its tree of predecessors.
+    /// The complete row of the `i`-th source, with distances added along paths, and its tree of predecessors.
     fn predecessors<L: Lane>(
         &self,
         graph: &Graph,
@@ -300,17 +305,17 @@ fn wrong_lane() -> Error {
     Error::NotVerified("the distances have a type or a number that this graph does not give".into())
 }
 
-/// How far apart two lengths may be that are the same but for the order in which they were added up.
+/// How far apart two lengths may be that differ only in the order of addition.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tolerance {
     /// Relative to the lengths compared.
     relative: f64,
-    /// On top of that.
+    /// Added to the relative part.
     absolute: f64,
 }
 
 impl Tolerance {
-    /// For these distances; none unless they are floats that were `reassociated`.
+    /// The tolerance for these distances; zero unless they are floats that were `reassociated`.
     pub(crate) fn new<L: Lane>(graph: &Graph, values: &[L::Distance], reassociated: bool) -> Self {
         let unit = match L::Distance::into_distances(Vec::new()) {
             Distances::F32(_) => f64::from(f32::EPSILON),
@@ -379,7 +384,7 @@ pub(crate) fn verify_rows<L: Lane>(
     })
 }
 
-/// The certificate of a search with a tolerance for how sums of floats were rounded.
+/// Checks the certificate of a search with a tolerance for the rounding of float sums.
 fn verify_within<L: Lane>(
     graph: Adjacency<'_, L::Weight>,
     source: VertexId,
@@ -417,8 +422,8 @@ fn verify_within<L: Lane>(
     }
 }
 
-/// All distances from a source by the plainest search there is: rounds over the vertices that changed, at most as many
-/// as there are vertices.
+/// All distances from a source by the simplest search: rounds over the vertices that changed, at most one round per
+/// vertex.
 fn complete_row<L: Lane>(graph: Adjacency<'_, L::Weight>, source: VertexId) -> Result<Vec<L::Distance>> {
     let mut row = memory::filled("a row of distances", graph.vertices(), L::Distance::UNREACHABLE)?;
     let mut queued: Vec<bool> = memory::zeroed("the marks of vertices", graph.vertices())?;
@@ -445,7 +450,7 @@ fn complete_row<L: Lane>(graph: Adjacency<'_, L::Weight>, source: VertexId) -> R
     Ok(row)
 }
 
-/// The first vertex after the root on the way to each vertex of a tree of predecessors.
+/// The first vertex after the root on the path to each vertex, in a tree of predecessors.
 fn first_hops(predecessors: &[VertexId], hops: &mut [VertexId]) -> Result<()> {
     let mut chain = memory::with_capacity("the chain of predecessors", predecessors.len())?;
     for v in 0..predecessors.len() {
@@ -454,7 +459,7 @@ fn first_hops(predecessors: &[VertexId], hops: &mut [VertexId]) -> Result<()> {
             chain.push(at);
             at = predecessors[at] as usize;
         }
-        // The chain ends at a vertex whose hop is known, or at the root, after which its last vertex is the hop.
+        // The chain ends at a vertex whose hop is known, or at the root; then the chain's last vertex is the hop.
         let hop = match (hops[at], chain.last()) {
             (NO_VERTEX, Some(&last)) => last as VertexId,
             (hop, _) => hop,

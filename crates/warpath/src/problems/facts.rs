@@ -1,6 +1,7 @@
-//! What there is to say of a row of distances in a few words: how many vertices are reached, the greatest distance, the
-//! sum. A search on a GPU takes less time than a careless pass over its distances, so there is one pass, a block that
-//! stays in the nearest cache at a time, in loops that compilers turn into vector instructions.
+//! Summary facts about a row of distances: how many vertices are reached, the greatest distance, the sum.
+//!
+//! A search on a GPU takes less time than a careless pass over its distances. So one pass computes all facts, in blocks
+//! that stay in the nearest cache and loops that compilers vectorize.
 
 use std::fmt;
 
@@ -9,9 +10,9 @@ use crate::graph::{Distance, DistanceValue};
 /// A sum of distances.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DistanceSum {
-    /// Of integers: exact.
+    /// A sum of integers: exact.
     Integer(i128),
-    /// Of floats: rounded at each step.
+    /// A sum of floats: rounded at each step.
     Float(f64),
 }
 
@@ -31,14 +32,14 @@ pub(crate) struct RowFacts {
     pub(crate) reached: u64,
     /// The greatest distance; `None` if nothing was reached.
     pub(crate) greatest: Option<Distance>,
-    /// The sum of all distances: exact for integers, for floats added up in an order that only the length decides.
+    /// The sum of all distances: exact for integers; floats are added in an order that depends on the length alone.
     pub(crate) sum: DistanceSum,
 }
 
-/// How many distances are looked at a time.
+/// Number of distances in a block.
 const BLOCK: usize = 1 << 11;
 
-/// A type of distance of which rows can be summed up.
+/// A distance type whose rows can be summarized.
 pub(crate) trait Facts: DistanceValue {
     /// The facts about a row of fewer than 2^32 distances. O(length).
     fn facts(row: &[Self]) -> RowFacts;
@@ -46,7 +47,7 @@ pub(crate) trait Facts: DistanceValue {
 
 impl Facts for u32 {
     fn facts(row: &[u32]) -> RowFacts {
-        // One more than the greatest: what is not reached is 0 then, without a branch.
+        // `above` is one more than the greatest distance: unreached values wrap to 0 without a branch.
         let (mut reached, mut above, mut sum) = (0, 0, 0);
         for block in row.chunks(BLOCK) {
             reached += count(block);
@@ -65,7 +66,7 @@ impl Facts for u64 {
             reached += count(block);
             above = block.iter().map(|&d| d.wrapping_add(1)).fold(above, u64::max);
             let finite = block.iter().map(|&d| if d == u64::MAX { 0 } else { d });
-            // Of fewer than 2^32 numbers of 32 bits, a sum in 64 bits is exact.
+            // The sum of fewer than 2^32 numbers of 32 bits fits into 64 bits.
             low += finite.clone().map(|d| d & 0xffff_ffff).sum::<u64>();
             high += finite.map(|d| d >> 32).sum::<u64>();
         }
@@ -93,11 +94,12 @@ macro_rules! facts_of_floats {
     ($($float:ty, $bits:ty);*) => {
         $(impl Facts for $float {
             fn facts(row: &[$float]) -> RowFacts {
-                // A sum and a maximum for each place in a vector.
+                // One sum and one maximum per vector lane.
                 const LANES: usize = 8;
                 let (mut greatest, mut sums) = ([<$float>::NEG_INFINITY; LANES], [0.0; LANES]);
                 let mut take = |lane: usize, d: $float| {
-                    // What is not reached has its sign bit set or all bits cleared: compilers make branches of choices.
+                    // Unreached values get a negative sign for the maximum and all bits cleared for the sum: a choice
+                    // would compile to a branch.
                     let unreached = <$bits>::from(d == <$float>::UNREACHABLE);
                     let least = <$float>::from_bits(d.to_bits() | unreached << (<$bits>::BITS - 1));
                     greatest[lane] = if greatest[lane] < least { least } else { greatest[lane] };
@@ -115,7 +117,7 @@ macro_rules! facts_of_floats {
 }
 facts_of_floats!(f32, u32; f64, u64);
 
-/// How many of a block have a distance.
+/// How many entries of a block are distances.
 fn count<D: DistanceValue>(block: &[D]) -> u64 {
     u64::from(block.iter().map(|&distance| u32::from(distance != D::UNREACHABLE)).sum::<u32>())
 }
@@ -129,7 +131,7 @@ mod tests {
     use super::*;
     use crate::testing::Random;
 
-    /// Rows around the length of a block, with the least and the greatest distances of a type.
+    /// Rows of lengths around that of a block, with the least and the greatest distances of a type.
     fn rows<D: DistanceValue>(extremes: &[D]) -> Vec<Vec<D>> {
         let mut random = Random(17);
         let mut pick = |_| extremes[random.below(extremes.len() as u64) as usize];

@@ -1,4 +1,4 @@
-//! What is asked and what is answered: requests, results, paths, certificates.
+//! Requests and results: paths, trees, matrices, and the certificates that verify them.
 //!
 //! Nothing here knows how a problem is solved; engines are in [`cpu`](crate::cpu) and [`cuda`](crate::cuda).
 
@@ -77,7 +77,7 @@ impl Problem {
     }
 }
 
-/// One vertex or several: what requests take as sources and targets.
+/// One vertex or several, as sources or targets of a request.
 pub trait VertexSet {
     /// The vertices.
     fn into_vertices(self) -> Vec<VertexId>;

@@ -6,7 +6,7 @@ use crate::{Error, Result, memory};
 
 impl NegativeCycle {
     /// The cycle through these vertices, in order; the edge from the last to the first closes it. `None` if an edge is
-    /// missing or the exact sum of the least weights is not negative.
+    /// missing or the exact sum is not negative; of parallel edges, the least weight counts.
     pub(crate) fn through(graph: &Graph, vertices: &[VertexId]) -> Option<Self> {
         let successors = vertices.iter().cycle().skip(1);
         let edges: Vec<_> = vertices.iter().copied().zip(successors.copied()).collect();
@@ -15,7 +15,7 @@ impl NegativeCycle {
         (length < 0.0).then_some(NegativeCycle { edges, names, length })
     }
 
-    /// Checks, against the graph alone, that this is a cycle and its exact sum is negative.
+    /// Checks, against the graph alone, that this is a cycle and that the exact sum of its weights is negative.
     ///
     /// # Errors
     ///
@@ -37,7 +37,7 @@ impl NegativeCycle {
 ///
 /// # Errors
 ///
-/// If there is no memory for marks.
+/// If there is no memory for the marks of vertices.
 pub(crate) fn cycles_of_predecessors(predecessors: &[VertexId]) -> Result<Vec<Vec<VertexId>>> {
     const UNSEEN: u32 = u32::MAX;
     let mut seen_from = memory::filled("the marks of vertices", predecessors.len(), UNSEEN)?;
@@ -90,8 +90,8 @@ fn exact_sum(graph: &Graph, edges: &[(VertexId, VertexId)]) -> Option<f64> {
     })
 }
 
-/// A float with the sign of the exact sum, and near it: partial sums are kept as non-overlapping floats (Shewchuk
-/// 1997, "grow-expansion"). Weights are scaled down so that no partial sum overflows.
+/// A float near the exact sum, and with its sign. Partial sums are kept as non-overlapping floats (Shewchuk 1997,
+/// "grow-expansion"). Huge weights are scaled down so that no partial sum overflows.
 fn exact_float_sum(values: impl Iterator<Item = f64>) -> f64 {
     // Scaling by a power of two is exact except for subnormal results, which only weights below 2^-958 have.
     const SCALE: f64 = 1.0 / (1_u64 << 63) as f64;

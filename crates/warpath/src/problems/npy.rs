@@ -1,25 +1,25 @@
-//! Rows straight into a NumPy `.npy` file, which can be continued after a kill.
+//! Writes rows straight into a NumPy `.npy` file, and resumes after a kill.
 //!
-//! The file is a two-dimensional C-order array of `u32`, `u64`, `i64`, `f32` or `f64`, unreachable being the type's
-//! greatest value or infinity; `numpy.load(FILE, mmap_mode="r")` reads it. It grows under the name `FILE.partial` and
-//! gets its own when it is whole.
+//! The file is a two-dimensional C-order array of `u32`, `u64`, `i64`, `f32` or `f64`. The type's greatest value, or
+//! infinity, means unreachable. `numpy.load(FILE, mmap_mode="r")` reads it. The file grows as `FILE.partial` and is
+//! renamed to `FILE` when it is whole.
 //!
-//! Beside it lies `FILE.partial.journal`: a fingerprint of graph, request, row order and type of distance, and then,
-//! for each block of rows written, how many rows there are by then and a checksum of the block. A block is journalled
-//! after it was written, so at most the block in flight is lost in a kill. When a file is continued, the blocks are read
-//! back and compared with their checksums; the first that does not agree, and what follows, is computed again. Nothing
-//! needs to be synchronized on the way for that, not even against a power failure. A journal is read entry by entry and a
-//! block piece by piece, so that whatever they say takes no memory.
+//! Beside it lies `FILE.partial.journal`. It holds a fingerprint of graph, request, row order and distance type; then,
+//! for each block of rows, the number of rows written so far and a checksum of the block. A block enters the journal
+//! after it was written, so a kill loses at most the block in flight. A resumed run reads the blocks back and compares
+//! their checksums; it computes the first block that differs, and all after it, again. So no write needs to be
+//! synchronized on the way, not even against a power failure. The run reads the journal entry by entry and each block
+//! piece by piece, so a damaged journal cannot make it take much memory.
 //!
-//! Only one process at a time writes a table: from before the work until the end, or its own, it holds a lock on
-//! `FILE.partial`, to which journal and state belong. They go before the file gets its name, when that of the partial
-//! file is free for others.
+//! Only one process at a time writes a table: from before the work until the end, or until it dies, it holds a lock on
+//! `FILE.partial`. Journal and state belong to that lock. They are removed before the file gets its final name, which
+//! frees the name of the partial file for others.
 //!
-//! An algorithm that has no row before it has all keeps its own state in `FILE.partial.state`, which goes when the file is
-//! whole.
+//! An algorithm that completes no row before the others keeps its own state in `FILE.partial.state`, which is removed
+//! when the file is whole.
 //!
-//! *Lanes.* Whether 32-bit distances suffice is not always known before the work. If they don't, the table is begun anew
-//! in 64 bits, and the journal says so: continuing such a file goes straight for the wide lane.
+//! *Lanes.* Whether 32-bit distances suffice is not always known before the work. If they don't, the table is begun
+//! anew in 64 bits, and the journal says so: a resumed run starts in the wide lane.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
@@ -32,7 +32,7 @@ use crate::plan::Plan;
 use crate::tables::{npy_header, npy_type};
 use crate::{Error, Result};
 
-/// A sink that writes rows to a `.npy` file, which has to be a regular one: rows come in any order. A symbolic link is
+/// A sink that writes rows to a `.npy` file. Rows come in any order, so it has to be a regular file. A symbolic link is
 /// followed.
 #[derive(Debug)]
 pub struct NpyWriter {
@@ -58,23 +58,23 @@ const JOURNAL_MAGIC: &[u8; 8] = b"wprows01";
 const JOURNAL_HEADER: usize = 24;
 /// A block in the journal: rows done after it, and its checksum.
 const JOURNAL_ENTRY: usize = 16;
-/// Rows that are read back are read in pieces of about so many bytes.
+/// Rows are read back in pieces of about this many bytes.
 const PIECE_BYTES: usize = 4 << 20;
 
 impl NpyWriter {
-    /// Writes to this file, which is replaced when the new one is whole.
+    /// Writes to this file; an existing file is replaced when the new one is whole.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         NpyWriter { target: followed(&path), path, resume: false, partial: None, open: None }
     }
 
-    /// Whether to continue what an interrupted run has left, if it has left anything.
+    /// Whether to resume from the files of an interrupted run, if there are any.
     pub fn resume(mut self, resume: bool) -> Self {
         self.resume = resume;
         self
     }
 
-    /// Where the rows are until the file is whole.
+    /// The file that holds the rows until the table is whole.
     pub fn partial_path(&self) -> PathBuf {
         partial_path(&self.target)
     }
@@ -83,7 +83,7 @@ impl NpyWriter {
         with_suffix(&self.partial_path(), ".journal")
     }
 
-    /// Where work that makes no row before all are done keeps its state.
+    /// The file in which an algorithm that completes no row before the others keeps its state.
     fn state_path(&self) -> PathBuf {
         with_suffix(&self.partial_path(), ".state")
     }
@@ -99,10 +99,10 @@ impl NpyWriter {
         open_regular(&mut options, &path).map_err(|error| Error::io(&path, error))
     }
 
-    /// Whether the journal of an interrupted run is worth continuing.
+    /// Whether there is a journal of an interrupted run to resume from.
     fn is_left_over(&self, fingerprint: u64, kind: u64) -> Result<bool> {
         let path = self.journal_path();
-        // What was just begun, and has no rows yet, is not left over.
+        // A table that this writer began, and that has no rows yet, is not left over.
         let is_own = self.open.as_ref().is_some_and(|open| open.rows_done == 0);
         let is_new = self.partial.as_ref().is_none_or(Partial::is_new);
         if !self.resume || is_own || (is_new && self.open.is_none()) || !path.exists() {
@@ -131,8 +131,8 @@ impl NpyWriter {
         Ok(false)
     }
 
-    /// Reads the blocks back that the journal lists, as far as they are what it says; returns how many entries hold, and
-    /// how many rows these have.
+    /// Reads back the blocks that the journal lists, up to the first that does not match its entry; returns the number
+    /// of matching entries and of their rows.
     fn replay<D: DistanceValue>(
         &self,
         table: &TableShape<'_>,
@@ -154,7 +154,7 @@ impl NpyWriter {
             let after = usize::try_from(number(&entry)).ok();
             let rows = after.filter(|&after| after > done).and_then(|after| table.order.get(done..after));
             let Some(rows) = rows else { return Ok((entries, done)) };
-            // Only what is known to be right is handed on, so that a block is read twice.
+            // Only verified rows are handed on, so each block is read twice.
             let mut sum = Checksum::default();
             for piece in rows.chunks(at_once) {
                 let Some(values) = self.read_rows::<D>(open, piece, columns) else { return Ok((entries, done)) };
@@ -171,7 +171,7 @@ impl NpyWriter {
         }
     }
 
-    /// Reads rows back; `None` if they are not there.
+    /// Reads rows back; `None` if the file does not have them.
     fn read_rows<D: DistanceValue>(&self, open: &OpenTable, rows: &[usize], columns: usize) -> Option<Vec<D>> {
         let mut data = self.data().ok()?;
         let mut values = vec![D::UNREACHABLE; rows.len() * columns];
@@ -232,7 +232,7 @@ impl RowSink for NpyWriter {
             };
             open.rows_done = rows as u64;
         }
-        // From here on it is this table's, to be continued once it has rows.
+        // From here on the partial file belongs to this table, and can be resumed once it has rows.
         self.partial.iter_mut().for_each(|partial| partial.set_temporary(false));
         let open = self.open.insert(open);
         let whole = header.len() as u64 + table.rows() as u64 * row_bytes;
@@ -273,7 +273,7 @@ impl RowSink for NpyWriter {
             return Err(wrong_type());
         }
         if open.row_bytes > 0 {
-            // Rows that follow each other in the file are written together.
+            // Rows that are adjacent in the file are written together.
             let mut cells = bytes;
             for run in block.rows.chunk_by(|&row, &next| row + 1 == next) {
                 let (now, later) = cells.split_at(run.len() * open.row_bytes as usize);
@@ -303,7 +303,7 @@ impl RowSink for NpyWriter {
     }
 
     fn discard(&mut self) {
-        // Where nothing was begun, what is there is another's.
+        // If this writer has begun nothing, the files are not its own.
         if self.open.take().is_some() {
             self.remove();
         }
@@ -311,7 +311,7 @@ impl RowSink for NpyWriter {
 }
 
 impl NpyWriter {
-    /// Removes everything, the name that is locked last.
+    /// Removes all files, the locked partial file last.
     fn remove(&mut self) {
         for path in [self.journal_path(), self.state_path()] {
             let _ = std::fs::remove_file(path);
@@ -323,19 +323,19 @@ impl NpyWriter {
 
 impl Drop for NpyWriter {
     fn drop(&mut self) {
-        // A table that has neither rows nor a state is not worth continuing.
+        // A table without rows and without a state is not worth resuming.
         if self.open.as_ref().is_some_and(|open| open.rows_done == 0) && !self.state_path().exists() {
             self.remove();
         }
     }
 }
 
-/// The disk space that a file takes already: one that was given its length before its contents takes less than that.
+/// The disk space that a file takes already: less than its length if parts of it were never written.
 pub(crate) fn disk_space_of(path: &Path) -> u64 {
     File::open(path).and_then(|file| fs4::FileExt::allocated_size(&file)).unwrap_or(0)
 }
 
-/// The little-endian number at the front.
+/// The little-endian number at the front of `bytes`.
 fn number(bytes: &[u8]) -> u64 {
     match bytes.first_chunk() {
         Some(&whole) => u64::from_le_bytes(whole),
@@ -346,7 +346,7 @@ fn number(bytes: &[u8]) -> u64 {
 const KIND_U32: u64 = 1;
 const KIND_U64: u64 = 2;
 
-/// The bytes of a cell, and the journal's code of their type.
+/// The bytes of a cell, and the journal's code for its type.
 fn cell_type(distances: &Distances) -> (u64, u64) {
     match distances {
         Distances::U32(_) => (4, KIND_U32),
@@ -357,14 +357,14 @@ fn cell_type(distances: &Distances) -> (u64, u64) {
     }
 }
 
-/// The code of a distance type with a checksum in all bits but the lowest eight: a journal that was damaged there must not
-/// ask for wider cells than an undisturbed run writes.
+/// The code of a distance type, with a checksum in all bits but the lowest eight: damage to the code must not make a
+/// run write wider cells than the table needs.
 fn sealed(kind: u64, fingerprint: u64) -> u64 {
     checksum(bytemuck::bytes_of(&[fingerprint, kind])) << 8 | kind
 }
 
-/// What a partial file is bound to: the arcs and weights of the graph, sources, targets, the order of the rows, and
-/// whatever decides how floats are rounded.
+/// A checksum of everything a partial file depends on: the arcs and weights of the graph, sources, targets, the order
+/// of the rows, and everything that decides how floats are rounded.
 fn fingerprint(table: &TableShape<'_>) -> u64 {
     let graph: &Graph = table.graph;
     let csr = graph.csr();
@@ -385,19 +385,19 @@ fn fingerprint(table: &TableShape<'_>) -> u64 {
     checksum(bytemuck::cast_slice(&parts))
 }
 
-/// The checksum of all these bytes.
+/// The [`Checksum`] of these bytes.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     let mut sum = Checksum::default();
     sum.add(bytes);
     sum.get()
 }
 
-/// A fast 64-bit hash of bytes that come piece by piece: four lanes of multiply and rotate over 32 bytes at a time, then
-/// the rest and the length. Against accidents, not against malice.
+/// A fast 64-bit hash of bytes that come piece by piece: four lanes of multiply and rotate over 32 bytes at a time,
+/// then the rest and the length. It guards against accidents, not against malice.
 #[derive(Debug)]
 struct Checksum {
     lanes: [u64; 4],
-    /// Bytes that wait for more.
+    /// Bytes that wait to fill a chunk.
     rest: [u8; Self::CHUNK],
     length: u64,
 }
@@ -458,7 +458,7 @@ mod tests {
         let mut random = crate::testing::Random(3);
         let bytes: Vec<u8> = (0..1000).map(|_| random.below(256) as u8).collect();
         assert_eq!(checksum(b""), Checksum::default().get());
-        // What journals have that are there already.
+        // Existing journals hold these values, so they must not change.
         assert_eq!(checksum(b"warpath"), 0x5417ecc1a536197a);
         assert_eq!(checksum(&(0..100).collect::<Vec<u8>>()), 0x3e6f90e44b7f8fd6);
         for length in 0..200 {
@@ -473,7 +473,7 @@ mod tests {
         }
     }
 
-    /// Begins a table of `path` and hands the blocks that were replayed to `replayed`; returns how many rows it has.
+    /// Begins a table and hands the blocks read back to `replayed`; returns how many rows the file has.
     fn begin(writer: &mut NpyWriter, graph: &Graph, replayed: &mut dyn FnMut(&RowBlock<'_>)) -> usize {
         let all: Vec<_> = (0..graph.vertices()).collect();
         let sources: Vec<_> = (0..graph.vertices() as u32).collect();
@@ -495,7 +495,7 @@ mod tests {
             .unwrap()
     }
 
-    /// A journal may have a block of all rows: that takes no more memory than others.
+    /// A journal may list one block of all rows: reading it back takes no more memory than other blocks.
     #[test]
     #[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
     fn blocks_are_read_back_in_pieces() {
@@ -524,10 +524,10 @@ mod tests {
         assert_eq!(begin(&mut writer, &graph, &mut is_next), n);
         assert_eq!(next, (n * n) as u32);
         drop(writer);
-        // What a journal says that is not so is computed again, whatever it says.
+        // Rows for which the journal is wrong are computed again, whatever it says.
         let journal = folder.path().join("x.npy.partial.journal");
         let header = std::fs::read(&journal).unwrap()[..JOURNAL_HEADER].to_vec();
-        // Wider cells than those that were begun are not asked for by damage.
+        // Damage does not ask for wider cells than the table was begun with.
         let mut wider = header.clone();
         assert_eq!(u64::from(wider[16]), KIND_U32);
         wider[16] = KIND_U64 as u8;
@@ -536,7 +536,7 @@ mod tests {
         for entry in [[n as u64, 1], [n as u64 + 1, 1], [u64::MAX, 1], [0, checksum(b"")]] {
             let left = [&header[..], bytemuck::cast_slice(&entry)].concat();
             std::fs::write(&journal, &left).unwrap();
-            // And the rest of it is a hole of gigabytes.
+            // The rest of the journal is a hole of gigabytes.
             std::fs::OpenOptions::new().write(true).open(&journal).unwrap().set_len(1 << 33).unwrap();
             std::fs::write(folder.path().join("x.npy.partial"), "no rows").unwrap();
             let mut writer = NpyWriter::new(&path).resume(true);

@@ -10,13 +10,13 @@ pub struct Path {
 }
 
 impl Path {
-    /// A path over these vertices, at least one.
+    /// A path over at least one vertex.
     pub(crate) fn new(vertices: Vec<VertexId>, length: Distance) -> Self {
         debug_assert!(!vertices.is_empty());
         Path { vertices, length }
     }
 
-    /// The sum of its weights, or the number of its edges after a breadth-first search.
+    /// The sum of the path's weights, or its number of edges after a breadth-first search.
     pub fn length(&self) -> Distance {
         self.length
     }

@@ -1,10 +1,10 @@
 //! The number of shortest paths to every vertex, from final levels.
 //!
-//! A shortest path to `v` is a shortest path to a neighbour one level above, and an arc from there: the counts of
-//! those neighbours add up, an arc at a time, so parallel arcs count apart. Sums saturate at 64 bits, and a count of 2^64 - 1
-//! is taken for a saturated one; as nothing is ever negative, the result is the same in whatever order they are taken.
+//! A shortest path to `v` is a shortest path to a neighbour one level above, and an arc from there. So each arc from
+//! such a neighbour adds the neighbour's count, and parallel arcs count apart. Sums saturate at 64 bits, and a count of
+//! 2^64 - 1 is taken as saturated. No count is negative, so the order of addition does not change the result.
 //!
-//! Counting goes level by level and pulls along in-arcs, so that threads write only what is theirs; work O(V + E),
+//! Counting goes level by level and pulls along in-arcs, so that each thread writes only its own counts; work O(V + E),
 //! span O(levels). Checking goes the other way: one thread pushes along out-arcs, vertices in order of their level.
 //!
 //! Source: Brandes 2001, "A faster algorithm for betweenness centrality", lemma 3.
@@ -21,9 +21,9 @@ const UNREACHED: u32 = u32::MAX;
 ///
 /// # Errors
 ///
-/// If there is no memory for them.
+/// If there is no memory for the counts.
 pub(crate) fn count_shortest_paths(transpose: &Csr, levels: &[u32]) -> Result<PathCounts> {
-    /// Below this many vertices a level is not worth sharing out.
+    /// A level with fewer vertices is not worth sharing among threads.
     const SHARED_FROM: usize = 2048;
     let mut counts: Vec<u64> = memory::zeroed("the counts of paths", levels.len())?;
     let count = |counts: &[u64], v: VertexId| {
@@ -43,7 +43,7 @@ pub(crate) fn count_shortest_paths(transpose: &Csr, levels: &[u32]) -> Result<Pa
     Ok(PathCounts { saturated: counts.contains(&u64::MAX), counts })
 }
 
-/// Recounts, and compares.
+/// Counts again, and compares.
 pub(crate) fn verify_path_counts(graph: Adjacency<'_, Unit>, levels: &[u32], claimed: &PathCounts) -> Result<()> {
     let mut counts = memory::listed("the counts of paths", levels.iter().map(|&level| u64::from(level == 0)))?;
     for &u in &by_level(levels)?.vertices {
@@ -71,7 +71,7 @@ pub(crate) fn verify_path_counts(graph: Adjacency<'_, Unit>, levels: &[u32], cla
 /// The vertices that have a level, level after level.
 struct ByLevel {
     vertices: Vec<VertexId>,
-    /// Where each level begins in `vertices`; and the end.
+    /// Where each level begins in `vertices`, and where the last one ends.
     starts: Vec<usize>,
 }
 

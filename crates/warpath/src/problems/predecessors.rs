@@ -1,14 +1,14 @@
-//! Predecessors from final distances: the same tree on every engine, whatever order the distances were found in.
+//! Predecessors from final distances: the same tree on every engine, in whatever order the distances were found.
 //!
 //! An arc `(u, v)` is *tight* if `d(u) + w = d(v)`. The predecessor of `v` is the smallest tight `u` with
-//! `(d(u), h(u)) < (d(v), h(v))`, where `h(v)` is 0 for sources at 0 and for vertices with a tight arc from a smaller
-//! distance, and else one more than the least `h` over tight arcs, which then all come from the same distance (their
-//! weight is 0, or rounding absorbs it). `(d, h)` falls along every predecessor, so they form a tree.
+//! `(d(u), h(u)) < (d(v), h(v))`. Here `h(v)` is 0 for sources at 0 and for vertices with a tight arc from a smaller
+//! distance. Otherwise it is one more than the least `h` over tight arcs, which then all come from the same distance
+//! (their weight is 0, or rounding absorbs it). `(d, h)` falls with every step to a predecessor, so they form a tree.
 //!
 //! Where weights are negative, distances may fall along tight arcs. Then `h` alone decides: the least number of tight
 //! arcs from a source at 0. Float arcs are then tight within a tolerance: see `problems/slack.rs`.
 //!
-//! Work O(V + E), no transpose needed: arcs are pushed, and the smallest tail wins by an atomic minimum.
+//! Work O(V + E), without a transpose: each tail updates its heads, and an atomic minimum keeps the smallest tail.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -20,12 +20,12 @@ use crate::prefetch::prefetch;
 use crate::{Result, memory};
 
 /// The predecessor of every vertex after a breadth-first search, given the arcs by head. Rows ascend, so it is the
-/// first neighbour one level above, and the rest of the row is not read. Levels are looked up at random: if there are
-/// few, a copy in bytes stays in a faster cache.
+/// first neighbour one level above, and the rest of the row is not read. Levels are looked up at random: if all fit
+/// into bytes, a copy in bytes stays in a faster cache.
 ///
 /// # Errors
 ///
-/// If there is no memory for them.
+/// If there is no memory for the predecessors.
 pub(crate) fn derive_bfs_predecessors(transpose: &Csr, levels: &[u32]) -> Result<Vec<VertexId>> {
     const UNREACHED: u32 = u32::MAX;
     const MANY: usize = 1 << 16;
@@ -64,12 +64,12 @@ fn first_neighbors_above<T: Copy + PartialEq + Sync>(
     )
 }
 
-/// The sources that no other is a shorter way to: all of them, unless weights are negative.
+/// The sources that are not nearer from another source: all of them, unless weights are negative.
 pub(crate) fn starts<L: Lane>(sources: &[VertexId], distances: &[L::Distance]) -> impl Iterator<Item = VertexId> {
     sources.iter().copied().filter(|&source| distances[source as usize] == L::Distance::ZERO)
 }
 
-/// The predecessor of every vertex, [`NO_VERTEX`] for [`starts`] and vertices not reached.
+/// The predecessor of every vertex, [`NO_VERTEX`] for [`starts`] and unreached vertices.
 pub(crate) fn derive_predecessors<L: Lane>(
     graph: Adjacency<'_, L::Weight>,
     sources: &[VertexId],
@@ -88,7 +88,7 @@ pub(crate) fn derive_predecessors<L: Lane>(
             }
             for (v, weight) in graph.edges(u) {
                 let to = distances[v as usize];
-                // A sum past the range of the lane would count as a tight arc to what was not reached.
+                // A sum past the range of the lane would look like a tight arc to an unreached vertex.
                 let rises = from < to && to != L::Distance::UNREACHABLE;
                 if rises && L::extend(from, weight) == to && u < predecessors[v as usize].load(Ordering::Relaxed) {
                     predecessors[v as usize].fetch_min(u, Ordering::Relaxed);
@@ -106,8 +106,8 @@ pub(crate) fn derive_predecessors<L: Lane>(
     Ok(predecessors)
 }
 
-/// Level by level through tight arcs into vertices that have no predecessor yet: level `h` is complete before level
-/// `h + 1` begins, and of several tails in the same level the smallest wins.
+/// Follows tight arcs level by level to vertices without a predecessor: level `h` is complete before level `h + 1`
+/// begins, and of several tails in the same level the smallest wins.
 fn descend_plateaus<L: Lane>(
     graph: Adjacency<'_, L::Weight>,
     is_start: &[bool],

@@ -7,13 +7,13 @@ pub struct Report {
     pub engine: String,
     /// Why this engine.
     pub engine_reason: String,
-    /// The algorithm, with its parameters if any were given.
+    /// The algorithm, with parameters if any were given.
     pub algorithm: String,
     /// Why this algorithm.
     pub reason: String,
     /// The types of weight and distance, such as `u32->u32`.
     pub lane: &'static str,
-    /// Whether the narrow lane could have overflowed, so that the solve was repeated in the wide one.
+    /// Whether the solve was repeated in the wide lane because the narrow lane could have overflowed.
     pub repeated_wide: bool,
     /// Where the time went.
     pub seconds: Seconds,
@@ -21,15 +21,15 @@ pub struct Report {
     pub device_bytes: u64,
     /// Counters that the algorithm keeps, such as rounds or relaxations.
     pub statistics: Vec<(&'static str, u64)>,
-    /// How many vertices each of the first 1,024 rounds began with, where the algorithm tells; only if statistics were
-    /// asked for (see [`SolverBuilder::statistics`](crate::SolverBuilder::statistics)).
+    /// How many vertices each of the first 1,024 rounds began with, if the algorithm records it and statistics were
+    /// requested (see [`SolverBuilder::statistics`](crate::SolverBuilder::statistics)).
     pub frontiers: Vec<u32>,
 }
 
 /// Where the time went, in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Seconds {
-    /// What is done once for a graph, as far as this result had to wait for it: transposing, choosing parameters.
+    /// Work done once for a graph that this result had to wait for: transposing, choosing parameters.
     pub prepare: f64,
     /// From the request to final distances.
     pub solve: f64,
@@ -37,7 +37,7 @@ pub struct Seconds {
     pub predecessors: f64,
     /// Copying distances from the device.
     pub download: f64,
-    /// Verifying the result, where the request asks for it.
+    /// Verifying the result, if the request asks for it.
     pub verify: f64,
     /// Handing rows to a sink, which may write them.
     pub write: f64,

@@ -1,20 +1,20 @@
-//! Measures of vertices and graphs that are reduced from rows of distances without keeping the matrix.
+//! Measures of vertices and graphs, reduced from rows of distances without keeping the matrix.
 //!
-//! Definitions are those of NetworkX. With sources or targets named, "all" means all of those. Distances are those of
-//! the request, weights included.
+//! Definitions follow NetworkX. If the request names sources or targets, only these count. Distances include weights,
+//! as in the request.
 //!
 //! - *Eccentricity* of a source: its greatest distance to a target. A source that does not reach every target has none.
-//! - *Closeness* of a target `v`, after Wasserman and Faust: of `n - 1` sources other than `v`, `r` reach it, at distances
-//!   that add up to `s`; the closeness is `(r / s) * (r / (n - 1))`, 0 where `s` is 0. Distances count *towards* the
-//!   vertex, as in NetworkX; for distances away from it, transpose the graph.
+//! - *Closeness* of a target `v`, after Wasserman and Faust: of `n - 1` sources other than `v`, `r` reach it, at
+//!   distances that add up to `s`; the closeness is `(r / s) * (r / (n - 1))`, 0 where `s` is 0. Distances count
+//!   *towards* the vertex, as in NetworkX; for distances away from it, transpose the graph.
 //! - *Harmonic centrality* of a target: the sum of `1 / d` over the sources, towards the vertex as well; distances of 0
 //!   are left out.
 //! - *Histogram*: how many pairs of source and target, the diagonal included, have a distance in each bin
 //!   `width * k <= d < width * (k + 1)`. The width starts at 1 for integers, and for floats at the power of two near a
 //!   thousandth of the greatest weight, and doubles until there are at most 65,536 bins.
 //!
-//! Work O(rows * columns), memory O(rows + columns). Sums of integers are exact; floats are added up in the order of the
-//! rows, which does not depend on threads.
+//! Work O(rows * columns), memory O(rows + columns). Sums of integers are exact; floats are added up in the order of
+//! the rows, which does not depend on threads.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ pub struct RowReductions {
     histogram: Histogram,
 }
 
-/// What is gathered about a target.
+/// Sums gathered for one target.
 #[derive(Debug, Clone, Copy, Default)]
 struct Column {
     target: VertexId,
@@ -228,12 +228,12 @@ impl Histogram {
         self.counts.iter().map(|(&bin, &count)| (bin as f64 * self.width, count))
     }
 
-    /// How many pairs there are in all.
+    /// How many pairs all bins have together.
     pub fn total(&self) -> u64 {
         self.counts.values().sum()
     }
 
-    /// Counts every finite distance; those in the first bins, which are most, in an array.
+    /// Counts every finite distance. The first bins, which get most of them, are counted in an array.
     fn add_all<D: DistanceValue>(&mut self, values: &[D]) {
         const FIRST: usize = 1 << 12;
         let width = self.width;
@@ -254,7 +254,7 @@ impl Histogram {
     }
 
     fn bin(&self, distance: Distance) -> i64 {
-        // The width of integer bins is a power of two that is at least 1: dividing is exact.
+        // The width of integer bins is a power of two and at least 1, so it converts to an integer exactly.
         match distance {
             Distance::Unsigned(distance) => (distance / self.width as u64).min(i64::MAX as u64) as i64,
             Distance::Signed(distance) => distance.div_euclid(self.width as i64),

@@ -1,4 +1,4 @@
-//! Rows of distances on their way from an algorithm to whoever wants them.
+//! Rows of distances on their way from an algorithm to a sink.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::{Error, Result};
 /// Some rows of a table of distances.
 #[derive(Debug, Clone, Copy)]
 pub struct RowBlock<'a> {
-    /// Which rows of the table they are.
+    /// The indices of the rows in the table.
     pub rows: &'a [usize],
     /// Distances in a row.
     pub columns: usize,
@@ -32,12 +32,12 @@ pub struct TableShape<'a> {
     pub order: &'a [usize],
     /// The types of weight and distance, such as `u32->u32`.
     pub lane: &'static str,
-    /// An empty array of the type of the distances.
+    /// An empty array that shows the type of the distances.
     pub distances: &'a Distances,
     /// The algorithm that makes the rows.
     pub algorithm: &'static str,
-    /// What decides how floats are rounded: the engine, the algorithm, and how that cuts a matrix. Where it is the same, the
-    /// same graph has the same rows, bit for bit.
+    /// Describes everything that decides how floats are rounded: the engine, the algorithm, and how the algorithm cuts
+    /// a matrix. With equal descriptions, the same graph has the same rows, bit for bit.
     pub rounding: &'a str,
 }
 
@@ -62,43 +62,45 @@ impl TableShape<'_> {
     }
 }
 
-/// A file that work on a table may keep its state in, to be continued after a kill.
+/// A file in which an algorithm may keep its state, to resume after a kill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptState {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Whether to continue what is there.
+    /// Whether to resume from the state in the file.
     pub resume: bool,
 }
 
 /// Takes the rows of a table in blocks.
 ///
-/// The rows come in an order that depends on graph, request and algorithm alone. From algorithms that work on the whole
-/// matrix, and from a GPU, it is ascending; from others not always: searches from sources near each other share their work.
+/// The order of the rows depends on graph, request and algorithm alone. Algorithms that work on the whole matrix, and
+/// all algorithms on a GPU, give rows in ascending order. Others may not, since searches from sources near each other
+/// share their work.
 pub trait RowSink: Send {
-    /// What the sink will take, beyond the blocks it is handed, for a table of this size.
+    /// Adds to `plan` what the sink will take for a table of this size, beyond the blocks it is handed.
     fn plan(&self, rows: u64, columns: u64, distance_bytes: u64, plan: &mut Plan);
 
-    /// Called first, before any of the work: takes what only one may have at a time, such as a file. A caller may do so
+    /// Called first, before any of the work: takes exclusive resources, such as a lock on a file. A caller may reserve
     /// long before it asks for the work, to be refused early.
     ///
     /// # Errors
     ///
-    /// If somebody else has it.
+    /// If another user holds a resource.
     fn reserve(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// Called before the work. Says how many rows, from the front of the order, are there already, and calls `replay`
-    /// with each of them, so that facts about the whole table include them.
+    /// Called before the work. Returns how many rows, from the front of the order, the sink has already, and hands all
+    /// of them to `replay`, so that facts about the whole table include them.
     ///
-    /// If the narrow lane turns out too narrow on the way, it is called again, for the wide lane; then nothing of what
-    /// came before counts. It is called again, too, if the engine fails before there was any row, and another goes on.
+    /// If the narrow lane turns out too narrow during the work, `begin` is called again for the wide lane, and all
+    /// earlier rows are void. It is also called again if the engine fails before the first row and another engine takes
+    /// over.
     ///
     /// # Errors
     ///
-    /// Whatever keeps the sink from taking rows. [`Error::DistanceOverflow`] says that the rows it has already are of
-    /// the wide lane, and asks for that.
+    /// Whatever keeps the sink from taking rows. [`Error::DistanceOverflow`] says that the sink's rows are of the wide
+    /// lane, and asks for that lane.
     fn begin(&mut self, table: &TableShape<'_>, replay: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize>;
 
     /// Takes a block of rows.
@@ -108,14 +110,14 @@ pub trait RowSink: Send {
     /// Whatever keeps the sink from taking it.
     fn rows(&mut self, block: &RowBlock<'_>) -> Result<()>;
 
-    /// Whether it has a use for the rows. One that has none may never be handed any: what it is told in the end is all
-    /// there is, and may come about without them.
+    /// Whether the sink uses the rows. If it does not, it may never get any: the engine may compute just the facts for
+    /// the [`ApspSummary`], without handing out rows.
     fn wants_rows(&self) -> bool {
         true
     }
 
-    /// Where an algorithm that has no row before it has all of them may keep its state; nowhere by default. It is removed
-    /// by [`finish`](RowSink::finish).
+    /// Where an algorithm that completes no row before the others may keep its state; nowhere by default.
+    /// [`finish`](RowSink::finish) removes the file.
     fn kept_state(&self) -> Option<KeptState> {
         None
     }
@@ -129,11 +131,12 @@ pub trait RowSink: Send {
         Ok(())
     }
 
-    /// Called instead if the graph turns out to have no such table, whoever goes on: then nothing of it is worth keeping.
+    /// Called instead of [`finish`](RowSink::finish) if the graph turns out to have no such table on any engine:
+    /// nothing that the sink has is worth keeping.
     fn discard(&mut self) {}
 }
 
-/// What is known of a table of distances after all its rows have gone by.
+/// Facts about a table of distances, known after all its rows have gone by.
 #[derive(Debug, Clone)]
 pub struct ApspSummary {
     pub(crate) facts: TableFacts,
@@ -152,7 +155,7 @@ impl ApspSummary {
         self.facts.finite_pairs
     }
 
-    /// The sum of all distances: exact for integers; floats are added up row by row.
+    /// The sum of all distances: exact for integers; floats are added row by row.
     pub fn distance_sum(&self) -> DistanceSum {
         self.facts.distance_sum()
     }
@@ -179,7 +182,7 @@ pub(crate) struct TableFacts {
     rows: u64,
     finite_pairs: u64,
     integer_sum: i128,
-    /// The sums of float rows by row: adding them up at the end makes the total independent of the order.
+    /// The sum of each row of floats; adding them at the end makes the total independent of the order of the rows.
     float_sums: Vec<f64>,
     max_distance: Option<Distance>,
 }
@@ -189,7 +192,7 @@ impl TableFacts {
         TableFacts { rows: rows as u64, ..Default::default() }
     }
 
-    /// Takes the rows of a block into account.
+    /// Adds the rows of a block.
     pub(crate) fn add(&mut self, block: &RowBlock<'_>) {
         if block.columns == 0 {
             return;
@@ -198,7 +201,7 @@ impl TableFacts {
         self.add_rows(block.rows, &by_row);
     }
 
-    /// Takes rows into account of which facts are known.
+    /// Adds rows whose facts are already known.
     pub(crate) fn add_rows(&mut self, rows: &[usize], by_row: &[RowFacts]) {
         for (&row, facts) in rows.iter().zip(by_row) {
             self.finite_pairs += facts.reached;
@@ -234,7 +237,7 @@ fn facts_by_row<D: Facts>(values: &[D], columns: usize) -> Vec<RowFacts> {
     values.par_chunks_exact(columns).with_min_len((1 << 14) / columns.min(1 << 14) + 1).map(D::facts).collect()
 }
 
-/// A sink for [`Apsp`](super::Apsp) requests of which only the facts matter.
+/// A sink for [`Apsp`](super::Apsp) requests that need only the facts.
 impl RowSink for () {
     fn plan(&self, _: u64, _: u64, _: u64, _: &mut Plan) {}
 
@@ -251,7 +254,7 @@ impl RowSink for () {
     }
 }
 
-/// An error for a block that does not fit the table it is said to belong to.
+/// The error for a block that does not fit its table.
 pub(crate) fn wrong_type() -> Error {
     Error::invalid("the rows have distances of another type than the table was begun with")
 }

@@ -1,15 +1,15 @@
-//! How far from equal two distances may be and still count as equal.
+//! How far apart two distances may be and still count as equal.
 //!
-//! Without negative weights, never: rounded addition of a non-negative weight is monotone and never decreases, so
-//! distances are exact fixed points, floats included. Where float weights are negative, a cycle of length 0 can come
-//! out a little below 0 by rounding, and the distances on it would sink for ever; improvements within the rounding
-//! error of the greatest value around are therefore no improvements, and arcs within it are tight.
+//! Without negative weights, not at all: rounded addition of a non-negative weight is monotone and never decreases, so
+//! distances are exact fixed points, floats included. Where float weights are negative, rounding can put a cycle of
+//! length 0 a little below 0, and the distances on it would sink for ever. So an improvement within the rounding error
+//! of the greatest value in the graph does not count, and an arc within that error is tight.
 
 use rayon::prelude::*;
 
 use crate::graph::{Adjacency, DistanceValue, Lane, Weight, WeightKind};
 
-/// Sums of this many terms may be rounded in the same direction before anybody notices.
+/// The tolerance covers sums in which this many terms are all rounded in the same direction.
 const TERMS: f64 = 2048.0;
 
 /// The tolerance of a comparison; 0 for everything but floats with negative weights.
@@ -17,7 +17,7 @@ const TERMS: f64 = 2048.0;
 pub(crate) struct Slack(f64);
 
 impl Slack {
-    /// For distances in a graph; O(V + E) for float weights, nothing for others.
+    /// The tolerance for distances in a graph; O(V + E) for float weights, O(1) for others.
     pub(crate) fn of<L: Lane>(graph: Adjacency<'_, L::Weight>, distances: &[L::Distance]) -> Self {
         if relative::<L>() == 0.0 || !graph.weights.par_iter().any(|weight| weight.is_negative()) {
             return Slack(0.0);
@@ -27,7 +27,7 @@ impl Slack {
         Slack(greatest * relative::<L>())
     }
 
-    /// Whether going through is shorter by more than the tolerance.
+    /// Whether `through` is shorter than `to` by more than the tolerance.
     #[inline]
     pub(crate) fn is_shorter<D: DistanceValue>(self, through: D, to: D) -> bool {
         if self.0 == 0.0 { through < to } else { through.to_f64() < to.to_f64() - self.0 }

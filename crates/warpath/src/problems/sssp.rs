@@ -28,8 +28,8 @@ impl Sssp {
         Sssp { sources: sources.into_vertices(), ..Default::default() }
     }
 
-    /// Stop when all targets are settled; vertices farther than the farthest of them are not reported. If one can't
-    /// be reached, or weights are negative, everything is.
+    /// Stop when all targets are settled; vertices farther than the farthest target are not reported. If a target can't
+    /// be reached, or weights are negative, all reachable vertices are reported.
     pub fn to(mut self, targets: impl VertexSet) -> Self {
         self.targets = targets.into_vertices();
         self
@@ -47,15 +47,16 @@ impl Sssp {
         self
     }
 
-    /// Solve by this algorithm instead of the one predicted fastest: a name that [`cpu::algorithms`](crate::cpu::algorithms)
-    /// or [`cuda::algorithms`](crate::cuda::algorithms) has, with parameters as in `delta-stepping:delta=100`.
+    /// Solve by this algorithm instead of the algorithm predicted fastest: a name from
+    /// [`cpu::algorithms`](crate::cpu::algorithms) or [`cuda::algorithms`](crate::cuda::algorithms), with parameters as
+    /// in `delta-stepping:delta=100`.
     pub fn algorithm(mut self, algorithm: impl Into<String>) -> Self {
         self.algorithm = Some(algorithm.into());
         self
     }
 }
 
-/// The greatest distance that is reported, an integer or a float, whatever the graph's weights are.
+/// The greatest distance that is reported: an integer or a float, for weights of any type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cutoff {
     /// A whole number.
@@ -92,7 +93,7 @@ impl std::str::FromStr for Cutoff {
 }
 
 impl Cutoff {
-    /// The greatest distance of type `D` within this cutoff; `UNREACHABLE` if that is every distance.
+    /// The greatest distance of type `D` within this cutoff; `UNREACHABLE` if every distance is within it.
     pub(crate) fn in_lane<D: DistanceValue>(self) -> Result<D> {
         if let Cutoff::Float(value) = self
             && (value.is_nan() || value < 0.0)

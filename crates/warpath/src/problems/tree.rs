@@ -10,7 +10,7 @@ use crate::graph::{
 };
 use crate::{Error, Result};
 
-/// Distances from the nearest source to every vertex, and the tree of predecessors if it was asked for.
+/// Distances from the nearest source to every vertex, and the tree of predecessors unless the request left it out.
 #[derive(Debug, Clone)]
 pub struct ShortestPathTree {
     pub(crate) problem: Problem,
@@ -18,24 +18,24 @@ pub struct ShortestPathTree {
     pub(crate) distances: Distances,
     pub(crate) predecessors: Option<Vec<VertexId>>,
     pub(crate) path_counts: Option<PathCounts>,
-    /// The greatest distance reported; `None` where everything reachable is.
+    /// No vertex beyond this distance is reported; `None` if all reachable vertices are.
     pub(crate) bound: Option<Distance>,
     pub(crate) report: Report,
-    /// What there is to say of the distances, once somebody asked.
+    /// Facts about the distances, computed on first use.
     pub(crate) facts: OnceLock<RowFacts>,
 }
 
 /// The number of shortest paths to each vertex.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathCounts {
-    /// One count a vertex, 0 where unreachable. A count too large for 64 bits is `u64::MAX`.
+    /// The count of each vertex, 0 where unreachable. A count too large for 64 bits is `u64::MAX`.
     pub counts: Vec<u64>,
     /// Whether any count was too large.
     pub saturated: bool,
 }
 
 impl ShortestPathTree {
-    /// Breadth-first search or single-source shortest paths.
+    /// The problem solved: breadth-first search or single-source shortest paths.
     pub fn problem(&self) -> Problem {
         self.problem
     }
@@ -45,7 +45,7 @@ impl ShortestPathTree {
         &self.sources
     }
 
-    /// The distance of `v`; `None` where it was not reached, or lies beyond the cutoff or the farthest target.
+    /// The distance of `v`; `None` if `v` was not reached, or lies beyond the cutoff or the farthest target.
     ///
     /// # Panics
     ///
@@ -59,8 +59,8 @@ impl ShortestPathTree {
         &self.distances
     }
 
-    /// The predecessor of `v` on its path; `None` for sources (but those that negative weights make nearer
-    /// from another), for vertices not reached, or if predecessors were left out.
+    /// The predecessor of `v` on its path; `None` for sources (except a source that negative weights make nearer from
+    /// another), for unreached vertices, or if predecessors were left out.
     ///
     /// # Panics
     ///
@@ -74,7 +74,7 @@ impl ShortestPathTree {
         self.predecessors.as_deref()
     }
 
-    /// The number of shortest paths to each vertex, if that was asked for.
+    /// The number of shortest paths to each vertex, if the request asked for it.
     pub fn path_counts(&self) -> Option<&PathCounts> {
         self.path_counts.as_ref()
     }
@@ -84,7 +84,7 @@ impl ShortestPathTree {
         &self.report
     }
 
-    /// The path to `target`; `None` where it was not reached, or if predecessors were left out of the request.
+    /// The path to `target`; `None` if `target` was not reached, or if predecessors were left out of the request.
     /// O(length).
     ///
     /// # Panics
@@ -103,7 +103,8 @@ impl ShortestPathTree {
         Some(Path::new(vertices, length))
     }
 
-    /// How many vertices were reached, sources included. The first call for this or the two below takes O(V).
+    /// How many vertices were reached, sources included. The first call of this method, [`Self::max_distance`] or
+    /// [`Self::distance_sum`] takes O(V).
     pub fn reached(&self) -> u64 {
         self.facts().reached
     }
@@ -113,8 +114,8 @@ impl ShortestPathTree {
         self.facts().greatest
     }
 
-    /// The sum of all finite distances: exact for integers, for floats added up in an order that only the number of
-    /// vertices decides.
+    /// The sum of all finite distances: exact for integers; floats are added in an order that depends on the number of
+    /// vertices alone.
     pub fn distance_sum(&self) -> DistanceSum {
         self.facts().sum
     }
@@ -123,8 +124,9 @@ impl ShortestPathTree {
         self.facts.get_or_init(|| with_distances!(&self.distances, values => Facts::facts(values)))
     }
 
-    /// Checks the certificate of this result against the graph, in O(V + E), whatever made it: sources at 0, no arc
-    /// relaxable, every distance the length of a walk, predecessors tight and a tree; path counts by recounting.
+    /// Checks the certificate of this result against the graph, in O(V + E), without knowing how it was made: sources
+    /// are at 0, no arc can be relaxed, every distance is the length of a walk, predecessors are tight and form a tree,
+    /// and recounting gives the same path counts.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
 //! The columns of a line.
 
-/// What separates columns.
+/// The separator of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delimiter {
     /// Any run of blanks and tabs.
@@ -10,7 +10,7 @@ pub(super) enum Delimiter {
 }
 
 impl Delimiter {
-    /// What separates the columns of this line.
+    /// Guesses the separator from this line.
     pub(super) fn of(line: &[u8]) -> Self {
         let outside_quotes = |wanted: u8| {
             let mut quoted = false;
@@ -20,12 +20,12 @@ impl Delimiter {
             })
         };
         if let Some(byte) = [b',', b';', b'|'].into_iter().find(|&byte| outside_quotes(byte)) {
-            // Beside tabs it is a part of names, unless it is at the edge of what they separate: then they are padding.
+            // In a line with tabs, the byte is a part of names. If it stands next to a tab, the tabs are padding.
             let by_tabs: Vec<&[u8]> = Delimiter::Byte(b'\t').fields(line).filter(|part| !part.is_empty()).collect();
             let is_padded = by_tabs.iter().any(|part| part.starts_with(&[byte]) || part.ends_with(&[byte]));
             return Delimiter::Byte(if by_tabs.len() >= 2 && !is_padded { b'\t' } else { byte });
         }
-        // Names with blanks in them can be separated by tabs.
+        // Tabs can separate names that contain blanks.
         let by_tabs = line.split(|&byte| byte == b'\t').filter(|part| !part.trim_ascii().is_empty()).count();
         let by_blanks: Vec<&[u8]> = Fields { rest: line, delimiter: Delimiter::Blank, done: false }.collect();
         let names = by_blanks.iter().any(|part| !part[0].is_ascii_digit() && part[0] != b'-');

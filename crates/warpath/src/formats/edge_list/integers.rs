@@ -1,4 +1,4 @@
-//! Vertices numbered in ascending order of their names, which are integers.
+//! Numbers vertices whose names are integers, in ascending order of the names.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -51,7 +51,7 @@ pub(super) fn name_integers<'a, I: IntegerName>(
         let labels = Labels::range(first, check_vertices(line, vertices)?);
         return Ok((labels, renumber_range(parsed, body, first, vertices)?));
     }
-    // The greatest number is where integers saturate, and no name.
+    // Integers saturate at the greatest number, so it is no name.
     let declared: Option<Vec<u64>> =
         comments.names.iter().map(|name| unsigned(name).filter(|&id| id != u64::MAX)).collect();
     let Some(isolated) = declared else {
@@ -63,14 +63,14 @@ pub(super) fn name_integers<'a, I: IntegerName>(
     }
     let (least, greatest) = isolated.iter().fold((least, greatest), |(low, high), &id| (low.min(id), high.max(id)));
     let span = greatest - least + 1;
-    // A bit for each possible name, unless there are far more of those than edges.
+    // Use a bit for each possible name, unless there are far more possible names than edges.
     if span / 64 > lines + 1024 {
         return name_scattered(parsed, body, isolated);
     }
     let present = Presence::of(&parsed, &isolated, least, span);
     let found = present.count();
     let range = match comments.nodes {
-        // A declared number counts if the names fit and some are missing.
+        // A declared number of vertices counts if the names fit it and some are missing.
         Some(nodes) if nodes > found && greatest < nodes => Some((0, nodes)),
         Some(nodes) if nodes > found && greatest == nodes && least > 0 => Some((1, nodes)),
         _ if found == span => Some((least, span)),
@@ -129,7 +129,7 @@ fn renumber_range<I: IntegerName>(
             before += usize::from(!is_skipped(line));
             before > edge
         };
-        // It is there, unless the file has changed.
+        // The line is found, unless the file has changed.
         let fault = body.text.find_line(&body.pieces[chunk..=chunk], is_stray, &message)?;
         return Err(fault.map_or_else(|| Error::from(InputError::new(message)).into(), Failure::InBody));
     }
@@ -140,7 +140,7 @@ fn renumber<I: IntegerName>(parsed: Vec<NamedChunk<I>>, number: impl Fn(I) -> Ve
     parsed
         .into_par_iter()
         .map(|chunk| WeightedChunk {
-            // In place where names have the width of vertices.
+            // In place if names have the width of vertices.
             edges: chunk.edges.into_iter().map(|(u, v)| (number(u), number(v))).collect(),
             weights: chunk.weights,
         })
@@ -169,7 +169,7 @@ fn name_scattered<I: IntegerName>(
     Ok((Labels::Integers(names), renumbered))
 }
 
-/// Which integers of a range are names: a bit each.
+/// Which integers of a range are names, one bit each.
 struct Presence(Vec<AtomicU64>);
 
 impl Presence {
@@ -212,7 +212,7 @@ impl Presence {
     }
 }
 
-/// Present integers, and for each 64 how many come before them.
+/// Words of 64 bits that mark present integers, each with the number of present integers before it.
 struct Ranks(Vec<(u64, u32)>);
 
 impl Ranks {

@@ -1,4 +1,4 @@
-//! How a list is laid out: what its comments declare, and how its lines look.
+//! The layout of a list: the declarations in its comments, and the form of its lines.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::formats::text::{Lines, Malformed, digits, unsigned};
 use crate::formats::{FirstLine, ReadOptions, WeightSource};
 use crate::{Error, Result};
 
-/// What comments before the first edge declare.
+/// The declarations in comments before the first edge.
 #[derive(Default)]
 pub(super) struct Comments<'a> {
     pub(super) undirected: bool,
@@ -50,7 +50,7 @@ pub(super) fn is_skipped(line: &[u8]) -> bool {
     matches!(line.trim_ascii_start(), [] | [b'#' | b'%', ..])
 }
 
-/// How the lines of a list look.
+/// The form of a list's lines.
 pub(super) struct Layout<'a> {
     pub(super) delimiter: Delimiter,
     pub(super) columns: usize,
@@ -122,7 +122,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// What headers call the two ends of an edge.
+/// The names that headers use for the two ends of an edge.
 const NAMES_OF_ENDS: [(&str, &str); 10] = [
     ("source", "target"),
     ("source", "destination"),
@@ -136,7 +136,7 @@ const NAMES_OF_ENDS: [(&str, &str); 10] = [
     ("id_1", "id_2"),
 ];
 
-/// What the first line is, by its looks and those of the second; `Auto` for an edge that might be counts.
+/// Guesses the kind of the first line from the first two lines; `Auto` for an edge that might be counts.
 fn guess(first: &[&[u8]], second: Option<&[&[u8]]>) -> FirstLine {
     let integers = |fields: &[&[u8]]| fields.iter().take(2).all(|field| unsigned(field).is_some());
     let number = |field: &&[u8]| field.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte));
@@ -148,8 +148,8 @@ fn guess(first: &[&[u8]], second: Option<&[&[u8]]>) -> FirstLine {
     }
     let Some(second) = second else { return FirstLine::Edge };
     if first.len() != second.len() && integers(first) {
-        // It is no edge like the others. Where those are integers too, it can only be the counts; but the first line
-        // of a list that loses its weights later on is none.
+        // The first line is no edge like the others. If these are integers too, it can only be counts; but not if it
+        // has three columns: then it is the first line of a list that later loses its weights.
         return if second.len() >= 2 && integers(second) && (first.len() <= 2 || first.len() > 3) {
             FirstLine::Counts
         } else {

@@ -1,4 +1,4 @@
-//! The edges on the lines, by name: names are integers of a width, or columns of text.
+//! Reads the edges on the lines, by name: names are integers of some width, or columns of text.
 
 use super::columns::{Delimiter, unquoted};
 use super::layout::{Layout, is_skipped};
@@ -28,7 +28,7 @@ impl IntegerName for u32 {
 impl IntegerName for u64 {
     #[inline]
     fn from_u64(value: u64) -> Option<Self> {
-        // Where integers saturate.
+        // Integers saturate at this value.
         (value != u64::MAX).then_some(value)
     }
     #[inline]
@@ -49,7 +49,7 @@ impl<I> Held for NamedChunk<I> {
     }
 }
 
-/// How an attempt to read names as integers of a width went.
+/// The outcome of reading names as integers of some width.
 pub(super) enum Attempt<T> {
     Done(T),
     /// Some integer is too wide.
@@ -111,7 +111,7 @@ fn parse_piece<'p, I: IntegerName>(
     layout: &Layout<'_>,
 ) -> std::result::Result<NamedChunk<I>, ChunkFailure<'p>> {
     let piece = all.bytes;
-    // About as many lines as fit if the rest looks like the beginning.
+    // Room for the number of lines expected if the rest looks like the beginning.
     let sample = &piece[..piece.len().min(512)];
     let lines = sample.iter().filter(|&&byte| byte == b'\n').count() + 1;
     let expected = piece.len() / (sample.len() / lines).max(1) + 16;
@@ -141,8 +141,8 @@ fn parse_piece<'p, I: IntegerName>(
     Ok(NamedChunk { edges, weights: layout.weight.map(|_| weights) })
 }
 
-/// The edge on a line as nearly all are: integers without leading zeros, one delimiter each, a weight of up to eight
-/// digits; and where its line end is.
+/// The edge on a line in the usual form, and where the line ends. The usual form is integers without leading zeros,
+/// single delimiters, and a weight of up to eight digits.
 #[inline(always)]
 fn plain_line<I: IntegerName>(piece: &[u8], start: usize, layout: &Layout<'_>) -> Option<((I, I), u32, usize)> {
     let separates = |byte: u8| match layout.delimiter {
@@ -176,7 +176,7 @@ fn plain_line<I: IntegerName>(piece: &[u8], start: usize, layout: &Layout<'_>) -
     (piece.get(end) == Some(&b'\n')).then_some(((u, v), weight as u32, end))
 }
 
-/// The edge on any line, or what is wrong with it.
+/// The edge on any line, or its fault.
 fn any_line<'p, I: IntegerName>(
     line: &'p [u8],
     piece: Piece<'p>,
@@ -196,7 +196,7 @@ fn any_line<'p, I: IntegerName>(
     Ok((name(u)?, name(v)?))
 }
 
-/// The two names on a line, its weight going to `weights`.
+/// The two names on a line; the weight goes to `weights`.
 pub(super) fn split<'p>(
     line: &'p [u8],
     piece: Piece<'p>,

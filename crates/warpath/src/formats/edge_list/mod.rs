@@ -1,24 +1,24 @@
 //! Edge lists, as SNAP, Network Repository, KONECT, spreadsheets and scripts write them: two vertices on a line, then
 //! perhaps a weight and other columns.
 //!
-//! Nothing announces how a list is laid out, so the first lines tell: what separates the columns (blanks and tabs, or
-//! comma, semicolon or `|`, unless tabs stand between names with such a character), how many there are, and whether the
-//! first line is a header. From then on every line has to look the same. Lines that start with `#` or `%` are comments.
+//! Nothing announces the layout of a list, so it is found from the first lines: the separator of columns (blanks and
+//! tabs, or comma, semicolon or `|`, unless tabs stand between names with such a character), the number of columns, and
+//! whether the first line is a header. All later lines must have the same layout. Lines that start with `#` or `%` are
+//! comments.
 //!
-//! **Names.** If all are integers, vertices are numbered in ascending order of their names; a range without gaps needs
-//! no table. Otherwise names are strings, in the order in which they first appear. Integers are tried first, in 32 bits
-//! and then in 64: each attempt that fails costs a part of a pass over the file.
+//! **Names.** If all names are integers, vertices are numbered in their ascending order; a range without gaps needs no
+//! table. Otherwise names are strings, numbered in the order of their first appearance. Integers are tried first, in 32
+//! bits and then in 64: each attempt that fails costs a part of a pass over the file.
 //!
-//! **Vertices without edges** survive where the number of vertices is declared: by a first line of counts, or by a
-//! comment `# Nodes: V` that fits (`Ids: FIRST..LAST` after it, and comments `# Node: NAME`, are what [`write()`] adds,
-//! so that what it writes reads back as it was). A comment that starts with `# Undirected graph` makes the list
-//! undirected.
+//! **Vertices without edges** survive if the number of vertices is declared: by a first line of counts, or by a comment
+//! `# Nodes: V` that fits. [`write()`] adds `Ids: FIRST..LAST` after it, and comments `# Node: NAME`, so that its files
+//! read back as the same graph. A comment that starts with `# Undirected graph` makes the list undirected.
 //!
-//! **Cost.** One pass over the text, in chunks on all threads; a line of two or three short numbers takes no branch that
-//! depends on their digits. Then a pass over the edges to find which names there are, and one to rename if there are
+//! **Cost.** One pass over the text, in chunks on all threads; a line of two or three short numbers takes no branch
+//! that depends on their digits. Then one pass over the edges finds the names in use, and another renames if there are
 //! gaps.
 //!
-//! *Parts.* `columns` takes a line apart, `layout` finds out how lines look, `lines` reads the edges; `integers` and
+//! *Parts.* `columns` splits a line, `layout` finds the form of the lines, `lines` reads the edges; `integers` and
 //! `strings` number the vertices; `write` is the writer.
 
 mod columns;

@@ -1,4 +1,4 @@
-//! Vertices numbered in the order in which their names appear, which are text.
+//! Numbers vertices whose names are text, in the order in which the names appear.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use crate::memory::with_capacity;
 
 /// Numbers the vertices in the order in which their names appear.
 ///
-/// They are found piece by piece in parallel, and numbered one after another while the text is in memory.
+/// Names are found piece by piece in parallel, and numbered one after another while the text is in memory.
 pub(super) fn name_strings<'a>(
     body: &Body<'_>,
     layout: &Layout<'a>,
@@ -97,7 +97,7 @@ pub(super) fn name_strings<'a>(
     Ok((Labels::Strings(labels), named))
 }
 
-/// The name that a column holds: without quotes, of printable text.
+/// The name in a column: printable text, without the quotes.
 fn text_of(field: &[u8]) -> Parsed<'_, Cow<'_, str>> {
     let inside = unquoted(field);
     let Ok(name) = std::str::from_utf8(inside) else {

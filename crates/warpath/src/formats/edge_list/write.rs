@@ -8,8 +8,8 @@ use crate::formats::text::Shown;
 use crate::graph::{Graph, Labels, VertexId, Weight, WeightKind, with_weights};
 use crate::{Error, Result};
 
-/// Edges by the names that the graph has, those of an undirected graph once, after comments that say how many there
-/// are, so that a list reads back as the same graph.
+/// Writes the edges by name, each edge of an undirected graph once. Comments before them state the numbers of vertices
+/// and edges, so that the list reads back as the same graph.
 ///
 /// Columns are separated by a blank, or by commas (with names in double quotes) if some name could be misread.
 pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {

@@ -1,4 +1,4 @@
-//! A member of an archive, converted piece by piece into what its elements become.
+//! Reads a member of an archive, and converts its elements piece by piece.
 
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,14 +14,14 @@ use crate::formats::{Input, ReadOptions};
 use crate::graph::{VertexId, Weights};
 use crate::{Control, InputError, Result, memory};
 
-/// A NumPy array of numbers, or of one string: little-endian. Its header is read, its elements are still to come.
+/// A little-endian NumPy array of numbers, or of one string. Its header has been read, its elements have not.
 pub(super) struct Array<'a> {
     name: &'static str,
     kind: Kind,
     pub(super) element_bytes: usize,
     /// How many elements there are.
     pub(super) length: usize,
-    /// How many bytes they have, unpacked.
+    /// How many bytes the elements have, unpacked.
     bytes: usize,
     elements: Elements<'a>,
     control: &'a Control,
@@ -69,15 +69,15 @@ macro_rules! with_integer_type {
 }
 
 impl<'a> Array<'a> {
-    /// Finds an array in the archive, and checks what its headers claim: a member holds no more than its packed bytes
-    /// can stand for, and as many bytes as the array has elements.
+    /// Finds an array in the archive, and checks the claims of its headers: a member holds no more than its packed
+    /// bytes can stand for, and exactly the bytes of the array's elements.
     pub(super) fn open(
         archive: &'a mut Archive<'_>,
         input: &'a Input,
         options: &'a ReadOptions,
         name: &'static str,
     ) -> Result<Self> {
-        /// No deflated byte stands for more than this many.
+        /// No deflated byte stands for more than this many bytes.
         const MOST_DEFLATED: u64 = 1032;
         let whole = input.bytes();
         let failed = |error: &dyn std::fmt::Display| InputError::new(format!("archive member `{name}.npy`: {error}"));
@@ -122,7 +122,7 @@ impl<'a> Array<'a> {
         memory::with_capacity(&format!("array `{}`", self.name), self.length)
     }
 
-    /// Hands the bytes of all elements over, some at a time; with them comes how many elements were before.
+    /// Hands over the bytes of all elements in pieces, each with the number of elements before it.
     fn each_piece(&mut self, mut take: impl FnMut(&Self, usize, &[u8]) -> Result<()>) -> Result<()> {
         /// A multiple of every size that elements have.
         const PIECE: usize = 1 << 20;
@@ -154,7 +154,7 @@ impl<'a> Array<'a> {
                 Err(self.damaged(&"its checksum does not match").into())
             }
             Elements::Stored { .. } => Ok(()),
-            // Here the checksum is compared at the end of the stream.
+            // The stream compares the checksum at its end.
             Elements::Packed(mut stream) => match stream.read(&mut [0]) {
                 Ok(0) => Ok(()),
                 Ok(_) => Err(self.damaged(&"it unpacks to more bytes than it announces").into()),
@@ -167,7 +167,7 @@ impl<'a> Array<'a> {
         InputError::new(format!("archive member `{}.npy`: {error}", self.name))
     }
 
-    /// The text that the array is; empty if it is none.
+    /// The text of the array; empty if it is not text.
     pub(super) fn text(mut self) -> Result<String> {
         let Kind::Text(width) = self.kind else { return Ok(String::new()) };
         if self.length != 1 {
@@ -193,7 +193,7 @@ impl<'a> Array<'a> {
         Ok(values)
     }
 
-    /// Converts a piece of the elements, of which so many come before it.
+    /// Converts a piece of the elements; `before` elements precede it.
     fn extend<S: Pod + Send, T: Default + Send>(
         &self,
         values: &mut Vec<T>,
@@ -216,20 +216,20 @@ impl<'a> Array<'a> {
         self.bad_element(before + bad.unwrap_or(0), wanted)
     }
 
-    /// Integers that are not negative.
+    /// The elements as integers that are not negative.
     pub(super) fn integers(self) -> Result<Vec<u64>> {
         with_integer_type!(self, S => self.convert(fitted::<S, u64>, "an integer from 0"),
             else self.wrong_type("integers"))
     }
 
-    /// Vertices of a graph with so many.
+    /// The elements as vertices of a graph with this many vertices.
     pub(super) fn vertices(self, vertices: usize) -> Result<Vec<VertexId>> {
         let mut all = self.room_for()?;
         self.each_vertex(vertices, |piece| all.extend_from_slice(piece))?;
         Ok(all)
     }
 
-    /// Hands vertices of a graph with so many over, some at a time.
+    /// Hands over the elements in pieces, as vertices of a graph with this many vertices.
     pub(super) fn each_vertex(mut self, vertices: usize, mut take: impl FnMut(&[VertexId])) -> Result<()> {
         let wanted = format!("a vertex below {vertices}");
         let mut converted = Vec::new();
@@ -244,7 +244,7 @@ impl<'a> Array<'a> {
         }, else self.wrong_type("integers"))
     }
 
-    /// Bytes of the weight that an element becomes, at most.
+    /// The most bytes that the weight of an element takes.
     pub(super) fn bytes_of_weight(&self) -> u64 {
         if (self.kind, self.element_bytes) == (Kind::Float, 8) { 8 } else { 4 }
     }
@@ -265,7 +265,7 @@ impl<'a> Array<'a> {
         }
     }
 
-    /// No weights where all booleans are true, else 0 and 1.
+    /// No weights if all booleans are true, else weights 0 and 1.
     fn booleans(mut self) -> Result<Weights> {
         let length = self.length;
         let mut values: Option<Vec<u32>> = None;
@@ -283,7 +283,7 @@ impl<'a> Array<'a> {
         Ok(values.map_or_else(|| Weights::unit(length), Weights::U32))
     }
 
-    /// `u32` until the first negative one, `i32` from then on, those before it included.
+    /// Weights in `u32`; the first negative weight converts all to `i32`.
     fn integer_weights<S: Pod + Send>(mut self) -> Result<Weights>
     where
         u32: TryFrom<S>,

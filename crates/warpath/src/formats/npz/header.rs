@@ -1,4 +1,4 @@
-//! What stands in front of an array's elements: their type and number.
+//! The header of an array, which gives the type and number of its elements.
 
 use super::elements::Elements;
 
@@ -9,11 +9,11 @@ pub(super) enum Kind {
     Signed,
     Unsigned,
     Float,
-    /// Text, of so many bytes a character.
+    /// Text, with the number of bytes a character.
     Text(usize),
 }
 
-/// What the header of a `.npy` file (versions 1 to 3) says.
+/// The header of a `.npy` file (versions 1 to 3).
 pub(super) struct Header {
     pub(super) kind: Kind,
     pub(super) element_bytes: usize,

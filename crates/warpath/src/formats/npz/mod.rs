@@ -5,11 +5,13 @@
 //! weight 0, not a missing one. A matrix is a directed graph unless the options say otherwise, symmetric or not.
 //!
 //! Booleans that are all true are no weights; other booleans and integers become `u32`, or `i32` if any is negative;
-//! floats keep their type. Arrays may be stored or deflated. What an archive claims about sizes is checked against what
-//! it can possibly hold and against memory before any is taken, and deflated arrays are unpacked piece by piece into what
-//! they become: the bytes of an array are never in memory as a whole.
+//! floats keep their type.
 //!
-//! *Parts.* `array` reads a member, `header` what stands in front of it; `write` is the writer.
+//! Arrays may be stored or deflated. Before any memory is taken, the sizes that an archive claims are checked against
+//! its bytes and against memory. Deflated arrays are unpacked and converted piece by piece: the bytes of an array are
+//! never in memory as a whole.
+//!
+//! *Parts.* `array` reads a member, `header` the header of its array; `write` is the writer.
 
 mod array;
 mod elements;
@@ -51,7 +53,7 @@ type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 /// # Errors
 ///
 /// If the archive is damaged, does not hold a square sparse matrix in CSR, CSC or COO form, its arrays contradict each
-/// other, a weight is not finite or does not fit into 32 bits, or all that does not fit into memory.
+/// other, a weight is not finite or does not fit into 32 bits, or the arrays do not fit into memory.
 fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
     let archive = ZipArchive::new(Cursor::new(input.bytes()))
         .map_err(|error| InputError::new(format!("not a whole zip archive: {error}")))?;
@@ -114,7 +116,7 @@ fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
     }
 }
 
-/// An archive that is read.
+/// An archive being read.
 struct File<'a> {
     archive: Archive<'a>,
     input: &'a Input,
@@ -126,8 +128,8 @@ impl File<'_> {
         Array::open(&mut self.archive, self.input, self.options, name)
     }
 
-    /// An error if the lengths of the arrays contradict each other, or what they become does not fit into memory. The
-    /// names are those of the arrays that say where entries are.
+    /// An error if the lengths of the arrays contradict each other, or the converted arrays do not fit into memory.
+    /// `places` names the arrays that hold the positions of entries.
     fn plan(&mut self, format: &str, places: [&'static str; 2], vertices: usize, weights: bool) -> Result<()> {
         let first = self.array(places[0])?.length;
         let second = self.array(places[1])?.length;
@@ -369,7 +371,7 @@ mod tests {
         assert!(error.to_string().starts_with("test: not a whole zip archive: "), "{error}");
     }
 
-    /// A matrix of so many entries, all in one place, which deflates well.
+    /// A matrix with this many entries, all in one place, which deflates well.
     fn many_entries(entries: usize) -> Parts {
         vec![
             ("row", "<i4", "(ENTRIES,)", vec![0; entries * 4]),
@@ -396,7 +398,7 @@ mod tests {
 
     #[test]
     fn sizes_that_a_member_can_not_have_are_refused() {
-        // A directory that calls the data, of which a few bytes are there, 32 GiB; and a header that agrees.
+        // A directory that claims 32 GiB for data of a few bytes, and a header that agrees.
         let mut parts = csr_parts();
         parts[4] = ("data", "<f8", "(4294967296,)", vec![0; 24]);
         let mut packed = archive(&parts, CompressionMethod::Deflated);
@@ -406,7 +408,7 @@ mod tests {
         assert!(error.to_string().contains("can't unpack to 4294967294"), "{error}");
         let error = read_parts(&with(csr_parts(), "indptr", "<i8", "(4611686018427387904,)", vec![0; 8])).unwrap_err();
         assert!(error.to_string().contains("are announced, but it has 8 bytes"), "{error}");
-        // A list of entries may say any number of vertices.
+        // A list of entries may claim any number of vertices.
         let mut parts = many_entries(1);
         parts.iter_mut().filter(|part| part.2 == "(ENTRIES,)").for_each(|part| part.2 = "(1,)");
         parts[3].3 = bytes_of(&[1_i64 << 30; 2]);

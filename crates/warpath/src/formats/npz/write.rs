@@ -10,7 +10,7 @@ use crate::Result;
 use crate::formats::stream_error;
 use crate::graph::{Graph, Weights};
 
-/// Writes the adjacency matrix as CSR, uncompressed; booleans, all true, where there are no weights.
+/// Writes the adjacency matrix as CSR, uncompressed; without weights, the data are booleans, all true.
 pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
     write_members(graph, out).map_err(stream_error)
 }
@@ -43,7 +43,7 @@ fn write_members(graph: &Graph, out: &mut dyn Write) -> std::io::Result<()> {
 
 type Stream<'a> = ZipWriter<zip::write::StreamWriter<&'a mut dyn Write>>;
 
-/// Begins a member with the header of its array: a multiple of 64 bytes, as NumPy aligns them.
+/// Begins a member with the header of its array, padded to a multiple of 64 bytes as NumPy does.
 fn begin(archive: &mut Stream<'_>, name: &str, description: &str, shape: &str, bytes: u64) -> std::io::Result<()> {
     const ALIGNMENT: usize = 64;
     const BEFORE: usize = 10;

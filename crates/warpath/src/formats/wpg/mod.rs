@@ -1,10 +1,10 @@
-//! `.wpg`: Warpath's own file, the graph as it lies in memory.
+//! `.wpg`: Warpath's own format, the graph as it lies in memory.
 //!
-//! A file is copied into memory block by block, in parallel, and every check is made on the copy: the checksum of each
-//! block of 1 MiB while the block is in the cache, then all that the algorithms rely on (offsets that never fall, heads
-//! that are vertices and ascend, the reverse of every arc where the header says undirected). That is one pass over the
-//! file and one or two over the arcs, O(V + E). A file that is overwritten meanwhile, by a good graph even, fails its
-//! checksums; what becomes of it afterwards is of no concern.
+//! A file is copied into memory block by block, in parallel, and every check is made on the copy. The checksum of each
+//! block of 1 MiB is checked while the block is in the cache. Then follows everything that the algorithms rely on:
+//! offsets never fall, heads are vertices and ascend, and every arc has its reverse if the header says undirected. That
+//! is one pass over the file and one or two over the arcs, O(V + E). A file that is overwritten meanwhile, even by a
+//! good graph, fails its checksums; later changes do not matter.
 //!
 //! The layout, all little-endian:
 //!
@@ -18,12 +18,16 @@
 //! | 24..40 | number of vertices, number of arcs |
 //! | 40..48 | the name of vertex 0, if names are consecutive |
 //! | 48..72 | lines, self-loops and parallel arcs of the input |
-//! | 72..168 | section table: offset and length in bytes of offsets (`u64`), heads (`u32`), weights, names (`u64`: the names themselves, or where each string ends), text of the names, checksums |
+//! | 72..168 | section table: offset and length in bytes of each of the six sections |
 //! | 168..252 | zeros |
 //! | 252..256 | CRC-32 of bytes 0..252 |
 //!
-//! Sections follow in that order, each at the next multiple of 64, zeros between. The last one holds the CRC-32 of each
-//! block of 1 MiB of the file from byte 256 up to itself, and then the CRC-32 of those; there the file ends.
+//! The sections are: offsets (`u64`), heads (`u32`), weights, names (`u64`: the names themselves, or where each string
+//! ends), text of the names, checksums.
+//!
+//! Sections follow in that order, each at the next multiple of 64, zeros between. The last section holds the CRC-32 of
+//! each block of 1 MiB of the file from byte 256 up to this section, and then the CRC-32 of these checksums. The file
+//! ends there.
 
 mod read;
 mod write;
@@ -56,7 +60,7 @@ const ALIGNMENT: u64 = 64;
 const BLOCK: usize = 1 << 20;
 const CHECKSUM: usize = size_of::<u32>();
 
-/// The fields of the header, all of them plain numbers without gaps between them.
+/// The fields of the header: plain numbers without gaps between them.
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Header {
@@ -98,7 +102,7 @@ const CONSECUTIVE: u32 = 0;
 const INTEGERS: u32 = 1;
 const STRINGS: u32 = 2;
 
-/// Where the sections lie, which follows from the counts.
+/// Where the sections lie, computed from the counts.
 struct Layout {
     sections: [Section; SECTIONS],
 }
@@ -191,7 +195,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn weights_that_nobody_asks_for_stay_in_the_file() {
-        // More than a block of heads, and as many of weights.
+        // More than one block of heads, and the same of weights.
         let edges = (0..300_000_u32).map(|v| (v, (v * 7 + 1) % 300_000, v));
         let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(edges).unwrap();
         let good = written(&graph, Format::Warpath).unwrap();
@@ -208,7 +212,7 @@ mod tests {
             bytes[at as usize] ^= 1;
             bytes
         };
-        // In the middle of the weights there are blocks of nothing else.
+        // The blocks in the middle of the weights hold nothing else.
         let in_weights = damaged(section[WEIGHTS].offset + section[WEIGHTS].length / 2);
         assert!(is_damaged(read_bytes(in_weights.clone())));
         assert_eq!(leave(in_weights).unwrap().csr().targets(), graph.csr().targets());
@@ -236,7 +240,7 @@ mod tests {
         }
     }
 
-    /// Replaces bytes, and makes all checksums right again: what is left to find is nonsense, not damage.
+    /// Replaces bytes, and makes all checksums right again, so that only the checks of the content can find the change.
     fn forged(graph: &Graph, at: usize, replacement: &[u8]) -> Vec<u8> {
         let mut bytes = written(graph, Format::Warpath).unwrap();
         bytes[at..at + replacement.len()].copy_from_slice(replacement);
@@ -295,7 +299,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn blocks_end_anywhere() {
-        // Several blocks, the last one just full, just begun, or between.
+        // Several blocks; the last is just full, just begun, or between.
         for vertices in [BLOCK / 8 - 9, BLOCK / 8 - 8, 2 * BLOCK / 8 - 1, 2 * BLOCK / 8 + 1] {
             let edges = [(0, 1), (vertices as u32 - 1, 0)];
             let graph = GraphBuilder::new().vertices(vertices as u64).build_from(edges).unwrap();

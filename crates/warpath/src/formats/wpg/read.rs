@@ -1,4 +1,4 @@
-//! Copies a file into memory, and checks the copy.
+//! Copies a `.wpg` file into memory, and checks the copy.
 
 use rayon::prelude::*;
 
@@ -19,13 +19,13 @@ use crate::{Control, InputError, Plan, Result, memory};
 ///
 /// # Errors
 ///
-/// If the file is not of this version, cut short, or damaged anywhere, or its arrays are not those of a graph.
+/// If the file is not of this version, cut short, or damaged anywhere, or its arrays do not form a graph.
 pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
     let header = read_header(opened)?;
     let wanted = wants_weights(options)? && !options.leave_weights;
     let kind = if wanted { WEIGHT_KINDS[header.weights as usize] } else { WeightKind::Unit };
     let mut plan = Plan::new();
-    // Names that are text are in memory twice while they are numbered.
+    // Text names are in memory twice while they are numbered.
     let unwanted = if kind == WeightKind::Unit { header.sections[WEIGHTS].length } else { 0 };
     plan.memory("the graph", header.sections[CHECKSUMS].offset - unwanted + header.sections[TEXT].length);
     plan.check(options.room(opened.owned_bytes()))?;
@@ -56,7 +56,7 @@ pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
         &mut text,
     ];
     copy_sections(opened, &header, arrays, &options.control)?;
-    // The header is in none of the blocks.
+    // No block covers the header.
     opened.check_unchanged()?;
 
     if offsets[0] != 0 || offsets[header.vertices as usize] != header.arcs {
@@ -155,7 +155,7 @@ fn zeros<T: bytemuck::Pod>(header: &Header, index: usize) -> Result<Vec<T>> {
 }
 
 /// Copies all sections but the last into `arrays`, and compares the checksum of every block on the way. An empty array
-/// stands for a section that nobody wants: blocks that hold nothing else are left in the file.
+/// marks an unwanted section: blocks with nothing else are not read.
 fn copy_sections(opened: &Opened, header: &Header, arrays: [&mut [u8]; CHECKSUMS], control: &Control) -> Result<()> {
     let Section { offset: end, length } = header.sections[CHECKSUMS];
     let mut table = vec![0; length as usize];
@@ -175,7 +175,7 @@ fn copy_sections(opened: &Opened, header: &Header, arrays: [&mut [u8]; CHECKSUMS
             }
             let start = HEADER as u64 + (index * BLOCK) as u64;
             let length = (end - start).min(BLOCK as u64) as usize;
-            // Nearly all blocks lie in one array, and go there at once.
+            // Nearly all blocks lie in one array, and are read straight into it.
             let (block, pieces) = match &mut pieces[..] {
                 [(0, whole)] if whole.len() == length => (&mut **whole, &mut [][..]),
                 pieces => (&mut buffer[..length], pieces),
