@@ -198,6 +198,13 @@ fn a_plan_changes_nothing() {
         let plan = folder.run(&format!("{command} --plan --json --output x.npy")).json();
         assert_eq!(plan["fits"], json!(true));
         assert!(plan["memory_bytes"].as_u64().unwrap() > 0);
+        // The plan is that of the run: by the same algorithm, for the same reasons.
+        let run = folder.run(&format!("{command} --json")).json();
+        for key in ["engine", "engine_reason", "algorithm", "reason"] {
+            assert_eq!(plan[key], run[key], "{command}: {key}");
+        }
+        let types = plan["number_types"].as_array().unwrap();
+        assert!(types.is_empty() || types.contains(&run["lane"]), "{command}: {types:?}");
     }
     assert_eq!(folder.run("path g.txt 1 2 --plan --json").json()["fits"], json!(true));
     assert_eq!(folder.names(), ["g.txt"]);
