@@ -1,8 +1,7 @@
 //! Which threads a search on the CPU gets, where several threads put requests to one solver.
 //!
 //! A search that comes alone has the whole team. Searches that come while another one runs take one thread each, as
-//! many at once as the team has threads: searches side by side need no barriers and no atomics, so that together they
-//! are done sooner than one after another.
+//! many at once as the team has threads: searches side by side need no barriers and no atomics.
 //!
 //! `crates/models` checks it under every order in which threads can run.
 
