@@ -1,5 +1,8 @@
 //! Descriptions of the engines' algorithms: names, parameters as in `delta-stepping:delta=100`, counters.
 
+mod workload;
+
+pub use self::workload::{GraphFacts, Workload};
 use crate::problems::Problem;
 use crate::{Error, Result};
 
@@ -31,6 +34,8 @@ pub struct AlgorithmInfo {
     pub parameters: &'static [Parameter],
     /// Whether it is right for weights below zero.
     pub negative_weights: bool,
+    /// Predicts the seconds of the work on a prepared graph, without copies and without opening a device.
+    pub seconds: fn(&Workload<'_>) -> f64,
 }
 
 /// A parameter of an algorithm.
@@ -191,6 +196,7 @@ mod tests {
         source: "",
         parameters: &[DELTA, SYNC, LAUNCH],
         negative_weights: false,
+        seconds: |_| 0.0,
     }];
 
     #[test]

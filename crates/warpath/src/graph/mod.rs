@@ -8,6 +8,7 @@ mod builder;
 mod components;
 mod csr;
 mod edges;
+mod growth;
 #[cfg(any(feature = "petgraph", feature = "sprs"))]
 mod interop;
 mod labels;
@@ -20,6 +21,7 @@ pub use builder::{Direction, GraphBuilder, ParallelEdges, SelfLoops};
 pub use components::{Components, strongly_connected_components, weakly_connected_components};
 pub use csr::{Adjacency, Csr, Graph, InputCounts, VertexId};
 pub use edges::EdgeList;
+pub(crate) use growth::Growth;
 #[cfg(any(feature = "petgraph", feature = "sprs"))]
 pub use interop::EdgeWeight;
 pub use labels::{Labels, StringLabels};

@@ -4,12 +4,12 @@ mod work;
 
 use std::sync::Arc;
 
-use super::costs::{COPYING, HANDING_OVER, OPENING, Predicted};
+use super::costs::{COPYING, HANDING_OVER, Predicted};
 use super::decision::{Decision, Manner, Placed, only_on_cuda};
 use super::facts::{OnDevice, transpose_bytes};
 use super::{Request, Solver, plan_search};
 use crate::algorithms::{Parameters, parse_algorithm};
-use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, batch_width, choose, memory_of_many, sequential};
+use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, batch_width, choose, memory_of_many, multi_source, sequential};
 use crate::cuda::bfs::{self as cuda, many_sources};
 use crate::graph::{Graph, Lane, UnitLane};
 use crate::problems::{Bfs, ShortestPathTree};
@@ -114,7 +114,7 @@ impl Bfs {
     fn batches(&self, solver: &Solver, many: usize) -> Option<(usize, Plan)> {
         let (graph, threads) = (&*solver.graph, solver.team.threads());
         let has_wide_levels = choose(graph).0 != sequential::ALGORITHM.info.name;
-        if self.algorithm.is_some() || !self.targets.is_empty() || !has_wide_levels || solver.has_hubs() {
+        if self.algorithm.is_some() || !self.targets.is_empty() || !has_wide_levels || solver.graph_facts().has_hubs() {
             return None;
         }
         let mut plan = plan_search(solver, 4, self.distances_only);
@@ -157,70 +157,48 @@ impl Bfs {
     /// Whether a GPU is predicted to finish the searches sooner, preparation included; and why, or why not. Opens the
     /// device only if it pays.
     fn gpu_pays(&self, solver: &Solver, many: Option<usize>) -> std::result::Result<String, String> {
-        /// The least seconds of one search, with its launch and its report.
-        const SEARCH: f64 = 100e-6;
-        /// Arcs and vertices a second, where levels are wide and where they are short.
-        const ARCS: f64 = 300e9;
-        const VERTICES: f64 = 1e9;
-        /// How many threads the memory of a CPU feeds, if each has a search of its own.
-        const FED: usize = 6;
-        /// Of one thread of the CPU: arcs a second, arcs a second if it searches beside others and hubs let it skip
-        /// most arcs, and vertices a second.
-        const CPU_ARCS: f64 = 1.3e9;
-        const CPU_ARCS_ALONE: f64 = 4e9;
-        const CPU_VERTICES: f64 = 65e6;
         if let Some(reason) = solver.no_device() {
             return Err(reason);
         }
-        let graph = &*solver.graph;
-        let Ok(chosen) = self.on_cuda(solver) else {
+        let Ok(alone) = self.on_cuda(solver) else {
             return Err("only the CPU has this algorithm, with these parameters".into());
         };
-        let (vertices, arcs) = (graph.vertices() as f64, graph.arcs() as f64);
-        let is_thin = chosen.algorithm.info.name == "multi-hop";
-        let on_gpu = if is_thin { vertices / VERTICES } else { arcs / ARCS };
-        // Where levels are short, a search is no quicker on several threads of the CPU.
-        let takes_one = is_thin || choose(graph).0 == sequential::ALGORITHM.info.name;
         let searches = many.unwrap_or(1).max(1);
-        let threads = solver.team.threads() as f64;
-        // Many searches run side by side and are handed over meanwhile, unless they share their reads of the graph.
-        let side_by_side = searches > 1 && (takes_one || solver.has_hubs());
-        let on_cpu = match (takes_one, side_by_side) {
-            (true, _) => vertices / CPU_VERTICES,
-            (false, true) => arcs / CPU_ARCS_ALONE / threads,
-            (false, false) => arcs / CPU_ARCS / threads,
-        };
-        let together = many.is_some_and(|many| self.goes_together(many));
-        let together = together.then(|| self.many_on_cuda(solver, many_sources::WIDEST).ok()).flatten();
-        let prepared_for = if together.is_some() { many_sources::ALGORITHM.info.name } else { &chosen.name };
-        let (is_prepared, is_open) = {
-            let state = solver.device();
-            (state.has_prepared(prepared_for), state.is_open())
-        };
-        let ready = if is_prepared {
-            0.0
-        } else {
+        let together = many.filter(|&many| self.goes_together(many));
+        let together = together.and_then(|_| self.many_on_cuda(solver, many_sources::WIDEST).ok());
+        let (chosen, ready) = match &together {
             // The arrays of levels are not copied.
-            let bytes = if together.is_some() { graph_bytes(graph) } else { chosen.plan.device_bytes() };
-            bytes as f64 / COPYING + if is_open { 0.0 } else { OPENING }
+            Some(many) => (many, solver.seconds_until_ready(&many.name, graph_bytes(&solver.graph) as f64)),
+            None => (&alone, solver.seconds_until_ready(&alone.name, alone.plan.device_bytes() as f64)),
         };
-        let searching = if together.is_some() {
-            searches.div_ceil(many_sources::WIDEST) as f64 * (many_sources::seconds_of_batch(graph, is_thin) + SEARCH)
-        } else {
-            searches as f64 * (on_gpu + SEARCH)
-        };
-        let handing_over = vertices / HANDING_OVER;
-        let gpu = ready + searching + searches as f64 * (4.0 * vertices / COPYING + handing_over);
-        let at_once = if takes_one { solver.team.threads().min(searches).min(FED) } else { 1 };
-        let one = on_cpu / at_once as f64;
-        let cpu = searches as f64 * if side_by_side { one.max(handing_over) } else { one + handing_over };
-        Predicted { gpu, cpu }.gpu_pays(solver, chosen.plan.device_bytes())
+        let work = solver.workload(solver.graph_facts(), &chosen.parameters, searches);
+        let handing_over = work.in_turn(work.vertices() / HANDING_OVER);
+        let back = work.in_turn(4.0 * work.vertices() / COPYING);
+        let gpu = ready + (chosen.algorithm.info.seconds)(&work) + back + handing_over;
+        let cpu = self.seconds_on_cpu(solver, many, handing_over).map_err(|error| error.to_string())?;
+        Predicted { gpu, cpu }.gpu_pays(solver, alone.plan.device_bytes())
+    }
+
+    /// Predicted seconds on the CPU, of which handing over takes these. Searches that run side by side are handed over
+    /// meanwhile.
+    fn seconds_on_cpu(&self, solver: &Solver, many: Option<usize>, handing_over: f64) -> Result<f64> {
+        let searches = many.unwrap_or(1).max(1);
+        let none = Parameters::default();
+        if many.is_some_and(|many| self.batches(solver, many).is_some()) {
+            let work = solver.workload(solver.graph_facts(), &none, searches);
+            return Ok(multi_source::seconds(&work) + handing_over);
+        }
+        let name = self.algorithm.clone().unwrap_or_else(|| choose(&solver.graph).0.to_owned());
+        let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, &name)?;
+        let work = solver.workload(solver.graph_facts(), &parameters, searches);
+        let searching = (algorithm.info.seconds)(&work);
+        Ok(if searches > 1 { searching.max(handing_over) } else { searching + handing_over })
     }
 
     /// The algorithm of the CUDA engine for this search, and its plan.
     fn on_cuda(&self, solver: &Solver) -> Result<Arc<OnDevice<cuda::BfsAlgorithm>>> {
         let asked = self.algorithm.as_deref();
-        solver.facts.bfs.get(asked, || find_on_cuda(&solver.graph, asked))
+        solver.facts.bfs.get(asked, || find_on_cuda(solver, asked))
     }
 
     /// Whether the CUDA engine may search from this many sources at once.
@@ -239,7 +217,7 @@ impl Bfs {
     fn many_on_cuda(&self, solver: &Solver, width: usize) -> Result<Arc<OnDevice<cuda::BfsAlgorithm>>> {
         let named = format!("{}:width={width}", many_sources::ALGORITHM.info.name);
         let asked = Some(self.algorithm.as_deref().unwrap_or(&named));
-        solver.facts.bfs.get(asked, || find_on_cuda(&solver.graph, asked))
+        solver.facts.bfs.get(asked, || find_on_cuda(solver, asked))
     }
 
     /// The algorithm for as many searches at once as fit the device's memory; `None` if too few fit.
@@ -280,16 +258,16 @@ impl Bfs {
 }
 
 /// The algorithm of the CUDA engine that was asked for, or the one predicted fastest, and its plan.
-fn find_on_cuda(graph: &Graph, asked: Option<&str>) -> Result<OnDevice<cuda::BfsAlgorithm>> {
+fn find_on_cuda(solver: &Solver, asked: Option<&str>) -> Result<OnDevice<cuda::BfsAlgorithm>> {
     let (name, reason) = match asked {
         Some(name) => (name.to_owned(), "asked for".to_owned()),
         None => {
-            let (name, reason) = cuda::choose(graph);
+            let (name, reason) = cuda::choose(&solver.graph_facts());
             (name.to_owned(), reason)
         }
     };
     let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, &name)?;
-    let plan = (algorithm.plan)(graph, &parameters);
+    let plan = (algorithm.plan)(&solver.graph, &parameters);
     Ok(OnDevice { name, reason, algorithm, parameters, plan })
 }
 

@@ -1,9 +1,10 @@
-//! The costs in every prediction: opening a device, copying, handing over.
+//! The costs that every prediction adds to the work of an algorithm: opening a device, copying, handing over. Each
+//! algorithm's entry in its table predicts the work itself (`AlgorithmInfo::seconds`).
 
 use super::Solver;
 
 /// Opening a device, in seconds.
-pub(super) const OPENING: f64 = 0.3;
+const OPENING: f64 = 0.3;
 /// Bytes a second, to the device and back, from ordinary memory.
 pub(super) const COPYING: f64 = 8e9;
 /// Vertices a second when a tree is handed over, in new memory, and summed up.
@@ -28,6 +29,19 @@ impl Predicted {
             Ok(available) => Err(format!("the GPU has {available} bytes of memory to give; the search takes {bytes}")),
             Err(error) => Err(error.to_string()),
         }
+    }
+}
+
+impl Solver {
+    /// Predicted seconds until the device is open and has these bytes of the graph, prepared for this algorithm.
+    pub(super) fn seconds_until_ready(&self, algorithm: &str, bytes: f64) -> f64 {
+        let is_prepared = self.device().has_prepared(algorithm);
+        if is_prepared { 0.0 } else { bytes / COPYING + self.seconds_until_open() }
+    }
+
+    /// Predicted seconds until the device is open.
+    pub(super) fn seconds_until_open(&self) -> f64 {
+        if self.device().is_open() { 0.0 } else { OPENING }
     }
 }
 

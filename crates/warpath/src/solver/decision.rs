@@ -187,7 +187,8 @@ mod tests {
     use crate::problems::Problem;
 
     const fn info(name: &'static str, parameters: &'static [Parameter]) -> AlgorithmInfo {
-        AlgorithmInfo { problem: Problem::Bfs, name, summary: "", source: "", parameters, negative_weights: false }
+        let (summary, source, negative_weights) = ("", "", false);
+        AlgorithmInfo { problem: Problem::Bfs, name, summary, source, parameters, negative_weights, seconds: |_| 0.0 }
     }
 
     const WIDTH: Parameter = Parameter { name: "width", summary: "", values: Values::AtLeast(1.0) };

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rayon::prelude::*;
 
 use super::Solver;
-use crate::algorithms::Parameters;
+use crate::algorithms::{GraphFacts, Parameters, Workload};
 use crate::cuda::bfs::BfsAlgorithm;
 use crate::cuda::sssp::SsspAlgorithm;
 use crate::graph::{Graph, VertexId, Weights};
@@ -17,7 +17,7 @@ use crate::{Plan, Result};
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     narrow_is_certain: OnceLock<bool>,
-    has_hubs: OnceLock<bool>,
+    graph: OnceLock<GraphFacts>,
     /// Algorithms for breadth-first searches on a device.
     pub(super) bfs: Known<BfsAlgorithm>,
     /// Algorithms for shortest-path searches on a device.
@@ -80,21 +80,24 @@ impl Solver {
         })
     }
 
-    /// Whether some vertex has far more arcs than most. Then a search that goes bottom-up skips nearly all arcs, and
-    /// searches have little left to share: measured at 1 M vertices and 31 M arcs, sharing more than
-    /// halves the time a search takes on a uniform graph and lengthens it by 10 to 50 % on a Kronecker graph.
-    pub(super) fn has_hubs(&self) -> bool {
-        const FAR_MORE: usize = 100;
-        once(&self.facts.has_hubs, || {
-            let average = self.graph.arcs() / self.graph.vertices().max(1) + 1;
-            let far_more = |pair: &[u64]| (pair[1] - pair[0]) as usize > FAR_MORE * average;
-            self.graph.csr().offsets().windows(2).any(far_more)
-        })
+    /// The facts about the graph, but its weights.
+    pub(super) fn graph_facts(&self) -> GraphFacts {
+        once(&self.facts.graph, || GraphFacts::without_weights(&self.graph))
+    }
+
+    /// The facts about the graph and its weights.
+    pub(super) fn weighted_facts(&self) -> GraphFacts {
+        self.graph_facts().with_weights_of(&self.graph)
+    }
+
+    /// The work of an algorithm with this many searches. Predictions for a graph without weights do not look at them.
+    pub(super) fn workload<'a>(&self, graph: GraphFacts, parameters: &'a Parameters, searches: usize) -> Workload<'a> {
+        Workload { graph, parameters, searches, threads: self.team.threads() }
     }
 }
 
 /// The fact, found now if it is not known. No thread waits for another one that is finding it.
-fn once(fact: &OnceLock<bool>, find: impl FnOnce() -> bool) -> bool {
+fn once<T: Copy>(fact: &OnceLock<T>, find: impl FnOnce() -> T) -> T {
     match fact.get() {
         Some(&known) => known,
         None => {

@@ -1,18 +1,15 @@
 //! Single-source shortest paths: the decision.
 
-mod costs;
 mod work;
 
 use std::sync::Arc;
 
-pub(super) use self::costs::seconds_together;
-use self::costs::{seconds_alone, width};
 use super::bfs;
-use super::costs::{COPYING, OPENING, Predicted};
+use super::costs::{COPYING, Predicted};
 use super::decision::{Decision, Manner, Placed, number_types, only_on_cuda};
 use super::facts::{OnDevice, transpose_bytes};
 use super::{Request, Solver, plan_search};
-use crate::algorithms::parse_algorithm;
+use crate::algorithms::{Parameters, Workload, parse_algorithm};
 use crate::cpu::sssp::{ALGORITHMS, SsspAlgorithm};
 use crate::cuda::sssp::{self as cuda, many_sources};
 use crate::graph::{Graph, WeightKind};
@@ -168,43 +165,37 @@ impl Sssp {
     /// Whether a GPU is predicted to finish the searches sooner, preparation included; and why, or why not. Opens the
     /// device only if it pays.
     fn gpu_pays(&self, solver: &Solver, many: Option<usize>) -> std::result::Result<String, String> {
-        /// Arcs a second of one thread of the CPU.
-        const CPU_ARCS: f64 = 60e6;
         if let Some(reason) = solver.no_device() {
             return Err(reason);
         }
         let graph = &*solver.graph;
-        let chosen = self.on_cuda(solver).map_err(|error| error.to_string())?;
-        let (vertices, arcs) = (graph.vertices() as f64, graph.arcs() as f64);
-        let count = many.unwrap_or(1).max(1);
-        let searches = count as f64;
-        let together = many.is_some() && self.goes_together(solver, count).unwrap_or(false);
-        let searching =
-            if together { seconds_together(graph, count) } else { searches * seconds_alone(chosen.algorithm, graph) };
-        let batches = together.then(|| self.most_on_cuda(solver, count, u64::MAX).ok()).flatten().flatten();
-        let prepared_for = batches.as_ref().map_or(&chosen.name, |batches| &batches.name);
-        let (is_prepared, is_open) = {
-            let state = solver.device();
-            (state.has_prepared(prepared_for), state.is_open())
-        };
-        let bytes = chosen.plan.device_bytes();
-        let ready = if is_prepared {
-            0.0
-        } else {
+        let alone = self.on_cuda(solver).map_err(|error| error.to_string())?;
+        let searches = many.unwrap_or(1).max(1);
+        let together = many.is_some() && self.goes_together(solver, searches).unwrap_or(false);
+        let together = together.then(|| self.most_on_cuda(solver, searches, u64::MAX).ok()).flatten().flatten();
+        let bytes = alone.plan.device_bytes();
+        let (chosen, ready) = match &together {
             // The arrays of distances are not copied.
-            let bytes = if together { 4.0 * vertices + 8.0 * arcs } else { bytes as f64 };
-            bytes / COPYING + if is_open { 0.0 } else { OPENING }
+            Some(many) => {
+                let copied = 4.0 * graph.vertices() as f64 + 8.0 * graph.arcs() as f64;
+                (many, solver.seconds_until_ready(&many.name, copied))
+            }
+            None => (&alone, solver.seconds_until_ready(&alone.name, bytes as f64)),
         };
+        let work = solver.workload(solver.weighted_facts(), &chosen.parameters, searches);
         let distance_bytes = if graph.weight_kind() == WeightKind::F64 { 8.0 } else { 4.0 };
-        let gpu = ready + searching + searches * distance_bytes * vertices / COPYING;
-        let cpu = searches * (vertices + arcs) / CPU_ARCS / solver.team.threads() as f64;
+        let back = work.in_turn(distance_bytes * work.vertices() / COPYING);
+        let gpu = ready + (chosen.algorithm.info.seconds)(&work) + back;
+        let name = self.algorithm.as_deref().unwrap_or(choose(graph).0);
+        let on_cpu = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?;
+        let cpu = (on_cpu.0.info.seconds)(&solver.workload(work.graph, &on_cpu.1, searches));
         Predicted { gpu, cpu }.gpu_pays(solver, bytes)
     }
 
     /// The algorithm of the CUDA engine for this search, and its plan.
     fn on_cuda(&self, solver: &Solver) -> Result<Arc<OnDevice<cuda::SsspAlgorithm>>> {
         let asked = self.algorithm.as_deref();
-        solver.facts.sssp.get(asked, || find_on_cuda(&solver.graph, asked))
+        solver.facts.sssp.get(asked, || find_on_cuda(solver, asked))
     }
 
     /// Whether the CUDA engine searches from this many sources at once.
@@ -224,7 +215,7 @@ impl Sssp {
         Ok(searches >= FEWEST
             && graph.vertices() <= many_sources::MOST_VERTICES
             && many_sources::ALGORITHM.check(graph).is_ok()
-            && seconds_together(graph, searches) < searches as f64 * seconds_alone(chosen.algorithm, graph))
+            && pays_together(chosen.algorithm, &solver.workload(solver.weighted_facts(), &chosen.parameters, searches)))
     }
 
     /// The algorithm for as many of these searches at once as pay and fit the available memory; `None` if too few fit.
@@ -238,10 +229,10 @@ impl Sssp {
         if self.algorithm.is_some() {
             return self.on_cuda(solver).map(Some);
         }
-        let mut width = width(&solver.graph, searches);
+        let mut width = searches.next_power_of_two().min(many_sources::widest(&solver.graph));
         loop {
             let named = format!("{}:width={width}", many_sources::ALGORITHM.info.name);
-            let many = solver.facts.sssp.get(Some(&named), || find_on_cuda(&solver.graph, Some(&named)))?;
+            let many = solver.facts.sssp.get(Some(&named), || find_on_cuda(solver, Some(&named)))?;
             if many.plan.device_bytes() <= available {
                 return Ok(Some(many));
             }
@@ -256,12 +247,19 @@ impl Sssp {
 /// Fewer searches than this go one after another, unless the request asks for something else.
 const FEWEST: usize = 8;
 
+/// Whether these searches are predicted to be done sooner at once than one after another by this algorithm.
+fn pays_together(alone: &cuda::SsspAlgorithm, work: &Workload<'_>) -> bool {
+    let together = Workload { parameters: &Parameters::default(), ..*work };
+    many_sources::seconds(&together) < (alone.info.seconds)(work)
+}
+
 /// The algorithm of the CUDA engine that was asked for, or the one predicted fastest, and its plan.
-fn find_on_cuda(graph: &Graph, asked: Option<&str>) -> Result<OnDevice<cuda::SsspAlgorithm>> {
+fn find_on_cuda(solver: &Solver, asked: Option<&str>) -> Result<OnDevice<cuda::SsspAlgorithm>> {
+    let graph = &*solver.graph;
     let (name, reason) = match asked {
         Some(name) => (name.to_owned(), "asked for".to_owned()),
         None => {
-            let (name, reason) = cuda::choose(graph);
+            let (name, reason) = cuda::choose(&solver.weighted_facts());
             (name.to_owned(), reason)
         }
     };

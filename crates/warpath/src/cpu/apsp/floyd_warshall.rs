@@ -28,6 +28,7 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
         source: "Floyd 1962; Harish & Narayanan 2007, algorithm 6",
         parameters: &[],
         negative_weights: true,
+        seconds: |work| work.triples() * 0.3e-9,
     },
     needs_matrix: true,
     workspace_bytes: |_, _, _, _| 0,

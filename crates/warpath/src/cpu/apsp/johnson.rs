@@ -28,6 +28,7 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
         source: "Johnson 1977",
         parameters: &[],
         negative_weights: true,
+        seconds: |work| (super::batched::ALGORITHM.info.seconds)(work),
     },
     needs_matrix: false,
     workspace_bytes: |vertices, arcs, threads, distance_bytes| {

@@ -19,11 +19,19 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::UNREACHED;
 use super::sequential::Queue;
+use crate::algorithms::Workload;
 use crate::cpu::Team;
 use crate::graph::{Csr, Graph, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::prefetch::prefetch;
 use crate::{Control, Error, Result, memory};
+
+/// Predicted seconds of searches that share their reads of the graph.
+pub(crate) fn seconds(work: &Workload<'_>) -> f64 {
+    /// Arcs a second of one thread, for each search.
+    const ARCS: f64 = 1.3e9;
+    work.in_turn(work.arcs() / ARCS / work.threads as f64)
+}
 
 /// Levels inside a batch are kept in bytes; this byte means "not reached".
 const NOT_REACHED: u8 = u8::MAX;

@@ -31,7 +31,7 @@
 use std::sync::Arc;
 
 use super::searches::{Finished, RowsOnDevice, Searches, SearchesAlgorithm, SearchesTask};
-use crate::algorithms::{AlgorithmInfo, Parameter, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Values, Workload};
 use crate::cuda::bfs::many_sources as bfs;
 use crate::cuda::bfs::one_block::DISTANCES;
 use crate::cuda::device::Device;
@@ -59,11 +59,19 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
             DISTANCES,
         ],
         negative_weights: false,
+        seconds,
     },
     lanes: &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Single, DeviceLane::Double],
     plan,
     prepare,
 };
+
+fn seconds(work: &Workload<'_>) -> f64 {
+    match work.graph.weight_kind {
+        WeightKind::Unit => bfs::seconds_without_waiting(work),
+        _ => sssp::seconds(work),
+    }
+}
 
 /// How many rows a batch has.
 pub(crate) const ROWS: Parameter = Parameter {

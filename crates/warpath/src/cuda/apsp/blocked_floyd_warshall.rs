@@ -17,7 +17,7 @@
 use super::matrix::{Arrays, Matrix, Work};
 use super::{CELL_BITS, Cell, DenseTask, MatrixAlgorithm};
 use crate::Result;
-use crate::algorithms::{AlgorithmInfo, Statistics};
+use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
 use crate::cuda::device::images;
 use crate::cuda::matrix::Ended;
 use crate::cuda::matrix::blocks::{BLOCK, Square, WIDEST, in_blocks};
@@ -32,6 +32,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
         source: "Katz & Kider 2008, sect. 4.1-4.2",
         parameters: &[BLOCK, CELL_BITS],
         negative_weights: true,
+        seconds,
     },
     has: |cell, _| cell != Cell::U16,
     multiples: |_| (WIDEST, WIDEST),
@@ -39,6 +40,14 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     strips: false,
     eliminate,
 };
+
+fn seconds(work: &Workload<'_>) -> f64 {
+    /// A vertex's share of the launches of its block, and relaxations a second in 32 bits.
+    const LAUNCHES: f64 = 0.9e-6;
+    const RELAXATIONS: f64 = 2.2e12;
+    let words = ALGORITHM.first_cell(&work.graph, work.parameters).bytes() as f64 / 4.0;
+    (work.vertices() * LAUNCHES).hypot(work.triples() / RELAXATIONS * words)
+}
 
 fn eliminate(matrix: &Matrix, task: &DenseTask<'_>) -> Result<(Ended, Statistics)> {
     let name = matrix.cell.name();

@@ -19,7 +19,7 @@
 use super::matrix::{Arrays, Matrix, Work};
 use super::{CELL_BITS, Cell, DenseTask, MatrixAlgorithm};
 use crate::Result;
-use crate::algorithms::{AlgorithmInfo, Statistics};
+use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
 use crate::cuda::device::{LaunchShape, images};
 use crate::cuda::matrix::Ended;
 use crate::cuda::matrix::by_vertex::{by_vertex, one_thread_a_pair};
@@ -34,6 +34,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
         source: "Harish & Narayanan 2007, alg. 6; Pathak et al. 2022, alg. 14",
         parameters: &[CELL_BITS],
         negative_weights: true,
+        seconds: |work| seconds(work, work.vertices() * LAUNCH + work.triples() / 0.3e12),
     },
     has: |cell, _| cell != Cell::U16,
     multiples: |_| (1, LINE),
@@ -45,6 +46,14 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     },
 };
 
+/// Seconds of a launch; there is one for each vertex.
+const LAUNCH: f64 = 4e-6;
+
+/// Predicted seconds, given those with cells of 32 bits: all cells are read and written for every vertex.
+fn seconds(work: &Workload<'_>, of_32_bits: f64) -> f64 {
+    of_32_bits * ALGORITHM.first_cell(&work.graph, work.parameters).bytes() as f64 / 4.0
+}
+
 /// Rows have a multiple of so many cells: whole lines of 128 bytes, whatever the cells are.
 const LINE: u64 = 32;
 
@@ -55,6 +64,10 @@ pub(crate) const ROWS: MatrixAlgorithm = MatrixAlgorithm {
         name: "floyd-warshall-rows",
         summary: "one launch a vertex, one thread a row",
         source: "Harish & Narayanan 2007, sect. 3.4",
+        // A thread takes the same time for each relaxation however many there are, until the memory is busy.
+        seconds: |work| {
+            seconds(work, work.vertices() * LAUNCH + work.triples() / (work.vertices() / 35e-9).min(0.5e12))
+        },
         ..ALGORITHM.info
     },
     strips: false,

@@ -48,8 +48,8 @@ use super::device::Device;
 use super::device::arena::{Arena, plan_of};
 use super::matrix::Ended;
 use super::sssp::LaneOnDevice;
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
-use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, U32Narrow, U32Wide, UnitLane, VertexId};
+use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statistics, Values};
+use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, U32Narrow, U32Wide, UnitLane, VertexId, WeightKind};
 use crate::plan::Plan;
 use crate::problems::KeptState;
 use crate::{Control, Error, Result};
@@ -296,12 +296,12 @@ impl MatrixAlgorithm {
     /// If the width asked for is none that the lane has here.
     pub(crate) fn cells<L: DenseLane>(
         &self,
-        graph: &Graph,
+        graph: &GraphFacts,
         parameters: &Parameters,
         capability: Option<(u32, u32)>,
     ) -> Result<Vec<Cell>> {
         let room = likely_arcs(graph);
-        let (low, high) = graph.weight_range();
+        let (low, high) = graph.weight_range;
         let greatest = low.abs().max(high.abs());
         let capability = capability.unwrap_or((u32::MAX, 0));
         let least_bits = parameters.word(CELL_BITS.name).and_then(|bits| bits.parse().ok()).unwrap_or(0);
@@ -323,6 +323,18 @@ impl MatrixAlgorithm {
             Some(cell) == last || (8 * cell.bytes() >= least_bits && has_room)
         };
         Ok(there.into_iter().filter(|&cell| suits(cell)).collect())
+    }
+
+    /// The cells that are tried first on a device of the newest kind.
+    pub(crate) fn first_cell(&self, graph: &GraphFacts, parameters: &Parameters) -> Cell {
+        let cells = match graph.weight_kind {
+            WeightKind::Unit => self.cells::<UnitLane>(graph, parameters, None),
+            WeightKind::U32 => self.cells::<U32Narrow>(graph, parameters, None),
+            WeightKind::I32 => self.cells::<I32Lane>(graph, parameters, None),
+            WeightKind::F32 => self.cells::<F32Lane>(graph, parameters, None),
+            WeightKind::F64 => self.cells::<F64Lane>(graph, parameters, None),
+        };
+        cells.ok().and_then(|cells| cells.first().copied()).unwrap_or(Cell::I64)
     }
 
     /// How a matrix of such cells is cut into strips; `None` if it is not.
@@ -417,7 +429,7 @@ impl MatrixAlgorithm {
     ) -> Result<Solved> {
         let vertices = task.graph.vertices() as u64;
         let capability = devices.iter().map(|device| device.properties().compute_capability).min();
-        let cells = self.cells::<L>(task.graph, task.parameters, capability)?;
+        let cells = self.cells::<L>(&GraphFacts::of(task.graph), task.parameters, capability)?;
         if cells.is_empty() {
             let name = self.info.name;
             return Err(Error::invalid(format!("`{name}` does not have the lane {} on a GPU", L::NAME)));
@@ -497,11 +509,11 @@ impl MatrixAlgorithm {
 
 /// How many of the heaviest arcs are likely as long as the longest of all shortest paths: cells that do not hold so many
 /// are not tried. Where vertices have many arcs, few; else as many as it is across a grid.
-fn likely_arcs(graph: &Graph) -> f64 {
+fn likely_arcs(graph: &GraphFacts) -> f64 {
     const MANY_ARCS: usize = 16;
     const FEW: f64 = 8.0;
-    let vertices = graph.vertices();
-    if graph.arcs() / vertices.max(1) >= MANY_ARCS { FEW } else { FEW.max((vertices as f64).sqrt()) }
+    let vertices = graph.vertices;
+    if graph.arcs / vertices.max(1) >= MANY_ARCS { FEW } else { FEW.max((vertices as f64).sqrt()) }
 }
 
 #[cfg(test)]

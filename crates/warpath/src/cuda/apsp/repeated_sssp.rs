@@ -35,6 +35,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
         source: "Harish & Narayanan 2007, alg. 7; Pathak et al. 2022, alg. 13",
         parameters: &[super::batched::ROWS, COARSENING, THREADS],
         negative_weights: false,
+        seconds: |work| work.in_turn(400e-6 + work.arcs() / 1e9),
     },
     lanes: NON_NEGATIVE_LANES,
     plan: |task| {

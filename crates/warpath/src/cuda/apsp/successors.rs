@@ -289,6 +289,7 @@ impl Distances<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithms::GraphFacts;
     use crate::algorithms::parse_algorithm;
     use crate::cuda::apsp::strips::Room;
     use crate::cuda::apsp::{ALGORITHMS, ApspAlgorithm, DenseLane, Solved};
@@ -340,7 +341,9 @@ mod tests {
                 state: None,
             };
             MOST_ARCS.set(way.arcs);
-            let cells = algorithm.cells::<L>(graph, &parameters, Some(device.properties().compute_capability)).unwrap();
+            let cells = algorithm
+                .cells::<L>(&GraphFacts::of(graph), &parameters, Some(device.properties().compute_capability))
+                .unwrap();
             MOST_SHARED.set(way.rows.saturating_mul(graph.vertices() as u64 * cells[0].bytes()));
             let solved = algorithm.solve::<L>(&[device], &room, &task).unwrap();
             MOST_ARCS.set(u64::MAX);

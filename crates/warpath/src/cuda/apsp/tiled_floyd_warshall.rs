@@ -52,7 +52,7 @@ use super::matrix::{Arrays, Matrix, Work, sides};
 use super::strips::{KEEP, STRIP};
 use super::{CELL_BITS, Cell, DenseTask, MatrixAlgorithm};
 use crate::Result;
-use crate::algorithms::{AlgorithmInfo, Statistics};
+use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
 use crate::cuda::device::images;
 use crate::cuda::matrix::Ended;
 use crate::cuda::matrix::tiles::{HEAD_START, STAGES, Tiles};
@@ -67,6 +67,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
         source: "Katz & Kider 2008, sect. 4.1-4.2",
         parameters: &[CELL_BITS, HEAD_START, STAGES, STRIP, KEEP],
         negative_weights: true,
+        seconds,
     },
     // Pairs of 16 bits need the instructions of compute capability 9.0.
     has: |cell, capability| cell != Cell::U16 || capability >= (9, 0),
@@ -78,6 +79,24 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     strips: true,
     eliminate,
 };
+
+/// All triples of vertices are relaxed. Beside that run the stages, whose diagonals follow each other; on small matrices
+/// they take the most time.
+fn seconds(work: &Workload<'_>) -> f64 {
+    /// Seconds of a stage.
+    const STAGE: f64 = 75e-6;
+    let cell = ALGORITHM.first_cell(&work.graph, work.parameters);
+    let relaxations = match cell {
+        Cell::U16 => 28.9e12,
+        Cell::U32 | Cell::I32 => 14.9e12,
+        Cell::F32 if work.graph.has_negative_weights() => 11.2e12,
+        Cell::F32 => 14e12,
+        Cell::I64 => 2.8e12,
+        Cell::F64 => 3.8e12,
+    };
+    let stages = work.graph.vertices.div_ceil(if cell.bytes() == 8 { 64 } else { 128 }) as f64;
+    (work.triples() / relaxations).hypot(stages * STAGE)
+}
 
 /// Bytes of the word that a cell is in.
 fn word(cell: Cell) -> u64 {

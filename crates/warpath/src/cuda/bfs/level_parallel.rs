@@ -36,6 +36,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         source: "Pathak et al. 2022, alg. 1-2",
         parameters: &[THREADS],
         negative_weights: true,
+        seconds: super::vertex_parallel::seconds,
     },
     plan,
     prepare,

@@ -55,12 +55,11 @@ pub(crate) use arrays::{plan, stride};
 use super::one_block::{self, OneBlock, Places};
 use super::predecessors::Found;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statistics, Values, Workload};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::has_wide_offsets;
 use crate::cuda::launch::{Waiting, whole_device};
-use crate::cuda::neighborhoods;
 use crate::graph::{Graph, VertexId};
 use crate::problems::Problem;
 use crate::{Control, Error, Result};
@@ -101,6 +100,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
             },
         ],
         negative_weights: true,
+        seconds: |work| work.searches.div_ceil(width(work.parameters).max(1)) as f64 * seconds_of_launch(&work.graph),
     },
     plan: |graph, parameters| plan(graph, width(parameters) as u64),
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, width(parameters) as u64)?)),
@@ -116,29 +116,26 @@ fn width(parameters: &Parameters) -> usize {
     parameters.get("width").map_or(WIDEST, |width| width.min(WIDEST as f64) as usize)
 }
 
-/// What as many searches at once as there can be are predicted to take.
-pub(crate) fn seconds_of_batch(graph: &Graph, is_thin: bool) -> f64 {
+/// Predicted seconds of a launch with as many searches as there can be at once.
+fn seconds_of_launch(graph: &GraphFacts) -> f64 {
+    /// What the barriers of some eight levels take, and a launch, as measured on graphs of 4,039 and 82,168 vertices.
+    const LAUNCH: f64 = 125e-6;
     /// Levels a second, where levels are short and where they are wide; there all arcs are gone through a few times, so many
     /// a second.
     const NARROW: f64 = 4.5e9;
     const WIDE: f64 = 200e9;
     const ARCS: f64 = 100e9;
     const PASSES: f64 = 3.0;
-    let levels = WIDEST as f64 * graph.vertices() as f64;
-    if is_thin { levels / NARROW } else { levels / WIDE + PASSES * graph.arcs() as f64 / ARCS }
+    let levels = WIDEST as f64 * graph.vertices as f64;
+    let searching =
+        if graph.has_short_levels() { levels / NARROW } else { levels / WIDE + PASSES * graph.arcs as f64 / ARCS };
+    LAUNCH + searching
 }
 
-/// The same if the host does not wait for it.
-fn seconds_of_launch(graph: &Graph) -> f64 {
-    /// What the barriers of some eight levels take, and a launch, as measured on graphs of 4,039 and 82,168 vertices.
-    const BATCH: f64 = 125e-6;
-    seconds_of_batch(graph, neighborhoods::suits(graph).is_some()) + BATCH
-}
-
-/// What so many searches are predicted to keep a device busy for if the host waits for none of them.
-pub(crate) fn seconds_on_device(graph: &Graph, parameters: &Parameters, searches: usize) -> f64 {
-    let of_launches = searches.div_ceil(WIDEST) as f64 * seconds_of_launch(graph);
-    one_block::seconds_at_best(graph, parameters, searches, of_launches)
+/// Predicted seconds of searches if the host waits for none of them: by launches of the whole device or one search a
+/// block, whichever is sooner.
+pub(crate) fn seconds_without_waiting(work: &Workload<'_>) -> f64 {
+    one_block::seconds_at_best(work, (ALGORITHM.info.seconds)(work))
 }
 
 /// Takes what is planned for the levels of so many searches, at least as many as a batch has, and makes everything ready.
@@ -171,7 +168,7 @@ pub(crate) fn prepare(
     let Arrays { arcs, levels, sources, reports, .. } = arrays;
     let places = Places { arcs, levels, stride: stride(graph), reports, sources, cancelled: waiting.cancelled() };
     let one_block = OneBlock::prepare(&**device, graph, parameters, shape.block[0], places)?;
-    let seconds_of_launch = one_block.as_ref().map_or(0.0, |_| seconds_of_launch(graph));
+    let seconds_of_launch = one_block.as_ref().map_or(0.0, |_| seconds_of_launch(&GraphFacts::without_weights(graph)));
     Ok(ManySources {
         pool,
         one_block,

@@ -22,7 +22,7 @@ use predecessors::Found;
 use super::device::Device;
 use super::device::memory::{DeviceSlice, Pool};
 use super::neighborhoods;
-use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
+use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameters, Statistics};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::UNREACHED;
@@ -84,7 +84,7 @@ pub(crate) static ALGORITHMS: &[BfsAlgorithm] = &[
 ];
 
 /// The algorithm predicted fastest for one search on this graph, by name, and why.
-pub(crate) fn choose(graph: &Graph) -> (&'static str, String) {
+pub(crate) fn choose(graph: &GraphFacts) -> (&'static str, String) {
     if let Some(reason) = neighborhoods::suits(graph) {
         return (multi_hop::ALGORITHM.info.name, reason);
     }

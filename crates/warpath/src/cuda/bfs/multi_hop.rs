@@ -38,8 +38,8 @@ use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{Arcs, DeviceGraph};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, kernel_header};
 use crate::cuda::launch::{WATCHED, Waiting, watched, whole_device};
-use crate::cuda::neighborhoods::{GREATEST_RADIUS, Growth, MOST, MOST_VERTICES, PARTS, TABLE_SIZE, UNIT};
-use crate::graph::{Graph, VertexId};
+use crate::cuda::neighborhoods::{MOST, MOST_VERTICES, PARTS, TABLE_SIZE, UNIT};
+use crate::graph::{Graph, Growth, VertexId};
 use crate::problems::Problem;
 use crate::{Error, Result};
 
@@ -68,6 +68,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
             },
         ],
         negative_weights: true,
+        seconds: |work| work.in_turn(100e-6 + work.vertices() / 1e9),
     },
     plan: |graph, parameters| {
         let shape = Shape::of(graph, radius(parameters));
@@ -175,8 +176,8 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         return Err(Error::invalid("multi-hop takes graphs of fewer than 2^28 vertices and 2^32 arcs"));
     }
     let wanted = radius(parameters);
-    if wanted.is_some_and(|radius| radius as usize > GREATEST_RADIUS) {
-        return Err(Error::invalid(format!("the radius is at most {GREATEST_RADIUS}")));
+    if wanted.is_some_and(|radius| radius as usize > Growth::GREATEST_RADIUS) {
+        return Err(Error::invalid(format!("the radius is at most {}", Growth::GREATEST_RADIUS)));
     }
     let search = device.function(&images::BFS_MULTI_HOP, "bfs_multi_hop")?;
     let build = device.function(&images::BFS_MULTI_HOP, "bfs_multi_hop_build")?;

@@ -40,12 +40,11 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
-use crate::algorithms::{Parameter, Parameters, Values};
+use crate::algorithms::{GraphFacts, Parameter, Parameters, Values, Workload};
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{Arcs, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
-use crate::cuda::neighborhoods;
 use crate::graph::{Graph, VertexId};
 use crate::{Error, Result};
 
@@ -78,16 +77,15 @@ fn shared_bytes(vertices: usize, capacity: usize) -> u64 {
 
 /// Whether it is to be considered for a graph, unless it is asked for: with more arcs than these, most need not be looked at
 /// where searches also go back.
-fn suits(graph: &Graph, shared_bytes_per_block: u32) -> bool {
+fn suits(graph: &GraphFacts, shared_bytes_per_block: u32) -> bool {
     const FEW_ARCS: usize = 1 << 24;
-    graph.arcs() <= FEW_ARCS && fits(graph, shared_bytes_per_block)
+    graph.arcs <= FEW_ARCS && fits(graph.vertices, graph.arcs, shared_bytes_per_block)
 }
 
 /// Whether a block with so much shared memory has room.
-fn fits(graph: &Graph, shared_bytes_per_block: u32) -> bool {
-    let vertices = graph.vertices();
+fn fits(vertices: usize, arcs: usize, shared_bytes_per_block: u32) -> bool {
     vertices < MOST_VERTICES
-        && graph.arcs() < MOST_ARCS
+        && arcs < MOST_ARCS
         && shared_bytes(vertices, vertices / 4) + OWN_SHARED <= shared_bytes_per_block.into()
 }
 
@@ -95,7 +93,7 @@ fn fits(graph: &Graph, shared_bytes_per_block: u32) -> bool {
 const LAUNCH: f64 = 10e-6;
 
 /// What all blocks that run at once are predicted to take, in seconds.
-fn seconds_of_blocks(graph: &Graph) -> f64 {
+fn seconds_of_blocks(graph: &GraphFacts) -> f64 {
     /// What there is for any level, where levels are wide and where they are short.
     const WIDE_LEVEL: f64 = 2.5e-6;
     const SHORT_LEVEL: f64 = 1.5e-6;
@@ -104,11 +102,10 @@ fn seconds_of_blocks(graph: &Graph) -> f64 {
     const ARCS: f64 = 1.1e9;
     const PASSES: f64 = 2.5;
     const LEVELS: f64 = 8e9;
-    let vertices = graph.vertices() as f64;
+    let vertices = graph.vertices as f64;
     // From end to end of a square.
-    let is_thin = neighborhoods::suits(graph).is_some();
-    let waiting = if is_thin { 2.0 * vertices.sqrt() * SHORT_LEVEL } else { 8.0 * WIDE_LEVEL };
-    waiting + PASSES * graph.arcs() as f64 / ARCS + WIDEST as f64 * vertices / LEVELS
+    let waiting = if graph.has_short_levels() { 2.0 * vertices.sqrt() * SHORT_LEVEL } else { 8.0 * WIDE_LEVEL };
+    waiting + PASSES * graph.arcs as f64 / ARCS + WIDEST as f64 * vertices / LEVELS
 }
 
 /// How many times as many blocks as run at once are needed.
@@ -118,10 +115,10 @@ fn rounds(searches: usize, at_once: u32) -> f64 {
 
 /// What so many searches are predicted to take in seconds on a usual device, one way or the other, if launches of the whole
 /// device take so long.
-pub(super) fn seconds_at_best(graph: &Graph, parameters: &Parameters, searches: usize, of_launches: f64) -> f64 {
-    let in_blocks = || LAUNCH + rounds(searches, USUAL_BLOCKS) * seconds_of_blocks(graph);
-    match parameters.word(DISTANCES.name) {
-        None if suits(graph, USUAL_SHARED) => of_launches.min(in_blocks()),
+pub(super) fn seconds_at_best(work: &Workload<'_>, of_launches: f64) -> f64 {
+    let in_blocks = || LAUNCH + rounds(work.searches, USUAL_BLOCKS) * seconds_of_blocks(&work.graph);
+    match work.parameters.word(DISTANCES.name) {
+        None if suits(&work.graph, USUAL_SHARED) => of_launches.min(in_blocks()),
         Some("shared") => in_blocks(),
         _ => of_launches,
     }
@@ -201,16 +198,17 @@ impl OneBlock {
         places: Places,
     ) -> Result<Option<Self>> {
         let most = device.properties().shared_bytes_per_block;
+        let facts = GraphFacts::without_weights(graph);
         let is_asked_for = match parameters.word(DISTANCES.name) {
             Some("global") => return Ok(None),
-            Some(_) if !fits(graph, most) => {
+            Some(_) if !fits(graph.vertices(), graph.arcs(), most) => {
                 let vertices = graph.vertices();
                 return Err(Error::invalid(format!(
                     "`distances=shared` takes {} bytes of shared memory in a block; the device has {most}",
                     shared_bytes(vertices, vertices / 4)
                 )));
             }
-            None if !suits(graph, most) => return Ok(None),
+            None if !suits(&facts, most) => return Ok(None),
             word => word.is_some(),
         };
         let name = if has_wide_offsets(graph) { "bfs_one_block_64" } else { "bfs_one_block_32" };
@@ -237,7 +235,7 @@ impl OneBlock {
         };
         let shared_bytes = shared_bytes(vertices, vertices / 4) as u32;
         let at_once = device.blocks_at_once(kernel, threads, shared_bytes)?.max(1);
-        Ok(Some(OneBlock { kernel, threads, at_once, arguments, is_asked_for, seconds: seconds_of_blocks(graph) }))
+        Ok(Some(OneBlock { kernel, threads, at_once, arguments, is_asked_for, seconds: seconds_of_blocks(&facts) }))
     }
 
     /// Whether so many searches are to be done this way, if launches of the whole device are predicted to take so many
@@ -271,7 +269,7 @@ impl OneBlock {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::many_sources::{ManySources, prepare, seconds_on_device};
+    use super::super::many_sources::{ManySources, prepare, seconds_without_waiting};
     use super::super::tests::devices;
     use super::*;
     use crate::algorithms::{Statistics, parse_algorithm};
@@ -379,7 +377,7 @@ mod tests {
         for device in devices(4) {
             let most = device.properties().shared_bytes_per_block;
             let star = |vertices: u32| Graph::from_edges((0..vertices - 1).map(|v| (vertices - 1, v))).unwrap();
-            let has_room = |vertices: &u32| fits(&star(*vertices), most);
+            let has_room = |vertices: &u32| fits(*vertices as usize, *vertices as usize - 1, most);
             let vertices = (16_000..20_000).rev().step_by(100).find(has_room).unwrap();
             let vertices = (vertices..vertices + 100).rev().find(has_room).unwrap();
             let large = star(vertices);
@@ -416,7 +414,10 @@ mod tests {
                 assert_eq!(statistic(&statistics, "searches_in_one_block"), in_one_block, "{text}");
             }
         }
-        let predicted = |text, searches| seconds_on_device(&graph, &parameters(text), searches);
+        let predicted = |text, searches| {
+            let graph = GraphFacts::without_weights(&graph);
+            seconds_without_waiting(&Workload { graph, parameters: &parameters(text), searches, threads: 1 })
+        };
         let [whole, shared, global] =
             ["batched", "batched:distances=shared", "batched:distances=global"].map(|text| predicted(text, 501));
         assert!(shared < global / 4.0 && whole == shared, "{whole} {shared} {global}");

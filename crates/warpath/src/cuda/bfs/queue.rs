@@ -35,6 +35,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         source: "Pathak et al. 2022, alg. 3-4",
         parameters: &[THREADS],
         negative_weights: true,
+        seconds: super::vertex_parallel::seconds,
     },
     plan,
     prepare,

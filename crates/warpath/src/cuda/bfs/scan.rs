@@ -37,6 +37,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         source: "Pathak et al. 2022, alg. 5-9",
         parameters: &[THREADS],
         negative_weights: true,
+        seconds: super::vertex_parallel::seconds,
     },
     plan,
     prepare,

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use super::predecessors::Found;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, each_level, start};
 use crate::Result;
-use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
+use crate::algorithms::{AlgorithmInfo, Parameters, Statistics, Workload};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
@@ -39,10 +39,23 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         source: "Harish & Narayanan 2007, alg. 1-2; Singh 2017",
         parameters: &[THREADS],
         negative_weights: true,
+        seconds,
     },
     plan,
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, |_| ())?.0)),
 };
+
+/// Predicted seconds of a search that launches a kernel for every level, one thread a vertex.
+pub(super) fn seconds(work: &Workload<'_>) -> f64 {
+    /// A level, a vertex in each level, and an arc.
+    const LEVEL: f64 = 15e-6;
+    const VERTEX: f64 = 0.01e-9;
+    const ARC: f64 = 0.05e-9;
+    /// An arc of the longest row, which one thread goes along.
+    const ARC_OF_A_HUB: f64 = 0.1e-6;
+    let hub = work.graph.greatest_degree as f64 * ARC_OF_A_HUB;
+    work.in_turn(work.levels() * (LEVEL + work.vertices() * VERTEX) + hub + work.arcs() * ARC)
+}
 
 /// The arrays of a search.
 #[derive(Debug, Clone, Copy)]
@@ -161,6 +174,7 @@ mod as_printed {
             source: "Harish & Narayanan 2007, alg. 2, unrepaired",
             parameters: &[THREADS],
             negative_weights: true,
+            seconds,
         },
         plan,
         prepare,

@@ -38,6 +38,7 @@ pub(super) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
         name: "condensation",
         summary: "strongly connected components on the CPU, bits between them by bit-warshall; for sparse graphs",
         source: "Purdom 1970; Warshall 1962",
+        seconds: |work| (work.vertices() + work.arcs()) * OF_ARC + (bit_warshall::ALGORITHM.info.seconds)(work),
         ..bit_warshall::ALGORITHM.info
     },
     condenses: true,

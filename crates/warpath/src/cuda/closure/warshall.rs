@@ -32,6 +32,7 @@ pub(super) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
         source: "Katz & Kider 2008, sect. 3.2",
         parameters: &[],
         negative_weights: true,
+        seconds: |work| work.vertices() * 5e-6 + work.triples() / 0.26e12,
     },
     condenses: false,
     multiples: (1, 1),
@@ -57,6 +58,7 @@ pub(super) const BLOCKED: ClosureAlgorithm = ClosureAlgorithm {
         summary: "three launches a block of vertices, one thread a pair, blocks in shared memory; for comparison",
         source: "Katz & Kider 2008, sect. 4.3",
         parameters: &[BLOCK],
+        seconds: |work| work.vertices() * 1e-6 + work.triples() / 2.3e12,
         ..ALGORITHM.info
     },
     close: |bits, task| {

@@ -33,7 +33,7 @@ use super::{
     DeviceLane, Found, LAUNCH, LaneOnDevice, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask,
     distance_words, lanes_of, launch_shape, start,
 };
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values, Workload};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
@@ -52,12 +52,32 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         source: "Rejaud, CS516 Project 2 CUDA Report, sect. 2",
         parameters: &[SYNC, ORDER, LAUNCH],
         negative_weights: true,
+        seconds,
     },
     lanes: &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Signed, DeviceLane::Single],
     needs_transpose: sorts_by_destination,
     plan,
     prepare,
 };
+
+fn seconds(work: &Workload<'_>) -> f64 {
+    /// A round, and the rounds that each level of a breadth-first search stands for.
+    const ROUND: f64 = 20e-6;
+    const ROUNDS: f64 = 1.3;
+    /// Relaxations a second of the whole device.
+    const RELAXATIONS: f64 = 60e9;
+    let relaxations = relaxations_a_second(work, RELAXATIONS);
+    work.in_turn(ROUNDS * work.levels() * (ROUND + work.arcs() / relaxations))
+}
+
+/// Relaxations a second: those of the whole device, or those of the threads that the parameter `launch` asks for.
+pub(super) fn relaxations_a_second(work: &Workload<'_>, of_the_device: f64) -> f64 {
+    const OF_A_THREAD: f64 = 0.6e6;
+    let launch = work.parameters.launch(LAUNCH.name);
+    launch.map_or(of_the_device, |(threads, blocks)| {
+        (f64::from(threads) * f64::from(blocks) * OF_A_THREAD).min(of_the_device)
+    })
+}
 
 const SYNC: Parameter = Parameter {
     name: "sync",

@@ -61,7 +61,7 @@ use arrays::{Arrays, Batch, WIDEST, layout};
 pub(crate) use arrays::{Sizes, plan, stride, widest};
 
 use super::{DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values, Workload};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::has_wide_offsets;
@@ -116,6 +116,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
             },
         ],
         negative_weights: false,
+        seconds,
     },
     lanes: &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Single, DeviceLane::Double],
     needs_transpose: |_| false,
@@ -125,6 +126,47 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         Ok(Box::new(prepare(device, graph, parameters, &sizes)?))
     },
 };
+
+/// Predicted seconds of searches, each alone in a block: those of all random accesses, or those in which one block after
+/// another waits, whichever are more.
+pub(crate) fn seconds(work: &Workload<'_>) -> f64 {
+    /// A launch with its report.
+    const LAUNCH: f64 = 200e-6;
+    /// Shared memory of a multiprocessor, and how many of them there are.
+    const SHARED: f64 = (227 << 10) as f64;
+    const MULTIPROCESSORS: f64 = 132.0;
+    /// The most searches in flight.
+    const IN_FLIGHT: f64 = 1056.0;
+    /// How long a search in shared memory waits for its own steps.
+    const WAITING: f64 = 0.8e-3;
+    /// Random accesses a second of the device, and of a block: with distances in shared memory, with short fronts (the
+    /// distances in use by all searches fit the L2 cache), and otherwise; on graphs with hubs, whose rows take a block
+    /// long, at most the last rate.
+    const OF_SHARED: f64 = 87e9;
+    const OF_SHORT_FRONTS: f64 = 40e9;
+    const OF_LONG_FRONTS: f64 = 2e9;
+    const WITH_HUBS: f64 = 12e9;
+    const OF_A_BLOCK: f64 = 50e6;
+    /// Vertices whose distances fit shared memory.
+    const IN_SHARED: usize = 50_000;
+    /// Up to this many arcs a vertex, or else up to this many vertices, fronts are short.
+    const FEW_ARCS: usize = 4;
+    const FEW_VERTICES: usize = 1 << 17;
+
+    let (vertices, arcs) = (work.graph.vertices, work.graph.arcs);
+    // Two a vertex, one an arc.
+    let accesses = work.in_turn(2.0 * work.vertices() + work.arcs());
+    let most = if work.graph.has_hubs() { WITH_HUBS } else { f64::MAX };
+    if vertices <= IN_SHARED {
+        let blocks = (SHARED / (4.0 * work.vertices() + OWN_SHARED as f64)).floor().max(1.0);
+        let rounds = work.searches as f64 / (blocks * MULTIPROCESSORS).min(IN_FLIGHT);
+        return LAUNCH + (rounds.max(1.0) * WAITING).hypot(accesses / OF_SHARED.min(most));
+    }
+    let is_short = vertices <= FEW_VERTICES || arcs <= FEW_ARCS * vertices;
+    let rate = if is_short { OF_SHORT_FRONTS.min(most) } else { OF_LONG_FRONTS };
+    let of_blocks = OF_A_BLOCK * (work.searches as f64).min(IN_FLIGHT);
+    LAUNCH + accesses / rate.min(of_blocks.max(1.0))
+}
 
 /// Pieces of work are counted in 32 bits, with much to spare.
 pub(crate) const MOST_VERTICES: usize = 1 << 30;

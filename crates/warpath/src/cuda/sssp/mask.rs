@@ -28,7 +28,7 @@ use super::{
     flags_of, layout_weights, start, start_flags, upload_weights,
 };
 use crate::Result;
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values, Workload};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
@@ -48,12 +48,25 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         source: "Harish & Narayanan 2007, alg. 3-5; Pathak et al. 2022, alg. 10-12, sect. 4.2-4.3",
         parameters: &[COARSENING, THREADS],
         negative_weights: false,
+        seconds,
     },
     lanes: NON_NEGATIVE_LANES,
     needs_transpose: |_| false,
     plan,
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, RELAX)?)),
 };
+
+fn seconds(work: &Workload<'_>) -> f64 {
+    /// A round, a vertex in each round, and an arc.
+    const ROUND: f64 = 15e-6;
+    const VERTEX: f64 = 0.01e-9;
+    const ARC: f64 = 0.1e-9;
+    /// An arc of the longest row, which one thread goes along in some rounds.
+    const ARC_OF_A_HUB: f64 = 1.2e-6;
+    let rounds = 2.0 * work.levels();
+    let hub = work.graph.greatest_degree as f64 * ARC_OF_A_HUB;
+    work.in_turn(rounds * (ROUND + work.vertices() * VERTEX) + hub + work.arcs() * ARC)
+}
 
 /// The kernel that relaxes, atomically.
 const RELAX: &str = "sssp_mask_relax";
@@ -252,6 +265,7 @@ mod unsynchronized {
             source: "Harish & Narayanan 2007, alg. 4, unrepaired; Pathak et al. 2022, alg. 11 without sect. 4.2",
             parameters: &[COARSENING, THREADS],
             negative_weights: false,
+            seconds,
         },
         lanes: NON_NEGATIVE_LANES,
         needs_transpose: |_| false,

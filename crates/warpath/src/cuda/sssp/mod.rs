@@ -28,7 +28,7 @@ use self::predecessors::Derivation;
 use super::device::arena::Arena;
 use super::device::memory::{DeviceSlice, Pool};
 use super::device::{Device, Function, Image, LaunchShape};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statistics, Values};
 use crate::graph::{
     Csr, DistanceValue, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId, WeightKind,
     Weights,
@@ -127,11 +127,11 @@ pub(crate) static ALGORITHMS: &[SsspAlgorithm] = &[
 ];
 
 /// The algorithm predicted fastest for a search on this graph, by name, and why.
-pub(crate) fn choose(graph: &Graph) -> (&'static str, String) {
+pub(crate) fn choose(graph: &GraphFacts) -> (&'static str, String) {
     if let Some(reason) = multi_hop::suits(graph) {
         return (multi_hop::ALGORITHM.info.name, reason);
     }
-    let (name, reason) = match graph.weight_kind() {
+    let (name, reason) = match graph.weight_kind {
         WeightKind::I32 => (bellman_ford::ALGORITHM.info.name, "weights are signed"),
         _ => (near_far::ALGORITHM.info.name, "paths are expected to have few arcs"),
     };

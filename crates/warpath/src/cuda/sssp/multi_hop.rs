@@ -43,7 +43,7 @@ use super::{
     DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words, flags_of,
     layout_weights, mask, upload_weights,
 };
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
+use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Values};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
@@ -80,6 +80,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
             },
         ],
         negative_weights: false,
+        seconds: |work| work.in_turn(200e-6 + work.vertices() / 400e6),
     },
     lanes: &[DeviceLane::Narrow, DeviceLane::Wide],
     needs_transpose: |_| false,
@@ -271,9 +272,9 @@ impl Iterator for Nearest<'_> {
 }
 
 /// Why this algorithm is right for a graph, if it is.
-pub(super) fn suits(graph: &Graph) -> Option<String> {
-    let (least, greatest) = graph.weight_range();
-    if graph.weight_kind() != WeightKind::U32 || least < 1.0 || greatest >= GREATEST_WEIGHT {
+pub(super) fn suits(graph: &GraphFacts) -> Option<String> {
+    let (least, greatest) = graph.weight_range;
+    if graph.weight_kind != WeightKind::U32 || least < 1.0 || greatest >= GREATEST_WEIGHT {
         return None;
     }
     neighborhoods::suits(graph)

@@ -84,6 +84,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
             Parameter { name: "blocks", summary: "blocks; as many as run at once", values: Values::AtLeast(1.0) },
         ],
         negative_weights: false,
+        seconds: |work| work.in_turn(200e-6 + work.arcs() / 25e9),
     },
     lanes: &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Single, DeviceLane::Double],
     needs_transpose: |_| false,

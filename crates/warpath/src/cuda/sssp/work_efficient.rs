@@ -30,7 +30,7 @@ use super::{
     SsspTask, distance_words, flags_of, lanes_of, launch_shape, start, start_flags,
 };
 use crate::Result;
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values, Workload};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Event, Function, LaunchShape, arguments, images};
@@ -48,12 +48,25 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         source: "Rejaud, CS516 Project 2 CUDA Report, sect. 3",
         parameters: &[SYNC, ORDER, LAUNCH],
         negative_weights: false,
+        seconds,
     },
     lanes: NON_NEGATIVE_LANES,
     needs_transpose: |parameters| by_destination(parameters, false),
     plan,
     prepare,
 };
+
+fn seconds(work: &Workload<'_>) -> f64 {
+    /// A round, and the rounds that each level of a breadth-first search stands for.
+    const ROUND: f64 = 60e-6;
+    const ROUNDS: f64 = 1.3;
+    /// Steps a second of the whole device: each round looks at all vertices, and an arc is relaxed a few times.
+    const STEPS: f64 = 30e9;
+    const RELAXATIONS: f64 = 3.0;
+    let steps = super::bellman_ford::relaxations_a_second(work, STEPS);
+    let rounds = ROUNDS * work.levels();
+    work.in_turn(rounds * (ROUND + work.vertices() / steps) + RELAXATIONS * work.arcs() / steps)
+}
 
 const SYNC: Parameter = Parameter {
     name: "sync",

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::has_exact_floats;
 use super::ran::Ran;
 use super::table::{Table, block_bytes};
-use crate::algorithms::Parameters;
+use crate::algorithms::{GraphFacts, Parameters};
 use crate::all_pairs::potentials::potentials;
 use crate::all_pairs::{ApspOutput, ApspTask};
 use crate::cpu::apsp::ApspLane;
@@ -55,7 +55,7 @@ pub(super) fn plan_matrix(
         /// Narrower cells may have to be repeated in cells of this width, but these are hardly ever repeated in wider
         /// cells.
         const USUAL_BYTES: u64 = 4;
-        let cells = algorithm.cells::<L>(graph, parameters, None)?;
+        let cells = algorithm.cells::<L>(&GraphFacts::of(graph), parameters, None)?;
         let usual = cells.iter().find(|cell| cell.bytes() >= USUAL_BYTES).or(cells.last());
         let vertices = graph.vertices() as u64;
         let plan = |&cell: &Cell| algorithm.plan_matrix::<L>(cell, vertices, parameters, room, kept, successors_of);
@@ -65,12 +65,6 @@ pub(super) fn plan_matrix(
         return Ok(Plan::new());
     }
     in_lanes!(graph, L, wide => of::<L>(algorithm, parameters, graph, room, kept, successors_of))
-}
-
-/// The cells that are tried first.
-pub(super) fn first_cell(algorithm: &MatrixAlgorithm, parameters: &Parameters, graph: &Graph) -> Cell {
-    let cells = in_lanes!(graph, L, wide => algorithm.cells::<L>(graph, parameters, None));
-    cells.ok().and_then(|cells| cells.first().copied()).unwrap_or(Cell::I64)
 }
 
 /// Adds the memory that the algorithm takes, and the disk space for its state if that is kept.

@@ -4,83 +4,30 @@
 use super::table::Table;
 use super::{by_searches, has_exact_floats, on_matrix as matrix};
 use crate::Engine;
-use crate::algorithms::{Parameters, parse_algorithm};
-use crate::cpu::apsp::ALGORITHMS;
+use crate::algorithms::{AlgorithmInfo, Parameters, Workload, parse_algorithm};
+use crate::cpu::apsp::{ALGORITHMS, batched as batched_on_cpu, tiled_floyd_warshall as tiled_on_cpu};
 use crate::cuda::apsp::strips::Room;
-use crate::cuda::apsp::{self as cuda, ApspAlgorithm, Cell, MatrixAlgorithm, batched, johnson, tiled_floyd_warshall};
-use crate::cuda::bfs::many_sources;
-use crate::graph::{Graph, WeightKind};
+use crate::cuda::apsp::{self as cuda, ApspAlgorithm, batched, johnson, tiled_floyd_warshall};
+use crate::graph::WeightKind;
 use crate::problems::Apsp;
-use crate::solver::costs::{COPYING, OPENING, Predicted, in_words};
-use crate::solver::{Solver, sssp};
+use crate::solver::Solver;
+use crate::solver::costs::{COPYING, Predicted, in_words};
 
-/// Seconds of one thread of the CPU: for a relaxation, for an arc and a source of a weighted graph, and for an arc and
-/// a source of a graph without weights.
-const CPU_RELAXATION: f64 = 0.02e-9;
-const CPU_ARC: f64 = 0.8e-9;
-const CPU_UNIT_ARC: f64 = 0.1e-9;
+/// The work on this table.
+fn workload<'a>(solver: &Solver, table: &Table, parameters: &'a Parameters) -> Workload<'a> {
+    solver.workload(solver.weighted_facts(), parameters, table.sources.len())
+}
 
-/// Predicted seconds on the CPU: of an algorithm on the matrix, and of an algorithm by searches.
-pub(super) fn on_cpu(solver: &Solver, table: &Table) -> [f64; 2] {
-    let graph = &*solver.graph;
-    let (vertices, sources) = (graph.vertices() as f64, table.sources.len() as f64);
-    let threads = solver.team.threads() as f64;
-    let of_arc = if graph.weight_kind() == WeightKind::Unit { CPU_UNIT_ARC } else { CPU_ARC };
-    [vertices.powi(3) * CPU_RELAXATION / threads, sources * (graph.arcs() as f64 + vertices) * of_arc / threads]
+/// Predicted seconds on the CPU: of its quickest algorithm on the matrix, and of its quickest by searches.
+fn on_cpu(solver: &Solver, table: &Table) -> [f64; 2] {
+    let none = Parameters::default();
+    let work = workload(solver, table, &none);
+    [tiled_on_cpu::ALGORITHM, batched_on_cpu::ALGORITHM].map(|algorithm| (algorithm.info.seconds)(&work))
 }
 
 /// Predicted seconds for which an algorithm keeps a device busy.
-pub(super) fn on_device(algorithm: &ApspAlgorithm, parameters: &Parameters, graph: &Graph, sources: usize) -> f64 {
-    match algorithm {
-        ApspAlgorithm::OnMatrix(algorithm) => on_matrix(algorithm, parameters, graph),
-        ApspAlgorithm::BySearches(algorithm)
-            if [batched::ALGORITHM.info.name, johnson::ALGORITHM.info.name].contains(&algorithm.info.name) =>
-        {
-            in_batches(parameters, graph, sources)
-        }
-        ApspAlgorithm::BySearches(_) => {
-            /// Arcs a second of searches one after another, and the least seconds of each search.
-            const ARCS: f64 = 1e9;
-            const SEARCH: f64 = 400e-6;
-            sources as f64 * (SEARCH + graph.arcs() as f64 / ARCS)
-        }
-    }
-}
-
-/// Predicted seconds on the matrix. All triples of vertices are relaxed. Beside that run the stages, whose diagonals
-/// follow each other; on small matrices they take the most time.
-fn on_matrix(algorithm: &MatrixAlgorithm, parameters: &Parameters, graph: &Graph) -> f64 {
-    /// Seconds of a stage.
-    const STAGE: f64 = 75e-6;
-    let cell = matrix::first_cell(algorithm, parameters, graph);
-    let rate = match cell {
-        Cell::U16 => 28.9e12,
-        Cell::U32 | Cell::I32 => 14.9e12,
-        Cell::F32 if graph.has_negative_weights() => 11.2e12,
-        Cell::F32 => 14e12,
-        Cell::I64 => 2.8e12,
-        Cell::F64 => 3.8e12,
-    };
-    let vertices = graph.vertices() as f64;
-    // Rates of the papers' algorithms, in 32 bits. A thread with a row takes the same time for each relaxation however
-    // many threads there are, until the memory is busy.
-    let by_rows = (vertices / 35e-9).min(0.5e12);
-    let others = [("blocked-floyd-warshall", 2.2e12), ("floyd-warshall", 0.4e12), ("floyd-warshall-rows", by_rows)];
-    let relaxations = vertices.powi(3);
-    match others.iter().find(|(name, _)| *name == algorithm.info.name) {
-        Some((_, rate)) => relaxations / rate * cell.bytes() as f64 / 4.0,
-        None => {
-            let stages = graph.vertices().div_ceil(if cell.bytes() == 8 { 64 } else { 128 }) as f64;
-            (relaxations / rate).hypot(stages * STAGE)
-        }
-    }
-}
-
-fn in_batches(parameters: &Parameters, graph: &Graph, sources: usize) -> f64 {
-    match graph.weight_kind() {
-        WeightKind::Unit => many_sources::seconds_on_device(graph, parameters, sources),
-        _ => sssp::seconds_together(graph, sources),
-    }
+pub(super) fn on_device(info: &AlgorithmInfo, parameters: &Parameters, solver: &Solver, table: &Table) -> f64 {
+    (info.seconds)(&workload(solver, table, parameters))
 }
 
 /// An algorithm of the CUDA engine that may be picked, and its prediction.
@@ -122,11 +69,11 @@ pub(super) fn candidate(
 ) -> Candidate {
     let graph = &*solver.graph;
     let vertices = graph.vertices() as f64;
-    let work = on_device(algorithm, parameters, graph, table.sources.len());
+    let work = on_device(algorithm.info(), parameters, solver, table);
     let back = if table.facts { 0.0 } else { table.cells() as f64 * table.distance_bytes as f64 / COPYING };
     let (seconds, plan) = match algorithm {
         ApspAlgorithm::OnMatrix(algorithm) => {
-            let there = vertices * vertices * matrix::first_cell(algorithm, parameters, graph).bytes() as f64;
+            let there = vertices * vertices * algorithm.first_cell(&solver.weighted_facts(), parameters).bytes() as f64;
             // Facts come from rows on the host.
             let back = table.cells() as f64 * table.distance_bytes as f64 / COPYING;
             // A matrix beyond the device's memory takes the host's memory, and is worked on only where a GPU is asked
@@ -149,11 +96,6 @@ pub(super) fn candidate(
 /// The quickest candidate that fits the available memory; `None` if none does.
 pub(super) fn quickest(solver: &Solver, table: &Table, available: u64) -> Option<Candidate> {
     candidates(solver, table, available).into_iter().find(|candidate| candidate.bytes <= available)
-}
-
-/// The seconds for opening the device, 0 if it is open.
-pub(super) fn opening(solver: &Solver) -> f64 {
-    if solver.device().is_open() { 0.0 } else { OPENING }
 }
 
 /// The algorithm to run on a GPU if none was asked for, and why: the quickest of those that fit its memory.
@@ -197,11 +139,11 @@ pub(super) fn pays(request: &Apsp, solver: &Solver, table: &Table) -> std::resul
     let cpu = match request.algorithm.as_deref() {
         None => dense.min(sparse),
         Some(name) => {
-            let on_cpu = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?.0;
-            if on_cpu.needs_matrix { dense } else { sparse }
+            let found = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?;
+            (found.0.info.seconds)(&workload(solver, table, &found.1))
         }
     };
-    let opening = opening(solver);
+    let opening = solver.seconds_until_open();
     let gpu = best(u64::MAX)?.seconds + opening;
     if gpu < cpu {
         // Now it is worth opening the device, to see what it has room for.

@@ -8,7 +8,7 @@ use super::table::block_bytes;
 use super::{Algorithm, Choice, by_searches, on_matrix, predicted};
 use crate::all_pairs::ApspTask;
 use crate::cpu::apsp::ApspLane;
-use crate::cuda::apsp::{ApspAlgorithm, DenseLane};
+use crate::cuda::apsp::DenseLane;
 use crate::graph::{DistanceValue, Distances, Lane, NO_VERTEX, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::problems::{
@@ -139,23 +139,17 @@ fn run<L: ApspLane + DenseLane>(
         team,
         control: &solver.control,
     };
-    let (mut ran, algorithm) = match decision.choice.algorithm {
+    let mut ran = match decision.choice.algorithm {
         Algorithm::Cpu(algorithm) => {
             let start = Instant::now();
             let statistics = L::pick(&algorithm.solve)(&task, output.of_rows())?;
             let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
             return Ok(Ran { seconds, statistics, ..Ran::on("cpu") });
         }
-        Algorithm::OnMatrix(algorithm) => {
-            let ran = on_matrix::run(solver, algorithm, &task, output.of_rows(), successors)?;
-            (ran, ApspAlgorithm::OnMatrix(*algorithm))
-        }
-        Algorithm::BySearches(algorithm) => {
-            let ran = by_searches::run(solver, algorithm, &task, table, output)?;
-            (ran, ApspAlgorithm::BySearches(*algorithm))
-        }
+        Algorithm::OnMatrix(algorithm) => on_matrix::run(solver, algorithm, &task, output.of_rows(), successors)?,
+        Algorithm::BySearches(algorithm) => by_searches::run(solver, algorithm, &task, table, output)?,
     };
-    let seconds = predicted::on_device(&algorithm, parameters, graph, table.sources.len());
+    let seconds = predicted::on_device(decision.choice.algorithm.info(), parameters, solver, table);
     ran.statistics.push(("predicted_nanoseconds", (seconds * 1e9) as u64));
     Ok(ran)
 }

@@ -1,6 +1,6 @@
-use super::costs::{seconds_alone, seconds_together};
 use super::*;
 use crate::Graph;
+use crate::algorithms::GraphFacts;
 use crate::graph::VertexId;
 use crate::problems::Problem;
 
@@ -11,7 +11,8 @@ fn searches_go_together_where_that_is_predicted_to_pay() {
     let pays = |vertices: u32, degree: u32, searches: usize| {
         let arcs = (0..vertices).flat_map(|v| (0..degree).map(move |k| (v, (v + 1 + k * 7919) % vertices, k + 1)));
         let graph = Graph::from_edges(arcs).unwrap();
-        seconds_together(&graph, searches) < searches as f64 * seconds_alone(near_far, &graph)
+        let work = Workload { graph: GraphFacts::of(&graph), parameters: &Parameters::default(), searches, threads: 1 };
+        pays_together(near_far, &work)
     };
     assert!(pays(100_000, 2, 100));
     assert!(pays(2_000, 20, 8) && pays(2_000, 20, 1000));

@@ -51,11 +51,11 @@ pub use renumbered::Renumbered;
 use renumbered::breadth_first_numbers;
 
 use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
-use crate::algorithms::{AlgorithmInfo, Statistics};
+use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
 use crate::all_pairs::potentials::potentials;
 use crate::cpu::Team;
 use crate::cpu::bfs::multi_source;
-use crate::graph::{DistanceValue, UnitLane, VertexId};
+use crate::graph::{DistanceValue, UnitLane, VertexId, WeightKind};
 use crate::problems::Problem;
 use crate::{Control, Result, memory};
 
@@ -68,6 +68,7 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
         source: "label-correcting search, reads shared as in Then et al. 2014",
         parameters: &[],
         negative_weights: true,
+        seconds,
     },
     needs_matrix: false,
     workspace_bytes,
@@ -77,6 +78,17 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
         solvers
     },
 };
+
+fn seconds(work: &Workload<'_>) -> f64 {
+    /// An arc or a vertex, with weights and without.
+    const WEIGHTED: f64 = 0.8e-9;
+    const UNWEIGHTED: f64 = 0.1e-9;
+    /// What each thread costs.
+    const START: f64 = 10e-6;
+    let threads = work.threads as f64;
+    let each = if work.graph.weight_kind == WeightKind::Unit { UNWEIGHTED } else { WEIGHTED };
+    threads * START + work.in_turn((work.arcs() + work.vertices()) * each) / threads
+}
 
 /// Unweighted searches may always have this many bytes of bits.
 const SMALL_BYTES: u64 = 16 << 20;

@@ -129,7 +129,7 @@ use triple_loop::{TRIPLE_LOOP_LIMIT, triple_loop};
 
 use super::floyd_warshall::with_square_matrix;
 use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
-use crate::algorithms::{AlgorithmInfo, Statistics};
+use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
 use crate::instructions::InstructionSet;
 use crate::problems::Problem;
 use crate::{Error, Result, memory};
@@ -143,6 +143,7 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
         source: "Venkataraman et al. 2003; Katz & Kider 2008",
         parameters: &[],
         negative_weights: true,
+        seconds,
     },
     needs_matrix: true,
     // The matrix in cells of half the width, and the packed row panel.
@@ -152,6 +153,18 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     },
     solve: for_every_lane!(solve),
 };
+
+fn seconds(work: &Workload<'_>) -> f64 {
+    const RELAXATION: f64 = 0.02e-9;
+    /// What each thread costs at the start, and at the barriers of a stage.
+    const START: f64 = 10e-6;
+    const STAGE: f64 = 6e-6;
+    /// Rows of a tile.
+    const TILE: f64 = 64.0;
+    let threads = work.threads as f64;
+    let waiting = threads * (START + (work.vertices() / TILE).ceil() * STAGE);
+    work.triples() * RELAXATION / threads + if work.threads > 1 { waiting } else { 0.0 }
+}
 
 /// Tries cells of half the width first where distances will probably fit, then cells of the distance's own width.
 fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance>) -> Result<Statistics> {

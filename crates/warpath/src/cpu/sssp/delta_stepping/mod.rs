@@ -51,7 +51,7 @@ use sharing::Shared;
 use width::{Width, choose_delta};
 
 use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
-use crate::algorithms::{AlgorithmInfo, Parameter, Unset, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Unset, Values, Workload};
 use crate::cpu::Worker;
 use crate::graph::{Adjacency, DistanceKey, DistanceValue, Lane, VertexId};
 use crate::problems::Problem;
@@ -73,10 +73,29 @@ pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
             ),
         }],
         negative_weights: false,
+        seconds,
     },
     uses_team: true,
     solve: for_every_lane!(solve),
 };
+
+fn seconds(work: &Workload<'_>) -> f64 {
+    /// A vertex where buckets are small, and a vertex and an arc where they are large.
+    const OF_SMALL_BUCKETS: f64 = 28e-9;
+    const VERTEX: f64 = 15e-9;
+    const ARC: f64 = 6e-9;
+    const START: f64 = 50e-6;
+    let is_thin = work.graph.has_short_levels();
+    let alone = match is_thin {
+        true => work.vertices() * OF_SMALL_BUCKETS,
+        false => (work.vertices() * VERTEX + work.arcs() * ARC) * work.cache_misses(2.5),
+    };
+    if work.searches > 1 {
+        return work.side_by_side(alone);
+    }
+    // Threads wait for each other after every bucket.
+    work.in_turn(START + alone / (work.threads as f64).powf(if is_thin { 0.4 } else { 0.8 }))
+}
 
 type Atomic<L> = <<<L as Lane>::Distance as DistanceValue>::Key as DistanceKey>::Atomic;
 

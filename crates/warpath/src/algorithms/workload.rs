@@ -1,0 +1,173 @@
+//! The input of every prediction of time: facts about a graph, and the searches to make on it.
+//!
+//! Each algorithm's entry in its table predicts its seconds from a [`Workload`] (`AlgorithmInfo::seconds`). A prediction
+//! covers the work on a prepared graph; the solver adds the time for opening a device and for copies. The rates are
+//! medians of recorded measurements: on the CPU of one thread of a server, on the GPU of an H100 or H200.
+
+use super::Parameters;
+use crate::graph::{Graph, Growth, WeightKind};
+
+/// The facts about a graph that predictions use.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GraphFacts {
+    /// The number of vertices.
+    pub vertices: usize,
+    /// The number of arcs; an undirected edge is two.
+    pub arcs: usize,
+    /// The most arcs that leave one vertex.
+    pub greatest_degree: usize,
+    /// The mean numbers of vertices within two and within four arcs of a vertex, if neighborhoods grow as they do on a
+    /// plane: then a search has many short levels. Roads and grids are such graphs.
+    pub planar_growth: Option<[f64; 2]>,
+    /// The type of the weights.
+    pub weight_kind: WeightKind,
+    /// The least and the greatest weight.
+    pub weight_range: (f64, f64),
+}
+
+impl GraphFacts {
+    /// The facts about a graph whose weights do not matter. Looks at all rows, and at the neighborhoods of a few vertices:
+    /// O(V).
+    pub fn without_weights(graph: &Graph) -> Self {
+        /// A neighborhood of twice the radius has four times as many vertices on a plane, and far more where levels are
+        /// few.
+        const PLANAR: f64 = 5.0;
+        /// Graphs with fewer vertices have too few levels to matter.
+        const SMALL: usize = 4096;
+        /// Vertices of more arcs do not occur in a plane.
+        const MOST_ARCS: usize = 64;
+        let degrees = graph.csr().offsets().windows(2).map(|pair| (pair[1] - pair[0]) as usize);
+        let greatest_degree = degrees.max().unwrap_or(0);
+        let planar_growth = (graph.vertices() >= SMALL && greatest_degree <= MOST_ARCS)
+            .then(|| Growth::sample(graph, 4))
+            .and_then(|growth| Some([growth.mean(2)?, growth.mean(4)?]))
+            .filter(|[near, far]| *far <= PLANAR * near);
+        GraphFacts {
+            vertices: graph.vertices(),
+            arcs: graph.arcs(),
+            greatest_degree,
+            planar_growth,
+            weight_kind: WeightKind::Unit,
+            weight_range: (1.0, 1.0),
+        }
+    }
+
+    /// The facts about a graph: O(V), and O(E) unless the range of the weights is known.
+    pub fn of(graph: &Graph) -> Self {
+        Self::without_weights(graph).with_weights_of(graph)
+    }
+
+    /// The same facts with the weights of this graph: O(E) unless their range is known.
+    pub fn with_weights_of(self, graph: &Graph) -> Self {
+        GraphFacts { weight_kind: graph.weight_kind(), weight_range: graph.weight_range(), ..self }
+    }
+
+    /// Whether a search has many short levels.
+    pub fn has_short_levels(&self) -> bool {
+        self.planar_growth.is_some()
+    }
+
+    /// Whether some vertex has far more arcs than most. Then a search that goes bottom-up skips nearly all arcs, and
+    /// searches have little left to share: measured at 1 M vertices and 31 M arcs, sharing more than halves the time a
+    /// search takes on a uniform graph and lengthens it by 10 to 50 % on a Kronecker graph.
+    pub fn has_hubs(&self) -> bool {
+        const FAR_MORE: usize = 100;
+        let average = self.arcs / self.vertices.max(1) + 1;
+        self.greatest_degree > FAR_MORE * average
+    }
+
+    /// Whether some weight is below 0.
+    pub fn has_negative_weights(&self) -> bool {
+        self.weight_range.0 < 0.0
+    }
+}
+
+/// The work whose time an algorithm predicts.
+#[derive(Debug, Clone, Copy)]
+pub struct Workload<'a> {
+    /// The graph.
+    pub graph: GraphFacts,
+    /// The parameters that are set.
+    pub parameters: &'a Parameters,
+    /// How many sources there are, each with a search of its own. All pairs on a matrix and closures do not depend on
+    /// it.
+    pub searches: usize,
+    /// The threads of the CPU.
+    pub threads: usize,
+}
+
+impl Workload<'_> {
+    /// The number of vertices.
+    pub(crate) fn vertices(&self) -> f64 {
+        self.graph.vertices as f64
+    }
+
+    /// The number of arcs.
+    pub(crate) fn arcs(&self) -> f64 {
+        self.graph.arcs as f64
+    }
+
+    /// The number of triples of vertices: the relaxations on a matrix of all pairs.
+    pub(crate) fn triples(&self) -> f64 {
+        self.vertices().powi(3)
+    }
+
+    /// The expected number of levels of a breadth-first search: across a square, or those of a small world.
+    pub(crate) fn levels(&self) -> f64 {
+        const OF_A_SMALL_WORLD: f64 = 10.0;
+        if self.graph.has_short_levels() { 1.5 * self.vertices().sqrt() } else { OF_A_SMALL_WORLD }
+    }
+
+    /// The searches one after another, each of this many seconds.
+    pub(crate) fn in_turn(&self, seconds: f64) -> f64 {
+        self.searches as f64 * seconds
+    }
+
+    /// The searches of this many seconds each, if every thread has searches of its own. Where levels are short, the
+    /// memory feeds only a few threads.
+    pub(crate) fn side_by_side(&self, seconds: f64) -> f64 {
+        const FED: usize = 6;
+        let most = if self.graph.has_short_levels() { FED } else { usize::MAX };
+        self.in_turn(seconds) / self.threads.min(self.searches).clamp(1, most) as f64
+    }
+
+    /// How many times longer than in the cache random accesses to an array take that has a word for each vertex, at
+    /// most this many times.
+    pub(crate) fn cache_misses(&self, most: f64) -> f64 {
+        const CACHED: f64 = (1 << 17) as f64;
+        (self.vertices() / CACHED).sqrt().clamp(1.0, most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate;
+    use crate::testing::graphs_of_every_shape;
+
+    #[test]
+    fn roads_have_short_levels_and_kronecker_graphs_have_hubs() {
+        let facts = |recipe: &str| GraphFacts::without_weights(&generate(recipe).unwrap());
+        let (grid, kron, uniform) = (facts("grid:100x100"), facts("kron:12"), facts("uniform:12"));
+        assert!(grid.has_short_levels() && !grid.has_hubs());
+        assert!(!kron.has_short_levels());
+        assert!(!uniform.has_short_levels() && !uniform.has_hubs());
+        let star = GraphFacts::without_weights(&Graph::from_edges((1..9_000).map(|leaf| (0, leaf))).unwrap());
+        assert!(star.has_hubs());
+    }
+
+    #[test]
+    fn every_algorithm_predicts_a_time_for_every_graph() {
+        let none = Parameters::default();
+        for (name, graph) in graphs_of_every_shape::<u32>(7) {
+            let facts = GraphFacts::without_weights(&graph).with_weights_of(&graph);
+            for (searches, threads) in [(0, 1), (1, 1), (1, 64), (1000, 8)] {
+                let work = Workload { graph: facts, parameters: &none, searches, threads };
+                for info in crate::cpu::algorithms().chain(crate::cuda::algorithms()) {
+                    let seconds = (info.seconds)(&work);
+                    assert!(seconds.is_finite() && seconds >= 0.0, "{name}: {} {seconds}", info.name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! How fast neighborhoods grow with their radius, on a sample of the vertices.
+
+use super::{Graph, VertexId};
+
+/// How neighborhoods grow with their radius, on a sample of the vertices.
+#[derive(Debug)]
+pub(crate) struct Growth {
+    /// Mean sizes, for radius 1 and more, as long as none in the sample is too large.
+    means: Vec<f64>,
+    /// The standard deviations of the sizes.
+    deviations: Vec<f64>,
+}
+
+impl Growth {
+    /// The greatest radius that is sampled.
+    pub(crate) const GREATEST_RADIUS: usize = 16;
+    /// A neighborhood of more vertices, the one in the middle included, is too large.
+    pub(crate) const LARGEST: usize = 512;
+    /// Mean size up to which a greater radius pays.
+    const LARGE: f64 = 116.0;
+    /// The greatest neighborhoods are assumed to lie this many standard deviations above the mean, because the sample
+    /// misses them; they may have up to this size.
+    const GREATEST: (f64, f64) = (6.0, 320.0);
+
+    /// Takes a sample, up to this radius or the first that is too large to pay, whichever is greater.
+    pub(crate) fn sample(graph: &Graph, least_radius: usize) -> Self {
+        const SAMPLES: usize = 64;
+        /// Multiples of it are spread over the vertices evenly, and fall in no step with the rows of a grid.
+        const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
+        struct Neighborhood {
+            found: Vec<VertexId>,
+            /// Where the last layer begins, and the one before.
+            layer: usize,
+            layer_before: usize,
+        }
+        let vertices = graph.vertices() as u128;
+        let mut sample: Vec<Neighborhood> = (0..SAMPLES.min(graph.vertices()) as u64)
+            .map(|index| {
+                let middle = (u128::from(index.wrapping_mul(GOLDEN_RATIO)) * vertices) >> 64;
+                Neighborhood { found: vec![middle as VertexId], layer: 0, layer_before: 0 }
+            })
+            .collect();
+        let (mut means, mut deviations) = (Vec::new(), Vec::new());
+        while means.len() < Self::GREATEST_RADIUS {
+            if means.len() >= least_radius && means.last().is_some_and(|&mean: &f64| mean > Self::LARGE) {
+                break;
+            }
+            let (mut sizes, mut squares) = (0.0, 0.0);
+            for Neighborhood { found, layer, layer_before } in &mut sample {
+                let end = found.len();
+                for i in *layer..end {
+                    for &head in graph.neighbors(found[i]) {
+                        // What was found before these layers is not found again, but on a cycle of a directed graph.
+                        if !found[*layer_before..].contains(&head) {
+                            if found.len() >= Self::LARGEST {
+                                return Growth { means, deviations };
+                            }
+                            found.push(head);
+                        }
+                    }
+                }
+                (*layer_before, *layer) = (*layer, end);
+                let size = (found.len() - 1) as f64;
+                (sizes, squares) = (sizes + size, squares + size * size);
+            }
+            let mean = sizes / sample.len().max(1) as f64;
+            means.push(mean);
+            deviations.push(f64::sqrt((squares / sample.len().max(1) as f64 - mean * mean).max(0.0)));
+        }
+        Growth { means, deviations }
+    }
+
+    /// The mean size for a radius, if all are small enough.
+    pub(crate) fn mean(&self, radius: u32) -> Option<f64> {
+        self.means.get(radius as usize - 1).copied()
+    }
+
+    /// The greatest radius that pays.
+    pub(crate) fn suitable_radius(&self) -> u32 {
+        let (far, room) = Self::GREATEST;
+        let pays = |(mean, deviation): &(&f64, &f64)| **mean <= Self::LARGE && *mean + far * *deviation <= room;
+        self.means.iter().zip(&self.deviations).take_while(pays).count().max(1) as u32
+    }
+}
