@@ -24,7 +24,8 @@
 //! ```
 //!
 //! A run goes from [`suite`] (what to measure) through `graphs` and `measure` (the clocks; every answer compared) to
-//! [`results`] (`results.jsonl`). From these come [`tables`] and [`report`], and [`compare`] compares two runs.
+//! [`results`] (`results.jsonl`). From these come [`tables`] and [`report`], [`compare`] compares two
+//! runs, and [`predictions`] holds the times against what the algorithms predict.
 //! [`peers`] are other programs, [`datasets`] are graphs that can't be generated.
 
 pub mod compare;
@@ -34,6 +35,7 @@ mod graphs;
 mod machine;
 mod measure;
 pub mod peers;
+pub mod predictions;
 pub mod report;
 pub mod results;
 mod run;

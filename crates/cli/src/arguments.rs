@@ -494,6 +494,12 @@ pub enum BenchCommand {
         #[arg(value_name = "AFTER", value_hint = ValueHint::FilePath)]
         after: PathBuf,
     },
+    /// Hold recorded times against the times that the algorithms predict
+    Predictions {
+        /// The files results.jsonl
+        #[arg(value_name = "RESULTS", required = true, value_hint = ValueHint::FilePath)]
+        results: Vec<PathBuf>,
+    },
     /// Rebuild tables.md and report.html from the results.jsonl in a folder
     Report {
         /// The folder

@@ -38,6 +38,17 @@ pub struct AlgorithmInfo {
     pub seconds: fn(&Workload<'_>) -> f64,
 }
 
+impl AlgorithmInfo {
+    /// The parameters in a text such as `delta-stepping:delta=100`.
+    ///
+    /// # Errors
+    ///
+    /// If the text names another algorithm, or the algorithm has no such parameter or value.
+    pub fn parameters_in(&self, text: &str) -> Result<Parameters> {
+        parse_algorithm(&[*self], |info| info, text).map(|(_, parameters)| parameters)
+    }
+}
+
 /// A parameter of an algorithm.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use warpath::Engine;
+use warpath_bench::predictions::{self, Prediction};
 use warpath_bench::{Event, Options, Results, Suite, Tools, compare, tables};
 
 use crate::arguments::{BenchArguments, BenchCommand};
@@ -21,6 +22,12 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
             let (before, after) = (Results::read(before)?, Results::read(after)?);
             print::to_stdout(&compare::text(&before, &after))?;
             return Ok(exit_code(&after));
+        }
+        Some(BenchCommand::Predictions { results }) => {
+            let read = results.iter().map(|path| Ok(predictions::predictions(&Results::read(path)?)));
+            let all: Vec<Vec<Prediction>> = read.collect::<warpath::Result<_>>()?;
+            print::to_stdout(&predictions::text(&all.concat()))?;
+            return Ok(ExitCode::SUCCESS);
         }
         Some(BenchCommand::Report { folder }) => {
             let results = warpath_bench::render(folder)?;

@@ -78,9 +78,10 @@ fn seconds(work: &Workload<'_>) -> f64 {
     /// A vertex where levels are short: one thread does most of them.
     const OF_SHORT_LEVELS: f64 = 24e-9;
     const VERTEX: f64 = 20e-9;
-    /// An arc, and the most arcs of a vertex that are looked at where levels are few: bottom-up skips the others.
+    /// An arc that is looked at, the most of these at a vertex where levels are few, and an arc that bottom-up skips.
     const ARC: f64 = 0.6e-9;
     const LOOKED_AT: f64 = 30.0;
+    const SKIPPED: f64 = 0.15e-9;
     /// Arcs a second of each of several searches on a thread of their own, where hubs let them skip most arcs.
     const ARCS_ALONE: f64 = 4e9;
     const START: f64 = 30e-6;
@@ -89,8 +90,8 @@ fn seconds(work: &Workload<'_>) -> f64 {
     } else if work.searches > 1 && work.graph.has_hubs() {
         work.in_turn(work.arcs() / ARCS_ALONE / work.threads as f64)
     } else {
-        let looks = work.arcs().min(LOOKED_AT * work.vertices());
-        work.in_turn(START + (work.vertices() * VERTEX + looks * ARC) / (work.threads as f64).powf(0.75))
+        let looks = (work.arcs().min(LOOKED_AT * work.vertices()) * ARC).max(work.arcs() * SKIPPED);
+        work.in_turn(START + (work.vertices() * VERTEX + looks) / (work.threads as f64).powf(0.75))
     }
 }
 

@@ -162,8 +162,7 @@ fn seconds(work: &Workload<'_>) -> f64 {
     /// Rows of a tile.
     const TILE: f64 = 64.0;
     let threads = work.threads as f64;
-    let waiting = threads * (START + (work.vertices() / TILE).ceil() * STAGE);
-    work.triples() * RELAXATION / threads + if work.threads > 1 { waiting } else { 0.0 }
+    work.triples() * RELAXATION / threads + threads * (START + (work.vertices() / TILE).ceil() * STAGE)
 }
 
 /// Tries cells of half the width first where distances will probably fit, then cells of the distance's own width.

@@ -7,7 +7,7 @@ use crate::cuda::bfs::tests::devices;
 use crate::graph::{GraphBuilder, Unit, Weight};
 use crate::problems::{NpyWriter, Reduction, RowBlock, RowReductions, RowSink, TableShape};
 use crate::testing::{Random, TestWeight, graphs_of_every_shape};
-use crate::{Apsp, Bfs, Control, Engine};
+use crate::{Apsp, Bfs, Control, Engine, Request};
 
 /// Batches of one row, of some, of all, in shared memory or not.
 const BATCHED: [&str; 4] = [
@@ -167,13 +167,19 @@ fn the_matrix_takes_what_searches_can_not() {
     let expected = on_cpu(&graph).solve(request()).unwrap();
     for device in devices(2) {
         let solver = on(device, &graph);
-        assert_eq!(solver.decide(&request()).unwrap().algorithm(), "johnson");
-        let matrix = solver.solve(request().verified()).unwrap();
+        let searches = request().algorithm("johnson").decide(&solver, None).unwrap();
+        let refused = request().algorithm("johnson").run(&solver, &solver.team, &searches).unwrap_err();
+        let again = request().decide_again(&solver, None, &searches, refused).unwrap();
+        let matrix = request().run(&solver, &solver.team, &again).unwrap();
+        matrix.verify(&graph).unwrap();
         assert_eq!(matrix.distances(), expected.distances());
         let report = matrix.report();
         assert_eq!((report.algorithm.as_str(), report.engine.starts_with("cuda")), ("tiled-floyd-warshall", true));
         assert!(report.reason.contains("exceed 32 bits"), "{}", report.reason);
-        let summary = solver.solve(request().into_sink(&mut ())).unwrap();
+        let mut sink = ();
+        let mut rows = request().into_sink(&mut sink);
+        let again = rows.decide_again(&solver, None, &searches, Error::invalid(TOO_GREAT)).unwrap();
+        let summary = rows.run(&solver, &solver.team, &again).unwrap();
         assert_eq!(summary.distance_sum(), expected.distance_sum());
     }
 }
