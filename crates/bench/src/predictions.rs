@@ -128,7 +128,7 @@ mod tests {
         files.flat_map(|file| predictions(&Results::read(&file).unwrap())).collect()
     }
 
-    /// The algorithms that `auto` picks are predicted within a factor of ten, and half of their rows within two; what is
+    /// The algorithms that `auto` picks are predicted within a factor of ten, and half of their rows within 2.5; what is
     /// there for comparison is within a factor of 50.
     #[test]
     fn predictions_are_near_the_recorded_times() {
@@ -156,7 +156,7 @@ mod tests {
             let mut factors: Vec<f64> =
                 recorded.iter().filter(|row| row.algorithm == algorithm).map(Prediction::factor).collect();
             factors.sort_by(f64::total_cmp);
-            assert!(factors[factors.len() / 2] <= 2.0, "{algorithm}: {factors:?}");
+            assert!(factors[factors.len() / 2] <= 2.5, "{algorithm}: {factors:?}");
         }
     }
 
