@@ -22,6 +22,12 @@ __device__ __forceinline__ u32 lane_index() { return threadIdx.x % lanes_a_warp;
 __device__ __forceinline__ u32 warp_index() { return threadIdx.x / lanes_a_warp; }
 /// How many warps the block has, the last one perhaps in part.
 __device__ __forceinline__ u32 warps_of_block() { return (blockDim.x + lanes_a_warp - 1) / lanes_a_warp; }
+/// How many warps the grid has.
+__device__ __forceinline__ u32 warps_of_grid() { return gridDim.x * warps_of_block(); }
+/// This warp's place in the grid, block after block.
+__device__ __forceinline__ u32 warp_of_grid() { return blockIdx.x * warps_of_block() + warp_index(); }
+/// This warp's place in the grid, where neighbors are in different blocks. Where there are few items, all blocks have some.
+__device__ __forceinline__ u32 spread_warp_of_grid() { return warp_index() * gridDim.x + blockIdx.x; }
 /// Is this the last lane that its warp has?
 __device__ __forceinline__ bool is_last_lane() {
     return lane_index() == lanes_a_warp - 1 || threadIdx.x == blockDim.x - 1;
@@ -32,6 +38,41 @@ __device__ __forceinline__ u32 lanes_before() { return (1u << lane_index()) - 1;
 /// Compaction: the place of this lane among those in the ballot, if it is one of them. One POPC.
 /// `ballot` is what `__ballot_sync` returned; its population count is the number of places.
 __device__ __forceinline__ u32 place_in_ballot(u32 ballot) { return __popc(ballot & lanes_before()); }
+
+/// A warp takes `count` places from a counter; the first of them, in every lane. One atomic addition.
+__device__ __forceinline__ u32 warp_take(u32* counter, u32 count) {
+    u32 begin = 0;
+    if (lane_index() == 0) begin = atomicAdd(counter, count);
+    return __shfl_sync(all_lanes, begin, 0);
+}
+
+/// Calls `body(lane)` for each lane in a ballot, one after another, all lanes together.
+template <class Body>
+__device__ __forceinline__ void for_lanes_of(u32 ballot, Body body) {
+    for (; ballot != 0; ballot &= ballot - 1) body(__ffs(static_cast<int>(ballot)) - 1);
+}
+
+/// The last lane whose `start` is at or before `place`. Starts ascend, and the first is at or before it. Five shuffles.
+template <class T>
+__device__ __forceinline__ u32 last_lane_from(T start, T place) {
+    u32 lane = 0;
+#pragma unroll
+    for (u32 step = lanes_a_warp / 2; step > 0; step /= 2) {
+        if (__shfl_sync(all_lanes, start, static_cast<int>(lane + step)) <= place) lane += step;
+    }
+    return lane;
+}
+
+/// How many lanes have an `end` at or before `place`, if not all 32 have. Ends ascend. Five shuffles.
+template <class T>
+__device__ __forceinline__ u32 lanes_up_to(T end, T place) {
+    u32 lanes = 0;
+#pragma unroll
+    for (u32 step = lanes_a_warp / 2; step > 0; step /= 2) {
+        if (__shfl_sync(all_lanes, end, static_cast<int>(lanes + step - 1)) <= place) lanes += step;
+    }
+    return lanes;
+}
 
 /// The sum of this lane's value and those of the lanes before. Five shuffles (a u64: ten).
 template <class T>

@@ -2,7 +2,7 @@
 // of the neighborhoods while they are made, queues of which every block has a part, and the barrier that the grid meets at.
 #pragma once
 
-#include "collectives.cuh"
+#include "frontier.cuh"
 #include "generated/multi_hop.cuh"
 
 namespace multi_hop {
@@ -33,9 +33,7 @@ __device__ __forceinline__ u32 units_of(u32 size) { return (size - 1 + unit - 1)
 /// vertices, or too few units are left, it raises the flag, and returns `none`.
 __device__ __forceinline__ u32 take_units(u32 size, u32* used, u32 capacity, u32* failed) {
     const u32 units = units_of(size);
-    u32 begin = 0;
-    if (lane_index() == 0 && size > 0) begin = atomicAdd(used, units);
-    begin = __shfl_sync(all_lanes, begin, 0);
+    const u32 begin = warp_take(used, units);
     if (size > 0 && begin + units <= capacity && begin + units >= begin) return begin;
     if (lane_index() == 0) store(failed, 1);
     return none;

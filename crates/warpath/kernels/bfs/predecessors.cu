@@ -3,7 +3,7 @@
 //
 // registers: 40
 // no-sass: STL
-#include "../shares.cuh"
+#include "../rows.cuh"
 
 constexpr u32 unreached = ~0u;
 /// A warp takes so many arcs at a time.

@@ -7,7 +7,7 @@
 //
 // registers: 64
 // no-sass: STL
-#include "../collectives.cuh"
+#include "../rows.cuh"
 #include "lanes.cuh"
 #include "../generated/sssp/many_sources.cuh"
 
@@ -127,9 +127,7 @@ struct Searcher {
         bool near = has && distance < threshold;
         const u32 nears = __ballot_sync(all_lanes, near);
         if (nears != 0) {
-            u32 at = 0;
-            if (lane_index() == 0) at = atomicAdd(&state.near_size[queue], static_cast<u32>(__popc(nears)));
-            at = __shfl_sync(all_lanes, at, 0) + place_in_ballot(nears);
+            const u32 at = warp_take(&state.near_size[queue], static_cast<u32>(__popc(nears))) + place_in_ballot(nears);
             near = near && at < batch.room;
             if (near) {
                 shared.near_distances[queue * batch.room + at] = distance;
@@ -139,9 +137,7 @@ struct Searcher {
         const bool far = has && !near;
         const u32 fars = __ballot_sync(all_lanes, far);
         if (fars != 0) {
-            u32 at = 0;
-            if (lane_index() == 0) at = atomicAdd(&state.far_size, static_cast<u32>(__popc(fars)));
-            at = __shfl_sync(all_lanes, at, 0) + place_in_ballot(fars);
+            const u32 at = warp_take(&state.far_size, static_cast<u32>(__popc(fars))) + place_in_ballot(fars);
             if (far && at < batch.capacity) {
                 far_distances[at] = distance;
                 far_vertices[at] = vertex;
@@ -306,24 +302,13 @@ struct Searcher {
                 begin += before;
                 first++;
             }
-            const u32 up_to = warp_inclusive_sum(count), start = up_to - count;
-            const u32 total = __shfl_sync(all_lanes, up_to, lanes_a_warp - 1);
-            for (u32 base = 0; base < total; base += lanes_a_warp) {
-                const u32 arc = base + lane;
-                // The last row that starts at or before this arc: it is not empty.
-                u32 at = 0;
-#pragma unroll
-                for (u32 step = lanes_a_warp / 2; step > 0; step /= 2) {
-                    if (__shfl_sync(all_lanes, start, static_cast<int>(at + step)) <= arc) at += step;
-                }
-                const Offset row_begin = __shfl_sync(all_lanes, begin, static_cast<int>(at));
-                const u32 row_start = __shfl_sync(all_lanes, start, static_cast<int>(at));
-                const Distance from = __shfl_sync(all_lanes, distance, static_cast<int>(at));
+            for_packed_arcs(begin, count, [&](bool has, u32 row, Offset arc) {
+                const Distance from = __shfl_sync(all_lanes, distance, static_cast<int>(row));
                 u32 head = 0;
                 Distance through = 0, old = 0;
-                if (arc < total) {
+                if (has) {
                     relaxations++;
-                    const ArcOfLane read = load_once(&batch.arcs[row_begin + (arc - row_start)]);
+                    const ArcOfLane read = load_once(&batch.arcs[arc]);
                     head = read.head;
                     through = length_through<Lane>(from, read.weight, batch.limit, out_of_range);
                     // Most arcs lead to what is known to be as near.
@@ -333,11 +318,11 @@ struct Searcher {
                 // What is beyond the limit is `unreachable`, and nothing is farther.
                 const bool falls = through < old;
                 const u32 all_falls = __ballot_sync(all_lanes, falls);
-                if (all_falls == 0) continue;
+                if (all_falls == 0) return;
                 fell += static_cast<u32>(__popc(all_falls));
                 reached += static_cast<u32>(__popc(__ballot_sync(all_lanes, falls && old == Lane::unreachable)));
                 put(1 - queue, falls, head, through, threshold);
-            }
+            });
         }
         if (fell > 0) {
             tell();

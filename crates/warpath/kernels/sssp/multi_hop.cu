@@ -100,8 +100,8 @@ __device__ u32 collect(const Build& build, u32 vertex, Neighborhood& found) {
 extern "C" __global__ void __launch_bounds__(256) sssp_multi_hop_build(Build build) {
     DYNAMIC_SHARED(memory);
     Neighborhood& found = reinterpret_cast<Neighborhood*>(memory)[warp_index()];
-    const u32 lane = lane_index(), warps = gridDim.x * warps_of_block();
-    for (u32 vertex = blockIdx.x * warps_of_block() + warp_index(); vertex < build.vertices; vertex += warps) {
+    const u32 lane = lane_index(), warps = warps_of_grid();
+    for (u32 vertex = warp_of_grid(); vertex < build.vertices; vertex += warps) {
         const u32 size = collect(build, vertex, found);
         const u32 begin = take_units(size, build.used, build.capacity, build.failed), length = units_of(size) * unit;
         if (begin == none) return;
@@ -132,8 +132,7 @@ __device__ __forceinline__ void run(const Search<Lane>& search) {
     using Distance = typename Lane::Distance;
     __shared__ Meeting meeting;
     const u32 lane = lane_index(), thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
-    // Items next to each other go to different blocks.
-    const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = threads / lanes_a_warp;
+    const u32 warp = spread_warp_of_grid(), warps = threads / lanes_a_warp;
     for (u32 i = thread; i < search.vertices; i += threads) store(&search.distances[i], Lane::unreachable);
     // The second half is the first that is read: all sources are in the first queue, one part after the other.
     for (u32 i = thread; i < 2 * queues * parts; i += threads) {
@@ -190,13 +189,7 @@ __device__ __forceinline__ void run(const Search<Lane>& search) {
         bucket += meeting.ahead;
         start += static_cast<u64>(meeting.ahead) * search.delta;
         if (start > search.limit) break;
-        if (search.target_count > 0) {
-            bool settled = true;
-            for (u32 i = threadIdx.x; i < search.target_count; i += blockDim.x) {
-                settled = settled && load(&search.distances[load_constant(&search.targets_wanted[i])]) < start;
-            }
-            if (__syncthreads_and(settled)) break;
-        }
+        if (frontier::targets_are_settled(search.distances, search.targets_wanted, search.target_count, start)) break;
         steps++;
         const u64 end = start + search.delta;
         const uint4* const queue = search.queue + static_cast<u64>(bucket % queues) * parts * search.capacity;

@@ -3,7 +3,7 @@
 //
 // registers: 40
 // no-sass: STL
-#include "../shares.cuh"
+#include "../rows.cuh"
 #include "lanes.cuh"
 #include "../generated/sssp/predecessors.cuh"
 
