@@ -164,3 +164,19 @@ __device__ __forceinline__ T block_min(T value) {
     __syncthreads();
     return least;
 }
+
+/// A barrier of the grid that adds up what the blocks bring, for one thread of every block; what the others of its block
+/// wrote before is seen after. A block brings 1 and `value`, a multiple of `unit`, which is more than there are blocks.
+/// `arrivals` is three words, 32 apart, which start as zero and take turns.
+template <u32 unit>
+__device__ __forceinline__ u32 grid_sum(u32* arrivals, u32 round, u32 value) {
+    u32* const counter = &arrivals[round % 3 * 32];
+    device_fence();
+    atomicAdd(counter, 1 + value);
+    u32 sum = load(counter);
+    while (sum % unit != gridDim.x) sum = load(counter);
+    device_fence();
+    // Everybody has left the barrier before this one.
+    if (blockIdx.x == 0) store(&arrivals[(round + 2) % 3 * 32], 0);
+    return sum;
+}

@@ -93,26 +93,10 @@ struct PartFinder {
     }
 };
 
-/// What a block adds on its arrival: that it is there,
-constexpr u32 is_there = 1;
-/// that it has appended something,
+/// What a block tells the others at a barrier (`grid_sum`): that it has appended something,
 constexpr u32 appends = 1u << 8;
 /// that it wants an end; twice, at most.
 constexpr u32 stops = 1u << 16;
 static_assert(parts < appends && parts * appends < stops, "");
-
-/// A barrier of the grid, for one thread of every block, with all that the others of the block have written before.
-/// Returns the sum of all arrivals. `arrivals` is three words, 32 apart, which start as zero and take turns.
-__device__ __forceinline__ u32 meet(u32* arrivals, u32 round, u32 arrival) {
-    u32* const counter = &arrivals[round % 3 * 32];
-    device_fence();
-    atomicAdd(counter, is_there + arrival);
-    u32 seen = load(counter);
-    while (seen % appends != gridDim.x) seen = load(counter);
-    device_fence();
-    // Everybody has left the barrier before this one.
-    if (blockIdx.x == 0) store(&arrivals[(round + 2) % 3 * 32], 0);
-    return seen;
-}
 
 }  // namespace multi_hop

@@ -155,8 +155,7 @@ __device__ void bottom_up(const Search<Offset>& search, const u32* before, u32* 
                     end = load_constant(&search.incoming_offsets[vertex + 1]);
                 }
                 // The whole warp looks through one row after another.
-                for (u32 open = __ballot_sync(all_lanes, end - begin > 4); open != 0; open &= open - 1) {
-                    const int from = __ffs(static_cast<int>(open)) - 1;
+                for_lanes_of(__ballot_sync(all_lanes, end - begin > 4), [&](int from) {
                     const Offset last = __shfl_sync(all_lanes, end, from);
                     for (Offset arc = __shfl_sync(all_lanes, begin, from); arc < last; arc += lanes_a_warp) {
                         const bool here = arc + lane < last && is_set(before, load_constant(&search.incoming[arc + lane]));
@@ -165,7 +164,7 @@ __device__ void bottom_up(const Search<Offset>& search, const u32* before, u32* 
                             break;
                         }
                     }
-                }
+                });
             }
             if (found >> lane & 1) store(&search.levels[vertex], level);
         }

@@ -36,8 +36,8 @@ struct Meeting {
     u32 start[most_blocks];  // how many items come before each part
 };
 
-// What a block adds on its arrival: that it is there, whether it has found anything, whether it wants an end.
-constexpr u32 is_there = 1, finds = 1u << 9, stops = 1u << 18;
+// What a block tells the others at a barrier (`grid_sum`): whether it has found anything, whether it wants an end.
+constexpr u32 finds = 1u << 9, stops = 1u << 18;
 
 __device__ __forceinline__ u64 joined(u32 lower, u32 upper) { return static_cast<u64>(upper) << 32 | lower; }
 
@@ -58,18 +58,10 @@ __device__ __forceinline__ void meet(const Batch<Offset>& batch, Meeting& meetin
             const u32 found = meeting.found;
             store(&parts[blockIdx.x], make_uint4(found, meeting.arcs, meeting.searches[0], meeting.searches[1]));
             meeting.found = meeting.arcs = meeting.searches[0] = meeting.searches[1] = 0;
-            u32 arrival = is_there;
+            u32 arrival = 0;
             if (found > 0) arrival += finds;
             if (may_stop && blockIdx.x == 0 && is_cancelled(batch.cancelled)) arrival += stops;
-            u32* const counter = &batch.arrivals[round % 3 * 32];
-            device_fence();
-            atomicAdd(counter, arrival);
-            u32 seen = load(counter);
-            while (seen % finds != gridDim.x) seen = load(counter);
-            device_fence();
-            // Everybody has left the barrier before this one.
-            if (blockIdx.x == 0) store(&batch.arrivals[(round + 2) % 3 * 32], 0);
-            meeting.arrived = seen;
+            meeting.arrived = grid_sum<finds>(batch.arrivals, round, arrival);
         }
         __syncwarp();
         u32 size[parts_a_lane], sum = 0, most = 0, lower = 0, upper = 0;

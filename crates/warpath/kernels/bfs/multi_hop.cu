@@ -110,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) bfs_multi_hop(Search searc
                     }
                     if (blockIdx.x == 0 && is_cancelled(search.cancelled)) arrival += stops;
                 }
-                meeting.seen = meet(search.arrivals, round, arrival);
+                meeting.seen = grid_sum<appends>(search.arrivals, round, arrival);
             }
             __syncwarp();
             meeting.queue.gather(search.sizes + parity * parts);

@@ -163,7 +163,7 @@ __device__ __forceinline__ void run(const Search<Lane>& search) {
                     arrival += stops;
                 }
                 if (blockIdx.x == 0 && is_cancelled(search.cancelled)) arrival += stops;
-                meeting.ends = meet(search.arrivals, round, arrival) >= stops;
+                meeting.ends = grid_sum<appends>(search.arrivals, round, arrival) >= stops;
             }
             __syncwarp();
             u32 ahead = least;
