@@ -7,7 +7,7 @@
 // sass sm_90: VIADDMNMX
 // sass sm_90: VIMNMX3
 // sass: LDGSTS
-#include "tiles.cuh"
+#include "tile_product.cuh"
 #include "../generated/apsp/strips.cuh"
 
 namespace strips {
@@ -43,7 +43,7 @@ __device__ __forceinline__ void product(const Product<Cell>& product) {
             operands.left = product.left + static_cast<u64>(row) * product.depth * S::side;
             operands.above = product.above + column * S::side;
             operands.pitch = product.pitch;
-        operands.left_is_turned = false;
+            operands.left_is_turned = false;
             to = product.to + place;
             number += gridDim.x;
         }
