@@ -1,12 +1,13 @@
-// What the threads of a warp or of a block do together: prefix sums, reductions, compaction.
+// Operations of a whole warp, block or grid: prefix sums, reductions, compaction, a barrier with a sum.
 //
 // All threads of the warp (`warp_...`) or of the block (`block_...`) must call these together, from the same place.
 // Blocks are one-dimensional, of any size up to 1024; the last warp may be a part of one. Values are `u32` or `u64`
-// (sums wrap, as C++ has it). Costs are for an H100 class chip: a shuffle takes some 25 cycles, a barrier of 1,024 threads
-// some 70.
+// (sums wrap, as C++ has it). Costs are for an H100 class chip: a shuffle takes some 25 cycles, a barrier of 1,024
+// threads some 70.
 //
 // The `block_...` functions keep one value a warp in static shared memory of their own, and end with a barrier, so that
-// they can be called again at once. They are barriers themselves: what was written to shared memory before is seen after.
+// they can be called again at once. They are barriers themselves: a thread sees all that others wrote to shared memory
+// before.
 #pragma once
 
 #include "device.cuh"
@@ -26,7 +27,8 @@ __device__ __forceinline__ u32 warps_of_block() { return (blockDim.x + lanes_a_w
 __device__ __forceinline__ u32 warps_of_grid() { return gridDim.x * warps_of_block(); }
 /// This warp's place in the grid, block after block.
 __device__ __forceinline__ u32 warp_of_grid() { return blockIdx.x * warps_of_block() + warp_index(); }
-/// This warp's place in the grid, where neighbors are in different blocks. Where there are few items, all blocks have some.
+/// This warp's place in the grid, where neighbors are in different blocks. Where there are few items, all blocks have
+/// some.
 __device__ __forceinline__ u32 spread_warp_of_grid() { return warp_index() * gridDim.x + blockIdx.x; }
 /// Is this the last lane that its warp has?
 __device__ __forceinline__ bool is_last_lane() {
@@ -121,7 +123,7 @@ struct BlockSum {
     T total;
 };
 
-/// The sum of the values of the threads before this one, and that of all. Five shuffles, two barriers, and one
+/// The sum of the values of the threads before this one, and the sum of all. Five shuffles, two barriers, and one
 /// (broadcast) load from shared memory for each warp of the block.
 template <class T>
 __device__ __forceinline__ BlockSum<T> block_exclusive_sum(T value) {
@@ -165,8 +167,9 @@ __device__ __forceinline__ T block_min(T value) {
     return least;
 }
 
-/// A barrier of the grid that adds up what the blocks bring, for one thread of every block; what the others of its block
-/// wrote before is seen after. A block brings 1 and `value`, a multiple of `unit`, which is more than there are blocks.
+/// A barrier of the grid that adds up a number of each block, for one thread of every block. After it, all see what the
+/// threads of the blocks wrote before the barriers of their blocks. A block adds 1 and `value`, which is a multiple of
+/// `unit`; `unit` is greater than the number of blocks.
 /// `arrivals` is three words, 32 apart, which start as zero and take turns.
 template <u32 unit>
 __device__ __forceinline__ u32 grid_sum(u32* arrivals, u32 round, u32 value) {

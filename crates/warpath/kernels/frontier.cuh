@@ -1,10 +1,10 @@
-// A frontier: the vertices whose arcs are relaxed next, as two queues. The queue of *short rows* has vertices, of which a
-// warp packs up to 32. The queue of *long rows* has pieces: a vertex, and which piece of its row a warp takes.
+// A frontier: the vertices whose arcs are relaxed next, as two queues. The queue of *short rows* has vertices, of which
+// a warp packs up to 32. The queue of *long rows* has pieces: a vertex, and which piece of its row a warp takes.
 // Vertices without arcs are in neither.
 //
 //   Appender             how a warp fills the queues
-//   for_short_rows       how warps empty them
-//   for_pieces           likewise
+//   for_items            how warps empty a queue of vertices
+//   for_pieces           how warps empty the queue of long rows
 //   targets_are_settled  whether a search may end early
 //
 // For example, a round of a search, where `visit(has, arc)` relaxes an arc and appends the head:
@@ -20,7 +20,8 @@
 //           visit(first + lane_index() < end, first + lane_index());
 //       }
 //   });
-//   frontier::for_short_rows(short_rows, shorts, [&](bool has, u32 tail) {
+//   frontier::for_items(shorts, warp_of_grid(), warps_of_grid(), [&](bool has, u32 item) {
+//       const u32 tail = has ? load(&short_rows[item]) : 0;
 //       const Offset begin = has ? load_constant(&offsets[tail]) : 0;
 //       const u32 degree = has ? static_cast<u32>(load_constant(&offsets[tail + 1]) - begin) : 0;
 //       for_packed_arcs(begin, degree, [&](bool has, u32, Offset arc) { visit(has, arc); });
@@ -101,16 +102,17 @@ struct Appender {
             if (!collection.has_room(shorts)) flush();
             collection.add(shorts, is_short, vertex);
         }
-        cut_long_rows(degree > short_row, degree, piece, queues.piece_count(), [&](int lane, u32, u32 pieces, u32 begin) {
+        const auto append_pieces = [&](int lane, u32, u32 pieces, u32 begin) {
             const u32 tail = __shfl_sync(all_lanes, vertex, lane);
             uint2* const queue = queues.long_rows();
 #pragma unroll 1
             for (u32 k = lane_index(); k < pieces; k += lanes_a_warp) store(&queue[begin + k], make_uint2(tail, k));
-        });
+        };
+        cut_long_rows(degree > short_row, degree, piece, queues.piece_count(), append_pieces);
         return degree;
     }
 
-    /// Appends what is still collected.
+    /// Appends the vertices that are still collected.
     __device__ void finish() {
         if (collection.size > 0) flush();
     }
@@ -119,8 +121,8 @@ private:
     __device__ void flush() { collection.flush(queues.short_rows(), queues.short_count(), 0, queues.capacity()); }
 };
 
-/// Hands the items of a list to the lanes of some warps: `body(has, item)`, all lanes of a warp together. A warp takes up
-/// to 32 at a time; where there are few, it takes fewer, so that all warps have some.
+/// Hands the items of a list to the lanes of some warps: `body(has, item)`, all lanes of a warp together. A warp takes
+/// up to 32 at a time. Where there are few, a warp takes fewer, so that all warps have some.
 template <class Body>
 __device__ __forceinline__ void for_items(u32 items, u32 warp, u32 warps, Body body) {
     const u32 share = min((items + warps - 1) / warps, lanes_a_warp);

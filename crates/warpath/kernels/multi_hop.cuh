@@ -1,5 +1,5 @@
-// What the searches by neighborhoods, `bfs/multi_hop.cu` and `sssp/multi_hop.cu`, have in common: the table and the places
-// of the neighborhoods while they are made, queues of which every block has a part, and the barrier that the grid meets at.
+// The searches by neighborhoods, `bfs/multi_hop.cu` and `sssp/multi_hop.cu`, share this: the table and the places of
+// the neighborhoods while they are made, and queues of which every block has a part.
 #pragma once
 
 #include "frontier.cuh"
@@ -26,11 +26,11 @@ __device__ __forceinline__ Slot find_slot(u32* table, u32 vertex) {
     }
 }
 
-/// How many units a neighborhood of so many vertices takes: the one in the middle is left out.
+/// How many units a neighborhood of `size` vertices takes: the vertex in the middle is left out.
 __device__ __forceinline__ u32 units_of(u32 size) { return (size - 1 + unit - 1) / unit; }
 
-/// A warp takes the units for a neighborhood of `size` vertices; where they begin. If there is none, as it has too many
-/// vertices, or too few units are left, it raises the flag, and returns `none`.
+/// A warp takes the units for a neighborhood of `size` vertices; returns where they begin. Without a neighborhood, as
+/// it would have too many vertices, or without units left, the warp raises the flag and returns `none`.
 __device__ __forceinline__ u32 take_units(u32 size, u32* used, u32 capacity, u32* failed) {
     const u32 units = units_of(size);
     const u32 begin = warp_take(used, units);

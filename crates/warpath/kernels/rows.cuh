@@ -77,7 +77,7 @@ template <class Offset>
 struct PackedRows {
     u32 start;      // the place in the list where this lane's row starts
     u32 total;      // the length of the list
-    Offset offset;  // what an arc of this row is greater than its place; it may have wrapped, and so does the sum
+    Offset offset;  // from a place in the list to the arc in this row; it may have wrapped, and so may the sum
 
     __device__ __forceinline__ PackedRows(Offset begin, u32 count) {
         const u32 up_to = warp_inclusive_sum(count);

@@ -1,8 +1,8 @@
 // The arcs by head, made from the arcs by tail. The host's part, and the essay, are in `src/cuda/transpose.rs`.
 //
-// One array serves three purposes: `places`, which is the array of the new offsets from its second on. First it holds how
-// many arcs each vertex is the head of, then where they begin, and when the last arc has been put in its place, where
-// they end, which is what offsets are.
+// One array serves three purposes: `places`, the array of the new offsets from its second element on. First it holds
+// how many arcs each vertex is the head of, then where they begin. When the last arc is in its place, it holds where
+// they end: the offsets.
 //
 // registers: 40
 // no-sass: STL

@@ -1,4 +1,4 @@
-// A tile, and what a thread has of it. `tiles.cuh` has the algorithm.
+// A tile, and the part of it that a thread has. `tiles.cuh` has the algorithm.
 #pragma once
 
 #include "cells.cuh"
@@ -11,7 +11,7 @@ using cells::same_bits;
 using cells::Vector;
 using cells::write_vector;
 
-/// What depends on the types.
+/// Sizes that depend on the types.
 template <class Cell>
 struct Shape {
     using Word = typename Cell::Word;
@@ -49,8 +49,8 @@ struct Operands {
     typename Cell::Word* tile;
     const typename Cell::Word* left;   // columns one after another; or where the tile's own rows have the stage's columns
     bool left_is_turned;               // whether it is that
-    const typename Cell::Word* above;  // rows, as far apart as those of the matrix
-    u32 pitch;                         // that is so many words; a tile has fewer than 2^32 from its first to its last
+    const typename Cell::Word* above;  // rows, as far apart as the rows of the matrix
+    u32 pitch;                         // words from row to row; a tile has fewer than 2^32 from its first to its last
     typename Cell::Word* columns;      // where the stage's columns go, one after another; null for nowhere
     u32 part_of_stage;                 // which part of the tile they are, where they are one of several
 };
@@ -82,7 +82,7 @@ __device__ __forceinline__ void write_columns(
     }
 }
 
-/// The words of a tile that a thread has, from a matrix with rows so many words apart.
+/// Reads the words of a tile that a thread has.
 template <class Cell>
 __device__ __forceinline__ void read_tile(
     typename Cell::Word (&best)[Shape<Cell>::own][Shape<Cell>::own], const Operands<Cell>& operands, Place place) {
@@ -101,7 +101,7 @@ __device__ __forceinline__ void read_tile(
     }
 }
 
-/// The same, written.
+/// Writes them, where rows are `pitch` words apart.
 template <class Cell>
 __device__ __forceinline__ void write_tile(
     const typename Cell::Word (&best)[Shape<Cell>::own][Shape<Cell>::own], typename Cell::Word* const& tile,

@@ -1,9 +1,9 @@
 // The tasks of `tiles.cuh` on bits.
 //
-// With 32 cells in a word, the columns of a stage are one vector of each row, and are kept as that. Rows are not joined one
-// by one but in groups: of the rows of four vertices a table has every union, 16 in all, and what a row of the tile takes
-// from it is one look-up, instead of four selections. A warp has whole rows of the tile, so its lanes look up the same
-// entry, each its own vector of it, and shared memory gives all it can.
+// With 32 cells in a word, the columns of a stage are one vector of each row, and are kept as that. Rows are not joined
+// one by one but in groups: of the rows of four vertices a table has every union, 16 in all, and what a row of the tile
+// takes from it is one look-up, instead of four selections. A warp has whole rows of the tile, so its lanes look up the
+// same entry, each its own vector of it, and shared memory gives all it can.
 #pragma once
 
 #include "tile.cuh"
@@ -11,7 +11,7 @@
 namespace tiles {
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-/// How many such sets of tables there are: here there is no room for two that take turns.
+/// How many sets of tables there are: this chip has no room for two that take turns.
 constexpr u32 tables_there = 1;
 #else
 constexpr u32 tables_there = 2;

@@ -6,7 +6,7 @@
 
 namespace tiles {
 
-/// Has the vertices of a slab, from `first` on, brought to shared memory.
+/// Brings the vertices of a slab, from `first` on, to shared memory.
 template <class Cell>
 __device__ __forceinline__ void fetch(const Operands<Cell>& operands, u32 first, typename Cell::Word* slot) {
     using S = Shape<Cell>;
@@ -40,7 +40,7 @@ __device__ __forceinline__ void fetch(const Operands<Cell>& operands, u32 first,
     }
 }
 
-/// The product of what a slot holds, accumulated.
+/// The product of the slab in a slot, accumulated.
 template <class Cell>
 __device__ __forceinline__ void relax_slab(
     typename Cell::Word (&best)[Shape<Cell>::own][Shape<Cell>::own], const typename Cell::Word* slot, Place place,
@@ -86,7 +86,7 @@ __device__ __forceinline__ void relax_slab(
     }
 }
 
-/// Has the first slabs of a product brought.
+/// Brings the first slabs of a product.
 template <class Cell>
 __device__ __forceinline__ void fetch_first(const Operands<Cell>& operands, typename Cell::Word* shared) {
 #pragma unroll
@@ -96,7 +96,7 @@ __device__ __forceinline__ void fetch_first(const Operands<Cell>& operands, type
     }
 }
 
-/// The product of so many slabs, of which the first are on their way, accumulated.
+/// The product of `slabs` slabs, of which the first are on their way, accumulated.
 template <class Cell>
 __device__ __forceinline__ void relax_slabs(
     typename Cell::Word (&best)[Shape<Cell>::own][Shape<Cell>::own], const Operands<Cell>& operands, const u32& slabs,

@@ -1,10 +1,10 @@
-// The tasks of `tiles.cuh`: in which order blocks take them, what each of them waits for, and where its matrices are.
+// The tasks of `tiles.cuh`: in which order blocks take them, for which others a task waits, and where its matrices are.
 //
 // Tasks are numbered so that each depends only on tasks with lower numbers, and blocks take the lowest that is left; so
 // they may wait for each other, whatever runs at once. The tasks of the next stage that everything waits for stand
-// between those of the rest of a stage: see `task_of`. Columns are kept apart, in buffers that two stages take turns
-// with, with their columns one after another; rows are read where they are. What is read by a stage is written again
-// only when that stage is done: floats do not depend on timing.
+// between the rest of a stage: see `task_of`. Two stages take turns with two buffers for columns, one column after
+// another; rows are read where they are. Words that a stage reads are written again only when that stage is done:
+// floats do not depend on timing.
 #pragma once
 
 #include "tile.cuh"
@@ -18,10 +18,10 @@ struct Task {
     u32 stage, row, column;
 };
 
-/// What is at a place in the order.
+/// The task at a place in the order.
 ///
 /// At first the diagonal, rows and columns of stage 0. Then, for each stage: the tiles of the rest in the rows and the
-/// columns of the next stage; the diagonal of that; other tiles, so many that the diagonal is likely done by then; the
+/// columns of the next stage; its diagonal; other tiles, enough of them that the diagonal is likely done by then; the
 /// next stage's rows and columns; all other tiles. The last ones, with the last column of the next stage, write where
 /// this stage reads, and wait for all of it. (All tasks of a stage but that one come before that.)
 template <class Cell>
@@ -97,7 +97,7 @@ __device__ __forceinline__ bool wait_for_turn(const Search<Cell>& search, const 
         waited_for = tile(task.row, stage / S::pack);
         least = stage + 1;
     } else if (thread == 4) {
-        // What this task writes may still be read by the stage before, or, in the buffers, by the one before that.
+        // The stage before may still read where this task writes; in the buffers, the stage before that one.
         const u32 back = task.kind == Kind::diagonal ? 2 : stage > 0 && task.row == stage - 1 ? 1 : 0;
         if (back > 0 && stage >= back) {
             waited_for = search.tasks_done + (stage - back);

@@ -7,18 +7,18 @@
 // thread on 8 x 8 (4 x 4) words in registers. A *stage* admits as many vertices as a tile has rows. Its tasks:
 //
 //   diagonal    closes the diagonal block: rows of the stage, columns of the stage
-//   row(j)      rows of the stage, tile column j: what the closed diagonal makes of it
-//   column(i)   tile row i, columns of the stage: likewise
-//   rest(i, j)  every other tile: what column(i) and row(j) make of it
+//   row(j)      rows of the stage, tile column j, by the closed diagonal
+//   column(i)   tile row i, columns of the stage, by the closed diagonal
+//   rest(i, j)  every other tile, by column(i) and row(j)
 //
-// All but the first are one routine: the min-plus product of a matrix that lies with its columns one after another and
-// one that lies with its rows one after another, accumulated in the tile; `tile_product.cuh` has it, and
-// `strips.cu` uses it by itself, of any depth. For bits it is another one, by tables: `tile_bits.cuh`. `tile_tasks.cuh` has
-// the order of the tasks.
+// `tile_diagonal.cuh` closes the diagonal. All other tasks are one routine: the min-plus product of a matrix that lies
+// with its columns one after another and one that lies with its rows one after another, accumulated in the tile.
+// `tile_product.cuh` has the routine, and `strips.cu` uses it by itself, of any depth. For bits `tile_bits.cuh` has
+// another one, by tables. `tile_tasks.cuh` has the order of the tasks.
 //
-// With several cells in a word, a tile has so many times as many columns as a stage. Then the diagonal task does row(j)
-// for the tile that it is in, too, and column(i) does all of its tile: old column times new row is what new column times
-// new row is, since the diagonal block is closed, and closing it twice changes nothing.
+// With several cells in a word, a tile has as many times the columns of a stage. Then the diagonal task does row(j) for
+// its tile, too, and column(i) does all of its tile: old column times new row equals new column times new row, since
+// the diagonal block is closed, and closing it twice changes nothing.
 #pragma once
 
 #include "tile_bits.cuh"
@@ -59,7 +59,7 @@ __device__ __forceinline__ void run(const Search<Cell>& search) {
                 if (threadIdx.x == 0) store(search.stopped, negative_cycle);
                 return;
             }
-            // What was just written is read below by all threads.
+            // All threads read these words below.
             if (S::pack > 1) {
                 device_fence();
                 __syncthreads();

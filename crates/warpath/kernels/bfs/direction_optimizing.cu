@@ -35,7 +35,7 @@ struct Appender {
     u32 found = 0;
     u64 arcs = 0;
 
-    /// The queues with this parity, for the warps of a block that have `collections` in shared memory.
+    /// The queues of this parity. `collections` is the shared memory of all warps of the block.
     __device__ Appender(const Search<Offset>& search, u32* collections, u32 parity, Level* level)
         : appender({search, parity, level}, collections + warp_index() * frontier::collected) {}
 
@@ -45,7 +45,7 @@ struct Appender {
         arcs += appender.append(has, vertex);
     }
 
-    /// Empties the collection and adds up what was appended.
+    /// Empties the collection, and adds up vertices and arcs.
     __device__ void finish() {
         appender.finish();
         Level* const level = appender.queues.level;
@@ -122,8 +122,8 @@ __device__ void bottom_up(const Search<Offset>& search, const u32* before, u32* 
     const u32 lane = lane_index(), words = (search.vertices + 31) / 32;
     const u32 warps = warps_of_grid(), warp = warp_of_grid();
     u32 count = 0;
-    // A word takes a chain of loads from memory. The heads for the next one, and what is visited of the one after that, are
-    // under way meanwhile.
+    // A word takes a chain of loads from memory. Meanwhile the heads for the next word are under way, and the visited
+    // bits of the one after that.
     const auto visited_of = [&](u32 word) { return word < words ? before[word] : all_lanes; };
     const auto heads_for = [&](u32 word, u32 visited) {
         return !(visited >> lane & 1) ? load_once(&search.heads[word * 32 + lane]) : make_uint4(no_vertex, no_vertex, no_vertex, no_vertex);
@@ -158,8 +158,8 @@ __device__ void bottom_up(const Search<Offset>& search, const u32* before, u32* 
                 for_lanes_of(__ballot_sync(all_lanes, end - begin > 4), [&](int from) {
                     const Offset last = __shfl_sync(all_lanes, end, from);
                     for (Offset arc = __shfl_sync(all_lanes, begin, from); arc < last; arc += lanes_a_warp) {
-                        const bool here = arc + lane < last && is_set(before, load_constant(&search.incoming[arc + lane]));
-                        if (__any_sync(all_lanes, here)) {
+                        const u32 tail = arc + lane < last ? load_constant(&search.incoming[arc + lane]) : no_vertex;
+                        if (__any_sync(all_lanes, tail != no_vertex && is_set(before, tail))) {
                             found |= 1u << from;
                             break;
                         }
@@ -222,7 +222,7 @@ __device__ void run(const Search<Offset>& search) {
     grid_barrier();
 
     u32 level = 1, bottom_up_levels = 0;
-    u32 now = 0;  // which of the bitmaps holds what is visited
+    u32 now = 0;  // which of the bitmaps has the visited vertices
     bool up = false;
     for (; level <= search.cutoff; level++) {
         Level* const last = &search.turns[(level - 1) % 3];
@@ -270,7 +270,8 @@ extern "C" __global__ void __launch_bounds__(512, 2) bfs_direction_optimizing_64
 WARPATH_KERNEL(bfs_direction_optimizing_64)
 
 /// Chooses for each vertex the tails with the most arcs, which are visited first in all likelihood, and marks the
-/// vertices without any arc, in or out. In long rows each lane proposes one, so not quite the best are chosen. O(arcs) work.
+/// vertices without any arc, in or out. In long rows each lane proposes one, so not quite the best are chosen. O(arcs)
+/// work.
 template <class Offset>
 __device__ void choose_heads(const Offset* incoming_offsets, const u32* incoming, const Offset* offsets, u32 vertices,
                              uint4* heads, u32* settled) {
@@ -308,7 +309,7 @@ __device__ void choose_heads(const Offset* incoming_offsets, const u32* incoming
                 chosen[j] = best > 0 ? ~static_cast<u32>(best) : no_vertex;
                 if (proposal == best) proposal = 0;
             }
-            // Where there are more arcs than are named here, four are named: parallel arcs may hide the others.
+            // A vertex with more than four arcs names four heads: parallel arcs may hide the others.
             if (end - begin > 4) {
 #pragma unroll
                 for (u32 j = 1; j < 4; j++) {

@@ -1,5 +1,5 @@
-// Breadth-first searches from up to 64 sources at once, one bit of a word each, all levels in one cooperative launch. The
-// host loop, and the essay, are in `src/cuda/bfs/many_sources.rs`.
+// Breadth-first searches from up to 64 sources at once, one bit of a word each, all levels in one cooperative launch.
+// The host loop, and the essay, are in `src/cuda/bfs/many_sources.rs`.
 //
 // Source: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph Traversal".
 //
@@ -22,7 +22,7 @@ constexpr u32 count_bits = 16;
 /// A warp's count of arcs stops here: the sum over a block fits a word.
 constexpr u32 most_arcs = 1u << 26;
 
-/// What a block tells the others at a barrier, and what they tell it.
+/// The news of a block for the others at a barrier, and their news for it.
 struct Meeting {
     u32 found;        // by this block: items, or vertices
     u32 arcs;         // that they stand for
@@ -36,7 +36,7 @@ struct Meeting {
     u32 start[most_blocks];  // how many items come before each part
 };
 
-// What a block tells the others at a barrier (`grid_sum`): whether it has found anything, whether it wants an end.
+// The news of a block in a word (`grid_sum`): whether it has found anything, whether it wants an end.
 constexpr u32 finds = 1u << 9, stops = 1u << 18;
 
 __device__ __forceinline__ u64 joined(u32 lower, u32 upper) { return static_cast<u64>(upper) << 32 | lower; }
@@ -47,7 +47,7 @@ __device__ __forceinline__ u64 warp_union(u64 bits) {
                   __reduce_or_sync(all_lanes, static_cast<u32>(bits >> 32)));
 }
 
-/// A barrier of the grid, after which all know what each block has found.
+/// A barrier of the grid, after which all know the finds of each block.
 template <class Offset>
 __device__ __forceinline__ void meet(const Batch<Offset>& batch, Meeting& meeting, u32 round, bool may_stop) {
     __syncthreads();
@@ -136,17 +136,18 @@ struct Appender {
             const u32 at = warp_take(&meeting.found, static_cast<u32>(__popc(shorts))) + place_in_ballot(shorts);
             if (is_short) put(at, begin, static_cast<u32>(degree), bits);
         }
-        frontier::cut_long_rows(degree > piece, degree, piece, &meeting.found, [&](int lane, Offset all, u32 pieces, u32 at) {
+        const auto put_pieces = [&](int lane, Offset all, u32 pieces, u32 at) {
             const Offset first = __shfl_sync(all_lanes, begin, lane);
             const u64 which = __shfl_sync(all_lanes, bits, lane);
             for (u32 k = lane_index(); k < pieces; k += lanes_a_warp) {
                 const Offset done = static_cast<Offset>(k) * piece;
                 put(at + k, first + done, static_cast<u32>(min(all - done, static_cast<Offset>(piece))), which);
             }
-        });
+        };
+        frontier::cut_long_rows(degree > piece, degree, piece, &meeting.found, put_pieces);
     }
 
-    /// Tells what was appended.
+    /// Tells the block about the items that were appended.
     __device__ void finish() {
         const u32 all_arcs = min(warp_sum(arcs), most_arcs);
         const u64 all_searches = warp_union(searches);
@@ -158,8 +159,8 @@ struct Appender {
     }
 };
 
-/// Takes the searches `bits` of each lane along its `count` arcs from `begin`, spread over the lanes of the warp. What a
-/// search has not seen is claimed for it by one thread, which writes the level and queues the arcs from there.
+/// Takes the searches `bits` of each lane along its `count` arcs from `begin`, spread over the lanes of the warp. One
+/// thread claims a head for a search that has not seen it, writes the level, and queues the arcs from there.
 template <class Offset>
 __device__ __forceinline__ void relax(const Batch<Offset>& batch, Appender<Offset>& next, u64* seen, u32 level,
                                       Offset begin, u32 count, u64 bits) {
@@ -209,8 +210,9 @@ __device__ void expand(const Batch<Offset>& batch, Meeting& meeting, u32 round, 
     next.finish();
 }
 
-/// Bottom-up: every vertex that some active search has not seen gathers what its tails have, until nothing is missing. A
-/// tail that a search had seen before the last level would have told the vertex then, so nothing else tells the frontier.
+/// Bottom-up: every vertex that some active search has not seen gathers the searches of its tails, until none is
+/// missing. A tail that a search had seen before the last level would have told the vertex then, so nothing else tells
+/// the frontier.
 template <class Offset>
 __device__ void pull(const Batch<Offset>& batch, Meeting& meeting, const u64* before, u64* after, u32 level) {
     constexpr u32 groups = 4, group = lanes_a_warp / groups;
@@ -314,7 +316,7 @@ __device__ void pull(const Batch<Offset>& batch, Meeting& meeting, const u64* be
     }
 }
 
-/// Queues what `after` has and `before` has not.
+/// Queues the vertices with the searches that `after` has and `before` has not.
 template <class Offset>
 __device__ void gather(const Batch<Offset>& batch, Meeting& meeting, u32 round, const u64* before, const u64* after) {
     const u32 warp = spread_warp_of_grid(), warps = warps_of_grid();
@@ -334,7 +336,7 @@ __device__ void gather(const Batch<Offset>& batch, Meeting& meeting, u32 round, 
     queue.finish();
 }
 
-/// What all blocks do until the next barrier.
+/// The work of all blocks until the next barrier.
 enum class Phase { clear, begin, expand, pull, gather };
 
 template <class Offset>
@@ -344,9 +346,9 @@ __device__ __forceinline__ void run(const Batch<Offset>& batch) {
     const u64 absent = batch.searches < 64 ? ~static_cast<u64>(0) << batch.searches : 0;
     if (threadIdx.x == 0) meeting.found = meeting.arcs = meeting.searches[0] = meeting.searches[1] = 0;
     Phase phase = Phase::clear;
-    u32 level = 0;  // of what is found next
+    u32 level = 0;  // of the vertices that are found next
     u32 bottom_up_levels = 0;
-    u32 now = 0;  // which of the arrays holds what has been seen
+    u32 now = 0;  // which of the arrays has the seen vertices
     for (u32 round = 0;; round++) {
         u64* const seen = batch.seen[now];
         u64* const other = batch.seen[now ^ 1];
@@ -404,7 +406,7 @@ __device__ __forceinline__ void run(const Batch<Offset>& batch) {
         }
     }
 
-    // What was never seen has no level yet.
+    // Vertices that were never seen have no level yet.
     const u32 chunks = (batch.vertices + lanes_a_warp - 1) / lanes_a_warp;
     for (u32 chunk = thread / lanes_a_warp; chunk < chunks; chunk += threads / lanes_a_warp) {
         const u32 vertex = chunk * lanes_a_warp + lane_index();

@@ -11,8 +11,8 @@ using namespace multi_hop;
 constexpr u32 unreached = ~0u;
 constexpr u32 vertex_mask = (1u << vertex_bits) - 1;
 
-/// A warp collects all vertices within `radius` arcs of `vertex`, nearest first, and returns how many; 0 if they are too
-/// many.
+/// A warp collects all vertices within `radius` arcs of `vertex`, nearest first, and returns how many; 0 if they are
+/// too many.
 __device__ u32 collect(const u32* offsets, const u32* targets, u32 vertex, u32 radius, u32* found, u32* table) {
     const u32 lane = lane_index();
     for (u32 slot = lane; slot < table_size; slot += lanes_a_warp) table[slot] = none;
@@ -75,9 +75,9 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 WARPATH_KERNEL(bfs_multi_hop_build)
 
-/// What the barrier tells every thread.
+/// The news for every thread after a barrier.
 struct Meeting {
-    u32 appended;  // what this block has appended
+    u32 appended;  // by this block
     u32 seen;      // the sum of all arrivals
     PartSizes queue;
 };

@@ -6,7 +6,7 @@
 #include "../rows.cuh"
 
 constexpr u32 unreached = ~0u;
-/// A warp takes so many arcs at a time.
+/// Arcs that a warp takes at a time.
 constexpr u32 share = 1024;
 
 /// Each head that is one level below its tail learns of the tail, and keeps the least. `predecessors` are all ones

@@ -194,7 +194,7 @@ void Block::run(Stacks& stacks_of_worker) {
     while (live > 0 && !launch.failed) {
         if (ready.empty() || until_turn_passes == 0) {
             launch.pass_turn(*this);
-            // Mostly long turns, since they cost; short ones catch what happens between two blocks.
+            // Mostly long turns, since they cost; short ones catch errors between two blocks.
             unsigned longest = random.below(8) == 0 ? 8 : 16 * static_cast<unsigned>(threads.size());
             until_turn_passes = 1 + random.below(longest);
             continue;

@@ -1,9 +1,9 @@
 // Runs CUDA kernels on the host, for tests.
 //
 // **Blocks.** Every block of a launch has an operating system thread of its own, because the kernels' static shared
-// memory is thread-local there. But only one of these threads runs at any time: the one that has the turn. It passes the
-// turn on after a while, or when all its CUDA threads wait. All blocks of a cooperative launch are alive at once, as are
-// the blocks of one cluster; of other launches a few are, and further ones start as earlier ones end.
+// memory is thread-local there. But only one of these threads runs at any time: the one that has the turn. It passes
+// the turn on after a while, or when all its CUDA threads wait. All blocks of a cooperative launch are alive at once,
+// as are the blocks of one cluster; of other launches a few are, and further ones start as earlier ones end.
 //
 // **Threads.** A CUDA thread is a fiber: a small stack of its own, switched to and from in a few instructions. A fiber
 // runs until it waits for others, ends, or comes to a yield point (an access through `device.cuh`, an atomic, a fence)
@@ -18,6 +18,9 @@
 //
 // **Errors** end the launch, never the process: the fiber at fault is left where it is, and every block stops when its
 // turn comes. Kernels own nothing, so no destructor is missed.
+//
+// `fiber` has the fibers, `schedule` chance, `block` the waiting of threads, `launch` the turns of blocks. Here are the
+// calls from kernels and from the host.
 //
 // A switch between fibers costs some 20 ns, one between blocks some microseconds, a launch some 10 us a block.
 
@@ -35,7 +38,7 @@ namespace warpath_emulator {
 
 constinit thread_local int accesses_until_yield = 0;
 
-// ---- What kernels call ----------------------------------------------------------------------------------------------
+// ---- Calls from kernels ---------------------------------------------------------------------------------------------
 
 void yield() {
     current_block->make_ready(*current_thread);
@@ -44,7 +47,7 @@ void yield() {
 
 namespace {
 
-/// Ends the launch because of what the current thread does. The thread must leave then, and own nothing any more.
+/// Ends the launch because of an error of the current thread. The thread must leave then, and own nothing any more.
 void blame_current_thread(const std::string& what, Site site) {
     current_block->launch.fail("thread " + in_words(current_thread->index) + " of block " +
                                in_words(current_block->index) + ": " + what + in_words(site));
@@ -135,13 +138,7 @@ std::unordered_map<std::string, Kernel>& kernels() {
     return *by_name;
 }
 
-}  // namespace
-
-Registration::Registration(const char* name, void (*kernel)(), Call call) { kernels()[name] = {kernel, call}; }
-
-namespace {
-
-/// What is wrong with a launch before it starts, as a GPU's driver would find; empty if nothing is.
+/// The error of a launch before it starts, as a GPU's driver would find; empty if there is none.
 std::string objection_to(const Launch& launch) {
     dim3 grid = launch.grid, block = launch.block;
     auto say = [](const char* what, uint64_t is, uint64_t most) {
@@ -165,9 +162,11 @@ std::string objection_to(const Launch& launch) {
 
 }  // namespace
 
+Registration::Registration(const char* name, void (*kernel)(), Call call) { kernels()[name] = {kernel, call}; }
+
 }  // namespace warpath_emulator
 
-// ---- What the host calls --------------------------------------------------------------------------------------------
+// ---- Calls from the host --------------------------------------------------------------------------------------------
 
 /// Is there a kernel of this name?
 extern "C" int warpath_emulator_has(const char* kernel) {

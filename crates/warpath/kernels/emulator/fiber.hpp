@@ -24,9 +24,9 @@
 
 namespace warpath_emulator {
 
-/// What memory holds before anyone writes to it.
+/// The bytes of memory before anyone writes to it.
 constexpr unsigned char unwritten = 0xA5;
-/// Behind dynamic shared memory and at the low end of every stack there are so many bytes that nobody may change.
+/// Bytes behind dynamic shared memory, and at the low end of every stack, that nobody may change.
 constexpr size_t fence_bytes = 64;
 #ifdef WARPATH_ADDRESS_SANITIZER
 constexpr size_t stack_bytes = 128 << 10;  // redzones around every local array
@@ -34,8 +34,7 @@ constexpr size_t stack_bytes = 128 << 10;  // redzones around every local array
 constexpr size_t stack_bytes = 64 << 10;
 #endif
 
-
-/// Does a fence have what was put there?
+/// Does a fence have the bytes that were put there?
 bool is_untouched(const unsigned char* fence);
 
 // A context is where a fiber, or a block's scheduler, goes on.

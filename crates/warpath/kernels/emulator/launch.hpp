@@ -15,7 +15,7 @@
 
 namespace warpath_emulator {
 
-// ---- Limits, those of a large GPU -----------------------------------------------------------------------------------
+// ---- Limits, as a large GPU has them --------------------------------------------------------------------------------
 
 constexpr unsigned lanes_of_warp = 32;
 constexpr unsigned most_threads_of_block = 1024;
@@ -27,12 +27,12 @@ constexpr uint64_t most_blocks_at_once = 1024;
 constexpr uint64_t usual_blocks_at_once = 4;
 /// A launch that switches between threads more often than this (minutes) is taken to run forever.
 constexpr uint64_t most_switches = uint64_t{1} << 31;
-/// What a shuffle reads from a lane that isn't there.
+/// The value that a shuffle reads from a lane that isn't there.
 constexpr uint64_t undefined_value = 0xA5A5'A5A5'A5A5'A5A5;
 
 // ---- Threads, warps, blocks, clusters, launches ---------------------------------------------------------------------
 
-/// A fiber, and what it waits for.
+/// A fiber, and the operation or barrier that it waits at.
 struct Thread {
     enum class State : uint8_t { ready, with_warp, at_barrier, exited };
 

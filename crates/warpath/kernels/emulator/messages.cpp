@@ -1,4 +1,4 @@
-// What messages name.
+// Names and numbers in messages.
 
 #include "launch.hpp"
 
@@ -32,7 +32,6 @@ std::string in_words(uint3 index) {
     return words;
 }
 
-/// "0-15, 32", of ascending numbers.
 std::string ranges(const std::vector<unsigned>& numbers) {
     std::string words;
     for (size_t first = 0; first < numbers.size();) {

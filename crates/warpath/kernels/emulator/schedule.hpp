@@ -1,4 +1,4 @@
-// What decides a schedule: chance, from a seed, and which threads can go on.
+// A schedule: chance, from a seed, and the threads that can continue.
 #pragma once
 
 #include <bit>
@@ -32,7 +32,7 @@ private:
 struct Policy {
     /// The next thread is the one that has waited longest, else any.
     bool in_turn;
-    /// One access in so many, on average, lets other threads go first.
+    /// Accesses, on average, from one yield to other threads to the next.
     unsigned accesses_a_yield;
 
     static Policy of(uint64_t seed) {

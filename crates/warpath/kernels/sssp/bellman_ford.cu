@@ -59,7 +59,7 @@ __device__ __forceinline__ void outcore(const Search<Lane>& search) {
     });
 }
 
-// One array: what a thread lowers, others may go on from in the same round.
+// One array: other threads may use, in the same round, the distances that a thread lowers.
 template <class Lane>
 __device__ __forceinline__ void incore(const Search<Lane>& search) {
     for_each_arc(search.arcs, [&](u32 arc) {

@@ -1,5 +1,5 @@
-// Shortest paths with a near queue below a threshold and all else far, in one cooperative launch. The host loop, and the
-// essay, are in `src/cuda/sssp/near_far.rs`.
+// Shortest paths with a near queue below a threshold and all else far, in one cooperative launch. The host loop, and
+// the essay, are in `src/cuda/sssp/near_far.rs`.
 //
 // Source: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest
 // paths", sect. 4.4.
@@ -15,10 +15,10 @@ namespace near_far {
 
 /// No distance at all.
 constexpr u64 nothing = ~0ull;
-/// So many times the arcs that fill the device are too many for a round with a wide window.
+/// A round with a wide window has too many arcs if it has this many times the arcs that fill the device.
 constexpr u32 too_many = 16;
 
-/// What the warps of a block sum up before one thread tells the grid.
+/// Sums over the warps of a block, before one thread tells the grid.
 struct Sums {
     u64 improvements;  // if they are counted
     u32 items;
@@ -27,22 +27,23 @@ struct Sums {
     u64 least;
 };
 
-/// What every block knows, and decides for itself from the same numbers. It is in shared memory, set by one thread.
+/// The state of the search. Every block keeps its own in shared memory, and decides the same from the same numbers, in
+/// one thread.
 template <class Distance>
 struct State {
     double delta;
-    Distance settled;    // what is below has its final distance
+    Distance settled;    // nearer vertices have their final distance
     Distance window;     // the least distance that was far when the threshold was set
     Distance threshold;
     u64 least;           // no far vertex is nearer
     u64 far_size;        // how many the far list would have, if it had room
-    u64 arcs;            // since the threshold was set: arcs of what was queued,
-    u64 items;           // how much was queued,
-    u64 entered;         // how much of it was not below the threshold before,
+    u64 arcs;            // since the threshold was set: arcs of the queued vertices,
+    u64 items;           // how many vertices were queued,
+    u64 entered;         // how many of them were not below the threshold before,
     u32 rounds;          // and in how many rounds
     u32 round;
     u64 queued;          // in all rounds
-    u32 short_rows;      // what is in the near queues
+    u32 short_rows;      // in the near queues
     u32 pieces;
     u32 far_before;      // how many the list has that is split
     u32 far_now;         // which of the lists takes vertices now
@@ -50,7 +51,7 @@ struct State {
     u32 scans;
     bool far_open;       // whether all that is found far is to be listed
     bool far_whole;      // in a split: whether the list has all
-    bool splits;         // whether this round splits what is far
+    bool splits;         // whether this round splits the far vertices
     bool goes_on;
 };
 
@@ -63,7 +64,7 @@ struct Queues {
     /// Which of the queues they are.
     __device__ u32 parity() const { return state.round % 2; }
 
-    /// What this round tells the next.
+    /// The news of this round for the next.
     __device__ Turn* turn() const { return &search.turns[state.round % 3]; }
 
     __device__ const Offset* offsets() const { return search.offsets; }
@@ -130,7 +131,7 @@ struct Appender {
         if (!far_rows.flush(search.far[state.far_now], &turn()->far, start, search.far_capacity)) far_open = false;
     }
 
-    /// Empties the collections and adds up what was appended.
+    /// Empties the collections, and adds up what they had.
     __device__ void finish() {
         near_rows.finish();
         if (far_rows.size > 0) flush_far();
@@ -166,8 +167,8 @@ __device__ __forceinline__ void advance(T (&values)[count]) {
     for (u32 k = 1; k < count; k++) values[k - 1] = values[k];
 }
 
-/// Relaxes so many arcs a lane at once: those whose length is not `unreachable`. What happens to heads whose distance
-/// fell is compiled once, not once for each arc of a lane: it is most of the kernel.
+/// Relaxes `count` arcs a lane at once: those whose length is not `unreachable`. The code for heads whose distance fell
+/// is compiled once, not once for each arc of a lane: it is most of the kernel.
 template <class Lane, class Offset, u32 count>
 __device__ __forceinline__ void relax(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next,
                                       typename Lane::Distance threshold, u32 (&head)[count],
@@ -181,7 +182,7 @@ __device__ __forceinline__ void relax(const Search<Lane, Offset>& search, Append
     bool any_fell = false;
 #pragma unroll
     for (u32 k = 0; k < count; k++) {
-        // Most arcs lead to what is known to be as near.
+        // Most arcs lead to heads that are known to be as near.
         if (through[k] < old[k]) old[k] = atomicMin(&search.distances[head[k]], through[k]);
         any_fell = any_fell || through[k] < old[k];
     }
@@ -197,7 +198,7 @@ __device__ __forceinline__ void relax(const Search<Lane, Offset>& search, Append
             next.entered += near && old[0] >= threshold;
             if (fell && !below) next.least = min(next.least, through[0]);
             if (__any_sync(all_lanes, near)) next.near(near, head[0]);
-            // What was reached before is listed, or has been nearer than the threshold, and then all are looked at.
+            // A head that was reached before is listed, or was nearer than the threshold: then all are looked at.
             next.far(fell && !below && old[0] == Lane::unreachable, head[0]);
         }
         advance(head);
@@ -217,7 +218,8 @@ __device__ void expand(const Search<Lane, Offset>& search, Appender<Lane, Offset
 
     // Long rows: some arcs a lane at once.
     constexpr u32 at_once = sizeof(Distance) == 4 ? 4 : 2;
-    frontier::for_pieces(search.offsets, search.long_rows[parity], state.pieces, [&](uint2 item, Offset begin, Offset end) {
+    const uint2* const long_rows = search.long_rows[parity];
+    frontier::for_pieces(search.offsets, long_rows, state.pieces, [&](uint2 item, Offset begin, Offset end) {
         const Distance distance = load(&search.distances[item.x]);
         if (lane == 0 && item.y == 0) store(&search.queued[parity][item.x / 32], 0);
         if (distance >= threshold) {
@@ -291,7 +293,7 @@ __device__ void expand(const Search<Lane, Offset>& search, Appender<Lane, Offset
     });
 }
 
-/// Queues what is listed and is below the new threshold, and lists the rest anew, but for what has long been settled.
+/// Queues the listed vertices below the new threshold, and lists the rest anew, except for those settled long ago.
 /// Without a list, looks at all vertices.
 template <class Lane, class Offset>
 __device__ __forceinline__ void split(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next, const u32* list,
@@ -334,7 +336,7 @@ __device__ __forceinline__ void split(const Search<Lane, Offset>& search, Append
     }
 }
 
-/// Decides what comes next, from what the last round tells.
+/// Decides about the next round, from the news of the last one.
 template <class Lane, class Offset>
 __device__ void decide(const Search<Lane, Offset>& search, State<typename Lane::Distance>& state) {
     const Turn* const last = &search.turns[state.round % 3];
@@ -359,7 +361,7 @@ __device__ void decide(const Search<Lane, Offset>& search, State<typename Lane::
     if (short_rows + pieces > 0) {
         if (search.statistics != nullptr && blockIdx.x == 0) count_frontier(*search.statistics, items);
         if (batch > 0 && arcs > batch * too_many && state.delta > 2 * search.delta) {
-            // The window was widened while there was little to do. What goes back is not listed.
+            // The window was widened while there was little to do. Vertices that go back are not listed.
             state.delta = search.delta;
             state.threshold = Lane::further(state.window, state.delta);
             state.far_open = false;
@@ -421,7 +423,8 @@ __device__ __forceinline__ void run(const Search<Lane, Offset>& search) {
         state.far_open = state.far_whole = state.splits = state.goes_on = true;
     }
     grid_barrier();
-    // The first round splits the sources, none of which is far. It is this thread that looks up what it stores here.
+    // The first round splits the sources, none of which is far. The same thread looks up later the distances that it
+    // stores here.
 #pragma unroll 1
     for (u32 i = thread; i < search.source_count; i += threads) {
         store(&search.distances[load_constant(&search.sources[i])], 0);
@@ -436,9 +439,8 @@ __device__ __forceinline__ void run(const Search<Lane, Offset>& search) {
         } else {
             const Distance settled = state.settled, threshold = state.threshold;
             const bool begins = state.round == 0;
-            if (!begins && frontier::targets_are_settled(search.distances, search.targets_wanted, search.target_count, settled)) {
-                break;
-            }
+            const u32 targets = begins ? 0 : search.target_count;
+            if (frontier::targets_are_settled(search.distances, search.targets_wanted, targets, settled)) break;
             const u32* const listed = begins ? search.sources : search.far[state.far_now ^ 1];
             const u32 size = begins ? search.source_count : state.far_before;
             split(search, next, state.far_whole ? listed : nullptr, state.far_whole ? size : search.vertices, settled,

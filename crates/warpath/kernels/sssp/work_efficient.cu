@@ -6,9 +6,9 @@
 // equal share of that list).
 //
 // Repairs and choices. The report's prefix sum is over at most 64 warps, by a block of 64 threads; here a block sums
-// any number of warps, as many at a time as it has threads. What `incore` does is not told: here it has one array of
-// distances, which threads of the same launch go on from, and a flag for each vertex whose distance fell. An arc whose
-// tail falls again after it was relaxed is on the next list: its flag is raised then.
+// any number of warps, as many at a time as it has threads. The report does not tell about `incore`: here it has one
+// array of distances, which threads of the same launch read and lower, and a flag for each vertex whose distance fell.
+// An arc whose tail falls again after it was relaxed is on the next list: its flag is raised then.
 //
 // registers: 40
 // no-sass: STL
@@ -74,7 +74,7 @@ __device__ __forceinline__ void compute_outcore(const Search<Lane>& search) {
     }
 }
 
-// Compute, from what the distances are now.
+// Compute, from the distances as they are now.
 template <class Lane>
 __device__ __forceinline__ void compute_incore(const Search<Lane>& search) {
     const Share share = share_of_warp(search.places[warps_of_grid()]);
