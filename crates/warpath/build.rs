@@ -34,12 +34,12 @@ mod emulator {
             // Kernels read arrays of words as vectors, and carry hints for nvcc.
             .flags(["-fno-strict-aliasing", "-Wno-unknown-pragmas"])
             // Kernels enter a table before `main`: nothing else refers to them.
-            .link_lib_modifier("+whole-archive")
-            .file("kernels/emulator/emulator.cpp");
-        let mut kernels = Vec::new();
-        find_kernels(Path::new("kernels"), &mut kernels).expect("the kernels can be listed");
-        kernels.sort();
-        build.files(kernels);
+            .link_lib_modifier("+whole-archive");
+        let mut sources = Vec::new();
+        find_sources(Path::new("kernels"), "cu", &mut sources).expect("the kernels can be listed");
+        find_sources(Path::new("kernels/emulator"), "cpp", &mut sources).expect("the emulator can be listed");
+        sources.sort();
+        build.files(sources);
         match env::var("WARPATH_SANITIZE").ok().filter(|sanitizers| !sanitizers.is_empty()) {
             Some(sanitizers) => sanitize(build.opt_level(1), &sanitizers),
             None => _ = build.opt_level(2),
@@ -71,12 +71,12 @@ mod emulator {
             .map_err(|error| error.to_string().lines().next().unwrap_or_default().to_owned())
     }
 
-    fn find_kernels(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
+    fn find_sources(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
             if path.is_dir() {
-                find_kernels(&path, found)?;
-            } else if path.extension().is_some_and(|extension| extension == "cu") {
+                find_sources(&path, extension, found)?;
+            } else if path.extension().is_some_and(|found| found == extension) {
                 found.push(path);
             }
         }

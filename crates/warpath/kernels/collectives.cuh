@@ -1,12 +1,13 @@
-// What the threads of a warp or of a block do together: prefix sums, reductions, compaction.
+// Operations of a whole warp, block or grid: prefix sums, reductions, compaction, a barrier with a sum.
 //
 // All threads of the warp (`warp_...`) or of the block (`block_...`) must call these together, from the same place.
 // Blocks are one-dimensional, of any size up to 1024; the last warp may be a part of one. Values are `u32` or `u64`
-// (sums wrap, as C++ has it). Costs are for an H100 class chip: a shuffle takes some 25 cycles, a barrier of 1,024 threads
-// some 70.
+// (sums wrap, as C++ has it). Costs are for an H100 class chip: a shuffle takes some 25 cycles, a barrier of 1,024
+// threads some 70.
 //
 // The `block_...` functions keep one value a warp in static shared memory of their own, and end with a barrier, so that
-// they can be called again at once. They are barriers themselves: what was written to shared memory before is seen after.
+// they can be called again at once. They are barriers themselves: a thread sees all that others wrote to shared memory
+// before.
 #pragma once
 
 #include "device.cuh"
@@ -22,6 +23,13 @@ __device__ __forceinline__ u32 lane_index() { return threadIdx.x % lanes_a_warp;
 __device__ __forceinline__ u32 warp_index() { return threadIdx.x / lanes_a_warp; }
 /// How many warps the block has, the last one perhaps in part.
 __device__ __forceinline__ u32 warps_of_block() { return (blockDim.x + lanes_a_warp - 1) / lanes_a_warp; }
+/// How many warps the grid has.
+__device__ __forceinline__ u32 warps_of_grid() { return gridDim.x * warps_of_block(); }
+/// This warp's place in the grid, block after block.
+__device__ __forceinline__ u32 warp_of_grid() { return blockIdx.x * warps_of_block() + warp_index(); }
+/// This warp's place in the grid, where neighbors are in different blocks. Where there are few items, all blocks have
+/// some.
+__device__ __forceinline__ u32 spread_warp_of_grid() { return warp_index() * gridDim.x + blockIdx.x; }
 /// Is this the last lane that its warp has?
 __device__ __forceinline__ bool is_last_lane() {
     return lane_index() == lanes_a_warp - 1 || threadIdx.x == blockDim.x - 1;
@@ -32,6 +40,41 @@ __device__ __forceinline__ u32 lanes_before() { return (1u << lane_index()) - 1;
 /// Compaction: the place of this lane among those in the ballot, if it is one of them. One POPC.
 /// `ballot` is what `__ballot_sync` returned; its population count is the number of places.
 __device__ __forceinline__ u32 place_in_ballot(u32 ballot) { return __popc(ballot & lanes_before()); }
+
+/// A warp takes `count` places from a counter; the first of them, in every lane. One atomic addition.
+__device__ __forceinline__ u32 warp_take(u32* counter, u32 count) {
+    u32 begin = 0;
+    if (lane_index() == 0) begin = atomicAdd(counter, count);
+    return __shfl_sync(all_lanes, begin, 0);
+}
+
+/// Calls `body(lane)` for each lane in a ballot, one after another, all lanes together.
+template <class Body>
+__device__ __forceinline__ void for_lanes_of(u32 ballot, Body body) {
+    for (; ballot != 0; ballot &= ballot - 1) body(__ffs(static_cast<int>(ballot)) - 1);
+}
+
+/// The last lane whose `start` is at or before `place`. Starts ascend, and the first is at or before it. Five shuffles.
+template <class T>
+__device__ __forceinline__ u32 last_lane_from(T start, T place) {
+    u32 lane = 0;
+#pragma unroll
+    for (u32 step = lanes_a_warp / 2; step > 0; step /= 2) {
+        if (__shfl_sync(all_lanes, start, static_cast<int>(lane + step)) <= place) lane += step;
+    }
+    return lane;
+}
+
+/// How many lanes have an `end` at or before `place`, if not all 32 have. Ends ascend. Five shuffles.
+template <class T>
+__device__ __forceinline__ u32 lanes_up_to(T end, T place) {
+    u32 lanes = 0;
+#pragma unroll
+    for (u32 step = lanes_a_warp / 2; step > 0; step /= 2) {
+        if (__shfl_sync(all_lanes, end, static_cast<int>(lanes + step - 1)) <= place) lanes += step;
+    }
+    return lanes;
+}
 
 /// The sum of this lane's value and those of the lanes before. Five shuffles (a u64: ten).
 template <class T>
@@ -80,7 +123,7 @@ struct BlockSum {
     T total;
 };
 
-/// The sum of the values of the threads before this one, and that of all. Five shuffles, two barriers, and one
+/// The sum of the values of the threads before this one, and the sum of all. Five shuffles, two barriers, and one
 /// (broadcast) load from shared memory for each warp of the block.
 template <class T>
 __device__ __forceinline__ BlockSum<T> block_exclusive_sum(T value) {
@@ -122,4 +165,21 @@ __device__ __forceinline__ T block_min(T value) {
     for (u32 warp = 0; warp < warps_of_block(); ++warp) least = min(least, least_of_warp[warp]);
     __syncthreads();
     return least;
+}
+
+/// A barrier of the grid that adds up a number of each block, for one thread of every block. After it, all see what the
+/// threads of the blocks wrote before the barriers of their blocks. A block adds 1 and `value`, which is a multiple of
+/// `unit`; `unit` is greater than the number of blocks.
+/// `arrivals` is three words, 32 apart, which start as zero and take turns.
+template <u32 unit>
+__device__ __forceinline__ u32 grid_sum(u32* arrivals, u32 round, u32 value) {
+    u32* const counter = &arrivals[round % 3 * 32];
+    device_fence();
+    atomicAdd(counter, 1 + value);
+    u32 sum = load(counter);
+    while (sum % unit != gridDim.x) sum = load(counter);
+    device_fence();
+    // Everybody has left the barrier before this one.
+    if (blockIdx.x == 0) store(&arrivals[(round + 2) % 3 * 32], 0);
+    return sum;
 }

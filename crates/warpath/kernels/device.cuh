@@ -2,25 +2,26 @@
 // and ends with `WARPATH_KERNEL(name)`; then it compiles with nvcc for GPUs, and as C++20, with `WARPATH_EMULATOR`
 // defined, for the emulator that the tests run it on (`emulator/emulator.hpp`).
 //
-// CUDA's own names (`threadIdx`, `__syncthreads`, `__shfl_sync`, `atomicAdd`, ...) are used as they are. What is exotic,
-// or differs between the two worlds, has a name here:
+// CUDA's own names (`threadIdx`, `__syncthreads`, `__shfl_sync`, `atomicAdd`, ...) are used as they are. Exotic
+// operations, and those that differ between the two worlds, have a name here:
 //
 //   DYNAMIC_SHARED(name)     `unsigned char* name`: this block's dynamic shared memory, aligned to 16 bytes
-//   device_fence()           what this thread wrote before, or has seen, others see who see what it writes after
+//   device_fence()           orders memory: whoever sees a write of this thread after the fence also sees all that the
+//                            thread wrote or saw before
 //   grid_barrier()           waits for all threads of the grid, in a cooperative launch; a full memory fence too
-//   cluster_barrier()        waits for all threads of the cluster; likewise a fence
+//   cluster_barrier()        waits for all threads of the cluster; a full memory fence too
 //   cluster_rank()           which block of its cluster this one is
 //   cluster_blocks()         how many blocks a cluster has; 1 without clusters
 //   of_block(p, rank)        the place of `p`, in dynamic shared memory, in another block of the cluster; a block must
 //                            not end while others may still reach into it
 //   load(p), store(p, v)     relaxed accesses to global memory, at the L2 cache: they see, and are seen by, other blocks
 //                            while the kernel runs
-//   load_shared(p),          the same for shared memory, of this block or of another one (`of_block`): what other threads
-//   store_shared(p, v)       may change, or see, without a barrier in between; up to 8 bytes. Where there are barriers,
-//                            plain accesses do. Atomics work on global and on all shared memory.
+//   load_shared(p),          the same for shared memory, of this block or of another one (`of_block`), where no barrier
+//   store_shared(p, v)       separates threads that write from threads that read; up to 8 bytes. Between barriers plain
+//                            accesses do. Atomics work on global and on all shared memory.
 //   load_constant(p)         of global memory that nobody writes during the kernel
-//   load_once(p)             as load_constant, for what is read once: it should not push other things out of caches
-//   store_once(p, v)         to global memory, for what this kernel doesn't read again
+//   load_once(p)             as load_constant, for values that are read once: they should not push others out of caches
+//   store_once(p, v)         a store to global memory, of a value that this kernel doesn't read again
 //   prefetch_to_l2(p)        a hint
 //   is_cancelled(flag)       has the host set this flag, in mapped memory?
 //
@@ -84,7 +85,7 @@ __device__ __forceinline__ T* of_block(T* pointer, unsigned) {
 
 namespace warpath_device {
 
-/// What the hardware moves for a type of so many bytes.
+/// The type of the same size that the hardware moves.
 template <size_t bytes>
 struct Word;
 template <>
@@ -123,7 +124,7 @@ struct Itself {
     using Type = T;
 };
 
-// What other threads of the device write, as it is at this moment.
+// Loads that see, at this moment, the writes of other threads of the device.
 __device__ __forceinline__ unsigned char load_relaxed(const unsigned char* pointer) {
     unsigned value;
     asm volatile("ld.relaxed.gpu.global.u8 %0, [%1];" : "=r"(value) : "l"(pointer));
@@ -233,7 +234,7 @@ __device__ __forceinline__ bool is_cancelled(const u32* flag) {
     return *reinterpret_cast<const volatile u32*>(flag) != 0;
 }
 
-// ---- What CUDA's headers leave out ----------------------------------------------------------------------------------
+// ---- Operations that CUDA's headers lack ----------------------------------------------------------------------------
 
 // `u64` is `unsigned long` on Linux, for which CUDA has no atomics.
 #define WARPATH_ATOMIC_OF_U64(name)                                                                               \
@@ -253,8 +254,8 @@ __device__ __forceinline__ u64 atomicCAS(u64* pointer, u64 expected, u64 value) 
                      static_cast<unsigned long long>(value));
 }
 
-// Warp reductions are instructions from compute capability 8.0 on; before, five shuffles. All lanes of the mask must be
-// there, and the mask must be that of a whole warp.
+// Warp reductions are instructions from compute capability 8.0 on; before, five shuffles. The mask must be the mask of
+// a whole warp, and all its lanes must be there.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define WARPATH_WARP_REDUCTION(name, combine)                                                                     \
     __device__ __forceinline__ unsigned name(unsigned mask, unsigned a) {                                         \

@@ -1,5 +1,5 @@
-// For the headers in `generated`, which Rust makes (`src/cuda/kernel_header.rs`): what the parameters of their templates can
-// be. Pointers have one size, so a struct has one layout, whatever its parameters are.
+// Parameters for the templates in the headers of `generated`, which Rust makes (`src/cuda/kernel_header.rs`). Pointers
+// have one size, so a struct has one layout, whatever its parameters are.
 #pragma once
 
 #include <cstddef>

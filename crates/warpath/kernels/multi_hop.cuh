@@ -1,8 +1,8 @@
-// What the searches by neighborhoods, `bfs/multi_hop.cu` and `sssp/multi_hop.cu`, have in common: the table and the places
-// of the neighborhoods while they are made, queues of which every block has a part, and the barrier that the grid meets at.
+// The searches by neighborhoods, `bfs/multi_hop.cu` and `sssp/multi_hop.cu`, share this: the table and the places of
+// the neighborhoods while they are made, and queues of which every block has a part.
 #pragma once
 
-#include "collectives.cuh"
+#include "frontier.cuh"
 #include "generated/multi_hop.cuh"
 
 namespace multi_hop {
@@ -26,16 +26,14 @@ __device__ __forceinline__ Slot find_slot(u32* table, u32 vertex) {
     }
 }
 
-/// How many units a neighborhood of so many vertices takes: the one in the middle is left out.
+/// How many units a neighborhood of `size` vertices takes: the vertex in the middle is left out.
 __device__ __forceinline__ u32 units_of(u32 size) { return (size - 1 + unit - 1) / unit; }
 
-/// A warp takes the units for a neighborhood of `size` vertices; where they begin. If there is none, as it has too many
-/// vertices, or too few units are left, it raises the flag, and returns `none`.
+/// A warp takes the units for a neighborhood of `size` vertices; returns where they begin. Without a neighborhood, as
+/// it would have too many vertices, or without units left, the warp raises the flag and returns `none`.
 __device__ __forceinline__ u32 take_units(u32 size, u32* used, u32 capacity, u32* failed) {
     const u32 units = units_of(size);
-    u32 begin = 0;
-    if (lane_index() == 0 && size > 0) begin = atomicAdd(used, units);
-    begin = __shfl_sync(all_lanes, begin, 0);
+    const u32 begin = warp_take(used, units);
     if (size > 0 && begin + units <= capacity && begin + units >= begin) return begin;
     if (lane_index() == 0) store(failed, 1);
     return none;
@@ -95,26 +93,10 @@ struct PartFinder {
     }
 };
 
-/// What a block adds on its arrival: that it is there,
-constexpr u32 is_there = 1;
-/// that it has appended something,
+/// What a block tells the others at a barrier (`grid_sum`): that it has appended something,
 constexpr u32 appends = 1u << 8;
 /// that it wants an end; twice, at most.
 constexpr u32 stops = 1u << 16;
 static_assert(parts < appends && parts * appends < stops, "");
-
-/// A barrier of the grid, for one thread of every block, with all that the others of the block have written before.
-/// Returns the sum of all arrivals. `arrivals` is three words, 32 apart, which start as zero and take turns.
-__device__ __forceinline__ u32 meet(u32* arrivals, u32 round, u32 arrival) {
-    u32* const counter = &arrivals[round % 3 * 32];
-    device_fence();
-    atomicAdd(counter, is_there + arrival);
-    u32 seen = load(counter);
-    while (seen % appends != gridDim.x) seen = load(counter);
-    device_fence();
-    // Everybody has left the barrier before this one.
-    if (blockIdx.x == 0) store(&arrivals[(round + 2) % 3 * 32], 0);
-    return seen;
-}
 
 }  // namespace multi_hop

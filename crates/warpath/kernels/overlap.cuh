@@ -1,11 +1,11 @@
-// What goes on beside a thread: copies to shared memory while it works, additions by a unit that it leaves idle.
+// Work beside a thread: copies to shared memory while it computes, additions by a unit that it leaves idle.
 //
-//   copy_to_shared(to, from) copies 16 bytes from global to shared memory, past the registers, while the thread goes on
+//   copy_to_shared(to, from) copies 16 bytes from global to shared memory, past the registers, while the thread continues
 //   commit_copies()          closes a group of these copies
 //   wait_for_copies<n>()     waits until at most `n` of the groups that this thread has closed last are still under way;
-//                            other threads see what was copied after a barrier
-//   multiply_add(a, b, c)    a * b + c of 32-bit numbers, by the unit that multiplies: it is another one than that for
-//                            minima, so additions may go there too (with a 1 that the compiler can't see)
+//                            other threads see the copies after a barrier
+//   multiply_add(a, b, c)    a * b + c of 32-bit numbers, by the unit that multiplies. Minima go to another
+//                            unit, so additions may go there too (with a 1 that the compiler can't see)
 #pragma once
 
 #include "device.cuh"

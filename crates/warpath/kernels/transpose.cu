@@ -1,12 +1,12 @@
 // The arcs by head, made from the arcs by tail. The host's part, and the essay, are in `src/cuda/transpose.rs`.
 //
-// One array serves three purposes: `places`, which is the array of the new offsets from its second on. First it holds how
-// many arcs each vertex is the head of, then where they begin, and when the last arc has been put in its place, where
-// they end, which is what offsets are.
+// One array serves three purposes: `places`, the array of the new offsets from its second element on. First it holds
+// how many arcs each vertex is the head of, then where they begin. When the last arc is in its place, it holds where
+// they end: the offsets.
 //
 // registers: 40
 // no-sass: STL
-#include "collectives.cuh"
+#include "rows.cuh"
 
 /// Arcs that a warp takes at a time.
 constexpr u32 arcs_a_warp = 1024;
@@ -20,20 +20,10 @@ __device__ void count_heads(const u32* targets, u64 arcs, Offset* places) {
     }
 }
 
-/// The vertices that this block sums up.
-struct Share {
-    u64 begin, end;
-    __device__ explicit Share(u32 vertices) {
-        const u64 each = (static_cast<u64>(vertices) + gridDim.x - 1) / gridDim.x;
-        begin = blockIdx.x * each < vertices ? blockIdx.x * each : vertices;
-        end = begin + each < vertices ? begin + each : vertices;
-    }
-};
-
 /// Writes how many arcs the vertices of each block are the heads of.
 template <class Offset>
 __device__ void sum_counts(const Offset* places, u32 vertices, Offset* sums) {
-    const Share share(vertices);
+    const Share share = share_of(vertices, blockIdx.x, gridDim.x);
     Offset sum = 0;
     for (u64 vertex = share.begin + threadIdx.x; vertex < share.end; vertex += blockDim.x) sum += places[vertex];
     sum = block_sum(sum);
@@ -43,7 +33,7 @@ __device__ void sum_counts(const Offset* places, u32 vertices, Offset* sums) {
 /// Turns counts into beginnings, in a grid of the same shape.
 template <class Offset>
 __device__ void place_rows(Offset* places, u32 vertices, const Offset* sums) {
-    const Share share(vertices);
+    const Share share = share_of(vertices, blockIdx.x, gridDim.x);
     Offset before = 0;
     for (u32 block = threadIdx.x; block < blockIdx.x; block += blockDim.x) before += sums[block];
     before = block_sum(before);
@@ -55,53 +45,15 @@ __device__ void place_rows(Offset* places, u32 vertices, const Offset* sums) {
     }
 }
 
-/// The row that an arc is in: the last that begins at or before it. All lanes look together, each at one of 32 rows.
-template <class Offset>
-__device__ u32 row_of(const Offset* offsets, u32 vertices, Offset arc) {
-    u32 first = 0, rows = vertices;
-    while (rows > 1) {
-        const u32 step = (rows - 1) / lanes_a_warp + 1, skipped = lane_index() * step;
-        const bool begins = skipped < rows && load_constant(&offsets[first + skipped]) <= arc;
-        // The first row always begins at or before the arc.
-        const u32 last = (__popc(__ballot_sync(all_lanes, begins)) - 1) * step;
-        first += last;
-        rows = min(step, rows - last);
-    }
-    return first;
-}
-
-/// Puts the tail of each arc into the row of its head, in any order. A warp takes arcs that follow each other, however
-/// many rows that are, so that it does not matter how long the rows are.
+/// Puts the tail of each arc into the row of its head, in any order.
 template <class Offset>
 __device__ void scatter_tails(const Offset* offsets, const u32* targets, u32 vertices, u64 arcs, Offset* places,
                               u32* tails) {
-    const u64 warps = static_cast<u64>(gridDim.x) * warps_of_block();
-    const u64 warp = static_cast<u64>(blockIdx.x) * warps_of_block() + warp_index();
-    for (u64 first = warp * arcs_a_warp; first < arcs; first += warps * arcs_a_warp) {
-        const u64 end = first + arcs_a_warp < arcs ? first + arcs_a_warp : arcs;
-        for (u64 begin = first; begin < end;) {
-            // The row of the first arc, and the 31 after it: each lane knows where one of them ends.
-            const u32 row = row_of(offsets, vertices, static_cast<Offset>(begin));
-            const u32 after = vertices - row <= lane_index() ? vertices : row + lane_index() + 1;
-            const u64 row_end = load_constant(&offsets[after]);
-            const u64 last_end = __shfl_sync(all_lanes, row_end, lanes_a_warp - 1);
-            const u64 known = last_end < end ? last_end : end;
-            for (; begin < known; begin += lanes_a_warp) {
-                const u64 arc = begin + lane_index();
-                // How many of these rows end at or before this arc. Not all 32 do.
-                u32 ended = 0;
-#pragma unroll
-                for (u32 step = lanes_a_warp / 2; step > 0; step /= 2) {
-                    if (__shfl_sync(all_lanes, row_end, static_cast<int>(ended + step - 1)) <= arc) ended += step;
-                }
-                if (arc < known) {
-                    const Offset place = atomicAdd(&places[load_once(&targets[arc])], static_cast<Offset>(1));
-                    store_once(&tails[place], row + ended);
-                }
-            }
-            begin = known;
-        }
-    }
+    const auto offset_at = [=](u32 row) { return static_cast<u64>(load_constant(&offsets[row])); };
+    for_arcs_in_shares(vertices, arcs, arcs_a_warp, offset_at, [=](u32 tail, u64 arc) {
+        const Offset place = atomicAdd(&places[load_once(&targets[arc])], static_cast<Offset>(1));
+        store_once(&tails[place], tail);
+    });
 }
 
 #define TRANSPOSE_KERNELS(bits, Offset)                                                                               \

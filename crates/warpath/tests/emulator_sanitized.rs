@@ -31,7 +31,13 @@ fn sanitizers_find_planted_bugs_and_nothing_else() -> Result<(), Box<dyn std::er
     }
 
     let mut build = compiler(&sanitizers);
-    build.arg(kernels.join("emulator/emulator.cpp")).arg(kernels.join("tests/sanitized.cpp")).args(["-x", "c++"]);
+    for file in std::fs::read_dir(kernels.join("emulator"))? {
+        let file = file?.path();
+        if file.extension().is_some_and(|extension| extension == "cpp") {
+            build.arg(file);
+        }
+    }
+    build.arg(kernels.join("tests/sanitized.cpp")).args(["-x", "c++"]);
     for kernel in ["barriers.cu", "collectives.cu", "memory.cu"] {
         build.arg(kernels.join("tests").join(kernel));
     }

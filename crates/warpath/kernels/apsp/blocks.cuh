@@ -1,12 +1,13 @@
-// Floyd and Warshall's algorithm in blocks, three launches a stage, one thread a cell. The host loop, and the essay, are
-// in `src/cuda/apsp/blocked_floyd_warshall.rs`.
+// Floyd and Warshall's algorithm in blocks, three launches a stage, one thread a cell. The host loop, and the essay,
+// are in `src/cuda/apsp/blocked_floyd_warshall.rs`.
 //
 // Source: Katz and Kider 2008, "All-pairs shortest-paths for large graphs on the GPU", sect. 4.1 and 4.2.
 //
-// Blocks of threads are as large as blocks of the matrix, 16 x 16 or 32 x 32, and bring what they read to shared memory.
+// Blocks of threads are as large as blocks of the matrix, 16 x 16 or 32 x 32, and bring what they read to shared
+// memory.
 //
-// Repair. A vertex on a cycle of negative length is noticed in the first phase, which then stops: all later launches see
-// the flag and do nothing.
+// Repair. A vertex on a cycle of negative length is noticed in the first phase, which then stops: all later launches
+// see the flag and do nothing.
 #pragma once
 
 #include "cells.cuh"

@@ -1,8 +1,8 @@
-// Floyd and Warshall's algorithm as it is written down, one launch for each vertex. The host loop, and the essay, are in
-// `src/cuda/apsp/floyd_warshall.rs`.
+// Floyd and Warshall's algorithm as it is written down, one launch for each vertex. The host loop, and the essay, are
+// in `src/cuda/apsp/floyd_warshall.rs`.
 //
-// Sources: Harish and Narayanan 2007, "Accelerating large graph algorithms on the GPU using CUDA", algorithm 6 (a thread
-// for each pair) and sect. 3.4 (a thread for each row); Pathak et al. 2022, algorithm 14.
+// Sources: Harish and Narayanan 2007, "Accelerating large graph algorithms on the GPU using CUDA", algorithm 6 (a
+// thread for each pair) and sect. 3.4 (a thread for each row); Pathak et al. 2022, algorithm 14.
 //
 // Repair. Through a vertex on a cycle of negative length nothing is relaxed, and a flag is raised: lengths would fall
 // without end.
@@ -25,8 +25,8 @@ __device__ __forceinline__ bool is_on_negative_cycle(const Search<Cell>& search,
 /// Bytes that come from memory together. Rows begin at multiples of these.
 constexpr u32 line_bytes = 128;
 
-/// One thread a pair. Most pairs stay as they are, and are not written. Blocks are begun along the rows, so the rows below
-/// this block's are what comes next.
+/// One thread a pair. Most pairs stay as they are, and are not written. Blocks start along the rows, so the rows below
+/// this block's come next.
 template <class Cell>
 __device__ __forceinline__ void relax_pairs(const Search<Cell>& search) {
     const u64 column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
@@ -41,7 +41,8 @@ __device__ __forceinline__ void relax_pairs(const Search<Cell>& search) {
     if (best != before) *cell = best;
 }
 
-/// One thread a row, which it goes along by lines: a line is all on its way at once, and is written where it has changed.
+/// One thread a row, which it goes along by lines: a line is all on its way at once, and is written where it has
+/// changed.
 template <class Cell>
 __device__ __forceinline__ void relax_rows(const Search<Cell>& search) {
     using Vector = cells::Vector<typename Cell::Word>;

@@ -1,15 +1,15 @@
-// What the cells of a matrix of distances, or of bits, are: types of numbers, and what a relaxation is in each.
+// The cells of a matrix of distances, or of bits: types of numbers, and a relaxation in each.
 //
-// Cells are kept in words, two cells of 16 bits in one of 32. Integers count as infinite from half of the type's greatest
-// value on, so two infinities add up without wrapping, and no addition is checked: `src/cuda/apsp/mod.rs` says why that
-// is exact. Floats have their own infinity.
+// Cells are kept in words, two cells of 16 bits in one of 32. Integers count as infinite from half of the type's
+// greatest value on, so two infinities add up without wrapping, and no addition is checked: `src/cuda/apsp/mod.rs` says
+// why that is exact. Floats have their own infinity.
 //
-// A relaxation is `relax(a, b, best)`: the lesser of `best` and `a + b`. `relax_twice` is that with two pairs, for which
-// there may be a quicker way than one after the other: a minimum takes two cycles of the unit for integers (ALU), whether
-// or not an addition is part of it (VIADDMNMX), while additions of their own can go to the units that multiply (IMAD,
-// FADD), so that for two of them the ALU has only a least of three to do (VIMNMX3). What that takes is not documented; as
-// measured on an H200, half of the relaxations of integers in pairs are 6 % quicker than none (u32) and 4 % (u16), and all
-// of those of floats as integers 17 %. `one` is 1, unknown to the compiler.
+// A relaxation is `relax(a, b, best)`: the lesser of `best` and `a + b`. `relax_twice` relaxes with two pairs, which
+// may be quicker than one after the other. A minimum takes two cycles of the unit for integers (ALU), whether or not an
+// addition is part of it (VIADDMNMX). Separate additions can go to the units that multiply (IMAD, FADD); then the ALU
+// has only a least of three to do for two relaxations (VIMNMX3). The cycles are not documented. On an H200 half of the
+// relaxations of integers in pairs were 6 % quicker than none (u32) and 4 % (u16), and all relaxations of floats as
+// integers in pairs 17 %. `one` is 1, unknown to the compiler.
 #pragma once
 
 #include "../overlap.cuh"
@@ -17,8 +17,8 @@
 namespace cells {
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-/// So many relaxations of twelve are done in pairs: those of integers, and those of floats as integers. Here there is no
-/// least of three.
+/// How many relaxations of twelve are done in pairs: of integers, and of floats as integers. This chip has no least of
+/// three.
 constexpr u32 integers_in_pairs = 0, floats_in_pairs = 0;
 #else
 constexpr u32 integers_in_pairs = 6, floats_in_pairs = 12;

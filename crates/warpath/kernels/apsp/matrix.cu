@@ -1,5 +1,5 @@
-// What is done with a matrix of distances when it is complete: its greatest distance, which tells whether the cells were
-// wide enough, and its rows as the host wants them. The host's side is `src/cuda/apsp/matrix.rs`.
+// The last steps on a complete matrix of distances: its greatest distance, which tells whether the cells were wide
+// enough, and its rows as the host wants them. The host's side is `src/cuda/apsp/matrix.rs`.
 //
 // Both read the matrix once, at the rate of the memory.
 //
@@ -32,7 +32,7 @@ __device__ __forceinline__ u64 key_of(double number) {
 }
 __device__ __forceinline__ u64 key_of(float number) { return key_of(static_cast<double>(number)); }
 
-// Whether this is less than all numbers: what floats below 0 come to that leave their range.
+// Whether this is less than all numbers, as floats become that leave their range below 0.
 __device__ __forceinline__ bool is_below_all(float number) { return __float_as_uint(number) == 0xff80'0000; }
 __device__ __forceinline__ bool is_below_all(double number) {
     return static_cast<u64>(__double_as_longlong(number)) == 0xfff0'0000'0000'0000;
@@ -42,7 +42,7 @@ __device__ __forceinline__ bool is_below_all(Integer) {
     return false;
 }
 
-/// The greatest distance of all; the greatest key there is where one is below all numbers.
+/// The greatest distance of all; the greatest key if a cell is below all numbers.
 template <class Number>
 __device__ __forceinline__ void survey(const Survey& survey) {
     const MatrixArgument& matrix = survey.matrix;

@@ -1,9 +1,10 @@
-// What is done with the rows that searches leave, each in a row of its own with a gap behind it: they are packed for the way
-// to the host, with the columns asked for, or summed up, where that is all that is wanted. The host's side is
+// The rows that searches leave, with a gap behind each of them. One kernel packs them for the way to the host, with the
+// columns asked for; another sums them up, where the caller wants no more. The host's side is
 // `src/cuda/apsp/outgoing.rs`.
 //
-// Both read the rows once, at the rate of the memory: a block takes row after row. RawFacts about the 82,168 rows of a graph of as
-// many vertices are 27 GB, 7 ms here; over the bus it would be half a second, and as much again for the host's threads.
+// Both read the rows once, at the rate of the memory: a block takes row after row. RawFacts about the 82,168 rows of a
+// graph of as many vertices are 27 GB, 7 ms here; over the bus it would be half a second, and as much again for the
+// host's threads.
 //
 // registers: 40
 // no-sass: STL
@@ -43,7 +44,7 @@ struct Row {
         const Number number = load_once(numbers + vertex);
         if constexpr (is_signed) {
             if (number == static_cast<Number>(~u64{0})) return unreachable;
-            // What is beyond 64 bits on the way comes back.
+            // A sum that leaves 64 bits on the way comes back.
             return static_cast<Out>(number + static_cast<u64>(load_constant(&potentials[vertex])) - from);
         } else {
             return static_cast<Out>(number);

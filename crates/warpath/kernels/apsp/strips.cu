@@ -1,4 +1,4 @@
-// What a matrix of distances in strips takes beside the tiles of `tiled_floyd_warshall.cu`: the product of a block of
+// Kernels for a matrix of distances in strips, beside the tiles of `tiled_floyd_warshall.cu`: the product of a block of
 // columns and a strip of rows, accumulated, and two kernels that bring blocks into the form that others want. The essay
 // is in `src/cuda/apsp/strips.rs`.
 //
@@ -7,7 +7,7 @@
 // sass sm_90: VIADDMNMX
 // sass sm_90: VIMNMX3
 // sass: LDGSTS
-#include "tiles.cuh"
+#include "tile_product.cuh"
 #include "../generated/apsp/strips.cuh"
 
 namespace strips {
@@ -36,14 +36,14 @@ __device__ __forceinline__ void product(const Product<Cell>& product) {
         // Everyone is done with the tile before this one.
         __syncthreads();
         if (threadIdx.x == 0) {
-            // Tiles below each other follow each other: what is above them all is read by all at about the same time.
+            // Tiles below each other follow each other, so all of them read the rows above at about the same time.
             const u32 row = number % product.tiles_down, column = number / product.tiles_down;
             const u32 place = row * S::side * product.pitch + column * S::side;
             operands.tile = column < product.tiles_across ? product.from + place : nullptr;
             operands.left = product.left + static_cast<u64>(row) * product.depth * S::side;
             operands.above = product.above + column * S::side;
             operands.pitch = product.pitch;
-        operands.left_is_turned = false;
+            operands.left_is_turned = false;
             to = product.to + place;
             number += gridDim.x;
         }
@@ -54,7 +54,8 @@ __device__ __forceinline__ void product(const Product<Cell>& product) {
         tiles::fetch_first<Cell>(operands, shared);
         tiles::read_tile<Cell>(best, operands, place);
         tiles::relax_slabs<Cell>(best, operands, product.depth / slab, product.one, shared, place);
-        // Where the tile is read and written is not kept through the product: the compiler can't know that nothing is 0.
+        // Where the tile is read and written is not kept through the product: the compiler can't know that nothing is
+        // 0.
         const tiles::Place same_place = tiles::place_of(threadIdx.x + load_shared(&nothing));
         tiles::write_tile<Cell>(best, load_shared(&to), load_shared(&operands.pitch), same_place);
     }

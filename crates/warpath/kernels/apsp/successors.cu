@@ -1,4 +1,4 @@
-// The first vertex after the source on every shortest path, from the matrix of final distances and that of weights. The
+// The first vertex after the source on every shortest path, from the matrices of final distances and of weights. The
 // essay is in `src/cuda/apsp/successors.rs`.
 //
 //   apsp_successors_count    for each chunk of tails and each column: how many of its arcs are shortest paths
@@ -9,9 +9,9 @@
 //   apsp_successors_descend  the others', one tight arc after another
 //   apsp_successors_shorten  first vertices after the source, from predecessors
 //
-// A *slice* is 32 columns, one for each lane of a warp; its arcs lie with the first of every column side by side, then the
-// second of every column, and so on. Until the end a vertex has its predecessor, but itself where that is the source: so
-// the first vertex after the source is the one that the chain ends in.
+// A *slice* is 32 columns, one for each lane of a warp; its arcs lie with the first of every column side by side, then
+// the second of every column, and so on. Until the end a vertex has its predecessor, but itself where that is the
+// source: so the first vertex after the source is the one that the chain ends in.
 //
 // registers: 64
 // no-sass: STL
@@ -24,7 +24,7 @@ namespace successors {
 constexpr u32 no_vertex = 0xffff'ffff;
 /// Marks a predecessor that was found in this round.
 constexpr u32 is_new = 0x8000'0000;
-/// So many arcs of each column are looked at before anybody asks whether that is enough. Slices are padded to it.
+/// A lane looks at this many arcs of its column before it asks whether more are needed. Slices are padded to it.
 constexpr u32 at_once = 4;
 
 /// An arc to some column.
@@ -53,8 +53,8 @@ __device__ __forceinline__ bool is_distance(const Search& search, Number number)
     return static_cast<long long>(number) < search.threshold;
 }
 
-/// Goes through the cells of all chunks, and counts the arcs of each column that are shortest paths themselves, or writes
-/// them down.
+/// Goes through the cells of all chunks, and counts the arcs of each column that are shortest paths themselves, or
+/// writes them down.
 template <class Cell, bool fills>
 __device__ __forceinline__ void collect(const Search& search) {
     using Number = typename Cell::Number;
@@ -131,8 +131,8 @@ struct alignas(rows * sizeof(Number)) Distances {
 /// Two numbers as a word.
 __device__ __forceinline__ u32 word_of(const u16* numbers) { return numbers[0] | static_cast<u32>(numbers[1]) << 16; }
 
-/// The least tails of tight arcs that climb, for the vertices of a slice and several sources: what `search.arcs` has of
-/// them, or what the matrix has.
+/// The least tails of tight arcs that climb, for the vertices of a slice and several sources. `read` finds an arc in
+/// `search.arcs`, or in the matrix.
 template <class Cell, u32 rows, class Read, class Distance>
 __device__ __forceinline__ void least_tails(
     u64 arcs, const Read& read, const Distance& distances_of, typename Cell::Number (&targets)[rows], u32 (&least)[rows]) {
@@ -177,7 +177,7 @@ __device__ __forceinline__ void least_tails(
     }
 }
 
-/// A block takes the rows of so many sources at a time, to shared memory unless one row is too long for it; a warp takes
+/// A block takes the rows of `rows` sources at a time, to shared memory unless one row is too long for it; a warp takes
 /// slices.
 template <class Cell, u32 rows, bool is_shared>
 __device__ __forceinline__ void find(const Search& search) {
@@ -315,8 +315,9 @@ __device__ __forceinline__ void descend(const Search& search) {
     }
 }
 
-/// Every vertex goes up its chain and takes over, step by step, what the one it has come to has; the others do likewise
-/// meanwhile, so that chains grow shorter. Whatever the order, it ends at the first vertex after the source.
+/// Every vertex goes up its chain, and takes over, step by step, the predecessor of the vertex that it has come to. All
+/// vertices do so at once, so chains grow shorter meanwhile. Whatever the order, it ends at the first vertex after the
+/// source.
 __device__ __forceinline__ void shorten(const Search& search) {
     for (u32 row = search.first_row + blockIdx.x; row < search.end_row; row += gridDim.x) {
         u32* const before = search.successors + static_cast<u64>(row) * search.vertices;

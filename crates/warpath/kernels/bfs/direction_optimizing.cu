@@ -5,75 +5,50 @@
 //
 // registers: 64
 // no-sass: STL
-#include "../collectives.cuh"
+#include "../frontier.cuh"
 #include "../generated/bfs/direction_optimizing.cuh"
 
 constexpr u32 unreached = ~0u;
 constexpr u32 no_vertex = ~0u;
 /// Of a longer row only the first arcs are looked at when the best tails are chosen.
 constexpr u32 most_looked_at = 4096;
-/// Claimed vertices that a warp collects before it appends them to the queue.
-constexpr u32 collected = 96;
 
-/// One warp's way of appending vertices to the queues of the next level.
+/// The queues of a level.
+template <class Offset>
+struct Queues {
+    const Search<Offset>& search;
+    u32 parity;
+    Level* level;
+
+    __device__ const Offset* offsets() const { return search.offsets; }
+    __device__ u32* short_rows() const { return search.short_rows[parity]; }
+    __device__ uint2* long_rows() const { return search.long_rows[parity]; }
+    __device__ u32* short_count() const { return &level->short_rows; }
+    __device__ u32* piece_count() const { return &level->pieces; }
+    __device__ u32 capacity() const { return search.vertices; }
+};
+
+/// One warp's way of appending vertices to the queues of the next level, and of counting them and their arcs.
 template <class Offset>
 struct Appender {
-    const Search<Offset>& search;
-    u32* collection;  // in shared memory, this warp's
-    u32* short_rows;
-    uint2* long_rows;
-    Level* level;
-    u32 size = 0;
+    frontier::Appender<Queues<Offset>> appender;
     u32 found = 0;
     u64 arcs = 0;
 
-    /// The queues with this parity, for the warps of a block that have `collections` in shared memory.
+    /// The queues of this parity. `collections` is the shared memory of all warps of the block.
     __device__ Appender(const Search<Offset>& search, u32* collections, u32 parity, Level* level)
-        : search(search),
-          collection(collections + warp_index() * collected),
-          short_rows(search.short_rows[parity]),
-          long_rows(search.long_rows[parity]),
-          level(level) {}
+        : appender({search, parity, level}, collections + warp_index() * frontier::collected) {}
 
     /// Appends the vertices of those lanes that have one.
     __device__ void append(bool has, u32 vertex) {
-        u32 degree = 0;
-        if (has) {
-            degree = static_cast<u32>(load_constant(&search.offsets[vertex + 1]) - load_constant(&search.offsets[vertex]));
-        }
         found += has;
-        arcs += degree;
-        const bool is_short = degree > 0 && degree <= short_row;
-        const u32 shorts = __ballot_sync(all_lanes, is_short);
-        if (shorts != 0) {
-            if (size + __popc(shorts) > collected) flush();
-            if (is_short) collection[size + place_in_ballot(shorts)] = vertex;
-            size += __popc(shorts);
-            __syncwarp();
-        }
-        for (u32 longs = __ballot_sync(all_lanes, degree > short_row); longs != 0; longs &= longs - 1) {
-            const int lane = __ffs(static_cast<int>(longs)) - 1;
-            const u32 pieces = (__shfl_sync(all_lanes, degree, lane) + piece - 1) / piece;
-            const u32 tail = __shfl_sync(all_lanes, vertex, lane);
-            u32 begin = 0;
-            if (lane_index() == 0) begin = atomicAdd(&level->pieces, pieces);
-            begin = __shfl_sync(all_lanes, begin, 0);
-            for (u32 k = lane_index(); k < pieces; k += lanes_a_warp) long_rows[begin + k] = make_uint2(tail, k);
-        }
+        arcs += appender.append(has, vertex);
     }
 
-    __device__ void flush() {
-        u32 begin = 0;
-        if (lane_index() == 0 && size > 0) begin = atomicAdd(&level->short_rows, size);
-        begin = __shfl_sync(all_lanes, begin, 0);
-        for (u32 k = lane_index(); k < size; k += lanes_a_warp) short_rows[begin + k] = collection[k];
-        size = 0;
-        __syncwarp();
-    }
-
-    /// Empties the collection and adds up what was appended.
+    /// Empties the collection, and adds up vertices and arcs.
     __device__ void finish() {
-        flush();
+        appender.finish();
+        Level* const level = appender.queues.level;
         const u32 all_found = warp_sum(found);
         const u64 all_arcs = warp_sum(arcs);
         if (lane_index() == 0 && all_found > 0) {
@@ -90,15 +65,10 @@ template <class Offset>
 __device__ void top_down(const Search<Offset>& search, Appender<Offset>& next, u32* visited, u32 parity, u32 shorts,
                          u32 pieces, u32 level) {
     const u32 lane = lane_index();
-    const u32 warps = gridDim.x * warps_of_block(), warp = blockIdx.x * warps_of_block() + warp_index();
 
-    // Long rows: a warp takes a piece, four arcs a lane at once.
+    // Long rows: four arcs a lane at once.
     constexpr u32 at_once = 4;
-    for (u32 index = warp; index < pieces; index += warps) {
-        const uint2 item = load(&search.long_rows[parity][index]);
-        const Offset begin = load_constant(&search.offsets[item.x]) + static_cast<Offset>(item.y) * piece;
-        Offset end = load_constant(&search.offsets[item.x + 1]);
-        if (end - begin > piece) end = begin + piece;
+    frontier::for_pieces(search.offsets, search.long_rows[parity], pieces, [&](uint2, Offset begin, Offset end) {
         for (Offset first = begin; first < end; first += at_once * lanes_a_warp) {
             u32 head[at_once];
             bool mine[at_once];
@@ -121,41 +91,28 @@ __device__ void top_down(const Search<Offset>& search, Appender<Offset>& next, u
                 if (__any_sync(all_lanes, mine[k])) next.append(mine[k], head[k]);
             }
         }
-    }
+    });
 
-    // Short rows: a warp takes up to 32, and spreads their arcs over its lanes. Where there are few, a warp takes fewer.
-    const u32 share = min((shorts + warps - 1) / warps, lanes_a_warp);
-    for (u32 first = warp * share; first < shorts; first += warps * share) {
+    frontier::for_items(shorts, warp_of_grid(), warps_of_grid(), [&](bool has_row, u32 item) {
         Offset begin = 0;
         u32 degree = 0;
-        if (lane < share && first + lane < shorts) {
-            const u32 tail = load(&search.short_rows[parity][first + lane]);
+        if (has_row) {
+            const u32 tail = load(&search.short_rows[parity][item]);
             begin = load_constant(&search.offsets[tail]);
             degree = static_cast<u32>(load_constant(&search.offsets[tail + 1]) - begin);
         }
-        const u32 up_to = warp_inclusive_sum(degree), start = up_to - degree;
-        const u32 total = __shfl_sync(all_lanes, up_to, lanes_a_warp - 1);
-        for (u32 base = 0; base < total; base += lanes_a_warp) {
-            const u32 arc = base + lane;
-            // The last row that starts at or before this arc: no row is empty, but for those after the last arc.
-            u32 row = 0;
-#pragma unroll
-            for (u32 step = lanes_a_warp / 2; step > 0; step /= 2) {
-                if (__shfl_sync(all_lanes, start, static_cast<int>(row + step)) <= arc) row += step;
-            }
-            const Offset row_begin = __shfl_sync(all_lanes, begin, static_cast<int>(row));
-            const u32 row_start = __shfl_sync(all_lanes, start, static_cast<int>(row));
+        for_packed_arcs(begin, degree, [&](bool has, u32, Offset arc) {
             u32 head = 0;
             bool mine = false;
-            if (arc < total) {
-                head = load_constant(&search.targets[row_begin + (arc - row_start)]);
+            if (has) {
+                head = load_constant(&search.targets[arc]);
                 const u32 bit = 1u << head % 32;
                 mine = !(load(&visited[head / 32]) & bit) && !(atomicOr(&visited[head / 32], bit) & bit);
                 if (mine) store(&search.levels[head], level);
             }
             if (__any_sync(all_lanes, mine)) next.append(mine, head);
-        }
-    }
+        });
+    });
 }
 
 /// Looks, for every vertex that is not in `before`, whether one of its arcs comes from there; `after` has those, too. A
@@ -163,10 +120,10 @@ __device__ void top_down(const Search<Offset>& search, Appender<Offset>& next, u
 template <class Offset>
 __device__ void bottom_up(const Search<Offset>& search, const u32* before, u32* after, Level* turn, u32 level) {
     const u32 lane = lane_index(), words = (search.vertices + 31) / 32;
-    const u32 warps = gridDim.x * warps_of_block(), warp = blockIdx.x * warps_of_block() + warp_index();
+    const u32 warps = warps_of_grid(), warp = warp_of_grid();
     u32 count = 0;
-    // A word takes a chain of loads from memory. The heads for the next one, and what is visited of the one after that, are
-    // under way meanwhile.
+    // A word takes a chain of loads from memory. Meanwhile the heads for the next word are under way, and the visited
+    // bits of the one after that.
     const auto visited_of = [&](u32 word) { return word < words ? before[word] : all_lanes; };
     const auto heads_for = [&](u32 word, u32 visited) {
         return !(visited >> lane & 1) ? load_once(&search.heads[word * 32 + lane]) : make_uint4(no_vertex, no_vertex, no_vertex, no_vertex);
@@ -198,17 +155,16 @@ __device__ void bottom_up(const Search<Offset>& search, const u32* before, u32* 
                     end = load_constant(&search.incoming_offsets[vertex + 1]);
                 }
                 // The whole warp looks through one row after another.
-                for (u32 open = __ballot_sync(all_lanes, end - begin > 4); open != 0; open &= open - 1) {
-                    const int from = __ffs(static_cast<int>(open)) - 1;
+                for_lanes_of(__ballot_sync(all_lanes, end - begin > 4), [&](int from) {
                     const Offset last = __shfl_sync(all_lanes, end, from);
                     for (Offset arc = __shfl_sync(all_lanes, begin, from); arc < last; arc += lanes_a_warp) {
-                        const bool here = arc + lane < last && is_set(before, load_constant(&search.incoming[arc + lane]));
-                        if (__any_sync(all_lanes, here)) {
+                        const u32 tail = arc + lane < last ? load_constant(&search.incoming[arc + lane]) : no_vertex;
+                        if (__any_sync(all_lanes, tail != no_vertex && is_set(before, tail))) {
                             found |= 1u << from;
                             break;
                         }
                     }
-                }
+                });
             }
             if (found >> lane & 1) store(&search.levels[vertex], level);
         }
@@ -225,21 +181,20 @@ __device__ void bottom_up(const Search<Offset>& search, const u32* before, u32* 
 template <class Offset>
 __device__ void gather(const Search<Offset>& search, Appender<Offset>& queue, const u32* before, const u32* after) {
     const u32 words = (search.vertices + 31) / 32;
-    const u32 warps = gridDim.x * warps_of_block(), warp = blockIdx.x * warps_of_block() + warp_index();
+    const u32 warps = warps_of_grid(), warp = warp_of_grid();
     for (u32 first = warp * lanes_a_warp; first < words; first += warps * lanes_a_warp) {
         const u32 word = first + lane_index();
         const u32 fresh = word < words ? after[word] & ~before[word] : 0;
-        for (u32 some = __ballot_sync(all_lanes, fresh != 0); some != 0; some &= some - 1) {
-            const int from = __ffs(static_cast<int>(some)) - 1;
+        for_lanes_of(__ballot_sync(all_lanes, fresh != 0), [&](int from) {
             const u32 bits = __shfl_sync(all_lanes, fresh, from);
             queue.append(bits >> lane_index() & 1, (first + static_cast<u32>(from)) * 32 + lane_index());
-        }
+        });
     }
 }
 
 template <class Offset>
 __device__ void run(const Search<Offset>& search) {
-    __shared__ u32 collections[most_warps_a_block * collected];
+    __shared__ u32 collections[most_warps_a_block * frontier::collected];
     const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
     const u32 words = (search.vertices + 31) / 32;
     const uint4 none = make_uint4(unreached, unreached, unreached, unreached);
@@ -251,7 +206,7 @@ __device__ void run(const Search<Offset>& search) {
     grid_barrier();
 
     {
-        Appender<Offset> frontier(search, collections, 0, &search.turns[0]);
+        Appender<Offset> queue(search, collections, 0, &search.turns[0]);
         const u32 warp = thread / lanes_a_warp;
         for (u32 first = warp * lanes_a_warp; first < search.source_count; first += threads) {
             const bool has = first + lane_index() < search.source_count;
@@ -260,27 +215,21 @@ __device__ void run(const Search<Offset>& search) {
                 atomicOr(&search.visited[0][source / 32], 1u << source % 32);
                 store(&search.levels[source], 0);
             }
-            frontier.append(has, source);
+            queue.append(has, source);
         }
-        frontier.finish();
+        queue.finish();
     }
     grid_barrier();
 
     u32 level = 1, bottom_up_levels = 0;
-    u32 now = 0;  // which of the bitmaps holds what is visited
+    u32 now = 0;  // which of the bitmaps has the visited vertices
     bool up = false;
     for (; level <= search.cutoff; level++) {
         Level* const last = &search.turns[(level - 1) % 3];
         Level* const turn = &search.turns[level % 3];
         const u32 found = load(&last->found);
         if (found == 0 || load(&last->cancelled)) break;
-        if (search.target_count > 0) {
-            bool settled = true;
-            for (u32 i = threadIdx.x; i < search.target_count; i += blockDim.x) {
-                settled = settled && load(&search.levels[load_constant(&search.targets_wanted[i])]) < level;
-            }
-            if (__syncthreads_and(settled)) break;
-        }
+        if (frontier::targets_are_settled(search.levels, search.targets_wanted, search.target_count, level)) break;
         const u32 parity = (level - 1) % 2;
         if (!up) {
             // Hubs are among the best tails of many vertices: then bottom-up pays earlier.
@@ -289,9 +238,9 @@ __device__ void run(const Search<Offset>& search) {
             up = arcs > (hubs ? search.alpha / 4 : search.alpha) * all;
         } else if (static_cast<float>(found) < search.beta * static_cast<float>(search.vertices)) {
             up = false;
-            Appender<Offset> frontier(search, collections, parity, last);
-            gather(search, frontier, search.visited[now ^ 1], search.visited[now]);
-            frontier.flush();
+            Appender<Offset> queue(search, collections, parity, last);
+            gather(search, queue, search.visited[now ^ 1], search.visited[now]);
+            queue.appender.finish();
             grid_barrier();
         }
         if (thread == 0) {
@@ -321,12 +270,13 @@ extern "C" __global__ void __launch_bounds__(512, 2) bfs_direction_optimizing_64
 WARPATH_KERNEL(bfs_direction_optimizing_64)
 
 /// Chooses for each vertex the tails with the most arcs, which are visited first in all likelihood, and marks the
-/// vertices without any arc, in or out. In long rows each lane proposes one, so not quite the best are chosen. O(arcs) work.
+/// vertices without any arc, in or out. In long rows each lane proposes one, so not quite the best are chosen. O(arcs)
+/// work.
 template <class Offset>
 __device__ void choose_heads(const Offset* incoming_offsets, const u32* incoming, const Offset* offsets, u32 vertices,
                              uint4* heads, u32* settled) {
     const u32 lane = lane_index(), words = (vertices + 31) / 32;
-    const u32 warps = gridDim.x * warps_of_block(), warp = blockIdx.x * warps_of_block() + warp_index();
+    const u32 warps = warps_of_grid(), warp = warp_of_grid();
     for (u32 word = warp; word < words; word += warps) {
         u32 without = 0;
         uint4 mine = make_uint4(no_vertex, no_vertex, no_vertex, no_vertex);
@@ -359,7 +309,7 @@ __device__ void choose_heads(const Offset* incoming_offsets, const u32* incoming
                 chosen[j] = best > 0 ? ~static_cast<u32>(best) : no_vertex;
                 if (proposal == best) proposal = 0;
             }
-            // Where there are more arcs than are named here, four are named: parallel arcs may hide the others.
+            // A vertex with more than four arcs names four heads: parallel arcs may hide the others.
             if (end - begin > 4) {
 #pragma unroll
                 for (u32 j = 1; j < 4; j++) {

@@ -1,9 +1,10 @@
-// Breadth-first search with one thread a vertex and no frontier: a vertex is expanded when its level is the current one.
+// Breadth-first search with one thread a vertex and no frontier: a vertex is expanded when its level is the current
+// one.
 //
 // Pathak et al. 2022, algorithms 1 and 2. The host loop is `src/cuda/bfs/level_parallel.rs`.
 //
-// Repairs. None in the kernel: a thread reads levels that others write in the same launch, but whatever it sees is above
-// the current level, and all write the same. The listing declares a parent array and never writes it; parents are
+// Repairs. None in the kernel: a thread reads levels that others write in the same launch, but whatever it sees is
+// above the current level, and all write the same. The listing declares a parent array and never writes it; parents are
 // derived from the levels afterwards.
 //
 // registers: 32

@@ -1,11 +1,11 @@
-// Breadth-first searches from up to 64 sources at once, one bit of a word each, all levels in one cooperative launch. The
-// host loop, and the essay, are in `src/cuda/bfs/many_sources.rs`.
+// Breadth-first searches from up to 64 sources at once, one bit of a word each, all levels in one cooperative launch.
+// The host loop, and the essay, are in `src/cuda/bfs/many_sources.rs`.
 //
 // Source: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph Traversal".
 //
 // registers: 64
 // no-sass: STL
-#include "../collectives.cuh"
+#include "../frontier.cuh"
 #include "../generated/bfs/many_sources.cuh"
 
 // Templates of all kernels meet when the emulator is linked.
@@ -22,7 +22,7 @@ constexpr u32 count_bits = 16;
 /// A warp's count of arcs stops here: the sum over a block fits a word.
 constexpr u32 most_arcs = 1u << 26;
 
-/// What a block tells the others at a barrier, and what they tell it.
+/// The news of a block for the others at a barrier, and their news for it.
 struct Meeting {
     u32 found;        // by this block: items, or vertices
     u32 arcs;         // that they stand for
@@ -36,8 +36,8 @@ struct Meeting {
     u32 start[most_blocks];  // how many items come before each part
 };
 
-// What a block adds on its arrival: that it is there, whether it has found anything, whether it wants an end.
-constexpr u32 is_there = 1, finds = 1u << 9, stops = 1u << 18;
+// The news of a block in a word (`grid_sum`): whether it has found anything, whether it wants an end.
+constexpr u32 finds = 1u << 9, stops = 1u << 18;
 
 __device__ __forceinline__ u64 joined(u32 lower, u32 upper) { return static_cast<u64>(upper) << 32 | lower; }
 
@@ -47,7 +47,7 @@ __device__ __forceinline__ u64 warp_union(u64 bits) {
                   __reduce_or_sync(all_lanes, static_cast<u32>(bits >> 32)));
 }
 
-/// A barrier of the grid, after which all know what each block has found.
+/// A barrier of the grid, after which all know the finds of each block.
 template <class Offset>
 __device__ __forceinline__ void meet(const Batch<Offset>& batch, Meeting& meeting, u32 round, bool may_stop) {
     __syncthreads();
@@ -58,18 +58,10 @@ __device__ __forceinline__ void meet(const Batch<Offset>& batch, Meeting& meetin
             const u32 found = meeting.found;
             store(&parts[blockIdx.x], make_uint4(found, meeting.arcs, meeting.searches[0], meeting.searches[1]));
             meeting.found = meeting.arcs = meeting.searches[0] = meeting.searches[1] = 0;
-            u32 arrival = is_there;
+            u32 arrival = 0;
             if (found > 0) arrival += finds;
             if (may_stop && blockIdx.x == 0 && is_cancelled(batch.cancelled)) arrival += stops;
-            u32* const counter = &batch.arrivals[round % 3 * 32];
-            device_fence();
-            atomicAdd(counter, arrival);
-            u32 seen = load(counter);
-            while (seen % finds != gridDim.x) seen = load(counter);
-            device_fence();
-            // Everybody has left the barrier before this one.
-            if (blockIdx.x == 0) store(&batch.arrivals[(round + 2) % 3 * 32], 0);
-            meeting.arrived = seen;
+            meeting.arrived = grid_sum<finds>(batch.arrivals, round, arrival);
         }
         __syncwarp();
         u32 size[parts_a_lane], sum = 0, most = 0, lower = 0, upper = 0;
@@ -141,27 +133,21 @@ struct Appender {
         const bool is_short = degree > 0 && degree <= piece;
         const u32 shorts = __ballot_sync(all_lanes, is_short);
         if (shorts != 0) {
-            u32 at = 0;
-            if (lane_index() == 0) at = atomicAdd(&meeting.found, static_cast<u32>(__popc(shorts)));
-            at = __shfl_sync(all_lanes, at, 0) + place_in_ballot(shorts);
+            const u32 at = warp_take(&meeting.found, static_cast<u32>(__popc(shorts))) + place_in_ballot(shorts);
             if (is_short) put(at, begin, static_cast<u32>(degree), bits);
         }
-        for (u32 longs = __ballot_sync(all_lanes, degree > piece); longs != 0; longs &= longs - 1) {
-            const int from = __ffs(static_cast<int>(longs)) - 1;
-            const Offset first = __shfl_sync(all_lanes, begin, from), all = __shfl_sync(all_lanes, degree, from);
-            const u64 which = __shfl_sync(all_lanes, bits, from);
-            const u32 pieces = static_cast<u32>((all + piece - 1) / piece);
-            u32 at = 0;
-            if (lane_index() == 0) at = atomicAdd(&meeting.found, pieces);
-            at = __shfl_sync(all_lanes, at, 0);
+        const auto put_pieces = [&](int lane, Offset all, u32 pieces, u32 at) {
+            const Offset first = __shfl_sync(all_lanes, begin, lane);
+            const u64 which = __shfl_sync(all_lanes, bits, lane);
             for (u32 k = lane_index(); k < pieces; k += lanes_a_warp) {
                 const Offset done = static_cast<Offset>(k) * piece;
                 put(at + k, first + done, static_cast<u32>(min(all - done, static_cast<Offset>(piece))), which);
             }
-        }
+        };
+        frontier::cut_long_rows(degree > piece, degree, piece, &meeting.found, put_pieces);
     }
 
-    /// Tells what was appended.
+    /// Tells the block about the items that were appended.
     __device__ void finish() {
         const u32 all_arcs = min(warp_sum(arcs), most_arcs);
         const u64 all_searches = warp_union(searches);
@@ -173,28 +159,16 @@ struct Appender {
     }
 };
 
-/// Takes the searches `bits` of each lane along its `count` arcs from `begin`, spread over the lanes of the warp. What a
-/// search has not seen is claimed for it by one thread, which writes the level and queues the arcs from there.
+/// Takes the searches `bits` of each lane along its `count` arcs from `begin`, spread over the lanes of the warp. One
+/// thread claims a head for a search that has not seen it, writes the level, and queues the arcs from there.
 template <class Offset>
 __device__ __forceinline__ void relax(const Batch<Offset>& batch, Appender<Offset>& next, u64* seen, u32 level,
                                       Offset begin, u32 count, u64 bits) {
-    const u32 lane = lane_index();
-    const u32 up_to = warp_inclusive_sum(count), start = up_to - count;
-    const u32 total = __shfl_sync(all_lanes, up_to, lanes_a_warp - 1);
-    for (u32 base = 0; base < total; base += lanes_a_warp) {
-        const u32 arc = base + lane;
-        // The last row that starts at or before this arc: a row without arcs starts where the next one does.
-        u32 row = 0;
-#pragma unroll
-        for (u32 step = lanes_a_warp / 2; step > 0; step /= 2) {
-            if (__shfl_sync(all_lanes, start, static_cast<int>(row + step)) <= arc) row += step;
-        }
-        const Offset row_begin = __shfl_sync(all_lanes, begin, static_cast<int>(row));
-        const u32 row_start = __shfl_sync(all_lanes, start, static_cast<int>(row));
-        u64 mine = __shfl_sync(all_lanes, bits, static_cast<int>(row));
+    for_packed_arcs(begin, count, [&](bool has, u32 lane, Offset arc) {
+        u64 mine = __shfl_sync(all_lanes, bits, static_cast<int>(lane));
         Offset head_begin = 0, head_end = 0;
-        if (arc < total) {
-            const u32 head = load_constant(&batch.targets[row_begin + (arc - row_start)]);
+        if (has) {
+            const u32 head = load_constant(&batch.targets[arc]);
             mine &= ~load(&seen[head]);
             if (mine != 0) {
                 head_begin = load_constant(&batch.offsets[head]);
@@ -209,24 +183,17 @@ __device__ __forceinline__ void relax(const Batch<Offset>& batch, Appender<Offse
             mine = 0;
         }
         if (__any_sync(all_lanes, mine != 0)) next.append(mine, head_begin, head_end);
-    }
+    });
 }
 
 /// Top-down: relaxes the arcs of the queue.
 template <class Offset>
 __device__ void expand(const Batch<Offset>& batch, Meeting& meeting, u32 round, u64* seen, u32 level) {
-    const u32 lane = lane_index();
-    // Items next to each other go to different blocks, and where there are few, to different warps.
-    const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = gridDim.x * warps_of_block();
     const uint4* const queue = batch.queue + static_cast<u64>((round + 1) % 2) * gridDim.x * batch.capacity;
-    const u32 total = meeting.total;
-    const u32 share = min((total + warps - 1) / warps, lanes_a_warp);
-    if (warp * share >= total) return;
     Appender<Offset> next(batch, meeting, round);
-    for (u32 first = warp * share; first < total; first += warps * share) {
-        const u32 index = first + lane;
+    frontier::for_items(meeting.total, spread_warp_of_grid(), warps_of_grid(), [&](bool has, u32 index) {
         u64 range = 0, bits = 0;
-        if (lane < share && index < total) {
+        if (has) {
             // The last part that starts at or before this item.
             u32 part = 0;
 #pragma unroll
@@ -239,17 +206,18 @@ __device__ void expand(const Batch<Offset>& batch, Meeting& meeting, u32 round, 
         }
         const u32 count = static_cast<u32>(range) & ((1u << count_bits) - 1);
         relax(batch, next, seen, level, static_cast<Offset>(range >> count_bits), count, bits);
-    }
+    });
     next.finish();
 }
 
-/// Bottom-up: every vertex that some active search has not seen gathers what its tails have, until nothing is missing. A
-/// tail that a search had seen before the last level would have told the vertex then, so nothing else tells the frontier.
+/// Bottom-up: every vertex that some active search has not seen gathers the searches of its tails, until none is
+/// missing. A tail that a search had seen before the last level would have told the vertex then, so nothing else tells
+/// the frontier.
 template <class Offset>
 __device__ void pull(const Batch<Offset>& batch, Meeting& meeting, const u64* before, u64* after, u32 level) {
     constexpr u32 groups = 4, group = lanes_a_warp / groups;
     const u32 lane = lane_index(), chunks = (batch.vertices + lanes_a_warp - 1) / lanes_a_warp;
-    const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = gridDim.x * warps_of_block();
+    const u32 warp = spread_warp_of_grid(), warps = warps_of_grid();
     u32 found = 0;
     u64 searches = 0;
     for (u32 chunk = warp; chunk < chunks; chunk += warps) {
@@ -308,8 +276,7 @@ __device__ void pull(const Batch<Offset>& batch, Meeting& meeting, const u64* be
                 if (is_open) arc = end - arc > 2 * group ? arc + 2 * group : end;
             }
             // The whole warp one row after another.
-            for (u32 open = __ballot_sync(all_lanes, missing != 0 && arc < end); open != 0; open &= open - 1) {
-                const int from = __ffs(static_cast<int>(open)) - 1;
+            for_lanes_of(__ballot_sync(all_lanes, missing != 0 && arc < end), [&](int from) {
                 const Offset row_end = __shfl_sync(all_lanes, end, from);
                 u64 row_missing = __shfl_sync(all_lanes, missing, from);
                 for (Offset row_arc = __shfl_sync(all_lanes, arc, from); row_arc < row_end && row_missing != 0;
@@ -328,7 +295,7 @@ __device__ void pull(const Batch<Offset>& batch, Meeting& meeting, const u64* be
                     row_missing &= ~warp_union(bits);
                 }
                 if (static_cast<int>(lane) == from) missing = row_missing;
-            }
+            });
         }
         const u64 fresh = meeting.active & ~known & ~missing;
         if (exists) after[vertex] = known | fresh;
@@ -349,10 +316,10 @@ __device__ void pull(const Batch<Offset>& batch, Meeting& meeting, const u64* be
     }
 }
 
-/// Queues what `after` has and `before` has not.
+/// Queues the vertices with the searches that `after` has and `before` has not.
 template <class Offset>
 __device__ void gather(const Batch<Offset>& batch, Meeting& meeting, u32 round, const u64* before, const u64* after) {
-    const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = gridDim.x * warps_of_block();
+    const u32 warp = spread_warp_of_grid(), warps = warps_of_grid();
     const u32 chunks = (batch.vertices + lanes_a_warp - 1) / lanes_a_warp;
     Appender<Offset> queue(batch, meeting, round);
     for (u32 chunk = warp; chunk < chunks; chunk += warps) {
@@ -369,7 +336,7 @@ __device__ void gather(const Batch<Offset>& batch, Meeting& meeting, u32 round, 
     queue.finish();
 }
 
-/// What all blocks do until the next barrier.
+/// The work of all blocks until the next barrier.
 enum class Phase { clear, begin, expand, pull, gather };
 
 template <class Offset>
@@ -379,9 +346,9 @@ __device__ __forceinline__ void run(const Batch<Offset>& batch) {
     const u64 absent = batch.searches < 64 ? ~static_cast<u64>(0) << batch.searches : 0;
     if (threadIdx.x == 0) meeting.found = meeting.arcs = meeting.searches[0] = meeting.searches[1] = 0;
     Phase phase = Phase::clear;
-    u32 level = 0;  // of what is found next
+    u32 level = 0;  // of the vertices that are found next
     u32 bottom_up_levels = 0;
-    u32 now = 0;  // which of the arrays holds what has been seen
+    u32 now = 0;  // which of the arrays has the seen vertices
     for (u32 round = 0;; round++) {
         u64* const seen = batch.seen[now];
         u64* const other = batch.seen[now ^ 1];
@@ -390,7 +357,7 @@ __device__ __forceinline__ void run(const Batch<Offset>& batch) {
                 for (u32 vertex = thread; vertex < batch.vertices; vertex += threads) seen[vertex] = absent;
                 break;
             case Phase::begin: {
-                const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = gridDim.x * warps_of_block();
+                const u32 warp = spread_warp_of_grid(), warps = warps_of_grid();
                 if (warp >= batch.source_count) break;
                 Appender<Offset> queue(batch, meeting, round);
                 for (u32 index = warp; index < batch.source_count; index += warps) {
@@ -439,7 +406,7 @@ __device__ __forceinline__ void run(const Batch<Offset>& batch) {
         }
     }
 
-    // What was never seen has no level yet.
+    // Vertices that were never seen have no level yet.
     const u32 chunks = (batch.vertices + lanes_a_warp - 1) / lanes_a_warp;
     for (u32 chunk = thread / lanes_a_warp; chunk < chunks; chunk += threads / lanes_a_warp) {
         const u32 vertex = chunk * lanes_a_warp + lane_index();

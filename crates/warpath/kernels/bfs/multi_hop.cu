@@ -11,8 +11,8 @@ using namespace multi_hop;
 constexpr u32 unreached = ~0u;
 constexpr u32 vertex_mask = (1u << vertex_bits) - 1;
 
-/// A warp collects all vertices within `radius` arcs of `vertex`, nearest first, and returns how many; 0 if they are too
-/// many.
+/// A warp collects all vertices within `radius` arcs of `vertex`, nearest first, and returns how many; 0 if they are
+/// too many.
 __device__ u32 collect(const u32* offsets, const u32* targets, u32 vertex, u32 radius, u32* found, u32* table) {
     const u32 lane = lane_index();
     for (u32 slot = lane; slot < table_size; slot += lanes_a_warp) table[slot] = none;
@@ -61,8 +61,8 @@ extern "C" __global__ void __launch_bounds__(256)
     DYNAMIC_SHARED(memory);
     u32* const found = reinterpret_cast<u32*>(memory) + warp_index() * build_words;
     u32* const table = found + most;
-    const u32 lane = lane_index(), warps = gridDim.x * warps_of_block();
-    for (u32 vertex = blockIdx.x * warps_of_block() + warp_index(); vertex < vertices; vertex += warps) {
+    const u32 lane = lane_index(), warps = warps_of_grid();
+    for (u32 vertex = warp_of_grid(); vertex < vertices; vertex += warps) {
         if (load(failed) != 0) return;
         const u32 size = collect(offsets, targets, vertex, radius, found, table);
         const u32 begin = take_units(size, used, capacity, failed), length = units_of(size) * unit;
@@ -75,9 +75,9 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 WARPATH_KERNEL(bfs_multi_hop_build)
 
-/// What the barrier tells every thread.
+/// The news for every thread after a barrier.
 struct Meeting {
-    u32 appended;  // what this block has appended
+    u32 appended;  // by this block
     u32 seen;      // the sum of all arrivals
     PartSizes queue;
 };
@@ -85,8 +85,7 @@ struct Meeting {
 extern "C" __global__ void __launch_bounds__(1024, 1) bfs_multi_hop(Search search) {
     __shared__ Meeting meeting;
     const u32 lane = lane_index(), thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
-    // Items next to each other go to different blocks.
-    const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = threads / lanes_a_warp;
+    const u32 warp = spread_warp_of_grid(), warps = threads / lanes_a_warp;
     const uint4 nothing = make_uint4(unreached, unreached, unreached, unreached);
     for (u32 i = thread; i < (search.vertices + 3) / 4; i += threads) reinterpret_cast<uint4*>(search.levels)[i] = nothing;
     for (u32 i = thread; i < 2 * parts; i += threads) search.sizes[i] = i == 0 ? search.source_count : 0;
@@ -111,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) bfs_multi_hop(Search searc
                     }
                     if (blockIdx.x == 0 && is_cancelled(search.cancelled)) arrival += stops;
                 }
-                meeting.seen = meet(search.arrivals, round, arrival);
+                meeting.seen = grid_sum<appends>(search.arrivals, round, arrival);
             }
             __syncwarp();
             meeting.queue.gather(search.sizes + parity * parts);
@@ -132,13 +131,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1) bfs_multi_hop(Search searc
     const u32 outermost = search.radius - 1;
     u32 steps = 0, level = 0;  // the level of the vertices in the queue
     for (; level < search.cutoff; steps++, level += search.radius) {
-        if (search.target_count > 0) {
-            bool settled = true;
-            for (u32 i = threadIdx.x; i < search.target_count; i += blockDim.x) {
-                settled = settled && load(&search.levels[load_constant(&search.targets_wanted[i])]) <= level;
-            }
-            if (__syncthreads_and(settled)) break;
-        }
+        // The level is less than the cutoff.
+        if (frontier::targets_are_settled(search.levels, search.targets_wanted, search.target_count, level + 1)) break;
         const u32 parity = steps % 2;
         const uint4* const queue = search.queue + static_cast<u64>(parity) * parts * search.capacity;
         uint4* const own = search.queue + (static_cast<u64>(parity ^ 1) * parts + blockIdx.x) * search.capacity;
@@ -179,9 +173,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) bfs_multi_hop(Search searc
                     all_found += __popc(found[k]);
                 }
                 if (all_found == 0) continue;
-                u32 at = 0;
-                if (lane == 0) at = atomicAdd(&meeting.appended, all_found);
-                at = __shfl_sync(all_lanes, at, 0);
+                u32 at = warp_take(&meeting.appended, all_found);
 #pragma unroll
                 for (u32 k = 0; k < at_once; k++) {
                     if (old[k] == unreached) {

@@ -1,8 +1,8 @@
-// Breadth-first searches from many sources, up to 32 of them in one block, whose bits are in its shared memory: no block
-// waits for another. The host side, and the essay, are in `src/cuda/bfs/one_block.rs`.
+// Breadth-first searches from many sources, up to 32 of them in one block, whose bits are in its shared memory: no
+// block waits for another. The host side, and the essay, are in `src/cuda/bfs/one_block.rs`.
 //
-// Source: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph Traversal"; the frontier as a list or as
-// all vertices: Shun and Blelloch 2013, "Ligra".
+// Source: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph Traversal"; the frontier as a list or
+// as all vertices: Shun and Blelloch 2013, "Ligra".
 //
 // registers: 64
 // no-sass: STL
@@ -19,7 +19,7 @@ constexpr u32 piece = arcs_a_lane * lanes_a_warp;
 /// How many levels pass between two looks at the host's memory, far away.
 constexpr u32 levels_a_look = 64;
 
-/// What the threads of a block tell each other.
+/// The numbers that the threads of a block share.
 struct Meeting {
     u32 found[2];   // vertices that an even and an odd level have found
     u32 long_rows;  // of the frontier
@@ -122,7 +122,8 @@ struct Block {
         }
     }
 
-    /// Goes along the arcs of long rows. Warps take their pieces in turn, the first of a row after the last of the one before.
+    /// Goes along the arcs of long rows. Warps take their pieces in turn, the first of a row after the last of the one
+    /// before.
     __device__ void expand_long_rows(u32 level) {
         Offset turn = warp_index();
         for (u32 row = 0; row < meeting.long_rows; row++) {
@@ -137,8 +138,8 @@ struct Block {
         }
     }
 
-    /// Writes a level to the rows of the searches `bits` of a lane. Where lanes have vertices side by side, they write to
-    /// one row after another together.
+    /// Writes a level to the rows of the searches `bits` of a lane. Where lanes have vertices side by side, they write
+    /// to one row after another together.
     __device__ __forceinline__ void write(u32 bits, u32 vertex, u32 level, bool are_side_by_side) {
         u32 some = are_side_by_side ? __reduce_or_sync(all_lanes, bits) : bits;
         for (; some != 0; some &= some - 1) {
@@ -147,7 +148,7 @@ struct Block {
         }
     }
 
-    /// Writes the level of what was found, and leaves nothing of the frontier before.
+    /// Writes the level of the vertices that were found, and clears the frontier before.
     __device__ void finish(u32 level) {
         u32 written = 0;
         for (u32 first = warp_index() * lanes_a_warp; first < next.items; first += blockDim.x) {
@@ -193,7 +194,7 @@ struct Block {
         begin();
         u32 level = 0;
         for (;; level++) {
-            // All threads: what was found in this level becomes the frontier of the next.
+            // All threads: the vertices found in this level become the frontier of the next.
             const u32 found = meeting.found[level % 2];
             next.close(found, batch.capacity, batch.vertices);
             finish(level);
@@ -213,7 +214,7 @@ struct Block {
             __syncthreads();
         }
 
-        // What was never seen has no level yet.
+        // Vertices that were never seen have no level yet.
         for (u32 first = warp_index() * lanes_a_warp; first < batch.vertices; first += blockDim.x) {
             const u32 vertex = first + lane_index();
             write(vertex < batch.vertices ? ~seen[vertex] : 0, vertex, unreached, true);

@@ -3,10 +3,10 @@
 //
 // registers: 40
 // no-sass: STL
-#include "../shares.cuh"
+#include "../rows.cuh"
 
 constexpr u32 unreached = ~0u;
-/// A warp takes so many arcs at a time.
+/// Arcs that a warp takes at a time.
 constexpr u32 share = 1024;
 
 /// Each head that is one level below its tail learns of the tail, and keeps the least. `predecessors` are all ones

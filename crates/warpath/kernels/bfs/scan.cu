@@ -1,8 +1,8 @@
 // Breadth-first search with a queue whose places are found by prefix sums instead of atomics.
 //
 // Pathak et al. 2022, algorithms 5 to 9. The host loop is `src/cuda/bfs/scan.rs`. A level takes five launches: give the
-// neighbours their level and let one arc claim each; count the claims of each vertex of the queue; sum the counts within
-// blocks; sum the sums of the blocks; write the claimed neighbours to the next queue.
+// neighbours their level and let one arc claim each; count the claims of each vertex of the queue; sum the counts
+// within blocks; sum the sums of the blocks; write the claimed neighbours to the next queue.
 //
 // Repairs. Algorithm 6 stores the vertex that claims where algorithms 7 and 9 compare the arc: here the arc claims, so
 // that of parallel arcs only one counts, and an arc from a vertex to itself never does, as its head has a level.

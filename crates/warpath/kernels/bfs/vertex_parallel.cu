@@ -1,7 +1,7 @@
 // Breadth-first search with one thread a vertex and a frontier of flags.
 //
 // Harish and Narayanan 2007, "Accelerating large graph algorithms on the GPU using CUDA", algorithms 1 and 2; the flag
-// that tells the host to go on is that of Singh 2017. The host loop is `src/cuda/bfs/vertex_parallel.rs`.
+// that tells the host to continue is from Singh 2017. The host loop is `src/cuda/bfs/vertex_parallel.rs`.
 //
 // Repairs. Algorithm 2 writes the frontier that it reads: a vertex put there may run in the same launch, and a
 // neighbour on the same level that is not yet marked visited gets a cost too high. Here a launch that expands puts

@@ -1,5 +1,5 @@
-// Transitive closure with a word for each pair, one launch for each vertex, or three for each block of vertices: as Katz
-// and Kider 2008 have it, sect. 3.2 and 4.3. `../apsp/by_vertex.cuh` and `../apsp/blocks.cuh` have all of it.
+// Transitive closure with a word for each pair, one launch for each vertex, or three for each block of vertices: as
+// Katz and Kider 2008 have it, sect. 3.2 and 4.3. `../apsp/by_vertex.cuh` and `../apsp/blocks.cuh` have all of it.
 //
 // Repair. Line 10 of algorithm 1 prints OR where AND is meant.
 //

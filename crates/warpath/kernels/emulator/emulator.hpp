@@ -1,10 +1,10 @@
-// The part of CUDA that Warpath's kernels use, on the host. `device.cuh` includes this file when a kernel is compiled as
-// C++20 for the emulator; `emulator.cpp` explains how a launch is run.
+// The part of CUDA that Warpath's kernels use, on the host. `device.cuh` includes this file when a kernel is compiled
+// as C++20 for the emulator; `emulator.cpp` explains how a launch is run.
 //
-// What it checks, beyond running the kernel: barriers and warp operations that not all threads reach, or that they reach
-// at different places; lanes outside their own mask; misaligned accesses through `device.cuh`; pointers into another
+// Beyond running the kernel it checks: barriers and warp operations that not all threads reach, or that they reach at
+// different places; lanes outside their own mask; misaligned accesses through `device.cuh`; pointers into another
 // block's shared memory that don't lead there; writes past dynamic shared memory. With AddressSanitizer, also every
-// access outside of an allocation. What it can't show: a weak memory model (every store is seen at once), the speed of
+// access outside of an allocation. It can't show: a weak memory model (every store is seen at once), the speed of
 // anything, and races through plain loads and stores (only the accesses of `device.cuh` and the atomics can be
 // interrupted).
 #pragma once
@@ -26,7 +26,8 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(bytes) alignas(bytes)
-// One operating system thread runs one block at a time. What an earlier block left there is still there, as on a GPU.
+// One operating system thread runs one block at a time. Values that an earlier block left there are still there, as on
+// a GPU.
 #define __shared__ static thread_local
 
 struct dim3 {
@@ -61,20 +62,20 @@ extern constinit thread_local uint3 threadIdx, blockIdx;
 extern constinit thread_local dim3 blockDim, gridDim;
 inline constexpr int warpSize = 32;
 
-// ---- The way into emulator.cpp --------------------------------------------------------------------------------------
+// ---- The way into the emulator --------------------------------------------------------------------------------------
 
 namespace warpath_emulator {
 
 /// Where in a kernel something is called: it tells apart barriers, and goes into messages.
 using Site = std::source_location;
 
-/// What the lanes of a warp do together.
+/// An operation of the lanes of a warp together.
 enum class WarpOperation : uint8_t { synchronize, shuffle, ballot, add, minimum, maximum, bit_or, bit_and };
 
 /// Who meets at a barrier.
 enum class Meeting : uint8_t { block, cluster, grid };
 
-/// What a thread brings home from a barrier.
+/// The result of a barrier for a thread.
 struct Votes {
     unsigned in_favour, all;
 };
@@ -105,7 +106,7 @@ inline void yield_point() {
     if (--accesses_until_yield <= 0) yield();
 }
 
-/// What a GPU does to a pointer before it follows it.
+/// Checks a pointer as a GPU does before it follows it.
 template <class T>
 void check_alignment(const T* pointer, Site site) {
     if (reinterpret_cast<uintptr_t>(pointer) % sizeof(T) != 0) fail("misaligned address", site);
@@ -293,7 +294,7 @@ inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) {
 }
 inline unsigned __vimin3_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(__vminu2(a, b), c); }
 
-// ---- What device.cuh promises ---------------------------------------------------------------------------------------
+// ---- The names of device.cuh ----------------------------------------------------------------------------------------
 
 #define DYNAMIC_SHARED(name) unsigned char* const name = warpath_emulator::dynamic_shared_memory()
 

@@ -11,6 +11,7 @@
 //
 // registers: 40
 // no-sass: STL
+#include "../rows.cuh"
 #include "counts.cuh"
 #include "lanes.cuh"
 #include "../generated/sssp/bellman_ford.cuh"
@@ -40,12 +41,8 @@ __device__ __forceinline__ void lower(const Search<Lane>& search, u32 head, type
 // Calls `work` for every arc of this warp's share, one lane an arc.
 template <class Work>
 __device__ __forceinline__ void for_each_arc(u32 arcs, Work work) {
-    constexpr u32 lanes = 32;
-    const u32 warps = gridDim.x * (blockDim.x / lanes);
-    const u32 warp = blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes;
-    const u64 share = (static_cast<u64>(arcs) + warps - 1) / warps;
-    const u64 begin = share * warp, end = min(begin + share, static_cast<u64>(arcs));
-    for (u64 arc = begin + threadIdx.x % lanes; arc < end; arc += lanes) {
+    const Share share = share_of(arcs, warp_of_grid(), warps_of_grid());
+    for (u64 arc = share.begin + lane_index(); arc < share.end; arc += lanes_a_warp) {
         work(static_cast<u32>(arc));
     }
 }
@@ -62,7 +59,7 @@ __device__ __forceinline__ void outcore(const Search<Lane>& search) {
     });
 }
 
-// One array: what a thread lowers, others may go on from in the same round.
+// One array: other threads may use, in the same round, the distances that a thread lowers.
 template <class Lane>
 __device__ __forceinline__ void incore(const Search<Lane>& search) {
     for_each_arc(search.arcs, [&](u32 arc) {
@@ -83,14 +80,13 @@ __device__ __forceinline__ void shared(const Search<Lane>& search) {
     Distance* const lengths = reinterpret_cast<Distance*>(memory);
     u32* const heads = reinterpret_cast<u32*>(lengths + blockDim.x);
     const u32 thread = threadIdx.x, threads = blockDim.x;
-    const u64 share = (static_cast<u64>(search.arcs) + gridDim.x - 1) / gridDim.x;
-    const u64 begin = share * blockIdx.x, end = min(begin + share, static_cast<u64>(search.arcs));
-    for (u64 first = begin; first < end; first += threads) {
+    const Share share = share_of(search.arcs, blockIdx.x, gridDim.x);
+    for (u64 first = share.begin; first < share.end; first += threads) {
         constexpr u32 no_head = ~0u;
         const u64 arc = first + thread;
         u32 head = no_head;
         Distance length = Lane::unreachable;
-        if (arc < end) {
+        if (arc < share.end) {
             head = search.heads[arc];
             length = through(search, search.previous[search.tails[arc]], static_cast<u32>(arc));
         }

@@ -1,5 +1,6 @@
-// What a search counts if it is asked to. A kernel's argument has a pointer to it, which is null if not: asking is one
-// branch that all threads take alike, outside the innermost loop, and takes no registers there.
+// The counters of a search that is asked to count. A kernel's argument has a pointer to them, which is null otherwise.
+// The test for null is one branch that all threads take alike, outside the innermost loop, and takes no registers
+// there.
 #pragma once
 
 #include "../device.cuh"
@@ -15,7 +16,7 @@ __device__ __forceinline__ void count_frontier(Counts& counts, u32 size) {
     counts.largest = max(counts.largest, static_cast<u64>(size));
 }
 
-/// A thread adds what it has counted.
+/// A thread adds its own counts.
 __device__ __forceinline__ void count_relaxations(Counts& counts, u32 relaxations, u32 improvements) {
     if (relaxations > 0) atomicAdd(&counts.relaxations, static_cast<u64>(relaxations));
     if (improvements > 0) atomicAdd(&counts.improvements, static_cast<u64>(improvements));

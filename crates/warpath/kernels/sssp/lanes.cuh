@@ -1,8 +1,8 @@
-// The lanes of the shortest-path searches: types of weights with types of distances, and what a relaxation is in each.
+// The lanes of the shortest-path searches: types of weights with types of distances, and a relaxation in each.
 //
 // A distance is kept as an unsigned number that orders as distances do, so one atomic minimum is right for all lanes:
-// floats of 0 or more order as their bits do, signed distances have their top bit flipped. Nothing wraps: what would
-// leave the range becomes `unreachable`, which is greater than every distance, and raises a flag.
+// floats of 0 or more order as their bits do, signed distances have their top bit flipped. Nothing wraps: a sum
+// that would leave the range becomes `unreachable`, which is greater than every distance, and raises a flag.
 //
 // Lanes for weights of 0 or more also have `further`: a distance that is greater by so much, or at least by a little;
 // `unreachable` if it is beyond all.
@@ -53,8 +53,8 @@ struct LaneWide {
     }
 };
 
-/// Signed weights; a distance of 0 is 2^63. What has fallen below 2^32 went around a cycle of negative length, as paths
-/// of fewer than 2^32 - 2 arcs do not get there, and falls no further.
+/// Signed weights; a distance of 0 is 2^63. A distance below 2^32 went around a cycle of negative length, as no path of
+/// fewer than 2^32 - 2 arcs gets there, and falls no further.
 struct LaneSigned {
     using Weight = int;
     using Distance = u64;
@@ -96,8 +96,8 @@ struct LaneDouble {
     }
 };
 
-/// The length of a walk that goes on from a vertex at `from`, which has a distance, over an arc. `unreachable` if it is
-/// beyond the limit or the lane's range; the latter raises the flag.
+/// The length of a walk to a vertex with the distance `from`, and over one more arc. `unreachable` if it is beyond the
+/// limit or the lane's range; the latter raises the flag.
 template <class Lane>
 __device__ __forceinline__ typename Lane::Distance length_through(
     typename Lane::Distance from, typename Lane::Weight weight, u64 limit, u32* out_of_range) {

@@ -7,7 +7,7 @@
 //
 // registers: 64
 // no-sass: STL
-#include "../collectives.cuh"
+#include "../rows.cuh"
 #include "lanes.cuh"
 #include "../generated/sssp/many_sources.cuh"
 
@@ -16,37 +16,37 @@ namespace sssp_many_sources {
 
 /// Longer rows are taken by the whole block.
 constexpr u32 long_row = 512;
-/// A block asks every so many steps whether it is to stop.
+/// Steps of a block between two looks at the flag that stops it.
 constexpr u32 steps_between_looks = 64;
 
 /// Where the near queue is filled up from.
 enum class From : u32 { nowhere, sources, far, all };
 
-/// What the threads of a block know together.
+/// The state of a search that all threads of its block see.
 template <class Distance>
 struct State {
-    Distance threshold;  // what is less goes to the near queue
+    Distance threshold;  // lesser distances go to the near queue
     Distance window;     // the least distance that was far when the threshold was set
-    Distance least;      // of what is far
-    Distance lost;       // the least distance of what should be far and had no room
+    Distance least;      // of the far pile
+    Distance lost;       // the least distance for which the far pile had no room
     double delta;
     u32 search;
     From from;
     u32 near_size[2];  // how many each queue would have, if it had room
-    u32 far_size;      // likewise
+    u32 far_size;      // how many the far pile would have, if it had room
     u32 to_gather;     // from how many the near queue is filled up
     u32 long_rows;
-    u32 pure;          // what the far pile had when it was last purged
+    u32 pure;          // how many the far pile had when it was last purged
     u32 fell;          // since the threshold was set: distances that fell,
     u32 reached;       // and those of them that were the first of their vertex
     u32 aim;           // how many the near queue should have
     u32 steps;
-    bool purges;       // whether what is out of date is left out
+    bool purges;       // whether entries out of date are left out
     bool done;
     bool stops;
 };
 
-/// What a block has in dynamic shared memory, in this order.
+/// The arrays of a block in dynamic shared memory, in this order.
 template <class Distance>
 struct Shared {
     Distance* near_distances;  // two queues of `room`
@@ -88,7 +88,7 @@ struct Searcher {
         return batch.in_shared ? load_shared(&shared.distances[vertex]) : load(&row[vertex]);
     }
 
-    /// What it was before.
+    /// Lowers the distance of a vertex; returns the distance before.
     __device__ Distance lower(u32 vertex, Distance to) const {
         return batch.in_shared ? atomicMin(&shared.distances[vertex], to) : atomicMin(&row[vertex], to);
     }
@@ -127,9 +127,7 @@ struct Searcher {
         bool near = has && distance < threshold;
         const u32 nears = __ballot_sync(all_lanes, near);
         if (nears != 0) {
-            u32 at = 0;
-            if (lane_index() == 0) at = atomicAdd(&state.near_size[queue], static_cast<u32>(__popc(nears)));
-            at = __shfl_sync(all_lanes, at, 0) + place_in_ballot(nears);
+            const u32 at = warp_take(&state.near_size[queue], static_cast<u32>(__popc(nears))) + place_in_ballot(nears);
             near = near && at < batch.room;
             if (near) {
                 shared.near_distances[queue * batch.room + at] = distance;
@@ -139,9 +137,7 @@ struct Searcher {
         const bool far = has && !near;
         const u32 fars = __ballot_sync(all_lanes, far);
         if (fars != 0) {
-            u32 at = 0;
-            if (lane_index() == 0) at = atomicAdd(&state.far_size, static_cast<u32>(__popc(fars)));
-            at = __shfl_sync(all_lanes, at, 0) + place_in_ballot(fars);
+            const u32 at = warp_take(&state.far_size, static_cast<u32>(__popc(fars))) + place_in_ballot(fars);
             if (far && at < batch.capacity) {
                 far_distances[at] = distance;
                 far_vertices[at] = vertex;
@@ -152,7 +148,7 @@ struct Searcher {
         }
     }
 
-    /// Each warp tells what it has put on the pile.
+    /// Each warp tells the least distances that it has put on the pile.
     __device__ void tell() {
         const Distance all_least = warp_min(least), all_lost = warp_min(lost);
         if (lane_index() == 0) {
@@ -182,7 +178,7 @@ struct Searcher {
         }
         if (ready > 0 && ready >= state.aim / 4) return;
         if (ready == 0 && state.lost < state.least) {
-            // What is nearer has its final distance. What is not may be anywhere.
+            // Nearer vertices have their final distance. The others may be anywhere.
             state.window = state.lost;
             state.from = From::all;
             state.to_gather = batch.vertices;
@@ -201,7 +197,7 @@ struct Searcher {
         state.far_size = 0;
     }
 
-    /// One thread, when the queue was filled up: delta follows what was found.
+    /// One thread, when the queue was filled up: delta follows the number of vertices found.
     __device__ void adapt(u32 queue) {
         const u32 ready = state.near_size[queue];
         if (ready > state.aim || state.fell > 2 * state.reached + 32) {
@@ -213,8 +209,8 @@ struct Searcher {
         if (state.purges || state.from == From::all) state.pure = min(state.far_size, batch.capacity);
     }
 
-    /// All threads: what is less than the threshold goes to the queue, the rest back to the far pile. What is written
-    /// there has been read.
+    /// All threads: vertices below the threshold go to the queue, the rest back to the far pile, over entries that have
+    /// been read.
     __device__ void gather(u32 queue) {
         const From from = state.from;
         const u32 count = state.to_gather;
@@ -306,38 +302,27 @@ struct Searcher {
                 begin += before;
                 first++;
             }
-            const u32 up_to = warp_inclusive_sum(count), start = up_to - count;
-            const u32 total = __shfl_sync(all_lanes, up_to, lanes_a_warp - 1);
-            for (u32 base = 0; base < total; base += lanes_a_warp) {
-                const u32 arc = base + lane;
-                // The last row that starts at or before this arc: it is not empty.
-                u32 at = 0;
-#pragma unroll
-                for (u32 step = lanes_a_warp / 2; step > 0; step /= 2) {
-                    if (__shfl_sync(all_lanes, start, static_cast<int>(at + step)) <= arc) at += step;
-                }
-                const Offset row_begin = __shfl_sync(all_lanes, begin, static_cast<int>(at));
-                const u32 row_start = __shfl_sync(all_lanes, start, static_cast<int>(at));
-                const Distance from = __shfl_sync(all_lanes, distance, static_cast<int>(at));
+            for_packed_arcs(begin, count, [&](bool has, u32 row, Offset arc) {
+                const Distance from = __shfl_sync(all_lanes, distance, static_cast<int>(row));
                 u32 head = 0;
                 Distance through = 0, old = 0;
-                if (arc < total) {
+                if (has) {
                     relaxations++;
-                    const ArcOfLane read = load_once(&batch.arcs[row_begin + (arc - row_start)]);
+                    const ArcOfLane read = load_once(&batch.arcs[arc]);
                     head = read.head;
                     through = length_through<Lane>(from, read.weight, batch.limit, out_of_range);
-                    // Most arcs lead to what is known to be as near.
+                    // Most arcs lead to heads that are known to be as near.
                     old = distance_of(head);
                     if (through < old) old = lower(head, through);
                 }
-                // What is beyond the limit is `unreachable`, and nothing is farther.
+                // A length beyond the limit is `unreachable`, and nothing is farther.
                 const bool falls = through < old;
                 const u32 all_falls = __ballot_sync(all_lanes, falls);
-                if (all_falls == 0) continue;
+                if (all_falls == 0) return;
                 fell += static_cast<u32>(__popc(all_falls));
                 reached += static_cast<u32>(__popc(__ballot_sync(all_lanes, falls && old == Lane::unreachable)));
                 put(1 - queue, falls, head, through, threshold);
-            }
+            });
         }
         if (fell > 0) {
             tell();

@@ -29,7 +29,7 @@ __device__ __forceinline__ void for_each_vertex(const Search<Lane>& search, Work
 }
 
 // Phase 1: takes a vertex out of the mask and lowers its neighbours' updating costs by `lower`, which
-// returns what they were.
+// returns the costs before.
 template <class Lane, class Lower>
 __device__ __forceinline__ void relax_with(const Search<Lane>& search, Lower lower) {
     u32 relaxations = 0, improvements = 0;

@@ -96,12 +96,13 @@ __device__ u32 collect(const Build& build, u32 vertex, Neighborhood& found) {
     return size;
 }
 
-/// Writes the neighborhoods of all vertices, each made by one warp. Takes a `Neighborhood` of dynamic shared memory a warp.
+/// Writes the neighborhoods of all vertices, each made by one warp. Takes a `Neighborhood` of dynamic shared memory a
+/// warp.
 extern "C" __global__ void __launch_bounds__(256) sssp_multi_hop_build(Build build) {
     DYNAMIC_SHARED(memory);
     Neighborhood& found = reinterpret_cast<Neighborhood*>(memory)[warp_index()];
-    const u32 lane = lane_index(), warps = gridDim.x * warps_of_block();
-    for (u32 vertex = blockIdx.x * warps_of_block() + warp_index(); vertex < build.vertices; vertex += warps) {
+    const u32 lane = lane_index(), warps = warps_of_grid();
+    for (u32 vertex = warp_of_grid(); vertex < build.vertices; vertex += warps) {
         const u32 size = collect(build, vertex, found);
         const u32 begin = take_units(size, build.used, build.capacity, build.failed), length = units_of(size) * unit;
         if (begin == none) return;
@@ -119,11 +120,11 @@ WARPATH_KERNEL(sssp_multi_hop_build)
 
 // ---- Searching ------------------------------------------------------------------------------------------------------
 
-/// What the barrier tells every thread.
+/// The news for every thread after a barrier.
 struct Meeting {
-    u32 appended[queues];  // what this block has appended to each queue
+    u32 appended[queues];  // by this block, to each queue
     bool ends;             // somebody wants an end
-    u32 ahead;             // how many buckets farther the next one is that is not empty; `queues` if there is none
+    u32 ahead;             // how many buckets ahead the next one is that is not empty; `queues` if all are
     PartSizes queue;       // of that bucket
 };
 
@@ -132,8 +133,7 @@ __device__ __forceinline__ void run(const Search<Lane>& search) {
     using Distance = typename Lane::Distance;
     __shared__ Meeting meeting;
     const u32 lane = lane_index(), thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
-    // Items next to each other go to different blocks.
-    const u32 warp = warp_index() * gridDim.x + blockIdx.x, warps = threads / lanes_a_warp;
+    const u32 warp = spread_warp_of_grid(), warps = threads / lanes_a_warp;
     for (u32 i = thread; i < search.vertices; i += threads) store(&search.distances[i], Lane::unreachable);
     // The second half is the first that is read: all sources are in the first queue, one part after the other.
     for (u32 i = thread; i < 2 * queues * parts; i += threads) {
@@ -142,8 +142,8 @@ __device__ __forceinline__ void run(const Search<Lane>& search) {
     if (threadIdx.x < queues) meeting.appended[threadIdx.x] = 0;
     u32 round = 0, bucket = 0;
 
-    // A barrier of the grid, after which all know the next bucket, from `least` on, that is not empty, and how many items
-    // each block has appended to it.
+    // A barrier of the grid, after which all know the next bucket, from `least` on, that is not empty, and how many
+    // items each block has appended to it.
     const auto meet_for = [&](bool publish, u32 least) {
         __syncthreads();
         if (threadIdx.x < lanes_a_warp) {
@@ -164,7 +164,7 @@ __device__ __forceinline__ void run(const Search<Lane>& search) {
                     arrival += stops;
                 }
                 if (blockIdx.x == 0 && is_cancelled(search.cancelled)) arrival += stops;
-                meeting.ends = meet(search.arrivals, round, arrival) >= stops;
+                meeting.ends = grid_sum<appends>(search.arrivals, round, arrival) >= stops;
             }
             __syncwarp();
             u32 ahead = least;
@@ -190,13 +190,7 @@ __device__ __forceinline__ void run(const Search<Lane>& search) {
         bucket += meeting.ahead;
         start += static_cast<u64>(meeting.ahead) * search.delta;
         if (start > search.limit) break;
-        if (search.target_count > 0) {
-            bool settled = true;
-            for (u32 i = threadIdx.x; i < search.target_count; i += blockDim.x) {
-                settled = settled && load(&search.distances[load_constant(&search.targets_wanted[i])]) < start;
-            }
-            if (__syncthreads_and(settled)) break;
-        }
+        if (frontier::targets_are_settled(search.distances, search.targets_wanted, search.target_count, start)) break;
         steps++;
         const u64 end = start + search.delta;
         const uint4* const queue = search.queue + static_cast<u64>(bucket % queues) * parts * search.capacity;
@@ -210,7 +204,7 @@ __device__ __forceinline__ void run(const Search<Lane>& search) {
             for (u32 k = 0; k < place.y; k += 16) prefetch_to_l2(&search.entries[static_cast<u64>(place.x) * unit + k]);
             prefetch_to_l2(&search.parents[static_cast<u64>(place.x) * unit]);
         };
-        // Which bucket from this one on a distance is in. What is too far is in the last one.
+        // Which bucket from this one on a distance is in. Distances too far ahead are in the last one.
         const auto buckets_ahead = [&](Distance distance) {
             const u64 beyond = static_cast<u64>(distance) - start;
             return static_cast<u32>(min(beyond, static_cast<u64>(none))) / search.delta;
@@ -244,7 +238,7 @@ __device__ __forceinline__ void run(const Search<Lane>& search) {
 #pragma unroll
                 for (u32 k = 0; k < at_once; k++) {
                     const u32 vertex = entry[k].x;
-                    // What is reached through a vertex beyond this bucket is left to that one.
+                    // A path through a vertex beyond this bucket is left to the bucket of that vertex.
                     if (vertex == none || static_cast<u64>(distance) + parent[k] * search.quantum >= end) continue;
                     const Distance through =
                         length_through<Lane>(distance, entry[k].y, search.limit, search.out_of_range);

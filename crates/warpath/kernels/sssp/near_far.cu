@@ -1,12 +1,12 @@
-// Shortest paths with a near queue below a threshold and all else far, in one cooperative launch. The host loop, and the
-// essay, are in `src/cuda/sssp/near_far.rs`.
+// Shortest paths with a near queue below a threshold and all else far, in one cooperative launch. The host loop, and
+// the essay, are in `src/cuda/sssp/near_far.rs`.
 //
 // Source: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest
 // paths", sect. 4.4.
 //
 // registers: 64
 // no-sass: STL
-#include "../collectives.cuh"
+#include "../frontier.cuh"
 #include "counts.cuh"
 #include "lanes.cuh"
 #include "../generated/sssp/near_far.cuh"
@@ -15,12 +15,10 @@ namespace near_far {
 
 /// No distance at all.
 constexpr u64 nothing = ~0ull;
-/// Vertices that a warp collects before it appends them to a queue.
-constexpr u32 collected = 96;
-/// So many times the arcs that fill the device are too many for a round with a wide window.
+/// A round with a wide window has too many arcs if it has this many times the arcs that fill the device.
 constexpr u32 too_many = 16;
 
-/// What the warps of a block sum up before one thread tells the grid.
+/// Sums over the warps of a block, before one thread tells the grid.
 struct Sums {
     u64 improvements;  // if they are counted
     u32 items;
@@ -29,22 +27,23 @@ struct Sums {
     u64 least;
 };
 
-/// What every block knows, and decides for itself from the same numbers. It is in shared memory, set by one thread.
+/// The state of the search. Every block keeps its own in shared memory, and decides the same from the same numbers, in
+/// one thread.
 template <class Distance>
 struct State {
     double delta;
-    Distance settled;    // what is below has its final distance
+    Distance settled;    // nearer vertices have their final distance
     Distance window;     // the least distance that was far when the threshold was set
     Distance threshold;
     u64 least;           // no far vertex is nearer
     u64 far_size;        // how many the far list would have, if it had room
-    u64 arcs;            // since the threshold was set: arcs of what was queued,
-    u64 items;           // how much was queued,
-    u64 entered;         // how much of it was not below the threshold before,
+    u64 arcs;            // since the threshold was set: arcs of the queued vertices,
+    u64 items;           // how many vertices were queued,
+    u64 entered;         // how many of them were not below the threshold before,
     u32 rounds;          // and in how many rounds
     u32 round;
     u64 queued;          // in all rounds
-    u32 short_rows;      // what is in the near queues
+    u32 short_rows;      // in the near queues
     u32 pieces;
     u32 far_before;      // how many the list has that is split
     u32 far_now;         // which of the lists takes vertices now
@@ -52,38 +51,28 @@ struct State {
     u32 scans;
     bool far_open;       // whether all that is found far is to be listed
     bool far_whole;      // in a split: whether the list has all
-    bool splits;         // whether this round splits what is far
+    bool splits;         // whether this round splits the far vertices
     bool goes_on;
 };
 
-/// Vertices on their way to a queue, collected by one warp in shared memory.
-struct Collection {
-    u32* vertices;
-    u32 size = 0;
+/// The near queues of the next round.
+template <class Lane, class Offset>
+struct Queues {
+    const Search<Lane, Offset>& search;
+    const State<typename Lane::Distance>& state;
 
-    __device__ explicit Collection(u32* vertices) : vertices(vertices) {}
+    /// Which of the queues they are.
+    __device__ u32 parity() const { return state.round % 2; }
 
-    /// Takes in the vertices of those lanes that have one. There has to be room.
-    __device__ void add(u32 ballot, bool has, u32 vertex) {
-        if (has) vertices[size + place_in_ballot(ballot)] = vertex;
-        size += __popc(ballot);
-        __syncwarp();
-    }
+    /// The news of this round for the next.
+    __device__ Turn* turn() const { return &search.turns[state.round % 3]; }
 
-    /// Appends all to a queue, from `start` on, as far as it has room; returns whether it had.
-    __device__ bool flush(u32* queue, u32* counter, u32 start, u32 capacity) {
-        u32 begin = 0;
-        if (lane_index() == 0 && size > 0) begin = atomicAdd(counter, size);
-        begin = start + __shfl_sync(all_lanes, begin, 0);
-#pragma unroll 1
-        for (u32 k = lane_index(); k < size; k += lanes_a_warp) {
-            if (begin + k < capacity) store(&queue[begin + k], vertices[k]);
-        }
-        const bool fits = begin + size <= capacity;
-        size = 0;
-        __syncwarp();
-        return fits;
-    }
+    __device__ const Offset* offsets() const { return search.offsets; }
+    __device__ u32* short_rows() const { return search.short_rows[parity()]; }
+    __device__ uint2* long_rows() const { return search.long_rows[parity()]; }
+    __device__ u32* short_count() const { return &turn()->short_rows; }
+    __device__ u32* piece_count() const { return &turn()->pieces; }
+    __device__ u32 capacity() const { return search.vertices; }
 };
 
 /// One warp's way of appending vertices to the near queues of the next round, and to the far list.
@@ -93,8 +82,8 @@ struct Appender {
     const Search<Lane, Offset>& search;
     const State<Distance>& state;
     bool far_open;  // whether the far list still takes vertices
-    Collection near_rows;
-    Collection far_rows;
+    frontier::Appender<Queues<Lane, Offset>> near_rows;
+    frontier::Collection far_rows;
     Sums& sums;
     u32 items = 0;
     u32 entered = 0;
@@ -105,15 +94,12 @@ struct Appender {
         : search(search),
           state(state),
           far_open(state.far_open),
-          near_rows(shared + warp_index() * 2 * collected),
-          far_rows(shared + (warp_index() * 2 + 1) * collected),
+          near_rows({search, state}, shared + warp_index() * 2 * frontier::collected),
+          far_rows(shared + (warp_index() * 2 + 1) * frontier::collected),
           sums(sums) {}
 
-    /// Which of the queues are those of the next round.
-    __device__ u32 parity() const { return state.round % 2; }
-
-    /// What this round tells the next.
-    __device__ Turn* turn() const { return &search.turns[state.round % 3]; }
+    __device__ u32 parity() const { return near_rows.queues.parity(); }
+    __device__ Turn* turn() const { return near_rows.queues.turn(); }
 
     /// Counts as many improvements as the ballot has.
     __device__ void count(u32 ballot) const {
@@ -128,41 +114,16 @@ struct Appender {
 
     /// Queues the vertices of those lanes that have one, which was marked.
     __device__ void near(bool has, u32 vertex) {
-        u32 degree = 0;
-        if (has) {
-            degree = static_cast<u32>(load_constant(&search.offsets[vertex + 1]) - load_constant(&search.offsets[vertex]));
-        }
         items += has;
-        arcs += degree;
-        const bool is_short = degree > 0 && degree <= short_row;
-        const u32 shorts = __ballot_sync(all_lanes, is_short);
-        if (shorts != 0) {
-            if (near_rows.size + __popc(shorts) > collected) flush_near();
-            near_rows.add(shorts, is_short, vertex);
-        }
-        for (u32 longs = __ballot_sync(all_lanes, degree > short_row); longs != 0; longs &= longs - 1) {
-            const int lane = __ffs(static_cast<int>(longs)) - 1;
-            const u32 pieces = (__shfl_sync(all_lanes, degree, lane) + piece - 1) / piece;
-            const u32 tail = __shfl_sync(all_lanes, vertex, lane);
-            u32 begin = 0;
-            if (lane_index() == 0) begin = atomicAdd(&turn()->pieces, pieces);
-            begin = __shfl_sync(all_lanes, begin, 0);
-            uint2* const queue = search.long_rows[parity()];
-#pragma unroll 1
-            for (u32 k = lane_index(); k < pieces; k += lanes_a_warp) store(&queue[begin + k], make_uint2(tail, k));
-        }
+        arcs += near_rows.append(has, vertex);
     }
 
     /// Lists the vertices of those lanes that have one, if the list takes any.
     __device__ void far(bool has, u32 vertex) {
         const u32 ballot = __ballot_sync(all_lanes, has && far_open);
         if (ballot == 0) return;
-        if (far_rows.size + __popc(ballot) > collected) flush_far();
+        if (!far_rows.has_room(ballot)) flush_far();
         far_rows.add(ballot, has && far_open, vertex);
-    }
-
-    __device__ void flush_near() {
-        near_rows.flush(search.short_rows[parity()], &turn()->short_rows, 0, search.vertices);
     }
 
     __device__ void flush_far() {
@@ -170,9 +131,9 @@ struct Appender {
         if (!far_rows.flush(search.far[state.far_now], &turn()->far, start, search.far_capacity)) far_open = false;
     }
 
-    /// Empties the collections and adds up what was appended.
+    /// Empties the collections, and adds up what they had.
     __device__ void finish() {
-        flush_near();
+        near_rows.finish();
         if (far_rows.size > 0) flush_far();
         const u32 all_items = warp_sum(items), all_entered = warp_sum(entered);
         const u64 all_arcs = warp_sum(static_cast<u64>(arcs));
@@ -206,8 +167,8 @@ __device__ __forceinline__ void advance(T (&values)[count]) {
     for (u32 k = 1; k < count; k++) values[k - 1] = values[k];
 }
 
-/// Relaxes so many arcs a lane at once: those whose length is not `unreachable`. What happens to heads whose distance
-/// fell is compiled once, not once for each arc of a lane: it is most of the kernel.
+/// Relaxes `count` arcs a lane at once: those whose length is not `unreachable`. The code for heads whose distance fell
+/// is compiled once, not once for each arc of a lane: it is most of the kernel.
 template <class Lane, class Offset, u32 count>
 __device__ __forceinline__ void relax(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next,
                                       typename Lane::Distance threshold, u32 (&head)[count],
@@ -221,7 +182,7 @@ __device__ __forceinline__ void relax(const Search<Lane, Offset>& search, Append
     bool any_fell = false;
 #pragma unroll
     for (u32 k = 0; k < count; k++) {
-        // Most arcs lead to what is known to be as near.
+        // Most arcs lead to heads that are known to be as near.
         if (through[k] < old[k]) old[k] = atomicMin(&search.distances[head[k]], through[k]);
         any_fell = any_fell || through[k] < old[k];
     }
@@ -237,7 +198,7 @@ __device__ __forceinline__ void relax(const Search<Lane, Offset>& search, Append
             next.entered += near && old[0] >= threshold;
             if (fell && !below) next.least = min(next.least, through[0]);
             if (__any_sync(all_lanes, near)) next.near(near, head[0]);
-            // What was reached before is listed, or has been nearer than the threshold, and then all are looked at.
+            // A head that was reached before is listed, or was nearer than the threshold: then all are looked at.
             next.far(fell && !below && old[0] == Lane::unreachable, head[0]);
         }
         advance(head);
@@ -253,23 +214,18 @@ __device__ void expand(const Search<Lane, Offset>& search, Appender<Lane, Offset
     using Distance = typename Lane::Distance;
     using ArcOfLane = Arc<typename Lane::Weight>;
     const u32 lane = lane_index(), parity = 1 - next.parity();
-    const u32 warps = gridDim.x * warps_of_block(), warp = blockIdx.x * warps_of_block() + warp_index();
-    const u32 shorts = state.short_rows, pieces = state.pieces;
     const Distance threshold = state.threshold;
 
-    // Long rows: a warp takes a piece, some arcs a lane at once.
+    // Long rows: some arcs a lane at once.
     constexpr u32 at_once = sizeof(Distance) == 4 ? 4 : 2;
-    for (u32 index = warp; index < pieces; index += warps) {
-        const uint2 item = load(&search.long_rows[parity][index]);
+    const uint2* const long_rows = search.long_rows[parity];
+    frontier::for_pieces(search.offsets, long_rows, state.pieces, [&](uint2 item, Offset begin, Offset end) {
         const Distance distance = load(&search.distances[item.x]);
-        const Offset begin = load_constant(&search.offsets[item.x]) + static_cast<Offset>(item.y) * piece;
-        Offset end = load_constant(&search.offsets[item.x + 1]);
-        if (end - begin > piece) end = begin + piece;
         if (lane == 0 && item.y == 0) store(&search.queued[parity][item.x / 32], 0);
         if (distance >= threshold) {
             // The threshold was lowered.
             next.least = min(next.least, distance);
-            continue;
+            return;
         }
         for (Offset first = begin; first < end; first += at_once * lanes_a_warp) {
             // Lanes beyond the end look at the last arc, or the loads would wait for each other behind branches.
@@ -290,17 +246,15 @@ __device__ void expand(const Search<Lane, Offset>& search, Appender<Lane, Offset
             }
             relax(search, next, threshold, head, through);
         }
-    }
+    });
 
-    // Short rows: a warp takes up to 32, and spreads their arcs over its lanes. Where there are few, a warp takes fewer.
     constexpr u32 packed_at_once = 2;
-    const u32 share = min((shorts + warps - 1) / warps, lanes_a_warp);
-    for (u32 first = warp * share; first < shorts; first += warps * share) {
+    frontier::for_items(state.short_rows, warp_of_grid(), warps_of_grid(), [&](bool has_row, u32 item) {
         Offset begin = 0;
         u32 degree = 0;
         Distance distance = 0;
-        if (lane < share && first + lane < shorts) {
-            const u32 tail = load(&search.short_rows[parity][first + lane]);
+        if (has_row) {
+            const u32 tail = load(&search.short_rows[parity][item]);
             distance = load(&search.distances[tail]);
             const Distance before = load(&search.expanded[tail]);
             begin = load_constant(&search.offsets[tail]);
@@ -315,29 +269,20 @@ __device__ void expand(const Search<Lane, Offset>& search, Appender<Lane, Offset
                 degree = static_cast<u32>(end - begin);
             }
         }
-        const u32 up_to = warp_inclusive_sum(degree), start = up_to - degree;
-        const u32 total = __shfl_sync(all_lanes, up_to, lanes_a_warp - 1);
-        for (u32 base = 0; base < total; base += packed_at_once * lanes_a_warp) {
+        const PackedRows<Offset> rows(begin, degree);
+        for (u32 base = 0; base < rows.total; base += packed_at_once * lanes_a_warp) {
             ArcOfLane arc[packed_at_once];
             u32 head[packed_at_once];
             Distance from[packed_at_once], through[packed_at_once];
 #pragma unroll
             for (u32 k = 0; k < packed_at_once; k++) {
-                const u32 index = min(base + k * lanes_a_warp + lane, total - 1);
-                // The last row that starts at or before this arc: it is not empty.
-                u32 row = 0;
-#pragma unroll
-                for (u32 step = lanes_a_warp / 2; step > 0; step /= 2) {
-                    if (__shfl_sync(all_lanes, start, static_cast<int>(row + step)) <= index) row += step;
-                }
-                const Offset row_begin = __shfl_sync(all_lanes, begin, static_cast<int>(row));
-                const u32 row_start = __shfl_sync(all_lanes, start, static_cast<int>(row));
+                const u32 place = min(base + k * lanes_a_warp + lane, rows.total - 1), row = rows.lane_of(place);
                 from[k] = __shfl_sync(all_lanes, distance, static_cast<int>(row));
-                arc[k] = load_once(&search.arcs[row_begin + (index - row_start)]);
+                arc[k] = load_once(&search.arcs[rows.arc_at(place, row)]);
             }
 #pragma unroll
             for (u32 k = 0; k < packed_at_once; k++) {
-                const bool has = base + k * lanes_a_warp + lane < total;
+                const bool has = base + k * lanes_a_warp + lane < rows.total;
                 const Distance length = length_through<Lane>(from[k], arc[k].weight, search.limit, search.out_of_range);
                 head[k] = arc[k].head;
                 through[k] = has ? length : Lane::unreachable;
@@ -345,10 +290,10 @@ __device__ void expand(const Search<Lane, Offset>& search, Appender<Lane, Offset
             }
             relax(search, next, threshold, head, through);
         }
-    }
+    });
 }
 
-/// Queues what is listed and is below the new threshold, and lists the rest anew, but for what has long been settled.
+/// Queues the listed vertices below the new threshold, and lists the rest anew, except for those settled long ago.
 /// Without a list, looks at all vertices.
 template <class Lane, class Offset>
 __device__ __forceinline__ void split(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next, const u32* list,
@@ -391,7 +336,7 @@ __device__ __forceinline__ void split(const Search<Lane, Offset>& search, Append
     }
 }
 
-/// Decides what comes next, from what the last round tells.
+/// Decides about the next round, from the news of the last one.
 template <class Lane, class Offset>
 __device__ void decide(const Search<Lane, Offset>& search, State<typename Lane::Distance>& state) {
     const Turn* const last = &search.turns[state.round % 3];
@@ -416,7 +361,7 @@ __device__ void decide(const Search<Lane, Offset>& search, State<typename Lane::
     if (short_rows + pieces > 0) {
         if (search.statistics != nullptr && blockIdx.x == 0) count_frontier(*search.statistics, items);
         if (batch > 0 && arcs > batch * too_many && state.delta > 2 * search.delta) {
-            // The window was widened while there was little to do. What goes back is not listed.
+            // The window was widened while there was little to do. Vertices that go back are not listed.
             state.delta = search.delta;
             state.threshold = Lane::further(state.window, state.delta);
             state.far_open = false;
@@ -455,7 +400,7 @@ __device__ void decide(const Search<Lane, Offset>& search, State<typename Lane::
 template <class Lane, class Offset>
 __device__ __forceinline__ void run(const Search<Lane, Offset>& search) {
     using Distance = typename Lane::Distance;
-    __shared__ u32 shared[most_warps_a_block / 2 * 2 * collected];
+    __shared__ u32 shared[most_warps_a_block / 2 * 2 * frontier::collected];
     __shared__ Sums sums;
     __shared__ State<Distance> state;
     const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
@@ -478,7 +423,8 @@ __device__ __forceinline__ void run(const Search<Lane, Offset>& search) {
         state.far_open = state.far_whole = state.splits = state.goes_on = true;
     }
     grid_barrier();
-    // The first round splits the sources, none of which is far. It is this thread that looks up what it stores here.
+    // The first round splits the sources, none of which is far. The same thread looks up later the distances that it
+    // stores here.
 #pragma unroll 1
     for (u32 i = thread; i < search.source_count; i += threads) {
         store(&search.distances[load_constant(&search.sources[i])], 0);
@@ -493,14 +439,8 @@ __device__ __forceinline__ void run(const Search<Lane, Offset>& search) {
         } else {
             const Distance settled = state.settled, threshold = state.threshold;
             const bool begins = state.round == 0;
-            if (search.target_count > 0 && !begins) {
-                bool done = true;
-#pragma unroll 1
-                for (u32 i = threadIdx.x; i < search.target_count; i += blockDim.x) {
-                    done = done && load(&search.distances[load_constant(&search.targets_wanted[i])]) < settled;
-                }
-                if (__syncthreads_and(done)) break;
-            }
+            const u32 targets = begins ? 0 : search.target_count;
+            if (frontier::targets_are_settled(search.distances, search.targets_wanted, targets, settled)) break;
             const u32* const listed = begins ? search.sources : search.far[state.far_now ^ 1];
             const u32 size = begins ? search.source_count : state.far_before;
             split(search, next, state.far_whole ? listed : nullptr, state.far_whole ? size : search.vertices, settled,

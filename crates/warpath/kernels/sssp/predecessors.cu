@@ -3,7 +3,7 @@
 //
 // registers: 40
 // no-sass: STL
-#include "../shares.cuh"
+#include "../rows.cuh"
 #include "lanes.cuh"
 #include "../generated/sssp/predecessors.cuh"
 
@@ -41,7 +41,7 @@ __device__ __forceinline__ void try_arc(const Search<Lane>& search, u32 tail, u6
 
 template <class Lane>
 __device__ void run(const Search<Lane>& search) {
-    // Nothing was found in the round before: there is nothing to go on from.
+    // The round before found nothing: there is no vertex to continue from.
     if (load(search.progress) + 1 < search.round) return;
     if (search.tails != nullptr) {
         const u64 threads = static_cast<u64>(gridDim.x) * blockDim.x;

@@ -6,13 +6,13 @@
 // equal share of that list).
 //
 // Repairs and choices. The report's prefix sum is over at most 64 warps, by a block of 64 threads; here a block sums
-// any number of warps, as many at a time as it has threads. What `incore` does is not told: here it has one array of
-// distances, which threads of the same launch go on from, and a flag for each vertex whose distance fell. An arc whose
-// tail falls again after it was relaxed is on the next list: its flag is raised then.
+// any number of warps, as many at a time as it has threads. The report does not tell about `incore`: here it has one
+// array of distances, which threads of the same launch read and lower, and a flag for each vertex whose distance fell.
+// An arc whose tail falls again after it was relaxed is on the next list: its flag is raised then.
 //
 // registers: 40
 // no-sass: STL
-#include "../collectives.cuh"
+#include "../rows.cuh"
 #include "counts.cuh"
 #include "lanes.cuh"
 #include "../generated/sssp/work_efficient.cuh"
@@ -20,18 +20,7 @@
 namespace work_efficient {
 
 // The part of a list that a warp takes.
-struct Share {
-    u64 begin, end;
-};
-
-__device__ __forceinline__ u32 warps_of_grid() { return gridDim.x * warps_of_block(); }
-__device__ __forceinline__ u32 warp_of_grid() { return blockIdx.x * warps_of_block() + warp_index(); }
-
-__device__ __forceinline__ Share share_of_warp(u32 length) {
-    const u64 share = (static_cast<u64>(length) + warps_of_grid() - 1) / warps_of_grid();
-    const u64 begin = min(share * warp_of_grid(), static_cast<u64>(length));
-    return {begin, min(begin + share, static_cast<u64>(length))};
-}
+__device__ __forceinline__ Share share_of_warp(u32 length) { return share_of(length, warp_of_grid(), warps_of_grid()); }
 
 // Mark: lists the arcs of this warp's share whose tail passes the test, from the share's first place on.
 template <class Lane, class Test>
@@ -85,7 +74,7 @@ __device__ __forceinline__ void compute_outcore(const Search<Lane>& search) {
     }
 }
 
-// Compute, from what the distances are now.
+// Compute, from the distances as they are now.
 template <class Lane>
 __device__ __forceinline__ void compute_incore(const Search<Lane>& search) {
     const Share share = share_of_warp(search.places[warps_of_grid()]);
@@ -127,7 +116,7 @@ WARPATH_KERNEL(sssp_work_efficient_scan)
 // Gather: every warp copies its arcs to their place.
 extern "C" __global__ void sssp_work_efficient_gather(
     const u32* marked, const u32* counts, const u32* places, u32* to_process, u32 arcs) {
-    const u32 warp = work_efficient::warp_of_grid(), count = counts[warp], place = places[warp];
+    const u32 warp = warp_of_grid(), count = counts[warp], place = places[warp];
     const u64 begin = work_efficient::share_of_warp(arcs).begin;
     for (u32 i = lane_index(); i < count; i += lanes_a_warp) {
         to_process[place + i] = marked[begin + i];

@@ -2,7 +2,7 @@
 
 #include "collectives.cuh"
 
-/// Every thread tells its round to the grid, and looks at what a thread of another block tells.
+/// Every thread tells its round to the grid, and looks at the round of a thread of another block.
 extern "C" __global__ void test_grid_barrier(u32* cells, u32* wrong, u32 rounds) {
     u32 threads = gridDim.x * blockDim.x, thread = blockIdx.x * blockDim.x + threadIdx.x;
     for (u32 round = 1; round <= rounds; ++round) {

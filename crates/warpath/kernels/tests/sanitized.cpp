@@ -1,6 +1,7 @@
-// The tests' kernels and the emulator under AddressSanitizer and UndefinedBehaviorSanitizer: `tests/emulator_sanitized.rs`
-// builds and runs this. Without an argument everything must be clean; the name of a kernel with a bug runs only that,
-// and a sanitizer must end it. Whether results are right is for `tests/emulator.rs` to say.
+// The tests' kernels and the emulator under AddressSanitizer and UndefinedBehaviorSanitizer:
+// `tests/emulator_sanitized.rs` builds and runs this. Without an argument everything must be clean; the name of a
+// kernel with a bug runs only that, and a sanitizer must end it. Whether results are right is for `tests/emulator.rs`
+// to say.
 
 #include <cstdint>
 #include <cstdio>

@@ -397,7 +397,7 @@ mod tests {
     use std::{env, fs};
 
     use super::generate::Header;
-    use crate::cuda::{apsp, bfs, closure, matrix, neighborhoods, sssp};
+    use crate::cuda::{apsp, bfs, closure, frontier, matrix, neighborhoods, sssp};
 
     /// Every header.
     const HEADERS: &[fn() -> Header] = &[
@@ -410,6 +410,7 @@ mod tests {
         bfs::multi_hop::header,
         bfs::one_block::header,
         closure::warshall::header,
+        frontier::header,
         matrix::blocks::header,
         matrix::by_vertex::header,
         matrix::tiles::header,

@@ -13,6 +13,7 @@ pub(crate) mod bfs;
 pub(crate) mod closure;
 #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "without the driver there is no device"))]
 pub(crate) mod device;
+mod frontier;
 pub(crate) mod graph;
 pub(crate) mod kernel_header;
 mod launch;

@@ -2,11 +2,6 @@
 #pragma once
 #include "../../layout.cuh"
 
-/// Rows up to this long are packed, many to a warp; longer ones are cut into pieces.
-constexpr u32 short_row = 32;
-/// Arcs of a long row that one warp takes at a time.
-constexpr u32 piece = 256;
-
 /// What one level tells the next. Three take turns: one is read, one written, one cleared.
 struct Level {
     u32 short_rows;  // How many vertices the queue of short rows has.

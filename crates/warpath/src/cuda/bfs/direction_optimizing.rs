@@ -35,6 +35,7 @@ use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
+use crate::cuda::frontier::most_pieces;
 use crate::cuda::graph::{Arcs, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::{WATCHED, Waiting, watched, whole_device};
@@ -87,21 +88,8 @@ fn words(graph: &Graph) -> u64 {
     graph.vertices().div_ceil(32) as u64
 }
 
-/// Pieces of long rows that one level can have.
-fn most_pieces(graph: &Graph) -> u64 {
-    let arcs = graph.arcs() as u64;
-    arcs / u64::from(PIECE) + (arcs / u64::from(SHORT_ROW)).min(graph.vertices() as u64) + 1
-}
-
 kernel_header! {
     path: "bfs/direction_optimizing";
-    constants {
-        /// Rows up to this long are packed, many to a warp; longer ones are cut into pieces.
-        const SHORT_ROW: u32 = 32;
-        /// Arcs of a long row that one warp takes at a time.
-        const PIECE: u32 = 256;
-    }
-
     /// What one level tells the next. Three take turns: one is read, one written, one cleared.
     struct Level {
         /// How many vertices the queue of short rows has.

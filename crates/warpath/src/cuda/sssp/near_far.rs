@@ -45,6 +45,7 @@ use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
+use crate::cuda::frontier::most_pieces;
 use crate::cuda::graph::{Offsets, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::{WATCHED, Waiting, watched, whole_device};
@@ -94,12 +95,6 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
 
 /// Threads count a little beyond the last vertex.
 const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
-/// Pieces of long rows that one round can have.
-fn most_pieces(graph: &Graph) -> u64 {
-    let arcs = graph.arcs() as u64;
-    arcs / u64::from(PIECE) + (arcs / u64::from(SHORT_ROW)).min(graph.vertices() as u64) + 1
-}
-
 /// How many vertices the list of far ones has room for.
 fn far_capacity(graph: &Graph, parameters: &Parameters) -> u64 {
     let vertices = graph.vertices() as u64;
@@ -136,13 +131,6 @@ pub(super) fn first_delta(graph: &Graph) -> f64 {
 kernel_header! {
     path: "sssp/near_far";
     namespace: near_far;
-    constants {
-        /// Rows up to this long are packed, many to a warp; longer ones are cut into pieces.
-        const SHORT_ROW: u32 = 32;
-        /// Arcs of a long row that one warp takes at a time.
-        const PIECE: u32 = 256;
-    }
-
     /// What one round tells the next. Three take turns: one is read, one written, one cleared.
     struct Turn {
         /// How many vertices the near queue of short rows has.
