@@ -14,8 +14,8 @@ mod device;
 mod each;
 mod entrance;
 mod facts;
-mod lanes;
 mod path;
+mod semirings;
 mod sssp;
 mod turns;
 

@@ -1,11 +1,11 @@
 //! The tables of algorithms are public: whatever task an algorithm is given, it answers, or says why not.
 
 use warpath::algorithms::{AlgorithmInfo, Parameters};
-use warpath::cpu::apsp::{ApspLane, ApspOutput, ApspTask};
+use warpath::cpu::apsp::{ApspOutput, ApspTask, MinPlusOnCpu};
 use warpath::cpu::bfs::{BfsTask, UNREACHED, levels_of_many};
-use warpath::cpu::sssp::{SsspLane, SsspTask};
+use warpath::cpu::sssp::SsspTask;
 use warpath::cpu::{Team, apsp, bfs, sssp};
-use warpath::graph::{F64Lane, Lane, U32Narrow, UnitLane};
+use warpath::graph::{F64ToF64, MinPlus, U32ToU32, UnitToU32};
 use warpath::{Control, Error, Graph, Result, VertexId};
 
 const VERTICES: u32 = 300;
@@ -51,7 +51,7 @@ fn breadth_first_searches_take_any_sources() {
     }
 }
 
-fn searches_by_weight<L: SsspLane + ApspLane>(graph: &Graph, other: &Graph) {
+fn searches_by_weight<L: MinPlusOnCpu>(graph: &Graph, other: &Graph) {
     let (parameters, control) = (Parameters::default(), Control::new());
     let vertices = graph.vertices() as VertexId;
     let adjacency = graph.csr().adjacency::<L::Weight>().unwrap();
@@ -62,7 +62,7 @@ fn searches_by_weight<L: SsspLane + ApspLane>(graph: &Graph, other: &Graph) {
         for algorithm in sssp::ALGORITHMS {
             let solve = |adjacency, sources: &[VertexId], targets: &[VertexId]| {
                 let cutoff = <L::Distance as warpath::graph::DistanceValue>::UNREACHABLE;
-                <L as SsspLane>::pick(&algorithm.solve)(&SsspTask {
+                algorithm.solve::<L>(&SsspTask {
                     adjacency,
                     graph,
                     sources,
@@ -85,7 +85,7 @@ fn searches_by_weight<L: SsspLane + ApspLane>(graph: &Graph, other: &Graph) {
                 let mut matrix = vec![<L::Distance as warpath::graph::DistanceValue>::ZERO; cells];
                 let task =
                     ApspTask { adjacency, graph, sources, targets, block_bytes: 1 << 20, parameters, team, control };
-                <L as ApspLane>::pick(&algorithm.solve)(&task, ApspOutput::Matrix(&mut matrix))
+                algorithm.solve(&task, ApspOutput::Matrix(&mut matrix))
             };
             solve(adjacency, &[1, 1], Some(&[2, 2, 3]), 6).unwrap();
             is_refused(&algorithm.info, solve(adjacency, &[1, vertices], Some(&[2]), 2));
@@ -103,9 +103,9 @@ fn searches_by_weight_take_any_sources() {
         let arcs = (0..VERTICES).flat_map(|u| (0..150).map(move |k| (u, (u * 7 + k * 11) % VERTICES, u + factor * k)));
         Graph::from_edges(arcs).unwrap()
     };
-    searches_by_weight::<U32Narrow>(&weighted(1), &weighted(2));
-    searches_by_weight::<UnitLane>(&unweighted(), &unweighted());
+    searches_by_weight::<U32ToU32>(&weighted(1), &weighted(2));
+    searches_by_weight::<UnitToU32>(&unweighted(), &unweighted());
     let floats = |length: f64| Graph::from_edges((0..40_u32).map(|v| (v, v * 3 % 41, length))).unwrap();
-    searches_by_weight::<F64Lane>(&floats(0.5), &floats(2.5));
-    assert_eq!(F64Lane::NAME, "f64->f64");
+    searches_by_weight::<F64ToF64>(&floats(0.5), &floats(2.5));
+    assert_eq!(F64ToF64::NAME, "f64->f64");
 }

@@ -4,14 +4,14 @@
 pub(crate) mod potentials;
 
 use crate::algorithms::Parameters;
-use crate::graph::{Adjacency, DistanceValue, Graph, Lane, VertexId};
+use crate::graph::{Adjacency, DistanceValue, Graph, MinPlus, VertexId};
 use crate::problems::KeptState;
 use crate::team::Team;
 use crate::{Control, Error, Result, memory};
 
 /// Everything an all-pairs search needs to know.
 #[derive(Debug)]
-pub struct ApspTask<'a, L: Lane> {
+pub struct ApspTask<'a, L: MinPlus> {
     /// The arcs, by tail.
     pub adjacency: Adjacency<'a, L::Weight>,
     /// The graph behind them.
@@ -30,7 +30,7 @@ pub struct ApspTask<'a, L: Lane> {
     pub control: &'a Control,
 }
 
-impl<L: Lane> ApspTask<'_, L> {
+impl<L: MinPlus> ApspTask<'_, L> {
     /// An error unless all sources and targets are vertices, the arcs belong to the graph, and the output has the
     /// table's size.
     pub(crate) fn check(&self, output: &ApspOutput<'_, L::Distance>) -> Result<()> {

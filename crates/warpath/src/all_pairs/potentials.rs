@@ -9,7 +9,7 @@
 //! Source: Bellman 1958; Ford 1956; Cherkassky & Goldberg 1999, "Negative-cycle detection algorithms" (searching the
 //! graph of parents).
 
-use crate::graph::{Adjacency, DistanceValue, Graph, Lane, NO_VERTEX, VertexId};
+use crate::graph::{Adjacency, DistanceValue, Graph, MinPlus, NO_VERTEX, VertexId};
 use crate::problems::NegativeCycle;
 use crate::{Control, Error, Result, memory};
 
@@ -19,7 +19,7 @@ use crate::{Control, Error, Result, memory};
 ///
 /// [`Error::NegativeCycle`] if one can be reached. With floats, rounding may make a cycle shrink whose exact length is
 /// not negative: then the distances are those after V + 1 rounds.
-pub(crate) fn potentials<L: Lane>(
+pub(crate) fn potentials<L: MinPlus>(
     adjacency: Adjacency<'_, L::Weight>,
     graph: &Graph,
     sources: &[VertexId],
@@ -94,14 +94,14 @@ fn cycle_of_parents(parents: &[VertexId]) -> Result<Option<Vec<VertexId>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{F64Lane, I32Lane};
+    use crate::graph::{F64ToF64, I32ToI64};
 
     #[test]
     fn cycles_are_found_only_where_sources_reach_them() {
         let graph = Graph::from_edges([(0, 1, 5), (1, 2, -3), (2, 0, -1), (3, 4, 2), (4, 5, -7), (5, 3, 4), (3, 0, 1)])
             .unwrap();
         let adjacency = graph.csr().adjacency::<i32>().unwrap();
-        let run = |sources: &[VertexId]| potentials::<I32Lane>(adjacency, &graph, sources, &Control::new());
+        let run = |sources: &[VertexId]| potentials::<I32ToI64>(adjacency, &graph, sources, &Control::new());
         assert_eq!(run(&[0, 1]).unwrap()[..3], [-4, 0, -3]);
         match run(&[3]) {
             Err(Error::NegativeCycle(cycle)) => {
@@ -117,7 +117,7 @@ mod tests {
         // Exactly, 0.3 - 0.1 - 0.2 is positive or zero in doubles; rounded left to right it may be below.
         let graph = Graph::from_edges([(0, 1, 0.3), (1, 2, -0.1), (2, 0, -0.2)]).unwrap();
         let adjacency = graph.csr().adjacency::<f64>().unwrap();
-        let result = potentials::<F64Lane>(adjacency, &graph, &[0, 1, 2], &Control::new());
+        let result = potentials::<F64ToF64>(adjacency, &graph, &[0, 1, 2], &Control::new());
         let exact = NegativeCycle::through(&graph, &[0, 1, 2]);
         assert_eq!(result.is_err(), exact.is_some());
     }

@@ -19,6 +19,7 @@ pub(crate) mod kernel_header;
 mod launch;
 mod matrix;
 mod neighborhoods;
+pub(crate) mod semirings;
 pub(crate) mod sssp;
 pub(crate) mod transpose;
 
@@ -131,7 +132,8 @@ mod tests {
                 let prepared = (algorithm.prepare)(&device, graph, &parameters).unwrap();
                 check(&algorithm.info, (algorithm.plan)(graph, &parameters).device_bytes(), prepared.found().pool);
             }
-            for algorithm in sssp::ALGORITHMS.iter().filter(|entry| entry.lanes.contains(&sssp::lanes_of(graph)[0])) {
+            for algorithm in sssp::ALGORITHMS.iter().filter(|entry| entry.lanes.contains(&sssp::semirings_of(graph)[0]))
+            {
                 // This one is two algorithms, each with a pool.
                 if algorithm.info.name == "mask-unsynchronized" {
                     continue;

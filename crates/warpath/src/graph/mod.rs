@@ -12,6 +12,7 @@ mod growth;
 #[cfg(any(feature = "petgraph", feature = "sprs"))]
 mod interop;
 mod labels;
+mod min_plus;
 mod statistics;
 mod survey;
 mod transforms;
@@ -25,11 +26,12 @@ pub(crate) use growth::Growth;
 #[cfg(any(feature = "petgraph", feature = "sprs"))]
 pub use interop::EdgeWeight;
 pub use labels::{Labels, StringLabels};
+pub use min_plus::{F32ToF32, F64ToF64, I32ToI64, MinPlus, U32ToU32, U32ToU64, UnitToU32};
+pub(crate) use min_plus::{semirings_of, with_min_plus};
 pub use statistics::{ComponentSizes, DegreeStatistics, Statistics};
 pub(crate) use survey::{check_offsets, survey};
 pub use weights::{
-    Distance, DistanceKey, DistanceValue, Distances, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, Unit,
-    UnitLane, Weight, WeightKind, Weights, with_distances, with_weights,
+    Distance, DistanceKey, DistanceValue, Distances, Unit, Weight, WeightKind, Weights, with_distances, with_weights,
 };
 
 /// The greatest number of vertices: ids stay below `u32::MAX`, which marks "no vertex".

@@ -1,7 +1,4 @@
-//! Edge weights and the lanes: which type of weight gives which type of distance.
-//!
-//! Everything below a solver is generic over [`Lane`]. A lane is chosen once, where a graph is prepared, by
-//! [`with_weights!`](crate::graph::with_weights) or by the solver, and the code under it is compiled for each.
+//! The types of weights, the types of distances, and arrays of them. [`MinPlus`](super::MinPlus) says which go together.
 
 use std::fmt::{Debug, Display};
 
@@ -478,58 +475,6 @@ impl Distances {
     }
 }
 
-/// A type of weight with a type of distance: the unit of compilation of every weighted algorithm.
-pub trait Lane: Copy + Send + Sync + 'static {
-    /// The weights of the arcs.
-    type Weight: Weight;
-    /// The distances.
-    type Distance: DistanceValue;
-    /// The name, such as `u32->u64`.
-    const NAME: &'static str;
-    /// `distance + weight`, rounded for floats. Integers saturate at `UNREACHABLE` instead of wrapping, so that an
-    /// overflowing relaxation never wins; the solver finds out afterwards whether that can have mattered
-    /// (see `narrow_suffices` in `solver/sssp/work.rs`). `distance` must not be `UNREACHABLE` where weights can be
-    /// negative.
-    fn extend(distance: Self::Distance, weight: Self::Weight) -> Self::Distance;
-}
-
-macro_rules! lane {
-    ($(#[$doc:meta])* $lane:ident, $weight:ty, $distance:ty, $name:literal, $extend:expr) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy)]
-        pub struct $lane;
-        impl Lane for $lane {
-            type Weight = $weight;
-            type Distance = $distance;
-            const NAME: &'static str = $name;
-            #[inline(always)]
-            fn extend(distance: $distance, weight: $weight) -> $distance {
-                let extend: fn($distance, $weight) -> $distance = $extend;
-                extend(distance, weight)
-            }
-        }
-    };
-}
-
-lane!(
-    /// Unit weights; distances count edges.
-    UnitLane, Unit, u32, "u32->u32", |d, _| d.saturating_add(1));
-lane!(
-    /// Unsigned weights, 32-bit distances: tried first.
-    U32Narrow, u32, u32, "u32->u32", |d, w| d.saturating_add(w));
-lane!(
-    /// Unsigned weights, 64-bit distances: never overflows, since a path has fewer than 2^32 edges.
-    U32Wide, u32, u64, "u32->u64", |d, w| d.saturating_add(w.into()));
-lane!(
-    /// Signed weights, 64-bit distances: never overflows, since a path has fewer than 2^32 edges.
-    I32Lane, i32, i64, "i32->i64", |d, w| d.saturating_add(w.into()));
-lane!(
-    /// 32-bit floats, rounded left to right along a path.
-    F32Lane, f32, f32, "f32->f32", |d, w| d + w);
-lane!(
-    /// 64-bit floats, rounded left to right along a path.
-    F64Lane, f64, f64, "f64->f64", |d, w| d + w);
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -545,12 +490,5 @@ mod tests {
         let signed = [i64::MIN, -1, 0, 1, i64::MAX];
         assert!(signed.windows(2).all(|pair| pair[0].key() < pair[1].key()));
         assert!(signed.iter().all(|&d| i64::from_key(d.key()) == d));
-    }
-
-    #[test]
-    fn overflowing_relaxations_saturate_at_unreachable() {
-        assert_eq!(U32Narrow::extend(u32::MAX - 1, 1), u32::UNREACHABLE);
-        assert_eq!(U32Narrow::extend(5, u32::MAX), u32::UNREACHABLE);
-        assert_eq!(U32Wide::extend(u32::MAX.into(), u32::MAX), 2 * u64::from(u32::MAX));
     }
 }

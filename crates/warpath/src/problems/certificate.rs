@@ -13,11 +13,11 @@
 use rayon::prelude::*;
 
 use super::{Slack, starts};
-use crate::graph::{Adjacency, DistanceValue, Lane, NO_VERTEX, VertexId};
+use crate::graph::{Adjacency, DistanceValue, MinPlus, NO_VERTEX, VertexId};
 use crate::{Error, Result, memory};
 
 /// Checks distances and, if given, predecessors. `bound` is `UNREACHABLE` if the result covers all reachable vertices.
-pub(crate) fn verify_search<L: Lane>(
+pub(crate) fn verify_search<L: MinPlus>(
     graph: Adjacency<'_, L::Weight>,
     sources: &[VertexId],
     distances: &[L::Distance],
@@ -64,7 +64,7 @@ pub(crate) fn verify_search<L: Lane>(
 }
 
 /// Checks that every vertex with a distance is reached from a source through tight arcs.
-fn reach_through_tight_arcs<L: Lane>(
+fn reach_through_tight_arcs<L: MinPlus>(
     graph: Adjacency<'_, L::Weight>,
     sources: &[VertexId],
     distances: &[L::Distance],
@@ -92,7 +92,7 @@ fn reach_through_tight_arcs<L: Lane>(
 
 /// Checks that every reached vertex except the sources has a tight predecessor, and that following predecessors ends
 /// at a source.
-fn verify_tree<L: Lane>(
+fn verify_tree<L: MinPlus>(
     graph: Adjacency<'_, L::Weight>,
     sources: &[VertexId],
     distances: &[L::Distance],

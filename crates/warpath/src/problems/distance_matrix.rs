@@ -5,30 +5,19 @@ use rayon::prelude::*;
 use super::rows::{RowBlock, TableFacts};
 use super::{ApspSummary, DistanceSum, Path, Report, derive_predecessors, verify_search};
 use crate::graph::{
-    Adjacency, Distance, DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, NO_VERTEX, U32Narrow,
-    U32Wide, UnitLane, VertexId, Weight, Weights,
+    Adjacency, Distance, DistanceValue, Distances, Graph, MinPlus, NO_VERTEX, VertexId, Weight, with_min_plus,
 };
 use crate::{Error, Result, memory};
 
-/// Runs an expression with `$lane` as the lane of these distances on this graph and `$adjacency` as its arcs.
-macro_rules! with_lane_of {
-    (lane $type:ident, $graph:expr, $lane:ident, $adjacency:ident => $body:expr) => {{
-        type $lane = $type;
-        match $graph.csr().adjacency::<<$lane as Lane>::Weight>() {
-            Some($adjacency) => $body,
-            None => return Err(wrong_lane()),
-        }
-    }};
-    ($distances:expr, $graph:expr, $lane:ident, $adjacency:ident => $body:expr) => {
-        match ($distances, $graph.weights()) {
-            (Distances::U32(_), Weights::Unit(_)) => with_lane_of!(lane UnitLane, $graph, $lane, $adjacency => $body),
-            (Distances::U32(_), Weights::U32(_)) => with_lane_of!(lane U32Narrow, $graph, $lane, $adjacency => $body),
-            (Distances::U64(_), Weights::U32(_)) => with_lane_of!(lane U32Wide, $graph, $lane, $adjacency => $body),
-            (Distances::I64(_), Weights::I32(_)) => with_lane_of!(lane I32Lane, $graph, $lane, $adjacency => $body),
-            (Distances::F32(_), Weights::F32(_)) => with_lane_of!(lane F32Lane, $graph, $lane, $adjacency => $body),
-            (Distances::F64(_), Weights::F64(_)) => with_lane_of!(lane F64Lane, $graph, $lane, $adjacency => $body),
-            _ => return Err(wrong_lane()),
-        }
+/// Runs an expression with `$semiring` as the semiring of these distances on this graph and `$adjacency` as its arcs.
+macro_rules! with_semiring_of {
+    ($distances:expr, $graph:expr, $semiring:ident, $adjacency:ident => $body:expr) => {
+        with_min_plus!($graph.weight_kind(), matches!($distances, Distances::U64(_)), $semiring => {
+            match $graph.csr().adjacency::<<$semiring as MinPlus>::Weight>() {
+                Some($adjacency) if <<$semiring as MinPlus>::Distance as DistanceValue>::of($distances).is_some() => $body,
+                _ => return Err(other_types()),
+            }
+        })
     };
 }
 
@@ -185,8 +174,8 @@ impl DistanceMatrix {
         if !fits {
             return Err(Error::NotVerified("the result is for a graph with another number of vertices".into()));
         }
-        with_lane_of!(&self.distances, graph, L, adjacency => {
-            let Some(values) = <<L as Lane>::Distance as DistanceValue>::of(&self.distances) else { return Err(wrong_lane()) };
+        with_semiring_of!(&self.distances, graph, L, adjacency => {
+            let Some(values) = <<L as MinPlus>::Distance as DistanceValue>::of(&self.distances) else { return Err(other_types()) };
             let tolerance = Tolerance::new::<L>(graph, values, self.reassociated);
             verify_rows::<L>(adjacency, &self.sources, self.targets.as_deref(), values, self.columns, tolerance)?;
         });
@@ -212,7 +201,7 @@ impl DistanceMatrix {
     ///
     /// If there is no such row or vertex.
     pub fn path(&self, graph: &Graph, i: usize, to: VertexId) -> Result<Option<Path>> {
-        with_lane_of!(&self.distances, graph, L, adjacency => {
+        with_semiring_of!(&self.distances, graph, L, adjacency => {
             if let Some(found) = self.walk(graph, i, to)? {
                 return Ok(found);
             }
@@ -272,7 +261,7 @@ impl DistanceMatrix {
     fn derived_successors(&self, graph: &Graph) -> Result<Successors> {
         let columns = graph.vertices();
         let mut hops = memory::filled("the array of successors", self.rows().saturating_mul(columns), NO_VERTEX)?;
-        with_lane_of!(&self.distances, graph, L, adjacency => {
+        with_semiring_of!(&self.distances, graph, L, adjacency => {
             hops.par_chunks_mut(columns.max(1)).enumerate().try_for_each(|(i, hops)| {
                 let (_, predecessors) = self.predecessors::<L>(graph, adjacency, i)?;
                 first_hops(&predecessors, hops)?;
@@ -283,7 +272,7 @@ impl DistanceMatrix {
     }
 
     /// The complete row of the `i`-th source, with distances added along paths, and its tree of predecessors.
-    fn predecessors<L: Lane>(
+    fn predecessors<L: MinPlus>(
         &self,
         graph: &Graph,
         adjacency: Adjacency<'_, L::Weight>,
@@ -294,14 +283,14 @@ impl DistanceMatrix {
         let row = match stored {
             Some(row) if !self.reassociated => memory::copied("a row of distances", row)?,
             _ if (source as usize) < graph.vertices() => complete_row::<L>(adjacency, source)?,
-            _ => return Err(wrong_lane()),
+            _ => return Err(other_types()),
         };
         let predecessors = derive_predecessors::<L>(adjacency, &[source], &row, graph.has_negative_weights())?;
         Ok((row, predecessors))
     }
 }
 
-fn wrong_lane() -> Error {
+fn other_types() -> Error {
     Error::NotVerified("the distances have a type or a number that this graph does not give".into())
 }
 
@@ -316,7 +305,7 @@ pub(crate) struct Tolerance {
 
 impl Tolerance {
     /// The tolerance for these distances; zero unless they are floats that were `reassociated`.
-    pub(crate) fn new<L: Lane>(graph: &Graph, values: &[L::Distance], reassociated: bool) -> Self {
+    pub(crate) fn new<L: MinPlus>(graph: &Graph, values: &[L::Distance], reassociated: bool) -> Self {
         let unit = match L::Distance::into_distances(Vec::new()) {
             Distances::F32(_) => f64::from(f32::EPSILON),
             Distances::F64(_) => f64::EPSILON,
@@ -343,7 +332,7 @@ impl Tolerance {
 }
 
 /// Checks rows by the certificate of a search.
-pub(crate) fn verify_rows<L: Lane>(
+pub(crate) fn verify_rows<L: MinPlus>(
     graph: Adjacency<'_, L::Weight>,
     sources: &[VertexId],
     targets: Option<&[VertexId]>,
@@ -385,7 +374,7 @@ pub(crate) fn verify_rows<L: Lane>(
 }
 
 /// Checks the certificate of a search with a tolerance for the rounding of float sums.
-fn verify_within<L: Lane>(
+fn verify_within<L: MinPlus>(
     graph: Adjacency<'_, L::Weight>,
     source: VertexId,
     row: &[L::Distance],
@@ -424,7 +413,7 @@ fn verify_within<L: Lane>(
 
 /// All distances from a source by the simplest search: rounds over the vertices that changed, at most one round per
 /// vertex.
-fn complete_row<L: Lane>(graph: Adjacency<'_, L::Weight>, source: VertexId) -> Result<Vec<L::Distance>> {
+fn complete_row<L: MinPlus>(graph: Adjacency<'_, L::Weight>, source: VertexId) -> Result<Vec<L::Distance>> {
     let mut row = memory::filled("a row of distances", graph.vertices(), L::Distance::UNREACHABLE)?;
     let mut queued: Vec<bool> = memory::zeroed("the marks of vertices", graph.vertices())?;
     row[source as usize] = L::Distance::ZERO;

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rayon::prelude::*;
 
 use super::Slack;
-use crate::graph::{Adjacency, Csr, DistanceValue, Lane, NO_VERTEX, VertexId};
+use crate::graph::{Adjacency, Csr, DistanceValue, MinPlus, NO_VERTEX, VertexId};
 use crate::prefetch::prefetch;
 use crate::{Result, memory};
 
@@ -65,12 +65,12 @@ fn first_neighbors_above<T: Copy + PartialEq + Sync>(
 }
 
 /// The sources that are not nearer from another source: all of them, unless weights are negative.
-pub(crate) fn starts<L: Lane>(sources: &[VertexId], distances: &[L::Distance]) -> impl Iterator<Item = VertexId> {
+pub(crate) fn starts<L: MinPlus>(sources: &[VertexId], distances: &[L::Distance]) -> impl Iterator<Item = VertexId> {
     sources.iter().copied().filter(|&source| distances[source as usize] == L::Distance::ZERO)
 }
 
 /// The predecessor of every vertex, [`NO_VERTEX`] for [`starts`] and unreached vertices.
-pub(crate) fn derive_predecessors<L: Lane>(
+pub(crate) fn derive_predecessors<L: MinPlus>(
     graph: Adjacency<'_, L::Weight>,
     sources: &[VertexId],
     distances: &[L::Distance],
@@ -108,7 +108,7 @@ pub(crate) fn derive_predecessors<L: Lane>(
 
 /// Follows tight arcs level by level to vertices without a predecessor: level `h` is complete before level `h + 1`
 /// begins, and of several tails in the same level the smallest wins.
-fn descend_plateaus<L: Lane>(
+fn descend_plateaus<L: MinPlus>(
     graph: Adjacency<'_, L::Weight>,
     is_start: &[bool],
     distances: &[L::Distance],

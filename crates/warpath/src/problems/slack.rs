@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 
-use crate::graph::{Adjacency, DistanceValue, Lane, Weight, WeightKind};
+use crate::graph::{Adjacency, DistanceValue, MinPlus, Weight, WeightKind};
 
 /// The tolerance covers sums in which this many terms are all rounded in the same direction.
 const TERMS: f64 = 2048.0;
@@ -18,7 +18,7 @@ pub(crate) struct Slack(f64);
 
 impl Slack {
     /// The tolerance for distances in a graph; O(V + E) for float weights, O(1) for others.
-    pub(crate) fn of<L: Lane>(graph: Adjacency<'_, L::Weight>, distances: &[L::Distance]) -> Self {
+    pub(crate) fn of<L: MinPlus>(graph: Adjacency<'_, L::Weight>, distances: &[L::Distance]) -> Self {
         if relative::<L>() == 0.0 || !graph.weights.par_iter().any(|weight| weight.is_negative()) {
             return Slack(0.0);
         }
@@ -41,12 +41,12 @@ impl Slack {
 }
 
 /// The greatest absolute value of a weight.
-pub(crate) fn greatest_weight<L: Lane>(graph: Adjacency<'_, L::Weight>) -> f64 {
+pub(crate) fn greatest_weight<L: MinPlus>(graph: Adjacency<'_, L::Weight>) -> f64 {
     graph.weights.par_iter().map(|weight| weight.to_f64().abs()).reduce(|| 0.0, f64::max)
 }
 
 /// The tolerance relative to the greatest value; 0 for integers.
-pub(crate) fn relative<L: Lane>() -> f64 {
+pub(crate) fn relative<L: MinPlus>() -> f64 {
     match L::Weight::KIND {
         WeightKind::F32 => TERMS * f64::from(f32::EPSILON),
         WeightKind::F64 => TERMS * f64::EPSILON,

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use super::facts::{DistanceSum, Facts, RowFacts};
 use super::{Path, Problem, Report, verify_path_counts, verify_search};
 use crate::graph::{
-    Adjacency, Distance, DistanceValue, Distances, F32Lane, F64Lane, Graph, I32Lane, Lane, NO_VERTEX, U32Narrow,
-    U32Wide, UnitLane, VertexId, Weight, Weights, with_distances,
+    Adjacency, Distance, DistanceValue, Distances, Graph, MinPlus, NO_VERTEX, UnitToU32, VertexId, with_distances,
+    with_min_plus,
 };
 use crate::{Error, Result};
 
@@ -134,37 +134,22 @@ impl ShortestPathTree {
     pub fn verify(&self, graph: &Graph) -> Result<()> {
         if self.problem == Problem::Bfs {
             let unweighted = graph.csr().unweighted();
-            self.verify_lane::<UnitLane>(unweighted)?;
+            self.verify_in::<UnitToU32>(unweighted)?;
             return match (&self.path_counts, &self.distances) {
                 (Some(counts), Distances::U32(levels)) => verify_path_counts(unweighted, levels, counts),
                 _ => Ok(()),
             };
         }
-        let csr = graph.csr();
-        match (&self.distances, graph.weights()) {
-            (Distances::U32(_), Weights::Unit(_)) => self.verify_lane::<UnitLane>(csr.unweighted()),
-            (Distances::U32(_), Weights::U32(_)) => self.verify_typed::<U32Narrow>(graph),
-            (Distances::U64(_), Weights::U32(_)) => self.verify_typed::<U32Wide>(graph),
-            (Distances::I64(_), Weights::I32(_)) => self.verify_typed::<I32Lane>(graph),
-            (Distances::F32(_), Weights::F32(_)) => self.verify_typed::<F32Lane>(graph),
-            (Distances::F64(_), Weights::F64(_)) => self.verify_typed::<F64Lane>(graph),
-            _ => Err(Error::NotVerified("the distances have a type that the graph's weights do not give".into())),
-        }
-    }
-
-    fn verify_typed<L: Lane>(&self, graph: &Graph) -> Result<()> {
-        match graph.csr().adjacency::<L::Weight>() {
-            Some(adjacency) => self.verify_lane::<L>(adjacency),
+        let wide = matches!(self.distances, Distances::U64(_));
+        with_min_plus!(graph.weight_kind(), wide, S => match graph.csr().adjacency::<<S as MinPlus>::Weight>() {
+            Some(adjacency) => self.verify_in::<S>(adjacency),
             None => Err(Error::NotVerified("the graph has other weights".into())),
-        }
+        })
     }
 
-    fn verify_lane<L: Lane>(&self, graph: Adjacency<'_, L::Weight>) -> Result<()>
-    where
-        L::Weight: Weight,
-    {
+    fn verify_in<L: MinPlus>(&self, graph: Adjacency<'_, L::Weight>) -> Result<()> {
         let Some(distances) = L::Distance::of(&self.distances) else {
-            return Err(Error::NotVerified("the distances have another type".into()));
+            return Err(Error::NotVerified("the distances have a type that the graph's weights do not give".into()));
         };
         let bound = match self.bound {
             None => L::Distance::UNREACHABLE,

@@ -11,7 +11,7 @@ use super::{Request, Solver, plan_search};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, batch_width, choose, memory_of_many, multi_source, sequential};
 use crate::cuda::bfs::{self as cuda, many_sources};
-use crate::graph::{Graph, Lane, UnitLane};
+use crate::graph::{Graph, MinPlus, UnitToU32};
 use crate::problems::{Bfs, ShortestPathTree};
 use crate::team::Team;
 use crate::{Plan, Result};
@@ -69,7 +69,7 @@ impl Request for Bfs {
 impl Bfs {
     /// Decides on an algorithm of the CPU.
     fn decide_here(&self, solver: &Solver, many: Option<usize>, placed: Placed) -> Result<Decision<Choice>> {
-        let number_types = &[UnitLane::NAME];
+        let number_types = &[UnitToU32::NAME];
         if let Some((width, plan)) = many.and_then(|many| self.batches(solver, many)) {
             return Ok(Decision {
                 placed,
@@ -147,7 +147,7 @@ impl Bfs {
             algorithm: chosen.name.clone(),
             reason,
             parameters: chosen.parameters.clone(),
-            number_types: &[UnitLane::NAME],
+            number_types: &[UnitToU32::NAME],
             plan: self.with_tree(solver, chosen.plan.clone()),
             manner,
             choice: Choice(Algorithm::Cuda(chosen)),

@@ -1,7 +1,7 @@
 //! The decision on a request, made before any work.
 
 use crate::algorithms::{AlgorithmInfo, Parameters, parse_algorithm};
-use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, WeightKind};
+use crate::graph::{Graph, semirings_of};
 use crate::problems::Report;
 use crate::{Engine, Error, Plan};
 
@@ -100,14 +100,8 @@ impl<C> Decision<C> {
 
 /// The types of weight and distance in which the shortest paths of a graph are found, one after another until one does.
 pub(super) fn number_types(graph: &Graph, narrow_is_certain: bool) -> &'static [&'static str] {
-    match graph.weight_kind() {
-        WeightKind::Unit => &[UnitLane::NAME],
-        WeightKind::U32 if narrow_is_certain => &[U32Narrow::NAME],
-        WeightKind::U32 => &[U32Narrow::NAME, U32Wide::NAME],
-        WeightKind::I32 => &[I32Lane::NAME],
-        WeightKind::F32 => &[F32Lane::NAME],
-        WeightKind::F64 => &[F64Lane::NAME],
-    }
+    let names = semirings_of(graph.weight_kind());
+    if narrow_is_certain { &names[..1] } else { names }
 }
 
 /// The engine that a request goes to.

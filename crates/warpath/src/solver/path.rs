@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::Solver;
 use crate::cpu::sssp::bidirectional::{Found, fewest_arcs, shortest_path};
-use crate::graph::{Csr, DistanceValue, I32Lane, Lane, U32Wide, UnitLane, VertexId, WeightKind};
+use crate::graph::{Csr, DistanceValue, I32ToI64, MinPlus, U32ToU64, UnitToU32, VertexId, WeightKind};
 use crate::problems::{Path, Report, Seconds, Sssp};
 use crate::{Engine, Error, Result};
 
@@ -59,10 +59,10 @@ impl Solver {
         let (path, mut report) = match self.graph.weight_kind() {
             WeightKind::Unit => {
                 let (forward, backward) = (self.graph.csr().unweighted(), self.graph.transpose()?.unweighted());
-                self.met::<UnitLane>(fewest_arcs(forward, backward, from, to, &self.control)?)
+                self.met::<UnitToU32>(fewest_arcs(forward, backward, from, to, &self.control)?)
             }
-            WeightKind::I32 => self.path_both_ways::<I32Lane>(from, to, i64::saturating_add)?,
-            _ => self.path_both_ways::<U32Wide>(from, to, u64::saturating_add)?,
+            WeightKind::I32 => self.path_both_ways::<I32ToI64>(from, to)?,
+            _ => self.path_both_ways::<U32ToU64>(from, to)?,
         };
         report.seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
         Ok((path, report))
@@ -75,12 +75,7 @@ impl Solver {
         on_cpu && !floats && self.graph.has_transpose() && !self.graph.has_negative_weights()
     }
 
-    fn path_both_ways<L: Lane>(
-        &self,
-        from: VertexId,
-        to: VertexId,
-        add: impl Fn(L::Distance, L::Distance) -> L::Distance + Copy,
-    ) -> Result<(Option<Path>, Report)> {
+    fn path_both_ways<L: MinPlus>(&self, from: VertexId, to: VertexId) -> Result<(Option<Path>, Report)> {
         let typed = |csr: &'_ Csr| csr.adjacency::<L::Weight>().is_some();
         let by_head = self.graph.transpose()?;
         debug_assert!(typed(self.graph.csr()) && typed(by_head));
@@ -89,11 +84,11 @@ impl Solver {
         else {
             return Err(Error::invalid("the graph has weights of another type"));
         };
-        Ok(self.met::<L>(shortest_path::<L>(forward, backward, from, to, add, &self.control)?))
+        Ok(self.met::<L>(shortest_path::<L>(forward, backward, from, to, &self.control)?))
     }
 
     /// The path that two searches found when they met, and the report without the time.
-    fn met<L: Lane>(&self, found: Found<L::Distance>) -> (Option<Path>, Report) {
+    fn met<L: MinPlus>(&self, found: Found<L::Distance>) -> (Option<Path>, Report) {
         let asked_for = matches!(self.engine, Engine::Cpu);
         let report = Report {
             engine: "cpu".into(),
@@ -171,7 +166,7 @@ mod tests {
             let solver = Solver::builder(graph.clone()).engine(engine).open().unwrap();
             let (path, report) = solver.path_and_report(0, 2).unwrap();
             assert_eq!(path.unwrap().vertices(), [0, 1, 2]);
-            assert_eq!((&*report.engine, &*report.algorithm, report.lane), ("cpu", "bidirectional", U32Wide::NAME));
+            assert_eq!((&*report.engine, &*report.algorithm, report.lane), ("cpu", "bidirectional", U32ToU64::NAME));
             assert_eq!(report.engine_reason, reason);
             assert!(matches!(report.statistics[..], [("settled", 1..=3)]), "{report:?}");
             assert!(report.seconds.solve > 0.0);

@@ -11,10 +11,10 @@
 
 use rayon::prelude::*;
 
-use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
+use super::{ApspAlgorithm, ApspOutput, ApspTask, Function, MinPlusOnCpu};
 use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::all_pairs::potentials::potentials;
-use crate::graph::{DistanceValue, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId};
+use crate::graph::{DistanceValue, MinPlus, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::problems::Problem;
 use crate::{Error, Result, memory};
@@ -32,10 +32,13 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     },
     needs_matrix: true,
     workspace_bytes: |_, _, _, _| 0,
-    solve: for_every_lane!(solve),
+    function: Function::FloydWarshall,
 };
 
-fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance>) -> Result<Statistics> {
+pub(super) fn solve<L: MinPlusOnCpu>(
+    task: &ApspTask<'_, L>,
+    output: ApspOutput<'_, L::Distance>,
+) -> Result<Statistics> {
     with_square_matrix(task, output, |matrix, vertices| {
         let mut through = memory::filled("a row of distances", vertices, L::Distance::UNREACHABLE)?;
         for k in 0..vertices {
@@ -58,32 +61,9 @@ fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance
     })
 }
 
-/// A lane that matrices are computed in.
-pub trait DenseLane: Lane {
-    /// The length of two paths joined; `UNREACHABLE` if either is, or if the sum is out of range.
-    fn join(to: Self::Distance, from: Self::Distance) -> Self::Distance;
-}
-macro_rules! dense_lane {
-    ($lane:ident, |$to:ident, $from:ident| $join:expr) => {
-        impl DenseLane for $lane {
-            #[inline(always)]
-            fn join($to: Self::Distance, $from: Self::Distance) -> Self::Distance {
-                $join
-            }
-        }
-    };
-}
-dense_lane!(UnitLane, |to, from| to.saturating_add(from));
-dense_lane!(U32Narrow, |to, from| to.saturating_add(from));
-dense_lane!(U32Wide, |to, from| to.saturating_add(from));
-// Distances are far below 2^63 in size: only the mark of unreachable vertices could overflow.
-dense_lane!(I32Lane, |to, from| if to == i64::MAX || from == i64::MAX { i64::MAX } else { to.saturating_add(from) });
-dense_lane!(F32Lane, |to, from| to + from);
-dense_lane!(F64Lane, |to, from| to + from);
-
 /// Sets up the square matrix and calls `eliminate` on it (again, from the start, if that returns `None`). Then checks
 /// that no distance left the lane, and hands out the rows and columns asked for.
-pub(super) fn with_square_matrix<L: ApspLane>(
+pub(super) fn with_square_matrix<L: MinPlusOnCpu>(
     task: &ApspTask<'_, L>,
     output: ApspOutput<'_, L::Distance>,
     mut eliminate: impl FnMut(&mut [L::Distance], usize) -> Result<Option<Statistics>>,
@@ -158,13 +138,13 @@ pub(super) fn with_square_matrix<L: ApspLane>(
 }
 
 /// A square matrix of zeros.
-fn square_matrix<L: Lane>(vertices: usize) -> Result<Vec<L::Distance>> {
+fn square_matrix<L: MinPlus>(vertices: usize) -> Result<Vec<L::Distance>> {
     let matrix = memory::zeroed("the matrix of distances", vertices.saturating_mul(vertices))?;
     Ok(on_huge_pages(matrix))
 }
 
 /// The columns asked for.
-fn select<L: Lane>(task: &ApspTask<'_, L>, row: &[L::Distance], cells: &mut [L::Distance]) {
+fn select<L: MinPlus>(task: &ApspTask<'_, L>, row: &[L::Distance], cells: &mut [L::Distance]) {
     match task.targets {
         None => cells.copy_from_slice(row),
         Some(targets) => cells.iter_mut().zip(targets).for_each(|(cell, &target)| *cell = row[target as usize]),
@@ -177,7 +157,7 @@ fn select<L: Lane>(task: &ApspTask<'_, L>, row: &[L::Distance], cells: &mut [L::
 ///
 /// Where no weight is below 0, a part of a shortest path is no longer than the whole, so only the rows asked for
 /// matter; otherwise, all rows that take part.
-fn is_in_range<L: Lane>(
+fn is_in_range<L: MinPlus>(
     task: &ApspTask<'_, L>,
     takes_part: &(dyn Fn(usize) -> bool + Sync),
     matrix: &[L::Distance],

@@ -11,11 +11,11 @@
 //!
 //! Source: Johnson 1977, "Efficient algorithms for shortest paths in sparse networks".
 
-use super::batched::{self, Johnson, Renumbered};
-use super::{ApspAlgorithm, ApspOutput, ApspTask};
+use super::batched::{self, Ladder, Renumbered};
+use super::{ApspAlgorithm, ApspOutput, ApspTask, Function, MinPlusOnCpu};
 use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::all_pairs::potentials::potentials;
-use crate::graph::{DistanceValue, I32Lane, VertexId};
+use crate::graph::{DistanceValue, I32ToI64, MinPlus, VertexId};
 use crate::problems::Problem;
 use crate::{Error, Result, memory};
 
@@ -34,19 +34,15 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     workspace_bytes: |vertices, arcs, threads, distance_bytes| {
         batched::workspace_bytes(vertices, arcs, threads, distance_bytes).saturating_add(arcs * 8 + vertices * 8)
     },
-    solve: {
-        let mut solvers = batched::ALGORITHM.solve;
-        solvers.signed = solve;
-        solvers
-    },
+    function: Function::Johnson,
 };
 
-fn solve(task: &ApspTask<'_, I32Lane>, output: ApspOutput<'_, i64>) -> Result<Statistics> {
+pub(super) fn solve(task: &ApspTask<'_, I32ToI64>, output: ApspOutput<'_, i64>) -> Result<Statistics> {
     task.check(&output)?;
     if !task.graph.has_negative_weights() {
-        return (batched::ALGORITHM.solve.signed)(task, output);
+        return I32ToI64::batched(task, output);
     }
-    let potentials = potentials::<I32Lane>(task.adjacency, task.graph, task.sources, task.control)?;
+    let potentials = potentials::<I32ToI64>(task.adjacency, task.graph, task.sources, task.control)?;
     // An arc whose tail no source reaches is never taken; its weight may be anything that is not negative.
     let mut weights: Vec<i64> = memory::zeroed("the new weights of arcs", task.adjacency.arcs())?;
     for u in 0..task.graph.vertices() as VertexId {
@@ -59,12 +55,17 @@ fn solve(task: &ApspTask<'_, I32Lane>, output: ApspOutput<'_, i64>) -> Result<St
             let reweighted = i64::from(task.adjacency.weights[arc])
                 .checked_add(from)
                 .and_then(|sum| sum.checked_sub(potentials[task.adjacency.targets[arc] as usize]));
-            weights[arc] = reweighted.ok_or(Error::DistanceOverflow { lane: "i32->i64" })?;
+            weights[arc] = reweighted.ok_or(Error::DistanceOverflow { lane: I32ToI64::NAME })?;
         }
     }
     let graph = Renumbered::new(task.adjacency, &weights)?;
-    let ladder = Johnson::ladder(&graph, &weights, task.sources.len());
-    batched::search::<I32Lane>(task, &graph, &ladder, output, &|source, row| {
+    // The new weights are too wide for any semiring, but the distances are signed.
+    let ladder = Ladder::new(I32ToI64::NAME, task.sources.len(), false)
+        .rung::<u8, 128, _>(&graph, &weights)
+        .rung::<u16, 128, _>(&graph, &weights)
+        .rung::<u32, 64, _>(&graph, &weights)
+        .rung::<i64, 32, _>(&graph, &weights);
+    batched::search::<I32ToI64>(task, &graph, &ladder, output, &|source, row| {
         let from = potentials[source as usize];
         for (column, cell) in row.iter_mut().enumerate() {
             if *cell != i64::UNREACHABLE {
@@ -72,7 +73,7 @@ fn solve(task: &ApspTask<'_, I32Lane>, output: ApspOutput<'_, i64>) -> Result<St
                 *cell = cell
                     .checked_add(potentials[target])
                     .and_then(|sum| sum.checked_sub(from))
-                    .ok_or(Error::DistanceOverflow { lane: "i32->i64" })?;
+                    .ok_or(Error::DistanceOverflow { lane: I32ToI64::NAME })?;
             }
         }
         Ok(())

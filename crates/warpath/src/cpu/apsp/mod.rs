@@ -9,69 +9,71 @@ pub mod floyd_warshall;
 pub mod johnson;
 pub mod tiled_floyd_warshall;
 
+use batched::{ArcWeight, Ladder, Renumbered};
+use tiled_floyd_warshall::Cell;
+
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Statistics};
 pub use crate::all_pairs::{ApspOutput, ApspTask, RowConsumer};
-use crate::graph::{F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, UnitLane};
+use crate::graph::{F32ToF32, F64ToF64, I32ToI64, MinPlus, U32ToU32, U32ToU64, UnitToU32};
 
-/// Runs an algorithm in a lane.
-pub type Solve<L> = fn(&ApspTask<'_, L>, ApspOutput<'_, <L as Lane>::Distance>) -> Result<Statistics>;
-
-/// One algorithm, compiled for every lane.
-#[derive(Debug, Clone, Copy)]
-pub struct ApspSolvers {
-    /// Unit weights.
-    pub unit: Solve<UnitLane>,
-    /// Unsigned weights, 32-bit distances.
-    pub narrow: Solve<U32Narrow>,
-    /// Unsigned weights, 64-bit distances.
-    pub wide: Solve<U32Wide>,
-    /// Signed weights.
-    pub signed: Solve<I32Lane>,
-    /// 32-bit floats.
-    pub single: Solve<F32Lane>,
-    /// 64-bit floats.
-    pub double: Solve<F64Lane>,
+/// A semiring that this engine compiles its all-pairs algorithms for.
+pub trait MinPlusOnCpu: MinPlus<Weight: ArcWeight, Distance: Cell> {
+    /// The cells of half a distance's width; distances themselves where there are none.
+    type Half: Cell + TryFrom<Self::Distance> + Into<Self::Distance>;
+    /// The types of labels of `batched`.
+    fn ladder<'g>(
+        graph: &'g Renumbered,
+        weights: &'g [Self::Weight],
+        sources: usize,
+        negative: bool,
+    ) -> Ladder<'g, Self::Distance>;
+    /// Runs `batched`.
+    fn batched(task: &ApspTask<'_, Self>, output: ApspOutput<'_, Self::Distance>) -> Result<Statistics> {
+        batched::solve(task, output)
+    }
+    /// Runs `johnson`.
+    fn johnson(task: &ApspTask<'_, Self>, output: ApspOutput<'_, Self::Distance>) -> Result<Statistics> {
+        Self::batched(task, output)
+    }
 }
 
-/// The [`ApspSolvers`] of a function that is generic over the lane.
-macro_rules! for_every_lane {
-    ($solve:ident) => {
-        $crate::cpu::apsp::ApspSolvers {
-            unit: $solve::<$crate::graph::UnitLane>,
-            narrow: $solve::<$crate::graph::U32Narrow>,
-            wide: $solve::<$crate::graph::U32Wide>,
-            signed: $solve::<$crate::graph::I32Lane>,
-            single: $solve::<$crate::graph::F32Lane>,
-            double: $solve::<$crate::graph::F64Lane>,
-        }
-    };
-}
-pub(crate) use for_every_lane;
-
-/// A lane that this engine compiles its algorithms for.
-pub trait ApspLane:
-    Lane<Distance: tiled_floyd_warshall::Dense> + batched::BatchLane + floyd_warshall::DenseLane
-{
-    /// The function for this lane.
-    fn pick(solvers: &ApspSolvers) -> Solve<Self>;
-}
-
-macro_rules! apsp_lane {
-    ($lane:ident, $field:ident) => {
-        impl ApspLane for $lane {
-            fn pick(solvers: &ApspSolvers) -> Solve<Self> {
-                solvers.$field
+/// A row of the table: the semiring, its half cells, its labels with the sources of a batch, and algorithms of its own.
+macro_rules! on_cpu {
+    ($semiring:ident, $half:ty, [$($label:ty: $batch:literal),*] $(, $algorithm:ident: $function:path)*) => {
+        impl MinPlusOnCpu for $semiring {
+            type Half = $half;
+            fn ladder<'g>(
+                graph: &'g Renumbered,
+                weights: &'g [Self::Weight],
+                sources: usize,
+                negative: bool,
+            ) -> Ladder<'g, Self::Distance> {
+                Ladder::new(Self::NAME, sources, negative)$(.rung::<$label, $batch, _>(graph, weights))*
             }
+            $(
+                fn $algorithm(task: &ApspTask<'_, Self>, output: ApspOutput<'_, Self::Distance>) -> Result<Statistics> {
+                    $function(task, output)
+                }
+            )*
         }
     };
 }
-apsp_lane!(UnitLane, unit);
-apsp_lane!(U32Narrow, narrow);
-apsp_lane!(U32Wide, wide);
-apsp_lane!(I32Lane, signed);
-apsp_lane!(F32Lane, single);
-apsp_lane!(F64Lane, double);
+on_cpu!(UnitToU32, u16, [u8: 128, u16: 128, u32: 64], batched: batched::solve_unit);
+on_cpu!(U32ToU32, u16, [u8: 128, u16: 128, u32: 64]);
+on_cpu!(U32ToU64, u64, [u8: 128, u16: 128, u32: 64, u64: 32]);
+on_cpu!(I32ToI64, i32, [u8: 128, u16: 128, u32: 64, i64: 32], johnson: johnson::solve);
+on_cpu!(F32ToF32, f32, [f32: 64]);
+on_cpu!(F64ToF64, f64, [f64: 32]);
+
+/// The function that an algorithm runs.
+#[derive(Debug, Clone, Copy)]
+enum Function {
+    Batched,
+    TiledFloydWarshall,
+    Johnson,
+    FloydWarshall,
+}
 
 /// An all-pairs algorithm.
 #[derive(Debug, Clone, Copy)]
@@ -82,8 +84,28 @@ pub struct ApspAlgorithm {
     pub needs_matrix: bool,
     /// Bytes it takes beyond the result, given the numbers of vertices, arcs, threads, and bytes a distance.
     pub workspace_bytes: fn(vertices: u64, arcs: u64, threads: u64, distance_bytes: u64) -> u64,
-    /// Runs it, in each lane.
-    pub solve: ApspSolvers,
+    function: Function,
+}
+
+impl ApspAlgorithm {
+    /// Runs it.
+    ///
+    /// # Errors
+    ///
+    /// If the task names a missing vertex, arcs of another graph or room of the wrong size, there is a negative cycle,
+    /// a distance is out of range, memory does not suffice, or the caller cancels.
+    pub fn solve<L: MinPlusOnCpu>(
+        &self,
+        task: &ApspTask<'_, L>,
+        output: ApspOutput<'_, L::Distance>,
+    ) -> Result<Statistics> {
+        match self.function {
+            Function::Batched => L::batched(task, output),
+            Function::TiledFloydWarshall => tiled_floyd_warshall::solve(task, output),
+            Function::Johnson => L::johnson(task, output),
+            Function::FloydWarshall => floyd_warshall::solve(task, output),
+        }
+    }
 }
 
 /// Every all-pairs algorithm of this engine.

@@ -13,9 +13,9 @@
 //! Source: Moore 1959; Bellman 1958, "On a routing problem"; Ford 1956; the check of the predecessors: Cherkassky &
 //! Goldberg 1999, "Negative-cycle detection algorithms", sect. 4.
 
-use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
+use super::{Function, SsspAlgorithm, SsspOutcome, SsspTask};
 use crate::algorithms::{AlgorithmInfo, Workload};
-use crate::graph::{DistanceValue, Lane, NO_VERTEX};
+use crate::graph::{DistanceValue, MinPlus, NO_VERTEX};
 use crate::problems::{NegativeCycle, Problem, cycles_of_predecessors, greatest_weight, relative_slack};
 use crate::{Error, Result, memory};
 
@@ -31,7 +31,7 @@ pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         seconds,
     },
     uses_team: false,
-    solve: for_every_lane!(solve),
+    function: Function::BellmanFord,
 };
 
 fn seconds(work: &Workload<'_>) -> f64 {
@@ -45,7 +45,7 @@ fn seconds(work: &Workload<'_>) -> f64 {
     )
 }
 
-fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
+pub(super) fn solve<L: MinPlus>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
     task.check()?;
     // Without negative weights no cycle can sink, whatever rounding does.
     let can_sink = task.graph.has_negative_weights();
@@ -61,7 +61,7 @@ fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
 }
 
 /// The search; `None` if a cycle sank by rounding alone. Improvements have to exceed `caution` times the values.
-fn run<L: Lane>(task: &SsspTask<'_, L>, can_sink: bool, caution: f64) -> Result<Option<SsspOutcome<L::Distance>>> {
+fn run<L: MinPlus>(task: &SsspTask<'_, L>, can_sink: bool, caution: f64) -> Result<Option<SsspOutcome<L::Distance>>> {
     let graph = task.adjacency;
     let vertices = graph.vertices();
     let weight_scale = if caution == 0.0 { 0.0 } else { greatest_weight::<L>(graph) };

@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::hash_map::Entry;
 
-use crate::graph::{Adjacency, DistanceValue, Lane, NO_VERTEX, VertexId};
+use crate::graph::{Adjacency, DistanceValue, MinPlus, NO_VERTEX, VertexId};
 use crate::memory::allocation::refused;
 use crate::{Control, Result, memory};
 
@@ -36,13 +36,13 @@ pub struct Found<D> {
 
 /// One direction of the search: the vertices that it has reached, each with its distance and the neighbour on the way
 /// back.
-struct Side<'a, L: Lane> {
+struct Side<'a, L: MinPlus> {
     graph: Adjacency<'a, L::Weight>,
     reached: HashMap<VertexId, (L::Distance, VertexId)>,
     heap: BinaryHeap<Reverse<(<L::Distance as DistanceValue>::Key, VertexId)>>,
 }
 
-impl<'a, L: Lane> Side<'a, L> {
+impl<'a, L: MinPlus> Side<'a, L> {
     fn new(graph: Adjacency<'a, L::Weight>, start: VertexId) -> Self {
         Side {
             graph,
@@ -64,11 +64,7 @@ impl<'a, L: Lane> Side<'a, L> {
     }
 
     /// Settles the next vertex; returns the best path over an arc to a vertex that the other side has reached.
-    fn settle(
-        &mut self,
-        other: &Self,
-        add: impl Fn(L::Distance, L::Distance) -> L::Distance,
-    ) -> Result<(L::Distance, VertexId)> {
+    fn settle(&mut self, other: &Self) -> Result<(L::Distance, VertexId)> {
         let mut best = (L::Distance::UNREACHABLE, NO_VERTEX);
         let Some(Reverse((key, u))) = self.heap.pop() else { return Ok(best) };
         let from = L::Distance::from_key(key);
@@ -90,7 +86,7 @@ impl<'a, L: Lane> Side<'a, L> {
             }
             self.heap.push(Reverse((through.key(), v)));
             if let Some(&(rest, _)) = other.reached.get(&v) {
-                let whole = add(through, rest);
+                let whole = L::join(through, rest);
                 if whole < best.0 {
                     best = (whole, v);
                 }
@@ -111,17 +107,16 @@ impl<'a, L: Lane> Side<'a, L> {
 }
 
 /// A shortest path from `source` to `target`. `backward` is the transpose of `forward`; weights are integers of 0 or
-/// more, and `add` adds two distances without wrapping.
+/// more.
 ///
 /// # Errors
 ///
 /// If the caller cancels.
-pub fn shortest_path<L: Lane>(
+pub fn shortest_path<L: MinPlus>(
     forward: Adjacency<'_, L::Weight>,
     backward: Adjacency<'_, L::Weight>,
     source: VertexId,
     target: VertexId,
-    add: impl Fn(L::Distance, L::Distance) -> L::Distance + Copy,
     control: &Control,
 ) -> Result<Found<L::Distance>> {
     let mut sides = [Side::<L>::new(forward, source), Side::<L>::new(backward, target)];
@@ -132,14 +127,14 @@ pub fn shortest_path<L: Lane>(
     }
     let [ahead, behind] = &mut sides;
     while let (Some(a), Some(b)) = (ahead.next_distance(), behind.next_distance()) {
-        if best.0 <= add(a, b) {
+        if best.0 <= L::join(a, b) {
             break;
         }
         settled += 1;
         if settled % SETTLED_BETWEEN_CHECKS == 0 {
             control.check()?;
         }
-        let found = if a <= b { ahead.settle(behind, add)? } else { behind.settle(ahead, add)? };
+        let found = if a <= b { ahead.settle(behind)? } else { behind.settle(ahead)? };
         if found.0 < best.0 {
             best = found;
         }

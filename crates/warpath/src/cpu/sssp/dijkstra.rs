@@ -9,9 +9,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
+use super::{Function, SsspAlgorithm, SsspOutcome, SsspTask};
 use crate::algorithms::{AlgorithmInfo, Workload};
-use crate::graph::{DistanceValue, Lane};
+use crate::graph::{DistanceValue, MinPlus};
 use crate::problems::Problem;
 use crate::{Result, memory};
 
@@ -27,7 +27,7 @@ pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         seconds,
     },
     uses_team: false,
-    solve: for_every_lane!(solve),
+    function: Function::Dijkstra,
 };
 
 fn seconds(work: &Workload<'_>) -> f64 {
@@ -38,7 +38,7 @@ fn seconds(work: &Workload<'_>) -> f64 {
     work.side_by_side((work.vertices() * VERTEX + work.arcs() * ARC) * misses)
 }
 
-fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
+pub(super) fn solve<L: MinPlus>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
     const SETTLED_BETWEEN_CHECKS: u64 = 1 << 14;
     task.check()?;
     let graph = task.adjacency;

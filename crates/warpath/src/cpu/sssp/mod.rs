@@ -7,12 +7,12 @@ pub mod dijkstra;
 
 use super::Team;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
-use crate::graph::{Adjacency, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId};
+use crate::graph::{Adjacency, Graph, MinPlus, VertexId};
 use crate::{Control, Result};
 
 /// Everything a shortest-path search needs to know.
 #[derive(Debug)]
-pub struct SsspTask<'a, L: Lane> {
+pub struct SsspTask<'a, L: MinPlus> {
     /// The arcs, by tail.
     pub adjacency: Adjacency<'a, L::Weight>,
     /// The graph behind the arcs, which caches the range of its weights, its transpose and names.
@@ -31,7 +31,7 @@ pub struct SsspTask<'a, L: Lane> {
     pub control: &'a Control,
 }
 
-impl<L: Lane> SsspTask<'_, L> {
+impl<L: MinPlus> SsspTask<'_, L> {
     /// An error unless all sources and targets are vertices, and the arcs belong to the graph.
     fn check(&self) -> Result<()> {
         self.graph.check_arcs(self.adjacency)?;
@@ -52,62 +52,13 @@ pub struct SsspOutcome<D> {
     pub statistics: Statistics,
 }
 
-/// Runs an algorithm in a lane.
-pub type Solve<L> = fn(&SsspTask<'_, L>) -> Result<SsspOutcome<<L as Lane>::Distance>>;
-
-/// One algorithm, compiled for every lane.
+/// The function that an algorithm runs.
 #[derive(Debug, Clone, Copy)]
-pub struct SsspSolvers {
-    /// Unit weights.
-    pub unit: Solve<UnitLane>,
-    /// Unsigned weights, 32-bit distances.
-    pub narrow: Solve<U32Narrow>,
-    /// Unsigned weights, 64-bit distances.
-    pub wide: Solve<U32Wide>,
-    /// Signed weights.
-    pub signed: Solve<I32Lane>,
-    /// 32-bit floats.
-    pub single: Solve<F32Lane>,
-    /// 64-bit floats.
-    pub double: Solve<F64Lane>,
+enum Function {
+    DeltaStepping,
+    Dijkstra,
+    BellmanFord,
 }
-
-/// The [`SsspSolvers`] of a function that is generic over the lane.
-macro_rules! for_every_lane {
-    ($solve:ident) => {
-        $crate::cpu::sssp::SsspSolvers {
-            unit: $solve::<$crate::graph::UnitLane>,
-            narrow: $solve::<$crate::graph::U32Narrow>,
-            wide: $solve::<$crate::graph::U32Wide>,
-            signed: $solve::<$crate::graph::I32Lane>,
-            single: $solve::<$crate::graph::F32Lane>,
-            double: $solve::<$crate::graph::F64Lane>,
-        }
-    };
-}
-pub(crate) use for_every_lane;
-
-/// A lane that this engine compiles its algorithms for.
-pub trait SsspLane: Lane {
-    /// The function for this lane.
-    fn pick(solvers: &SsspSolvers) -> Solve<Self>;
-}
-
-macro_rules! sssp_lane {
-    ($lane:ident, $field:ident) => {
-        impl SsspLane for $lane {
-            fn pick(solvers: &SsspSolvers) -> Solve<Self> {
-                solvers.$field
-            }
-        }
-    };
-}
-sssp_lane!(UnitLane, unit);
-sssp_lane!(U32Narrow, narrow);
-sssp_lane!(U32Wide, wide);
-sssp_lane!(I32Lane, signed);
-sssp_lane!(F32Lane, single);
-sssp_lane!(F64Lane, double);
 
 /// A shortest-path algorithm.
 #[derive(Debug, Clone, Copy)]
@@ -116,8 +67,22 @@ pub struct SsspAlgorithm {
     pub info: AlgorithmInfo,
     /// Whether one search uses all threads of the team.
     pub uses_team: bool,
-    /// Runs it, in each lane.
-    pub solve: SsspSolvers,
+    function: Function,
+}
+
+impl SsspAlgorithm {
+    /// Runs it.
+    ///
+    /// # Errors
+    ///
+    /// If the task names a missing vertex or arcs of another graph, memory does not suffice, or the caller cancels.
+    pub fn solve<L: MinPlus>(&self, task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
+        match self.function {
+            Function::DeltaStepping => delta_stepping::solve(task),
+            Function::Dijkstra => dijkstra::solve(task),
+            Function::BellmanFord => bellman_ford::solve(task),
+        }
+    }
 }
 
 /// Every single-source shortest-path algorithm of this engine.

@@ -36,7 +36,7 @@ use crate::cuda::bfs::many_sources as bfs;
 use crate::cuda::bfs::one_block::DISTANCES;
 use crate::cuda::device::Device;
 use crate::cuda::device::memory::DeviceSlice;
-use crate::cuda::sssp::{DeviceLane, many_sources as sssp};
+use crate::cuda::sssp::{DeviceSemiring, many_sources as sssp};
 use crate::graph::{VertexId, WeightKind};
 use crate::plan::Plan;
 use crate::problems::Problem;
@@ -61,7 +61,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
         negative_weights: false,
         seconds,
     },
-    lanes: &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Single, DeviceLane::Double],
+    lanes: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Single, DeviceSemiring::Double],
     plan,
     prepare,
 };
@@ -81,13 +81,13 @@ pub(crate) const ROWS: Parameter = Parameter {
 };
 
 /// The lanes of one.
-fn only(lane: DeviceLane) -> &'static [DeviceLane] {
+fn only(lane: DeviceSemiring) -> &'static [DeviceSemiring] {
     match lane {
-        DeviceLane::Narrow => &[DeviceLane::Narrow],
-        DeviceLane::Wide => &[DeviceLane::Wide],
-        DeviceLane::Signed => &[DeviceLane::Signed],
-        DeviceLane::Single => &[DeviceLane::Single],
-        DeviceLane::Double => &[DeviceLane::Double],
+        DeviceSemiring::Narrow => &[DeviceSemiring::Narrow],
+        DeviceSemiring::Wide => &[DeviceSemiring::Wide],
+        DeviceSemiring::Signed => &[DeviceSemiring::Signed],
+        DeviceSemiring::Single => &[DeviceSemiring::Single],
+        DeviceSemiring::Double => &[DeviceSemiring::Double],
     }
 }
 
@@ -139,7 +139,7 @@ impl Searches for Unweighted {
 #[derive(Debug)]
 struct Weighted {
     searches: sssp::ManySources,
-    lane: DeviceLane,
+    lane: DeviceSemiring,
     words: DeviceSlice<u32>,
     stride: u64,
 }

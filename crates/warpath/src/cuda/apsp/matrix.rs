@@ -15,7 +15,7 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 
 use super::successors::{Distances, Room};
-use super::{Cell, DenseLane, DenseTask, MatrixAlgorithm};
+use super::{Cell, DenseTask, MatrixAlgorithm, MinPlusOnDevice};
 use crate::algorithms::Statistics;
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
@@ -141,7 +141,7 @@ pub(super) trait Number: Pod + PartialOrd + Send + Sync {
     /// The length of an arc: exact, or infinity.
     fn of(weight: f64) -> Self;
     /// The distance that it is; `None` if it is none.
-    fn distance<L: DenseLane>(self, threshold: i64) -> Option<L::Distance>;
+    fn distance<L: MinPlusOnDevice>(self, threshold: i64) -> Option<L::Distance>;
 }
 macro_rules! integer {
     ($($type:ty),*) => {$(
@@ -151,7 +151,7 @@ macro_rules! integer {
                 // Casts saturate.
                 (weight as $type).min(Self::INFINITY)
             }
-            fn distance<L: DenseLane>(self, threshold: i64) -> Option<L::Distance> {
+            fn distance<L: MinPlusOnDevice>(self, threshold: i64) -> Option<L::Distance> {
                 (i64::from(self) < threshold).then(|| L::of_integer(self.into()))
             }
         }
@@ -165,7 +165,7 @@ macro_rules! float {
             fn of(weight: f64) -> Self {
                 weight as $type
             }
-            fn distance<L: DenseLane>(self, _: i64) -> Option<L::Distance> {
+            fn distance<L: MinPlusOnDevice>(self, _: i64) -> Option<L::Distance> {
                 (self < Self::INFINITY).then(|| L::of_float(self.into()))
             }
         }
@@ -212,14 +212,21 @@ pub(super) fn sides(vertices: u64, (rows, columns): (u64, u64)) -> (u64, u64) {
     (vertices.max(1).next_multiple_of(rows), vertices.max(1).next_multiple_of(columns))
 }
 
-fn buffer_bytes<L: DenseLane>(vertices: u64) -> u64 {
+/// The bits of a distance.
+fn bits_of(distance: impl bytemuck::Pod) -> u64 {
+    let mut bytes = [0; 8];
+    bytes[..size_of_val(&distance)].copy_from_slice(bytemuck::bytes_of(&distance));
+    u64::from_le_bytes(bytes)
+}
+
+fn buffer_bytes<L: MinPlusOnDevice>(vertices: u64) -> u64 {
     let row = vertices.saturating_mul(size_of::<L::Distance>() as u64);
     BUFFER_BYTES.min(row.saturating_mul(vertices)).max(row)
 }
 
 impl Matrix {
     /// Takes room for a matrix of such cells, for the successors of so many sources, and for the work of an algorithm.
-    pub(super) fn layout<L: DenseLane>(
+    pub(super) fn layout<L: MinPlusOnDevice>(
         arena: &mut Arena<'_>,
         algorithm: &MatrixAlgorithm,
         cell: Cell,
@@ -239,7 +246,7 @@ impl Matrix {
     }
 
     /// Takes room for the work of an algorithm, and fills the matrix with the weights of arcs.
-    pub(super) fn upload<L: DenseLane>(
+    pub(super) fn upload<L: MinPlusOnDevice>(
         device: &Arc<dyn Device>,
         task: &DenseTask<'_>,
         cell: Cell,
@@ -262,8 +269,8 @@ impl Matrix {
             pitch,
             vertices,
             range,
-            to_rows: format!("apsp_matrix_rows_{}_{}", cell.name(), L::DISTANCES),
-            unreachable: L::unreachable_bits(),
+            to_rows: format!("apsp_matrix_rows_{}_{}", cell.name(), L::NAME.rsplit('>').next().unwrap_or_default()),
+            unreachable: bits_of(<L::Distance as crate::graph::DistanceValue>::UNREACHABLE),
         };
         match cell {
             Cell::U16 => matrix.fill::<u16>(task)?,

@@ -47,112 +47,12 @@ use strips::{Cut, Kept, Room, Strips};
 use super::device::Device;
 use super::device::arena::{Arena, plan_of};
 use super::matrix::Ended;
-use super::sssp::LaneOnDevice;
+pub(crate) use super::semirings::{Cell, MinPlusOnDevice};
 use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statistics, Values};
-use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, U32Narrow, U32Wide, UnitLane, VertexId, WeightKind};
+use crate::graph::{Graph, VertexId, with_min_plus};
 use crate::plan::Plan;
 use crate::problems::KeptState;
 use crate::{Control, Error, Result};
-
-/// What the cells of a matrix are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cell {
-    /// 16-bit integers of 0 or more.
-    U16,
-    /// 32-bit integers of 0 or more.
-    U32,
-    /// 32-bit integers.
-    I32,
-    /// 64-bit integers.
-    I64,
-    /// 32-bit floats.
-    F32,
-    /// 64-bit floats.
-    F64,
-}
-
-impl Cell {
-    /// Its name, as kernels have it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Cell::U16 => "u16",
-            Cell::U32 => "u32",
-            Cell::I32 => "i32",
-            Cell::I64 => "i64",
-            Cell::F32 => "f32",
-            Cell::F64 => "f64",
-        }
-    }
-
-    /// Bytes of a cell.
-    pub(crate) fn bytes(self) -> u64 {
-        match self {
-            Cell::U16 => 2,
-            Cell::U32 | Cell::I32 | Cell::F32 => 4,
-            Cell::I64 | Cell::F64 => 8,
-        }
-    }
-
-    /// What integers count as infinite from; 0 for floats.
-    fn infinity(self) -> i64 {
-        match self {
-            Cell::U16 => (u16::MAX / 2).into(),
-            Cell::U32 => (u32::MAX / 2).into(),
-            Cell::I32 => (i32::MAX / 2).into(),
-            Cell::I64 => i64::MAX / 2,
-            Cell::F32 | Cell::F64 => 0,
-        }
-    }
-
-    /// Whether a matrix of these is made of floats.
-    fn is_float(self) -> bool {
-        matches!(self, Cell::F32 | Cell::F64)
-    }
-}
-
-/// A lane whose distances a matrix on a device can give.
-pub(crate) trait DenseLane: LaneOnDevice {
-    /// The name of the type of its distances, as kernels have it.
-    const DISTANCES: &'static str;
-    /// The cells that do, from narrow to wide. Those before the last are tried only if weights are small for them.
-    const CELLS: &'static [Cell];
-    /// The cells that do where some weights are below zero.
-    const SIGNED_CELLS: &'static [Cell] = Self::CELLS;
-    /// Whether it is for what a narrower lane has turned out too narrow for.
-    const REPEATS: bool = false;
-    /// The bits of the mark of what has no distance.
-    fn unreachable_bits() -> u64;
-    /// A distance from a cell, which is in range.
-    fn of_integer(cell: i64) -> Self::Distance;
-    /// Likewise.
-    fn of_float(cell: f64) -> Self::Distance;
-}
-
-macro_rules! dense_lane {
-    ($lane:ident, $distances:literal, $cells:expr, $signed:expr, $unreachable:expr $(, $repeats:expr)?) => {
-        impl DenseLane for $lane {
-            const DISTANCES: &'static str = $distances;
-            const CELLS: &'static [Cell] = &$cells;
-            const SIGNED_CELLS: &'static [Cell] = &$signed;
-            $(const REPEATS: bool = $repeats;)?
-            fn unreachable_bits() -> u64 {
-                $unreachable
-            }
-            fn of_integer(cell: i64) -> Self::Distance {
-                cell as Self::Distance
-            }
-            fn of_float(cell: f64) -> Self::Distance {
-                cell as Self::Distance
-            }
-        }
-    };
-}
-dense_lane!(UnitLane, "u32", [Cell::U16, Cell::U32], [], u32::MAX.into());
-dense_lane!(U32Narrow, "u32", [Cell::U16, Cell::U32], [], u32::MAX.into());
-dense_lane!(U32Wide, "u64", [Cell::I64], [], u64::MAX, true);
-dense_lane!(I32Lane, "i64", [Cell::U16, Cell::I32, Cell::I64], [Cell::I32, Cell::I64], i64::MAX as u64);
-dense_lane!(F32Lane, "f32", [Cell::F32], [Cell::F32], f32::INFINITY.to_bits().into());
-dense_lane!(F64Lane, "f64", [Cell::F64], [Cell::F64], f64::INFINITY.to_bits());
 
 /// How wide the cells are at first.
 const CELL_BITS: Parameter = Parameter {
@@ -243,7 +143,7 @@ impl Finished {
     }
 
     /// Rows from `first` on, as many as `to` has room for, as distances of the lane that the matrix was made for.
-    pub(crate) fn read_rows<L: DenseLane>(&self, first: u64, to: &mut [L::Distance]) -> Result<()> {
+    pub(crate) fn read_rows<L: MinPlusOnDevice>(&self, first: u64, to: &mut [L::Distance]) -> Result<()> {
         match self {
             Finished::Whole(matrix) => matrix.read_rows(first, to),
             Finished::Strips(strips) => strips.read_rows::<L>(first, to),
@@ -294,7 +194,7 @@ impl MatrixAlgorithm {
     /// # Errors
     ///
     /// If the width asked for is none that the lane has here.
-    pub(crate) fn cells<L: DenseLane>(
+    pub(crate) fn cells<L: MinPlusOnDevice>(
         &self,
         graph: &GraphFacts,
         parameters: &Parameters,
@@ -327,29 +227,23 @@ impl MatrixAlgorithm {
 
     /// The cells that are tried first on a device of the newest kind.
     pub(crate) fn first_cell(&self, graph: &GraphFacts, parameters: &Parameters) -> Cell {
-        let cells = match graph.weight_kind {
-            WeightKind::Unit => self.cells::<UnitLane>(graph, parameters, None),
-            WeightKind::U32 => self.cells::<U32Narrow>(graph, parameters, None),
-            WeightKind::I32 => self.cells::<I32Lane>(graph, parameters, None),
-            WeightKind::F32 => self.cells::<F32Lane>(graph, parameters, None),
-            WeightKind::F64 => self.cells::<F64Lane>(graph, parameters, None),
-        };
+        let cells = with_min_plus!(graph.weight_kind, false, L => self.cells::<L>(graph, parameters, None));
         cells.ok().and_then(|cells| cells.first().copied()).unwrap_or(Cell::I64)
     }
 
     /// How a matrix of such cells is cut into strips; `None` if it is not.
-    fn cut<L: DenseLane>(&self, cell: Cell, vertices: u64, parameters: &Parameters, room: &Room) -> Option<Cut> {
+    fn cut<L: MinPlusOnDevice>(&self, cell: Cell, vertices: u64, parameters: &Parameters, room: &Room) -> Option<Cut> {
         let whole = self.plan_whole::<L>(cell, vertices, None).device_bytes();
         self.strips.then(|| Cut::choose(cell, vertices, strips::asked_rows(parameters), room, whole))?
     }
 
     /// What a matrix of such cells takes in one piece, and, if they are wanted, the successors of so many sources.
-    fn plan_whole<L: DenseLane>(&self, cell: Cell, vertices: u64, successors_of: Option<u64>) -> Plan {
+    fn plan_whole<L: MinPlusOnDevice>(&self, cell: Cell, vertices: u64, successors_of: Option<u64>) -> Plan {
         plan_of(|arena| Matrix::layout::<L>(arena, self, cell, vertices, successors_of))
     }
 
     /// Whether a device can find the successors of so many sources, too; else the host does.
-    fn has_room_for_successors<L: DenseLane>(
+    fn has_room_for_successors<L: MinPlusOnDevice>(
         &self,
         cell: Cell,
         vertices: u64,
@@ -361,7 +255,7 @@ impl MatrixAlgorithm {
 
     /// What a matrix of such cells takes of each device, and of the host, and, if they are wanted, the successors of so many
     /// sources, where there is room for them. What was kept is gone on with, if that can be.
-    pub(crate) fn plan_matrix<L: DenseLane>(
+    pub(crate) fn plan_matrix<L: MinPlusOnDevice>(
         &self,
         cell: Cell,
         vertices: u64,
@@ -376,7 +270,7 @@ impl MatrixAlgorithm {
         self.plan_cut::<L>(cut, cell, vertices, room, successors_of)
     }
 
-    fn plan_cut<L: DenseLane>(
+    fn plan_cut<L: MinPlusOnDevice>(
         &self,
         cut: Option<Cut>,
         cell: Cell,
@@ -398,7 +292,7 @@ impl MatrixAlgorithm {
     /// # Errors
     ///
     /// If what was kept is to be gone on with, and can't be.
-    pub(crate) fn rounding<L: DenseLane>(
+    pub(crate) fn rounding<L: MinPlusOnDevice>(
         &self,
         vertices: u64,
         parameters: &Parameters,
@@ -421,7 +315,7 @@ impl MatrixAlgorithm {
     }
 
     /// Computes the matrix, in wider cells where narrow ones don't do.
-    pub(crate) fn solve<L: DenseLane>(
+    pub(crate) fn solve<L: MinPlusOnDevice>(
         &self,
         devices: &[Arc<dyn Device>],
         room: &Room,

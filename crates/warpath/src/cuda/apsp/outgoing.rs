@@ -18,7 +18,7 @@ use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Event, Function, LaunchShape, arguments, images};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
-use crate::cuda::sssp::DeviceLane;
+use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::VertexId;
 use crate::plan::Plan;
 use crate::{Result, memory};
@@ -30,7 +30,7 @@ const THREADS: u32 = 256;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     /// The lane of the searches.
-    pub(crate) lane: DeviceLane,
+    pub(crate) lane: DeviceSemiring,
     /// Rows of a batch, at most.
     pub(crate) rows: u64,
     /// Columns of a row.

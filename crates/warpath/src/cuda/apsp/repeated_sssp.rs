@@ -21,7 +21,7 @@ use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::launch::THREADS;
 use crate::cuda::sssp::mask::{self, COARSENING};
-use crate::cuda::sssp::{DeviceLane, NON_NEGATIVE_LANES, PreparedSssp, SsspTask, many_sources};
+use crate::cuda::sssp::{DeviceSemiring, NON_NEGATIVE, PreparedSssp, SsspTask, many_sources};
 use crate::graph::{Graph, VertexId};
 use crate::problems::Problem;
 use crate::{Control, Result};
@@ -37,7 +37,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
         negative_weights: false,
         seconds: |work| work.in_turn(400e-6 + work.arcs() / 1e9),
     },
-    lanes: NON_NEGATIVE_LANES,
+    lanes: NON_NEGATIVE,
     plan: |task| {
         let mut plan = (mask::ALGORITHM.plan)(task.graph, task.parameters);
         layout(&mut Arena::counting(&mut plan), task);
@@ -67,7 +67,7 @@ fn layout(arena: &mut Arena<'_>, task: &SearchesTask<'_>) -> DeviceSlice<u32> {
 #[derive(Debug)]
 struct RepeatedSssp<'g> {
     graph: &'g Graph,
-    lane: DeviceLane,
+    lane: DeviceSemiring,
     search: Box<dyn PreparedSssp>,
     pool: Pool,
     rows: DeviceSlice<u32>,

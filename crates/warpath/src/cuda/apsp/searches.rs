@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::cuda::device::Device;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::sssp::DeviceLane;
+use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::{Control, Error, Result};
@@ -23,7 +23,7 @@ pub(crate) struct SearchesTask<'a> {
     /// The graph; weights are 0 or more.
     pub(crate) graph: &'a Graph,
     /// What distances are.
-    pub(crate) lane: DeviceLane,
+    pub(crate) lane: DeviceSemiring,
     /// What was set by the caller.
     pub(crate) parameters: &'a Parameters,
     /// How many rows a batch has at most.
@@ -39,7 +39,7 @@ pub(crate) struct SearchesAlgorithm {
     /// What is known of it before it runs.
     pub(crate) info: AlgorithmInfo,
     /// The lanes that it has, once weights are 0 or more.
-    pub(crate) lanes: &'static [DeviceLane],
+    pub(crate) lanes: &'static [DeviceSemiring],
     /// What it takes, the graph included.
     pub(crate) plan: fn(&SearchesTask<'_>) -> Plan,
     /// Takes what was planned, and makes everything ready.
@@ -81,7 +81,7 @@ pub(crate) struct RowsOnDevice<'a> {
 impl RowsOnDevice<'_> {
     /// Whether a distance in this row left the range of its lane: some arc leads from a vertex that has one to a vertex that
     /// has none. That a walk left it says little, since there may be a shorter one.
-    pub(crate) fn leaves_range(&self, row: usize, lane: DeviceLane, graph: &Graph) -> Result<bool> {
+    pub(crate) fn leaves_range(&self, row: usize, lane: DeviceSemiring, graph: &Graph) -> Result<bool> {
         let (words, vertices) = (lane.words(), graph.vertices() as u64);
         let words = self.pool.read(self.words.part(row as u64 * self.stride * words, vertices * words))?;
         let lost = |is_reached: &(dyn Fn(usize) -> bool + Sync)| {
@@ -100,7 +100,7 @@ impl RowsOnDevice<'_> {
 
 impl SearchesAlgorithm {
     /// An error unless it has this lane.
-    pub(crate) fn check(&self, lane: DeviceLane) -> Result<()> {
+    pub(crate) fn check(&self, lane: DeviceSemiring) -> Result<()> {
         if self.lanes.contains(&lane) {
             return Ok(());
         }

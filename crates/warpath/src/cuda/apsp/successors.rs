@@ -292,9 +292,9 @@ mod tests {
     use crate::algorithms::GraphFacts;
     use crate::algorithms::parse_algorithm;
     use crate::cuda::apsp::strips::Room;
-    use crate::cuda::apsp::{ALGORITHMS, ApspAlgorithm, DenseLane, Solved};
+    use crate::cuda::apsp::{ALGORITHMS, ApspAlgorithm, MinPlusOnDevice, Solved};
     use crate::cuda::bfs::tests::devices;
-    use crate::graph::{Graph, GraphBuilder, I32Lane, U32Narrow, U32Wide, UnitLane};
+    use crate::graph::{Graph, GraphBuilder, I32ToI64, U32ToU32, U32ToU64, UnitToU32};
     use crate::testing::{Random, TestWeight, graphs_of_every_shape};
     use crate::{Apsp, Control, Engine, Solver};
 
@@ -318,7 +318,7 @@ mod tests {
 
     /// The successors of these sources are those that the CPU derives. Returns whether arcs were written down; `None` if the
     /// lane is too narrow.
-    fn agrees_with_the_cpu<L: DenseLane>(
+    fn agrees_with_the_cpu<L: MinPlusOnDevice>(
         name: &str,
         graph: &Graph,
         sources: &[VertexId],
@@ -367,7 +367,7 @@ mod tests {
         Some(written)
     }
 
-    fn agrees_on_every_shape<W: TestWeight, L: DenseLane>(seed: u64, every: usize, algorithm: &str) {
+    fn agrees_on_every_shape<W: TestWeight, L: MinPlusOnDevice>(seed: u64, every: usize, algorithm: &str) {
         let graphs = graphs_of_every_shape::<W>(seed).into_iter().skip(seed as usize % every).step_by(every);
         for (turn, (name, graph)) in graphs.enumerate() {
             let all: Vec<VertexId> = (0..graph.vertices() as VertexId).collect();
@@ -376,7 +376,7 @@ mod tests {
             let way = WAYS[(turn + seed as usize) % WAYS.len()];
             if agrees_with_the_cpu::<L>(&name, &graph, &sources, algorithm, way).is_none() {
                 assert_eq!(L::NAME, "u32->u32", "{name}");
-                agrees_with_the_cpu::<U32Wide>(&name, &graph, &sources, algorithm, way).unwrap();
+                agrees_with_the_cpu::<U32ToU64>(&name, &graph, &sources, algorithm, way).unwrap();
             }
         }
     }
@@ -384,12 +384,12 @@ mod tests {
     #[test]
     fn every_shape_in_every_way() {
         for seed in 0..6 {
-            agrees_on_every_shape::<u32, U32Narrow>(seed, 7, "tiled-floyd-warshall");
+            agrees_on_every_shape::<u32, U32ToU32>(seed, 7, "tiled-floyd-warshall");
         }
-        agrees_on_every_shape::<crate::graph::Unit, UnitLane>(1, 9, "tiled-floyd-warshall");
-        agrees_on_every_shape::<u32, U32Narrow>(3, 9, "tiled-floyd-warshall:cell-bits=32");
+        agrees_on_every_shape::<crate::graph::Unit, UnitToU32>(1, 9, "tiled-floyd-warshall");
+        agrees_on_every_shape::<u32, U32ToU32>(3, 9, "tiled-floyd-warshall:cell-bits=32");
         for seed in 0..3 {
-            agrees_on_every_shape::<i32, I32Lane>(seed, 9, "tiled-floyd-warshall");
+            agrees_on_every_shape::<i32, I32ToI64>(seed, 9, "tiled-floyd-warshall");
         }
     }
 
@@ -414,7 +414,7 @@ mod tests {
     fn plateaus_become_trees() {
         for (turn, way) in WAYS.into_iter().enumerate() {
             let zeros = random_arcs(turn as u64, 150, 500, &[0, 0, 0, 1, 2]);
-            agrees_with_the_cpu::<U32Narrow>(
+            agrees_with_the_cpu::<U32ToU32>(
                 "zeros",
                 &graph_of(150, zeros, false),
                 &[0, 149, 75, 3, 3],
@@ -423,7 +423,7 @@ mod tests {
             );
             let chain = (0..99_u32).flat_map(|v| [(v, v + 1, 0), (v + 1, v, 0)]).chain([(50, 7, 1), (120, 0, 3)]);
             let chain = graph_of(121, chain.collect(), false);
-            agrees_with_the_cpu::<U32Narrow>("chain", &chain, &[99, 0, 120, 110], "floyd-warshall", way);
+            agrees_with_the_cpu::<U32ToU32>("chain", &chain, &[99, 0, 120, 110], "floyd-warshall", way);
         }
     }
 
@@ -439,7 +439,7 @@ mod tests {
             let graph = graph_of(140, arcs, true);
             assert!(graph.has_negative_weights());
             let algorithm = ["floyd-warshall", "floyd-warshall:cell-bits=64"][turn % 2];
-            agrees_with_the_cpu::<I32Lane>("heights", &graph, &[139, 0, 66, 67, 68], algorithm, way);
+            agrees_with_the_cpu::<I32ToI64>("heights", &graph, &[139, 0, 66, 67, 68], algorithm, way);
         }
     }
 
@@ -456,7 +456,7 @@ mod tests {
             let all: Vec<VertexId> = (0..n).collect();
             for (name, arcs) in [("near", near), ("line", line)] {
                 let graph = graph_of(n.into(), arcs, false);
-                let written = |way| agrees_with_the_cpu::<U32Narrow>(name, &graph, &all, "tiled-floyd-warshall", way);
+                let written = |way| agrees_with_the_cpu::<U32ToU32>(name, &graph, &all, "tiled-floyd-warshall", way);
                 assert_eq!(written(ALL), Some(false), "{name}");
             }
         }

@@ -30,15 +30,15 @@ use super::edges::{DeviceEdges, ORDER, by_destination};
 use super::negative_cycles::{Looks, find, look};
 use super::predecessors::Derivation;
 use super::{
-    DeviceLane, Found, LAUNCH, LaneOnDevice, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask,
-    distance_words, lanes_of, launch_shape, start,
+    DeviceSemiring, Found, LAUNCH, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words,
+    launch_shape, semirings_of, start,
 };
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values, Workload};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
-use crate::graph::{Graph, I32Lane, VertexId};
+use crate::graph::{Graph, I32ToI64, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
 use crate::{Error, Result};
@@ -54,7 +54,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         negative_weights: true,
         seconds,
     },
-    lanes: &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Signed, DeviceLane::Single],
+    lanes: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Signed, DeviceSemiring::Single],
     needs_transpose: sorts_by_destination,
     plan,
     prepare,
@@ -139,7 +139,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         Sync::Incore => "sssp_bellman_ford_incore",
         Sync::Shared => "sssp_bellman_ford_shared",
     };
-    let kernels = OfLane::new(graph, |lane| {
+    let kernels = OfSemiring::new(graph, |lane| {
         let function = lane.function(&**device, &images::SSSP_BELLMAN_FORD, kernel)?;
         // A length and a head for each thread.
         let shared_bytes = if sync == Sync::Shared { 4 * lane.words() as u32 + 4 } else { 0 };
@@ -147,16 +147,16 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     })?;
     let by_destination = sorts_by_destination(parameters);
     let (edges, arrays) = DeviceEdges::upload(device, graph, by_destination, |arena| layout(arena, graph, sync))?;
-    Ok(Box::new(BellmanFord { edges, kernels, arrays, lane: lanes_of(graph)[0] }))
+    Ok(Box::new(BellmanFord { edges, kernels, arrays, lane: semirings_of(graph)[0] }))
 }
 
 #[derive(Debug)]
 struct BellmanFord {
     edges: DeviceEdges,
-    kernels: OfLane<(Function, LaunchShape)>,
+    kernels: OfSemiring<(Function, LaunchShape)>,
     arrays: Arrays,
     /// That of the last search.
-    lane: DeviceLane,
+    lane: DeviceSemiring,
 }
 
 kernel_header! {
@@ -200,7 +200,7 @@ impl PreparedSssp for BellmanFord {
             limit: task.cutoff,
             arcs: *arcs,
         };
-        let can_sink = task.lane == DeviceLane::Signed && task.graph.has_negative_weights();
+        let can_sink = task.lane == DeviceSemiring::Signed && task.graph.has_negative_weights();
         let (mut rounds, mut falls, mut looks) = (0, true, Looks::new());
         start(pool, current, task.lane, task.sources)?;
         pool.fill(out_of_range, 0)?;
@@ -248,7 +248,7 @@ impl BellmanFord {
         if !certain && !due {
             return Ok(());
         }
-        let distances = I32Lane::distances(&self.found())?;
+        let distances = self.found().read::<I32ToI64>()?;
         if let Some(cycle) = look(task.graph, task.sources, &distances)? {
             return Err(Error::NegativeCycle(Box::new(cycle)));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::predecessors::{Arcs, Derivation};
-use super::{DeviceLane, layout_weights, upload_weights};
+use super::{DeviceSemiring, layout_weights, upload_weights};
 use crate::algorithms::{Parameter, Parameters, Values};
 use crate::cuda::device::Device;
 use crate::cuda::device::arena::{Arena, plan_of};
@@ -94,7 +94,7 @@ impl DeviceEdges {
     /// What predecessors are derived from, with room for one word.
     pub(super) fn derivation(
         &self,
-        lane: DeviceLane,
+        lane: DeviceSemiring,
         distances: DeviceSlice<u32>,
         progress: DeviceSlice<u32>,
     ) -> Derivation<'_> {

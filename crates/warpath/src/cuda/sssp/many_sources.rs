@@ -60,7 +60,7 @@ use std::sync::Arc;
 use arrays::{Arrays, Batch, WIDEST, layout};
 pub(crate) use arrays::{Sizes, plan, stride, widest};
 
-use super::{DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask};
+use super::{DeviceSemiring, Found, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values, Workload};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
@@ -118,7 +118,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         negative_weights: false,
         seconds,
     },
-    lanes: &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Single, DeviceLane::Double],
+    lanes: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Single, DeviceSemiring::Double],
     needs_transpose: |_| false,
     plan: |graph, parameters| plan(graph, &Sizes::of(graph, parameters)),
     prepare: |device, graph, parameters| {
@@ -175,7 +175,7 @@ const OWN_SHARED: u64 = 2048;
 
 /// What there is for searches of one lane.
 #[derive(Debug)]
-struct InLane {
+struct Launching {
     kernel: Function,
     /// As many blocks as can be in flight.
     shape: LaunchShape,
@@ -190,7 +190,7 @@ struct InLane {
 fn shape(
     device: &dyn Device,
     kernel: Function,
-    lane: DeviceLane,
+    lane: DeviceSemiring,
     graph: &Graph,
     parameters: &Parameters,
     room: u32,
@@ -268,7 +268,7 @@ pub(crate) fn prepare(
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, sizes))?;
     arrays.offsets.upload(&pool, graph.csr())?;
     arrays.pairs.upload(&pool, graph.csr())?;
-    let lanes = OfLane::of(sizes.lanes, |lane| {
+    let lanes = OfSemiring::of(sizes.lanes, |lane| {
         let name = if wide { "sssp_many_sources_64" } else { "sssp_many_sources_32" };
         let kernel = lane.function(&**device, &images::SSSP_MANY_SOURCES, name)?;
         let (mut shape, in_shared) = shape(&**device, kernel, lane, graph, parameters, room)?;
@@ -276,7 +276,14 @@ pub(crate) fn prepare(
         shape.grid[0] = u64::from(shape.grid[0]).min(piles).max(1) as u32;
         let wanted = parameters.get("near").map_or(shape.block[0].max(256), |near| near as u32);
         let wanted = wanted.min(room - room / 4);
-        Ok(InLane { kernel, shape, distances: *arrays.distances.get(lane)?, rows: sizes.rows(lane), wanted, in_shared })
+        Ok(Launching {
+            kernel,
+            shape,
+            distances: *arrays.distances.get(lane)?,
+            rows: sizes.rows(lane),
+            wanted,
+            in_shared,
+        })
     })?;
     let waiting = Waiting::new(device)?;
     device.synchronize()?;
@@ -288,12 +295,12 @@ pub(crate) fn prepare(
 #[derive(Debug)]
 pub(crate) struct ManySources {
     pool: Pool,
-    lanes: OfLane<InLane>,
+    lanes: OfSemiring<Launching>,
     arguments: Batch,
     arrays: Arrays,
     waiting: Waiting,
     /// That of the last search alone.
-    lane: DeviceLane,
+    lane: DeviceSemiring,
     /// How many searches were begun last, and how many of them are in flight.
     begun: [u32; 2],
 }
@@ -309,7 +316,7 @@ pub(crate) struct BatchOutcome {
 
 impl ManySources {
     /// How many searches of this lane a batch can have.
-    pub(crate) fn width(&self, lane: DeviceLane) -> Result<usize> {
+    pub(crate) fn width(&self, lane: DeviceSemiring) -> Result<usize> {
         Ok(self.lanes.get(lane)?.rows as usize)
     }
 
@@ -320,7 +327,7 @@ impl ManySources {
     /// If they are more than a batch can have.
     pub(crate) fn search_each(
         &mut self,
-        lane: DeviceLane,
+        lane: DeviceSemiring,
         sources: &[VertexId],
         cutoff: u64,
         control: &Control,
@@ -330,7 +337,7 @@ impl ManySources {
     }
 
     /// What the last batch of this lane found from the source of this number.
-    pub(crate) fn found_from(&self, lane: DeviceLane, index: usize) -> Result<Found<'_>> {
+    pub(crate) fn found_from(&self, lane: DeviceSemiring, index: usize) -> Result<Found<'_>> {
         let start = index as u64 * self.arguments.stride * lane.words();
         let distances = self.lanes.get(lane)?.distances;
         let row = distances.part(start, distances.length() - start);
@@ -338,7 +345,7 @@ impl ManySources {
     }
 
     /// Where the distances of this lane are, row by row.
-    pub(crate) fn rows(&self, lane: DeviceLane) -> Result<DeviceSlice<u32>> {
+    pub(crate) fn rows(&self, lane: DeviceSemiring) -> Result<DeviceSlice<u32>> {
         Ok(self.lanes.get(lane)?.distances)
     }
 
@@ -350,7 +357,7 @@ impl ManySources {
     /// Runs so many searches: one from each source, or one from all.
     fn run(
         &mut self,
-        lane: DeviceLane,
+        lane: DeviceSemiring,
         sources: &[VertexId],
         searches: u32,
         cutoff: u64,
@@ -363,13 +370,13 @@ impl ManySources {
     /// Begins so many searches: one from each source, or one from all.
     pub(crate) fn start(
         &mut self,
-        lane: DeviceLane,
+        lane: DeviceSemiring,
         sources: &[VertexId],
         searches: u32,
         cutoff: u64,
         control: &Control,
     ) -> Result<()> {
-        let InLane { kernel, shape, distances, wanted, in_shared, .. } = self.lanes.get(lane)?;
+        let Launching { kernel, shape, distances, wanted, in_shared, .. } = self.lanes.get(lane)?;
         let pool = &self.pool;
         pool.upload(self.arrays.sources, sources)?;
         pool.fill(self.arrays.out_of_range, 0)?;

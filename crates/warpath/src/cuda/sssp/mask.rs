@@ -24,8 +24,8 @@ use std::sync::Arc;
 use super::counts::{Counters, Counts, Frontiers};
 use super::predecessors::{Arcs, Derivation};
 use super::{
-    DeviceLane, Found, NON_NEGATIVE_LANES, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words,
-    flags_of, layout_weights, start, start_flags, upload_weights,
+    DeviceSemiring, Found, NON_NEGATIVE, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask,
+    distance_words, flags_of, layout_weights, start, start_flags, upload_weights,
 };
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values, Workload};
@@ -50,7 +50,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         negative_weights: false,
         seconds,
     },
-    lanes: NON_NEGATIVE_LANES,
+    lanes: NON_NEGATIVE,
     needs_transpose: |_| false,
     plan,
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, RELAX)?)),
@@ -98,11 +98,11 @@ fn plan(graph: &Graph, _: &Parameters) -> Plan {
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters, relax: &str) -> Result<Mask> {
     let threads = threads(parameters, &**device)?;
     let coarsening = parameters.word(COARSENING.name).and_then(|word| word.parse().ok()).unwrap_or(1);
-    let kernels = OfLane::new(graph, |lane| Kernels::of(&**device, lane, relax))?;
+    let kernels = OfSemiring::new(graph, |lane| Kernels::of(&**device, lane, relax))?;
     let csr = graph.csr();
     let (graph, (arrays, levels)) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph))?;
     upload_weights(&graph.pool, arrays.weights, csr)?;
-    Ok(Mask { graph, threads, coarsening, kernels, arrays, levels, lane: DeviceLane::Narrow })
+    Ok(Mask { graph, threads, coarsening, kernels, arrays, levels, lane: DeviceSemiring::Narrow })
 }
 
 /// The kernels of one lane.
@@ -114,11 +114,11 @@ pub(super) struct Kernels {
 
 impl Kernels {
     /// The right ones.
-    pub(super) fn right(device: &dyn Device, lane: DeviceLane) -> Result<Self> {
+    pub(super) fn right(device: &dyn Device, lane: DeviceSemiring) -> Result<Self> {
         Self::of(device, lane, RELAX)
     }
 
-    fn of(device: &dyn Device, lane: DeviceLane, relax: &str) -> Result<Self> {
+    fn of(device: &dyn Device, lane: DeviceSemiring, relax: &str) -> Result<Self> {
         let function = |kernel| lane.function(device, &images::SSSP_MASK, kernel);
         Ok(Kernels { relax: function(relax)?, update: function("sssp_mask_update")? })
     }
@@ -129,11 +129,11 @@ struct Mask {
     graph: DeviceGraph,
     threads: u32,
     coarsening: u32,
-    kernels: OfLane<Kernels>,
+    kernels: OfSemiring<Kernels>,
     arrays: Arrays,
     levels: DeviceSlice<u32>,
     /// That of the last search.
-    lane: DeviceLane,
+    lane: DeviceSemiring,
 }
 
 /// The arrays of a search, with room for the distances of any lane.
@@ -267,7 +267,7 @@ mod unsynchronized {
             negative_weights: false,
             seconds,
         },
-        lanes: NON_NEGATIVE_LANES,
+        lanes: NON_NEGATIVE,
         needs_transpose: |_| false,
         plan,
         prepare,

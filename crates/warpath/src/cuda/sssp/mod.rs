@@ -27,12 +27,11 @@ use std::sync::Arc;
 use self::predecessors::Derivation;
 use super::device::arena::Arena;
 use super::device::memory::{DeviceSlice, Pool};
-use super::device::{Device, Function, Image, LaunchShape};
+use super::device::{Device, Function, LaunchShape};
+pub(in crate::cuda) use super::semirings::NON_NEGATIVE;
+pub(crate) use super::semirings::{DeviceSemiring, MinPlusOnDevice, semirings_of};
 use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statistics, Values};
-use crate::graph::{
-    Csr, DistanceValue, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId, WeightKind,
-    Weights,
-};
+use crate::graph::{Csr, Graph, VertexId, WeightKind, Weights, with_weights};
 use crate::plan::Plan;
 use crate::{Control, Error, Result};
 
@@ -42,7 +41,7 @@ pub(crate) struct SsspTask<'a> {
     /// The graph that was prepared, as the host has it.
     pub(crate) graph: &'a Graph,
     /// One of the lanes of the graph's weights.
-    pub(crate) lane: DeviceLane,
+    pub(crate) lane: DeviceSemiring,
     /// At least one vertex; none twice.
     pub(crate) sources: &'a [VertexId],
     /// If not empty, the search may stop when all of these are settled; the papers' algorithms settle all vertices.
@@ -96,6 +95,13 @@ pub(crate) struct Found<'a> {
     pub(crate) distances: DeviceSlice<u32>,
 }
 
+impl Found<'_> {
+    /// The distances, which a search in this semiring found.
+    pub(crate) fn read<L: MinPlusOnDevice>(&self) -> Result<Vec<L::Distance>> {
+        L::read(self.pool, self.distances)
+    }
+}
+
 /// Makes a search ready on a device.
 pub(crate) type Prepare = fn(&Arc<dyn Device>, &Graph, &Parameters) -> Result<Box<dyn PreparedSssp>>;
 
@@ -105,7 +111,7 @@ pub(crate) struct SsspAlgorithm {
     /// What is known of it before it runs.
     pub(crate) info: AlgorithmInfo,
     /// The lanes that it has.
-    pub(crate) lanes: &'static [DeviceLane],
+    pub(crate) lanes: &'static [DeviceSemiring],
     /// Whether it reads the transpose of the graph, with these parameters.
     pub(crate) needs_transpose: fn(&Parameters) -> bool,
     /// What it takes on the device, the graph included.
@@ -142,7 +148,7 @@ impl SsspAlgorithm {
     /// An error unless it is right for this graph.
     pub(crate) fn check(&self, graph: &Graph) -> Result<()> {
         let name = self.info.name;
-        if let Some(missing) = lanes_of(graph).iter().find(|lane| !self.lanes.contains(lane)) {
+        if let Some(missing) = semirings_of(graph).iter().find(|lane| !self.lanes.contains(lane)) {
             let lanes: Vec<_> = self.lanes.iter().map(|lane| lane.name()).collect();
             return Err(Error::invalid(format!(
                 "`{name}` does not have the lane {} on a GPU; it has {}; engine cpu has all",
@@ -160,162 +166,30 @@ impl SsspAlgorithm {
     }
 }
 
-/// A type of weight with a type of distance, as a kernel is compiled for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DeviceLane {
-    /// Unsigned weights, 32-bit distances; unit weights, too.
-    Narrow,
-    /// Unsigned weights, 64-bit distances.
-    Wide,
-    /// Signed weights.
-    Signed,
-    /// 32-bit floats.
-    Single,
-    /// 64-bit floats.
-    Double,
-}
-
-/// The lanes of the papers' algorithms.
-pub(in crate::cuda) const NON_NEGATIVE_LANES: &[DeviceLane] =
-    &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Single];
-
-impl DeviceLane {
-    /// Its name, such as `u32->u64`.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            DeviceLane::Narrow => U32Narrow::NAME,
-            DeviceLane::Wide => U32Wide::NAME,
-            DeviceLane::Signed => I32Lane::NAME,
-            DeviceLane::Single => F32Lane::NAME,
-            DeviceLane::Double => F64Lane::NAME,
-        }
-    }
-
-    /// How many 32-bit words a distance is.
-    pub(crate) fn words(self) -> u64 {
-        match self {
-            DeviceLane::Narrow | DeviceLane::Single => 1,
-            DeviceLane::Wide | DeviceLane::Signed | DeviceLane::Double => 2,
-        }
-    }
-
-    /// What a vertex without a distance has.
-    pub(in crate::cuda) fn unreachable(self) -> u64 {
-        match self {
-            DeviceLane::Narrow => UnitLane::on_device(u32::UNREACHABLE),
-            DeviceLane::Wide => U32Wide::on_device(u64::UNREACHABLE),
-            DeviceLane::Signed => I32Lane::on_device(i64::UNREACHABLE),
-            DeviceLane::Single => F32Lane::on_device(f32::UNREACHABLE),
-            DeviceLane::Double => F64Lane::on_device(f64::UNREACHABLE),
-        }
-    }
-
-    /// What a source has.
-    fn zero(self) -> u64 {
-        if self == DeviceLane::Signed { I32Lane::on_device(0) } else { 0 }
-    }
-
-    /// The kernel of this lane.
-    fn function(self, device: &dyn Device, image: &'static Image, kernel: &str) -> Result<Function> {
-        device.function(image, &format!("{kernel}_{}", self.name().replace("->", "_")))
-    }
-
-    /// The part of an array that holds a distance for each of so many vertices.
-    fn part(self, distances: DeviceSlice<u32>, vertices: u32) -> DeviceSlice<u32> {
-        distances.part(0, u64::from(vertices) * self.words())
-    }
-}
-
-/// The lanes that a search on this graph may need, the one that is tried first at the front.
-pub(crate) fn lanes_of(graph: &Graph) -> &'static [DeviceLane] {
-    match graph.weight_kind() {
-        WeightKind::Unit => &[DeviceLane::Narrow],
-        WeightKind::U32 => &[DeviceLane::Narrow, DeviceLane::Wide],
-        WeightKind::I32 => &[DeviceLane::Signed],
-        WeightKind::F32 => &[DeviceLane::Single],
-        WeightKind::F64 => &[DeviceLane::Double],
-    }
-}
-
 /// How many words the distances of the graph's vertices take, in any of its lanes.
 fn distance_words(graph: &Graph) -> u64 {
-    graph.vertices() as u64 * lanes_of(graph).iter().map(|lane| lane.words()).max().unwrap_or(0)
-}
-
-/// A lane whose distances a device has.
-pub(crate) trait LaneOnDevice: Lane {
-    /// Its kernels.
-    const ON_DEVICE: DeviceLane;
-
-    /// A distance as the device has it: unsigned, in order.
-    fn on_device(distance: Self::Distance) -> u64;
-
-    /// What a search in this lane found.
-    fn distances(found: &Found<'_>) -> Result<Vec<Self::Distance>> {
-        found.pool.read(found.distances.cast())
-    }
-}
-
-impl LaneOnDevice for UnitLane {
-    const ON_DEVICE: DeviceLane = DeviceLane::Narrow;
-    fn on_device(distance: u32) -> u64 {
-        distance.into()
-    }
-}
-impl LaneOnDevice for U32Narrow {
-    const ON_DEVICE: DeviceLane = DeviceLane::Narrow;
-    fn on_device(distance: u32) -> u64 {
-        distance.into()
-    }
-}
-impl LaneOnDevice for U32Wide {
-    const ON_DEVICE: DeviceLane = DeviceLane::Wide;
-    fn on_device(distance: u64) -> u64 {
-        distance
-    }
-}
-impl LaneOnDevice for I32Lane {
-    const ON_DEVICE: DeviceLane = DeviceLane::Signed;
-    fn on_device(distance: i64) -> u64 {
-        distance.key()
-    }
-    fn distances(found: &Found<'_>) -> Result<Vec<i64>> {
-        Ok(found.pool.read(found.distances.cast::<u64>())?.into_iter().map(i64::from_key).collect())
-    }
-}
-impl LaneOnDevice for F32Lane {
-    const ON_DEVICE: DeviceLane = DeviceLane::Single;
-    fn on_device(distance: f32) -> u64 {
-        // A cutoff may be -0.
-        (distance + 0.0).to_bits().into()
-    }
-}
-impl LaneOnDevice for F64Lane {
-    const ON_DEVICE: DeviceLane = DeviceLane::Double;
-    fn on_device(distance: f64) -> u64 {
-        (distance + 0.0).to_bits()
-    }
+    graph.vertices() as u64 * semirings_of(graph).iter().map(|lane| lane.words()).max().unwrap_or(0)
 }
 
 /// Something for each lane of a graph.
 #[derive(Debug)]
-struct OfLane<T>(Vec<(DeviceLane, T)>);
+struct OfSemiring<T>(Vec<(DeviceSemiring, T)>);
 
-impl<T> OfLane<T> {
-    fn new(graph: &Graph, make: impl FnMut(DeviceLane) -> Result<T>) -> Result<Self> {
-        Self::of(lanes_of(graph), make)
+impl<T> OfSemiring<T> {
+    fn new(graph: &Graph, make: impl FnMut(DeviceSemiring) -> Result<T>) -> Result<Self> {
+        Self::of(semirings_of(graph), make)
     }
 
-    fn of(lanes: &[DeviceLane], mut make: impl FnMut(DeviceLane) -> Result<T>) -> Result<Self> {
-        Ok(OfLane(lanes.iter().map(|&lane| Ok((lane, make(lane)?))).collect::<Result<_>>()?))
+    fn of(lanes: &[DeviceSemiring], mut make: impl FnMut(DeviceSemiring) -> Result<T>) -> Result<Self> {
+        Ok(OfSemiring(lanes.iter().map(|&lane| Ok((lane, make(lane)?))).collect::<Result<_>>()?))
     }
 
     /// The same if nothing can fail.
-    fn each(lanes: &[DeviceLane], mut make: impl FnMut(DeviceLane) -> T) -> Self {
-        OfLane(lanes.iter().map(|&lane| (lane, make(lane))).collect())
+    fn each(lanes: &[DeviceSemiring], mut make: impl FnMut(DeviceSemiring) -> T) -> Self {
+        OfSemiring(lanes.iter().map(|&lane| (lane, make(lane))).collect())
     }
 
-    fn get(&self, lane: DeviceLane) -> Result<&T> {
+    fn get(&self, lane: DeviceSemiring) -> Result<&T> {
         let found = self.0.iter().find(|(there, _)| *there == lane);
         found.map(|(_, value)| value).ok_or_else(|| Error::invalid("the graph has weights of another type"))
     }
@@ -331,10 +205,7 @@ fn layout_weights(arena: &mut Arena<'_>, graph: &Graph) -> DeviceSlice<u32> {
 fn upload_weights(pool: &Pool, to: DeviceSlice<u32>, csr: &Csr) -> Result<()> {
     match csr.weights() {
         Weights::Unit(_) => pool.fill(to, 1),
-        Weights::U32(values) => pool.upload(to, values),
-        Weights::I32(values) => pool.upload(to, bytemuck::cast_slice(values)),
-        Weights::F32(values) => pool.upload(to, bytemuck::cast_slice(values)),
-        Weights::F64(values) => pool.upload(to, bytemuck::cast_slice(values)),
+        weights => with_weights!(weights, values => pool.upload(to, bytemuck::cast_slice(values))),
     }
 }
 
@@ -342,7 +213,7 @@ fn upload_weights(pool: &Pool, to: DeviceSlice<u32>, csr: &Csr) -> Result<()> {
 const MANY: usize = 64;
 
 /// Gives every vertex no distance, and the sources a distance of zero.
-fn start(pool: &Pool, distances: DeviceSlice<u32>, lane: DeviceLane, sources: &[VertexId]) -> Result<()> {
+fn start(pool: &Pool, distances: DeviceSlice<u32>, lane: DeviceSemiring, sources: &[VertexId]) -> Result<()> {
     let (words, unreachable) = (lane.words() as usize, in_words(lane.unreachable()));
     let zero = &in_words(lane.zero())[..words];
     let place = |source: &VertexId| *source as usize * words;

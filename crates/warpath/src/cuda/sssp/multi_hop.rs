@@ -40,7 +40,7 @@ use std::sync::Arc;
 use super::counts::{Counters, Counts, Frontiers};
 use super::predecessors::{Arcs, Derivation};
 use super::{
-    DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words, flags_of,
+    DeviceSemiring, Found, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words, flags_of,
     layout_weights, mask, upload_weights,
 };
 use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Values};
@@ -82,7 +82,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         negative_weights: false,
         seconds: |work| work.in_turn(200e-6 + work.vertices() / 400e6),
     },
-    lanes: &[DeviceLane::Narrow, DeviceLane::Wide],
+    lanes: &[DeviceSemiring::Narrow, DeviceSemiring::Wide],
     needs_transpose: |_| false,
     plan: |graph, parameters| {
         let shape = Shape::of(graph, delta(parameters));
@@ -362,18 +362,18 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     }
     let image = &images::SSSP_MULTI_HOP;
     let build = device.function(image, "sssp_multi_hop_build")?;
-    let kernels = OfLane::new(graph, |lane| {
+    let kernels = OfSemiring::new(graph, |lane| {
         let kernel = lane.function(&**device, image, "sssp_multi_hop")?;
         Ok((kernel, whole_device(&**device, kernel, parameters, 1024, PARTS)?))
     })?;
-    let by_mask = OfLane::new(graph, |lane| mask::Kernels::right(&**device, lane))?;
+    let by_mask = OfSemiring::new(graph, |lane| mask::Kernels::right(&**device, lane))?;
     let room = Shape::of(graph, wanted);
     let (on_device, arrays) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph, &room))?;
     upload_weights(&on_device.pool, arrays.weights, graph.csr())?;
     let waiting = Waiting::new(device)?;
     let delta = make_neighborhoods(&on_device, &arrays, graph, &room, build)?;
     let arguments = arrays.argument(graph, &room, delta, &waiting);
-    let lane = DeviceLane::Narrow;
+    let lane = DeviceSemiring::Narrow;
     Ok(Box::new(MultiHop { graph: on_device, kernels, by_mask, arguments, arrays, waiting, lane }))
 }
 
@@ -422,13 +422,13 @@ fn make_neighborhoods(
 #[derive(Debug)]
 struct MultiHop {
     graph: DeviceGraph,
-    kernels: OfLane<(Function, LaunchShape)>,
-    by_mask: OfLane<mask::Kernels>,
+    kernels: OfSemiring<(Function, LaunchShape)>,
+    by_mask: OfSemiring<mask::Kernels>,
     arguments: Search,
     arrays: Arrays,
     waiting: Waiting,
     /// That of the last search.
-    lane: DeviceLane,
+    lane: DeviceSemiring,
 }
 
 impl MultiHop {

@@ -40,7 +40,7 @@ use std::sync::Arc;
 use super::counts::{Counters, Counts, Frontiers};
 use super::pairs::Pairs;
 use super::predecessors::{Arcs, Derivation};
-use super::{DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words};
+use super::{DeviceSemiring, Found, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
@@ -87,7 +87,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         negative_weights: false,
         seconds: |work| work.in_turn(200e-6 + work.arcs() / 25e9),
     },
-    lanes: &[DeviceLane::Narrow, DeviceLane::Wide, DeviceLane::Single, DeviceLane::Double],
+    lanes: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Single, DeviceSemiring::Double],
     needs_transpose: |_| false,
     plan,
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters)?)),
@@ -267,7 +267,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
     }
     let wide = has_wide_offsets(graph);
-    let kernels = OfLane::new(graph, |lane| {
+    let kernels = OfSemiring::new(graph, |lane| {
         let name = if wide { "sssp_near_far_64" } else { "sssp_near_far_32" };
         let kernel = lane.function(&**device, &images::SSSP_NEAR_FAR, name)?;
         Ok((kernel, whole_device(&**device, kernel, parameters, 512, u32::MAX)?))
@@ -278,19 +278,19 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let waiting = Waiting::new(device)?;
     device.synchronize()?;
     let arguments = arrays.argument(graph, parameters, &waiting);
-    Ok(NearFar { pool, kernels, arguments, arrays, arcs: graph.arcs() as u64, waiting, lane: DeviceLane::Narrow })
+    Ok(NearFar { pool, kernels, arguments, arrays, arcs: graph.arcs() as u64, waiting, lane: DeviceSemiring::Narrow })
 }
 
 #[derive(Debug)]
 struct NearFar {
     pool: Pool,
-    kernels: OfLane<(Function, LaunchShape)>,
+    kernels: OfSemiring<(Function, LaunchShape)>,
     arguments: Search,
     arrays: Arrays,
     arcs: u64,
     waiting: Waiting,
     /// That of the last search.
-    lane: DeviceLane,
+    lane: DeviceSemiring,
 }
 
 impl PreparedSssp for NearFar {

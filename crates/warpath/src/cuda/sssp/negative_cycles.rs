@@ -13,7 +13,7 @@
 
 use std::collections::VecDeque;
 
-use crate::graph::{Adjacency, DistanceValue, Graph, I32Lane, Lane, NO_VERTEX, VertexId};
+use crate::graph::{Adjacency, DistanceValue, Graph, I32ToI64, MinPlus, NO_VERTEX, VertexId};
 use crate::problems::{NegativeCycle, cycles_of_predecessors};
 use crate::{Control, Result, memory};
 
@@ -52,7 +52,7 @@ pub(super) fn look(graph: &Graph, sources: &[VertexId], distances: &[i64]) -> Re
             continue;
         }
         for (v, weight) in adjacency.edges(u) {
-            let through = I32Lane::extend(distances[u as usize], weight);
+            let through = I32ToI64::extend(distances[u as usize], weight);
             let first = predecessors[v as usize] == NO_VERTEX && through == least[v as usize];
             if through < least[v as usize] || first {
                 least[v as usize] = through;
@@ -98,7 +98,7 @@ fn fallen(graph: Adjacency<'_, i32>, u: VertexId, distances: &mut [i64]) -> Vec<
         return Vec::new();
     }
     let falls = |(v, weight): (VertexId, i32)| {
-        let through = I32Lane::extend(distances[u as usize], weight);
+        let through = I32ToI64::extend(distances[u as usize], weight);
         let falls = through < distances[v as usize];
         if falls {
             distances[v as usize] = through;

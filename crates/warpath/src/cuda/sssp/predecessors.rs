@@ -23,7 +23,7 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
-use super::DeviceLane;
+use super::DeviceSemiring;
 use super::pairs::Pairs;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{LaunchShape, arguments, images};
@@ -90,7 +90,7 @@ pub(crate) struct Derivation<'p> {
     /// The memory of everything here.
     pub(super) pool: &'p Pool,
     /// That of the search.
-    pub(super) lane: DeviceLane,
+    pub(super) lane: DeviceSemiring,
     /// The graph.
     pub(super) arcs: Arcs,
     /// A distance for each vertex, in this lane.

@@ -26,8 +26,8 @@ use super::counts::{Counters, Counts, Frontiers};
 use super::edges::{DeviceEdges, ORDER, by_destination};
 use super::predecessors::Derivation;
 use super::{
-    DeviceLane, Found, LAUNCH, MOST_WARPS, NON_NEGATIVE_LANES, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome,
-    SsspTask, distance_words, flags_of, lanes_of, launch_shape, start, start_flags,
+    DeviceSemiring, Found, LAUNCH, MOST_WARPS, NON_NEGATIVE, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome,
+    SsspTask, distance_words, flags_of, launch_shape, semirings_of, start, start_flags,
 };
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values, Workload};
@@ -50,7 +50,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         negative_weights: false,
         seconds,
     },
-    lanes: NON_NEGATIVE_LANES,
+    lanes: NON_NEGATIVE,
     needs_transpose: |parameters| by_destination(parameters, false),
     plan,
     prepare,
@@ -127,7 +127,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let image = &images::SSSP_WORK_EFFICIENT;
     let scan = device.function(image, "sssp_work_efficient_scan")?;
     let gather = device.function(image, "sssp_work_efficient_gather")?;
-    let kernels = OfLane::new(graph, |lane| {
+    let kernels = OfSemiring::new(graph, |lane| {
         let [mark, compute] = if incore {
             ["sssp_work_efficient_mark_incore", "sssp_work_efficient_compute_incore"]
         } else {
@@ -147,7 +147,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         arrays,
         started: device.event()?,
         done: device.event()?,
-        lane: lanes_of(graph)[0],
+        lane: semirings_of(graph)[0],
     }))
 }
 
@@ -163,12 +163,12 @@ struct WorkEfficient {
     edges: DeviceEdges,
     scan: Function,
     gather: Function,
-    kernels: OfLane<Kernels>,
+    kernels: OfSemiring<Kernels>,
     arrays: Arrays,
     started: Event,
     done: Event,
     /// That of the last search.
-    lane: DeviceLane,
+    lane: DeviceSemiring,
 }
 
 kernel_header! {

@@ -11,14 +11,14 @@ use super::table::Table;
 use crate::algorithms::{Parameters, Statistics, add_counters};
 use crate::all_pairs::ApspTask;
 use crate::all_pairs::potentials::potentials;
-use crate::cpu::apsp::ApspLane;
-use crate::cuda::apsp::DenseLane;
+use crate::cpu::apsp::MinPlusOnCpu;
+use crate::cuda::apsp::MinPlusOnDevice;
 use crate::cuda::apsp::batched::ROWS;
 use crate::cuda::apsp::outgoing::{Outgoing, RawFacts, Wanted};
 use crate::cuda::apsp::searches::{Searches, SearchesAlgorithm, SearchesTask};
 use crate::cuda::device::Device;
-use crate::cuda::sssp::DeviceLane;
-use crate::graph::{Csr, Distance, DistanceValue, Graph, I32Lane, Labels, VertexId, WeightKind, Weights};
+use crate::cuda::sssp::DeviceSemiring;
+use crate::graph::{Csr, Distance, DistanceValue, Graph, I32ToI64, Labels, VertexId, WeightKind, Weights};
 use crate::plan::Plan;
 use crate::problems::{DistanceSum, RowFacts};
 use crate::solver::Solver;
@@ -41,7 +41,7 @@ impl Batch {
         parameters: &Parameters,
         graph: &Graph,
         table: &Table,
-        lane: DeviceLane,
+        lane: DeviceSemiring,
         available: u64,
     ) -> Self {
         let row_bytes = (graph.vertices() as u64 * 4 * lane.words()).max(1);
@@ -64,7 +64,7 @@ impl Batch {
 }
 
 impl Table {
-    fn wanted(&self, graph: &Graph, lane: DeviceLane, rows: u64) -> Wanted<'_> {
+    fn wanted(&self, graph: &Graph, lane: DeviceSemiring, rows: u64) -> Wanted<'_> {
         Wanted {
             lane,
             rows,
@@ -76,14 +76,14 @@ impl Table {
     }
 
     /// The lanes that searches by weights of this type try, one after another.
-    fn lanes_of_searches(&self, kind: WeightKind) -> &'static [DeviceLane] {
+    fn lanes_of_searches(&self, kind: WeightKind) -> &'static [DeviceSemiring] {
         match kind {
-            WeightKind::Unit => &[DeviceLane::Narrow],
+            WeightKind::Unit => &[DeviceSemiring::Narrow],
             // Distances take four bytes where they cannot leave the narrow lane.
-            WeightKind::U32 if self.distance_bytes == 4 => &[DeviceLane::Narrow],
-            WeightKind::U32 | WeightKind::I32 => &[DeviceLane::Narrow, DeviceLane::Wide],
-            WeightKind::F32 => &[DeviceLane::Single],
-            WeightKind::F64 => &[DeviceLane::Double],
+            WeightKind::U32 if self.distance_bytes == 4 => &[DeviceSemiring::Narrow],
+            WeightKind::U32 | WeightKind::I32 => &[DeviceSemiring::Narrow, DeviceSemiring::Wide],
+            WeightKind::F32 => &[DeviceSemiring::Single],
+            WeightKind::F64 => &[DeviceSemiring::Double],
         }
     }
 }
@@ -125,7 +125,7 @@ pub(super) fn plan(
 }
 
 /// Runs an algorithm into `output`.
-pub(super) fn run<L: ApspLane + DenseLane>(
+pub(super) fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
     solver: &Solver,
     algorithm: &SearchesAlgorithm,
     task: &ApspTask<'_, L>,
@@ -152,7 +152,7 @@ pub(super) fn run<L: ApspLane + DenseLane>(
 }
 
 /// A table in the making.
-struct Work<'a, 'o, L: ApspLane> {
+struct Work<'a, 'o, L: MinPlusOnCpu> {
     algorithm: &'a SearchesAlgorithm,
     task: &'a ApspTask<'a, L>,
     table: &'a Table,
@@ -174,16 +174,17 @@ enum Ended {
     OutOfRange,
 }
 
-impl<L: ApspLane + DenseLane> Work<'_, '_, L> {
+impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
     /// Works in the lane `L`. If that is signed, the searches work on unsigned distances, first in 32 bits.
     fn in_lanes(&mut self) -> Result<()> {
         let start = Instant::now();
         let changed = match L::ON_DEVICE {
-            DeviceLane::Signed => Some(Changed::of(self.task)?),
+            DeviceSemiring::Signed => Some(Changed::of(self.task)?),
             _ => None,
         };
         self.ran.seconds.prepare += start.elapsed().as_secs_f64();
-        let lanes = if changed.is_some() { &[DeviceLane::Narrow, DeviceLane::Wide][..] } else { &[L::ON_DEVICE] };
+        let lanes =
+            if changed.is_some() { &[DeviceSemiring::Narrow, DeviceSemiring::Wide][..] } else { &[L::ON_DEVICE] };
         for &lane in lanes {
             if self.in_lane(lane, changed.as_ref())? == Ended::Complete {
                 return Ok(());
@@ -194,7 +195,7 @@ impl<L: ApspLane + DenseLane> Work<'_, '_, L> {
         Err(Error::DistanceOverflow { lane: L::NAME })
     }
 
-    fn in_lane(&mut self, lane: DeviceLane, changed: Option<&Changed>) -> Result<Ended> {
+    fn in_lane(&mut self, lane: DeviceSemiring, changed: Option<&Changed>) -> Result<Ended> {
         let start = Instant::now();
         self.algorithm.check(lane)?;
         let task = self.task;
@@ -217,7 +218,7 @@ impl<L: ApspLane + DenseLane> Work<'_, '_, L> {
         searches: &mut dyn Searches,
         outgoing: &Outgoing,
         rows: usize,
-        lane: DeviceLane,
+        lane: DeviceSemiring,
         graph: &Graph,
     ) -> Result<Ended> {
         let task = self.task;
@@ -288,9 +289,9 @@ impl<L: ApspLane + DenseLane> Work<'_, '_, L> {
 }
 
 /// Facts about a row of integers.
-fn facts<L: DenseLane>(raw: &RawFacts) -> RowFacts {
+fn facts<L: MinPlusOnDevice>(raw: &RawFacts) -> RowFacts {
     let greatest = match L::ON_DEVICE {
-        DeviceLane::Signed => Distance::Signed((raw.greatest ^ 1 << 63) as i64),
+        DeviceSemiring::Signed => Distance::Signed((raw.greatest ^ 1 << 63) as i64),
         _ => Distance::Unsigned(raw.greatest),
     };
     let greatest = (raw.reached > 0).then_some(greatest);
@@ -309,14 +310,14 @@ struct Changed {
 }
 
 impl Changed {
-    fn of<L: ApspLane>(task: &ApspTask<'_, L>) -> Result<Self> {
+    fn of<L: MinPlusOnCpu>(task: &ApspTask<'_, L>) -> Result<Self> {
         let csr = task.graph.csr();
         let Some(adjacency) = csr.adjacency::<i32>() else {
             return Err(Error::invalid("the graph has weights of another type"));
         };
         let mut weights: Vec<u32> = memory::zeroed("the new weights of arcs", csr.arcs())?;
         let potentials = if task.graph.has_negative_weights() {
-            potentials::<I32Lane>(adjacency, task.graph, task.sources, task.control)?
+            potentials::<I32ToI64>(adjacency, task.graph, task.sources, task.control)?
         } else {
             memory::zeroed("the array of potentials", csr.vertices())?
         };

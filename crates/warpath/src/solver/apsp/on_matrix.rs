@@ -9,14 +9,14 @@ use super::table::{Table, block_bytes};
 use crate::algorithms::{GraphFacts, Parameters};
 use crate::all_pairs::potentials::potentials;
 use crate::all_pairs::{ApspOutput, ApspTask};
-use crate::cpu::apsp::ApspLane;
+use crate::cpu::apsp::MinPlusOnCpu;
 use crate::cuda::apsp::strips::{Kept, Room};
-use crate::cuda::apsp::{Cell, DenseLane, DenseTask, Finished, MatrixAlgorithm, Solved};
+use crate::cuda::apsp::{Cell, DenseTask, Finished, MatrixAlgorithm, MinPlusOnDevice, Solved};
 use crate::cuda::device::Device;
 use crate::graph::{DistanceValue, Graph, VertexId};
 use crate::problems::{KeptState, disk_space_of};
 use crate::solver::Solver;
-use crate::solver::lanes::in_lanes;
+use crate::solver::semirings::in_semiring;
 use crate::{Engine, Error, Result, memory};
 use crate::{Plan, available_memory};
 
@@ -44,7 +44,7 @@ pub(super) fn plan_matrix(
     kept: Option<&Kept>,
     successors_of: Option<u64>,
 ) -> Result<Plan> {
-    fn of<L: DenseLane>(
+    fn of<L: MinPlusOnDevice>(
         algorithm: &MatrixAlgorithm,
         parameters: &Parameters,
         graph: &Graph,
@@ -64,7 +64,7 @@ pub(super) fn plan_matrix(
     if graph.vertices() == 0 {
         return Ok(Plan::new());
     }
-    in_lanes!(graph, L, wide => of::<L>(algorithm, parameters, graph, room, kept, successors_of))
+    in_semiring!(graph, L, wide => of::<L>(algorithm, parameters, graph, room, kept, successors_of))
 }
 
 /// Adds the memory that the algorithm takes, and the disk space for its state if that is kept.
@@ -99,7 +99,7 @@ pub(super) fn plan(
 }
 
 /// A text for everything that decides how floats are rounded.
-pub(super) fn rounding<L: DenseLane>(
+pub(super) fn rounding<L: MinPlusOnDevice>(
     algorithm: &MatrixAlgorithm,
     parameters: &Parameters,
     solver: &Solver,
@@ -110,7 +110,7 @@ pub(super) fn rounding<L: DenseLane>(
 }
 
 /// Runs an algorithm into `output`, and writes the successors that it finds, if they are wanted, into `successors`.
-pub(super) fn run<L: ApspLane + DenseLane>(
+pub(super) fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
     solver: &Solver,
     algorithm: &MatrixAlgorithm,
     task: &ApspTask<'_, L>,
@@ -189,7 +189,7 @@ pub(super) fn run<L: ApspLane + DenseLane>(
 /// Whether a shortest distance has left the range of floats. Where no weight is below 0, a part of a shortest path is
 /// no longer than the whole, so only the rows asked for matter; otherwise, the rows of all vertices that can be
 /// reached.
-fn has_left_range<L: ApspLane + DenseLane>(
+fn has_left_range<L: MinPlusOnCpu + MinPlusOnDevice>(
     task: &ApspTask<'_, L>,
     matrix: &Finished,
     reached: Option<&[bool]>,
@@ -231,7 +231,7 @@ fn reached_from(graph: &Graph, sources: &[VertexId]) -> Result<Vec<bool>> {
 }
 
 /// The rows of some sources, with the columns asked for.
-fn read_rows<L: ApspLane + DenseLane>(
+fn read_rows<L: MinPlusOnCpu + MinPlusOnDevice>(
     task: &ApspTask<'_, L>,
     matrix: &Finished,
     sources: &[VertexId],
@@ -268,7 +268,7 @@ fn read_rows<L: ApspLane + DenseLane>(
 }
 
 /// Hands out the rows that are left, which `rows` reads.
-fn hand_out<L: ApspLane>(
+fn hand_out<L: MinPlusOnCpu>(
     task: &ApspTask<'_, L>,
     output: ApspOutput<'_, L::Distance>,
     left: &[usize],

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::table::Table;
 use crate::all_pairs::{ApspOutput, RowConsumer};
-use crate::cpu::apsp::ApspLane;
+use crate::cpu::apsp::MinPlusOnCpu;
 use crate::graph::{DistanceValue, Graph};
 use crate::problems::{KeptState, RowBlock, RowFacts, RowSink, TableFacts, TableShape, Tolerance, verify_rows};
 use crate::{Error, Result, memory};
@@ -105,7 +105,7 @@ impl<'a, L> SinkRows<'a, L> {
     }
 }
 
-impl<L: ApspLane> SinkRows<'_, L> {
+impl<L: MinPlusOnCpu> SinkRows<'_, L> {
     /// Verifies a block of rows; returns how many seconds that took.
     fn verify(graph: &Graph, table: &Table, reassociated: bool, block: &RowBlock<'_>) -> Result<f64> {
         let start = Instant::now();
@@ -120,7 +120,7 @@ impl<L: ApspLane> SinkRows<'_, L> {
     }
 }
 
-impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, L> {
+impl<L: MinPlusOnCpu> RowConsumer<L::Distance> for SinkRows<'_, L> {
     fn start(&mut self, order: &[usize]) -> Result<usize> {
         // An engine that failed before its first row may have begun the sink already.
         self.facts = TableFacts::new(self.table.sources.len());
@@ -167,7 +167,7 @@ impl<L: ApspLane> RowConsumer<L::Distance> for SinkRows<'_, L> {
     }
 }
 
-impl<L: ApspLane> TakesFacts<L::Distance> for SinkRows<'_, L> {
+impl<L: MinPlusOnCpu> TakesFacts<L::Distance> for SinkRows<'_, L> {
     fn facts(&mut self, rows: &[usize], facts: &[RowFacts]) {
         *self.begun = true;
         self.facts.add_rows(rows, facts);

@@ -7,16 +7,16 @@ use super::ran::Ran;
 use super::table::block_bytes;
 use super::{Algorithm, Choice, by_searches, on_matrix, predicted};
 use crate::all_pairs::ApspTask;
-use crate::cpu::apsp::ApspLane;
-use crate::cuda::apsp::DenseLane;
-use crate::graph::{DistanceValue, Distances, Lane, NO_VERTEX, VertexId};
+use crate::cpu::apsp::MinPlusOnCpu;
+use crate::cuda::apsp::MinPlusOnDevice;
+use crate::graph::{DistanceValue, Distances, MinPlus, NO_VERTEX, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::problems::{
     Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, KeptState, Report, RowSink, Seconds, Successors,
 };
 use crate::solver::Solver;
 use crate::solver::decision::Decision;
-use crate::solver::lanes::{in_lanes, other_weights};
+use crate::solver::semirings::{in_semiring, other_weights};
 use crate::team::Team;
 use crate::{Error, Result, memory};
 
@@ -27,7 +27,7 @@ pub(super) fn matrix(
     team: &Team,
     decision: &Decision<Choice>,
 ) -> Result<DistanceMatrix> {
-    let mut matrix = in_lanes!(solver.graph, L, wide => matrix_in::<L>(request, solver, team, decision, wide))?;
+    let mut matrix = in_semiring!(solver.graph, L, wide => matrix_in::<L>(request, solver, team, decision, wide))?;
     if request.verified {
         let start = Instant::now();
         team.install(|| matrix.verify(&solver.graph))?;
@@ -42,7 +42,7 @@ pub(super) fn matrix(
     Ok(matrix)
 }
 
-fn matrix_in<L: ApspLane + DenseLane>(
+fn matrix_in<L: MinPlusOnCpu + MinPlusOnDevice>(
     request: &Apsp,
     solver: &Solver,
     team: &Team,
@@ -81,7 +81,7 @@ pub(super) fn rows(
     let ApspIntoSink { request, sink, begun } = request;
     sink.reserve()?;
     let verified = request.verified;
-    let solved = in_lanes!(solver.graph, L, wide => {
+    let solved = in_semiring!(solver.graph, L, wide => {
         rows_in::<L>(solver, team, decision, verified, &mut **sink, begun, wide)
     });
     if let Err(Error::NegativeCycle(_)) = solved {
@@ -90,7 +90,7 @@ pub(super) fn rows(
     solved
 }
 
-fn rows_in<L: ApspLane + DenseLane>(
+fn rows_in<L: MinPlusOnCpu + MinPlusOnDevice>(
     solver: &Solver,
     team: &Team,
     decision: &Decision<Choice>,
@@ -120,7 +120,7 @@ fn rows_in<L: ApspLane + DenseLane>(
 }
 
 /// Runs the algorithm into `output`, and writes the successors that it finds, if they are wanted, into `successors`.
-fn run<L: ApspLane + DenseLane>(
+fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
     solver: &Solver,
     team: &Team,
     decision: &Decision<Choice>,
@@ -129,7 +129,7 @@ fn run<L: ApspLane + DenseLane>(
 ) -> Result<Ran> {
     let graph = &*solver.graph;
     let (table, parameters) = (&*decision.choice.table, &decision.parameters);
-    let task = ApspTask {
+    let task = ApspTask::<L> {
         adjacency: graph.csr().adjacency::<L::Weight>().ok_or_else(other_weights)?,
         graph,
         sources: &table.sources,
@@ -142,7 +142,7 @@ fn run<L: ApspLane + DenseLane>(
     let mut ran = match decision.choice.algorithm {
         Algorithm::Cpu(algorithm) => {
             let start = Instant::now();
-            let statistics = L::pick(&algorithm.solve)(&task, output.of_rows())?;
+            let statistics = algorithm.solve(&task, output.of_rows())?;
             let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
             return Ok(Ran { seconds, statistics, ..Ran::on("cpu") });
         }
@@ -154,7 +154,7 @@ fn run<L: ApspLane + DenseLane>(
     Ok(ran)
 }
 
-fn report<L: Lane>(decision: &Decision<Choice>, wide: bool, ran: Ran) -> Report {
+fn report<L: MinPlus>(decision: &Decision<Choice>, wide: bool, ran: Ran) -> Report {
     Report {
         engine: ran.engine,
         lane: L::NAME,
@@ -167,13 +167,17 @@ fn report<L: Lane>(decision: &Decision<Choice>, wide: bool, ran: Ran) -> Report 
 }
 
 /// Whether this algorithm adds floats up in another order than along the path.
-fn reassociates<L: Lane>(choice: &Choice) -> bool {
+fn reassociates<L: MinPlus>(choice: &Choice) -> bool {
     choice.algorithm.needs_matrix()
         && matches!(L::Distance::into_distances(Vec::new()), Distances::F32(_) | Distances::F64(_))
 }
 
 /// A text for everything that decides how floats are rounded.
-fn rounding<L: DenseLane>(solver: &Solver, decision: &Decision<Choice>, state: Option<&KeptState>) -> Result<String> {
+fn rounding<L: MinPlusOnDevice>(
+    solver: &Solver,
+    decision: &Decision<Choice>,
+    state: Option<&KeptState>,
+) -> Result<String> {
     match decision.choice.algorithm {
         Algorithm::OnMatrix(algorithm) => on_matrix::rounding::<L>(algorithm, &decision.parameters, solver, state),
         Algorithm::BySearches(algorithm) => Ok(format!("cuda {}", algorithm.info.name)),

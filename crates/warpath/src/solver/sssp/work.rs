@@ -4,28 +4,28 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::{Algorithm, Choice};
-use crate::cpu::sssp::{SsspAlgorithm, SsspLane, SsspTask};
-use crate::cuda::sssp::{self as cuda, LaneOnDevice, many_sources};
-use crate::graph::{Adjacency, DistanceValue, Graph, Lane, VertexId};
+use crate::cpu::sssp::{SsspAlgorithm, SsspTask};
+use crate::cuda::sssp::{self as cuda, MinPlusOnDevice, many_sources};
+use crate::graph::{Adjacency, DistanceValue, Graph, MinPlus, VertexId};
 use crate::problems::{Problem, Report, ShortestPathTree, Sssp, derive_predecessors, starts};
 use crate::solver::batches::{Batches, Searched, Together, gone};
 use crate::solver::decision::Decision;
 use crate::solver::device::Loan;
 use crate::solver::facts::OnDevice;
-use crate::solver::lanes::{in_lanes, other_weights};
+use crate::solver::semirings::{in_semiring, other_weights};
 use crate::solver::{Search, Solver, radius_of_ball, trim_to_ball};
 use crate::team::Team;
 use crate::{Control, Error, Result};
 
 /// The request, checked and in a lane.
-struct Checked<L: Lane> {
+struct Checked<L: MinPlus> {
     sources: Vec<VertexId>,
     targets: Vec<VertexId>,
     cutoff: L::Distance,
 }
 
 /// The findings of a search, and its report.
-struct Found<L: Lane> {
+struct Found<L: MinPlus> {
     /// Correct within the cutoff and the farthest target.
     distances: Vec<L::Distance>,
     /// Correct there, too; present if they are wanted and the device derived them.
@@ -36,12 +36,12 @@ struct Found<L: Lane> {
 }
 
 /// Searches from many sources on a device, in a lane and up to a cutoff.
-struct ManySources<'a, L: LaneOnDevice> {
+struct ManySources<'a, L: MinPlusOnDevice> {
     search: &'a mut many_sources::ManySources,
     cutoff: L::Distance,
 }
 
-impl<L: LaneOnDevice> Together for ManySources<'_, L> {
+impl<L: MinPlusOnDevice> Together for ManySources<'_, L> {
     fn width(&self) -> Result<usize> {
         self.search.width(L::ON_DEVICE)
     }
@@ -80,7 +80,7 @@ impl Search for Sssp {
             let search = graph.search()?.many_sources().ok_or_else(gone)?;
             let one = Sssp { sources: vec![source], targets: Vec::new(), ..self.clone() };
             each(
-                in_lanes!(solver.graph, L, again => one.tree_of_batch::<L>(solver, search, &mut batches, index, again))?,
+                in_semiring!(solver.graph, L, again => one.tree_of_batch::<L>(solver, search, &mut batches, index, again))?,
             )?;
         }
         Ok(())
@@ -94,10 +94,10 @@ impl Sssp {
             let Some(bfs) = self.as_bfs(&solver.graph)? else { return Err(no_bfs()) };
             return bfs.search(solver, team, decided).map(as_sssp);
         }
-        in_lanes!(solver.graph, L, wide => self.search_in::<L>(solver, team, decision, wide))
+        in_semiring!(solver.graph, L, wide => self.search_in::<L>(solver, team, decision, wide))
     }
 
-    fn search_in<L: SsspLane + LaneOnDevice>(
+    fn search_in<L: MinPlusOnDevice>(
         &self,
         solver: &Solver,
         team: &Team,
@@ -116,7 +116,7 @@ impl Sssp {
     }
 
     /// The tree from the request's one source, which is at this index of the sources searched in batches.
-    fn tree_of_batch<L: SsspLane + LaneOnDevice>(
+    fn tree_of_batch<L: MinPlusOnDevice>(
         &self,
         solver: &Solver,
         search: &mut many_sources::ManySources,
@@ -130,14 +130,14 @@ impl Sssp {
             batches.locate(index, again, &mut ManySources::<L> { search: &mut *search, cutoff: checked.cutoff })?;
         let mut report = Report { lane: L::NAME, repeated_wide: again, ..located.report };
         let start = Instant::now();
-        let distances = L::distances(&search.found_from(L::ON_DEVICE, located.place)?)?;
+        let distances = search.found_from(L::ON_DEVICE, located.place)?.read::<L>()?;
         report.seconds.download = start.elapsed().as_secs_f64();
         let found = Found { distances, predecessors: None, out_of_range: located.out_of_range, report };
         self.tree(solver, &solver.team, adjacency, checked, found)
     }
 
     /// The result, if the lane's range was wide enough for it.
-    fn tree<L: Lane>(
+    fn tree<L: MinPlus>(
         &self,
         solver: &Solver,
         team: &Team,
@@ -170,7 +170,7 @@ impl Sssp {
         })
     }
 
-    fn check<L: Lane>(&self, solver: &Solver) -> Result<Checked<L>> {
+    fn check<L: MinPlus>(&self, solver: &Solver) -> Result<Checked<L>> {
         let sources = solver.checked_sources(&self.sources)?;
         let mut targets = solver.checked(&self.targets, "target")?;
         if solver.graph.has_negative_weights() {
@@ -186,7 +186,7 @@ impl Sssp {
     }
 }
 
-fn search_on_cpu<L: SsspLane>(
+fn search_on_cpu<L: MinPlus>(
     solver: &Solver,
     team: &Team,
     decision: &Decision<Choice>,
@@ -200,7 +200,7 @@ fn search_on_cpu<L: SsspLane>(
     graph.weight_range();
     report.seconds.prepare = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    let outcome = L::pick(&algorithm.solve)(&SsspTask {
+    let outcome = algorithm.solve::<L>(&SsspTask {
         adjacency,
         graph,
         sources: &checked.sources,
@@ -215,7 +215,7 @@ fn search_on_cpu<L: SsspLane>(
     Ok(Found { distances: outcome.distances, predecessors: None, out_of_range: true, report })
 }
 
-fn search_on_cuda<L: LaneOnDevice>(
+fn search_on_cuda<L: MinPlusOnDevice>(
     solver: &Solver,
     chosen: &OnDevice<cuda::SsspAlgorithm>,
     checked: &Checked<L>,
@@ -250,7 +250,7 @@ fn search_on_cuda<L: LaneOnDevice>(
     report.statistics = outcome.statistics;
     report.frontiers = outcome.frontiers;
     let start = Instant::now();
-    let distances = L::distances(&search.found())?;
+    let distances = search.found().read::<L>()?;
     report.seconds.download = start.elapsed().as_secs_f64();
     if solver.statistics {
         let (sources, stops) = (checked.sources.len(), !checked.targets.is_empty());
@@ -282,7 +282,7 @@ fn no_bfs() -> Error {
 
 /// Whether saturated relaxations can't have changed the result: nearly always because the greatest distance plus the
 /// greatest weight is in range, else because every head of an arc from a reached vertex is itself reached.
-fn narrow_suffices<L: Lane>(
+fn narrow_suffices<L: MinPlus>(
     graph: &Graph,
     adjacency: Adjacency<'_, L::Weight>,
     distances: &[L::Distance],

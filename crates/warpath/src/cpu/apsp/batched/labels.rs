@@ -32,7 +32,7 @@ arc_weight!(f32, |w| w as i64, f64::from);
 arc_weight!(f64, |w| w as i64, |w| w);
 
 /// A tentative distance, in as few bits as possible.
-pub(super) trait Label: Copy + PartialOrd + Send + Sync + 'static {
+pub(in crate::cpu::apsp) trait Label: Copy + PartialOrd + Send + Sync + 'static {
     /// The label of a source.
     const ZERO: Self;
     /// The label of a vertex not reached; greater than all others.
@@ -93,7 +93,7 @@ label!(f32, f32::INFINITY, |d, w| d + w, |arc| arc.to_f64() as f32);
 label!(f64, f64::INFINITY, |d, w| d + w, |arc| arc.to_f64());
 
 /// A label that becomes a distance of type `D`.
-pub(super) trait LabelOf<D>: Label {
+pub(in crate::cpu::apsp) trait LabelOf<D>: Label {
     /// The distance; `UNREACHED` becomes `UNREACHABLE`.
     fn distance(self) -> D;
 }

@@ -43,19 +43,17 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 pub use labels::ArcWeight;
-use ladder::FEW_LANES;
-pub(super) use ladder::Johnson;
-pub use ladder::{BatchLane, Ladder};
+pub use ladder::Ladder;
 use order::{RowProgress, fill_in_order};
 pub use renumbered::Renumbered;
 use renumbered::breadth_first_numbers;
 
-use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
+use super::{ApspAlgorithm, ApspOutput, ApspTask, Function, MinPlusOnCpu};
 use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
 use crate::all_pairs::potentials::potentials;
 use crate::cpu::Team;
 use crate::cpu::bfs::multi_source;
-use crate::graph::{DistanceValue, UnitLane, VertexId, WeightKind};
+use crate::graph::{DistanceValue, UnitToU32, VertexId, WeightKind};
 use crate::problems::Problem;
 use crate::{Control, Result, memory};
 
@@ -72,11 +70,7 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     },
     needs_matrix: false,
     workspace_bytes,
-    solve: {
-        let mut solvers = for_every_lane!(solve);
-        solvers.unit = solve_unit;
-        solvers
-    },
+    function: Function::Batched,
 };
 
 fn seconds(work: &Workload<'_>) -> f64 {
@@ -101,14 +95,17 @@ pub(super) fn workspace_bytes(vertices: u64, arcs: u64, threads: u64, distance_b
     graph.saturating_add(labels)
 }
 
-fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance>) -> Result<Statistics> {
+pub(super) fn solve<L: MinPlusOnCpu>(
+    task: &ApspTask<'_, L>,
+    output: ApspOutput<'_, L::Distance>,
+) -> Result<Statistics> {
     task.check(&output)?;
     let negative = task.graph.has_negative_weights();
     if negative {
         potentials::<L>(task.adjacency, task.graph, task.sources, task.control)?;
     }
     let graph = Renumbered::new(task.adjacency, task.adjacency.weights)?;
-    let ladder = L::ladder(&graph, task.adjacency.weights, task.sources.len() <= FEW_LANES, negative);
+    let ladder = L::ladder(&graph, task.adjacency.weights, task.sources.len(), negative);
     search::<L>(task, &graph, &ladder, output, &|_, _| Ok(()))
 }
 
@@ -116,7 +113,7 @@ fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance
 pub(super) type Finish<'f, D> = dyn Fn(VertexId, &mut [D]) -> Result<()> + Sync + 'f;
 
 /// Fills all rows, batch by batch, in the order of the renumbered sources.
-pub(super) fn search<L: ApspLane>(
+pub(super) fn search<L: MinPlusOnCpu>(
     task: &ApspTask<'_, L>,
     graph: &Renumbered,
     ladder: &Ladder<'_, L::Distance>,
@@ -138,7 +135,7 @@ pub(super) fn search<L: ApspLane>(
 }
 
 /// Unit weights need no labels: [`multi_source`] search keeps a bit for each source and vertex.
-fn solve_unit(task: &ApspTask<'_, UnitLane>, output: ApspOutput<'_, u32>) -> Result<Statistics> {
+pub(super) fn solve_unit(task: &ApspTask<'_, UnitToU32>, output: ApspOutput<'_, u32>) -> Result<Statistics> {
     task.check(&output)?;
     let threads = task.team.threads();
     let bytes = workspace_bytes(task.graph.vertices() as u64, task.graph.arcs() as u64, threads as u64, 4);

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::cpu::apsp::{ApspLane, ApspOutput, ApspTask};
+use crate::cpu::apsp::{ApspOutput, ApspTask, MinPlusOnCpu};
 use crate::{Control, Result, memory};
 
 /// Calls `fill` on rows in the order of their sources' numbers, in a matrix or block by block; blocks are whole batches
 /// for every thread where memory allows.
-pub(super) fn fill_in_order<L: ApspLane>(
+pub(super) fn fill_in_order<L: MinPlusOnCpu>(
     task: &ApspTask<'_, L>,
     number: &[u32],
     batch: usize,

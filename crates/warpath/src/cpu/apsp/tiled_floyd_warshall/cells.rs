@@ -1,12 +1,14 @@
 //! The numbers that can stand in a matrix of distances.
 
+use bytemuck::Zeroable;
+
 /// A number that can stand in a distance matrix.
 ///
 /// Integers count as infinite from [`Cell::INFINITY`] (half of the type's maximum) up. Floats must
 /// be neither NaN nor negative infinity.
-pub(super) trait Cell: Copy + PartialOrd + Send + Sync + 'static {
+pub trait Cell: Zeroable + Copy + PartialOrd + Send + Sync + 'static {
     /// The empty path.
-    const ZERO: Self;
+    const EMPTY: Self;
     /// No path. `INFINITY.plus(INFINITY)` is infinite too and does not wrap.
     const INFINITY: Self;
     /// Whether sums out of range are infinite, and stay so whatever is added.
@@ -30,7 +32,7 @@ pub(super) trait Cell: Copy + PartialOrd + Send + Sync + 'static {
 macro_rules! integer_cells {
     ($($integer:ty),*) => {$(
         impl Cell for $integer {
-            const ZERO: Self = 0;
+            const EMPTY: Self = 0;
             const INFINITY: Self = <$integer>::MAX / 2;
             const OVERFLOWS_TO_INFINITY: bool = false;
             const NON_NEGATIVE_IS_FASTER: bool = false;
@@ -52,7 +54,7 @@ integer_cells!(u16, i16, u32, i32, u64, i64);
 macro_rules! float_cells {
     ($($float:ty as $bits:ty),*) => {$(
         impl Cell for $float {
-            const ZERO: Self = 0.0;
+            const EMPTY: Self = 0.0;
             const INFINITY: Self = <$float>::INFINITY;
             const OVERFLOWS_TO_INFINITY: bool = true;
             const NON_NEGATIVE_IS_FASTER: bool = true;

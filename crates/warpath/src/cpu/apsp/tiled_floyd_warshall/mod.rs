@@ -105,11 +105,11 @@
 //!
 //! # Parts
 //!
-//! `cells` are the numbers in the matrix, `dense` the distances as cells; `survey` judges whether a result is exact;
+//! `cells` are the numbers in the matrix, `halves` the distances in cells of half the width; `survey` judges whether a result is exact;
 //! `packing` and `tiles` are phase 3 inside a strip; `triple_loop` closes small matrices.
 
 mod cells;
-mod dense;
+mod halves;
 mod packing;
 mod survey;
 #[cfg(test)]
@@ -120,16 +120,17 @@ mod triple_loop;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use cells::Cell;
-pub use dense::Dense;
+pub use cells::Cell;
+use halves::{eliminate, eliminate_halved};
 use packing::{PackedAbove, pack_above, pack_left, unpack_above};
 use rayon::prelude::*;
 use survey::WeightSurvey;
 use triple_loop::{TRIPLE_LOOP_LIMIT, triple_loop};
 
 use super::floyd_warshall::with_square_matrix;
-use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
+use super::{ApspAlgorithm, ApspOutput, ApspTask, Function, MinPlusOnCpu};
 use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
+use crate::graph::DistanceValue;
 use crate::instructions::InstructionSet;
 use crate::problems::Problem;
 use crate::{Error, Result, memory};
@@ -151,7 +152,7 @@ pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
         let matrix = vertices.saturating_mul(vertices).saturating_mul(distance_bytes) / 2;
         matrix.saturating_add(vertices.saturating_mul(BLOCK as u64 * distance_bytes))
     },
-    solve: for_every_lane!(solve),
+    function: Function::TiledFloydWarshall,
 };
 
 fn seconds(work: &Workload<'_>) -> f64 {
@@ -166,20 +167,26 @@ fn seconds(work: &Workload<'_>) -> f64 {
 }
 
 /// Tries cells of half the width first where distances will probably fit, then cells of the distance's own width.
-fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance>) -> Result<Statistics> {
+pub(super) fn solve<L: MinPlusOnCpu>(
+    task: &ApspTask<'_, L>,
+    output: ApspOutput<'_, L::Distance>,
+) -> Result<Statistics> {
     let (low, high) = task.graph.weight_range();
-    if high >= L::Distance::INFINITE_FROM {
+    if high >= <L::Distance as Cell>::INFINITY.to_f64() {
         return Err(Error::DistanceOverflow { lane: L::NAME });
     }
-    let mut halved = low.abs().max(high.abs()) <= L::Distance::HALF_GREATEST / 8.0;
+    // Weights this small leave room for some arcs in a path.
+    let half: L::Distance = L::Half::INFINITY.into();
+    let has_half = size_of::<L::Half>() < size_of::<L::Distance>();
+    let mut halved = has_half && low.abs().max(high.abs()) <= half.to_f64() / 4.0;
     with_square_matrix(task, output, |matrix, vertices| {
         let mut progress =
             |done: usize, total: usize| task.control.progress("solve", done as u64, total as u64).is_ok();
         let outcome = task.team.install(|| {
             if halved {
-                Dense::eliminate_halved(matrix, vertices, &mut progress)
+                eliminate_halved::<L>(matrix, vertices, &mut progress)
             } else {
-                Dense::eliminate(matrix, vertices, &mut progress)
+                eliminate(matrix, vertices, &mut progress)
             }
         })?;
         let bits = (size_of::<L::Distance>() * if halved { 4 } else { 8 }) as u64;
@@ -315,7 +322,7 @@ impl<T: Cell, const ROWS: usize, const COLUMNS: usize, const NON_NEGATIVE: bool>
     ) -> Result<Outcome> {
         if n <= TRIPLE_LOOP_LIMIT {
             triple_loop(self.instruction_set, matrix, n);
-            return Ok(match (0..n).find(|&vertex| matrix[vertex * n + vertex] < T::ZERO) {
+            return Ok(match (0..n).find(|&vertex| matrix[vertex * n + vertex] < T::EMPTY) {
                 Some(vertex) => Outcome::NegativeCycle { vertex },
                 None => Outcome::Complete,
             });

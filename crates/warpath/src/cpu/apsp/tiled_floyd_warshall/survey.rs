@@ -17,7 +17,7 @@ impl<T: Cell> WeightSurvey<T> {
     /// `None` if infinity would not be recognisable after adding the negative weights. Cells
     /// above infinity are lowered to it.
     pub(super) fn of(matrix: &mut [T], n: usize) -> Option<Self> {
-        let mut survey = Self { largest: T::ZERO, threshold: T::INFINITY, non_negative: true };
+        let mut survey = Self { largest: T::EMPTY, threshold: T::INFINITY, non_negative: true };
         let rows: Vec<RowExtremes<T>> = matrix
             .par_chunks_mut(n.max(1))
             .map(|row| {
@@ -30,11 +30,11 @@ impl<T: Cell> WeightSurvey<T> {
             .collect();
         for row in rows {
             survey.largest = greater(survey.largest, row.largest);
-            if row.smallest < T::ZERO {
+            if row.smallest < T::EMPTY {
                 survey.non_negative = false;
                 survey.threshold = survey.threshold.plus(row.smallest);
                 // Written so that a NaN, infinity plus negative infinity, is refused as well.
-                let recognisable = survey.threshold > T::ZERO;
+                let recognisable = survey.threshold > T::EMPTY;
                 if !recognisable {
                     return None;
                 }
@@ -56,7 +56,7 @@ impl<T: Cell> WeightSurvey<T> {
                 }
                 RowExtremes::of(row, self.threshold).largest
             })
-            .reduce(|| T::ZERO, greater);
+            .reduce(|| T::EMPTY, greater);
         largest_distance.plus(self.largest) < self.threshold
     }
 }
@@ -74,19 +74,19 @@ impl<T: Cell> RowExtremes<T> {
     /// Independent lanes, because the compiler may not reorder float comparisons by itself.
     fn of(row: &[T], limit: T) -> Self {
         const LANES: usize = 32;
-        let mut smallest = [T::ZERO; LANES];
-        let mut largest = [T::ZERO; LANES];
-        let mut topmost = [T::ZERO; LANES];
+        let mut smallest = [T::EMPTY; LANES];
+        let mut largest = [T::EMPTY; LANES];
+        let mut topmost = [T::EMPTY; LANES];
         for chunk in row.chunks(LANES) {
             for (lane, &cell) in chunk.iter().enumerate() {
                 smallest[lane] = smallest[lane].lesser(cell);
                 topmost[lane] = greater(topmost[lane], cell);
-                largest[lane] = greater(largest[lane], if cell < limit { cell } else { T::ZERO });
+                largest[lane] = greater(largest[lane], if cell < limit { cell } else { T::EMPTY });
             }
         }
         Self {
-            smallest: smallest.into_iter().fold(T::ZERO, T::lesser),
-            largest: largest.into_iter().fold(T::ZERO, greater),
+            smallest: smallest.into_iter().fold(T::EMPTY, T::lesser),
+            largest: largest.into_iter().fold(T::EMPTY, greater),
             beyond_limit: topmost.into_iter().any(|cell| cell > limit),
         }
     }

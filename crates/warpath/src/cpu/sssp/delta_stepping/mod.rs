@@ -50,10 +50,10 @@ use scope::Scope;
 use sharing::Shared;
 use width::{Width, choose_delta};
 
-use super::{SsspAlgorithm, SsspOutcome, SsspTask, for_every_lane};
+use super::{Function, SsspAlgorithm, SsspOutcome, SsspTask};
 use crate::algorithms::{AlgorithmInfo, Parameter, Unset, Values, Workload};
 use crate::cpu::Worker;
-use crate::graph::{Adjacency, DistanceKey, DistanceValue, Lane, VertexId};
+use crate::graph::{Adjacency, DistanceKey, DistanceValue, MinPlus, VertexId};
 use crate::problems::Problem;
 use crate::{Error, Result};
 
@@ -76,7 +76,7 @@ pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         seconds,
     },
     uses_team: true,
-    solve: for_every_lane!(solve),
+    function: Function::DeltaStepping,
 };
 
 fn seconds(work: &Workload<'_>) -> f64 {
@@ -97,12 +97,12 @@ fn seconds(work: &Workload<'_>) -> f64 {
     work.in_turn(START + alone / (work.threads as f64).powf(if is_thin { 0.4 } else { 0.8 }))
 }
 
-type Atomic<L> = <<<L as Lane>::Distance as DistanceValue>::Key as DistanceKey>::Atomic;
+type Atomic<L> = <<<L as MinPlus>::Distance as DistanceValue>::Key as DistanceKey>::Atomic;
 
 /// No bucket.
 const NONE: u64 = u64::MAX;
 
-fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
+pub(super) fn solve<L: MinPlus>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
     task.check()?;
     let delta = task.parameters.get("delta").unwrap_or_else(|| choose_delta(task));
     let width = Width::new(delta);
@@ -150,7 +150,7 @@ struct Counts {
 }
 
 /// One thread's part in the search. A thread that is `ALONE` needs no atomic minimum and shares nothing.
-struct Search<'a, L: Lane, const ALONE: bool> {
+struct Search<'a, L: MinPlus, const ALONE: bool> {
     task: &'a SsspTask<'a, L>,
     graph: Adjacency<'a, L::Weight>,
     distances: &'a [Atomic<L>],
@@ -173,7 +173,7 @@ struct Search<'a, L: Lane, const ALONE: bool> {
     counts: Counts,
 }
 
-impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
+impl<'a, L: MinPlus, const ALONE: bool> Search<'a, L, ALONE> {
     fn new(
         task: &'a SsspTask<'a, L>,
         distances: &'a [Atomic<L>],

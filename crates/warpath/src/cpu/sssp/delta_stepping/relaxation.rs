@@ -6,7 +6,7 @@
 use super::buckets::Chunk;
 use super::sharing::{PIECE, Round};
 use super::{Atomic, Search};
-use crate::graph::{DistanceKey, DistanceValue, Lane, VertexId, Weight};
+use crate::graph::{DistanceKey, DistanceValue, MinPlus, VertexId, Weight};
 use crate::prefetch::prefetch;
 
 /// Relaxations that passed the filter and wait to be applied.
@@ -15,7 +15,7 @@ pub(super) const CANDIDATES: usize = 512;
 /// Arcs filtered at a time.
 const BLOCK: usize = 256;
 
-impl<L: Lane, const ALONE: bool> Search<'_, L, ALONE> {
+impl<L: MinPlus, const ALONE: bool> Search<'_, L, ALONE> {
     /// Relaxes the arcs in scope of each vertex that is still in the current bucket; or, if there is a `floor`, the
     /// arcs of each vertex that lead at least as far as the floor. The search is `LIMITED` unless everything is in
     /// scope. In a `round`, threads that wait get parts of the chunk, which shortens it.
@@ -109,7 +109,7 @@ impl<L: Lane, const ALONE: bool> Search<'_, L, ALONE> {
 
 /// Collects the relaxations of these arcs, from the same tail, that lower a distance; returns how many.
 #[inline(always)]
-fn filter<L: Lane>(
+fn filter<L: MinPlus>(
     distances: &[Atomic<L>],
     from: L::Distance,
     targets: &[VertexId],
@@ -132,7 +132,7 @@ fn filter<L: Lane>(
 /// [`filter`] on its own, where everything it needs stays in registers: half the instructions, and so twice as many
 /// loads under way at once.
 #[inline(never)]
-fn filter_long<L: Lane>(
+fn filter_long<L: MinPlus>(
     distances: &[Atomic<L>],
     from: L::Distance,
     targets: &[VertexId],
@@ -146,7 +146,7 @@ fn filter_long<L: Lane>(
 /// returns how many. Does not look at the heads: [`keep_shorter`] then looks at the heads of several rows together, so
 /// that many random loads are under way at once although few arcs of a row pass.
 #[inline(never)]
-fn collect_within<L: Lane>(
+fn collect_within<L: MinPlus>(
     from: L::Distance,
     floor: L::Distance,
     limit: L::Distance,
@@ -167,7 +167,7 @@ fn collect_within<L: Lane>(
 
 /// Moves the relaxations that lower a distance to the front; returns how many there are.
 #[inline(never)]
-fn keep_shorter<L: Lane>(distances: &[Atomic<L>], candidates: &mut [(VertexId, L::Distance)]) -> usize {
+fn keep_shorter<L: MinPlus>(distances: &[Atomic<L>], candidates: &mut [(VertexId, L::Distance)]) -> usize {
     let mut kept = 0;
     for index in 0..candidates.len() {
         let (v, through) = candidates[index];
@@ -179,7 +179,7 @@ fn keep_shorter<L: Lane>(distances: &[Atomic<L>], candidates: &mut [(VertexId, L
 }
 
 #[inline(always)]
-pub(super) fn read<L: Lane>(distances: &[Atomic<L>], v: VertexId) -> L::Distance {
+pub(super) fn read<L: MinPlus>(distances: &[Atomic<L>], v: VertexId) -> L::Distance {
     L::Distance::from_key(DistanceKey::load(&distances[v as usize]))
 }
 

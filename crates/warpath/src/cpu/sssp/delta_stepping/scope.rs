@@ -7,7 +7,7 @@ use super::relaxation::prefetch_slice;
 use super::width::{average_degree, typical_weight};
 use crate::cpu::Worker;
 use crate::cpu::sssp::SsspTask;
-use crate::graph::{DistanceKey, DistanceValue, Lane, VertexId};
+use crate::graph::{DistanceKey, DistanceValue, MinPlus, VertexId};
 
 /// Which arcs are relaxed for now: those that lead to a distance below `limit`.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +22,7 @@ pub(super) struct Scope<D> {
 impl<D: DistanceValue> Scope<D> {
     /// The scope of the first buckets. With random weights up to about twice the typical one, the number of vertices
     /// within reach grows e-fold in twice the typical weight over the degree; this is two such steps.
-    pub(super) fn first<L: Lane<Distance = D>>(task: &SsspTask<'_, L>, delta: f64) -> Self {
+    pub(super) fn first<L: MinPlus<Distance = D>>(task: &SsspTask<'_, L>, delta: f64) -> Self {
         /// From this degree on, a look at the weights alone is much cheaper than a look at the heads, too.
         const DENSE: f64 = 8.0;
         let degree = average_degree(task);
@@ -49,7 +49,7 @@ impl<D: DistanceValue> Scope<D> {
     }
 }
 
-impl<L: Lane, const ALONE: bool> Search<'_, L, ALONE> {
+impl<L: MinPlus, const ALONE: bool> Search<'_, L, ALONE> {
     /// Everything below the limit is settled: moves the limit, and catches up on the arcs that this allows.
     pub(super) fn widen_scope(&mut self, worker: &Worker<'_>) {
         const BLOCK: usize = 1024;

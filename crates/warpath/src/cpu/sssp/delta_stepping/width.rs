@@ -1,18 +1,18 @@
 //! The width of the buckets: the choice of delta, unless it was set, and the bucket of a distance.
 
 use crate::cpu::sssp::SsspTask;
-use crate::graph::{DistanceValue, Lane, Weight, WeightKind};
+use crate::graph::{DistanceValue, MinPlus, Weight, WeightKind};
 
 /// A width for which buckets are large enough to share and small enough to visit few vertices twice: about 1 % of a
 /// weight at 30 arcs a vertex, a few weights at 2 or 3 (fitted to Kronecker, uniform and road graphs).
-pub(super) fn choose_delta<L: Lane>(task: &SsspTask<'_, L>) -> f64 {
+pub(super) fn choose_delta<L: MinPlus>(task: &SsspTask<'_, L>) -> f64 {
     let delta = typical_weight(task) * 40.0 / average_degree(task).powf(2.5);
     let whole_numbers = !matches!(L::Weight::KIND, WeightKind::F32 | WeightKind::F64);
     if whole_numbers { delta.max(1.0) } else { delta.max(f64::MIN_POSITIVE) }
 }
 
 /// About the median of the weights, above 0 if any weight is.
-pub(super) fn typical_weight<L: Lane>(task: &SsspTask<'_, L>) -> f64 {
+pub(super) fn typical_weight<L: MinPlus>(task: &SsspTask<'_, L>) -> f64 {
     const SAMPLES: usize = 1024;
     let weights = task.adjacency.weights;
     let step = (weights.len() / SAMPLES).max(1);
@@ -23,7 +23,7 @@ pub(super) fn typical_weight<L: Lane>(task: &SsspTask<'_, L>) -> f64 {
 }
 
 /// Arcs a vertex, at least 1.
-pub(super) fn average_degree<L: Lane>(task: &SsspTask<'_, L>) -> f64 {
+pub(super) fn average_degree<L: MinPlus>(task: &SsspTask<'_, L>) -> f64 {
     (task.adjacency.arcs() as f64 / task.adjacency.vertices().max(1) as f64).max(1.0)
 }
 

@@ -81,7 +81,7 @@ use bytemuck::{Pod, cast_slice_mut};
 use rayon::prelude::*;
 
 use super::matrix::{Number, Range, write_cells};
-use super::{Cell, DenseLane, DenseTask};
+use super::{Cell, DenseTask, MinPlusOnDevice};
 use crate::algorithms::{Parameter, Statistics, Values};
 use crate::cuda::device::{Device, Event, Stream};
 use crate::cuda::matrix::Ended;
@@ -509,11 +509,11 @@ impl Strips {
     }
 
     /// Rows from `first` on, as many as `to` has room for, as distances of the lane that the matrix was made for.
-    pub(crate) fn read_rows<L: DenseLane>(&self, first: u64, to: &mut [L::Distance]) -> Result<()> {
+    pub(crate) fn read_rows<L: MinPlusOnDevice>(&self, first: u64, to: &mut [L::Distance]) -> Result<()> {
         with_number!(self.cut.cell, T => self.read_rows_of::<T, L>(first, to))
     }
 
-    fn read_rows_of<T: Number, L: DenseLane>(&self, first: u64, mut to: &mut [L::Distance]) -> Result<()> {
+    fn read_rows_of<T: Number, L: MinPlusOnDevice>(&self, first: u64, mut to: &mut [L::Distance]) -> Result<()> {
         let (row, pitch) = (self.cut.vertices as usize, self.cut.side as usize);
         let (threshold, mut first) = (self.range.threshold, first);
         if first * row as u64 + to.len() as u64 > self.cut.vertices * self.cut.vertices {

@@ -10,7 +10,7 @@ use crate::cuda::apsp::tests::{assert_equal, on_cpu, random_graph};
 use crate::cuda::device::driver::Driver;
 #[cfg(emulator)]
 use crate::cuda::device::emulator::Emulator;
-use crate::graph::{Distance, Distances, Graph, GraphBuilder, I32Lane, Unit, VertexId, Weight};
+use crate::graph::{Distance, Distances, Graph, GraphBuilder, I32ToI64, Unit, VertexId, Weight};
 use crate::plan::Plan;
 use crate::problems::{KeptState, NpyWriter, RowBlock, RowSink, TableShape};
 use crate::testing::graphs_of_every_shape;
@@ -247,7 +247,7 @@ fn wider_cells_are_planned_on_the_host_too() {
     for devices in devices(1, 5) {
         for (host_bytes, fits) in [(448 * 448 * 8, true), (448 * 448 * 8 - 1, false), (512 * 512 * 4 - 1, false)] {
             let room = Room { host_bytes, ..room(1, device_bytes) };
-            match algorithm.solve::<I32Lane>(&devices, &room, &task) {
+            match algorithm.solve::<I32ToI64>(&devices, &room, &task) {
                 Ok(cuda::Solved::Matrix(_)) => assert!(fits),
                 Err(Error::OutOfMemory { what, needed, available }) => {
                     assert!(!fits && what.contains("strips of the matrix"), "{what}");

@@ -2,7 +2,7 @@
 
 use super::super::near_far::first_delta;
 use super::super::pairs::Pairs;
-use super::super::{DeviceLane, OfLane, lanes_of};
+use super::super::{DeviceSemiring, OfSemiring, semirings_of};
 use crate::algorithms::Parameters;
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::DeviceSlice;
@@ -20,7 +20,7 @@ const IN_FLIGHT: u64 = 1056;
 /// The widest batch that is taken without being asked for: a power of two.
 pub(crate) fn widest(graph: &Graph) -> usize {
     const WORDS: u64 = 1 << 29;
-    let most = WORDS / (stride(graph) * lanes_of(graph)[0].words()).max(1);
+    let most = WORDS / (stride(graph) * semirings_of(graph)[0].words()).max(1);
     1 << most.clamp(8, 1 << 14).ilog2()
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn stride(graph: &Graph) -> u64 {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sizes {
     /// The lanes there are.
-    pub(super) lanes: &'static [DeviceLane],
+    pub(super) lanes: &'static [DeviceSemiring],
     /// Searches in a batch.
     pub(super) width: u64,
     /// Searches in flight.
@@ -47,15 +47,20 @@ pub(crate) struct Sizes {
 impl Sizes {
     pub(super) fn of(graph: &Graph, parameters: &Parameters) -> Self {
         let width = parameters.get("width").map_or(widest(graph) as u64, |width| width as u64).min(WIDEST);
-        Self::in_lanes(graph, parameters, lanes_of(graph), width)
+        Self::in_lanes(graph, parameters, semirings_of(graph), width)
     }
 
     /// For so many searches in a batch, the first of these lanes in mind.
-    pub(crate) fn in_lanes(graph: &Graph, parameters: &Parameters, lanes: &'static [DeviceLane], width: u64) -> Self {
+    pub(crate) fn in_lanes(
+        graph: &Graph,
+        parameters: &Parameters,
+        lanes: &'static [DeviceSemiring],
+        width: u64,
+    ) -> Self {
         let vertices = graph.vertices() as u64;
         let in_flight = parameters.get("blocks").map_or(IN_FLIGHT, |blocks| blocks as u64).min(width);
         let capacity = vertices.max((2 * vertices).min(1 << 18)).max(1);
-        let piles = |(index, lane): (usize, &DeviceLane)| {
+        let piles = |(index, lane): (usize, &DeviceSemiring)| {
             capacity * (1 + lane.words()) * if index == 0 { in_flight } else { 1 }
         };
         let far_words = lanes.iter().enumerate().map(piles).max().unwrap_or(0);
@@ -63,7 +68,7 @@ impl Sizes {
     }
 
     /// How many searches of this lane can be in a batch: few need the second lane.
-    pub(super) fn rows(&self, lane: DeviceLane) -> u64 {
+    pub(super) fn rows(&self, lane: DeviceSemiring) -> u64 {
         if self.lanes[0] == lane { self.width } else { (self.width / 16).max(1) }
     }
 }
@@ -115,7 +120,7 @@ pub(super) struct Arrays {
     pub(super) offsets: Offsets,
     pub(super) pairs: Pairs,
     /// Of each lane a row for each search of a batch.
-    pub(super) distances: OfLane<DeviceSlice<u32>>,
+    pub(super) distances: OfSemiring<DeviceSlice<u32>>,
     pub(super) far: DeviceSlice<u32>,
     pub(super) sources: DeviceSlice<VertexId>,
     pub(super) out_of_range: DeviceSlice<u32>,
@@ -129,7 +134,7 @@ pub(super) fn layout(arena: &mut Arena<'_>, graph: &Graph, sizes: &Sizes) -> Arr
     Arrays {
         offsets: Offsets::layout(arena, "offsets of the vertices", vertices + 1, has_wide_offsets(graph)),
         pairs: Pairs::layout(arena, graph),
-        distances: OfLane::each(sizes.lanes, |lane| {
+        distances: OfSemiring::each(sizes.lanes, |lane| {
             let rows = sizes.rows(lane);
             let what = format!("distances {} of {rows} searches", lane.name());
             arena.take(what, row.saturating_mul(rows).saturating_mul(lane.words()))
