@@ -129,7 +129,7 @@ fn main() {
     if graphs.is_empty() {
         graphs = DEFAULT_GRAPHS.map(str::to_owned).to_vec();
     }
-    if let Err(error) = warpath::cuda::devices() {
+    if let Err(error) = warpath::devices() {
         println!("nothing is timed: {error}");
         return;
     }

@@ -26,7 +26,7 @@ use device::Device;
 use device::{driver, images};
 
 /// What is known of every algorithm of this engine, by problem.
-pub fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
+pub(crate) fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
     let searches =
         bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain(sssp::ALGORITHMS.iter().map(|entry| &entry.info));
     let all_pairs = apsp::ALGORITHMS.iter().map(apsp::ApspAlgorithm::info);

@@ -1,6 +1,6 @@
 //! Requests and results: paths, trees, matrices, and the certificates that verify them.
 //!
-//! Nothing here knows how a problem is solved; engines are in [`cpu`](crate::cpu) and [`cuda`](crate::cuda).
+//! Nothing here knows how a problem is solved; the modules `cpu` and `cuda` have the engines.
 
 mod apsp;
 mod bfs;

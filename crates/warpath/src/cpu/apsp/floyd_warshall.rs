@@ -20,7 +20,7 @@ use crate::problems::Problem;
 use crate::{Error, Result, memory};
 
 /// This algorithm's line in the table.
-pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
+pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Apsp,
         name: "floyd-warshall",
@@ -58,7 +58,7 @@ fn solve<L: ApspLane>(task: &ApspTask<'_, L>, output: ApspOutput<'_, L::Distance
 }
 
 /// A lane that matrices are computed in.
-pub trait DenseLane: Lane {
+pub(crate) trait DenseLane: Lane {
     /// The length of two paths joined; `UNREACHABLE` if either is, or if the sum is out of range.
     fn join(to: Self::Distance, from: Self::Distance) -> Self::Distance;
 }

@@ -4,34 +4,34 @@
 //! may take the sources in any order it likes, as long as the order depends on nothing but the graph and the request,
 //! never on threads or memory: so a file of rows can be continued after a kill.
 
-pub mod batched;
-pub mod floyd_warshall;
-pub mod johnson;
-pub mod tiled_floyd_warshall;
+pub(crate) mod batched;
+pub(crate) mod floyd_warshall;
+pub(crate) mod johnson;
+pub(crate) mod tiled_floyd_warshall;
 
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Statistics};
-pub use crate::all_pairs::{ApspOutput, ApspTask, RowConsumer};
+pub(crate) use crate::all_pairs::{ApspOutput, ApspTask};
 use crate::graph::{F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, UnitLane};
 
 /// Runs an algorithm in a lane.
-pub type Solve<L> = fn(&ApspTask<'_, L>, ApspOutput<'_, <L as Lane>::Distance>) -> Result<Statistics>;
+pub(crate) type Solve<L> = fn(&ApspTask<'_, L>, ApspOutput<'_, <L as Lane>::Distance>) -> Result<Statistics>;
 
 /// One algorithm, compiled for every lane.
 #[derive(Debug, Clone, Copy)]
-pub struct ApspSolvers {
+pub(crate) struct ApspSolvers {
     /// Unit weights.
-    pub unit: Solve<UnitLane>,
+    pub(crate) unit: Solve<UnitLane>,
     /// Unsigned weights, 32-bit distances.
-    pub narrow: Solve<U32Narrow>,
+    pub(crate) narrow: Solve<U32Narrow>,
     /// Unsigned weights, 64-bit distances.
-    pub wide: Solve<U32Wide>,
+    pub(crate) wide: Solve<U32Wide>,
     /// Signed weights.
-    pub signed: Solve<I32Lane>,
+    pub(crate) signed: Solve<I32Lane>,
     /// 32-bit floats.
-    pub single: Solve<F32Lane>,
+    pub(crate) single: Solve<F32Lane>,
     /// 64-bit floats.
-    pub double: Solve<F64Lane>,
+    pub(crate) double: Solve<F64Lane>,
 }
 
 /// The [`ApspSolvers`] of a function that is generic over the lane.
@@ -50,7 +50,7 @@ macro_rules! for_every_lane {
 pub(crate) use for_every_lane;
 
 /// A lane that this engine compiles its algorithms for.
-pub trait ApspLane:
+pub(crate) trait ApspLane:
     Lane<Distance: tiled_floyd_warshall::Dense> + batched::BatchLane + floyd_warshall::DenseLane
 {
     /// The function for this lane.
@@ -75,17 +75,17 @@ apsp_lane!(F64Lane, double);
 
 /// An all-pairs algorithm.
 #[derive(Debug, Clone, Copy)]
-pub struct ApspAlgorithm {
+pub(crate) struct ApspAlgorithm {
     /// The facts known before it runs.
-    pub info: AlgorithmInfo,
+    pub(crate) info: AlgorithmInfo,
     /// Whether it works on the square matrix of all vertices, whatever rows and columns are asked for.
-    pub needs_matrix: bool,
+    pub(crate) needs_matrix: bool,
     /// Bytes it takes beyond the result, given the numbers of vertices, arcs, threads, and bytes a distance.
-    pub workspace_bytes: fn(vertices: u64, arcs: u64, threads: u64, distance_bytes: u64) -> u64,
+    pub(crate) workspace_bytes: fn(vertices: u64, arcs: u64, threads: u64, distance_bytes: u64) -> u64,
     /// Runs it, in each lane.
-    pub solve: ApspSolvers,
+    pub(crate) solve: ApspSolvers,
 }
 
 /// Every all-pairs algorithm of this engine.
-pub static ALGORITHMS: &[ApspAlgorithm] =
+pub(crate) static ALGORITHMS: &[ApspAlgorithm] =
     &[batched::ALGORITHM, tiled_floyd_warshall::ALGORITHM, johnson::ALGORITHM, floyd_warshall::ALGORITHM];

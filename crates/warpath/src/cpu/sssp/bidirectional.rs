@@ -27,11 +27,11 @@ const SETTLED_BETWEEN_CHECKS: u64 = 1 << 12;
 
 /// A shortest path between two vertices, and how many vertices were settled to find it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found<D> {
+pub(crate) struct Found<D> {
     /// The vertices of the path and its length; `None` if there is no path.
-    pub path: Option<(Vec<VertexId>, D)>,
+    pub(crate) path: Option<(Vec<VertexId>, D)>,
     /// How many vertices were settled.
-    pub settled: u64,
+    pub(crate) settled: u64,
 }
 
 /// One direction of the search: the vertices that it has reached, each with its distance and the neighbour on the way
@@ -116,7 +116,7 @@ impl<'a, L: Lane> Side<'a, L> {
 /// # Errors
 ///
 /// If the caller cancels.
-pub fn shortest_path<L: Lane>(
+pub(crate) fn shortest_path<L: Lane>(
     forward: Adjacency<'_, L::Weight>,
     backward: Adjacency<'_, L::Weight>,
     source: VertexId,
@@ -158,7 +158,7 @@ pub fn shortest_path<L: Lane>(
 /// # Errors
 ///
 /// If the caller cancels.
-pub fn fewest_arcs<W: Copy>(
+pub(crate) fn fewest_arcs<W: Copy>(
     forward: Adjacency<'_, W>,
     backward: Adjacency<'_, W>,
     source: VertexId,

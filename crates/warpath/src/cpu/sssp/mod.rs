@@ -1,9 +1,9 @@
 //! Single-source shortest paths on the CPU.
 
-pub mod bellman_ford;
-pub mod bidirectional;
-pub mod delta_stepping;
-pub mod dijkstra;
+pub(crate) mod bellman_ford;
+pub(crate) mod bidirectional;
+pub(crate) mod delta_stepping;
+pub(crate) mod dijkstra;
 
 use super::Team;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
@@ -12,23 +12,23 @@ use crate::{Control, Result};
 
 /// Everything a shortest-path search needs to know.
 #[derive(Debug)]
-pub struct SsspTask<'a, L: Lane> {
+pub(crate) struct SsspTask<'a, L: Lane> {
     /// The arcs, by tail.
-    pub adjacency: Adjacency<'a, L::Weight>,
+    pub(crate) adjacency: Adjacency<'a, L::Weight>,
     /// The graph behind the arcs, which caches the range of its weights, its transpose and names.
-    pub graph: &'a Graph,
+    pub(crate) graph: &'a Graph,
     /// Vertices; a vertex that is named twice counts once.
-    pub sources: &'a [VertexId],
+    pub(crate) sources: &'a [VertexId],
     /// If not empty, the search may stop when all of these are settled.
-    pub targets: &'a [VertexId],
+    pub(crate) targets: &'a [VertexId],
     /// The search may stop beyond this distance; `UNREACHABLE` for none.
-    pub cutoff: L::Distance,
+    pub(crate) cutoff: L::Distance,
     /// The parameters that the caller set.
-    pub parameters: &'a Parameters,
+    pub(crate) parameters: &'a Parameters,
     /// The threads to run on.
-    pub team: &'a Team,
+    pub(crate) team: &'a Team,
     /// May cancel the work.
-    pub control: &'a Control,
+    pub(crate) control: &'a Control,
 }
 
 impl<L: Lane> SsspTask<'_, L> {
@@ -45,31 +45,31 @@ impl<L: Lane> SsspTask<'_, L> {
 /// Every vertex up to the cutoff or the farthest target has its final distance; other vertices may have theirs, a
 /// greater distance, or none: the solver removes these.
 #[derive(Debug, Clone)]
-pub struct SsspOutcome<D> {
+pub(crate) struct SsspOutcome<D> {
     /// The distances.
-    pub distances: Vec<D>,
+    pub(crate) distances: Vec<D>,
     /// The algorithm's counters.
-    pub statistics: Statistics,
+    pub(crate) statistics: Statistics,
 }
 
 /// Runs an algorithm in a lane.
-pub type Solve<L> = fn(&SsspTask<'_, L>) -> Result<SsspOutcome<<L as Lane>::Distance>>;
+pub(crate) type Solve<L> = fn(&SsspTask<'_, L>) -> Result<SsspOutcome<<L as Lane>::Distance>>;
 
 /// One algorithm, compiled for every lane.
 #[derive(Debug, Clone, Copy)]
-pub struct SsspSolvers {
+pub(crate) struct SsspSolvers {
     /// Unit weights.
-    pub unit: Solve<UnitLane>,
+    pub(crate) unit: Solve<UnitLane>,
     /// Unsigned weights, 32-bit distances.
-    pub narrow: Solve<U32Narrow>,
+    pub(crate) narrow: Solve<U32Narrow>,
     /// Unsigned weights, 64-bit distances.
-    pub wide: Solve<U32Wide>,
+    pub(crate) wide: Solve<U32Wide>,
     /// Signed weights.
-    pub signed: Solve<I32Lane>,
+    pub(crate) signed: Solve<I32Lane>,
     /// 32-bit floats.
-    pub single: Solve<F32Lane>,
+    pub(crate) single: Solve<F32Lane>,
     /// 64-bit floats.
-    pub double: Solve<F64Lane>,
+    pub(crate) double: Solve<F64Lane>,
 }
 
 /// The [`SsspSolvers`] of a function that is generic over the lane.
@@ -88,7 +88,7 @@ macro_rules! for_every_lane {
 pub(crate) use for_every_lane;
 
 /// A lane that this engine compiles its algorithms for.
-pub trait SsspLane: Lane {
+pub(crate) trait SsspLane: Lane {
     /// The function for this lane.
     fn pick(solvers: &SsspSolvers) -> Solve<Self>;
 }
@@ -111,17 +111,18 @@ sssp_lane!(F64Lane, double);
 
 /// A shortest-path algorithm.
 #[derive(Debug, Clone, Copy)]
-pub struct SsspAlgorithm {
+pub(crate) struct SsspAlgorithm {
     /// The facts known before it runs.
-    pub info: AlgorithmInfo,
+    pub(crate) info: AlgorithmInfo,
     /// Whether one search uses all threads of the team.
-    pub uses_team: bool,
+    pub(crate) uses_team: bool,
     /// Runs it, in each lane.
-    pub solve: SsspSolvers,
+    pub(crate) solve: SsspSolvers,
 }
 
 /// Every single-source shortest-path algorithm of this engine.
-pub static ALGORITHMS: &[SsspAlgorithm] = &[delta_stepping::ALGORITHM, dijkstra::ALGORITHM, bellman_ford::ALGORITHM];
+pub(crate) static ALGORITHMS: &[SsspAlgorithm] =
+    &[delta_stepping::ALGORITHM, dijkstra::ALGORITHM, bellman_ford::ALGORITHM];
 
 #[cfg(test)]
 mod tests {

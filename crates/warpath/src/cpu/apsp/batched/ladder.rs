@@ -13,7 +13,7 @@ pub(super) const FEW_LANES: usize = 16;
 
 /// Label types from narrow to wide: batches are solved in the current one, which only ever gets wider.
 #[derive(Debug)]
-pub struct Ladder<'g, D> {
+pub(crate) struct Ladder<'g, D> {
     pub(super) rungs: Vec<Box<dyn Rung<D> + 'g>>,
     current: AtomicUsize,
     lane: &'static str,
@@ -35,7 +35,7 @@ impl<D> Ladder<'_, D> {
 }
 
 /// A lane that batches are compiled for.
-pub trait BatchLane: Lane<Weight: ArcWeight> {
+pub(crate) trait BatchLane: Lane<Weight: ArcWeight> {
     /// Label types for these weights, in batches of few or many lanes. Only the widest may become negative.
     fn ladder<'g>(
         graph: &'g Renumbered,

@@ -42,12 +42,11 @@ mod renumbered;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-pub use labels::ArcWeight;
 use ladder::FEW_LANES;
 pub(super) use ladder::Johnson;
-pub use ladder::{BatchLane, Ladder};
+pub(crate) use ladder::{BatchLane, Ladder};
 use order::{RowProgress, fill_in_order};
-pub use renumbered::Renumbered;
+pub(crate) use renumbered::Renumbered;
 use renumbered::breadth_first_numbers;
 
 use super::{ApspAlgorithm, ApspLane, ApspOutput, ApspTask, for_every_lane};
@@ -60,7 +59,7 @@ use crate::problems::Problem;
 use crate::{Control, Result, memory};
 
 /// This algorithm's line in the table.
-pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
+pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Apsp,
         name: "batched",

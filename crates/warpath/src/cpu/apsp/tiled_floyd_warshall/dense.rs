@@ -8,7 +8,7 @@ use crate::graph::DistanceValue;
 use crate::{Result, memory};
 
 /// A distance as a cell, in place or in half the width.
-pub trait Dense: DistanceValue {
+pub(crate) trait Dense: DistanceValue {
     /// Weights from this value on are infinite as cells.
     const INFINITE_FROM: f64;
     /// The greatest value of the cell of half the width; 0 where there is none.

@@ -58,7 +58,7 @@ use crate::problems::Problem;
 use crate::{Error, Result};
 
 /// This algorithm's line in the table.
-pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
+pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Sssp,
         name: "delta-stepping",
