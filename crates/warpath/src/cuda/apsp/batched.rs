@@ -31,7 +31,7 @@
 use std::sync::Arc;
 
 use super::searches::{Finished, RowsOnDevice, Searches, SearchesAlgorithm, SearchesTask};
-use crate::algorithms::{AlgorithmInfo, Parameter, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Unset, Values};
 use crate::cuda::bfs::many_sources as bfs;
 use crate::cuda::bfs::one_block::DISTANCES;
 use crate::cuda::device::Device;
@@ -53,8 +53,8 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
             ROWS,
             Parameter {
                 name: "threads",
-                summary: "threads in a block, a multiple of 32 up to 1024; as many as suit",
-                values: Values::AtLeast(32.0),
+                summary: "threads in a block, a multiple of 32 up to 1024",
+                values: Values::Or(&Values::AtLeast(32.0), Unset::InWords(|| "as many as suit".into())),
             },
             DISTANCES,
         ],
@@ -68,8 +68,8 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
 /// How many rows a batch has.
 pub(crate) const ROWS: Parameter = Parameter {
     name: "rows",
-    summary: "rows of a batch; as many as have 1 GB of distances",
-    values: Values::AtLeast(1.0),
+    summary: "rows of a batch",
+    values: Values::Or(&Values::AtLeast(1.0), Unset::InWords(|| "as many as have 1 GB of distances".into())),
 };
 
 /// The lanes of one.

@@ -48,7 +48,7 @@ use super::device::Device;
 use super::device::arena::{Arena, plan_of};
 use super::matrix::Ended;
 use super::sssp::LaneOnDevice;
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
 use crate::graph::{F32Lane, F64Lane, Graph, I32Lane, U32Narrow, U32Wide, UnitLane, VertexId};
 use crate::plan::Plan;
 use crate::problems::KeptState;
@@ -157,9 +157,8 @@ dense_lane!(F64Lane, "f64", [Cell::F64], [Cell::F64], f64::INFINITY.to_bits());
 /// How wide the cells are at first.
 const CELL_BITS: Parameter = Parameter {
     name: "cell-bits",
-    summary: "bits of a cell at first, repeated in wider ones where they don't do: 16, 32 or 64, if the weights have such; \
-              as narrow as will do",
-    values: Values::OneOf(&["16", "32", "64"]),
+    summary: "bits of a cell at first, repeated in wider ones where they don't do: 16, 32 or 64, if the weights have such",
+    values: Values::Or(&Values::OneOf(&["16", "32", "64"]), Unset::InWords(|| "as narrow as will do".into())),
 };
 
 /// A matrix to be computed.

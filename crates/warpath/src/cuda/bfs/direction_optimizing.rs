@@ -31,13 +31,13 @@ use std::sync::Arc;
 
 use super::predecessors::Found;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{Arcs, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
-use crate::cuda::launch::{WATCHED, Waiting, watched, whole_device};
+use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::cuda::transpose::Transpose;
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
@@ -54,20 +54,20 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         parameters: &[
             Parameter {
                 name: "bottom-up",
-                summary: "bottom-up once this share of all arcs leaves the frontier, a quarter of it if hubs are there; 0.06",
-                values: Values::AtLeast(0.0),
+                summary: "bottom-up once this share of all arcs leaves the frontier, a quarter of it if hubs are there",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(BOTTOM_UP)),
             },
             Parameter {
                 name: "top-down",
-                summary: "top-down again once less than this share of all vertices is in it; 0.02",
-                values: Values::AtLeast(0.0),
+                summary: "top-down again once less than this share of all vertices is in it",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(TOP_DOWN)),
             },
+            threads_up_to::<MOST_THREADS>(),
             Parameter {
-                name: "threads",
-                summary: "threads in a block, a multiple of 32 up to 512; 512",
-                values: Values::AtLeast(32.0),
+                name: "blocks",
+                summary: "blocks",
+                values: Values::Or(&Values::AtLeast(1.0), AS_MANY_AS_RUN_AT_ONCE),
             },
-            Parameter { name: "blocks", summary: "blocks; as many as run at once", values: Values::AtLeast(1.0) },
         ],
         negative_weights: true,
     },
@@ -75,6 +75,12 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     prepare,
 };
 
+/// The share of all arcs that ends a search top-down, unless it is set.
+const BOTTOM_UP: f64 = 0.06;
+/// The share of all vertices that ends a search bottom-up, unless it is set.
+const TOP_DOWN: f64 = 0.02;
+/// The most threads of a block.
+const MOST_THREADS: u32 = 512;
 /// Threads count a little beyond the last vertex.
 const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
 /// Levels are written four at a time.
@@ -221,8 +227,8 @@ impl Arrays {
             target_count: 0,
             vertices: graph.vertices() as u32,
             cutoff: u32::MAX,
-            alpha: parameters.get("bottom-up").unwrap_or(0.06) as f32,
-            beta: parameters.get("top-down").unwrap_or(0.02) as f32,
+            alpha: parameters.get("bottom-up").unwrap_or(BOTTOM_UP) as f32,
+            beta: parameters.get("top-down").unwrap_or(TOP_DOWN) as f32,
         }
     }
 }
@@ -238,7 +244,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     } else {
         (function("bfs_direction_optimizing_32")?, function("bfs_choose_heads_32")?)
     };
-    let shape = whole_device(&**device, search, parameters, 512, u32::MAX)?;
+    let shape = whole_device(&**device, search, parameters, MOST_THREADS, u32::MAX)?;
 
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph))?;
     arrays.arcs.upload(&pool, graph.csr())?;

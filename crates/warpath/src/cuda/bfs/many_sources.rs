@@ -55,11 +55,11 @@ pub(crate) use arrays::{plan, stride};
 use super::one_block::{self, OneBlock, Places};
 use super::predecessors::Found;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::has_wide_offsets;
-use crate::cuda::launch::{Waiting, whole_device};
+use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, Waiting, threads_up_to, whole_device};
 use crate::cuda::neighborhoods;
 use crate::graph::{Graph, VertexId};
 use crate::problems::Problem;
@@ -73,31 +73,34 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         summary: "up to 64 searches at once, one bit each; for many sources, unless their levels are wide and meet nowhere",
         source: "after Then et al. 2014",
         parameters: &[
-            Parameter { name: "width", summary: "searches in a batch, up to 64; 64", values: Values::AtLeast(1.0) },
+            Parameter {
+                name: "width",
+                summary: "searches in a batch",
+                values: Values::Or(&Values::AtLeast(1.0), Unset::InWords(|| format!("the most, {WIDEST}"))),
+            },
             Parameter {
                 name: "bottom-up",
-                summary: "bottom-up once this share of all arcs leaves the frontier; 0.1",
-                values: Values::AtLeast(0.0),
+                summary: "bottom-up once this share of all arcs leaves the frontier",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(BOTTOM_UP)),
             },
             Parameter {
                 name: "top-down",
-                summary: "top-down again once less than this share of all vertices is in it; 0.02",
-                values: Values::AtLeast(0.0),
+                summary: "top-down again once less than this share of all vertices is in it",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(TOP_DOWN)),
             },
             Parameter {
                 name: "queue",
-                summary: "items that a block can queue; as many as fit a queue of twice the vertices",
-                values: Values::AtLeast(1.0),
+                summary: "items that a block can queue",
+                values: Values::Or(
+                    &Values::AtLeast(1.0),
+                    Unset::InWords(|| "as many as fit a queue of twice the vertices".into()),
+                ),
             },
-            Parameter {
-                name: "threads",
-                summary: "threads in a block, a multiple of 32 up to 1024; 1024",
-                values: Values::AtLeast(32.0),
-            },
+            threads_up_to::<MOST_THREADS>(),
             Parameter {
                 name: "blocks",
-                summary: "blocks, up to 256; as many as run at once",
-                values: Values::AtLeast(1.0),
+                summary: "blocks, up to 256",
+                values: Values::Or(&Values::AtLeast(1.0), AS_MANY_AS_RUN_AT_ONCE),
             },
         ],
         negative_weights: true,
@@ -108,6 +111,12 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
 
 /// The most searches in a batch: there are as many bits in a word.
 pub(crate) const WIDEST: usize = 64;
+/// The share of all arcs that ends a level top-down, unless it is set.
+const BOTTOM_UP: f64 = 0.1;
+/// The share of all vertices that ends levels bottom-up, unless it is set.
+const TOP_DOWN: f64 = 0.02;
+/// The most threads of a block.
+const MOST_THREADS: u32 = 1024;
 /// Threads count a little beyond the last vertex.
 const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
 
@@ -158,7 +167,7 @@ pub(crate) fn prepare(
     let wide = has_wide_offsets(graph);
     let name = if wide { "bfs_many_sources_64" } else { "bfs_many_sources_32" };
     let search = device.function(&images::BFS_MANY_SOURCES, name)?;
-    let shape = whole_device(&**device, search, parameters, 1024, MOST_BLOCKS)?;
+    let shape = whole_device(&**device, search, parameters, MOST_THREADS, MOST_BLOCKS)?;
 
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, rows))?;
     arrays.arcs.upload(&pool, graph.csr())?;

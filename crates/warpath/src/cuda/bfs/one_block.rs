@@ -40,7 +40,7 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
-use crate::algorithms::{Parameter, Parameters, Values};
+use crate::algorithms::{Parameter, Parameters, Unset, Values};
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{Arcs, has_wide_offsets};
@@ -52,8 +52,11 @@ use crate::{Error, Result};
 /// Where searches are done.
 pub(crate) const DISTANCES: Parameter = Parameter {
     name: "distances",
-    summary: "where those of searches in flight, or their bits, are; shared where there is room and it pays",
-    values: Values::OneOf(&["shared", "global"]),
+    summary: "where those of searches in flight, or their bits, are",
+    values: Values::Or(
+        &Values::OneOf(&["shared", "global"]),
+        Unset::InWords(|| "shared where there is room and it pays".into()),
+    ),
 };
 
 /// Searches of a block: there are as many bits in a word.

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use super::Ended;
-use crate::algorithms::{Parameter, Parameters, Statistics, Values};
+use crate::algorithms::{Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments};
@@ -19,14 +19,17 @@ use crate::{Control, Result};
 /// How far a stage runs ahead of what needs it.
 pub(in crate::cuda) const HEAD_START: Parameter = Parameter {
     name: "head-start",
-    summary: "tiles worked on between the diagonal of the next stage and what needs it; twice as many as at once",
-    values: Values::AtLeast(0.0),
+    summary: "tiles worked on between the diagonal of the next stage and what needs it",
+    values: Values::Or(&Values::AtLeast(0.0), Unset::InWords(|| "twice as many as at once".into())),
 };
 /// How long a launch is.
 pub(in crate::cuda) const STAGES: Parameter = Parameter {
     name: "stages",
-    summary: "blocks of vertices in a launch; as many as take some tens of milliseconds, or in strips all of a strip",
-    values: Values::AtLeast(1.0),
+    summary: "blocks of vertices in a launch",
+    values: Values::Or(
+        &Values::AtLeast(1.0),
+        Unset::InWords(|| "as many as take some tens of milliseconds, or in strips all of a strip".into()),
+    ),
 };
 
 kernel_header! {

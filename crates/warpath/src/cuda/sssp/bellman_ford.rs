@@ -33,7 +33,7 @@ use super::{
     DeviceLane, Found, LAUNCH, LaneOnDevice, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask,
     distance_words, lanes_of, launch_shape, start,
 };
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Unset, Values};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
@@ -61,8 +61,8 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
 
 const SYNC: Parameter = Parameter {
     name: "sync",
-    summary: "outcore (copies between launches), incore (one array) or shared (minima in shared memory); incore",
-    values: Values::OneOf(&["outcore", "incore", "shared"]),
+    summary: "outcore (copies between launches), incore (one array) or shared (minima in shared memory)",
+    values: Values::Or(&Values::OneOf(&["outcore", "incore", "shared"]), Unset::InWords(|| "incore".into())),
 };
 
 /// What a round reads and writes.

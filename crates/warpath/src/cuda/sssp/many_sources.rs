@@ -57,11 +57,11 @@ pub(in crate::cuda) mod arrays;
 
 use std::sync::Arc;
 
-use arrays::{Arrays, Batch, WIDEST, layout};
+use arrays::{Arrays, Batch, IN_FLIGHT, USUALLY_WIDEST, WIDEST, layout};
 pub(crate) use arrays::{Sizes, plan, stride, widest};
 
 use super::{DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::has_wide_offsets;
@@ -81,38 +81,56 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         parameters: &[
             Parameter {
                 name: "width",
-                summary: "searches in a batch, up to 65536; as many as have 2 GB of distances, up to 16384",
-                values: Values::AtLeast(1.0),
+                summary: "searches in a batch, up to 65536",
+                values: Values::Or(
+                    &Values::AtLeast(1.0),
+                    Unset::InWords(|| format!("as many as have 2 GB of distances, up to {USUALLY_WIDEST}")),
+                ),
             },
             Parameter {
                 name: "blocks",
-                summary: "searches in flight; as many as run at once, up to 1056",
-                values: Values::AtLeast(1.0),
+                summary: "searches in flight",
+                values: Values::Or(
+                    &Values::AtLeast(1.0),
+                    Unset::InWords(|| format!("as many as run at once, up to {IN_FLIGHT}")),
+                ),
             },
             Parameter {
                 name: "threads",
-                summary: "threads in a block, a multiple of 32 up to 1024; 128, or more where a block takes much shared memory",
-                values: Values::AtLeast(32.0),
+                summary: "threads in a block, a multiple of 32 up to 1024",
+                values: Values::Or(
+                    &Values::AtLeast(32.0),
+                    Unset::InWords(|| format!("{FEW_THREADS}, or more where a block takes much shared memory")),
+                ),
             },
             Parameter {
                 name: "delta",
-                summary: "how far the threshold moves at first; chosen from the weights and the average degree",
-                values: Values::AtLeast(f64::MIN_POSITIVE),
+                summary: "how far the threshold moves at first",
+                values: Values::Or(
+                    &Values::AtLeast(f64::MIN_POSITIVE),
+                    Unset::InWords(|| "chosen from the weights and the average degree".into()),
+                ),
             },
             Parameter {
                 name: "near",
-                summary: "vertices that the near queue should have; 256, or as many as there are threads",
-                values: Values::AtLeast(1.0),
+                summary: "vertices that the near queue should have",
+                values: Values::Or(
+                    &Values::AtLeast(1.0),
+                    Unset::InWords(|| format!("{NEAR}, or as many as there are threads")),
+                ),
             },
             Parameter {
                 name: "queue",
-                summary: "vertices that the near queue has room for, up to 4096; 1024",
-                values: Values::AtLeast(4.0),
+                summary: "vertices that the near queue has room for, up to 4096",
+                values: Values::Or(&Values::AtLeast(4.0), Unset::Number(QUEUE)),
             },
             Parameter {
                 name: "distances",
-                summary: "where those of a search in flight are; shared where there is room",
-                values: Values::OneOf(&["shared", "global"]),
+                summary: "where those of a search in flight are",
+                values: Values::Or(
+                    &Values::OneOf(&["shared", "global"]),
+                    Unset::InWords(|| "shared where there is room".into()),
+                ),
             },
         ],
         negative_weights: false,
@@ -126,6 +144,12 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     },
 };
 
+/// The threads of a block, unless they are set or more of them fit larger blocks.
+const FEW_THREADS: u32 = 128;
+/// The vertices that the near queue should have, unless they are set or a block has more threads.
+const NEAR: u32 = 256;
+/// The vertices that the near queue has room for, unless they are set.
+const QUEUE: f64 = 1024.0;
 /// Pieces of work are counted in 32 bits, with much to spare.
 pub(crate) const MOST_VERTICES: usize = 1 << 30;
 /// What is kept of a device's memory for the kernel's own shared memory.
@@ -183,7 +207,7 @@ fn shape(
         Some(threads) => threads as u32,
         None => {
             // Small blocks, unless larger ones have more threads at work.
-            let mut best = (128, blocks(128)? * 128);
+            let mut best = (FEW_THREADS, blocks(FEW_THREADS)? * FEW_THREADS);
             for threads in [256, 512, 1024].into_iter().filter(|threads| *threads <= most) {
                 let at_work = blocks(threads)? * threads;
                 if at_work > best.1 + best.1 / 8 {
@@ -221,7 +245,7 @@ pub(crate) fn prepare(
         check_whole(parameters, name, most)?;
     }
     let wide = has_wide_offsets(graph);
-    let room = parameters.get("queue").unwrap_or(1024.0) as u32;
+    let room = parameters.get("queue").unwrap_or(QUEUE) as u32;
 
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, sizes))?;
     arrays.offsets.upload(&pool, graph.csr())?;
@@ -232,7 +256,7 @@ pub(crate) fn prepare(
         let (mut shape, in_shared) = shape(&**device, kernel, lane, graph, parameters, room)?;
         let piles = sizes.far_words / (sizes.capacity * (1 + lane.words()));
         shape.grid[0] = u64::from(shape.grid[0]).min(piles).max(1) as u32;
-        let wanted = parameters.get("near").map_or(shape.block[0].max(256), |near| near as u32);
+        let wanted = parameters.get("near").map_or(shape.block[0].max(NEAR), |near| near as u32);
         let wanted = wanted.min(room - room / 4);
         Ok(InLane { kernel, shape, distances: *arrays.distances.get(lane)?, rows: sizes.rows(lane), wanted, in_shared })
     })?;

@@ -28,7 +28,7 @@ use super::{
     flags_of, layout_weights, start, start_flags, upload_weights,
 };
 use crate::Result;
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Unset, Values};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
@@ -58,10 +58,13 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
 /// The kernel that relaxes, atomically.
 const RELAX: &str = "sssp_mask_relax";
 
+/// The vertices of a thread, unless they are set.
+const USUAL_COARSENING: u32 = 1;
+
 pub(in crate::cuda) const COARSENING: Parameter = Parameter {
     name: "coarsening",
-    summary: "how many vertices a thread has: 1, 2, 4, 8 or 16; 1",
-    values: Values::OneOf(&["1", "2", "4", "8", "16"]),
+    summary: "how many vertices a thread has: 1, 2, 4, 8 or 16",
+    values: Values::Or(&Values::OneOf(&["1", "2", "4", "8", "16"]), Unset::Number(USUAL_COARSENING as f64)),
 };
 
 /// The arrays of a search, and room for when each predecessor is found.
@@ -84,7 +87,7 @@ fn plan(graph: &Graph, _: &Parameters) -> Plan {
 
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters, relax: &str) -> Result<Mask> {
     let threads = threads(parameters, &**device)?;
-    let coarsening = parameters.word(COARSENING.name).and_then(|word| word.parse().ok()).unwrap_or(1);
+    let coarsening = parameters.word(COARSENING.name).and_then(|word| word.parse().ok()).unwrap_or(USUAL_COARSENING);
     let kernels = OfLane::new(graph, |lane| Kernels::of(&**device, lane, relax))?;
     let csr = graph.csr();
     let (graph, (arrays, levels)) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph))?;

@@ -28,7 +28,7 @@ use self::predecessors::Derivation;
 use super::device::arena::Arena;
 use super::device::memory::{DeviceSlice, Pool};
 use super::device::{Device, Function, Image, LaunchShape};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
 use crate::graph::{
     Csr, DistanceValue, F32Lane, F64Lane, Graph, I32Lane, Lane, U32Narrow, U32Wide, UnitLane, VertexId, WeightKind,
     Weights,
@@ -379,12 +379,14 @@ fn in_words(bits: u64) -> [u32; 2] {
     [bits as u32, (bits >> 32) as u32]
 }
 
+/// The threads of a block of Rejaud's kernels, unless they are set.
+const LAUNCHED_THREADS: u32 = 256;
+
 /// How many threads and blocks Rejaud's kernels are launched with.
 const LAUNCH: Parameter = Parameter {
     name: "launch",
-    summary: "threads of a block and blocks, such as the report's 256x8, 384x5, 512x4, 768x2 and 1024x2; 256 and as \
-              many as run at once",
-    values: Values::Launch,
+    summary: "threads of a block and blocks, such as the report's 256x8, 384x5, 512x4, 768x2 and 1024x2",
+    values: Values::Or(&Values::Launch, Unset::InWords(|| format!("{LAUNCHED_THREADS} and as many as run at once"))),
 };
 
 /// The most warps that a launch can have.
@@ -397,14 +399,14 @@ fn launch_shape(
     parameters: &Parameters,
     shared_bytes_a_thread: u32,
 ) -> Result<LaunchShape> {
-    const THREADS: u32 = 256;
     let (threads, blocks) = match parameters.launch(LAUNCH.name) {
         Some(launch) => launch,
         None => {
-            let at_once =
-                kernels.iter().map(|&kernel| device.blocks_at_once(kernel, THREADS, shared_bytes_a_thread * THREADS));
+            let at_once = kernels.iter().map(|&kernel| {
+                device.blocks_at_once(kernel, LAUNCHED_THREADS, shared_bytes_a_thread * LAUNCHED_THREADS)
+            });
             let at_once = at_once.collect::<Result<Vec<u32>>>()?.into_iter().min().unwrap_or(1);
-            (THREADS, at_once.clamp(1, MOST_WARPS / (THREADS / 32)))
+            (LAUNCHED_THREADS, at_once.clamp(1, MOST_WARPS / (LAUNCHED_THREADS / 32)))
         }
     };
     let most = device.properties().threads_per_block;

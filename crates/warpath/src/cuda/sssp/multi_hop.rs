@@ -43,13 +43,13 @@ use super::{
     DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words, flags_of,
     layout_weights, mask, upload_weights,
 };
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Unset, Values};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::DeviceGraph;
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
-use crate::cuda::launch::{WATCHED, Waiting, watched, whole_device};
+use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::cuda::neighborhoods::{self, MOST, PARTS, TABLE_SIZE, UNIT};
 use crate::graph::{Graph, VertexId, WeightKind, Weights};
 use crate::problems::Problem;
@@ -65,18 +65,14 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         parameters: &[
             Parameter {
                 name: "delta",
-                summary: "width of a bucket, up to 2^27; chosen from the graph",
-                values: Values::AtLeast(1.0),
+                summary: "width of a bucket, up to 2^27",
+                values: Values::Or(&Values::AtLeast(1.0), Unset::InWords(|| "chosen from the graph".into())),
             },
-            Parameter {
-                name: "threads",
-                summary: "threads in a block, a multiple of 32 up to 1024; 1024",
-                values: Values::AtLeast(32.0),
-            },
+            threads_up_to::<MOST_THREADS>(),
             Parameter {
                 name: "blocks",
-                summary: "blocks, up to 128; as many as run at once",
-                values: Values::AtLeast(1.0),
+                summary: "blocks, up to 128",
+                values: Values::Or(&Values::AtLeast(1.0), AS_MANY_AS_RUN_AT_ONCE),
             },
         ],
         negative_weights: false,
@@ -167,6 +163,8 @@ kernel_header! {
 
 /// Bytes of shared memory that a warp of the build takes.
 const WARP_BYTES: u32 = size_of::<Neighborhood>() as u32;
+/// The most threads of a block.
+const MOST_THREADS: u32 = 1024;
 /// Distances from one bucket to another have to fit 32 bits many times over.
 const WIDEST: u32 = 1 << 27;
 /// A distance within a neighborhood, the last arc included, has to fit 32 bits.
@@ -363,7 +361,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let build = device.function(image, "sssp_multi_hop_build")?;
     let kernels = OfLane::new(graph, |lane| {
         let kernel = lane.function(&**device, image, "sssp_multi_hop")?;
-        Ok((kernel, whole_device(&**device, kernel, parameters, 1024, PARTS)?))
+        Ok((kernel, whole_device(&**device, kernel, parameters, MOST_THREADS, PARTS)?))
     })?;
     let by_mask = OfLane::new(graph, |lane| mask::Kernels::right(&**device, lane))?;
     let room = Shape::of(graph, wanted);

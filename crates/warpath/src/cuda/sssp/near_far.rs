@@ -41,13 +41,13 @@ use super::counts::{Counters, Counts, Frontiers};
 use super::pairs::Pairs;
 use super::predecessors::{Arcs, Derivation};
 use super::{DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Unset, Values};
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{Offsets, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
-use crate::cuda::launch::{WATCHED, Waiting, watched, whole_device};
+use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::graph::{Graph, VertexId, WeightKind, Weights};
 use crate::plan::Plan;
 use crate::problems::Problem;
@@ -63,25 +63,28 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         parameters: &[
             Parameter {
                 name: "delta",
-                summary: "how far the threshold moves at first; chosen from the weights and the average degree",
-                values: Values::AtLeast(f64::MIN_POSITIVE),
+                summary: "how far the threshold moves at first",
+                values: Values::Or(
+                    &Values::AtLeast(f64::MIN_POSITIVE),
+                    Unset::InWords(|| "chosen from the weights and the average degree".into()),
+                ),
             },
             Parameter {
                 name: "batch",
-                summary: "delta doubles while rounds have fewer arcs, and not at all with 0; 131072",
-                values: Values::AtLeast(0.0),
+                summary: "delta doubles while rounds have fewer arcs, and not at all with 0",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(BATCH)),
             },
             Parameter {
                 name: "far",
-                summary: "vertices that the list of far ones has room for; an eighth of all",
-                values: Values::AtLeast(0.0),
+                summary: "vertices that the list of far ones has room for",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::InWords(|| "an eighth of all".into())),
             },
+            threads_up_to::<MOST_THREADS>(),
             Parameter {
-                name: "threads",
-                summary: "threads in a block, a multiple of 32 up to 512; 512",
-                values: Values::AtLeast(32.0),
+                name: "blocks",
+                summary: "blocks",
+                values: Values::Or(&Values::AtLeast(1.0), AS_MANY_AS_RUN_AT_ONCE),
             },
-            Parameter { name: "blocks", summary: "blocks; as many as run at once", values: Values::AtLeast(1.0) },
         ],
         negative_weights: false,
     },
@@ -91,6 +94,10 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters)?)),
 };
 
+/// The most threads of a block.
+const MOST_THREADS: u32 = 512;
+/// The arcs of a round below which delta doubles, unless they are set.
+const BATCH: f64 = 131_072.0;
 /// Threads count a little beyond the last vertex.
 const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
 /// Pieces of long rows that one round can have.
@@ -268,7 +275,7 @@ impl Arrays {
             target_count: 0,
             vertices: graph.vertices() as u32,
             far_capacity: far_capacity(graph, parameters) as u32,
-            batch: parameters.get("batch").unwrap_or(131_072.0) as u32,
+            batch: parameters.get("batch").unwrap_or(BATCH) as u32,
         }
     }
 }
@@ -281,7 +288,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let kernels = OfLane::new(graph, |lane| {
         let name = if wide { "sssp_near_far_64" } else { "sssp_near_far_32" };
         let kernel = lane.function(&**device, &images::SSSP_NEAR_FAR, name)?;
-        Ok((kernel, whole_device(&**device, kernel, parameters, 512, u32::MAX)?))
+        Ok((kernel, whole_device(&**device, kernel, parameters, MOST_THREADS, u32::MAX)?))
     })?;
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, parameters))?;
     arrays.offsets.upload(&pool, graph.csr())?;

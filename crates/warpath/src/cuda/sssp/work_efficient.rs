@@ -30,7 +30,7 @@ use super::{
     SsspTask, distance_words, flags_of, lanes_of, launch_shape, start, start_flags,
 };
 use crate::Result;
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Unset, Values};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Event, Function, LaunchShape, arguments, images};
@@ -57,8 +57,8 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
 
 const SYNC: Parameter = Parameter {
     name: "sync",
-    summary: "outcore (copies between launches) or incore (one array); incore",
-    values: Values::OneOf(&["outcore", "incore"]),
+    summary: "outcore (copies between launches) or incore (one array)",
+    values: Values::Or(&Values::OneOf(&["outcore", "incore"]), Unset::InWords(|| "incore".into())),
 };
 
 fn is_incore(parameters: &Parameters) -> bool {

@@ -82,7 +82,7 @@ use rayon::prelude::*;
 
 use super::matrix::{Number, Range, write_cells};
 use super::{Cell, DenseLane, DenseTask};
-use crate::algorithms::{Parameter, Statistics, Values};
+use crate::algorithms::{Parameter, Statistics, Unset, Values};
 use crate::cuda::device::{Device, Event, Stream};
 use crate::cuda::matrix::Ended;
 use crate::graph::DistanceValue;
@@ -97,16 +97,18 @@ use worker::{Slot, Worker};
 /// How many rows a strip has.
 pub(super) const STRIP: Parameter = Parameter {
     name: "strip",
-    summary: "rows of a strip, and that there are strips; otherwise only beyond one device, as many as suit its memory",
-    values: Values::AtLeast(1.0),
+    summary: "rows of a strip, and that there are strips",
+    values: Values::Or(
+        &Values::AtLeast(1.0),
+        Unset::InWords(|| "only beyond one device, as many as suit its memory".into()),
+    ),
 };
 
 /// How often the state is kept.
 pub(super) const KEEP: Parameter = Parameter {
     name: "keep-seconds",
-    summary: "seconds between states of work in strips, kept for --resume where rows go to a .npy; 0: every stage; as many as \
-              keeping takes",
-    values: Values::AtLeast(0.0),
+    summary: "seconds between states of work in strips, kept for --resume where rows go to a .npy; 0: every stage",
+    values: Values::Or(&Values::AtLeast(0.0), Unset::InWords(|| "as many as keeping takes".into())),
 };
 
 /// How many bytes of strips on a device are read at once, unless one row is more.

@@ -129,8 +129,8 @@ impl Arrays {
             vertices: graph.vertices() as u32,
             capacity: parameters.get("queue").map_or(capacity, |items| capacity.min(items as u32)),
             cutoff: u32::MAX,
-            alpha: parameters.get("bottom-up").unwrap_or(0.1) as f32,
-            beta: parameters.get("top-down").unwrap_or(0.02) as f32,
+            alpha: parameters.get("bottom-up").unwrap_or(super::BOTTOM_UP) as f32,
+            beta: parameters.get("top-down").unwrap_or(super::TOP_DOWN) as f32,
         }
     }
 }
