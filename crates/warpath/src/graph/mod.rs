@@ -18,7 +18,7 @@ mod weights;
 
 pub use builder::{Direction, GraphBuilder, ParallelEdges, SelfLoops};
 pub use components::{Components, strongly_connected_components, weakly_connected_components};
-pub use csr::{Adjacency, Csr, Graph, InputCounts, VertexId};
+pub use csr::{Adjacency, Csr, Graph, InputCounts};
 pub use edges::EdgeList;
 #[cfg(any(feature = "petgraph", feature = "sprs"))]
 pub use interop::EdgeWeight;
@@ -29,6 +29,9 @@ pub use weights::{
     Distance, DistanceKey, DistanceValue, Distances, F32Lane, F64Lane, I32Lane, Lane, U32Narrow, U32Wide, Unit,
     UnitLane, Weight, WeightKind, Weights, with_distances, with_weights,
 };
+
+/// A vertex: an index from 0 to the number of vertices minus 1. Names are in [`Labels`].
+pub type VertexId = u32;
 
 /// The greatest number of vertices: ids stay below `u32::MAX`, which marks "no vertex".
 pub const MAX_VERTICES: u64 = u32::MAX as u64 - 1;
