@@ -128,7 +128,11 @@ mod tests {
         for device in bfs::tests::devices(1) {
             for algorithm in bfs::ALGORITHMS {
                 let prepared = (algorithm.prepare)(&device, graph, &parameters).unwrap();
-                check(&algorithm.info, (algorithm.plan)(graph, &parameters).device_bytes(), prepared.found().pool);
+                check(
+                    &algorithm.info,
+                    (algorithm.plan)(graph, &parameters).device_bytes(),
+                    prepared.device_levels().pool,
+                );
             }
             for algorithm in sssp::ALGORITHMS.iter().filter(|entry| entry.lanes.contains(&sssp::lanes_of(graph)[0])) {
                 // This one is two algorithms, each with a pool.
@@ -136,7 +140,11 @@ mod tests {
                     continue;
                 }
                 let prepared = (algorithm.prepare)(&device, graph, &parameters).unwrap();
-                check(&algorithm.info, (algorithm.plan)(graph, &parameters).device_bytes(), prepared.found().pool);
+                check(
+                    &algorithm.info,
+                    (algorithm.plan)(graph, &parameters).device_bytes(),
+                    prepared.device_distances().pool,
+                );
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::Solver;
-use crate::cpu::sssp::bidirectional::{Found, fewest_arcs, shortest_path};
+use crate::cpu::sssp::bidirectional::{PathOutcome, fewest_arcs, shortest_path};
 use crate::graph::{Csr, DistanceValue, I32Lane, Lane, U32Wide, UnitLane, VertexId, WeightKind};
 use crate::problems::{Path, Report, Seconds, Sssp};
 use crate::{Engine, Error, Result};
@@ -93,7 +93,7 @@ impl Solver {
     }
 
     /// The path that two searches found when they met, and the report without the time.
-    fn met<L: Lane>(&self, found: Found<L::Distance>) -> (Option<Path>, Report) {
+    fn met<L: Lane>(&self, found: PathOutcome<L::Distance>) -> (Option<Path>, Report) {
         let asked_for = matches!(self.engine, Engine::Cpu);
         let report = Report {
             engine: "cpu".into(),

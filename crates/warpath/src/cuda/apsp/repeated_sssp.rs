@@ -99,7 +99,7 @@ impl Searches for RepeatedSssp<'_> {
                 self.out_of_range.push(row);
             }
             add_counters(&mut self.statistics, outcome.statistics);
-            let from = self.search.found().distances;
+            let from = self.search.device_distances().distances;
             let to = self.rows.part(row as u64 * stride * self.lane.words(), from.length());
             // SAFETY: both arrays are of this device and in use only here, and have that many words.
             unsafe { device.copy(to.address(), from.address(), 4 * from.length() as usize)? };

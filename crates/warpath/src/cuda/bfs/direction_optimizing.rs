@@ -29,7 +29,7 @@
 
 use std::sync::Arc;
 
-use super::predecessors::Found;
+use super::predecessors::DeviceLevels;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::arena::{Arena, plan_of};
@@ -165,7 +165,8 @@ struct Arrays {
     arcs: Arcs,
     /// The arcs by head, where they differ.
     by_head: Option<Transpose>,
-    heads: DeviceSlice<[u32; 4]>,
+    /// The first tails of each row of arcs by head.
+    best_tails: DeviceSlice<[u32; 4]>,
     levels: DeviceSlice<u32>,
     settled: DeviceSlice<u32>,
     visited: [DeviceSlice<u32>; 2],
@@ -181,7 +182,7 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph) -> Arrays {
     Arrays {
         arcs: Arcs::layout(arena, graph),
         by_head: graph.is_directed().then(|| Transpose::layout(arena, graph)),
-        heads: arena.take("the best tails", vertices),
+        best_tails: arena.take("the best tails", vertices),
         levels: arena.take("levels", level_count(graph)),
         settled: arena.take("vertices never looked for", words(graph)),
         visited: arena.take_two(["visited", "visited next"], words(graph)),
@@ -211,7 +212,7 @@ impl Arrays {
             targets: self.arcs.targets.as_ptr(),
             incoming_offsets: by_head.offsets.as_ptr(),
             incoming: by_head.targets.as_ptr(),
-            heads: self.heads.as_ptr(),
+            heads: self.best_tails.as_ptr(),
             settled: self.settled.as_ptr(),
             levels: self.levels.as_mut_ptr(),
             visited: self.visited.map(|bits| bits.as_mut_ptr()),
@@ -303,8 +304,8 @@ impl PreparedBfs for DirectionOptimizing {
         ])
     }
 
-    fn found(&self) -> Found<'_> {
+    fn device_levels(&self) -> DeviceLevels<'_> {
         let Arrays { arcs, levels, short_rows: [predecessors, _], .. } = self.arrays;
-        Found { pool: &self.pool, arcs, levels, predecessors }
+        DeviceLevels { pool: &self.pool, arcs, levels, predecessors }
     }
 }

@@ -53,7 +53,7 @@ use arrays::{Arrays, Batch, MOST_BLOCKS, layout, queue_items};
 pub(crate) use arrays::{plan, stride};
 
 use super::one_block::{self, OneBlock, Places};
-use super::predecessors::Found;
+use super::predecessors::DeviceLevels;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
@@ -311,8 +311,8 @@ impl ManySources {
     }
 
     /// What the last batch found from the source of this number.
-    pub(crate) fn found_from(&self, index: usize) -> Found<'_> {
-        Found {
+    pub(crate) fn found_from(&self, index: usize) -> DeviceLevels<'_> {
+        DeviceLevels {
             pool: &self.pool,
             arcs: self.arrays.arcs,
             levels: self.arrays.levels.part(index as u64 * self.arguments.stride, self.vertices),
@@ -342,7 +342,7 @@ impl PreparedBfs for ManySources {
         self.run(task.sources, 1, task.cutoff, task.control)
     }
 
-    fn found(&self) -> Found<'_> {
+    fn device_levels(&self) -> DeviceLevels<'_> {
         self.found_from(0)
     }
 

@@ -17,7 +17,7 @@ pub(crate) mod vertex_parallel;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use predecessors::Found;
+use predecessors::DeviceLevels;
 
 use super::device::Device;
 use super::device::memory::{DeviceSlice, Pool};
@@ -48,7 +48,7 @@ pub(crate) trait PreparedBfs: Debug + Send {
     fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics>;
 
     /// What the last search left on the device.
-    fn found(&self) -> Found<'_>;
+    fn device_levels(&self) -> DeviceLevels<'_>;
 
     /// The same as the one algorithm that takes many searches at once, if it is that one.
     fn many_sources(&mut self) -> Option<&mut many_sources::ManySources> {

@@ -403,7 +403,7 @@ impl Device for Driver {
         let (mine, theirs) = (self.context.handle as sys::CUcontext, peer.context.handle as sys::CUcontext);
         // SAFETY: the contexts are alive; the rest is the caller's promise.
         let result =
-            unsafe { library::cuMemcpyPeerAsync(to, theirs, from, mine, bytes, self.context.stream(Stream::Across)) };
+            unsafe { library::cuMemcpyPeerAsync(to, theirs, from, mine, bytes, self.context.stream(Stream::Peer)) };
         self.context.check("copying to another device", result)
     }
 

@@ -161,7 +161,7 @@ impl Pool {
     /// The device has written the array, and does not write to it before this returns.
     pub(crate) unsafe fn read_beside<T: Pod + Send>(&self, slice: DeviceSlice<T>, to: &mut [T]) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { self.read_in(slice, to, Stream::Back) }
+        unsafe { self.read_in(slice, to, Stream::Download) }
     }
 
     /// # Safety

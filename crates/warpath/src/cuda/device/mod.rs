@@ -80,11 +80,11 @@ pub(crate) enum Stream {
     /// Whatever does not name a stream.
     Work,
     /// Copies to the device, beside the work.
-    There,
-    /// Copies to the host, likewise.
-    Back,
-    /// Copies to other devices.
-    Across,
+    Upload,
+    /// Copies to the host, beside the work.
+    Download,
+    /// Copies to peers: other devices.
+    Peer,
 }
 
 /// How many streams a device has.
@@ -207,7 +207,7 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// `to` is pinned memory, which nobody uses until it is done, and `from` is device memory, for that many bytes.
     unsafe fn download_in(&self, stream: Stream, to: *mut u8, from: u64, bytes: usize) -> Result<()>;
 
-    /// Copies from the memory of this device to that of another of the same kind, in [`Stream::Across`] of this one. The
+    /// Copies from the memory of this device to that of another of the same kind, in [`Stream::Peer`] of this one. The
     /// first copy between two devices takes longer; it may be one of no bytes.
     ///
     /// # Safety

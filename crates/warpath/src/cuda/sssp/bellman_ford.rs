@@ -30,7 +30,7 @@ use super::edges::{DeviceEdges, ORDER, by_destination};
 use super::negative_cycles::{Looks, find, look};
 use super::predecessors::Derivation;
 use super::{
-    DeviceLane, Found, LAUNCH, LaneOnDevice, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask,
+    DeviceDistances, DeviceLane, LAUNCH, LaneOnDevice, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask,
     distance_words, lanes_of, launch_shape, start,
 };
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Unset, Values};
@@ -212,12 +212,12 @@ impl PreparedSssp for BellmanFord {
         Ok(outcome)
     }
 
-    fn found(&self) -> Found<'_> {
-        Found { pool: &self.edges.pool, distances: self.lane.part(self.arrays.current, self.edges.vertices) }
+    fn device_distances(&self) -> DeviceDistances<'_> {
+        DeviceDistances { pool: &self.edges.pool, distances: self.lane.part(self.arrays.current, self.edges.vertices) }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
-        Some(self.edges.derivation(self.lane, self.found().distances, self.arrays.flags.part(0, 1)))
+        Some(self.edges.derivation(self.lane, self.device_distances().distances, self.arrays.flags.part(0, 1)))
     }
 }
 
@@ -228,7 +228,7 @@ impl BellmanFord {
         if !certain && !due {
             return Ok(());
         }
-        let distances = I32Lane::distances(&self.found())?;
+        let distances = I32Lane::distances(&self.device_distances())?;
         if let Some(cycle) = look(task.graph, task.sources, &distances)? {
             return Err(Error::NegativeCycle(Box::new(cycle)));
         }

@@ -60,7 +60,7 @@ use std::sync::Arc;
 use arrays::{Arrays, Batch, IN_FLIGHT, USUALLY_WIDEST, WIDEST, layout};
 pub(crate) use arrays::{Sizes, plan, stride, widest};
 
-use super::{DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask};
+use super::{DeviceDistances, DeviceLane, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
@@ -312,11 +312,11 @@ impl ManySources {
     }
 
     /// What the last batch of this lane found from the source of this number.
-    pub(crate) fn found_from(&self, lane: DeviceLane, index: usize) -> Result<Found<'_>> {
+    pub(crate) fn found_from(&self, lane: DeviceLane, index: usize) -> Result<DeviceDistances<'_>> {
         let start = index as u64 * self.arguments.stride * lane.words();
         let distances = self.lanes.get(lane)?.distances;
         let row = distances.part(start, distances.length() - start);
-        Ok(Found { pool: &self.pool, distances: lane.part(row, self.arguments.vertices) })
+        Ok(DeviceDistances { pool: &self.pool, distances: lane.part(row, self.arguments.vertices) })
     }
 
     /// Where the distances of this lane are, row by row.
@@ -410,9 +410,9 @@ impl PreparedSssp for ManySources {
         Ok(SsspOutcome { statistics: outcome.statistics, frontiers: Vec::new(), out_of_range })
     }
 
-    fn found(&self) -> Found<'_> {
+    fn device_distances(&self) -> DeviceDistances<'_> {
         let distances = self.lanes.get(self.lane).map_or(self.arrays.far, |in_lane| in_lane.distances);
-        Found { pool: &self.pool, distances: self.lane.part(distances, self.arguments.vertices) }
+        DeviceDistances { pool: &self.pool, distances: self.lane.part(distances, self.arguments.vertices) }
     }
 
     fn many_sources(&mut self) -> Option<&mut ManySources> {

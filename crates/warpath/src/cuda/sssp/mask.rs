@@ -24,8 +24,8 @@ use std::sync::Arc;
 use super::counts::{Counters, Counts, Frontiers};
 use super::predecessors::{Arcs, Derivation};
 use super::{
-    DeviceLane, Found, NON_NEGATIVE_LANES, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words,
-    flags_of, layout_weights, start, start_flags, upload_weights,
+    DeviceDistances, DeviceLane, NON_NEGATIVE_LANES, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask,
+    distance_words, flags_of, layout_weights, start, start_flags, upload_weights,
 };
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Unset, Values};
@@ -167,12 +167,12 @@ impl PreparedSssp for Mask {
         search(&self.graph, kernels, self.threads, self.coarsening, self.arrays, task)
     }
 
-    fn found(&self) -> Found<'_> {
-        Found { pool: &self.graph.pool, distances: self.lane.part(self.arrays.cost, self.graph.vertices) }
+    fn device_distances(&self) -> DeviceDistances<'_> {
+        DeviceDistances { pool: &self.graph.pool, distances: self.lane.part(self.arrays.cost, self.graph.vertices) }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
-        let Found { pool, distances } = self.found();
+        let DeviceDistances { pool, distances } = self.device_distances();
         Some(Derivation {
             pool,
             lane: self.lane,
@@ -289,7 +289,7 @@ mod unsynchronized {
             let right = self.repaired.solve(task)?;
             let words = task.lane.words() as usize;
             let distances = |mask: &Mask| {
-                let found = mask.found();
+                let found = mask.device_distances();
                 found.pool.read(found.distances)
             };
             let (printed, repaired) = (distances(&self.printed)?, distances(&self.repaired)?);
@@ -300,8 +300,8 @@ mod unsynchronized {
             Ok(outcome)
         }
 
-        fn found(&self) -> Found<'_> {
-            self.printed.found()
+        fn device_distances(&self) -> DeviceDistances<'_> {
+            self.printed.device_distances()
         }
 
         fn derivation(&self) -> Option<Derivation<'_>> {

@@ -73,7 +73,7 @@ pub(crate) trait PreparedSssp: Debug + Send {
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome>;
 
     /// Where the distances are that the last search found.
-    fn found(&self) -> Found<'_>;
+    fn device_distances(&self) -> DeviceDistances<'_>;
 
     /// The same as the one algorithm that takes many searches at once, if it is that one.
     fn many_sources(&mut self) -> Option<&mut many_sources::ManySources> {
@@ -89,7 +89,7 @@ pub(crate) trait PreparedSssp: Debug + Send {
 
 /// Distances on the device, as it has them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found<'a> {
+pub(crate) struct DeviceDistances<'a> {
     /// The memory they are in.
     pub(crate) pool: &'a Pool,
     /// As many words as the distances of all vertices are, in the lane of the search.
@@ -251,7 +251,7 @@ pub(crate) trait LaneOnDevice: Lane {
     fn on_device(distance: Self::Distance) -> u64;
 
     /// What a search in this lane found.
-    fn distances(found: &Found<'_>) -> Result<Vec<Self::Distance>> {
+    fn distances(found: &DeviceDistances<'_>) -> Result<Vec<Self::Distance>> {
         found.pool.read(found.distances.cast())
     }
 }
@@ -279,7 +279,7 @@ impl LaneOnDevice for I32Lane {
     fn on_device(distance: i64) -> u64 {
         distance.key()
     }
-    fn distances(found: &Found<'_>) -> Result<Vec<i64>> {
+    fn distances(found: &DeviceDistances<'_>) -> Result<Vec<i64>> {
         Ok(found.pool.read(found.distances.cast::<u64>())?.into_iter().map(i64::from_key).collect())
     }
 }

@@ -40,7 +40,7 @@ use std::sync::Arc;
 use super::counts::{Counters, Counts, Frontiers};
 use super::predecessors::{Arcs, Derivation};
 use super::{
-    DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words, flags_of,
+    DeviceDistances, DeviceLane, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words, flags_of,
     layout_weights, mask, upload_weights,
 };
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Unset, Values};
@@ -497,13 +497,16 @@ impl PreparedSssp for MultiHop {
         Ok(outcome)
     }
 
-    fn found(&self) -> Found<'_> {
-        Found { pool: &self.graph.pool, distances: self.lane.part(self.arrays.distances, self.graph.vertices) }
+    fn device_distances(&self) -> DeviceDistances<'_> {
+        DeviceDistances {
+            pool: &self.graph.pool,
+            distances: self.lane.part(self.arrays.distances, self.graph.vertices),
+        }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
         let (vertices, room) = (u64::from(self.graph.vertices), self.arrays.queue.words());
-        let Found { pool, distances } = self.found();
+        let DeviceDistances { pool, distances } = self.device_distances();
         Some(Derivation {
             pool,
             lane: self.lane,

@@ -40,7 +40,7 @@ use std::sync::Arc;
 use super::counts::{Counters, Counts, Frontiers};
 use super::pairs::Pairs;
 use super::predecessors::{Arcs, Derivation};
-use super::{DeviceLane, Found, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words};
+use super::{DeviceDistances, DeviceLane, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Unset, Values};
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
@@ -351,13 +351,13 @@ impl PreparedSssp for NearFar {
         Ok(outcome)
     }
 
-    fn found(&self) -> Found<'_> {
-        Found { pool: &self.pool, distances: self.lane.part(self.arrays.distances, self.arguments.vertices) }
+    fn device_distances(&self) -> DeviceDistances<'_> {
+        DeviceDistances { pool: &self.pool, distances: self.lane.part(self.arrays.distances, self.arguments.vertices) }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
         let Arrays { offsets, pairs, short_rows: [predecessors, levels], out_of_range: progress, .. } = self.arrays;
-        let Found { pool, distances } = self.found();
+        let DeviceDistances { pool, distances } = self.device_distances();
         let arcs = Arcs::of_pairs(offsets, pairs, self.arcs);
         Some(Derivation { pool, lane: self.lane, arcs, distances, predecessors, levels, progress })
     }

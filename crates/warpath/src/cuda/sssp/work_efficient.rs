@@ -26,8 +26,8 @@ use super::counts::{Counters, Counts, Frontiers};
 use super::edges::{DeviceEdges, ORDER, by_destination};
 use super::predecessors::Derivation;
 use super::{
-    DeviceLane, Found, LAUNCH, MOST_WARPS, NON_NEGATIVE_LANES, OfLane, PreparedSssp, SsspAlgorithm, SsspOutcome,
-    SsspTask, distance_words, flags_of, lanes_of, launch_shape, start, start_flags,
+    DeviceDistances, DeviceLane, LAUNCH, MOST_WARPS, NON_NEGATIVE_LANES, OfLane, PreparedSssp, SsspAlgorithm,
+    SsspOutcome, SsspTask, distance_words, flags_of, lanes_of, launch_shape, start, start_flags,
 };
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Unset, Values};
@@ -281,11 +281,11 @@ impl PreparedSssp for WorkEfficient {
         Ok(outcome)
     }
 
-    fn found(&self) -> Found<'_> {
-        Found { pool: &self.edges.pool, distances: self.lane.part(self.arrays.current, self.edges.vertices) }
+    fn device_distances(&self) -> DeviceDistances<'_> {
+        DeviceDistances { pool: &self.edges.pool, distances: self.lane.part(self.arrays.current, self.edges.vertices) }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
-        Some(self.edges.derivation(self.lane, self.found().distances, self.arrays.out_of_range))
+        Some(self.edges.derivation(self.lane, self.device_distances().distances, self.arrays.out_of_range))
     }
 }

@@ -97,9 +97,9 @@ fn solve<L: Lane>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
     let scope = Scope::first(task, delta);
     let counts = task.team.run(|worker| {
         if worker.count == 1 {
-            Search::<L, true>::new(task, &distances, &shared, width, scope).run(worker)
+            ThreadSearch::<L, true>::new(task, &distances, &shared, width, scope).run(worker)
         } else {
-            Search::<L, false>::new(task, &distances, &shared, width, scope).run(worker)
+            ThreadSearch::<L, false>::new(task, &distances, &shared, width, scope).run(worker)
         }
     });
     let mut statistics = Counts::default();
@@ -131,7 +131,7 @@ struct Counts {
 }
 
 /// One thread's part in the search. A thread that is `ALONE` needs no atomic minimum and shares nothing.
-struct Search<'a, L: Lane, const ALONE: bool> {
+struct ThreadSearch<'a, L: Lane, const ALONE: bool> {
     task: &'a SsspTask<'a, L>,
     graph: Adjacency<'a, L::Weight>,
     distances: &'a [Atomic<L>],
@@ -154,7 +154,7 @@ struct Search<'a, L: Lane, const ALONE: bool> {
     counts: Counts,
 }
 
-impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
+impl<'a, L: Lane, const ALONE: bool> ThreadSearch<'a, L, ALONE> {
     fn new(
         task: &'a SsspTask<'a, L>,
         distances: &'a [Atomic<L>],
@@ -162,7 +162,7 @@ impl<'a, L: Lane, const ALONE: bool> Search<'a, L, ALONE> {
         width: Width,
         scope: Scope<L::Distance>,
     ) -> Self {
-        Search {
+        ThreadSearch {
             task,
             graph: task.adjacency,
             distances,

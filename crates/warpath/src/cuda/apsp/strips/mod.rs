@@ -380,11 +380,11 @@ impl Strips {
         let from = cells.cells.as_ptr().cast();
         let place = worker.turn_of_slot();
         let (slot, device) = (&worker.slots[place], worker.device());
-        device.follow(Stream::There, &slot.free)?;
-        device.follow(Stream::There, &home.back)?;
+        device.follow(Stream::Upload, &slot.free)?;
+        device.follow(Stream::Upload, &home.back)?;
         // SAFETY: both have that many bytes; nobody uses either until the events pass that are recorded for them.
-        unsafe { device.upload_in(Stream::There, slot.cells.address(), from, bytes as usize)? };
-        device.record_in(Stream::There, &slot.came)?;
+        unsafe { device.upload_in(Stream::Upload, slot.cells.address(), from, bytes as usize)? };
+        device.record_in(Stream::Upload, &slot.came)?;
         device.follow(Stream::Work, &slot.came)?;
         Ok(place)
     }
@@ -398,9 +398,9 @@ impl Strips {
         let Slot { cells, done, free, .. } = &self.workers[owner].slots[slot];
         let device = self.workers[owner].device();
         device.record(done)?;
-        device.follow(Stream::Back, done)?;
+        device.follow(Stream::Download, done)?;
         self.homes[strip].bring_back(&**device, cells.address())?;
-        device.record_in(Stream::Back, free)
+        device.record_in(Stream::Download, free)
     }
 
     /// Queues the making of a stage's pivot, from the strip in a slot, and its way to where it belongs and to all other
@@ -418,9 +418,9 @@ impl Strips {
         device.record(&pivot.ready)?;
         if self.cut.streamed {
             device.record(&slot.free)?;
-            device.follow(Stream::Back, &pivot.ready)?;
+            device.follow(Stream::Download, &pivot.ready)?;
             self.homes[stage].bring_back(&*device, pivot.cells.address())?;
-            device.record_in(Stream::Back, &pivot.kept)?;
+            device.record_in(Stream::Download, &pivot.kept)?;
         } else {
             worker.pool.copy(slot.cells.part(0, bytes), pivot.cells.part(0, bytes))?;
         }
@@ -435,13 +435,13 @@ impl Strips {
         let bytes = self.cut.bytes(self.cut.rows(stage));
         let owner = self.owner(stage);
         let (device, pivot) = (self.workers[owner].device(), &self.workers[owner].pivots[stage % 2]);
-        device.follow(Stream::Across, &pivot.ready)?;
+        device.follow(Stream::Peer, &pivot.ready)?;
         for (index, other) in self.workers.iter().enumerate() {
             if index != owner {
                 // It may still be at work with what is there, or sending it.
                 let there = &other.pivots[stage % 2];
                 for event in [&other.stage_done, &there.kept, &there.sent] {
-                    device.follow(Stream::Across, event)?;
+                    device.follow(Stream::Peer, event)?;
                 }
                 // SAFETY: both have that many bytes; nobody uses what is there until `sent` has passed.
                 unsafe {
@@ -449,7 +449,7 @@ impl Strips {
                 }
             }
         }
-        device.record_in(Stream::Across, &pivot.sent)
+        device.record_in(Stream::Peer, &pivot.sent)
     }
 
     /// Brings the last state back, which has the pivot of the next stage in it.
@@ -557,8 +557,8 @@ impl Home {
         let Some(strip) = &mut self.cells else { return Ok(()) };
         let bytes = size_of_val(&*strip.cells);
         // SAFETY: both have that many bytes; nobody uses the strip until `back` has passed.
-        unsafe { device.download_in(Stream::Back, strip.cells.as_mut_ptr().cast(), from, bytes)? };
-        device.record_in(Stream::Back, &self.back)
+        unsafe { device.download_in(Stream::Download, strip.cells.as_mut_ptr().cast(), from, bytes)? };
+        device.record_in(Stream::Download, &self.back)
     }
 }
 

@@ -188,11 +188,11 @@ impl Worker {
     /// Queues a look at whether a negative cycle was found when a pivot was made.
     pub(super) fn ask_for_cycles(&self, stage: usize) -> Result<()> {
         let device = self.device();
-        device.follow(Stream::Back, &self.pivots[stage % 2].ready)?;
+        device.follow(Stream::Download, &self.pivots[stage % 2].ready)?;
         let from = self.arrays.workspace.stopped.address();
         // SAFETY: both are of one word; the host reads it when `told` has passed.
-        unsafe { device.download_in(Stream::Back, self.stopped.address() as *mut u8, from, size_of::<u32>())? };
-        device.record_in(Stream::Back, &self.told)
+        unsafe { device.download_in(Stream::Download, self.stopped.address() as *mut u8, from, size_of::<u32>())? };
+        device.record_in(Stream::Download, &self.told)
     }
 
     /// Waits for the answer.

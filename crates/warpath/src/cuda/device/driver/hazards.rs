@@ -60,11 +60,11 @@ impl Death {
         let shape = LaunchShape::line(1, 32);
         match self {
             // SAFETY: the kernel takes nothing.
-            Death::Trap(kernel) => unsafe { device.launch_in(Stream::Across, kernel, &shape, arguments![]) },
+            Death::Trap(kernel) => unsafe { device.launch_in(Stream::Peer, kernel, &shape, arguments![]) },
             // SAFETY: none at all: the kernel reads at an address that is not there, which is what is wanted.
             Death::BadAddress(kernel) => unsafe {
                 let list = arguments!(nowhere, nowhere, nowhere, nowhere, nowhere, nowhere, 1_u32, 1_u32);
-                device.launch_in(Stream::Across, kernel, &shape, list)
+                device.launch_in(Stream::Peer, kernel, &shape, list)
             },
         }
     }
