@@ -113,7 +113,7 @@ impl Waiting {
         device.record(&self.after)
     }
 
-    /// Waits for what was launched; returns how many seconds that took on the device.
+    /// Waits for the launched work; returns how many seconds it took on the device.
     pub(super) fn finish(&self, device: &Arc<dyn Device>, control: &Control) -> Result<f64> {
         /// Up to now waiting is done without sleeping.
         const SPINNING: Duration = Duration::from_millis(2);

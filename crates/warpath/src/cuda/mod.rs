@@ -25,7 +25,7 @@ use device::Device;
 #[cfg(feature = "cuda")]
 use device::{driver, images};
 
-/// What is known of every algorithm of this engine, by problem.
+/// The facts about every algorithm of this engine, by problem.
 pub(crate) fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
     let searches =
         bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain(sssp::ALGORITHMS.iter().map(|entry| &entry.info));
@@ -85,7 +85,7 @@ pub(crate) fn plainly_absent() -> Option<String> {
     Some(not_built().to_string())
 }
 
-/// Opens a GPU. Up to so many threads of the host copy at once.
+/// Opens a GPU. Up to this many threads of the host copy at once.
 pub(crate) fn open(ordinal: u32, threads: usize) -> Result<Arc<dyn Device>> {
     #[cfg(feature = "cuda")]
     return Ok(Arc::new(driver::Driver::open(ordinal)?.with_threads(threads)));

@@ -32,15 +32,15 @@ pub(super) const MOST_VERTICES: usize = 1 << VERTEX_BITS;
 pub(super) struct Growth {
     /// Mean sizes, for radius 1 and more, as long as none in the sample is too large.
     means: Vec<f64>,
-    /// The standard deviations of the sizes, likewise.
+    /// The standard deviations of the sizes, for the same radii.
     deviations: Vec<f64>,
 }
 
 impl Growth {
     /// Mean size up to which a greater radius pays.
     const LARGE: f64 = 116.0;
-    /// So many standard deviations above the mean the greatest neighborhoods are taken to be, and up to this size they
-    /// are taken to have room: the sample does not have the greatest.
+    /// The greatest neighborhoods are assumed to be this many standard deviations above the mean, and to have room up to
+    /// this size: the sample does not have the greatest.
     const GREATEST: (f64, f64) = (6.0, 320.0);
 
     /// Takes a sample, up to this radius or the first that is too large to pay, whichever is greater.
@@ -71,7 +71,7 @@ impl Growth {
                 let end = found.len();
                 for i in *layer..end {
                     for &head in graph.neighbors(found[i]) {
-                        // What was found before these layers is not found again, but on a cycle of a directed graph.
+                        // A vertex found before these layers is found again only on a cycle of a directed graph.
                         if !found[*layer_before..].contains(&head) {
                             if found.len() >= MOST as usize {
                                 return Growth { means, deviations };

@@ -255,7 +255,7 @@ impl Graph {
         }
         let Survey { self_loops, asymmetry, .. } = csr.survey(!directed);
         if asymmetry != 0 {
-            return Err(Error::invalid("the graph is said to be undirected, but some arc lacks its reverse"));
+            return Err(Error::invalid("the graph is undirected, but some arc lacks its reverse"));
         }
         let lines = if directed { csr.arcs() as u64 } else { (csr.arcs() as u64 - self_loops) / 2 + self_loops };
         Ok(Graph::from_parts(csr, directed, labels, InputCounts { lines, self_loops, parallel: 0 }))
@@ -339,7 +339,7 @@ impl Graph {
         if same && adjacency.weights.len() == self.arcs() {
             return Ok(());
         }
-        Err(Error::invalid("the arcs to be searched are not those of the graph"))
+        Err(Error::invalid("the arcs to search belong to another graph"))
     }
 
     /// Whether a shortest distance has left its range: an arc leads from a vertex with a distance in the row to a

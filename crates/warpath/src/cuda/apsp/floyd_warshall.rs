@@ -45,7 +45,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     },
 };
 
-/// Rows have a multiple of so many cells: whole lines of 128 bytes, whatever the cells are.
+/// Rows have a multiple of this many cells: whole lines of 128 bytes, whatever the cells are.
 const LINE: u64 = 32;
 
 /// The line of `floyd-warshall-rows` in the table.

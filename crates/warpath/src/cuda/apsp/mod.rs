@@ -122,9 +122,9 @@ pub(crate) trait DenseLane: LaneOnDevice {
     const REPEATS: bool = false;
     /// The bits of the mark of what has no distance.
     fn unreachable_bits() -> u64;
-    /// A distance from a cell, which is in range.
+    /// A distance from a cell of an integer, which is in range.
     fn of_integer(cell: i64) -> Self::Distance;
-    /// Likewise.
+    /// A distance from a cell of a float, which is in range.
     fn of_float(cell: f64) -> Self::Distance;
 }
 
@@ -157,7 +157,7 @@ dense_lane!(F64Lane, "f64", [Cell::F64], [Cell::F64], f64::INFINITY.to_bits());
 /// How wide the cells are at first.
 const CELL_BITS: Parameter = Parameter {
     name: "cell-bits",
-    summary: "bits of a cell at first, repeated in wider ones where they don't do: 16, 32 or 64, if the weights have such",
+    summary: "bits of a cell at first, before wider cells where these are too narrow: 16, 32 or 64, if the weights have such",
     values: Values::Or(&Values::OneOf(&["16", "32", "64"]), Unset::InWords(|| "as narrow as will do".into())),
 };
 
@@ -170,7 +170,7 @@ pub(crate) struct DenseTask<'a> {
     pub(crate) takes_part: Option<&'a [bool]>,
     /// The sources from which the first vertex after them is wanted, on the way to every other.
     pub(crate) successors_of: Option<&'a [VertexId]>,
-    /// What was set by the caller.
+    /// The parameters that the caller set.
     pub(crate) parameters: &'a Parameters,
     /// Who watches and may cancel.
     pub(crate) control: &'a Control,
@@ -194,7 +194,7 @@ pub(crate) enum Solved {
 pub(crate) struct Computed {
     /// All distances.
     pub(crate) matrix: Finished,
-    /// What was counted.
+    /// The counters.
     pub(crate) statistics: Statistics,
     /// How long it took to make the matrix of weights, to work on it, and to derive successors, in seconds.
     pub(crate) seconds: [f64; 3],
@@ -214,7 +214,7 @@ pub(crate) enum ApspAlgorithm {
 }
 
 impl ApspAlgorithm {
-    /// What is known of it before it runs.
+    /// The facts known before it runs.
     pub(crate) fn info(&self) -> &AlgorithmInfo {
         match self {
             ApspAlgorithm::OnMatrix(algorithm) => &algorithm.info,
@@ -261,7 +261,7 @@ impl Finished {
 /// An all-pairs algorithm on a matrix.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MatrixAlgorithm {
-    /// What is known of it before it runs.
+    /// The facts known before it runs.
     pub(crate) info: AlgorithmInfo,
     /// Whether it has these cells, on a device with this compute capability.
     pub(crate) has: fn(Cell, (u32, u32)) -> bool,
@@ -330,12 +330,12 @@ impl MatrixAlgorithm {
         self.strips.then(|| Cut::choose(cell, vertices, strips::asked_rows(parameters), room, whole))?
     }
 
-    /// What a matrix of such cells takes in one piece, and, if they are wanted, the successors of so many sources.
+    /// The memory that a matrix of such cells takes in one piece, with the successors of this many sources if wanted.
     fn plan_whole<L: DenseLane>(&self, cell: Cell, vertices: u64, successors_of: Option<u64>) -> Plan {
         plan_of(|arena| Matrix::layout::<L>(arena, self, cell, vertices, successors_of))
     }
 
-    /// Whether a device can find the successors of so many sources, too; else the host does.
+    /// Whether a device can find the successors of this many sources, too; otherwise the host does.
     fn has_room_for_successors<L: DenseLane>(
         &self,
         cell: Cell,
@@ -346,8 +346,8 @@ impl MatrixAlgorithm {
         self.plan_whole::<L>(cell, vertices, successors_of).device_bytes() <= room.device_bytes
     }
 
-    /// What a matrix of such cells takes of each device, and of the host, and, if they are wanted, the successors of so many
-    /// sources, where there is room for them. What was kept is gone on with, if that can be.
+    /// The memory that a matrix of such cells takes on each device and on the host, with the successors of this many
+    /// sources if they are wanted and there is room for them. Kept work is resumed, if that is possible.
     pub(crate) fn plan_matrix<L: DenseLane>(
         &self,
         cell: Cell,
@@ -384,7 +384,7 @@ impl MatrixAlgorithm {
     ///
     /// # Errors
     ///
-    /// If what was kept is to be gone on with, and can't be.
+    /// If the kept work is to be resumed, and can't be.
     pub(crate) fn rounding<L: DenseLane>(
         &self,
         vertices: u64,
@@ -435,7 +435,7 @@ impl MatrixAlgorithm {
             };
             let start = std::time::Instant::now();
             let wanted = task.successors_of.map(|sources| sources.len() as u64);
-            // What was kept before cells turned out too narrow is done with.
+            // A state from before cells turned out too narrow is useless.
             let continued = kept.take().filter(|kept| !(L::REPEATS && kept.is_narrower_than(cell)));
             let cut = match &continued {
                 Some(kept) if kept.has(cell) => Some(kept.cut(cell, vertices, task.parameters, room)?),
@@ -494,8 +494,8 @@ impl MatrixAlgorithm {
     }
 }
 
-/// How many of the heaviest arcs are likely as long as the longest of all shortest paths: cells that do not hold so many
-/// are not tried. Where vertices have many arcs, few; else as many as it is across a grid.
+/// How many of the heaviest arcs together are likely as long as the longest shortest path: cells that can't hold that
+/// length are not tried. Where vertices have many arcs, few; else as many as it is across a grid.
 fn likely_arcs(graph: &Graph) -> f64 {
     const MANY_ARCS: usize = 16;
     const FEW: f64 = 8.0;

@@ -125,10 +125,10 @@ fn width(parameters: &Parameters) -> usize {
     parameters.get("width").map_or(WIDEST, |width| width.min(WIDEST as f64) as usize)
 }
 
-/// What as many searches at once as there can be are predicted to take.
+/// The predicted seconds of a batch with the most searches.
 pub(crate) fn seconds_of_batch(graph: &Graph, is_thin: bool) -> f64 {
-    /// Levels a second, where levels are short and where they are wide; there all arcs are gone through a few times, so many
-    /// a second.
+    /// Levels a second, where levels are short and where they are wide; there a search passes over all arcs a few times,
+    /// at this rate.
     const NARROW: f64 = 4.5e9;
     const WIDE: f64 = 200e9;
     const ARCS: f64 = 100e9;
@@ -144,13 +144,13 @@ fn seconds_of_launch(graph: &Graph) -> f64 {
     seconds_of_batch(graph, neighborhoods::suits(graph).is_some()) + BATCH
 }
 
-/// What so many searches are predicted to keep a device busy for if the host waits for none of them.
+/// The predicted seconds that this many searches keep a device busy, if the host waits for none of them.
 pub(crate) fn seconds_on_device(graph: &Graph, parameters: &Parameters, searches: usize) -> f64 {
     let of_launches = searches.div_ceil(WIDEST) as f64 * seconds_of_launch(graph);
     one_block::seconds_at_best(graph, parameters, searches, of_launches)
 }
 
-/// Takes what is planned for the levels of so many searches, at least as many as a batch has, and makes everything ready.
+/// Allocates the planned memory, with levels of this many searches, at least a batch, and makes everything ready.
 pub(crate) fn prepare(
     device: &Arc<dyn Device>,
     graph: &Graph,
@@ -214,7 +214,7 @@ pub(crate) struct ManySources {
     begun: Begun,
 }
 
-/// What was started last.
+/// The searches started last.
 #[derive(Debug, Clone, Copy, Default)]
 struct Begun {
     launches: usize,
@@ -320,7 +320,7 @@ impl ManySources {
         }
     }
 
-    /// Runs so many searches: one from each source, or one from all.
+    /// Runs this many searches: one from each source, or one from all.
     fn run(&mut self, sources: &[VertexId], searches: u32, cutoff: u32, control: &Control) -> Result<Statistics> {
         self.pool.upload(self.arrays.sources, sources)?;
         self.pool.fill(self.arrays.arrivals, 0)?;

@@ -62,11 +62,11 @@ pub(crate) type Prepare = fn(&Arc<dyn Device>, &Graph, &Parameters) -> Result<Bo
 /// A breadth-first search algorithm.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BfsAlgorithm {
-    /// What is known of it before it runs.
+    /// The facts known before it runs.
     pub(crate) info: AlgorithmInfo,
     /// What it takes on the device, the graph included.
     pub(crate) plan: fn(&Graph, &Parameters) -> Plan,
-    /// Takes what was planned and makes everything ready.
+    /// Allocates the planned memory and makes everything ready.
     pub(crate) prepare: Prepare,
 }
 

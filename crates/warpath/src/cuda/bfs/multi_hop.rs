@@ -4,7 +4,7 @@
 //! latency of one, a barrier and a chain of dependent loads, and hardly any of it is work. So take fewer, larger steps.
 //! Each vertex keeps its *neighborhood*: all vertices within `radius` arcs, and how far away they are. The vertices of
 //! every radius-th level are the frontier; a step lowers, by atomic minimum, the levels of all vertices in the frontier's
-//! neighborhoods. What is within radius arcs of the frontier has its level then: the shortest path to it crosses the
+//! neighborhoods. Vertices within radius arcs of the frontier have their levels then: the shortest path to it crosses the
 //! frontier. Those at radius arcs are the next frontier. Barriers and chains are paid once a step.
 //!
 //! A vertex that is queued at the rim of one neighborhood may be found nearer from another one in the same step; its
@@ -175,7 +175,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     }
     let wanted = radius(parameters);
     if wanted.is_some_and(|radius| radius as usize > GREATEST_RADIUS) {
-        return Err(Error::invalid(format!("the radius is at most {GREATEST_RADIUS}")));
+        return Err(Error::invalid(format!("`radius` is at most {GREATEST_RADIUS}")));
     }
     let search = device.function(&images::BFS_MULTI_HOP, "bfs_multi_hop")?;
     let build = device.function(&images::BFS_MULTI_HOP, "bfs_multi_hop_build")?;

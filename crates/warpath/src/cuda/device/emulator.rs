@@ -102,7 +102,7 @@ type Marked = Mutex<Option<Mark>>;
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 impl Queue {
-    /// Does all steps but those after so many; before that, those of other streams that they wait for.
+    /// Does this many steps; before each, the steps of other streams that it waits for.
     fn come_to(queue: &Mutex<Queue>, steps: u64) {
         let _alone = lock(&ONE_AT_A_TIME);
         Self::come_to_alone(queue, steps);
@@ -136,7 +136,7 @@ impl Emulator {
         Self::with_multiprocessors(seed, 4)
     }
 
-    /// A device with so many multiprocessors, whose first launch has this seed.
+    /// A device with this many multiprocessors, whose first launch has this seed.
     pub(crate) fn with_multiprocessors(seed: u64, multiprocessors: u32) -> Self {
         let properties = Properties {
             name: "emulator".into(),

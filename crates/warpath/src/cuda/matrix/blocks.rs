@@ -54,7 +54,7 @@ pub(in crate::cuda) fn in_blocks(
     parameters: &Parameters,
     control: &Control,
 ) -> Result<(Ended, Statistics)> {
-    /// So many stages, the host looks whether it is to go on.
+    /// After this many stages, the host checks for cancellation.
     const STAGES: u32 = 64;
     let side: u32 = parameters.word(BLOCK.name).and_then(|word| word.parse().ok()).unwrap_or(USUAL_SIDE);
     let Square { cells, pitch, bytes } = square;

@@ -10,8 +10,8 @@
 //! trades atomic operations for twice the logarithm of a block's threads in barriers, which pays only where many arcs
 //! that improve a vertex meet, so hardly anywhere. `edge-order=source` reads one tail's distance for a run of arcs,
 //! `destination` lowers one head from a run of arcs, whose atomic operations then wait for each other. `launch` is
-//! threads x blocks: those of the report fill two multiprocessors of a GPU of today; what is taken otherwise
-//! fills it.
+//! threads x blocks: the report's shapes fill two multiprocessors of a GPU of today; without it, a launch fills the
+//! whole device.
 //!
 //! Weights may be below zero. A cycle of negative length shows in that distances still fall after as many rounds as
 //! there are vertices, or sooner in the distances themselves: see `negative_cycles.rs`.
@@ -135,7 +135,7 @@ struct BellmanFord {
     edges: DeviceEdges,
     kernels: OfLane<(Function, LaunchShape)>,
     arrays: Arrays,
-    /// That of the last search.
+    /// The lane of the last search.
     lane: DeviceLane,
 }
 

@@ -109,7 +109,7 @@ impl DeviceEdges {
 
 /// Fills an array with the row that each arc is in.
 fn upload_rows(pool: &Pool, rows: DeviceSlice<VertexId>, csr: &Csr) -> Result<()> {
-    /// So many are made at a time.
+    /// This many are made at a time.
     const PIECE: usize = 1 << 20;
     let (mut piece, mut done) = (Vec::with_capacity(PIECE.min(csr.arcs())), 0);
     for row in 0..csr.vertices() as VertexId {

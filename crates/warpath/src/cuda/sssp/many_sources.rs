@@ -10,15 +10,15 @@
 //! those above, in memory of its own. A step relaxes the arcs of all that is in the queue.
 //! - **No marks.** Whatever falls is queued with the distance it fell to, and is passed over later if that is not its
 //!   distance any more. A distance falls to a value only once, so nothing is expanded twice with the same.
-//! - **The threshold does not wait.** As soon as the queue has less than a quarter of what is wanted, 256 vertices or a
+//! - **The threshold does not wait.** As soon as the queue has less than a quarter of the wanted number, 256 vertices or a
 //!   quarter of the pile, it is filled up from the pile: the threshold moves to the least distance there, plus delta. So
-//!   what is near is not settled before what is farther begins, as in stepping algorithms; steps stay full, and hardly
-//!   anything is expanded in vain, since what is wanted is little.
+//!   near vertices need not settle before farther ones begin, as in stepping algorithms; steps stay full, and hardly
+//!   anything is expanded in vain, since the wanted number is small.
 //! - **Delta follows:** a quarter more when too little was found, a fifth less when too much was, or when distances fall
 //!   more than twice as often as vertices are reached. When the queue overflows, as where a tail leads into a
 //!   dense part, delta is halved and the threshold goes back at once.
 //! - **Queues that are full lose nothing.** What has no room in the near queue goes to the far pile. Before that is full
-//!   it is purged of what is out of date; if it still overflows, the least distance that was lost is kept, and when
+//!   it is purged of outdated entries; if it still overflows, the least distance that was lost is kept, and when
 //!   nothing nearer is left all vertices from there on are looked at.
 //! - **Rows are shared out:** a warp spreads the arcs of 32 vertices over its lanes; rows of more than 512 arcs are taken by
 //!   the whole block.
@@ -31,7 +31,7 @@
 //! and 1.20 times. With 512 wanted it is 1.20 times on the roads, with 1,024 1.7: of a front of a thousand vertices, some
 //! hundreds are ready.
 //!
-//! Work O(V + E + what is relaxed again), span O(steps) barriers of a block. Floor for the roads of New York, 730 k arcs: about 2.5
+//! Work O(V + E + repeated relaxations), span O(steps) barriers of a block. Floor for the roads of New York, 730 k arcs: about 2.5
 //! M random accesses to L2 a source, at 100 to 160 G a second: 0.02 ms. Steps are no limit: 1,660 of 2
 //! microseconds are 3.3 ms a search, with a thousand in flight 0.0035 ms a source. So 0.03 to 0.05 ms a source is
 //! predicted where a few hundred sources are asked for. It does not win where one search fills the device and its
@@ -45,7 +45,7 @@
 //! Counters are those of a batch; the statistics that other algorithms keep on request are not kept here.
 //!
 //! Source: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest
-//! paths", sect. 4.4; a threshold for so many vertices as in Dong, Gu, Sun and Zhang 2021, "Efficient stepping algorithms
+//! paths", sect. 4.4; a threshold for this many vertices as in Dong, Gu, Sun and Zhang 2021, "Efficient stepping algorithms
 //! and implementations for parallel shortest paths".
 //!
 //! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
@@ -126,7 +126,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
             },
             Parameter {
                 name: "distances",
-                summary: "where those of a search in flight are",
+                summary: "memory for the distances of a search in flight",
                 values: Values::Or(
                     &Values::OneOf(&["shared", "global"]),
                     Unset::InWords(|| "shared where there is room".into()),
@@ -152,7 +152,7 @@ const NEAR: u32 = 256;
 const QUEUE: f64 = 1024.0;
 /// Pieces of work are counted in 32 bits, with much to spare.
 pub(crate) const MOST_VERTICES: usize = 1 << 30;
-/// What is kept of a device's memory for the kernel's own shared memory.
+/// The bytes of shared memory in a block that the kernel's own variables take.
 const OWN_SHARED: u64 = 2048;
 
 /// What there is for searches of one lane.
@@ -230,7 +230,7 @@ fn check_whole(parameters: &Parameters, name: &str, most: u64) -> Result<()> {
     }
 }
 
-/// Takes what is planned, and makes everything ready.
+/// Allocates the planned memory and makes everything ready.
 pub(crate) fn prepare(
     device: &Arc<dyn Device>,
     graph: &Graph,
@@ -274,7 +274,7 @@ pub(crate) struct ManySources {
     arguments: Batch,
     arrays: Arrays,
     waiting: Waiting,
-    /// That of the last search alone.
+    /// The lane of the last search alone.
     lane: DeviceLane,
     /// How many searches were begun last, and how many of them are in flight.
     begun: [u32; 2],
@@ -295,7 +295,7 @@ impl ManySources {
         Ok(self.lanes.get(lane)?.rows as usize)
     }
 
-    /// Searches from each of these sources, which may be equal. What was found in another lane stays.
+    /// Searches from each of these sources, which may be equal. Distances found in another lane stay.
     ///
     /// # Panics
     ///
@@ -329,7 +329,7 @@ impl ManySources {
         &self.pool
     }
 
-    /// Runs so many searches: one from each source, or one from all.
+    /// Runs this many searches: one from each source, or one from all.
     fn run(
         &mut self,
         lane: DeviceLane,
@@ -342,7 +342,7 @@ impl ManySources {
         self.finish(control)
     }
 
-    /// Begins so many searches: one from each source, or one from all.
+    /// Begins this many searches: one from each source, or one from all.
     pub(crate) fn start(
         &mut self,
         lane: DeviceLane,

@@ -7,7 +7,7 @@
 //! few more. It wins on graphs of few rounds and even degrees. On roads nearly all threads of thousands of launches
 //! find nothing to do, and one hub keeps the whole launch waiting.
 //!
-//! `coarsening` merges the work of so many threads into one: fewer threads, each with more to do. Two phases are what
+//! `coarsening` merges the work of this many threads into one: fewer threads, each with more to do. Two phases are what
 //! makes rounds independent of the order of threads; that the minimum is atomic is what makes them right. Without it
 //! updates get lost: with the feature `lab` that is here too, and counts the vertices that come out wrong.
 //!
@@ -122,7 +122,7 @@ struct Mask {
     kernels: OfLane<Kernels>,
     arrays: Arrays,
     levels: DeviceSlice<u32>,
-    /// That of the last search.
+    /// The lane of the last search.
     lane: DeviceLane,
 }
 

@@ -80,7 +80,7 @@ pub(crate) trait PreparedSssp: Debug + Send {
         None
     }
 
-    /// What predecessors are derived from on the device, after a search; `None` if what is there does not do, and the host
+    /// The arrays to derive predecessors from on the device, after a search; `None` if they do not suffice, and the host
     /// derives them.
     fn derivation(&self) -> Option<Derivation<'_>> {
         None
@@ -102,7 +102,7 @@ pub(crate) type Prepare = fn(&Arc<dyn Device>, &Graph, &Parameters) -> Result<Bo
 /// A shortest-path algorithm.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SsspAlgorithm {
-    /// What is known of it before it runs.
+    /// The facts known before it runs.
     pub(crate) info: AlgorithmInfo,
     /// The lanes that it has.
     pub(crate) lanes: &'static [DeviceLane],
@@ -110,7 +110,7 @@ pub(crate) struct SsspAlgorithm {
     pub(crate) needs_transpose: fn(&Parameters) -> bool,
     /// What it takes on the device, the graph included.
     pub(crate) plan: fn(&Graph, &Parameters) -> Plan,
-    /// Takes what was planned and makes everything ready.
+    /// Allocates the planned memory and makes everything ready.
     pub(crate) prepare: Prepare,
 }
 
@@ -220,7 +220,7 @@ impl DeviceLane {
         device.function(image, &format!("{kernel}_{}", self.name().replace("->", "_")))
     }
 
-    /// The part of an array that holds a distance for each of so many vertices.
+    /// The part of an array that holds a distance for each of this many vertices.
     fn part(self, distances: DeviceSlice<u32>, vertices: u32) -> DeviceSlice<u32> {
         distances.part(0, u64::from(vertices) * self.words())
     }

@@ -3,18 +3,18 @@
 //! As `multi-hop` for breadth-first search, with distances for levels. Each vertex keeps its *neighborhood*: all vertices
 //! less than `delta` away, the heads of their arcs, and how far away all of them are by such paths. Distances are cut
 //! into buckets of width delta. A step takes the queue of one bucket, and lowers, by atomic minimum, the distances of
-//! what is in the neighborhoods of its vertices. Then all distances in the bucket are final, in one step:
+//! the neighborhoods of its vertices. Then all distances in the bucket are final, in one step:
 //!
 //! A shortest path enters the bucket at some vertex, which was found by the step before, and queued. While it stays in
 //! the bucket it stays less than delta away, so it is in the neighborhood of that vertex, and so is the first vertex
 //! beyond the bucket, which is queued in its turn, in the bucket that it falls into.
 //!
-//! What is reached through a vertex beyond the bucket is left to that vertex: each entry has the distance that its last
+//! Vertices reached through a vertex beyond the bucket are left to that vertex: each entry has the distance that its last
 //! arc comes from, rounded down to a byte, and is passed over if that is beyond the bucket. So only vertices that paths
 //! enter a bucket by are queued, about one in ten, and each is expanded once, or a little more often: the distance of
 //! some of them still falls when they are expanded.
 //!
-//! Queues for eight buckets take turns; what is farther waits in the last one and is queued again. Each block has a
+//! Queues for eight buckets take turns; farther vertices wait in the last one and are queued again. Each block has a
 //! part of every queue, and the barrier tells everybody how long the parts are.
 //!
 //! Delta is what has [`INSIDE`] vertices within it, on average, in a sample. Memory: some 100 entries of 9 bytes a
@@ -23,7 +23,7 @@
 //!
 //! A neighborhood has at most 511 other vertices. Where a vertex has more arcs than that, or more vertices at distance 0, or
 //! weights are 2^31 or more, there are none, and all searches go round by round, as `mask` does; so does a search of which
-//! a bucket does not fit its queue. Statistics of such a search are those of `mask`: they have rounds and no steps.
+//! a bucket does not fit its queue. Its statistics are like those of `mask`: they count rounds, not steps.
 //!
 //! Work O(V x neighborhood / 10), span O(greatest distance / delta) barriers of the grid, about 6 microseconds each with
 //! what comes with them. It wins where neighborhoods grow like those of a plane; elsewhere `near-far` does.
@@ -226,7 +226,7 @@ struct Nearest<'g> {
     graph: &'g Graph,
     weights: Option<&'g [u32]>,
     heap: BinaryHeap<Reverse<(u64, VertexId)>>,
-    /// The distances of what is known and not yet handed out.
+    /// The distances of vertices that are known and not yet handed out.
     tentative: HashMap<VertexId, u64>,
     done: Vec<VertexId>,
 }
@@ -355,7 +355,7 @@ impl Arrays {
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedSssp>> {
     let wanted = delta(parameters);
     if wanted.is_some_and(|delta| delta > WIDEST) {
-        return Err(Error::invalid(format!("delta is at most {WIDEST}")));
+        return Err(Error::invalid(format!("`delta` is at most {WIDEST}")));
     }
     let image = &images::SSSP_MULTI_HOP;
     let build = device.function(image, "sssp_multi_hop_build")?;
@@ -424,7 +424,7 @@ struct MultiHop {
     arguments: Search,
     arrays: Arrays,
     waiting: Waiting,
-    /// That of the last search.
+    /// The lane of the last search.
     lane: DeviceLane,
 }
 

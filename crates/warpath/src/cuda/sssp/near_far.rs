@@ -1,8 +1,8 @@
 //! Shortest paths with a near queue below a threshold and all else far, for whatever is not long and thin.
 //!
-//! Vertices whose distance fell below the threshold are in the *near queue*. A round relaxes all arcs of what is in it;
+//! Vertices whose distance fell below the threshold are in the *near queue*. A round relaxes all arcs of the vertices in it;
 //! heads that fall below the threshold are queued for the next round. When the queue stays empty, all distances below
-//! the threshold are final. Then the threshold moves to the least distance that is left, plus delta, and what is below it
+//! the threshold are final. Then the threshold moves to the least distance that is left, plus delta, and every vertex below it
 //! now is the near queue. A small delta is Dijkstra's algorithm, with many rounds of little work; a large one is
 //! Bellman-Ford, which relaxes arcs again and again.
 //!
@@ -20,11 +20,11 @@
 //!   was too small all vertices are looked at.
 //! - **The window follows the work.** While rounds have too little to do for the device, delta doubles, unless vertices
 //!   are expanded too often; it halves where they are. A window that was widened for want of work and then meets the bulk of the graph is cut
-//!   back in the middle: what is above the new threshold goes back to the far vertices.
+//!   back in the middle: vertices above the new threshold go back to the far vertices.
 //! - **Rows are shared out** as in `direction-optimizing` breadth-first search: short rows are packed, long ones cut into pieces.
 //!
 //! The first delta is what the weights and degrees suggest: vertices of many arcs lie close together, about a typical
-//! weight over their degree, and closer where there are hubs. Work O(V + E + what is relaxed again), span O(rounds)
+//! weight over their degree, and closer where there are hubs. Work O(V + E + repeated relaxations), span O(rounds)
 //! barriers of the grid, some 5 microseconds each. On long thin graphs `multi-hop` wins, where it has the lane.
 //!
 //! Source: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest
@@ -58,7 +58,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Sssp,
         name: "near-far",
-        summary: "what is below a moving threshold first, in one launch; wins on graphs of short paths",
+        summary: "vertices below a moving threshold first, in one launch; wins on graphs of short paths",
         source: "Davidson et al. 2014; Wang et al. 2021",
         parameters: &[
             Parameter {
@@ -229,7 +229,7 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters) -> Arra
         pairs: Pairs::layout(arena, graph),
         distances: arena.take("distances", words),
         expanded: arena.take("distances when expanded", words),
-        queued: arena.take_two(["what is queued", "what is queued next"], vertices.div_ceil(32)),
+        queued: arena.take_two(["queued vertices", "vertices queued next"], vertices.div_ceil(32)),
         short_rows: arena.take_two(["queue of short rows", "next queue of short rows"], vertices),
         long_rows: arena.take_two(["queue of long rows", "next queue of long rows"], most_pieces(graph)),
         far: arena.take_two(["far vertices", "far vertices left"], far_capacity(graph, parameters)),
@@ -307,7 +307,7 @@ struct NearFar {
     arrays: Arrays,
     arcs: u64,
     waiting: Waiting,
-    /// That of the last search.
+    /// The lane of the last search.
     lane: DeviceLane,
 }
 

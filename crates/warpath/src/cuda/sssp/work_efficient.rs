@@ -65,7 +65,7 @@ fn is_incore(parameters: &Parameters) -> bool {
     parameters.word(SYNC.name) != Some("outcore")
 }
 
-/// What is known of the round before.
+/// The facts known about the round before.
 #[derive(Debug, Clone, Copy)]
 enum Before {
     /// Outcore: all distances.
@@ -154,7 +154,7 @@ struct WorkEfficient {
     arrays: Arrays,
     started: Event,
     done: Event,
-    /// That of the last search.
+    /// The lane of the last search.
     lane: DeviceLane,
 }
 

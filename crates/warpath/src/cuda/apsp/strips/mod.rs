@@ -18,8 +18,8 @@
 //!
 //! # Streams
 //!
-//! A strip that does not stay on a device comes from the host's memory, and goes back there, in streams beside that of the
-//! work. A device has three places for strips: one comes, one is worked on, one goes; events tell each stream when it may
+//! A strip that does not stay on a device comes from the host's memory, and goes back there, in streams beside the stream
+//! for work. A device has three places for strips: one comes, one is worked on, one goes; events tell each stream when it may
 //! go on, and the host only keeps the queues filled, two strips ahead. A strip of `S` rows of `n` cells of `b` bytes is
 //! `S n b` bytes each way for `S S n` relaxations: on an H200, at 16 T relaxations a second and 55 GB/s each way, copies
 //! are hidden from `S = 1,200` on for 32 bits. So `S` is as large as memory admits, up to some thousands.
@@ -47,7 +47,7 @@
 //!
 //! # Restart
 //!
-//! Between two stages, all strips are what they are after so many stages, but for the next pivot, which is one further. In
+//! Between two stages, all strips are as they are after this many stages, but for the next pivot, which is one further. In
 //! a run whose rows go to a file, that state is kept in a file of its own from time to time (`state.rs`); a run that was
 //! killed goes on from there, in the same strips.
 //!
@@ -97,10 +97,12 @@ use worker::{Slot, Worker};
 /// How many rows a strip has.
 pub(super) const STRIP: Parameter = Parameter {
     name: "strip",
-    summary: "rows of a strip, and that there are strips",
+    summary: "rows of a strip; setting it forces strips",
     values: Values::Or(
         &Values::AtLeast(1.0),
-        Unset::InWords(|| "only beyond one device, as many as suit its memory".into()),
+        Unset::InWords(|| {
+            "without it, strips only where one device is too small, with as many rows as suit its memory".into()
+        }),
     ),
 };
 
@@ -175,7 +177,7 @@ macro_rules! with_number {
 }
 
 impl HostStrip {
-    /// A strip of so many bytes, with what `fill` makes of zeros. Only then is it pinned: the system hands memory over to
+    /// A strip of this many bytes: zeros that `fill` has changed. Only then is it pinned: the system hands memory over to
     /// several threads at once more quickly than to one that pins it.
     fn new(device: &Arc<dyn Device>, bytes: u64, fill: impl FnOnce(&mut [u64]) -> Result<()>) -> Result<Self> {
         let mut cells = on_huge_pages(memory::zeroed("a strip of the matrix", bytes as usize / size_of::<u64>())?);
@@ -359,7 +361,7 @@ impl Strips {
         self.workers.iter().try_for_each(|worker| worker.device().record(&worker.stage_done))
     }
 
-    /// Has a strip be on its device before what is queued there next; returns in which slot.
+    /// Has a strip be on its device before the work that is queued there next; returns in which slot.
     fn fetch(&mut self, task: &DenseTask<'_>, strip: usize) -> Result<usize> {
         let owner = self.owner(strip);
         if !self.cut.streamed {
@@ -410,7 +412,7 @@ impl Strips {
         let owner = self.owner(stage);
         let worker = &mut self.workers[owner];
         let device = worker.device().clone();
-        // What was there two stages ago may still be on its way.
+        // The pivot of two stages ago may still be on its way.
         device.follow(Stream::Work, &worker.pivots[stage % 2].kept)?;
         device.follow(Stream::Work, &worker.pivots[stage % 2].sent)?;
         worker.make_pivot(slot, stage, task.parameters)?;
@@ -438,12 +440,12 @@ impl Strips {
         device.follow(Stream::Peer, &pivot.ready)?;
         for (index, other) in self.workers.iter().enumerate() {
             if index != owner {
-                // It may still be at work with what is there, or sending it.
+                // It may still work with the pivot that is there, or send it.
                 let there = &other.pivots[stage % 2];
                 for event in [&other.stage_done, &there.kept, &there.sent] {
                     device.follow(Stream::Peer, event)?;
                 }
-                // SAFETY: both have that many bytes; nobody uses what is there until `sent` has passed.
+                // SAFETY: both have that many bytes; nobody uses the cells there until `sent` has passed.
                 unsafe {
                     device.send(&**other.device(), there.cells.address(), pivot.cells.address(), bytes as usize)?;
                 }
@@ -484,7 +486,7 @@ impl Strips {
         self.send_round(stage)
     }
 
-    /// Keeps the state after so many stages, when all devices have come there.
+    /// Keeps the state after this many stages, when all devices have come there.
     fn keep(&self, states: &mut States, stages: usize) -> Result<()> {
         self.wait()?;
         let home = |strip: usize| self.homes[strip].cells.as_ref().map(HostStrip::cells::<u8>);
@@ -500,7 +502,7 @@ impl Strips {
                 Ok(())
             }
             (None, Some((pool, cells))) => pool.read_into(cells.part(start as u64, to.len() as u64), to),
-            (None, None) => Err(Error::invalid("a strip that is nowhere")),
+            (None, None) => Err(Error::invalid("a strip is neither on a device nor on the host")),
         })
     }
 

@@ -19,7 +19,7 @@ mod resumed;
 
 type Devices = Vec<Arc<dyn Device>>;
 
-/// So many devices of each kind that there is: if there are fewer GPUs, several contexts on the last one.
+/// This many devices of each available kind: if there are fewer GPUs, several contexts on the last one.
 fn devices(count: usize, seed: u64) -> Vec<Devices> {
     let mut kinds: Vec<Devices> = Vec::new();
     #[cfg(emulator)]
@@ -37,7 +37,7 @@ fn counted(matrix: &DistanceMatrix, name: &str) -> u64 {
     matrix.report().statistics.iter().find(|(counter, _)| *counter == name).map_or(0, |(_, count)| *count)
 }
 
-/// So much memory that strips of so many rows have to come and go. Narrow cells are planned as if they were wide.
+/// The memory with which strips of this many rows have to come and go. Narrow cells are planned as if they were wide.
 fn memory_for(graph: &Graph, cell: Cell, rows: u64) -> u64 {
     let cell = if cell == Cell::U16 { Cell::U32 } else { cell };
     let cut = Cut::choose(cell, graph.vertices() as u64, Some(rows), &room(1, u64::MAX), 0).unwrap();
@@ -361,7 +361,7 @@ fn work_can_be_cancelled_anywhere() {
     }
 }
 
-/// Solves into a file and goes on with what is there.
+/// Solves into a file, and resumes from the state that is there.
 fn go_on(
     graph: &Graph,
     devices: &Devices,

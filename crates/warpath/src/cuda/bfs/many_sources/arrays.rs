@@ -100,13 +100,13 @@ pub(super) fn layout(arena: &mut Arena<'_>, graph: &Graph, rows: u64) -> Arrays 
     }
 }
 
-/// What it takes with room for the levels of so many searches.
+/// The plan with room for the levels of this many searches.
 pub(crate) fn plan(graph: &Graph, rows: u64) -> Plan {
     plan_of(|arena| layout(arena, graph, rows))
 }
 
 impl Arrays {
-    /// The arguments of no search, with blocks that queue so many items.
+    /// The arguments of no search, with blocks that queue this many items.
     pub(super) fn arguments(&self, graph: &Graph, parameters: &Parameters, capacity: u32, waiting: &Waiting) -> Batch {
         let by_head = self.by_head.map_or(self.arcs, |by_head| by_head.arcs);
         Batch {

@@ -52,7 +52,7 @@ impl Sizes {
         Self::in_lanes(graph, parameters, lanes_of(graph), width)
     }
 
-    /// For so many searches in a batch, the first of these lanes in mind.
+    /// For this many searches in a batch, the first of these lanes in mind.
     pub(crate) fn in_lanes(graph: &Graph, parameters: &Parameters, lanes: &'static [DeviceLane], width: u64) -> Self {
         let vertices = graph.vertices() as u64;
         let in_flight = parameters.get("blocks").map_or(IN_FLIGHT, |blocks| blocks as u64).min(width);

@@ -70,7 +70,7 @@ fn interrupted_work_continues() {
                         std::fs::write(&state, kept).unwrap();
                     }
                     assert_eq!(before, 2 * strips - 3);
-                    // What is not to be continued is begun anew.
+                    // A run that is not to be continued begins anew.
                     let summary = solve(Control::new(), &path, false).unwrap();
                     assert!(summary.report().statistics.contains(&("stages_before", 0)), "{context}");
                     assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&whole).unwrap(), "{context}");
