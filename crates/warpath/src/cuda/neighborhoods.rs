@@ -39,8 +39,8 @@ pub(super) struct Growth {
 impl Growth {
     /// Mean size up to which a greater radius pays.
     const LARGE: f64 = 116.0;
-    /// The greatest neighborhoods are assumed to be this many standard deviations above the mean, and to have room up to
-    /// this size: the sample does not have the greatest.
+    /// The greatest neighborhoods are assumed to be this many standard deviations above the mean, and to have room up
+    /// to this size: the sample does not have the greatest.
     const GREATEST: (f64, f64) = (6.0, 320.0);
 
     /// Takes a sample, up to this radius or the first that is too large to pay, whichever is greater.

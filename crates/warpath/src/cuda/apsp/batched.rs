@@ -1,12 +1,13 @@
 //! Many sources at once on one prepared graph: all-pairs shortest paths of sparse graphs.
 //!
-//! There is nothing new in how is searched: without weights it is breadth-first search from 64 sources at a time, one bit
-//! each, which share their reads of the adjacency ([`bfs::many_sources`]), or of a small graph from 32 sources in each
-//! block ([`bfs::one_block`]); with weights hundreds of searches are in flight, each in a block of its own
-//! ([`sssp::many_sources`]). This file says how a table of as many rows as there are vertices comes out of that. A batch is
-//! as many rows as have a gigabyte of distances; without weights it is many launches one after another, none of which the
-//! host waits for, or one launch of many blocks. When it is done its rows are packed and, while the next batch is searched,
-//! brought to the host; or they are summed up on the device, where nothing else is wanted ([`outgoing`](super::outgoing)).
+//! There is nothing new in how is searched: without weights it is breadth-first search from 64 sources at a time, one
+//! bit each, which share their reads of the adjacency ([`bfs::many_sources`]), or of a small graph from 32 sources in
+//! each block ([`bfs::one_block`]); with weights hundreds of searches are in flight, each in a block of its own
+//! ([`sssp::many_sources`]). This file says how a table of as many rows as there are vertices comes out of that. A
+//! batch is as many rows as have a gigabyte of distances; without weights it is many launches one after another, none
+//! of which the host waits for, or one launch of many blocks. When it is done its rows are packed and, while the next
+//! batch is searched, brought to the host; or they are summed up on the device, where nothing else is wanted
+//! ([`outgoing`](super::outgoing)).
 //!
 //! Integer distances that leave 32 bits are noticed, and the rows from there on are searched in 64 bits.
 //!

@@ -218,7 +218,8 @@ fn buffer_bytes<L: DenseLane>(vertices: u64) -> u64 {
 }
 
 impl Matrix {
-    /// Takes room for a matrix of such cells, for the successors of this many sources, and for the work of an algorithm.
+    /// Takes room for a matrix of such cells, for the successors of this many sources, and for the work of an
+    /// algorithm.
     pub(super) fn layout<L: DenseLane>(
         arena: &mut Arena<'_>,
         algorithm: &MatrixAlgorithm,

@@ -157,7 +157,8 @@ dense_lane!(F64Lane, "f64", [Cell::F64], [Cell::F64], f64::INFINITY.to_bits());
 /// How wide the cells are at first.
 const CELL_BITS: Parameter = Parameter {
     name: "cell-bits",
-    summary: "bits of a cell at first, before wider cells where these are too narrow: 16, 32 or 64, if the weights have such",
+    summary: "bits of a cell at first, before wider cells where these are too narrow: 16, 32 or 64, if the weights \
+              have such",
     values: Values::Or(&Values::OneOf(&["16", "32", "64"]), Unset::InWords(|| "as narrow as will do".into())),
 };
 

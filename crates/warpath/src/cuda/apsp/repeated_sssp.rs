@@ -1,9 +1,9 @@
 //! One source after another: V single-source searches, whose rows make the table.
 //!
 //! The searches are those of `mask`, as the papers have it: two launches a round, and a word to the host after each. A
-//! search has only the parallelism of its own frontier, and every round of each costs a trip to the host: what many searches
-//! at once ([`batched`](super::batched)) would share or hide. Work: V times the work of `mask`; span: V times its rounds. On a graph of
-//! 10,000 vertices and 20 rounds that is some 20 x 20 microseconds a source, 4 s in all.
+//! search has only the parallelism of its own frontier, and every round of each costs a trip to the host: what many
+//! searches at once ([`batched`](super::batched)) would share or hide. Work: V times the work of `mask`; span: V times
+//! its rounds. On a graph of 10,000 vertices and 20 rounds that is some 20 x 20 microseconds a source, 4 s in all.
 //!
 //! It wins nowhere; it is there to be compared with.
 //!

@@ -1,8 +1,8 @@
 //! All-pairs shortest paths by searches, seen from outside: rows of distances on the device, a batch at a time.
 //!
-//! A prepared algorithm holds the graph and room for the rows of a batch. A batch is begun and, later, waited for: in between
-//! the host has time to bring home what became of the batch before ([`outgoing`](super::outgoing)). Rows begin at cache
-//! lines. Whoever wants wider distances than a lane has prepares again in another one.
+//! A prepared algorithm holds the graph and room for the rows of a batch. A batch is begun and, later, waited for: in
+//! between the host has time to bring home what became of the batch before ([`outgoing`](super::outgoing)). Rows begin
+//! at cache lines. Whoever wants wider distances than a lane has prepares again in another one.
 
 use std::fmt::Debug;
 use std::sync::Arc;

@@ -12,11 +12,12 @@
 //!
 //! To record, in the work on the matrix, by which vertex a cell was last lowered, would take what the inner loop has
 //! least of: registers, and instructions beside the one for a relaxation. And what it gives is another vertex than the
-//! smallest. To look, afterwards, at all arcs for all cells would be as many sums as the work itself, each compared, not
-//! just the least kept. But an arc can be tight for any source only if it is a shortest path itself: from
-//! `d(i, v) = d(i, u) + w(u, v)` and `d(i, v) <= d(i, u) + d(u, v)` follows `w(u, v) = d(u, v)`. One look at the matrix of
-//! weights, kept from before the work, beside the matrix of distances tells which arcs are. In a dense graph there are few: with
-//! random weights the logarithm of the number of vertices for each, or, if many weights are equal, some percents.
+//! smallest. To look, afterwards, at all arcs for all cells would be as many sums as the work itself, each compared,
+//! not just the least kept. But an arc can be tight for any source only if it is a shortest path itself: from `d(i, v)
+//! = d(i, u) + w(u, v)` and `d(i, v) <= d(i, u) + d(u, v)` follows `w(u, v) = d(u, v)`. One look at the matrix of
+//! weights, kept from before the work, beside the matrix of distances tells which arcs are. In a dense graph there are
+//! few: with random weights the logarithm of the number of vertices for each, or, if many weights are equal, some
+//! percents.
 //!
 //! **Arcs on paths** are written down by head, tails ascending, 32 columns side by side, so that a warp reads the next arc
 //! of 32 vertices at once. A block has the distances from up to four sources in shared memory, side by side, and a warp

@@ -127,8 +127,8 @@ fn width(parameters: &Parameters) -> usize {
 
 /// The predicted seconds of a batch with the most searches.
 pub(crate) fn seconds_of_batch(graph: &Graph, is_thin: bool) -> f64 {
-    /// Levels a second, where levels are short and where they are wide; there a search passes over all arcs a few times,
-    /// at this rate.
+    /// Levels a second, where levels are short and where they are wide; there a search passes over all arcs a few
+    /// times, at this rate.
     const NARROW: f64 = 4.5e9;
     const WIDE: f64 = 200e9;
     const ARCS: f64 = 100e9;

@@ -3,9 +3,9 @@
 //! On a road network a level is a few hundred vertices and there are thousands of levels: the time is levels times the
 //! latency of one, a barrier and a chain of dependent loads, and hardly any of it is work. So take fewer, larger steps.
 //! Each vertex keeps its *neighborhood*: all vertices within `radius` arcs, and how far away they are. The vertices of
-//! every radius-th level are the frontier; a step lowers, by atomic minimum, the levels of all vertices in the frontier's
-//! neighborhoods. Vertices within radius arcs of the frontier have their levels then: the shortest path to it crosses the
-//! frontier. Those at radius arcs are the next frontier. Barriers and chains are paid once a step.
+//! every radius-th level are the frontier; a step lowers, by atomic minimum, the levels of all vertices in the
+//! frontier's neighborhoods. Vertices within radius arcs of the frontier have their levels then: the shortest path to
+//! it crosses the frontier. Those at radius arcs are the next frontier. Barriers and chains are paid once a step.
 //!
 //! A vertex that is queued at the rim of one neighborhood may be found nearer from another one in the same step; its
 //! level tells, and it is skipped. Each block appends to a part of the queue of its own, and the barrier tells

@@ -10,18 +10,19 @@
 //! - **Words.** A vertex has three: the searches that have *seen* it, those whose frontier it is in *now*, and those that find
 //!   it for the *next* one. An arc is one look at what its head has seen; what is new there is claimed by an atomic operation
 //!   on shared memory, and by a second one put into the word for the next level. Who finds that one empty lists the vertex.
-//! - **The frontier** is such a list, of 16-bit numbers, while it has no more than a quarter of the vertices, so that the
-//!   levels of long thin graphs cost only their vertices; where it is wider there is no list, but all vertices are looked
-//!   at in order. Then 32 lanes write the levels of 32 vertices side by side.
-//! - **Rows** are shared by as many lanes of a warp as make four arcs of an average row for each. Those with more than 32 a lane
-//!   are put aside, and taken in pieces by all warps: a hub holds nobody up.
+//! - **The frontier** is such a list, of 16-bit numbers, while it has no more than a quarter of the vertices, so that
+//!   the levels of long thin graphs cost only their vertices; where it is wider there is no list, but all vertices are
+//!   looked at in order. Then 32 lanes write the levels of 32 vertices side by side.
+//! - **Rows** are shared by as many lanes of a warp as make four arcs of an average row for each. Those with more than
+//!   32 a lane are put aside, and taken in pieces by all warps: a hub holds nobody up.
 //! - **The end** is when all searches have seen all vertices, or nothing new is found. Only levels wait: a search that is
 //!   over costs nothing.
 //!
-//! It goes along arcs, never back. An arc is looked at once for each distance that its tail has from the 32 sources, which
-//! in small worlds is two or three; to look for tails from each vertex that misses something would be once for each level up
-//! to the last search that finds it. That is better only where there are enough arcs that looking ends with the first few of
-//! them: so graphs with more than 16 million arcs are left to launches of the whole device, which do both.
+//! It goes along arcs, never back. An arc is looked at once for each distance that its tail has from the 32 sources,
+//! which in small worlds is two or three; to look for tails from each vertex that misses something would be once for
+//! each level up to the last search that finds it. That is better only where there are enough arcs that looking ends
+//! with the first few of them: so graphs with more than 16 million arcs are left to launches of the whole device, which
+//! do both.
 //!
 //! Work O(V + E) for each distance that a vertex has; span O(levels) barriers of a block. Memory: 13.5 bytes of shared
 //! memory a vertex, so up to 17,000 vertices where there are 227 KB. Nothing in global memory.
@@ -243,8 +244,8 @@ impl OneBlock {
         Ok(Some(OneBlock { kernel, threads, at_once, arguments, is_asked_for, seconds: seconds_of_blocks(graph) }))
     }
 
-    /// Whether this many searches are to be done this way, if launches of the whole device are predicted to take this many
-    /// seconds.
+    /// Whether this many searches are to be done this way, if launches of the whole device are predicted to take this
+    /// many seconds.
     pub(super) fn pays(&self, searches: usize, of_launches: f64) -> bool {
         self.is_asked_for || LAUNCH + rounds(searches, self.at_once) * self.seconds < of_launches
     }

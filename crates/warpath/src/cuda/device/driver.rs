@@ -194,8 +194,8 @@ impl Driver {
 impl Drop for Entered {
     fn drop(&mut self) {
         let mut popped = std::ptr::null_mut();
-        // SAFETY: the pointer is to a live handle. It pops the context that was pushed when this was made: everything that
-        // was pushed since then has been popped. It fails only where no context is of any use any more.
+        // SAFETY: the pointer is to a live handle. It pops the context that was pushed when this was made: everything
+        // that was pushed since then has been popped. It fails only where no context is of any use any more.
         let _ = unsafe { library::cuCtxPopCurrent_v2(&raw mut popped) };
     }
 }

@@ -107,7 +107,8 @@ impl Tiles {
         u64::from(ROW_BYTES) / word
     }
 
-    /// A matrix with these numbers of rows, words of a row, and bytes of a word; the first two are multiples of a tile's.
+    /// A matrix with these numbers of rows, words of a row, and bytes of a word; the first two are multiples of a
+    /// tile's.
     pub(in crate::cuda) fn new(rows: u64, words: u64, word: u64) -> Self {
         let (down, across) = (rows / Self::side(word), words / Self::side(word));
         Tiles { word, down, across, has_bits: false }

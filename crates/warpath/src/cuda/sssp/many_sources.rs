@@ -10,10 +10,10 @@
 //! those above, in memory of its own. A step relaxes the arcs of all that is in the queue.
 //! - **No marks.** Whatever falls is queued with the distance it fell to, and is passed over later if that is not its
 //!   distance any more. A distance falls to a value only once, so nothing is expanded twice with the same.
-//! - **The threshold does not wait.** As soon as the queue has less than a quarter of the wanted number, 256 vertices or a
-//!   quarter of the pile, it is filled up from the pile: the threshold moves to the least distance there, plus delta. So
-//!   near vertices need not settle before farther ones begin, as in stepping algorithms; steps stay full, and hardly
-//!   anything is expanded in vain, since the wanted number is small.
+//! - **The threshold does not wait.** As soon as the queue has less than a quarter of the wanted number, 256 vertices
+//!   or a quarter of the pile, it is filled up from the pile: the threshold moves to the least distance there, plus
+//!   delta. So near vertices need not settle before farther ones begin, as in stepping algorithms; steps stay full, and
+//!   hardly anything is expanded in vain, since the wanted number is small.
 //! - **Delta follows:** a quarter more when too little was found, a fifth less when too much was, or when distances fall
 //!   more than twice as often as vertices are reached. When the queue overflows, as where a tail leads into a
 //!   dense part, delta is halved and the threshold goes back at once.
@@ -31,12 +31,12 @@
 //! and 1.20 times. With 512 wanted it is 1.20 times on the roads, with 1,024 1.7: of a front of a thousand vertices, some
 //! hundreds are ready.
 //!
-//! Work O(V + E + repeated relaxations), span O(steps) barriers of a block. Floor for the roads of New York, 730 k arcs: about 2.5
-//! M random accesses to L2 a source, at 100 to 160 G a second: 0.02 ms. Steps are no limit: 1,660 of 2
+//! Work O(V + E + repeated relaxations), span O(steps) barriers of a block. Floor for the roads of New York, 730 k
+//! arcs: about 2.5 M random accesses to L2 a source, at 100 to 160 G a second: 0.02 ms. Steps are no limit: 1,660 of 2
 //! microseconds are 3.3 ms a search, with a thousand in flight 0.0035 ms a source. So 0.03 to 0.05 ms a source is
 //! predicted where a few hundred sources are asked for. It does not win where one search fills the device and its
-//! distances are in L2, but those of hundreds are not: on large graphs of short paths `near-far` one after another
-//! is as good.
+//! distances are in L2, but those of hundreds are not: on large graphs of short paths `near-far` one after another is
+//! as good.
 //!
 //! Memory: the graph, the distances of a batch, and for each search in flight 8 bytes a vertex, or 16 of graphs of up to
 //! 131,072 vertices. With less of it batches are narrower. Searches whose distances leave 32 bits are repeated in 64; there is
@@ -45,8 +45,8 @@
 //! Counters are those of a batch; the statistics that other algorithms keep on request are not kept here.
 //!
 //! Source: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest
-//! paths", sect. 4.4; a threshold for this many vertices as in Dong, Gu, Sun and Zhang 2021, "Efficient stepping algorithms
-//! and implementations for parallel shortest paths".
+//! paths", sect. 4.4; a threshold for this many vertices as in Dong, Gu, Sun and Zhang 2021, "Efficient stepping
+//! algorithms and implementations for parallel shortest paths".
 //!
 //! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
 //! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is

@@ -80,8 +80,8 @@ pub(crate) trait PreparedSssp: Debug + Send {
         None
     }
 
-    /// The arrays to derive predecessors from on the device, after a search; `None` if they do not suffice, and the host
-    /// derives them.
+    /// The arrays to derive predecessors from on the device, after a search; `None` if they do not suffice, and the
+    /// host derives them.
     fn derivation(&self) -> Option<Derivation<'_>> {
         None
     }

@@ -9,10 +9,10 @@
 //! the bucket it stays less than delta away, so it is in the neighborhood of that vertex, and so is the first vertex
 //! beyond the bucket, which is queued in its turn, in the bucket that it falls into.
 //!
-//! Vertices reached through a vertex beyond the bucket are left to that vertex: each entry has the distance that its last
-//! arc comes from, rounded down to a byte, and is passed over if that is beyond the bucket. So only vertices that paths
-//! enter a bucket by are queued, about one in ten, and each is expanded once, or a little more often: the distance of
-//! some of them still falls when they are expanded.
+//! Vertices reached through a vertex beyond the bucket are left to that vertex: each entry has the distance that its
+//! last arc comes from, rounded down to a byte, and is passed over if that is beyond the bucket. So only vertices that
+//! paths enter a bucket by are queued, about one in ten, and each is expanded once, or a little more often: the
+//! distance of some of them still falls when they are expanded.
 //!
 //! Queues for eight buckets take turns; farther vertices wait in the last one and are queued again. Each block has a
 //! part of every queue, and the barrier tells everybody how long the parts are.

@@ -1,10 +1,10 @@
 //! Shortest paths with a near queue below a threshold and all else far, for whatever is not long and thin.
 //!
-//! Vertices whose distance fell below the threshold are in the *near queue*. A round relaxes all arcs of the vertices in it;
-//! heads that fall below the threshold are queued for the next round. When the queue stays empty, all distances below
-//! the threshold are final. Then the threshold moves to the least distance that is left, plus delta, and every vertex below it
-//! now is the near queue. A small delta is Dijkstra's algorithm, with many rounds of little work; a large one is
-//! Bellman-Ford, which relaxes arcs again and again.
+//! Vertices whose distance fell below the threshold are in the *near queue*. A round relaxes all arcs of the vertices
+//! in it; heads that fall below the threshold are queued for the next round. When the queue stays empty, all distances
+//! below the threshold are final. Then the threshold moves to the least distance that is left, plus delta, and every
+//! vertex below it now is the near queue. A small delta is Dijkstra's algorithm, with many rounds of little work; a
+//! large one is Bellman-Ford, which relaxes arcs again and again.
 //!
 //! All rounds are in one cooperative launch, and every block decides for itself what comes next, from the same numbers.
 //! What makes it fast:

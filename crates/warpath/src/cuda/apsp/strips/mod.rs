@@ -18,11 +18,12 @@
 //!
 //! # Streams
 //!
-//! A strip that does not stay on a device comes from the host's memory, and goes back there, in streams beside the stream
-//! for work. A device has three places for strips: one comes, one is worked on, one goes; events tell each stream when it may
-//! go on, and the host only keeps the queues filled, two strips ahead. A strip of `S` rows of `n` cells of `b` bytes is
-//! `S n b` bytes each way for `S S n` relaxations: on an H200, at 16 T relaxations a second and 55 GB/s each way, copies
-//! are hidden from `S = 1,200` on for 32 bits. So `S` is as large as memory admits, up to some thousands.
+//! A strip that does not stay on a device comes from the host's memory, and goes back there, in streams beside the
+//! stream for work. A device has three places for strips: one comes, one is worked on, one goes; events tell each
+//! stream when it may go on, and the host only keeps the queues filled, two strips ahead. A strip of `S` rows of `n`
+//! cells of `b` bytes is `S n b` bytes each way for `S S n` relaxations: on an H200, at 16 T relaxations a second and
+//! 55 GB/s each way, copies are hidden from `S = 1,200` on for 32 bits. So `S` is as large as memory admits, up to some
+//! thousands.
 //!
 //! The strip that is the next pivot comes first in every stage. It stays, its block is closed, and the next `R` is made
 //! (in the other one of two places), before the rest of the stage is worked on. Thus nothing ever waits for a pivot: with
@@ -47,9 +48,9 @@
 //!
 //! # Restart
 //!
-//! Between two stages, all strips are as they are after this many stages, but for the next pivot, which is one further. In
-//! a run whose rows go to a file, that state is kept in a file of its own from time to time (`state.rs`); a run that was
-//! killed goes on from there, in the same strips.
+//! Between two stages, all strips are as they are after this many stages, but for the next pivot, which is one further.
+//! In a run whose rows go to a file, that state is kept in a file of its own from time to time (`state.rs`); a run that
+//! was killed goes on from there, in the same strips.
 //!
 //! # Work, span, memory
 //!
@@ -177,8 +178,8 @@ macro_rules! with_number {
 }
 
 impl HostStrip {
-    /// A strip of this many bytes: zeros that `fill` has changed. Only then is it pinned: the system hands memory over to
-    /// several threads at once more quickly than to one that pins it.
+    /// A strip of this many bytes: zeros that `fill` has changed. Only then is it pinned: the system hands memory over
+    /// to several threads at once more quickly than to one that pins it.
     fn new(device: &Arc<dyn Device>, bytes: u64, fill: impl FnOnce(&mut [u64]) -> Result<()>) -> Result<Self> {
         let mut cells = on_huge_pages(memory::zeroed("a strip of the matrix", bytes as usize / size_of::<u64>())?);
         fill(&mut cells)?;

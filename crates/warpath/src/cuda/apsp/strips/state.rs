@@ -2,9 +2,9 @@
 //!
 //! The file has a head, a *record* and then a copy of the matrix, twice: states take turns, and one is whole while the
 //! other is written. A record says how many stages are done, and has a checksum for every strip. It is written when its
-//! strips are. So a kill costs the work since the last state, and nothing needs to be synchronized on the way: should the
-//! system fail as well, checksums tell which of the states is whole. Continued work has the same bits as work that was not
-//! interrupted, floats too: a state is what all strips are between two stages, and not a mixture.
+//! strips are. So a kill costs the work since the last state, and nothing needs to be synchronized on the way: should
+//! the system fail as well, checksums tell which of the states is whole. Continued work has the same bits as work that
+//! was not interrupted, floats too: a state is what all strips are between two stages, and not a mixture.
 //!
 //! A state is written when a stage is done, unless the work since the last one took less time than writing that one did:
 //! then as much would be lost by keeping as by a kill. Where stages are long, that is after every stage.
