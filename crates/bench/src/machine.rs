@@ -46,7 +46,7 @@ pub struct Gpu {
 impl Machine {
     /// This machine.
     pub fn here() -> Self {
-        let (gpus, no_gpu) = match warpath::cuda::devices() {
+        let (gpus, no_gpu) = match warpath::devices() {
             Ok(found) if found.is_empty() => (Vec::new(), Some("there is no GPU".to_owned())),
             Ok(found) => (found.into_iter().map(gpu).collect(), None),
             Err(error) => (Vec::new(), Some(error.to_string())),
@@ -101,7 +101,7 @@ impl Machine {
     }
 }
 
-fn gpu(info: warpath::cuda::DeviceInfo) -> Gpu {
+fn gpu(info: warpath::DeviceInfo) -> Gpu {
     let (major, minor) = info.compute_capability;
     Gpu {
         engine: format!("cuda:{}", info.ordinal),

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use warpath::Engine;
 use warpath::algorithms::{AlgorithmInfo, GraphFacts, Workload};
 use warpath::graph::WeightKind;
 
@@ -44,11 +45,12 @@ fn predict(results: &Results, row: &Row) -> Option<Prediction> {
     let measured = row.median().filter(|seconds| *seconds > 0.0)?;
     let name = row.algorithm.split(':').next()?;
     let has = |info: &&AlgorithmInfo| info.name == name && info.problem.name() == row.problem;
-    let info = match row.engine.as_str() {
-        "cpu" => warpath::cpu::algorithms().find(has)?,
-        "cuda" => warpath::cuda::algorithms().find(has)?,
+    let engine = match row.engine.as_str() {
+        "cpu" => Engine::Cpu,
+        "cuda" => Engine::Cuda(Vec::new()),
         _ => return None,
     };
+    let info = engine.algorithms().into_iter().find(has)?;
     let asked = asked(results, row).unwrap_or_else(|| row.algorithm.clone());
     let parameters = info.parameters_in(&asked).ok()?;
     let graph = facts(results.graph(&row.graph)?)?;

@@ -306,7 +306,8 @@ impl Runner<'_> {
         }
         let name = case.algorithm.as_deref()?.split(':').next()?;
         let problem = case.experiment.problem().ok()?;
-        let known = warpath::cuda::algorithms().any(|info| info.name == name && info.problem == problem);
+        let on_gpus = Engine::Cuda(Vec::new()).algorithms();
+        let known = on_gpus.iter().any(|info| info.name == name && info.problem == problem);
         match (known, case.entry.lab) {
             (true, _) => None,
             (false, true) => Some("an algorithm of the lab: build with the feature `lab`".into()),

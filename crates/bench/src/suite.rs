@@ -429,6 +429,8 @@ impl Suite {
 mod tests {
     use std::collections::BTreeSet;
 
+    use warpath::Engine;
+
     use super::*;
 
     #[test]
@@ -479,11 +481,13 @@ mod tests {
                 let Some(algorithm) = &case.algorithm else { continue };
                 let problem = case.experiment.problem().unwrap();
                 let algorithm = algorithm.split(':').next().unwrap();
-                let has = |info: &warpath::algorithms::AlgorithmInfo| info.name == algorithm && info.problem == problem;
+                let has = |engine: Engine| {
+                    engine.algorithms().iter().any(|info| info.name == algorithm && info.problem == problem)
+                };
                 let known = match case.entry.engine.as_str() {
-                    "cpu" => warpath::cpu::algorithms().any(has),
+                    "cpu" => has(Engine::Cpu),
                     "peer" => crate::peers::NAMES.contains(&algorithm),
-                    _ => warpath::cuda::algorithms().any(has) || announced.contains(&algorithm) || case.entry.lab,
+                    _ => has(Engine::Cuda(Vec::new())) || announced.contains(&algorithm) || case.entry.lab,
                 };
                 assert!(known, "{name}: {} has no {} `{algorithm}`", case.entry.engine, problem.name());
             }

@@ -193,7 +193,7 @@ fn options_that_make_no_sense_are_refused() {
     for options in ["--quiet --verbose", "--quiet --json"] {
         folder.run(&format!("closure g.txt {options}")).fails(2, "cannot be used with");
     }
-    if warpath::cuda::devices().is_err() {
+    if warpath::devices().is_err() {
         folder.run("bfs g.txt --source 1 --engine cuda").fails(3, "there is");
         folder.run("apsp g.txt --engine cuda:all").fails(3, "there is");
         // Only the GPU engine has this parameter.

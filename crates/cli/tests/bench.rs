@@ -60,7 +60,7 @@ fn a_quick_run_leaves_results_tables_and_a_report() {
 
 #[test]
 fn rows_of_gpus_say_that_they_need_one() {
-    if warpath::cuda::devices().is_ok_and(|found| !found.is_empty()) {
+    if warpath::devices().is_ok_and(|found| !found.is_empty()) {
         return;
     }
     let folder = Folder::new();
@@ -224,7 +224,7 @@ fn algorithms_of_the_lab_are_there_by_name() {
     let folder = Folder::new();
     folder.file("graph.txt", "0 1\n1 2\n");
     let run = folder.run("bfs graph.txt --source 0 --engine auto --algorithm vertex-parallel-as-printed");
-    if warpath::cuda::devices().is_ok_and(|found| !found.is_empty()) {
+    if warpath::devices().is_ok_and(|found| !found.is_empty()) {
         assert_eq!(run.code, Some(0), "{run:?}");
     } else {
         run.fails(3, "there is");

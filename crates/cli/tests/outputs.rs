@@ -39,7 +39,7 @@ fn a_npy_takes_distances_only() {
     ] {
         folder.run(&format!("{arguments} --output x.npy")).fails(2, message);
     }
-    folder.run("apsp g.txt --resume --output x.csv").fails(2, "`--resume` goes on with a .npy");
+    folder.run("apsp g.txt --resume --output x.csv").fails(2, "`--resume` continues a .npy");
     assert_eq!(folder.names(), ["g.txt"]);
 }
 

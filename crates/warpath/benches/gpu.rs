@@ -86,145 +86,182 @@ impl Wanted {
     }
 }
 
-fn main() {
-    let mut wanted = Wanted { problem: Problem::Bfs, predecessors: false };
-    let mut all_pairs = false;
-    let mut into = apsp::Into::Sample;
-    let mut kind = None;
-    let mut engine = Engine::Cuda(vec![0]);
-    let mut memory = None;
-    let mut weights = None;
-    let mut graphs = Vec::new();
-    let mut algorithms = Vec::new();
-    let mut together = None;
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--algorithm" => algorithms.extend(arguments.next()),
-            "--sources" => together = arguments.next().map(|count| count.parse().expect("--sources takes a number")),
-            "--problem" => {
-                let name = arguments.next();
-                all_pairs = name.as_deref() == Some("apsp");
-                wanted.problem = match name.as_deref() {
-                    _ if all_pairs => wanted.problem,
-                    Some("bfs") => Problem::Bfs,
-                    Some("sssp") => Problem::Sssp,
-                    _ => panic!("--problem takes bfs, sssp or apsp"),
+/// The arguments of the command line.
+struct Arguments {
+    wanted: Wanted,
+    all_pairs: bool,
+    into: apsp::Into,
+    /// The type of weight, for all pairs.
+    kind: Option<String>,
+    engine: Engine,
+    memory: Option<u64>,
+    /// The range of random weights.
+    weights: Option<(i64, i64)>,
+    graphs: Vec<String>,
+    algorithms: Vec<String>,
+    /// How many searches run in one call.
+    together: Option<usize>,
+}
+
+impl Arguments {
+    fn parse() -> Self {
+        let mut parsed = Arguments {
+            wanted: Wanted { problem: Problem::Bfs, predecessors: false },
+            all_pairs: false,
+            into: apsp::Into::Sample,
+            kind: None,
+            engine: Engine::Cuda(vec![0]),
+            memory: None,
+            weights: None,
+            graphs: Vec::new(),
+            algorithms: Vec::new(),
+            together: None,
+        };
+        let mut arguments = std::env::args().skip(1);
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--algorithm" => parsed.algorithms.extend(arguments.next()),
+                "--sources" => {
+                    parsed.together = arguments.next().map(|count| count.parse().expect("--sources takes a number"))
                 }
+                "--problem" => match arguments.next().as_deref() {
+                    Some("apsp") => parsed.all_pairs = true,
+                    Some("bfs") => (parsed.all_pairs, parsed.wanted.problem) = (false, Problem::Bfs),
+                    Some("sssp") => (parsed.all_pairs, parsed.wanted.problem) = (false, Problem::Sssp),
+                    _ => panic!("--problem takes bfs, sssp or apsp"),
+                },
+                "--weights" => parsed.weights = arguments.next().map(|range| parse_range(&range)),
+                "--type" => parsed.kind = arguments.next(),
+                "--into" => parsed.into = apsp::Into::parse(arguments.next().as_deref()),
+                "--engine" => {
+                    if let Some(name) = arguments.next() {
+                        parsed.engine = name.parse().expect("--engine takes an engine");
+                    }
+                }
+                "--memory" => {
+                    parsed.memory =
+                        arguments.next().map(|bytes| bytes.parse().expect("--memory takes a number of bytes"))
+                }
+                "--predecessors" => parsed.wanted.predecessors = true,
+                "--bench" => {}
+                _ => parsed.graphs.push(argument),
             }
-            "--weights" => weights = arguments.next().map(|range| parse_range(&range)),
-            "--type" => kind = arguments.next(),
-            "--into" => into = apsp::Into::parse(arguments.next().as_deref()),
-            "--engine" => {
-                engine = arguments.next().map_or(engine, |name| name.parse().expect("--engine takes an engine"))
-            }
-            "--memory" => {
-                memory = arguments.next().map(|bytes| bytes.parse().expect("--memory takes a number of bytes"))
-            }
-            "--predecessors" => wanted.predecessors = true,
-            "--bench" => {}
-            _ => graphs.push(argument),
+        }
+        if parsed.graphs.is_empty() {
+            parsed.graphs = DEFAULT_GRAPHS.map(str::to_owned).to_vec();
+        }
+        parsed
+    }
+
+    /// The algorithms to time; `None` stands for the algorithm predicted fastest.
+    fn chosen(&self) -> Vec<Option<&str>> {
+        if self.algorithms.is_empty() {
+            vec![None]
+        } else {
+            self.algorithms.iter().map(|name| Some(name.as_str())).collect()
         }
     }
-    if graphs.is_empty() {
-        graphs = DEFAULT_GRAPHS.map(str::to_owned).to_vec();
-    }
-    if let Err(error) = warpath::cuda::devices() {
-        println!("nothing is timed: {error}");
-        return;
-    }
-    match together {
-        _ if all_pairs => apsp::heading(),
-        None => println!(
-            "{:<24} {:<34} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  statistics",
-            "graph", "algorithm", "ms", "least", "greatest", "host ms", "prepare", "download"
-        ),
-        Some(count) => println!(
-            "{:<24} {:<34} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  statistics of the first batch; {count} searches in one call",
-            "graph", "algorithm", "ms each", "least", "greatest", "host ms", "prepare", "download"
-        ),
-    }
-    for name in &graphs {
+
+    fn graph(&self, name: &str) -> Graph {
         let graph =
             if warpath::generate::Recipe::looks_like(name) { warpath::generate(name) } else { warpath::read(name) };
-        let graph = graph
-            .and_then(|graph| match weights {
+        graph
+            .and_then(|graph| match self.weights {
                 Some((low, high)) => graph.with_random_weights(low, high, DEFAULT_SEED),
                 None => Ok(graph),
             })
-            .unwrap_or_else(|error| panic!("{name}: {error}"));
-        if all_pairs {
-            let graph = Arc::new(kind.iter().fold(graph, |graph, kind| apsp::converted(graph, kind)));
-            let chosen = algorithms.iter().map(|name| Some(name.as_str()));
-            chosen
-                .chain(algorithms.is_empty().then_some(None))
-                .for_each(|chosen| apsp::time(name, &graph, chosen, into, &engine, memory));
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+}
+
+fn main() {
+    let arguments = Arguments::parse();
+    if let Err(error) = warpath::devices() {
+        println!("nothing is timed: {error}");
+        return;
+    }
+    print_heading(&arguments);
+    for name in &arguments.graphs {
+        let graph = arguments.graph(name);
+        if arguments.all_pairs {
+            let graph = Arc::new(arguments.kind.iter().fold(graph, |graph, kind| apsp::converted(graph, kind)));
+            for algorithm in arguments.chosen() {
+                apsp::time(name, &graph, algorithm, arguments.into, &arguments.engine, arguments.memory);
+            }
             continue;
         }
         let graph = Arc::new(graph);
-        let sources = sources(&graph, together.unwrap_or(SOURCES));
+        let sources = sources(&graph, arguments.together.unwrap_or(SOURCES));
         let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).open().expect("threads can be started");
-        let chosen: Vec<Option<&str>> = if algorithms.is_empty() {
-            vec![None]
-        } else {
-            algorithms.iter().map(|name| Some(name.as_str())).collect()
-        };
-        if together.is_some() {
-            chosen.iter().for_each(|algorithm| many(wanted, name, &graph, *algorithm, &sources, &cpu));
-            continue;
-        }
-        let expected: Vec<_> =
-            sources.iter().map(|&source| wanted.solve(&cpu, source, None).expect("the search works")).collect();
-        for algorithm in chosen {
-            let gpu =
-                Solver::builder(graph.clone()).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
-            let (mut on_device, mut on_host, mut downloads) = (Vec::new(), Vec::new(), Vec::new());
-            let mut derivations = Vec::new();
-            let (mut prepare, mut described, mut statistics) = (0.0, String::new(), String::new());
-            for (&source, expected) in sources.iter().zip(&expected) {
-                let mut times = Vec::new();
-                for run in 0..=RUNS {
-                    let start = Instant::now();
-                    let tree = match wanted.solve(&gpu, source, algorithm) {
-                        Ok(tree) => tree,
-                        Err(error) => panic!("{name}, {algorithm:?}: {error}"),
-                    };
-                    let host = start.elapsed().as_secs_f64();
-                    assert_eq!(tree.distances(), expected.distances(), "{name}: the distances differ from the CPU's");
-                    assert_eq!(tree.predecessors(), expected.predecessors(), "{name}: the predecessors differ");
-                    let report = tree.report();
-                    prepare = f64::max(prepare, report.seconds.prepare);
-                    if run > 0 {
-                        let nanoseconds =
-                            report.statistics.iter().find(|(name, _)| *name == "device_nanoseconds").map(|(_, n)| *n);
-                        times.push(nanoseconds.map_or(report.seconds.solve, |n| n as f64 * 1e-9));
-                        on_host.push(host);
-                        downloads.push(report.seconds.download);
-                        derivations.push(report.seconds.predecessors);
-                    }
-                    described.clone_from(&report.algorithm);
-                    let shown = report.statistics.iter().filter(|(name, _)| *name != "device_nanoseconds");
-                    statistics = shown.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
-                }
-                on_device.push(median(&mut times));
-            }
-            if wanted.predecessors {
-                statistics = format!("predecessors {:.4} ms, {statistics}", median(&mut derivations) * 1e3);
-            }
-            let middle = median(&mut on_device);
-            println!(
-                "{:<24} {:<34} {:>9.4} {:>9.4} {:>9.4} {:>9.2} {:>9.1} {:>9.2}  {statistics}",
-                name.rsplit('/').next().unwrap_or(name),
-                algorithm.unwrap_or(&described),
-                middle * 1e3,
-                on_device[0] * 1e3,
-                on_device[on_device.len() - 1] * 1e3,
-                median(&mut on_host) * 1e3,
-                prepare * 1e3,
-                median(&mut downloads) * 1e3
-            );
+        for algorithm in arguments.chosen() {
+            let time = if arguments.together.is_some() { many } else { each };
+            time(arguments.wanted, name, &graph, algorithm, &sources, &cpu);
         }
     }
+}
+
+fn print_heading(arguments: &Arguments) {
+    let (milliseconds, of_statistics) = match arguments.together {
+        _ if arguments.all_pairs => return apsp::heading(),
+        None => ("ms", String::new()),
+        Some(count) => ("ms each", format!(" of the first batch; {count} searches in one call")),
+    };
+    println!(
+        "{:<24} {:<34} {milliseconds:>9} {:>9} {:>9} {:>9} {:>9} {:>9}  statistics{of_statistics}",
+        "graph", "algorithm", "least", "greatest", "host ms", "prepare", "download"
+    );
+}
+
+/// Times searches from each source, one call a search, and prints the median time: by the device's clock and by the
+/// host's.
+fn each(wanted: Wanted, name: &str, graph: &Arc<Graph>, algorithm: Option<&str>, sources: &[VertexId], cpu: &Solver) {
+    let gpu = Solver::builder(graph.clone()).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
+    let (mut on_device, mut on_host, mut downloads) = (Vec::new(), Vec::new(), Vec::new());
+    let mut derivations = Vec::new();
+    let (mut prepare, mut described, mut statistics) = (0.0, String::new(), String::new());
+    for &source in sources {
+        let expected = wanted.solve(cpu, source, None).expect("the search works");
+        let mut times = Vec::new();
+        for run in 0..=RUNS {
+            let start = Instant::now();
+            let tree = match wanted.solve(&gpu, source, algorithm) {
+                Ok(tree) => tree,
+                Err(error) => panic!("{name}, {algorithm:?}: {error}"),
+            };
+            let host = start.elapsed().as_secs_f64();
+            assert_eq!(tree.distances(), expected.distances(), "{name}: the distances differ from the CPU's");
+            assert_eq!(tree.predecessors(), expected.predecessors(), "{name}: the predecessors differ");
+            let report = tree.report();
+            prepare = f64::max(prepare, report.seconds.prepare);
+            if run > 0 {
+                let nanoseconds =
+                    report.statistics.iter().find(|(name, _)| *name == "device_nanoseconds").map(|(_, n)| *n);
+                times.push(nanoseconds.map_or(report.seconds.solve, |n| n as f64 * 1e-9));
+                on_host.push(host);
+                downloads.push(report.seconds.download);
+                derivations.push(report.seconds.predecessors);
+            }
+            described.clone_from(&report.algorithm);
+            let shown = report.statistics.iter().filter(|(name, _)| *name != "device_nanoseconds");
+            statistics = shown.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
+        }
+        on_device.push(median(&mut times));
+    }
+    if wanted.predecessors {
+        statistics = format!("predecessors {:.4} ms, {statistics}", median(&mut derivations) * 1e3);
+    }
+    let middle = median(&mut on_device);
+    println!(
+        "{:<24} {:<34} {:>9.4} {:>9.4} {:>9.4} {:>9.2} {:>9.1} {:>9.2}  {statistics}",
+        name.rsplit('/').next().unwrap_or(name),
+        algorithm.unwrap_or(&described),
+        middle * 1e3,
+        on_device[0] * 1e3,
+        on_device[on_device.len() - 1] * 1e3,
+        median(&mut on_host) * 1e3,
+        prepare * 1e3,
+        median(&mut downloads) * 1e3
+    );
 }
 
 /// Times searches from many sources in one call, and prints the time of each search: by the device's clock, and by the

@@ -7,7 +7,7 @@ use crate::problems::Problem;
 use crate::{Error, Result};
 
 /// The counters an algorithm keeps: name and value.
-pub type Statistics = Vec<(&'static str, u64)>;
+pub(crate) type Statistics = Vec<(&'static str, u64)>;
 
 /// Adds counters to those of the same name.
 pub(crate) fn add_counters(to: &mut Statistics, of: Statistics) {
@@ -143,17 +143,17 @@ impl Parameters {
     }
 
     /// The number that `name` was set to, if it was.
-    pub fn get(&self, name: &str) -> Option<f64> {
+    pub(crate) fn get(&self, name: &str) -> Option<f64> {
         if let Value::Number(number) = self.value(name)? { Some(number) } else { None }
     }
 
     /// The word that `name` was set to, if it was.
-    pub fn word(&self, name: &str) -> Option<&'static str> {
+    pub(crate) fn word(&self, name: &str) -> Option<&'static str> {
         if let Value::Word(word) = self.value(name)? { Some(word) } else { None }
     }
 
     /// Threads of a block and blocks that `name` was set to, if it was.
-    pub fn launch(&self, name: &str) -> Option<(u32, u32)> {
+    pub(crate) fn launch(&self, name: &str) -> Option<(u32, u32)> {
         if let Value::Launch { threads, blocks } = self.value(name)? { Some((threads, blocks)) } else { None }
     }
 }

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Error, Result, cuda};
+use crate::algorithms::AlgorithmInfo;
+use crate::{Error, Result, cpu, cuda};
 
 /// Where requests are answered.
 ///
@@ -38,6 +39,20 @@ impl Engine {
         match ordinals.iter().find(|&&ordinal| ordinal as usize >= count) {
             Some(missing) => Err(cuda::no_such_device(*missing, count)),
             None => Ok(()),
+        }
+    }
+
+    /// The algorithms of this engine, by problem; for [`Engine::Auto`] those of the CPU, then those of GPUs.
+    ///
+    /// ```
+    /// use warpath::Engine;
+    /// assert!(Engine::Cpu.algorithms().iter().any(|algorithm| algorithm.name == "delta-stepping"));
+    /// ```
+    pub fn algorithms(&self) -> Vec<&'static AlgorithmInfo> {
+        match self {
+            Engine::Auto => cpu::algorithms().chain(cuda::algorithms()).collect(),
+            Engine::Cpu => cpu::algorithms().collect(),
+            Engine::Cuda(_) => cuda::algorithms().collect(),
         }
     }
 }

@@ -19,8 +19,8 @@ mod all_pairs;
 mod apart;
 mod cancellable;
 mod control;
-pub mod cpu;
-pub mod cuda;
+mod cpu;
+mod cuda;
 mod engine;
 mod error;
 pub mod formats;
@@ -42,6 +42,7 @@ mod testing;
 
 pub use cancellable::{CancellableReader, CancellableWriter};
 pub use control::{Control, Progress};
+pub use cuda::{DeviceInfo, devices};
 pub use engine::Engine;
 pub use error::{Error, ErrorKind, InputError, Result};
 pub use formats::{Format, ReadOptions, WriteOptions, read, write};

@@ -125,7 +125,7 @@ fn destination(arguments: &ApspArguments, setup: &Setup<'_>) -> Result<Destinati
     let create = |path| Output::create(path, &inputs, &arguments.solving.common, &setup.control);
     let kind = output.map(OutputKind::of).transpose()?;
     if arguments.resume && kind != Some(OutputKind::Npy) {
-        return Err(Failure::usage("`--resume` goes on with a .npy; other outputs are begun anew"));
+        return Err(Failure::usage("`--resume` continues a .npy; other outputs begin anew"));
     }
     if arguments.successors && kind != Some(OutputKind::Csv) {
         return Err(Failure::usage("`--successors` are written to a .csv"));

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use warpath::algorithms::AlgorithmInfo;
-use warpath::{cpu, cuda};
+use warpath::{DeviceInfo, Engine};
 
 use crate::arguments::DevicesArguments;
 use crate::failure::Failure;
@@ -41,7 +41,7 @@ struct Gpu {
 }
 
 impl Gpu {
-    fn of(info: cuda::DeviceInfo) -> Self {
+    fn of(info: DeviceInfo) -> Self {
         let (major, minor) = info.compute_capability;
         Gpu {
             engine: format!("cuda:{}", info.ordinal),
@@ -79,12 +79,13 @@ impl Algorithm {
 }
 
 pub(crate) fn run(arguments: DevicesArguments) -> Result<ExitCode, Failure> {
-    let (cuda, no_cuda) = match cuda::devices() {
+    let (cuda, no_cuda) = match warpath::devices() {
         Ok(found) => (found.into_iter().map(Gpu::of).collect(), None),
         Err(error) => (Vec::new(), Some(error.to_string())),
     };
-    let on_cpu = cpu::algorithms().map(|info| Algorithm::of(info, "cpu"));
-    let on_cuda = cuda::algorithms().map(|info| Algorithm::of(info, "cuda"));
+    let algorithms = [(Engine::Cpu, "cpu"), (Engine::Cuda(Vec::new()), "cuda")]
+        .into_iter()
+        .flat_map(|(engine, name)| engine.algorithms().into_iter().map(move |info| Algorithm::of(info, name)));
     let devices = Devices {
         cpu: Cpu {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -93,7 +94,7 @@ pub(crate) fn run(arguments: DevicesArguments) -> Result<ExitCode, Failure> {
         },
         cuda,
         no_cuda,
-        algorithms: on_cpu.chain(on_cuda).collect(),
+        algorithms: algorithms.collect(),
     };
     if arguments.json {
         print::json(&devices)?;

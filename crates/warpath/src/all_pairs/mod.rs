@@ -11,23 +11,23 @@ use crate::{Control, Error, Result, memory};
 
 /// Everything an all-pairs search needs to know.
 #[derive(Debug)]
-pub struct ApspTask<'a, L: MinPlus> {
+pub(crate) struct ApspTask<'a, L: MinPlus> {
     /// The arcs, by tail.
-    pub adjacency: Adjacency<'a, L::Weight>,
+    pub(crate) adjacency: Adjacency<'a, L::Weight>,
     /// The graph behind them.
-    pub graph: &'a Graph,
+    pub(crate) graph: &'a Graph,
     /// The source of each row; repeats are allowed.
-    pub sources: &'a [VertexId],
+    pub(crate) sources: &'a [VertexId],
     /// The target of each column; `None` for every vertex.
-    pub targets: Option<&'a [VertexId]>,
+    pub(crate) targets: Option<&'a [VertexId]>,
     /// How many bytes a block of rows, handed out at a time, should take at most.
-    pub block_bytes: u64,
+    pub(crate) block_bytes: u64,
     /// The parameters that the caller set.
-    pub parameters: &'a Parameters,
+    pub(crate) parameters: &'a Parameters,
     /// The threads to run on.
-    pub team: &'a Team,
+    pub(crate) team: &'a Team,
     /// Watches the work and may cancel it.
-    pub control: &'a Control,
+    pub(crate) control: &'a Control,
 }
 
 impl<L: MinPlus> ApspTask<'_, L> {
@@ -47,7 +47,7 @@ impl<L: MinPlus> ApspTask<'_, L> {
     }
 
     /// Distances in a row.
-    pub fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         self.targets.map_or(self.graph.vertices(), <[VertexId]>::len)
     }
 
@@ -75,7 +75,7 @@ impl<L: MinPlus> ApspTask<'_, L> {
     }
 
     /// Whether every vertex is a source and a target, in order: the result is the square matrix.
-    pub fn is_square(&self) -> bool {
+    pub(crate) fn is_square(&self) -> bool {
         self.targets.is_none()
             && self.sources.len() == self.graph.vertices()
             && self.sources.iter().enumerate().all(|(row, &source)| row == source as usize)
@@ -83,7 +83,7 @@ impl<L: MinPlus> ApspTask<'_, L> {
 }
 
 /// Takes rows as they get ready.
-pub trait RowConsumer<D> {
+pub(crate) trait RowConsumer<D> {
     /// Receives, once and before the work, the order in which the rows will come; returns how many of them it has
     /// already.
     fn start(&mut self, order: &[usize]) -> Result<usize>;
@@ -96,7 +96,7 @@ pub trait RowConsumer<D> {
 }
 
 /// Where rows go.
-pub enum ApspOutput<'a, D> {
+pub(crate) enum ApspOutput<'a, D> {
     /// Into a matrix of `sources` rows; whatever its cells hold is overwritten.
     Matrix(&'a mut [D]),
     /// To a consumer, block by block.

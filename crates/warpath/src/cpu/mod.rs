@@ -3,16 +3,16 @@
 //! Each folder exports one table, `ALGORITHMS`. Parser, help, documents and `auto` are fed from it, so that an
 //! algorithm is added in one place: its file, and its line in the table.
 
-pub mod apsp;
-pub mod bfs;
-pub mod closure;
-pub mod sssp;
+pub(crate) mod apsp;
+pub(crate) mod bfs;
+pub(crate) mod closure;
+pub(crate) mod sssp;
 
 use crate::algorithms::AlgorithmInfo;
-pub use crate::team::{Team, Worker};
+pub(crate) use crate::team::{Team, Worker};
 
 /// The facts about every algorithm of this engine, by problem.
-pub fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
+pub(crate) fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
     let searches =
         bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain(sssp::ALGORITHMS.iter().map(|entry| &entry.info));
     let all_pairs = apsp::ALGORITHMS.iter().map(|entry| &entry.info);

@@ -13,12 +13,12 @@ use crate::graph::{Csr, Graph, VertexId};
 use crate::plan::Plan;
 use crate::{Error, Result};
 
-/// The arcs of a graph on a device, by tail.
+/// The arcs of a graph on a device, by tail or by head.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arcs {
     /// Where those of each vertex begin, and where the last one's end.
     pub(crate) offsets: Offsets,
-    /// The heads.
+    /// The other ends: the heads of arcs by tail, the tails of arcs by head.
     pub(crate) targets: DeviceSlice<VertexId>,
 }
 

@@ -6,29 +6,47 @@ use std::time::{Duration, Instant};
 use super::device::memory::{DeviceSlice, Pinned};
 use super::device::{Device, Event, Function, LaunchShape};
 use super::kernel_header::DevicePtr;
-use crate::algorithms::{Parameter, Parameters, Values};
+use crate::algorithms::{Parameter, Parameters, Unset, Values};
 use crate::graph::VertexId;
 use crate::{Control, Error, Result};
 
 /// The fewest threads that a block can be given.
 pub(super) const LEAST_THREADS: f64 = 32.0;
 
+/// The threads of a block in an algorithm with one thread an item, unless they are set.
+const USUAL_THREADS: f64 = 256.0;
+
 /// The parameter that every algorithm with one thread an item has.
 pub(super) const THREADS: Parameter = Parameter {
     name: "threads",
-    summary: "threads in a block, a power of two; 256",
-    values: Values::AtLeast(LEAST_THREADS),
+    summary: "threads in a block, a power of two",
+    values: Values::Or(&Values::AtLeast(LEAST_THREADS), Unset::Number(USUAL_THREADS)),
 };
 
 /// How many threads a block gets.
 pub(super) fn threads(parameters: &Parameters, device: &dyn Device) -> Result<u32> {
-    let threads = parameters.get(THREADS.name).unwrap_or(256.0);
+    let threads = parameters.get(THREADS.name).unwrap_or(USUAL_THREADS);
     let most = device.properties().threads_per_block;
     if threads > f64::from(most) || threads.fract() != 0.0 || !(threads as u32).is_power_of_two() {
         return Err(Error::invalid(format!("`threads={threads}` is not a power of two from 32 to {most}")));
     }
     Ok(threads as u32)
 }
+
+/// The parameter `threads` of [`whole_device`].
+pub(super) const fn threads_up_to<const MOST: u32>() -> Parameter {
+    fn the_most<const MOST: u32>() -> String {
+        format!("the most, {MOST}")
+    }
+    Parameter {
+        name: "threads",
+        summary: "threads in a block, a multiple of 32",
+        values: Values::Or(&Values::AtLeast(LEAST_THREADS), Unset::InWords(the_most::<MOST>)),
+    }
+}
+
+/// The value of the parameter `blocks` of [`whole_device`] unless it is set.
+pub(super) const AS_MANY_AS_RUN_AT_ONCE: Unset = Unset::InWords(|| "as many as run at once".into());
 
 /// A shape in which all blocks run at once: as many as the device has room for, at most `most_blocks`, unless the
 /// parameters `threads` and `blocks` say otherwise.
@@ -95,7 +113,7 @@ impl Waiting {
         device.record(&self.after)
     }
 
-    /// Waits for what was launched; returns how many seconds that took on the device.
+    /// Waits for the launched work; returns how many seconds it took on the device.
     pub(super) fn finish(&self, device: &Arc<dyn Device>, control: &Control) -> Result<f64> {
         /// Up to now waiting is done without sleeping.
         const SPINNING: Duration = Duration::from_millis(2);

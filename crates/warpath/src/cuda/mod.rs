@@ -27,8 +27,8 @@ use device::Device;
 #[cfg(feature = "cuda")]
 use device::{driver, images};
 
-/// What is known of every algorithm of this engine, by problem.
-pub fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
+/// The facts about every algorithm of this engine, by problem.
+pub(crate) fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
     let searches =
         bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain(sssp::ALGORITHMS.iter().map(|entry| &entry.info));
     let all_pairs = apsp::ALGORITHMS.iter().map(apsp::ApspAlgorithm::info);
@@ -87,7 +87,7 @@ pub(crate) fn plainly_absent() -> Option<String> {
     Some(not_built().to_string())
 }
 
-/// Opens a GPU. Up to so many threads of the host copy at once.
+/// Opens a GPU. Up to this many threads of the host copy at once.
 pub(crate) fn open(ordinal: u32, threads: usize) -> Result<Arc<dyn Device>> {
     #[cfg(feature = "cuda")]
     return Ok(Arc::new(driver::Driver::open(ordinal)?.with_threads(threads)));
@@ -130,7 +130,11 @@ mod tests {
         for device in bfs::tests::devices(1) {
             for algorithm in bfs::ALGORITHMS {
                 let prepared = (algorithm.prepare)(&device, graph, &parameters).unwrap();
-                check(&algorithm.info, (algorithm.plan)(graph, &parameters).device_bytes(), prepared.found().pool);
+                check(
+                    &algorithm.info,
+                    (algorithm.plan)(graph, &parameters).device_bytes(),
+                    prepared.device_levels().pool,
+                );
             }
             for algorithm in sssp::ALGORITHMS.iter().filter(|entry| entry.lanes.contains(&sssp::semirings_of(graph)[0]))
             {
@@ -139,7 +143,11 @@ mod tests {
                     continue;
                 }
                 let prepared = (algorithm.prepare)(&device, graph, &parameters).unwrap();
-                check(&algorithm.info, (algorithm.plan)(graph, &parameters).device_bytes(), prepared.found().pool);
+                check(
+                    &algorithm.info,
+                    (algorithm.plan)(graph, &parameters).device_bytes(),
+                    prepared.device_distances().pool,
+                );
             }
         }
     }

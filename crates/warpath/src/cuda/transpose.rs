@@ -2,8 +2,8 @@
 //!
 //! Four launches: one counts how many arcs each vertex is the head of, with an atomic for each arc; two turn the counts
 //! into places, by sums over blocks and then within them; the last puts the tail of each arc into the row of its head,
-//! at a place that another atomic yields. Work O(V + E), span that of the greatest number of arcs with one head. The
-//! time is that of two random accesses for each arc: on graphs of some size far less than the upload of the arcs took,
+//! at a place that another atomic yields. Work O(V + E), span O(greatest number of arcs with one head). The
+//! time goes into two random accesses for each arc: on large graphs far less than the upload of the arcs took,
 //! where the host takes a multiple of it.
 //!
 //! **The rows are not sorted**: whoever comes first has the first place, so they differ from run to run. Searches only ask

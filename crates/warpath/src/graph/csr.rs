@@ -8,13 +8,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
-use super::survey::{Survey, check_offsets};
-use super::{Labels, MAX_VERTICES, Weight, WeightKind, Weights, with_weights};
+use super::survey::{Survey, check_offsets, survey, survey_weighted};
+use super::{Labels, MAX_VERTICES, VertexId, Weight, WeightKind, Weights, with_weights};
 use crate::apart::apart;
 use crate::{Error, Result};
-
-/// A vertex: an index from 0 to the number of vertices minus 1. Names are in [`Labels`].
-pub type VertexId = u32;
 
 /// Compressed sparse rows: `targets[offsets[v]..offsets[v + 1]]` are the heads of the arcs that leave `v`, ascending,
 /// and `weights` holds the weight of each arc at the same place.
@@ -55,9 +52,23 @@ impl Csr {
         }
         check_offsets(&offsets)?;
         let csr = Csr { offsets, targets, weights };
-        csr.survey(false).check(&csr)?;
+        csr.survey(false).check(&csr.offsets, &csr.targets)?;
         csr.weights.check()?;
         Ok(csr)
+    }
+
+    /// Looks at all heads once, in parallel; with `fingerprint` at all weights, too. Offsets have to be right.
+    pub(crate) fn survey(&self, fingerprint: bool) -> Survey {
+        if fingerprint {
+            survey_weighted(&self.offsets, &self.targets, &self.weights)
+        } else {
+            survey(&self.offsets, &self.targets)
+        }
+    }
+
+    /// Whether every arc has its reverse, of equal weight and as often.
+    pub(crate) fn is_symmetric(&self) -> bool {
+        self.survey(true).asymmetry == 0
     }
 
     /// Puts together arrays that are right by construction.
@@ -244,7 +255,7 @@ impl Graph {
         }
         let Survey { self_loops, asymmetry, .. } = csr.survey(!directed);
         if asymmetry != 0 {
-            return Err(Error::invalid("the graph is said to be undirected, but some arc lacks its reverse"));
+            return Err(Error::invalid("the graph is undirected, but some arc lacks its reverse"));
         }
         let lines = if directed { csr.arcs() as u64 } else { (csr.arcs() as u64 - self_loops) / 2 + self_loops };
         Ok(Graph::from_parts(csr, directed, labels, InputCounts { lines, self_loops, parallel: 0 }))
@@ -328,7 +339,7 @@ impl Graph {
         if same && adjacency.weights.len() == self.arcs() {
             return Ok(());
         }
-        Err(Error::invalid("the arcs to be searched are not those of the graph"))
+        Err(Error::invalid("the arcs to search belong to another graph"))
     }
 
     /// Whether a shortest distance has left its range: an arc leads from a vertex with a distance in the row to a

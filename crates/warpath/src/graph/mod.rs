@@ -20,7 +20,7 @@ mod weights;
 
 pub use builder::{Direction, GraphBuilder, ParallelEdges, SelfLoops};
 pub use components::{Components, strongly_connected_components, weakly_connected_components};
-pub use csr::{Adjacency, Csr, Graph, InputCounts, VertexId};
+pub use csr::{Adjacency, Csr, Graph, InputCounts};
 pub use edges::EdgeList;
 pub(crate) use growth::Growth;
 #[cfg(any(feature = "petgraph", feature = "sprs"))]
@@ -33,6 +33,9 @@ pub(crate) use survey::{check_offsets, survey};
 pub use weights::{
     Distance, DistanceKey, DistanceValue, Distances, Unit, Weight, WeightKind, Weights, with_distances, with_weights,
 };
+
+/// A vertex: an index from 0 to the number of vertices minus 1. Names are in [`Labels`].
+pub type VertexId = u32;
 
 /// The greatest number of vertices: ids stay below `u32::MAX`, which marks "no vertex".
 pub const MAX_VERTICES: u64 = u32::MAX as u64 - 1;

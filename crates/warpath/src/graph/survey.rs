@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{Csr, VertexId, Weights};
+use super::{VertexId, Weights};
 use crate::instructions::InstructionSet;
 use crate::{Error, Result};
 
@@ -49,42 +49,31 @@ pub(crate) fn check_offsets(offsets: &[u64]) -> Result<()> {
     }
 }
 
-impl Csr {
-    /// Looks at all heads once, in parallel; with `fingerprint` at all weights, too. Offsets have to be right.
-    pub(crate) fn survey(&self, fingerprint: bool) -> Survey {
-        let (offsets, targets) = (self.offsets(), self.targets());
-        if !fingerprint {
-            return survey(offsets, targets);
+/// Looks at all heads and weights once, in parallel, and computes the fingerprint. Offsets have to be right.
+pub(super) fn survey_weighted(offsets: &[u64], targets: &[VertexId], weights: &Weights) -> Survey {
+    match weights {
+        Weights::Unit(weights) => survey_all(&Arcs { offsets, targets, weights }, Fingerprint(|_| 0)),
+        Weights::U32(weights) => survey_all(&Arcs { offsets, targets, weights }, Fingerprint(spread)),
+        Weights::I32(weights) => survey_all(&Arcs { offsets, targets, weights }, Fingerprint(|w| spread(w as u32))),
+        Weights::F32(weights) => {
+            survey_all(&Arcs { offsets, targets, weights }, Fingerprint(|w: f32| spread(w.to_bits())))
         }
-        match self.weights() {
-            Weights::Unit(weights) => survey_all(&Arcs { offsets, targets, weights }, Fingerprint(|_| 0)),
-            Weights::U32(weights) => survey_all(&Arcs { offsets, targets, weights }, Fingerprint(spread)),
-            Weights::I32(weights) => survey_all(&Arcs { offsets, targets, weights }, Fingerprint(|w| spread(w as u32))),
-            Weights::F32(weights) => {
-                survey_all(&Arcs { offsets, targets, weights }, Fingerprint(|w: f32| spread(w.to_bits())))
-            }
-            Weights::F64(weights) => survey_all(
-                &Arcs { offsets, targets, weights },
-                Fingerprint(|w: f64| w.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15)),
-            ),
-        }
-    }
-
-    /// Whether every arc has its reverse, of equal weight and as often.
-    pub(crate) fn is_symmetric(&self) -> bool {
-        self.survey(true).asymmetry == 0
+        Weights::F64(weights) => survey_all(
+            &Arcs { offsets, targets, weights },
+            Fingerprint(|w: f64| w.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+        ),
     }
 }
 
 impl Survey {
     /// An error, naming a row, unless the rows ascend and hold vertices only.
-    pub(crate) fn check(&self, csr: &Csr) -> Result<()> {
-        let vertices = csr.vertices();
-        if self.descents == 0 && (csr.arcs() == 0 || (self.greatest as usize) < vertices) {
+    pub(crate) fn check(&self, offsets: &[u64], targets: &[VertexId]) -> Result<()> {
+        let vertices = offsets.len() - 1;
+        if self.descents == 0 && (targets.is_empty() || (self.greatest as usize) < vertices) {
             return Ok(());
         }
-        let bad = (0..vertices as VertexId).find(|&v| {
-            let row = csr.neighbors(v);
+        let bad = (0..vertices).find(|&v| {
+            let row = &targets[offsets[v] as usize..offsets[v + 1] as usize];
             row.iter().any(|&head| head as usize >= vertices) || row.windows(2).any(|pair| pair[0] > pair[1])
         });
         let bad = bad.unwrap_or_default();
@@ -289,7 +278,7 @@ fn survey_chunk(tails: &[VertexId], heads: &[VertexId], keys: &[VertexId]) -> Su
 mod tests {
     use super::*;
     use crate::Graph;
-    use crate::graph::{Weight, with_weights};
+    use crate::graph::{Csr, Weight, with_weights};
     use crate::testing::{Random, TestWeight, graphs_of_every_shape, size};
 
     /// The definition: the arcs are the same multiset when turned round.

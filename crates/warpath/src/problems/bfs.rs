@@ -57,8 +57,7 @@ impl Bfs {
     }
 
     /// Solve by this algorithm instead of the algorithm predicted fastest: a name from
-    /// [`cpu::algorithms`](crate::cpu::algorithms) or [`cuda::algorithms`](crate::cuda::algorithms), with parameters as
-    /// in `direction-optimizing:alpha=14`.
+    /// [`Engine::algorithms`](crate::Engine::algorithms), with parameters as in `direction-optimizing:alpha=14`.
     pub fn algorithm(mut self, algorithm: impl Into<String>) -> Self {
         self.algorithm = Some(algorithm.into());
         self

@@ -48,7 +48,7 @@ impl Closure {
     }
 
     /// Solve by this algorithm instead of the algorithm predicted fastest: a name from
-    /// [`cpu::algorithms`](crate::cpu::algorithms) or [`cuda::algorithms`](crate::cuda::algorithms).
+    /// [`Engine::algorithms`](crate::Engine::algorithms).
     pub fn algorithm(mut self, algorithm: impl Into<String>) -> Self {
         self.algorithm = Some(algorithm.into());
         self

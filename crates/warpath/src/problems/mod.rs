@@ -1,6 +1,6 @@
 //! Requests and results: paths, trees, matrices, and the certificates that verify them.
 //!
-//! Nothing here knows how a problem is solved; engines are in [`cpu`](crate::cpu) and [`cuda`](crate::cuda).
+//! Nothing here knows how a problem is solved; the modules `cpu` and `cuda` have the engines.
 
 mod apsp;
 mod bfs;
@@ -33,11 +33,12 @@ pub use facts::DistanceSum;
 pub(crate) use negative_cycle::cycles_of_predecessors;
 pub use npy::NpyWriter;
 pub use path::Path;
+pub use path_counts::PathCounts;
 pub use report::{Report, Seconds};
 pub use row_reductions::{Histogram, Reduction, RowReductions};
 pub use rows::{ApspSummary, KeptState, RowBlock, RowSink, TableShape};
 pub use sssp::{Cutoff, Sssp};
-pub use tree::{PathCounts, ShortestPathTree};
+pub use tree::ShortestPathTree;
 
 pub(crate) use certificate::verify_search;
 pub(crate) use closure_bits::ReachabilityBits;

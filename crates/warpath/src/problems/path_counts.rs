@@ -11,11 +11,19 @@
 
 use rayon::prelude::*;
 
-use super::PathCounts;
 use crate::graph::{Adjacency, Csr, Unit, VertexId};
 use crate::{Error, Result, memory};
 
 const UNREACHED: u32 = u32::MAX;
+
+/// The number of shortest paths to each vertex.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathCounts {
+    /// The count of each vertex, 0 where unreachable. A count too large for 64 bits is `u64::MAX`.
+    pub counts: Vec<u64>,
+    /// Whether any count was too large.
+    pub saturated: bool,
+}
 
 /// Counts the shortest paths to every vertex that has a level; `transpose` holds the arcs by head.
 ///

@@ -48,8 +48,7 @@ impl Sssp {
     }
 
     /// Solve by this algorithm instead of the algorithm predicted fastest: a name from
-    /// [`cpu::algorithms`](crate::cpu::algorithms) or [`cuda::algorithms`](crate::cuda::algorithms), with parameters as
-    /// in `delta-stepping:delta=100`.
+    /// [`Engine::algorithms`](crate::Engine::algorithms), with parameters as in `delta-stepping:delta=100`.
     pub fn algorithm(mut self, algorithm: impl Into<String>) -> Self {
         self.algorithm = Some(algorithm.into());
         self

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::facts::{DistanceSum, Facts, RowFacts};
-use super::{Path, Problem, Report, verify_path_counts, verify_search};
+use super::{Path, PathCounts, Problem, Report, verify_path_counts, verify_search};
 use crate::graph::{
     Adjacency, Distance, DistanceValue, Distances, Graph, MinPlus, NO_VERTEX, UnitToU32, VertexId, with_distances,
     with_min_plus,
@@ -23,15 +23,6 @@ pub struct ShortestPathTree {
     pub(crate) report: Report,
     /// Facts about the distances, computed on first use.
     pub(crate) facts: OnceLock<RowFacts>,
-}
-
-/// The number of shortest paths to each vertex.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PathCounts {
-    /// The count of each vertex, 0 where unreachable. A count too large for 64 bits is `u64::MAX`.
-    pub counts: Vec<u64>,
-    /// Whether any count was too large.
-    pub saturated: bool,
 }
 
 impl ShortestPathTree {

@@ -98,7 +98,7 @@ fn share(rest: Range<usize>, width: usize) -> Range<usize> {
 
 /// The error if the prepared graph has no search from many sources.
 pub(super) fn gone() -> Error {
-    Error::Device("what was prepared is no search from many sources".into())
+    Error::Device("the prepared search does not take many sources".into())
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ impl Request for Closure {
             Algorithm::Cuda(algorithm) => self.run_on_cuda(solver, decision, algorithm, report)?,
             Algorithm::Cpu(algorithm) => {
                 let start = Instant::now();
-                let outcome = (algorithm.solve)(&self.task(solver, team, decision))?;
+                let outcome = (algorithm.solve)(&self.task(solver, team))?;
                 let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
                 let bits = match outcome.bits {
                     ClosureBits::Matrix(bits) => ReachabilityBits::Matrix(bits),
@@ -82,7 +82,7 @@ impl Request for ClosureCounts {
             return Ok(ReachableCounts { counts, irreflexive, report: reachability.report });
         }
         let start = Instant::now();
-        let (counts, statistics) = condensation::count(&self.closure.task(solver, team, decision))?;
+        let (counts, statistics) = condensation::count(&self.closure.task(solver, team))?;
         let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
         let report = Report { lane: decision.number_types[0], seconds, statistics, ..decision.report() };
         Ok(ReachableCounts { counts, irreflexive, report })
@@ -143,14 +143,8 @@ impl Closure {
         })
     }
 
-    fn task<'a>(&self, solver: &'a Solver, team: &'a Team, decision: &'a Decision<Choice>) -> ClosureTask<'a> {
-        ClosureTask {
-            graph: &solver.graph,
-            irreflexive: self.irreflexive,
-            parameters: &decision.parameters,
-            team,
-            control: &solver.control,
-        }
+    fn task<'a>(&self, solver: &'a Solver, team: &'a Team) -> ClosureTask<'a> {
+        ClosureTask { graph: &solver.graph, irreflexive: self.irreflexive, team, control: &solver.control }
     }
 
     fn run_on_cuda(

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::Solver;
-use crate::cpu::sssp::bidirectional::{Found, fewest_arcs, shortest_path};
+use crate::cpu::sssp::bidirectional::{PathOutcome, fewest_arcs, shortest_path};
 use crate::graph::{Csr, DistanceValue, I32ToI64, MinPlus, U32ToU64, UnitToU32, VertexId, WeightKind};
 use crate::problems::{Path, Report, Seconds, Sssp};
 use crate::{Engine, Error, Result};
@@ -88,7 +88,7 @@ impl Solver {
     }
 
     /// The path that two searches found when they met, and the report without the time.
-    fn met<L: MinPlus>(&self, found: Found<L::Distance>) -> (Option<Path>, Report) {
+    fn met<L: MinPlus>(&self, found: PathOutcome<L::Distance>) -> (Option<Path>, Report) {
         let asked_for = matches!(self.engine, Engine::Cpu);
         let report = Report {
             engine: "cpu".into(),

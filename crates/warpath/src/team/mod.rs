@@ -34,7 +34,7 @@ impl Team {
     /// # Errors
     ///
     /// If the operating system gives no threads.
-    pub fn new(threads: usize) -> Result<Self> {
+    pub(crate) fn new(threads: usize) -> Result<Self> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|index| format!("warpath-{index}"))
@@ -44,12 +44,12 @@ impl Team {
     }
 
     /// The calling thread alone, whichever that is at the time: for one of many independent solves at once.
-    pub fn alone() -> Self {
+    pub(crate) fn alone() -> Self {
         Team { pool: None, running: Mutex::new(()) }
     }
 
     /// Number of threads.
-    pub fn threads(&self) -> usize {
+    pub(crate) fn threads(&self) -> usize {
         self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
     }
 
@@ -60,7 +60,7 @@ impl Team {
 
     /// Runs a closure inside the pool: rayon's parallel loops in it use the team's threads. A worker of another pool
     /// that calls it takes up no other work meanwhile.
-    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+    pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.pool {
             Some(pool) if self.has_this_thread() => pool.install(work),
             Some(pool) => without_other_work(|| pool.install(work)),
@@ -116,7 +116,7 @@ impl Team {
     /// # Panics
     ///
     /// If one of the team's own threads calls it, since it could wait for itself, or if `work` panics.
-    pub fn run<R: Send>(&self, work: impl Fn(&Worker<'_>) -> R + Sync) -> Vec<R> {
+    pub(crate) fn run<R: Send>(&self, work: impl Fn(&Worker<'_>) -> R + Sync) -> Vec<R> {
         let Some(pool) = &self.pool else {
             let barrier = Barrier::new(1);
             return vec![work(&Worker { index: 0, count: 1, barrier: &barrier })];
@@ -138,18 +138,18 @@ impl Team {
 
 /// One thread of a running [`Team`].
 #[derive(Debug)]
-pub struct Worker<'a> {
+pub(crate) struct Worker<'a> {
     /// Which of the workers this is, from 0.
-    pub index: usize,
+    pub(crate) index: usize,
     /// How many workers there are.
-    pub count: usize,
+    pub(crate) count: usize,
     barrier: &'a Barrier,
 }
 
 impl Worker<'_> {
     /// Waits until all workers are here. Everything they wrote before is visible to all of them after.
     #[inline]
-    pub fn barrier(&self) {
+    pub(crate) fn barrier(&self) {
         self.barrier.wait();
     }
 
@@ -165,7 +165,7 @@ impl Worker<'_> {
 
     /// This worker's share of `0..length`: consecutive, of nearly equal size.
     #[inline]
-    pub fn share(&self, length: usize) -> std::ops::Range<usize> {
+    pub(crate) fn share(&self, length: usize) -> std::ops::Range<usize> {
         length * self.index / self.count..length * (self.index + 1) / self.count
     }
 }

@@ -20,7 +20,7 @@ use crate::problems::Problem;
 use crate::{Error, Result, memory};
 
 /// This algorithm's line in the table.
-pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
+pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Apsp,
         name: "floyd-warshall",

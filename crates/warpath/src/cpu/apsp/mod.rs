@@ -4,21 +4,21 @@
 //! may take the sources in any order it likes, as long as the order depends on nothing but the graph and the request,
 //! never on threads or memory: so a file of rows can be continued after a kill.
 
-pub mod batched;
-pub mod floyd_warshall;
-pub mod johnson;
-pub mod tiled_floyd_warshall;
+pub(crate) mod batched;
+pub(crate) mod floyd_warshall;
+pub(crate) mod johnson;
+pub(crate) mod tiled_floyd_warshall;
 
 use batched::{ArcWeight, Ladder, Renumbered};
 use tiled_floyd_warshall::Cell;
 
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Statistics};
-pub use crate::all_pairs::{ApspOutput, ApspTask, RowConsumer};
+pub(crate) use crate::all_pairs::{ApspOutput, ApspTask};
 use crate::graph::{F32ToF32, F64ToF64, I32ToI64, MinPlus, U32ToU32, U32ToU64, UnitToU32};
 
 /// A semiring that this engine compiles its all-pairs algorithms for.
-pub trait MinPlusOnCpu: MinPlus<Weight: ArcWeight, Distance: Cell> {
+pub(crate) trait MinPlusOnCpu: MinPlus<Weight: ArcWeight, Distance: Cell> {
     /// The cells of half a distance's width; distances themselves where there are none.
     type Half: Cell + TryFrom<Self::Distance> + Into<Self::Distance>;
     /// The types of labels of `batched`.
@@ -77,11 +77,11 @@ enum Function {
 
 /// An all-pairs algorithm.
 #[derive(Debug, Clone, Copy)]
-pub struct ApspAlgorithm {
+pub(crate) struct ApspAlgorithm {
     /// The facts known before it runs.
-    pub info: AlgorithmInfo,
+    pub(crate) info: AlgorithmInfo,
     /// Whether it works on the square matrix of all vertices, whatever rows and columns are asked for.
-    pub needs_matrix: bool,
+    pub(crate) needs_matrix: bool,
     /// Bytes it takes beyond the result, given the numbers of vertices, arcs, threads, and bytes a distance.
     pub workspace_bytes: fn(vertices: u64, arcs: u64, threads: u64, distance_bytes: u64) -> u64,
     function: Function,
@@ -94,7 +94,7 @@ impl ApspAlgorithm {
     ///
     /// If the task names a missing vertex, arcs of another graph or room of the wrong size, there is a negative cycle,
     /// a distance is out of range, memory does not suffice, or the caller cancels.
-    pub fn solve<L: MinPlusOnCpu>(
+    pub(crate) fn solve<L: MinPlusOnCpu>(
         &self,
         task: &ApspTask<'_, L>,
         output: ApspOutput<'_, L::Distance>,
@@ -109,5 +109,5 @@ impl ApspAlgorithm {
 }
 
 /// Every all-pairs algorithm of this engine.
-pub static ALGORITHMS: &[ApspAlgorithm] =
+pub(crate) static ALGORITHMS: &[ApspAlgorithm] =
     &[batched::ALGORITHM, tiled_floyd_warshall::ALGORITHM, johnson::ALGORITHM, floyd_warshall::ALGORITHM];

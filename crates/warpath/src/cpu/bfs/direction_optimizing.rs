@@ -40,7 +40,7 @@ use crate::problems::Problem;
 use crate::{Error, Result, memory};
 
 /// This algorithm's line in the table.
-pub const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
+pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Bfs,
         name: "direction-optimizing",
@@ -108,7 +108,7 @@ const CHUNK_VERTICES: usize = 64 * CHUNK;
 fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
     task.check()?;
     let vertices = task.graph.vertices();
-    let mut search = Search::new(vertices)?;
+    let mut search = DirectionOptimizing::new(vertices)?;
     let mut levels = task.team.filled("the array of levels", vertices, || UNREACHED)?;
     let counters = search.run(task, &mut levels, |wide| {
         let mut ends = task.team.run(wide);
@@ -122,7 +122,7 @@ fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
 
 /// The memory of one or more searches on the same graph.
 #[derive(Debug)]
-pub(super) struct Search {
+pub(super) struct DirectionOptimizing {
     queue: Queue,
     wide: Option<Wide>,
 }
@@ -146,9 +146,9 @@ enum End {
     Interrupted,
 }
 
-impl Search {
+impl DirectionOptimizing {
     pub(super) fn new(vertices: usize) -> Result<Self> {
-        Ok(Search { queue: Queue::new(vertices)?, wide: None })
+        Ok(DirectionOptimizing { queue: Queue::new(vertices)?, wide: None })
     }
 
     /// Fills in the levels, all of which are [`UNREACHED`]; counts levels: narrow, top-down, bottom-up.

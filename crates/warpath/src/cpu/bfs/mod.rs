@@ -1,34 +1,34 @@
 //! Breadth-first search on the CPU.
 
-pub mod direction_optimizing;
-pub mod multi_source;
-pub mod sequential;
+pub(crate) mod direction_optimizing;
+pub(crate) mod multi_source;
+pub(crate) mod sequential;
 
-pub use multi_source::{EmitLevels, batch_width, levels_of_many, memory_of_many};
+pub(crate) use multi_source::{batch_width, levels_of_many, memory_of_many};
 
 use super::Team;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::graph::{Graph, VertexId};
-pub use crate::problems::UNREACHED;
+pub(crate) use crate::problems::UNREACHED;
 use crate::{Control, Result};
 
 /// Everything a breadth-first search needs to know.
 #[derive(Debug, Clone, Copy)]
-pub struct BfsTask<'a> {
+pub(crate) struct BfsTask<'a> {
     /// The graph; its transpose has been made if the algorithm asks for it.
-    pub graph: &'a Graph,
+    pub(crate) graph: &'a Graph,
     /// Vertices; a vertex that is named twice counts once.
-    pub sources: &'a [VertexId],
+    pub(crate) sources: &'a [VertexId],
     /// If not empty, the search may stop when all of these are settled.
-    pub targets: &'a [VertexId],
+    pub(crate) targets: &'a [VertexId],
     /// The search may stop beyond this level.
-    pub cutoff: u32,
+    pub(crate) cutoff: u32,
     /// The parameters that the caller set.
-    pub parameters: &'a Parameters,
+    pub(crate) parameters: &'a Parameters,
     /// The threads to run on.
-    pub team: &'a Team,
+    pub(crate) team: &'a Team,
     /// May cancel the work.
-    pub control: &'a Control,
+    pub(crate) control: &'a Control,
 }
 
 impl BfsTask<'_> {
@@ -49,24 +49,24 @@ impl BfsTask<'_> {
 /// Every vertex up to the cutoff or the farthest target has its final level; other vertices may have theirs or none:
 /// the solver removes these.
 #[derive(Debug, Clone)]
-pub struct BfsOutcome {
+pub(crate) struct BfsOutcome {
     /// The least number of edges from a source.
-    pub levels: Vec<u32>,
+    pub(crate) levels: Vec<u32>,
     /// The algorithm's counters.
-    pub statistics: Statistics,
+    pub(crate) statistics: Statistics,
 }
 
 /// A breadth-first search algorithm.
 #[derive(Debug, Clone, Copy)]
-pub struct BfsAlgorithm {
+pub(crate) struct BfsAlgorithm {
     /// The facts known before it runs.
-    pub info: AlgorithmInfo,
+    pub(crate) info: AlgorithmInfo,
     /// Whether it reads the transpose of a directed graph.
-    pub needs_transpose: bool,
+    pub(crate) needs_transpose: bool,
     /// Whether one search uses all threads of the team.
-    pub uses_team: bool,
+    pub(crate) uses_team: bool,
     /// Runs it.
-    pub solve: fn(&BfsTask<'_>) -> Result<BfsOutcome>,
+    pub(crate) solve: fn(&BfsTask<'_>) -> Result<BfsOutcome>,
 }
 
 /// The algorithm predicted fastest for one search on this graph, by name, and why.
@@ -74,7 +74,7 @@ pub struct BfsAlgorithm {
 /// Levels of a graph with few arcs a vertex are short, as in roads, and there one thread with a queue is best. All
 /// other graphs go to `direction-optimizing`, which is that same queue where levels turn out short. It goes bottom-up
 /// only if the arcs by head are at hand: making them for one search costs more than it saves.
-pub fn choose(graph: &Graph) -> (&'static str, String) {
+pub(crate) fn choose(graph: &Graph) -> (&'static str, String) {
     /// Fewer arcs than this are done before other threads have woken up.
     const SMALL: usize = 1 << 15;
     /// Roads have 2 to 3 arcs a vertex, small worlds from about 5.
@@ -93,7 +93,7 @@ pub fn choose(graph: &Graph) -> (&'static str, String) {
 }
 
 /// Every breadth-first search algorithm of this engine.
-pub static ALGORITHMS: &[BfsAlgorithm] = &[sequential::ALGORITHM, direction_optimizing::ALGORITHM];
+pub(crate) static ALGORITHMS: &[BfsAlgorithm] = &[sequential::ALGORITHM, direction_optimizing::ALGORITHM];
 
 #[cfg(test)]
 mod tests {
@@ -231,6 +231,36 @@ mod tests {
         for algorithm in ALGORITHMS_UNDER_TEST {
             let result = solver.solve(Bfs::from(0).algorithm(algorithm));
             assert!(matches!(result, Err(crate::Error::Interrupted)), "{algorithm}");
+        }
+    }
+
+    /// Queues have room for each vertex once; a list of sources may be longer.
+    #[test]
+    fn sources_may_be_named_many_times() {
+        let graph = Graph::from_edges((0..300_u32).flat_map(|u| (0..150).map(move |k| (u, (u * 7 + k * 11) % 300))));
+        let (graph, parameters, control) = (graph.unwrap(), Parameters::default(), Control::new());
+        for team in [1, 3].map(|threads| Team::new(threads).unwrap()) {
+            for algorithm in ALGORITHMS {
+                let levels = |count| {
+                    let sources: Vec<VertexId> = [5, 7].into_iter().cycle().take(count).collect();
+                    let (sources, targets, cutoff) = (sources.as_slice(), &[][..], UNREACHED);
+                    let (graph, parameters, team, control) = (&graph, &parameters, &team, &control);
+                    let task = BfsTask { graph, sources, targets, cutoff, parameters, team, control };
+                    (algorithm.solve)(&task).unwrap().levels
+                };
+                let expected = oracle(&graph, &[5, 7]);
+                for count in [2, 301, 12_000] {
+                    assert_eq!(levels(count), expected, "{}", algorithm.info.name);
+                }
+            }
+            let from_3 = oracle(&graph, &[3]);
+            for width in [0, 64, 512] {
+                let check = |_, levels: &[u32]| {
+                    assert_eq!(levels, from_3);
+                    Ok(())
+                };
+                levels_of_many(&graph, &[3; 700], width, &team, &control, &check).unwrap();
+            }
         }
     }
 

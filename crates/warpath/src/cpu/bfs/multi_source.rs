@@ -45,12 +45,12 @@ const FEWEST_IN_A_BATCH: usize = 8;
 const PULL_FROM: usize = 16;
 
 /// Takes the levels of the search from `sources[index]`, by vertex, [`UNREACHED`] where there is none.
-pub type EmitLevels<'a> = dyn Fn(usize, &[u32]) -> Result<()> + Sync + 'a;
+pub(crate) type EmitLevels<'a> = dyn Fn(usize, &[u32]) -> Result<()> + Sync + 'a;
 
 /// How many searches share a batch: 0 where each runs alone, else 64, 128, 256 or 512.
 ///
 /// As many as there are sources for each thread, so long as all batches in flight fit into `memory` bytes.
-pub fn batch_width(graph: &Graph, sources: usize, threads: usize, memory: u64) -> usize {
+pub(crate) fn batch_width(graph: &Graph, sources: usize, threads: usize, memory: u64) -> usize {
     if sources < FEWEST_IN_A_BATCH {
         return 0;
     }
@@ -60,7 +60,7 @@ pub fn batch_width(graph: &Graph, sources: usize, threads: usize, memory: u64) -
 }
 
 /// Bytes that [`levels_of_many`] takes at most, with batches of this width; the transpose of a directed graph aside.
-pub fn memory_of_many(graph: &Graph, width: usize, threads: usize) -> u64 {
+pub(crate) fn memory_of_many(graph: &Graph, width: usize, threads: usize) -> u64 {
     let (vertices, width) = (graph.vertices() as u64, width as u64);
     // Three bits and a byte for each search and vertex; a row of levels, and a queue or a list of active vertices.
     let for_a_thread = vertices * (width * 3 / 8 + width + 4 + 2 * 4) + 128 * width;
@@ -75,7 +75,7 @@ pub fn memory_of_many(graph: &Graph, width: usize, threads: usize) -> u64 {
 /// # Errors
 ///
 /// The error that `emit` returns, [`Error::Interrupted`], or [`Error::InvalidRequest`] if a source is not a vertex.
-pub fn levels_of_many(
+pub(crate) fn levels_of_many(
     graph: &Graph,
     sources: &[VertexId],
     width: usize,

@@ -26,7 +26,7 @@ use crate::problems::Problem;
 use crate::{Result, memory};
 
 /// This algorithm's line in the table.
-pub const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
+pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Bfs,
         name: "sequential",

@@ -34,7 +34,7 @@ use crate::problems::{BitMatrix, CondensedBits, Line, Problem};
 use crate::{Control, Result, memory};
 
 /// This algorithm's line in the table.
-pub const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
+pub(crate) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Closure,
         name: "condensation",

@@ -3,12 +3,12 @@
 //! *Invariants.* A function that was compiled for more instructions is called only where the processor has been found
 //! to have them.
 
-pub mod bit_warshall;
-pub mod condensation;
-pub mod warshall;
+pub(crate) mod bit_warshall;
+pub(crate) mod condensation;
+pub(crate) mod warshall;
 
 use super::Team;
-use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
+use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::graph::Graph;
 use crate::plan::Plan;
 use crate::problems::{BitMatrix, CondensedBits};
@@ -16,22 +16,20 @@ use crate::{Control, Result};
 
 /// Everything a transitive closure needs to know.
 #[derive(Debug, Clone, Copy)]
-pub struct ClosureTask<'a> {
+pub(crate) struct ClosureTask<'a> {
     /// The graph.
-    pub graph: &'a Graph,
+    pub(crate) graph: &'a Graph,
     /// Whether a vertex reaches itself only on a cycle.
-    pub irreflexive: bool,
-    /// The parameters that the caller set.
-    pub parameters: &'a Parameters,
+    pub(crate) irreflexive: bool,
     /// The threads to run on.
-    pub team: &'a Team,
+    pub(crate) team: &'a Team,
     /// May cancel the work.
-    pub control: &'a Control,
+    pub(crate) control: &'a Control,
 }
 
 /// Who reaches whom, in the form in which an algorithm finds it.
 #[derive(Debug, Clone)]
-pub enum ClosureBits {
+pub(crate) enum ClosureBits {
     /// One row and one column a vertex.
     Matrix(BitMatrix),
     /// One row and one column a strongly connected component.
@@ -40,27 +38,28 @@ pub enum ClosureBits {
 
 /// The answer and counters.
 #[derive(Debug, Clone)]
-pub struct ClosureOutcome {
+pub(crate) struct ClosureOutcome {
     /// Who reaches whom.
-    pub bits: ClosureBits,
+    pub(crate) bits: ClosureBits,
     /// The algorithm's counters.
-    pub statistics: Statistics,
+    pub(crate) statistics: Statistics,
 }
 
 /// A transitive closure algorithm.
 #[derive(Debug, Clone, Copy)]
-pub struct ClosureAlgorithm {
+pub(crate) struct ClosureAlgorithm {
     /// The facts known before it runs.
-    pub info: AlgorithmInfo,
+    pub(crate) info: AlgorithmInfo,
     /// The memory that it takes beyond the graph. The plan may look for components, but only if its bound would exceed
     /// `available` bytes otherwise.
-    pub plan: fn(&Graph, &Team, available: u64) -> Plan,
+    pub(crate) plan: fn(&Graph, &Team, available: u64) -> Plan,
     /// Runs it.
-    pub solve: fn(&ClosureTask<'_>) -> Result<ClosureOutcome>,
+    pub(crate) solve: fn(&ClosureTask<'_>) -> Result<ClosureOutcome>,
 }
 
 /// Every transitive closure algorithm of this engine.
-pub static ALGORITHMS: &[ClosureAlgorithm] = &[condensation::ALGORITHM, bit_warshall::ALGORITHM, warshall::ALGORITHM];
+pub(crate) static ALGORITHMS: &[ClosureAlgorithm] =
+    &[condensation::ALGORITHM, bit_warshall::ALGORITHM, warshall::ALGORITHM];
 
 /// Compiles a function three times, for AVX-512, for AVX2 and for whatever the target has, and picks at run time.
 macro_rules! for_each_instruction_set {

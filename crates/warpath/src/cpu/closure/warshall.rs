@@ -17,7 +17,7 @@ use crate::problems::{BitMatrix, Problem};
 use crate::{Result, memory};
 
 /// This algorithm's line in the table.
-pub const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
+pub(crate) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Closure,
         name: "warshall",

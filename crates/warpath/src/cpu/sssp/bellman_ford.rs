@@ -20,7 +20,7 @@ use crate::problems::{NegativeCycle, Problem, cycles_of_predecessors, greatest_w
 use crate::{Error, Result, memory};
 
 /// This algorithm's line in the table.
-pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
+pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Sssp,
         name: "bellman-ford",

@@ -27,11 +27,11 @@ const SETTLED_BETWEEN_CHECKS: u64 = 1 << 12;
 
 /// A shortest path between two vertices, and how many vertices were settled to find it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found<D> {
+pub(crate) struct PathOutcome<D> {
     /// The vertices of the path and its length; `None` if there is no path.
-    pub path: Option<(Vec<VertexId>, D)>,
+    pub(crate) path: Option<(Vec<VertexId>, D)>,
     /// How many vertices were settled.
-    pub settled: u64,
+    pub(crate) settled: u64,
 }
 
 /// One direction of the search: the vertices that it has reached, each with its distance and the neighbour on the way
@@ -112,13 +112,13 @@ impl<'a, L: MinPlus> Side<'a, L> {
 /// # Errors
 ///
 /// If the caller cancels.
-pub fn shortest_path<L: MinPlus>(
+pub(crate) fn shortest_path<L: MinPlus>(
     forward: Adjacency<'_, L::Weight>,
     backward: Adjacency<'_, L::Weight>,
     source: VertexId,
     target: VertexId,
     control: &Control,
-) -> Result<Found<L::Distance>> {
+) -> Result<PathOutcome<L::Distance>> {
     let mut sides = [Side::<L>::new(forward, source), Side::<L>::new(backward, target)];
     let mut settled = 0;
     let mut best = (L::Distance::UNREACHABLE, NO_VERTEX);
@@ -145,7 +145,7 @@ pub fn shortest_path<L: MinPlus>(
         vertices.extend_from_slice(&behind.trace(best.1)[1..]);
         (vertices, best.0)
     });
-    Ok(Found { path, settled })
+    Ok(PathOutcome { path, settled })
 }
 
 /// A path with the fewest arcs: both sides grow by whole levels, the one with fewer vertices in its level first.
@@ -153,16 +153,16 @@ pub fn shortest_path<L: MinPlus>(
 /// # Errors
 ///
 /// If the caller cancels.
-pub fn fewest_arcs<W: Copy>(
+pub(crate) fn fewest_arcs<W: Copy>(
     forward: Adjacency<'_, W>,
     backward: Adjacency<'_, W>,
     source: VertexId,
     target: VertexId,
     control: &Control,
-) -> Result<Found<u32>> {
+) -> Result<PathOutcome<u32>> {
     let mut settled = 0;
     if source == target {
-        return Ok(Found { path: Some((vec![source], 0)), settled });
+        return Ok(PathOutcome { path: Some((vec![source], 0)), settled });
     }
     let mut reached = [HashMap::from([(source, NO_VERTEX)]), HashMap::from([(target, NO_VERTEX)])];
     let mut levels = [vec![source], vec![target]];
@@ -189,7 +189,7 @@ pub fn fewest_arcs<W: Copy>(
                     vertices.reverse();
                     vertices.extend_from_slice(&trace(v, 1)[1..]);
                     let length = vertices.len() as u32 - 1;
-                    return Ok(Found { path: Some((vertices, length)), settled });
+                    return Ok(PathOutcome { path: Some((vertices, length)), settled });
                 }
                 if let Entry::Vacant(entry) = reached[side].entry(v) {
                     entry.insert(u);
@@ -198,5 +198,5 @@ pub fn fewest_arcs<W: Copy>(
             }
         }
     }
-    Ok(Found { path: None, settled })
+    Ok(PathOutcome { path: None, settled })
 }

@@ -16,7 +16,7 @@ use crate::problems::Problem;
 use crate::{Result, memory};
 
 /// This algorithm's line in the table.
-pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
+pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Sssp,
         name: "dijkstra",

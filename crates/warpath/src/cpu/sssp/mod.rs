@@ -1,9 +1,9 @@
 //! Single-source shortest paths on the CPU.
 
-pub mod bellman_ford;
-pub mod bidirectional;
-pub mod delta_stepping;
-pub mod dijkstra;
+pub(crate) mod bellman_ford;
+pub(crate) mod bidirectional;
+pub(crate) mod delta_stepping;
+pub(crate) mod dijkstra;
 
 use super::Team;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
@@ -12,23 +12,23 @@ use crate::{Control, Result};
 
 /// Everything a shortest-path search needs to know.
 #[derive(Debug)]
-pub struct SsspTask<'a, L: MinPlus> {
+pub(crate) struct SsspTask<'a, L: MinPlus> {
     /// The arcs, by tail.
-    pub adjacency: Adjacency<'a, L::Weight>,
+    pub(crate) adjacency: Adjacency<'a, L::Weight>,
     /// The graph behind the arcs, which caches the range of its weights, its transpose and names.
-    pub graph: &'a Graph,
+    pub(crate) graph: &'a Graph,
     /// Vertices; a vertex that is named twice counts once.
-    pub sources: &'a [VertexId],
+    pub(crate) sources: &'a [VertexId],
     /// If not empty, the search may stop when all of these are settled.
-    pub targets: &'a [VertexId],
+    pub(crate) targets: &'a [VertexId],
     /// The search may stop beyond this distance; `UNREACHABLE` for none.
-    pub cutoff: L::Distance,
+    pub(crate) cutoff: L::Distance,
     /// The parameters that the caller set.
-    pub parameters: &'a Parameters,
+    pub(crate) parameters: &'a Parameters,
     /// The threads to run on.
-    pub team: &'a Team,
+    pub(crate) team: &'a Team,
     /// May cancel the work.
-    pub control: &'a Control,
+    pub(crate) control: &'a Control,
 }
 
 impl<L: MinPlus> SsspTask<'_, L> {
@@ -45,11 +45,11 @@ impl<L: MinPlus> SsspTask<'_, L> {
 /// Every vertex up to the cutoff or the farthest target has its final distance; other vertices may have theirs, a
 /// greater distance, or none: the solver removes these.
 #[derive(Debug, Clone)]
-pub struct SsspOutcome<D> {
+pub(crate) struct SsspOutcome<D> {
     /// The distances.
-    pub distances: Vec<D>,
+    pub(crate) distances: Vec<D>,
     /// The algorithm's counters.
-    pub statistics: Statistics,
+    pub(crate) statistics: Statistics,
 }
 
 /// The function that an algorithm runs.
@@ -62,9 +62,9 @@ enum Function {
 
 /// A shortest-path algorithm.
 #[derive(Debug, Clone, Copy)]
-pub struct SsspAlgorithm {
+pub(crate) struct SsspAlgorithm {
     /// The facts known before it runs.
-    pub info: AlgorithmInfo,
+    pub(crate) info: AlgorithmInfo,
     /// Whether one search uses all threads of the team.
     pub uses_team: bool,
     function: Function,
@@ -76,7 +76,7 @@ impl SsspAlgorithm {
     /// # Errors
     ///
     /// If the task names a missing vertex or arcs of another graph, memory does not suffice, or the caller cancels.
-    pub fn solve<L: MinPlus>(&self, task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
+    pub(crate) fn solve<L: MinPlus>(&self, task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
         match self.function {
             Function::DeltaStepping => delta_stepping::solve(task),
             Function::Dijkstra => dijkstra::solve(task),
@@ -86,7 +86,8 @@ impl SsspAlgorithm {
 }
 
 /// Every single-source shortest-path algorithm of this engine.
-pub static ALGORITHMS: &[SsspAlgorithm] = &[delta_stepping::ALGORITHM, dijkstra::ALGORITHM, bellman_ford::ALGORITHM];
+pub(crate) static ALGORITHMS: &[SsspAlgorithm] =
+    &[delta_stepping::ALGORITHM, dijkstra::ALGORITHM, bellman_ford::ALGORITHM];
 
 #[cfg(test)]
 mod tests {

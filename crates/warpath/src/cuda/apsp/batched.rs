@@ -1,18 +1,19 @@
 //! Many sources at once on one prepared graph: all-pairs shortest paths of sparse graphs.
 //!
-//! There is nothing new in how is searched: without weights it is breadth-first search from 64 sources at a time, one bit
-//! each, which share their reads of the adjacency ([`bfs::many_sources`]), or of a small graph from 32 sources in each
-//! block ([`bfs::one_block`]); with weights hundreds of searches are in flight, each in a block of its own
-//! ([`sssp::many_sources`]). What is here is how a table of as many rows as there are vertices comes out of that. A batch is
-//! as many rows as have a gigabyte of distances; without weights it is many launches one after another, none of which the
-//! host waits for, or one launch of many blocks. When it is done its rows are packed and, while the next batch is searched,
-//! brought to the host; or they are summed up on the device, where nothing else is wanted ([`outgoing`](super::outgoing)).
+//! There is nothing new in how is searched: without weights it is breadth-first search from 64 sources at a time, one
+//! bit each, which share their reads of the adjacency ([`bfs::many_sources`]), or of a small graph from 32 sources in
+//! each block ([`bfs::one_block`]); with weights hundreds of searches are in flight, each in a block of its own
+//! ([`sssp::many_sources`]). This file says how a table of as many rows as there are vertices comes out of that. A
+//! batch is as many rows as have a gigabyte of distances; without weights it is many launches one after another, none
+//! of which the host waits for, or one launch of many blocks. When it is done its rows are packed and, while the next
+//! batch is searched, brought to the host; or they are summed up on the device, where nothing else is wanted
+//! ([`outgoing`](super::outgoing)).
 //!
 //! Integer distances that leave 32 bits are noticed, and the rows from there on are searched in 64 bits.
 //!
 //! For integer weights below zero [`johnson`](super::johnson) does the same.
 //!
-//! Work: that of V searches. Memory: the graph, the rows of a batch twice, and what the searches take. It wins on sparse
+//! Work: V searches. Memory: the graph, the rows of a batch twice, and what the searches take. It wins on sparse
 //! graphs from some thousand vertices on, and it is the only way where a matrix of all pairs has no room. Of dense graphs, and
 //! of small ones, `tiled-floyd-warshall` is as good or better.
 //!
@@ -31,7 +32,7 @@
 use std::sync::Arc;
 
 use super::searches::{Finished, RowsOnDevice, Searches, SearchesAlgorithm, SearchesTask};
-use crate::algorithms::{AlgorithmInfo, Parameter, Values, Workload};
+use crate::algorithms::{AlgorithmInfo, Parameter, Unset, Values, Workload};
 use crate::cuda::bfs::many_sources as bfs;
 use crate::cuda::bfs::one_block::DISTANCES;
 use crate::cuda::device::Device;
@@ -53,8 +54,8 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
             ROWS,
             Parameter {
                 name: "threads",
-                summary: "threads in a block, a multiple of 32 up to 1024; as many as suit",
-                values: Values::AtLeast(32.0),
+                summary: "threads in a block, a multiple of 32 up to 1024",
+                values: Values::Or(&Values::AtLeast(32.0), Unset::InWords(|| "as many as suit".into())),
             },
             DISTANCES,
         ],
@@ -76,8 +77,8 @@ fn seconds(work: &Workload<'_>) -> f64 {
 /// How many rows a batch has.
 pub(crate) const ROWS: Parameter = Parameter {
     name: "rows",
-    summary: "rows of a batch; as many as have 1 GB of distances",
-    values: Values::AtLeast(1.0),
+    summary: "rows of a batch",
+    values: Values::Or(&Values::AtLeast(1.0), Unset::InWords(|| "as many as have 1 GB of distances".into())),
 };
 
 /// The lanes of one.

@@ -4,7 +4,7 @@
 //! same shortest paths. The device searches with these, and adds `h(v) - h(s)` to the distances while it packs them
 //! ([`outgoing`](super::outgoing)). Weights that then exceed 32 bits are left to the CPU.
 //!
-//! Work: that of `batched`, and O(V E) at worst on one thread of the host for the potentials.
+//! Work: the work of `batched`, and O(V E) at worst on one thread of the host for the potentials.
 //!
 //! Source: Johnson 1977, "Efficient algorithms for shortest paths in sparse networks".
 

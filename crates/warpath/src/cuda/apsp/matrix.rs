@@ -207,7 +207,7 @@ kernel_header! {
     }
 }
 
-/// Rows and cells of a row, for so many vertices.
+/// Rows and cells of a row, for this many vertices.
 pub(super) fn sides(vertices: u64, (rows, columns): (u64, u64)) -> (u64, u64) {
     (vertices.max(1).next_multiple_of(rows), vertices.max(1).next_multiple_of(columns))
 }
@@ -225,7 +225,8 @@ fn buffer_bytes<L: MinPlusOnDevice>(vertices: u64) -> u64 {
 }
 
 impl Matrix {
-    /// Takes room for a matrix of such cells, for the successors of so many sources, and for the work of an algorithm.
+    /// Takes room for a matrix of such cells, for the successors of this many sources, and for the work of an
+    /// algorithm.
     pub(super) fn layout<L: MinPlusOnDevice>(
         arena: &mut Arena<'_>,
         algorithm: &MatrixAlgorithm,
@@ -309,7 +310,7 @@ impl Matrix {
         }
     }
 
-    /// Blocks for so many rows.
+    /// Blocks for this many rows.
     fn shape(&self, rows: u64) -> LaunchShape {
         let most = u64::from(self.device().properties().multiprocessors) * 16;
         LaunchShape::line(rows.clamp(1, most) as u32, THREADS)

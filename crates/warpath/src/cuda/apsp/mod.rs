@@ -48,7 +48,7 @@ use super::device::Device;
 use super::device::arena::{Arena, plan_of};
 use super::matrix::Ended;
 pub(crate) use super::semirings::{Cell, MinPlusOnDevice};
-use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statistics, Values};
+use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statistics, Unset, Values};
 use crate::graph::{Graph, VertexId, with_min_plus};
 use crate::plan::Plan;
 use crate::problems::KeptState;
@@ -57,9 +57,9 @@ use crate::{Control, Error, Result};
 /// How wide the cells are at first.
 const CELL_BITS: Parameter = Parameter {
     name: "cell-bits",
-    summary: "bits of a cell at first, repeated in wider ones where they don't do: 16, 32 or 64, if the weights have such; \
-              as narrow as will do",
-    values: Values::OneOf(&["16", "32", "64"]),
+    summary: "bits of a cell at first, before wider cells where these are too narrow: 16, 32 or 64, if the weights \
+              have such",
+    values: Values::Or(&Values::OneOf(&["16", "32", "64"]), Unset::InWords(|| "as narrow as will do".into())),
 };
 
 /// A matrix to be computed.
@@ -71,7 +71,7 @@ pub(crate) struct DenseTask<'a> {
     pub(crate) takes_part: Option<&'a [bool]>,
     /// The sources from which the first vertex after them is wanted, on the way to every other.
     pub(crate) successors_of: Option<&'a [VertexId]>,
-    /// What was set by the caller.
+    /// The parameters that the caller set.
     pub(crate) parameters: &'a Parameters,
     /// Who watches and may cancel.
     pub(crate) control: &'a Control,
@@ -95,7 +95,7 @@ pub(crate) enum Solved {
 pub(crate) struct Computed {
     /// All distances.
     pub(crate) matrix: Finished,
-    /// What was counted.
+    /// The counters.
     pub(crate) statistics: Statistics,
     /// How long it took to make the matrix of weights, to work on it, and to derive successors, in seconds.
     pub(crate) seconds: [f64; 3],
@@ -115,7 +115,7 @@ pub(crate) enum ApspAlgorithm {
 }
 
 impl ApspAlgorithm {
-    /// What is known of it before it runs.
+    /// The facts known before it runs.
     pub(crate) fn info(&self) -> &AlgorithmInfo {
         match self {
             ApspAlgorithm::OnMatrix(algorithm) => &algorithm.info,
@@ -162,7 +162,7 @@ impl Finished {
 /// An all-pairs algorithm on a matrix.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MatrixAlgorithm {
-    /// What is known of it before it runs.
+    /// The facts known before it runs.
     pub(crate) info: AlgorithmInfo,
     /// Whether it has these cells, on a device with this compute capability.
     pub(crate) has: fn(Cell, (u32, u32)) -> bool,
@@ -237,12 +237,12 @@ impl MatrixAlgorithm {
         self.strips.then(|| Cut::choose(cell, vertices, strips::asked_rows(parameters), room, whole))?
     }
 
-    /// What a matrix of such cells takes in one piece, and, if they are wanted, the successors of so many sources.
+    /// The memory that a matrix of such cells takes in one piece, with the successors of this many sources if wanted.
     fn plan_whole<L: MinPlusOnDevice>(&self, cell: Cell, vertices: u64, successors_of: Option<u64>) -> Plan {
         plan_of(|arena| Matrix::layout::<L>(arena, self, cell, vertices, successors_of))
     }
 
-    /// Whether a device can find the successors of so many sources, too; else the host does.
+    /// Whether a device can find the successors of this many sources, too; otherwise the host does.
     fn has_room_for_successors<L: MinPlusOnDevice>(
         &self,
         cell: Cell,
@@ -253,8 +253,8 @@ impl MatrixAlgorithm {
         self.plan_whole::<L>(cell, vertices, successors_of).device_bytes() <= room.device_bytes
     }
 
-    /// What a matrix of such cells takes of each device, and of the host, and, if they are wanted, the successors of so many
-    /// sources, where there is room for them. What was kept is gone on with, if that can be.
+    /// The memory that a matrix of such cells takes on each device and on the host, with the successors of this many
+    /// sources if they are wanted and there is room for them. Kept work is resumed, if that is possible.
     pub(crate) fn plan_matrix<L: MinPlusOnDevice>(
         &self,
         cell: Cell,
@@ -291,7 +291,7 @@ impl MatrixAlgorithm {
     ///
     /// # Errors
     ///
-    /// If what was kept is to be gone on with, and can't be.
+    /// If the kept work is to be resumed, and can't be.
     pub(crate) fn rounding<L: MinPlusOnDevice>(
         &self,
         vertices: u64,
@@ -342,7 +342,7 @@ impl MatrixAlgorithm {
             };
             let start = std::time::Instant::now();
             let wanted = task.successors_of.map(|sources| sources.len() as u64);
-            // What was kept before cells turned out too narrow is done with.
+            // A state from before cells turned out too narrow is useless.
             let continued = kept.take().filter(|kept| !(L::REPEATS && kept.is_narrower_than(cell)));
             let cut = match &continued {
                 Some(kept) if kept.has(cell) => Some(kept.cut(cell, vertices, task.parameters, room)?),

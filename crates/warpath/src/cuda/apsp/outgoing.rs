@@ -1,7 +1,7 @@
 //! Rows that searches have left on a device, on their way to the host: packed with the columns asked for, as distances of
 //! the lane that was asked for; or facts about them, where those are all that is wanted.
 //!
-//! What was packed is brought to the host beside the stream, while the next searches run. It stays as it is until the host
+//! Packed rows are copied to the host beside the stream, while the next searches run. It stays as it is until the host
 //! has the next rows packed, so there is need for one buffer only.
 //!
 //! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
@@ -37,7 +37,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) columns: u64,
     /// The vertex of each column; `None` where that is its number.
     pub(crate) targets: Option<&'a [VertexId]>,
-    /// Whether distances are signed: then potentials of so many vertices change them.
+    /// Whether distances are signed: then potentials of this many vertices change them.
     pub(crate) potentials: Option<u64>,
     /// Whether facts about rows are all that is wanted; not of floats.
     pub(crate) facts: bool,
@@ -139,7 +139,7 @@ impl Wanted<'_> {
 }
 
 impl Outgoing {
-    /// Takes what was planned.
+    /// Allocates the planned memory.
     pub(crate) fn new(device: &Arc<dyn Device>, wanted: &Wanted<'_>, potentials: &[i64]) -> Result<Self> {
         let (pool, arrays) = Pool::lay_out(device, |arena| wanted.layout(arena))?;
         if let (Some(to), Some(targets)) = (arrays.targets, wanted.targets) {
@@ -160,7 +160,7 @@ impl Outgoing {
         })
     }
 
-    /// Has the rows of these sources packed, or summed up, in stream order. What was packed before must be on the host.
+    /// Has the rows of these sources packed, or summed up, in stream order. Rows packed before must be on the host.
     pub(crate) fn pack(&self, rows: RowsOnDevice<'_>, sources: &[VertexId]) -> Result<()> {
         let device = self.pool.device();
         let Arrays { targets, potentials, sources: of_rows, packed } = self.arrays;
@@ -192,7 +192,7 @@ impl Outgoing {
         unsafe { self.pool.read_beside(part, to) }
     }
 
-    /// Brings facts about so many rows home, while the device goes on.
+    /// Copies the facts about this many rows to the host, while the device goes on.
     pub(crate) fn facts(&self, rows: usize) -> Result<Vec<RawFacts>> {
         let none = RawFacts { reached: 0, greatest: 0, low: 0, high: 0 };
         let mut facts = memory::filled("the facts about rows", rows, none)?;

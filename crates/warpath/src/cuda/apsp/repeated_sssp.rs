@@ -1,9 +1,9 @@
 //! One source after another: V single-source searches, whose rows make the table.
 //!
 //! The searches are those of `mask`, as the papers have it: two launches a round, and a word to the host after each. A
-//! search has only the parallelism of its own frontier, and every round of each costs a trip to the host: what many searches
-//! at once ([`batched`](super::batched)) would share or hide. Work V times that of `mask`, span V times its rounds. On a graph of
-//! 10,000 vertices and 20 rounds that is some 20 x 20 microseconds a source, 4 s in all.
+//! search has only the parallelism of its own frontier, and every round of each costs a trip to the host: what many
+//! searches at once ([`batched`](super::batched)) would share or hide. Work: V times the work of `mask`; span: V times
+//! its rounds. On a graph of 10,000 vertices and 20 rounds that is some 20 x 20 microseconds a source, 4 s in all.
 //!
 //! It wins nowhere; it is there to be compared with.
 //!
@@ -100,7 +100,7 @@ impl Searches for RepeatedSssp<'_> {
                 self.out_of_range.push(row);
             }
             add_counters(&mut self.statistics, outcome.statistics);
-            let from = self.search.found().distances;
+            let from = self.search.device_distances().distances;
             let to = self.rows.part(row as u64 * stride * self.lane.words(), from.length());
             // SAFETY: both arrays are of this device and in use only here, and have that many words.
             unsafe { device.copy(to.address(), from.address(), 4 * from.length() as usize)? };

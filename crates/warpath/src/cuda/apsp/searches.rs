@@ -1,8 +1,8 @@
 //! All-pairs shortest paths by searches, seen from outside: rows of distances on the device, a batch at a time.
 //!
-//! What is prepared holds the graph and room for the rows of a batch. A batch is begun and, later, waited for: in between
-//! the host has time to bring home what became of the batch before ([`outgoing`](super::outgoing)). Rows begin at cache
-//! lines. Whoever wants wider distances than a lane has prepares again in another one.
+//! A prepared algorithm holds the graph and room for the rows of a batch. A batch is begun and, later, waited for: in
+//! between the host has time to bring home what became of the batch before ([`outgoing`](super::outgoing)). Rows begin
+//! at cache lines. Whoever wants wider distances than a lane has prepares again in another one.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::{Control, Error, Result};
 
-/// What is to be prepared.
+/// Everything that preparing needs to know.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SearchesTask<'a> {
     /// The graph; weights are 0 or more.
     pub(crate) graph: &'a Graph,
     /// What distances are.
     pub(crate) lane: DeviceSemiring,
-    /// What was set by the caller.
+    /// The parameters that the caller set.
     pub(crate) parameters: &'a Parameters,
     /// How many rows a batch has at most.
     pub(crate) rows: u64,
@@ -36,13 +36,13 @@ pub(crate) type Prepare = for<'g> fn(&Arc<dyn Device>, &SearchesTask<'g>) -> Res
 /// An all-pairs algorithm that searches.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SearchesAlgorithm {
-    /// What is known of it before it runs.
+    /// The facts known before it runs.
     pub(crate) info: AlgorithmInfo,
     /// The lanes that it has, once weights are 0 or more.
     pub(crate) lanes: &'static [DeviceSemiring],
     /// What it takes, the graph included.
     pub(crate) plan: fn(&SearchesTask<'_>) -> Plan,
-    /// Takes what was planned, and makes everything ready.
+    /// Allocates the planned memory and makes everything ready.
     pub(crate) prepare: Prepare,
 }
 

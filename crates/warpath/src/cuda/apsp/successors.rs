@@ -12,11 +12,12 @@
 //!
 //! To record, in the work on the matrix, by which vertex a cell was last lowered, would take what the inner loop has
 //! least of: registers, and instructions beside the one for a relaxation. And what it gives is another vertex than the
-//! smallest. To look, afterwards, at all arcs for all cells would be as many sums as the work itself, each compared, not
-//! just the least kept. But an arc can be tight for any source only if it is a shortest path itself: from
-//! `d(i, v) = d(i, u) + w(u, v)` and `d(i, v) <= d(i, u) + d(u, v)` follows `w(u, v) = d(u, v)`. One look at the matrix of
-//! weights, kept from before the work, beside that of distances tells which arcs are. In a dense graph there are few: with
-//! random weights the logarithm of the number of vertices for each, or, if many weights are equal, some percents.
+//! smallest. To look, afterwards, at all arcs for all cells would be as many sums as the work itself, each compared,
+//! not just the least kept. But an arc can be tight for any source only if it is a shortest path itself: from `d(i, v)
+//! = d(i, u) + w(u, v)` and `d(i, v) <= d(i, u) + d(u, v)` follows `w(u, v) = d(u, v)`. One look at the matrix of
+//! weights, kept from before the work, beside the matrix of distances tells which arcs are. In a dense graph there are
+//! few: with random weights the logarithm of the number of vertices for each, or, if many weights are equal, some
+//! percents.
 //!
 //! **Arcs on paths** are written down by head, tails ascending, 32 columns side by side, so that a warp reads the next arc
 //! of 32 vertices at once. A block has the distances from up to four sources in shared memory, side by side, and a warp
@@ -57,7 +58,7 @@ use crate::graph::{NO_VERTEX, VertexId};
 
 /// Columns of a slice: one for each lane of a warp.
 const SLICE: u64 = 32;
-/// Arcs are written down if they are at most one in so many cells.
+/// Arcs are written down if at most one in this many cells is an arc.
 const CELLS_OF_ARC: u64 = 16;
 /// Threads of a block that goes through a matrix.
 const THREADS: u32 = 256;
@@ -71,7 +72,7 @@ thread_local! {
     pub(super) static MOST_SHARED: std::cell::Cell<u64> = const { std::cell::Cell::new(u64::MAX) };
 }
 
-/// What is kept from before the work on a matrix, and room for all that is derived.
+/// The cells kept from before the work on a matrix, and room for all derived arrays.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
     /// The matrix as it was before.
@@ -102,7 +103,7 @@ fn parts(vertices: u64) -> [u64; 3] {
 }
 
 impl Room {
-    /// Takes room for what a matrix of so many bytes needs.
+    /// Takes room for the arrays that a matrix of this many bytes needs.
     pub(super) fn layout(arena: &mut Arena<'_>, cell: Cell, vertices: u64, matrix_bytes: u64, sources: u64) -> Self {
         let [chunks, columns, slices] = parts(vertices);
         let (arcs, arc_bytes) = arcs_room(cell, vertices);

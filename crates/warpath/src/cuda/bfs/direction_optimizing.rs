@@ -29,16 +29,16 @@
 
 use std::sync::Arc;
 
-use super::predecessors::Found;
+use super::predecessors::DeviceLevels;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::frontier::most_pieces;
 use crate::cuda::graph::{Arcs, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
-use crate::cuda::launch::{WATCHED, Waiting, watched, whole_device};
+use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::cuda::transpose::Transpose;
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
@@ -55,20 +55,20 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         parameters: &[
             Parameter {
                 name: "bottom-up",
-                summary: "bottom-up once this share of all arcs leaves the frontier, a quarter of it if hubs are there; 0.06",
-                values: Values::AtLeast(0.0),
+                summary: "bottom-up once this share of all arcs leaves the frontier, a quarter of it if hubs are there",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(BOTTOM_UP)),
             },
             Parameter {
                 name: "top-down",
-                summary: "top-down again once less than this share of all vertices is in it; 0.02",
-                values: Values::AtLeast(0.0),
+                summary: "top-down again once less than this share of all vertices is in it",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(TOP_DOWN)),
             },
+            threads_up_to::<MOST_THREADS>(),
             Parameter {
-                name: "threads",
-                summary: "threads in a block, a multiple of 32 up to 512; 512",
-                values: Values::AtLeast(32.0),
+                name: "blocks",
+                summary: "blocks",
+                values: Values::Or(&Values::AtLeast(1.0), AS_MANY_AS_RUN_AT_ONCE),
             },
-            Parameter { name: "blocks", summary: "blocks; as many as run at once", values: Values::AtLeast(1.0) },
         ],
         negative_weights: true,
         seconds: |work| work.in_turn(60e-6 + work.vertices() * 0.07e-9 + work.arcs() / 300e9),
@@ -77,6 +77,12 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     prepare,
 };
 
+/// The share of all arcs that ends a search top-down, unless it is set.
+const BOTTOM_UP: f64 = 0.06;
+/// The share of all vertices that ends a search bottom-up, unless it is set.
+const TOP_DOWN: f64 = 0.02;
+/// The most threads of a block.
+const MOST_THREADS: u32 = 512;
 /// Threads count a little beyond the last vertex.
 const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
 /// Levels are written four at a time.
@@ -148,7 +154,8 @@ struct Arrays {
     arcs: Arcs,
     /// The arcs by head, where they differ.
     by_head: Option<Transpose>,
-    heads: DeviceSlice<[u32; 4]>,
+    /// The first tails of each row of arcs by head.
+    best_tails: DeviceSlice<[u32; 4]>,
     levels: DeviceSlice<u32>,
     settled: DeviceSlice<u32>,
     visited: [DeviceSlice<u32>; 2],
@@ -164,7 +171,7 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph) -> Arrays {
     Arrays {
         arcs: Arcs::layout(arena, graph),
         by_head: graph.is_directed().then(|| Transpose::layout(arena, graph)),
-        heads: arena.take("the best tails", vertices),
+        best_tails: arena.take("the best tails", vertices),
         levels: arena.take("levels", level_count(graph)),
         settled: arena.take("vertices never looked for", words(graph)),
         visited: arena.take_two(["visited", "visited next"], words(graph)),
@@ -194,7 +201,7 @@ impl Arrays {
             targets: self.arcs.targets.as_ptr(),
             incoming_offsets: by_head.offsets.as_ptr(),
             incoming: by_head.targets.as_ptr(),
-            heads: self.heads.as_ptr(),
+            heads: self.best_tails.as_ptr(),
             settled: self.settled.as_ptr(),
             levels: self.levels.as_mut_ptr(),
             visited: self.visited.map(|bits| bits.as_mut_ptr()),
@@ -210,8 +217,8 @@ impl Arrays {
             target_count: 0,
             vertices: graph.vertices() as u32,
             cutoff: u32::MAX,
-            alpha: parameters.get("bottom-up").unwrap_or(0.06) as f32,
-            beta: parameters.get("top-down").unwrap_or(0.02) as f32,
+            alpha: parameters.get("bottom-up").unwrap_or(BOTTOM_UP) as f32,
+            beta: parameters.get("top-down").unwrap_or(TOP_DOWN) as f32,
         }
     }
 }
@@ -227,7 +234,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     } else {
         (function("bfs_direction_optimizing_32")?, function("bfs_choose_heads_32")?)
     };
-    let shape = whole_device(&**device, search, parameters, 512, u32::MAX)?;
+    let shape = whole_device(&**device, search, parameters, MOST_THREADS, u32::MAX)?;
 
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph))?;
     arrays.arcs.upload(&pool, graph.csr())?;
@@ -286,8 +293,8 @@ impl PreparedBfs for DirectionOptimizing {
         ])
     }
 
-    fn found(&self) -> Found<'_> {
+    fn device_levels(&self) -> DeviceLevels<'_> {
         let Arrays { arcs, levels, short_rows: [predecessors, _], .. } = self.arrays;
-        Found { pool: &self.pool, arcs, levels, predecessors }
+        DeviceLevels { pool: &self.pool, arcs, levels, predecessors }
     }
 }

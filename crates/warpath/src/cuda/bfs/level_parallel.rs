@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use super::predecessors::Found;
+use super::predecessors::DeviceLevels;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, each_level, start};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
@@ -96,8 +96,8 @@ impl PreparedBfs for LevelParallel {
         Ok(vec![("levels", expanded.into()), ("kernel_launches", expanded.into())])
     }
 
-    fn found(&self) -> Found<'_> {
-        Found {
+    fn device_levels(&self) -> DeviceLevels<'_> {
+        DeviceLevels {
             pool: &self.graph.pool,
             arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
             levels: self.arrays.levels,

@@ -53,13 +53,13 @@ use arrays::{Arrays, Batch, MOST_BLOCKS, layout, queue_items};
 pub(crate) use arrays::{plan, stride};
 
 use super::one_block::{self, OneBlock, Places};
-use super::predecessors::Found;
+use super::predecessors::DeviceLevels;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs};
-use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statistics, Values, Workload};
+use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statistics, Unset, Values, Workload};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::has_wide_offsets;
-use crate::cuda::launch::{Waiting, whole_device};
+use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, Waiting, threads_up_to, whole_device};
 use crate::graph::{Graph, VertexId};
 use crate::problems::Problem;
 use crate::{Control, Error, Result};
@@ -72,31 +72,34 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         summary: "up to 64 searches at once, one bit each; for many sources, unless their levels are wide and meet nowhere",
         source: "after Then et al. 2014",
         parameters: &[
-            Parameter { name: "width", summary: "searches in a batch, up to 64; 64", values: Values::AtLeast(1.0) },
+            Parameter {
+                name: "width",
+                summary: "searches in a batch",
+                values: Values::Or(&Values::AtLeast(1.0), Unset::InWords(|| format!("the most, {WIDEST}"))),
+            },
             Parameter {
                 name: "bottom-up",
-                summary: "bottom-up once this share of all arcs leaves the frontier; 0.1",
-                values: Values::AtLeast(0.0),
+                summary: "bottom-up once this share of all arcs leaves the frontier",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(BOTTOM_UP)),
             },
             Parameter {
                 name: "top-down",
-                summary: "top-down again once less than this share of all vertices is in it; 0.02",
-                values: Values::AtLeast(0.0),
+                summary: "top-down again once less than this share of all vertices is in it",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(TOP_DOWN)),
             },
             Parameter {
                 name: "queue",
-                summary: "items that a block can queue; as many as fit a queue of twice the vertices",
-                values: Values::AtLeast(1.0),
+                summary: "items that a block can queue",
+                values: Values::Or(
+                    &Values::AtLeast(1.0),
+                    Unset::InWords(|| "as many as fit a queue of twice the vertices".into()),
+                ),
             },
-            Parameter {
-                name: "threads",
-                summary: "threads in a block, a multiple of 32 up to 1024; 1024",
-                values: Values::AtLeast(32.0),
-            },
+            threads_up_to::<MOST_THREADS>(),
             Parameter {
                 name: "blocks",
-                summary: "blocks, up to 256; as many as run at once",
-                values: Values::AtLeast(1.0),
+                summary: "blocks, up to 256",
+                values: Values::Or(&Values::AtLeast(1.0), AS_MANY_AS_RUN_AT_ONCE),
             },
         ],
         negative_weights: true,
@@ -108,6 +111,12 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
 
 /// The most searches in a batch: there are as many bits in a word.
 pub(crate) const WIDEST: usize = 64;
+/// The share of all arcs that ends a level top-down, unless it is set.
+const BOTTOM_UP: f64 = 0.1;
+/// The share of all vertices that ends levels bottom-up, unless it is set.
+const TOP_DOWN: f64 = 0.02;
+/// The most threads of a block.
+const MOST_THREADS: u32 = 1024;
 /// Threads count a little beyond the last vertex.
 const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
 
@@ -138,7 +147,7 @@ pub(crate) fn seconds_without_waiting(work: &Workload<'_>) -> f64 {
     one_block::seconds_at_best(work, (ALGORITHM.info.seconds)(work))
 }
 
-/// Takes what is planned for the levels of so many searches, at least as many as a batch has, and makes everything ready.
+/// Allocates the planned memory, with levels of this many searches, at least a batch, and makes everything ready.
 pub(crate) fn prepare(
     device: &Arc<dyn Device>,
     graph: &Graph,
@@ -155,7 +164,7 @@ pub(crate) fn prepare(
     let wide = has_wide_offsets(graph);
     let name = if wide { "bfs_many_sources_64" } else { "bfs_many_sources_32" };
     let search = device.function(&images::BFS_MANY_SOURCES, name)?;
-    let shape = whole_device(&**device, search, parameters, 1024, MOST_BLOCKS)?;
+    let shape = whole_device(&**device, search, parameters, MOST_THREADS, MOST_BLOCKS)?;
 
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, rows))?;
     arrays.arcs.upload(&pool, graph.csr())?;
@@ -202,7 +211,7 @@ pub(crate) struct ManySources {
     begun: Begun,
 }
 
-/// What was started last.
+/// The searches started last.
 #[derive(Debug, Clone, Copy, Default)]
 struct Begun {
     launches: usize,
@@ -299,8 +308,8 @@ impl ManySources {
     }
 
     /// What the last batch found from the source of this number.
-    pub(crate) fn found_from(&self, index: usize) -> Found<'_> {
-        Found {
+    pub(crate) fn found_from(&self, index: usize) -> DeviceLevels<'_> {
+        DeviceLevels {
             pool: &self.pool,
             arcs: self.arrays.arcs,
             levels: self.arrays.levels.part(index as u64 * self.arguments.stride, self.vertices),
@@ -308,7 +317,7 @@ impl ManySources {
         }
     }
 
-    /// Runs so many searches: one from each source, or one from all.
+    /// Runs this many searches: one from each source, or one from all.
     fn run(&mut self, sources: &[VertexId], searches: u32, cutoff: u32, control: &Control) -> Result<Statistics> {
         self.pool.upload(self.arrays.sources, sources)?;
         self.pool.fill(self.arrays.arrivals, 0)?;
@@ -330,7 +339,7 @@ impl PreparedBfs for ManySources {
         self.run(task.sources, 1, task.cutoff, task.control)
     }
 
-    fn found(&self) -> Found<'_> {
+    fn device_levels(&self) -> DeviceLevels<'_> {
         self.found_from(0)
     }
 

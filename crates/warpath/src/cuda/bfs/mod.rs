@@ -17,7 +17,7 @@ pub(crate) mod vertex_parallel;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use predecessors::Found;
+use predecessors::DeviceLevels;
 
 use super::device::Device;
 use super::device::memory::{DeviceSlice, Pool};
@@ -48,7 +48,7 @@ pub(crate) trait PreparedBfs: Debug + Send {
     fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics>;
 
     /// What the last search left on the device.
-    fn found(&self) -> Found<'_>;
+    fn device_levels(&self) -> DeviceLevels<'_>;
 
     /// The same as the one algorithm that takes many searches at once, if it is that one.
     fn many_sources(&mut self) -> Option<&mut many_sources::ManySources> {
@@ -62,11 +62,11 @@ pub(crate) type Prepare = fn(&Arc<dyn Device>, &Graph, &Parameters) -> Result<Bo
 /// A breadth-first search algorithm.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BfsAlgorithm {
-    /// What is known of it before it runs.
+    /// The facts known before it runs.
     pub(crate) info: AlgorithmInfo,
     /// What it takes on the device, the graph included.
     pub(crate) plan: fn(&Graph, &Parameters) -> Plan,
-    /// Takes what was planned and makes everything ready.
+    /// Allocates the planned memory and makes everything ready.
     pub(crate) prepare: Prepare,
 }
 

@@ -3,9 +3,9 @@
 //! On a road network a level is a few hundred vertices and there are thousands of levels: the time is levels times the
 //! latency of one, a barrier and a chain of dependent loads, and hardly any of it is work. So take fewer, larger steps.
 //! Each vertex keeps its *neighborhood*: all vertices within `radius` arcs, and how far away they are. The vertices of
-//! every radius-th level are the frontier; a step lowers, by atomic minimum, the levels of all vertices in the frontier's
-//! neighborhoods. What is within radius arcs of the frontier has its level then: the shortest path to it crosses the
-//! frontier. Those at radius arcs are the next frontier. Barriers and chains are paid once a step.
+//! every radius-th level are the frontier; a step lowers, by atomic minimum, the levels of all vertices in the
+//! frontier's neighborhoods. Vertices within radius arcs of the frontier have their levels then: the shortest path to
+//! it crosses the frontier. Those at radius arcs are the next frontier. Barriers and chains are paid once a step.
 //!
 //! A vertex that is queued at the rim of one neighborhood may be found nearer from another one in the same step; its
 //! level tells, and it is skipped. Each block appends to a part of the queue of its own, and the barrier tells
@@ -29,15 +29,15 @@
 use std::sync::Arc;
 
 use super::direction_optimizing::level_count;
-use super::predecessors::Found;
+use super::predecessors::DeviceLevels;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, queue};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{Arcs, DeviceGraph};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, kernel_header};
-use crate::cuda::launch::{WATCHED, Waiting, watched, whole_device};
+use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::cuda::neighborhoods::{MOST, MOST_VERTICES, PARTS, TABLE_SIZE, UNIT};
 use crate::graph::{Graph, Growth, VertexId};
 use crate::problems::Problem;
@@ -53,18 +53,14 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         parameters: &[
             Parameter {
                 name: "radius",
-                summary: "levels a step, up to 16; chosen from the graph",
-                values: Values::AtLeast(1.0),
+                summary: "levels a step, up to 16",
+                values: Values::Or(&Values::AtLeast(1.0), Unset::InWords(|| "chosen from the graph".into())),
             },
-            Parameter {
-                name: "threads",
-                summary: "threads in a block, a multiple of 32 up to 1024; 1024",
-                values: Values::AtLeast(32.0),
-            },
+            threads_up_to::<MOST_THREADS>(),
             Parameter {
                 name: "blocks",
-                summary: "blocks, up to 128; as many as run at once",
-                values: Values::AtLeast(1.0),
+                summary: "blocks, up to 128",
+                values: Values::Or(&Values::AtLeast(1.0), AS_MANY_AS_RUN_AT_ONCE),
             },
         ],
         negative_weights: true,
@@ -76,6 +72,9 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     },
     prepare,
 };
+
+/// The most threads of a block.
+const MOST_THREADS: u32 = 1024;
 
 kernel_header! {
     path: "bfs/multi_hop";
@@ -181,7 +180,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     }
     let search = device.function(&images::BFS_MULTI_HOP, "bfs_multi_hop")?;
     let build = device.function(&images::BFS_MULTI_HOP, "bfs_multi_hop_build")?;
-    let shape = whole_device(&**device, search, parameters, 1024, PARTS)?;
+    let shape = whole_device(&**device, search, parameters, MOST_THREADS, PARTS)?;
 
     let room = Shape::of(graph, wanted);
     let (on_device, arrays) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph, &room))?;
@@ -310,8 +309,8 @@ impl PreparedBfs for MultiHop {
         ])
     }
 
-    fn found(&self) -> Found<'_> {
-        Found {
+    fn device_levels(&self) -> DeviceLevels<'_> {
+        DeviceLevels {
             pool: &self.graph.pool,
             arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
             levels: self.arrays.levels,

@@ -10,18 +10,19 @@
 //! - **Words.** A vertex has three: the searches that have *seen* it, those whose frontier it is in *now*, and those that find
 //!   it for the *next* one. An arc is one look at what its head has seen; what is new there is claimed by an atomic operation
 //!   on shared memory, and by a second one put into the word for the next level. Who finds that one empty lists the vertex.
-//! - **The frontier** is such a list, of 16-bit numbers, while it has no more than a quarter of the vertices, so that the
-//!   levels of long thin graphs cost what is in them; where it is wider there is no list, but all vertices are looked
-//!   at in order. Then 32 lanes write the levels of 32 vertices side by side.
-//! - **Rows** are shared by so many lanes of a warp as have four arcs of an average row each. Those with more than 32 a lane
-//!   are put aside, and taken in pieces by all warps: a hub holds nobody up.
+//! - **The frontier** is such a list, of 16-bit numbers, while it has no more than a quarter of the vertices, so that
+//!   the levels of long thin graphs cost only their vertices; where it is wider there is no list, but all vertices are
+//!   looked at in order. Then 32 lanes write the levels of 32 vertices side by side.
+//! - **Rows** are shared by as many lanes of a warp as make four arcs of an average row for each. Those with more than
+//!   32 a lane are put aside, and taken in pieces by all warps: a hub holds nobody up.
 //! - **The end** is when all searches have seen all vertices, or nothing new is found. Only levels wait: a search that is
 //!   over costs nothing.
 //!
-//! It goes along arcs, never back. An arc is looked at once for each distance that its tail has from the 32 sources, which
-//! in small worlds is two or three; to look for tails from each vertex that misses something would be once for each level up
-//! to the last search that finds it. That is better only where arcs are so many that looking ends with the first few of
-//! them: so graphs with more than 16 million arcs are left to launches of the whole device, which do both.
+//! It goes along arcs, never back. An arc is looked at once for each distance that its tail has from the 32 sources,
+//! which in small worlds is two or three; to look for tails from each vertex that misses something would be once for
+//! each level up to the last search that finds it. That is better only where there are enough arcs that looking ends
+//! with the first few of them: so graphs with more than 16 million arcs are left to launches of the whole device, which
+//! do both.
 //!
 //! Work O(V + E) for each distance that a vertex has; span O(levels) barriers of a block. Memory: 13.5 bytes of shared
 //! memory a vertex, so up to 17,000 vertices where there are 227 KB. Nothing in global memory.
@@ -40,7 +41,7 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
-use crate::algorithms::{GraphFacts, Parameter, Parameters, Values, Workload};
+use crate::algorithms::{GraphFacts, Parameter, Parameters, Unset, Values, Workload};
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{Arcs, has_wide_offsets};
@@ -51,8 +52,11 @@ use crate::{Error, Result};
 /// Where searches are done.
 pub(crate) const DISTANCES: Parameter = Parameter {
     name: "distances",
-    summary: "where those of searches in flight, or their bits, are; shared where there is room and it pays",
-    values: Values::OneOf(&["shared", "global"]),
+    summary: "memory for the distances, or their bits, of searches in flight",
+    values: Values::Or(
+        &Values::OneOf(&["shared", "global"]),
+        Unset::InWords(|| "shared where there is room and it pays".into()),
+    ),
 };
 
 /// Searches of a block: there are as many bits in a word.
@@ -61,7 +65,7 @@ const WIDEST: usize = 32;
 const MOST_VERTICES: usize = 1 << 16;
 /// Places of arcs are counted in 32 bits, a little beyond the last.
 const MOST_ARCS: usize = 1 << 31;
-/// What is kept of a block's shared memory for the kernel's own.
+/// The bytes of a block's shared memory that the kernel's own variables take.
 const OWN_SHARED: u64 = 256;
 /// How often a lane looks at arcs before a row is long.
 const LOOKS: usize = 8;
@@ -113,7 +117,7 @@ fn rounds(searches: usize, at_once: u32) -> f64 {
     searches.div_ceil(WIDEST * at_once as usize) as f64
 }
 
-/// What so many searches are predicted to take in seconds on a usual device, one way or the other, if launches of the whole
+/// The predicted seconds of this many searches on a usual device, one way or the other, if launches of the whole
 /// device take so long.
 pub(super) fn seconds_at_best(work: &Workload<'_>, of_launches: f64) -> f64 {
     let in_blocks = || LAUNCH + rounds(work.searches, USUAL_BLOCKS) * seconds_of_blocks(&work.graph);
@@ -238,18 +242,18 @@ impl OneBlock {
         Ok(Some(OneBlock { kernel, threads, at_once, arguments, is_asked_for, seconds: seconds_of_blocks(&facts) }))
     }
 
-    /// Whether so many searches are to be done this way, if launches of the whole device are predicted to take so many
-    /// seconds.
+    /// Whether this many searches are to be done this way, if launches of the whole device are predicted to take this
+    /// many seconds.
     pub(super) fn pays(&self, searches: usize, of_launches: f64) -> bool {
         self.is_asked_for || LAUNCH + rounds(searches, self.at_once) * self.seconds < of_launches
     }
 
-    /// How many sources a block gets: so many that all blocks run at once, if there are bits enough.
+    /// How many sources a block gets: enough that all blocks run at once, if there are bits enough.
     fn width(&self, sources: usize) -> usize {
         sources.div_ceil(self.at_once as usize).clamp(1, WIDEST)
     }
 
-    /// Launches the searches from so many sources; returns how many reports there will be.
+    /// Launches the searches from this many sources; returns how many reports there will be.
     pub(super) fn launch(&self, device: &dyn Device, sources: usize) -> Result<usize> {
         let width = self.width(sources);
         let blocks = sources.div_ceil(width).max(1);
@@ -290,7 +294,7 @@ mod tests {
         statistics.iter().find(|(counter, _)| *counter == name).unwrap().1
     }
 
-    /// Searches from these sources, compares every level with those of the CPU engine, and returns what was counted.
+    /// Searches from these sources, compares every level with the CPU engine's, and returns the counters.
     fn check(many: &mut ManySources, graph: &Graph, sources: &[VertexId], context: &str) -> Statistics {
         let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
         many.start_each(sources, &Control::new()).unwrap();

@@ -18,7 +18,7 @@ use crate::graph::{NO_VERTEX, VertexId};
 
 /// What the last search has found.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found<'p> {
+pub(crate) struct DeviceLevels<'p> {
     /// The memory of everything here.
     pub(crate) pool: &'p Pool,
     /// The graph.
@@ -29,7 +29,7 @@ pub(crate) struct Found<'p> {
     pub(crate) predecessors: DeviceSlice<VertexId>,
 }
 
-impl Found<'_> {
+impl DeviceLevels<'_> {
     /// The levels, [`UNREACHED`](crate::problems::UNREACHED) where there is none.
     pub(crate) fn levels(&self) -> Result<Vec<u32>> {
         self.pool.read(self.levels.part(0, self.predecessors.length()))

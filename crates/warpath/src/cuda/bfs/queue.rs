@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use super::predecessors::Found;
+use super::predecessors::DeviceLevels;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, each_level, start};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
@@ -75,8 +75,8 @@ impl PreparedBfs for Queue {
         search(pool, self.kernel, self.threads, (*offsets, *targets), self.arrays, task)
     }
 
-    fn found(&self) -> Found<'_> {
-        Found {
+    fn device_levels(&self) -> DeviceLevels<'_> {
+        DeviceLevels {
             pool: &self.graph.pool,
             arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
             levels: self.arrays.levels,

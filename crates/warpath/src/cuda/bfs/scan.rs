@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use super::predecessors::Found;
+use super::predecessors::DeviceLevels;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, each_level, start};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
@@ -144,8 +144,8 @@ impl PreparedBfs for Scan {
         Ok(vec![("visited", visited), ("levels", level_count.into()), ("kernel_launches", launches)])
     }
 
-    fn found(&self) -> Found<'_> {
-        Found {
+    fn device_levels(&self) -> DeviceLevels<'_> {
+        DeviceLevels {
             pool: &self.graph.pool,
             arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
             levels: self.arrays.levels,

@@ -17,7 +17,7 @@
 
 use std::sync::Arc;
 
-use super::predecessors::Found;
+use super::predecessors::DeviceLevels;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, each_level, start};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics, Workload};
@@ -148,8 +148,8 @@ impl PreparedBfs for VertexParallel {
         Ok(vec![("levels", levels.into()), ("kernel_launches", 2 * u64::from(levels))])
     }
 
-    fn found(&self) -> Found<'_> {
-        Found {
+    fn device_levels(&self) -> DeviceLevels<'_> {
+        DeviceLevels {
             pool: &self.graph.pool,
             arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
             levels: self.arrays.cost,
@@ -218,13 +218,14 @@ mod as_printed {
                 Ok(pool.read_array(flag)? != [0])
             })?;
             self.repaired.solve(task)?;
-            let right = self.repaired.found().levels()?;
-            let wrong = self.found().levels()?.iter().zip(&right).filter(|(printed, right)| printed != right).count();
+            let right = self.repaired.device_levels().levels()?;
+            let wrong =
+                self.device_levels().levels()?.iter().zip(&right).filter(|(printed, right)| printed != right).count();
             Ok(vec![("wrong_vertices", wrong as u64), ("levels", levels.into()), ("kernel_launches", levels.into())])
         }
 
-        fn found(&self) -> Found<'_> {
-            Found { levels: self.cost, ..self.repaired.found() }
+        fn device_levels(&self) -> DeviceLevels<'_> {
+            DeviceLevels { levels: self.cost, ..self.repaired.device_levels() }
         }
     }
 }

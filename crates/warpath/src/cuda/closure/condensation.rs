@@ -13,13 +13,14 @@
 //! it is picked where there are few arcs for the vertices, whatever the components turn out to be; with one for each vertex
 //! it still saves half. It is the only way to closures whose vertices are more than the device has room for.
 //!
-//! # What was left out
+//! # Left out
 //!
-//! Going through the components in topological order, a row is the union of its successors' rows: `E_C * C` bits for `E_C`
-//! arcs between components, where Warshall's algorithm has `C^3 / 2`, but at the rate of memory, some 3 * 10^13 bits a
-//! second, not that of tables in shared memory: with an average degree below `C / 60` it has less to do. But then the
-//! CPU's `condensation`, which does just that and leaves out redundant arcs, takes milliseconds to a second, too, and a
-//! path of components is a chain of `C` steps that wait for each other, half a microsecond each on a GPU at best.
+//! Going through the components in topological order, a row is the union of its successors' rows: `E_C * C` bits for
+//! `E_C` arcs between components, where Warshall's algorithm has `C^3 / 2`, but at the rate of memory, some 3 * 10^13
+//! bits a second, not at the rate of tables in shared memory: with an average degree below `C / 60` it has less to do.
+//! But then the CPU's `condensation`, which does just that and leaves out redundant arcs, takes milliseconds to a
+//! second, too, and a path of components is a chain of `C` steps that wait for each other, half a microsecond each on a
+//! GPU at best.
 //!
 //! Sources: those of the CPU's `condensation`, and of `bit-warshall`.
 

@@ -29,7 +29,7 @@ pub(crate) struct ClosureTask<'a> {
     pub(crate) graph: &'a Graph,
     /// Whether a vertex reaches itself only on a cycle.
     pub(crate) irreflexive: bool,
-    /// What was set by the caller.
+    /// The parameters that the caller set.
     pub(crate) parameters: &'a Parameters,
     /// Who may cancel.
     pub(crate) control: &'a Control,
@@ -38,13 +38,13 @@ pub(crate) struct ClosureTask<'a> {
 /// A transitive closure algorithm.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClosureAlgorithm {
-    /// What is known of it before it runs.
+    /// The facts known before it runs.
     pub(crate) info: AlgorithmInfo,
     /// Whether the matrix is one between strongly connected components.
     pub(crate) condenses: bool,
     /// Rows of the matrix of bits, and 32-bit words of a row, are multiples of these.
     multiples: (u64, u64),
-    /// Takes room for what it needs beside that, for so many vertices.
+    /// Takes room for the algorithm's own arrays, for this many vertices.
     layout: fn(vertices: u64, &mut Arena<'_>) -> Work,
     /// Does the work; statistics start with the time that the device took.
     close: fn(&Bits, &ClosureTask<'_>) -> Result<Statistics>,
@@ -59,7 +59,7 @@ pub(crate) static ALGORITHMS: &[ClosureAlgorithm] =
 pub(crate) struct Closed {
     /// Who reaches whom.
     pub(crate) bits: ReachabilityBits,
-    /// What was counted.
+    /// The counters.
     pub(crate) statistics: Statistics,
     /// What it took on the device.
     pub(crate) device_bytes: u64,
@@ -114,7 +114,7 @@ impl ClosureAlgorithm {
         Ok(with_components(condensation::count(graph)?))
     }
 
-    /// The same for a matrix of so many rows and columns.
+    /// The same for a matrix of this many rows and columns.
     fn plan_matrix(&self, vertices: usize) -> Plan {
         let mut plan = Plan::new();
         plan.memory("matrix of bits", BitMatrix::bytes(vertices, vertices));
@@ -124,7 +124,7 @@ impl ClosureAlgorithm {
         plan
     }
 
-    /// Takes room for a matrix of so many rows and columns, and the work on it.
+    /// Takes room for a matrix of this many rows and columns, and the work on it.
     fn layout(&self, vertices: u64, arena: &mut Arena<'_>) -> (DeviceSlice<u32>, Work) {
         let (rows, pitch) = self.sides(vertices);
         (arena.take("matrix of bits", rows.saturating_mul(pitch)), (self.layout)(vertices, arena))
@@ -161,7 +161,7 @@ impl ClosureAlgorithm {
         Ok(Closed { bits: ReachabilityBits::Condensed(condensed), ..closed })
     }
 
-    /// Closes a matrix of so many rows and columns, of which `row` calls the function it gets with the bits of a row.
+    /// Closes a matrix of this many rows and columns; `row` passes the bits of a row to the function that it gets.
     fn close_matrix(
         &self,
         device: &Arc<dyn Device>,

@@ -90,7 +90,7 @@ fn condensed_matrices_are_triangles() {
         assert_eq!(counted("components") as usize, expected.condensed().unwrap().sizes.len());
         assert_eq!(counted("largest_component"), 3);
         assert_eq!(found.reachable_counts().unwrap(), expected.reachable_counts().unwrap());
-        // Between vertices it takes a matrix of at least so many bits.
+        // Between vertices it takes a matrix of at least this many bits.
         let bytes = gpu.decide(&Closure::new().algorithm("bit-warshall")).unwrap().plan().device_bytes();
         assert!(found.report().device_bytes < bytes);
     }

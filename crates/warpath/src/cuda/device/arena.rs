@@ -1,7 +1,7 @@
 //! The arrays of an algorithm, laid out one after another in one piece of device memory.
 //!
 //! A *layout* is a function that takes the arrays from an [`Arena`]. It runs twice: from address 0 for the [`Plan`], and
-//! then from the address of an allocation of the size planned. So what is planned is what is taken.
+//! then from the address of an allocation of the size planned. So the plan is exactly the memory that is taken.
 
 use super::slice::{DeviceSlice, room};
 use crate::plan::Plan;
@@ -14,7 +14,7 @@ pub(crate) struct Arena<'p> {
 }
 
 impl<'p> Arena<'p> {
-    /// Adds what is taken to `plan`. The arrays are nowhere.
+    /// Adds each array to `plan`. The arrays are nowhere.
     pub(crate) fn counting(plan: &'p mut Plan) -> Self {
         Self::at(0, plan)
     }

@@ -66,7 +66,7 @@ struct Context {
 
 /// A context is current on this thread until this is dropped; then that is which was before.
 struct Entered {
-    /// What is current is a matter of each thread.
+    /// Each thread has a current context of its own.
     stays_here: PhantomData<*const ()>,
 }
 
@@ -118,7 +118,7 @@ impl Driver {
         Ok(driver)
     }
 
-    /// The same, copying with up to so many threads at once.
+    /// The same device, copying with up to this many threads at once.
     pub(crate) fn with_threads(mut self, threads: usize) -> Self {
         self.staging.limit_threads(threads);
         self
@@ -194,14 +194,14 @@ impl Driver {
 impl Drop for Entered {
     fn drop(&mut self) {
         let mut popped = std::ptr::null_mut();
-        // SAFETY: the pointer is to a live handle. What is popped is what was pushed when this was made: everything that
-        // was pushed since then has been popped. It fails only where no context is of any use any more.
+        // SAFETY: the pointer is to a live handle. It pops the context that was pushed when this was made: everything
+        // that was pushed since then has been popped. It fails only where no context is of any use any more.
         let _ = unsafe { library::cuCtxPopCurrent_v2(&raw mut popped) };
     }
 }
 
 impl Context {
-    /// Makes the context current on this thread, as long as what is returned lives.
+    /// Makes the context current on this thread, as long as the returned value lives.
     ///
     /// # Errors
     ///
@@ -221,7 +221,7 @@ impl Context {
         self.streams[stream as usize] as sys::CUstream
     }
 
-    /// The error in a result, with what was being done; after some errors the context is lost.
+    /// The error in a result, with the name of the operation; after some errors the context is lost.
     fn check(&self, doing: &str, result: Status) -> Result<()> {
         if result == Status::SUCCESS {
             return Ok(());
@@ -403,7 +403,7 @@ impl Device for Driver {
         let (mine, theirs) = (self.context.handle as sys::CUcontext, peer.context.handle as sys::CUcontext);
         // SAFETY: the contexts are alive; the rest is the caller's promise.
         let result =
-            unsafe { library::cuMemcpyPeerAsync(to, theirs, from, mine, bytes, self.context.stream(Stream::Across)) };
+            unsafe { library::cuMemcpyPeerAsync(to, theirs, from, mine, bytes, self.context.stream(Stream::Peer)) };
         self.context.check("copying to another device", result)
     }
 

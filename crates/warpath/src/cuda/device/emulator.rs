@@ -102,7 +102,7 @@ type Marked = Mutex<Option<Mark>>;
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 impl Queue {
-    /// Does all steps but those after so many; before that, those of other streams that they wait for.
+    /// Does this many steps; before each, the steps of other streams that it waits for.
     fn come_to(queue: &Mutex<Queue>, steps: u64) {
         let _alone = lock(&ONE_AT_A_TIME);
         Self::come_to_alone(queue, steps);
@@ -136,7 +136,7 @@ impl Emulator {
         Self::with_multiprocessors(seed, 4)
     }
 
-    /// A device with so many multiprocessors, whose first launch has this seed.
+    /// A device with this many multiprocessors, whose first launch has this seed.
     pub(crate) fn with_multiprocessors(seed: u64, multiprocessors: u32) -> Self {
         let properties = Properties {
             name: "emulator".into(),
@@ -291,7 +291,7 @@ impl Device for Emulator {
         if !device.as_any().is::<Emulator>() {
             return Err(Error::Device("a device of another kind".into()));
         }
-        self.ask_for(Stream::Across, Step::Copy { to: to as usize, from: from as usize, bytes })
+        self.ask_for(Stream::Peer, Step::Copy { to: to as usize, from: from as usize, bytes })
     }
 
     unsafe fn fill(&self, to: u64, value: u32, words: usize) -> Result<()> {
@@ -495,7 +495,7 @@ mod tests {
         // SAFETY: all four are of four bytes, aligned, and in use only here.
         unsafe {
             from.write(5);
-            here.upload_in(Stream::There, ours, from.cast(), 4)?;
+            here.upload_in(Stream::Upload, ours, from.cast(), 4)?;
             here.synchronize()?;
             here.send(&there, theirs, ours, 4)?;
             here.synchronize()?;
@@ -503,19 +503,19 @@ mod tests {
             there.synchronize()?;
             assert_eq!(back.read(), 5);
             from.write(6);
-            here.upload_in(Stream::There, ours, from.cast(), 4)?;
+            here.upload_in(Stream::Upload, ours, from.cast(), 4)?;
             here.send(&there, theirs, ours, 4)?;
-            here.record_in(Stream::Across, &sent)?;
-            there.follow(Stream::Back, &sent)?;
-            there.download_in(Stream::Back, back.cast(), theirs, 4)?;
+            here.record_in(Stream::Peer, &sent)?;
+            there.follow(Stream::Download, &sent)?;
+            there.download_in(Stream::Download, back.cast(), theirs, 4)?;
             there.synchronize()?;
             assert_eq!(back.read(), 5, "nothing had the copy wait for the upload");
-            here.record_in(Stream::There, &arrived)?;
-            here.follow(Stream::Across, &arrived)?;
+            here.record_in(Stream::Upload, &arrived)?;
+            here.follow(Stream::Peer, &arrived)?;
             here.send(&there, theirs, ours, 4)?;
-            here.record_in(Stream::Across, &sent)?;
-            there.follow(Stream::Back, &sent)?;
-            there.download_in(Stream::Back, back.cast(), theirs, 4)?;
+            here.record_in(Stream::Peer, &sent)?;
+            there.follow(Stream::Download, &sent)?;
+            there.download_in(Stream::Download, back.cast(), theirs, 4)?;
             there.synchronize()?;
             assert_eq!(back.read(), 6);
         }

@@ -245,9 +245,9 @@ mod tests {
         }
     }
 
-    /// Has one call after another fail on the first of so many devices: all of the first few, and then some of those to
-    /// come, until a solve is done before its turn. Nothing else than a device's error may come of it, or the answer, at
-    /// once and with the same solver again; and all memory goes back.
+    /// Has one call after another fail on the first of this many devices: all of the first few, and then some of those
+    /// to come, until a solve is done before its turn. Nothing else than a device's error may come of it, or the
+    /// answer, at once and with the same solver again; and all memory goes back.
     fn every_call_fails_once(graph: &Graph, problem: Problem, algorithm: &str, fault: Fault, devices: usize) {
         const ALL_OF_THE_FIRST: usize = 12;
         let mut random = Random(devices as u64);

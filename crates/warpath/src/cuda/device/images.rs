@@ -107,68 +107,52 @@ macro_rules! part {
     };
 }
 
-macro_rules! image {
-    ($name:literal) => {
-        Image {
-            name: $name,
-            // In the order of `PARTS`.
-            parts: &[part!($name, "sm_8x"), part!($name, "sm_90"), part!($name, "sm_1xx"), part!($name, "ptx")],
-        }
+/// Defines the images, and the list of all of them.
+macro_rules! images {
+    ($($image:ident = $name:literal,)*) => {
+        $(
+            #[doc = concat!("The image `", $name, "`.")]
+            pub(crate) static $image: Image = Image {
+                name: $name,
+                // In the order of `PARTS`.
+                parts: &[part!($name, "sm_8x"), part!($name, "sm_90"), part!($name, "sm_1xx"), part!($name, "ptx")],
+            };
+        )*
+
+        #[cfg(test)]
+        const ALL: &[&Image] = &[$(&$image),*];
     };
 }
 
-/// `kernels/apsp/blocked_floyd_warshall.cu`.
-pub(crate) static APSP_BLOCKED_FLOYD_WARSHALL: Image = image!("apsp_blocked_floyd_warshall");
-/// `kernels/apsp/floyd_warshall.cu`.
-pub(crate) static APSP_FLOYD_WARSHALL: Image = image!("apsp_floyd_warshall");
-/// `kernels/apsp/matrix.cu`.
-pub(crate) static APSP_MATRIX: Image = image!("apsp_matrix");
-/// `kernels/apsp/search_rows.cu`.
-pub(crate) static APSP_SEARCH_ROWS: Image = image!("apsp_search_rows");
-/// `kernels/apsp/strips.cu`.
-pub(crate) static APSP_STRIPS: Image = image!("apsp_strips");
-/// `kernels/apsp/successors.cu`.
-pub(crate) static APSP_SUCCESSORS: Image = image!("apsp_successors");
-/// `kernels/apsp/tiled_floyd_warshall.cu`.
-pub(crate) static APSP_TILED_FLOYD_WARSHALL: Image = image!("apsp_tiled_floyd_warshall");
-/// `kernels/bfs/direction_optimizing.cu`.
-pub(crate) static BFS_DIRECTION_OPTIMIZING: Image = image!("bfs_direction_optimizing");
-/// `kernels/bfs/multi_hop.cu`.
-pub(crate) static BFS_MULTI_HOP: Image = image!("bfs_multi_hop");
-/// `kernels/bfs/many_sources.cu`.
-pub(crate) static BFS_MANY_SOURCES: Image = image!("bfs_many_sources");
-/// `kernels/bfs/one_block.cu`.
-pub(crate) static BFS_ONE_BLOCK: Image = image!("bfs_one_block");
-/// `kernels/bfs/vertex_parallel.cu`.
-pub(crate) static BFS_VERTEX_PARALLEL: Image = image!("bfs_vertex_parallel");
-/// `kernels/bfs/level_parallel.cu`.
-pub(crate) static BFS_LEVEL_PARALLEL: Image = image!("bfs_level_parallel");
-/// `kernels/bfs/predecessors.cu`.
-pub(crate) static BFS_PREDECESSORS: Image = image!("bfs_predecessors");
-/// `kernels/bfs/queue.cu`.
-pub(crate) static BFS_QUEUE: Image = image!("bfs_queue");
-/// `kernels/bfs/scan.cu`.
-pub(crate) static BFS_SCAN: Image = image!("bfs_scan");
-/// `kernels/closure/bit_warshall.cu`.
-pub(crate) static CLOSURE_BIT_WARSHALL: Image = image!("closure_bit_warshall");
-/// `kernels/closure/warshall.cu`.
-pub(crate) static CLOSURE_WARSHALL: Image = image!("closure_warshall");
-/// `kernels/sssp/multi_hop.cu`.
-pub(crate) static SSSP_MULTI_HOP: Image = image!("sssp_multi_hop");
-/// `kernels/sssp/near_far.cu`.
-pub(crate) static SSSP_NEAR_FAR: Image = image!("sssp_near_far");
-/// `kernels/sssp/many_sources.cu`.
-pub(crate) static SSSP_MANY_SOURCES: Image = image!("sssp_many_sources");
-/// `kernels/sssp/mask.cu`.
-pub(crate) static SSSP_MASK: Image = image!("sssp_mask");
-/// `kernels/sssp/bellman_ford.cu`.
-pub(crate) static SSSP_BELLMAN_FORD: Image = image!("sssp_bellman_ford");
-/// `kernels/sssp/predecessors.cu`.
-pub(crate) static SSSP_PREDECESSORS: Image = image!("sssp_predecessors");
-/// `kernels/sssp/work_efficient.cu`.
-pub(crate) static SSSP_WORK_EFFICIENT: Image = image!("sssp_work_efficient");
-/// `kernels/transpose.cu`.
-pub(crate) static TRANSPOSE: Image = image!("transpose");
+// The image `bfs_queue` is built from `kernels/bfs/queue.cu`.
+images! {
+    APSP_BLOCKED_FLOYD_WARSHALL = "apsp_blocked_floyd_warshall",
+    APSP_FLOYD_WARSHALL = "apsp_floyd_warshall",
+    APSP_MATRIX = "apsp_matrix",
+    APSP_SEARCH_ROWS = "apsp_search_rows",
+    APSP_STRIPS = "apsp_strips",
+    APSP_SUCCESSORS = "apsp_successors",
+    APSP_TILED_FLOYD_WARSHALL = "apsp_tiled_floyd_warshall",
+    BFS_DIRECTION_OPTIMIZING = "bfs_direction_optimizing",
+    BFS_LEVEL_PARALLEL = "bfs_level_parallel",
+    BFS_MANY_SOURCES = "bfs_many_sources",
+    BFS_MULTI_HOP = "bfs_multi_hop",
+    BFS_ONE_BLOCK = "bfs_one_block",
+    BFS_PREDECESSORS = "bfs_predecessors",
+    BFS_QUEUE = "bfs_queue",
+    BFS_SCAN = "bfs_scan",
+    BFS_VERTEX_PARALLEL = "bfs_vertex_parallel",
+    CLOSURE_BIT_WARSHALL = "closure_bit_warshall",
+    CLOSURE_WARSHALL = "closure_warshall",
+    SSSP_BELLMAN_FORD = "sssp_bellman_ford",
+    SSSP_MANY_SOURCES = "sssp_many_sources",
+    SSSP_MASK = "sssp_mask",
+    SSSP_MULTI_HOP = "sssp_multi_hop",
+    SSSP_NEAR_FAR = "sssp_near_far",
+    SSSP_PREDECESSORS = "sssp_predecessors",
+    SSSP_WORK_EFFICIENT = "sssp_work_efficient",
+    TRANSPOSE = "transpose",
+}
 
 #[cfg(test)]
 mod tests {
@@ -192,34 +176,7 @@ mod tests {
 
     #[test]
     fn every_part_of_every_image_is_a_fat_binary() {
-        for image in [
-            &APSP_BLOCKED_FLOYD_WARSHALL,
-            &APSP_FLOYD_WARSHALL,
-            &APSP_MATRIX,
-            &APSP_SEARCH_ROWS,
-            &APSP_STRIPS,
-            &APSP_SUCCESSORS,
-            &APSP_TILED_FLOYD_WARSHALL,
-            &BFS_DIRECTION_OPTIMIZING,
-            &BFS_MULTI_HOP,
-            &BFS_MANY_SOURCES,
-            &BFS_ONE_BLOCK,
-            &BFS_VERTEX_PARALLEL,
-            &BFS_LEVEL_PARALLEL,
-            &BFS_QUEUE,
-            &BFS_SCAN,
-            &BFS_PREDECESSORS,
-            &CLOSURE_BIT_WARSHALL,
-            &CLOSURE_WARSHALL,
-            &SSSP_MULTI_HOP,
-            &SSSP_NEAR_FAR,
-            &SSSP_MANY_SOURCES,
-            &SSSP_MASK,
-            &SSSP_BELLMAN_FORD,
-            &SSSP_PREDECESSORS,
-            &SSSP_WORK_EFFICIENT,
-            &TRANSPOSE,
-        ] {
+        for image in ALL {
             for kind in [Kind::Cubin(8, 6), Kind::Cubin(9, 0), Kind::Cubin(12, 0), Kind::Ptx(7, 5)] {
                 let FatBinary(words) = image.unpack(kind).unwrap();
                 assert_eq!(words[0] as u32, 0xba55_ed50, "{} {kind}", image.name);

@@ -6,7 +6,7 @@
 //! one that is, and a [`Status`] is any number.
 //!
 //! *Invariants.* Each function has the type that the driver's header gives it under this name. The library stays loaded
-//! until the process ends, so that what was found in it stays valid.
+//! until the process ends, so that functions found in it stay valid.
 
 use std::error::Error;
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -57,7 +57,7 @@ macro_rules! functions {
             fn of(library: Library) -> Self {
                 Functions {
                     $($(#[$attribute])* $name: {
-                        // SAFETY: the type is that of the driver's function of this name. It is called only as long as
+                        // SAFETY: the type belongs to the driver's function of this name. It is called only as long as
                         // the library is there, which is kept with it.
                         let symbol = unsafe { library.get(concat!(stringify!($name), "\0").as_bytes()) };
                         symbol.ok().map(|symbol| *symbol)

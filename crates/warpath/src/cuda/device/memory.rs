@@ -161,7 +161,7 @@ impl Pool {
     /// The device has written the array, and does not write to it before this returns.
     pub(crate) unsafe fn read_beside<T: Pod + Send>(&self, slice: DeviceSlice<T>, to: &mut [T]) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { self.read_in(slice, to, Stream::Back) }
+        unsafe { self.read_in(slice, to, Stream::Download) }
     }
 
     /// # Safety
@@ -225,7 +225,7 @@ impl Drop for Pool {
     fn drop(&mut self) {
         // Kernels may still use the memory; a device that failed uses nothing any more.
         let _ = self.device.synchronize();
-        // SAFETY: the address is that of the allocation, and all work is done.
+        // SAFETY: the address is the allocation's, and all work is done.
         unsafe { self.device.free(self.address) }
     }
 }
@@ -287,7 +287,7 @@ impl<T: Pod> Pinned<T> {
 impl<T> Drop for Pinned<T> {
     fn drop(&mut self) {
         let _ = self.device.synchronize();
-        // SAFETY: the address is that of the allocation, and all work is done.
+        // SAFETY: the address is the allocation's, and all work is done.
         unsafe { self.device.free_pinned(self.memory.cast()) }
     }
 }

@@ -37,7 +37,7 @@ pub(crate) mod staging;
 
 use staging::Staging;
 
-/// What is known of a device.
+/// The properties of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Properties {
     /// Its name, as its maker has it.
@@ -80,11 +80,11 @@ pub(crate) enum Stream {
     /// Whatever does not name a stream.
     Work,
     /// Copies to the device, beside the work.
-    There,
-    /// Copies to the host, likewise.
-    Back,
-    /// Copies to other devices.
-    Across,
+    Upload,
+    /// Copies to the host, beside the work.
+    Download,
+    /// Copies to peers: other devices.
+    Peer,
 }
 
 /// How many streams a device has.
@@ -122,12 +122,12 @@ pub(crate) struct LaunchShape {
 }
 
 impl LaunchShape {
-    /// So many blocks of so many threads, in a line.
+    /// This many blocks of this many threads, in a line.
     pub(crate) fn line(blocks: u32, threads: u32) -> Self {
         LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared_bytes: 0, cluster: 1, cooperative: false }
     }
 
-    /// Enough blocks of so many threads for one thread an item, but at least one block.
+    /// Enough blocks of this many threads for one thread an item, but at least one block.
     pub(crate) fn covering(items: u64, threads: u32) -> Self {
         let blocks = items.div_ceil(u64::from(threads)).clamp(1, i32::MAX as u64);
         Self::line(blocks as u32, threads)
@@ -139,7 +139,7 @@ impl LaunchShape {
 /// The unsafe functions take addresses on trust. An address must come from this device and be allocated for as many
 /// bytes as are named, until the work that uses it is done, which [`Device::synchronize`] tells.
 pub(crate) trait Device: Send + Sync + Debug {
-    /// What is known of it.
+    /// Its properties.
     fn properties(&self) -> &Properties;
 
     /// How many bytes of its memory are free now.
@@ -155,8 +155,8 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// The address is from [`Device::allocate`], and neither host nor device uses it any more.
     unsafe fn free(&self, address: u64);
 
-    /// Takes host memory that the device can reach, under the same address. What is not given back goes when the device
-    /// does.
+    /// Takes host memory that the device can reach, under the same address. It is freed with the device
+    /// unless it is given back.
     fn allocate_pinned(&self, bytes: usize) -> Result<*mut u8>;
 
     /// Gives host memory back.
@@ -169,7 +169,7 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// What large arrays go through, and those in ordinary memory.
     fn staging(&self) -> &Staging;
 
-    /// Makes ordinary host memory pinned, as that of [`Device::allocate_pinned`] is, for this device and all others.
+    /// Makes ordinary host memory pinned, like memory from [`Device::allocate_pinned`], for this device and all others.
     ///
     /// # Safety
     ///
@@ -207,7 +207,7 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// `to` is pinned memory, which nobody uses until it is done, and `from` is device memory, for that many bytes.
     unsafe fn download_in(&self, stream: Stream, to: *mut u8, from: u64, bytes: usize) -> Result<()>;
 
-    /// Copies from the memory of this device to that of another of the same kind, in [`Stream::Across`] of this one. The
+    /// Copies from the memory of this device to another device of the same kind, in [`Stream::Peer`] of this one. The
     /// first copy between two devices takes longer; it may be one of no bytes.
     ///
     /// # Safety
@@ -215,7 +215,7 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// `to` is memory of `device` and `from` of this one, for that many bytes.
     unsafe fn send(&self, device: &dyn Device, to: u64, from: u64, bytes: usize) -> Result<()>;
 
-    /// Writes one value to so many 32-bit words, in stream order.
+    /// Writes one value to this many 32-bit words, in stream order.
     ///
     /// # Safety
     ///

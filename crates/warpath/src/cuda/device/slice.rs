@@ -10,7 +10,7 @@ use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr};
 /// Arrays begin at multiples of this, so that any vector load is aligned and no two share a cache line.
 pub(super) const ALIGNMENT: u64 = 256;
 
-/// What an array of so many values takes in a pool.
+/// The bytes that an array of this many values takes in a pool.
 pub(crate) fn room<T>(length: u64) -> u64 {
     length.saturating_mul(size_of::<T>() as u64).checked_next_multiple_of(ALIGNMENT).unwrap_or(u64::MAX)
 }
@@ -39,7 +39,7 @@ unsafe impl<T> Argument for DeviceSlice<T> {
 }
 
 impl<T> DeviceSlice<T> {
-    /// So many values from an address on.
+    /// This many values from an address on.
     pub(super) fn new(address: u64, length: u64) -> Self {
         DeviceSlice { address, length, holds: PhantomData }
     }
@@ -78,7 +78,7 @@ impl<T> DeviceSlice<T> {
     ///
     /// # Panics
     ///
-    /// If its address is not that of such a value.
+    /// If its address is not aligned for such a value.
     pub(crate) fn cast<U>(&self) -> DeviceSlice<U> {
         assert!(self.address.is_multiple_of(align_of::<U>() as u64), "a device array with another alignment");
         let length = self.length * size_of::<T>() as u64 / size_of::<U>() as u64;

@@ -31,7 +31,7 @@ use crate::Result;
 pub(crate) struct Staging {
     lanes: Mutex<Vec<Lane>>,
     piece_bytes: usize,
-    /// So many lanes are used at once, at most.
+    /// At most this many lanes are used at once.
     threads: usize,
 }
 
@@ -46,7 +46,7 @@ struct Lane {
 unsafe impl Send for Lane {}
 
 impl Staging {
-    /// So many lanes with pieces of so many bytes, on a device that is to keep them.
+    /// This many lanes with pieces of this many bytes, on a device that is to keep them.
     pub(crate) fn new(device: &dyn Device, lanes: usize, piece_bytes: usize) -> Result<Self> {
         let lane = |_| {
             let piece = device.allocate_pinned(piece_bytes)?;

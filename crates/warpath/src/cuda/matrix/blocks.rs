@@ -5,17 +5,19 @@
 //! lengths that they expect.
 
 use super::Ended;
-use crate::algorithms::{Parameter, Parameters, Statistics, Values};
+use crate::algorithms::{Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Function, LaunchShape, arguments};
 use crate::cuda::kernel_header::{DeviceMutPtr, cpp, kernel_header};
 use crate::{Control, Result};
 
-/// How large the blocks are.
+/// The rows and columns of a block, unless they are set.
+const USUAL_SIDE: u32 = 16;
+/// The parameter that sets the rows and columns of a block.
 pub(in crate::cuda) const BLOCK: Parameter = Parameter {
     name: "block",
-    summary: "rows and columns of a block: 16 or 32; 16",
-    values: Values::OneOf(&["16", "32"]),
+    summary: "rows and columns of a block: 16 or 32",
+    values: Values::Or(&Values::OneOf(&["16", "32"]), Unset::Number(USUAL_SIDE as f64)),
 };
 /// The widest block.
 pub(in crate::cuda) const WIDEST: u64 = 32;
@@ -52,9 +54,9 @@ pub(in crate::cuda) fn in_blocks(
     parameters: &Parameters,
     control: &Control,
 ) -> Result<(Ended, Statistics)> {
-    /// So many stages, the host looks whether it is to go on.
+    /// After this many stages, the host checks for cancellation.
     const STAGES: u32 = 64;
-    let side: u32 = parameters.word(BLOCK.name).and_then(|word| word.parse().ok()).unwrap_or(16);
+    let side: u32 = parameters.word(BLOCK.name).and_then(|word| word.parse().ok()).unwrap_or(USUAL_SIDE);
     let Square { cells, pitch, bytes } = square;
     let blocks = (pitch / u64::from(side)) as u32;
     let device = pool.device().clone();

@@ -25,7 +25,7 @@ kernel_header! {
     }
 }
 
-/// A thread for each pair of so many vertices.
+/// A thread for each pair of this many vertices.
 pub(in crate::cuda) fn one_thread_a_pair(vertices: u64) -> LaunchShape {
     /// Threads of a block across: with four down the quickest of those tried.
     const ACROSS: u32 = 64;
@@ -47,7 +47,7 @@ pub(in crate::cuda) fn by_vertex(
     shape: &LaunchShape,
     control: &Control,
 ) -> Result<(Ended, Statistics)> {
-    /// So many launches, the host looks whether it is to go on.
+    /// After this many launches, the host checks for cancellation.
     const LAUNCHES: u32 = 256;
     let device = pool.device().clone();
     let (before, after) = (device.event()?, device.event()?);

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use super::Ended;
-use crate::algorithms::{Parameter, Parameters, Statistics, Values};
+use crate::algorithms::{Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments};
@@ -19,14 +19,17 @@ use crate::{Control, Result};
 /// How far a stage runs ahead of what needs it.
 pub(in crate::cuda) const HEAD_START: Parameter = Parameter {
     name: "head-start",
-    summary: "tiles worked on between the diagonal of the next stage and what needs it; twice as many as at once",
-    values: Values::AtLeast(0.0),
+    summary: "tiles worked on between the diagonal of the next stage and the tiles that need it",
+    values: Values::Or(&Values::AtLeast(0.0), Unset::InWords(|| "twice as many as at once".into())),
 };
 /// How long a launch is.
 pub(in crate::cuda) const STAGES: Parameter = Parameter {
     name: "stages",
-    summary: "blocks of vertices in a launch; as many as take some tens of milliseconds, or in strips all of a strip",
-    values: Values::AtLeast(1.0),
+    summary: "blocks of vertices in a launch",
+    values: Values::Or(
+        &Values::AtLeast(1.0),
+        Unset::InWords(|| "as many as take some tens of milliseconds, or in strips all of a strip".into()),
+    ),
 };
 
 kernel_header! {
@@ -99,18 +102,19 @@ pub(in crate::cuda) struct Tiles {
 }
 
 impl Tiles {
-    /// Rows and words of a tile, for words of so many bytes.
+    /// Rows and words of a tile, for words of this many bytes.
     pub(in crate::cuda) fn side(word: u64) -> u64 {
         u64::from(ROW_BYTES) / word
     }
 
-    /// A matrix of so many rows of so many words of so many bytes, multiples of a tile's.
+    /// A matrix with these numbers of rows, words of a row, and bytes of a word; the first two are multiples of a
+    /// tile's.
     pub(in crate::cuda) fn new(rows: u64, words: u64, word: u64) -> Self {
         let (down, across) = (rows / Self::side(word), words / Self::side(word));
         Tiles { word, down, across, has_bits: false }
     }
 
-    /// A matrix of bits, of so many rows of so many words of 32 bits, multiples of a tile's.
+    /// A matrix of bits with these numbers of rows and of 32-bit words in a row, multiples of a tile's.
     pub(in crate::cuda) fn of_bits(rows: u64, words: u64) -> Self {
         Tiles { has_bits: true, ..Tiles::new(rows, words, 4) }
     }

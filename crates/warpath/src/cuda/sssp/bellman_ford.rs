@@ -10,8 +10,8 @@
 //! trades atomic operations for twice the logarithm of a block's threads in barriers, which pays only where many arcs
 //! that improve a vertex meet, so hardly anywhere. `edge-order=source` reads one tail's distance for a run of arcs,
 //! `destination` lowers one head from a run of arcs, whose atomic operations then wait for each other. `launch` is
-//! threads x blocks: those of the report fill two multiprocessors of a GPU of today; what is taken otherwise
-//! fills it.
+//! threads x blocks: the report's shapes fill two multiprocessors of a GPU of today; without it, a launch fills the
+//! whole device.
 //!
 //! Weights may be below zero. A cycle of negative length shows in that distances still fall after as many rounds as
 //! there are vertices, or sooner in the distances themselves: see `negative_cycles.rs`.
@@ -30,10 +30,10 @@ use super::edges::{DeviceEdges, ORDER, by_destination};
 use super::negative_cycles::{Looks, find, look};
 use super::predecessors::Derivation;
 use super::{
-    DeviceSemiring, Found, LAUNCH, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words,
-    launch_shape, semirings_of, start,
+    DeviceDistances, DeviceSemiring, LAUNCH, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask,
+    distance_words, launch_shape, semirings_of, start,
 };
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values, Workload};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Unset, Values, Workload};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
@@ -81,8 +81,8 @@ pub(super) fn relaxations_a_second(work: &Workload<'_>, of_the_device: f64) -> f
 
 const SYNC: Parameter = Parameter {
     name: "sync",
-    summary: "outcore (copies between launches), incore (one array) or shared (minima in shared memory); incore",
-    values: Values::OneOf(&["outcore", "incore", "shared"]),
+    summary: "outcore (copies between launches), incore (one array) or shared (minima in shared memory)",
+    values: Values::Or(&Values::OneOf(&["outcore", "incore", "shared"]), Unset::InWords(|| "incore".into())),
 };
 
 /// What a round reads and writes.
@@ -155,7 +155,7 @@ struct BellmanFord {
     edges: DeviceEdges,
     kernels: OfSemiring<(Function, LaunchShape)>,
     arrays: Arrays,
-    /// That of the last search.
+    /// The lane of the last search.
     lane: DeviceSemiring,
 }
 
@@ -232,12 +232,12 @@ impl PreparedSssp for BellmanFord {
         Ok(outcome)
     }
 
-    fn found(&self) -> Found<'_> {
-        Found { pool: &self.edges.pool, distances: self.lane.part(self.arrays.current, self.edges.vertices) }
+    fn device_distances(&self) -> DeviceDistances<'_> {
+        DeviceDistances { pool: &self.edges.pool, distances: self.lane.part(self.arrays.current, self.edges.vertices) }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
-        Some(self.edges.derivation(self.lane, self.found().distances, self.arrays.flags.part(0, 1)))
+        Some(self.edges.derivation(self.lane, self.device_distances().distances, self.arrays.flags.part(0, 1)))
     }
 }
 
@@ -248,7 +248,7 @@ impl BellmanFord {
         if !certain && !due {
             return Ok(());
         }
-        let distances = self.found().read::<I32ToI64>()?;
+        let distances = self.device_distances().read::<I32ToI64>()?;
         if let Some(cycle) = look(task.graph, task.sources, &distances)? {
             return Err(Error::NegativeCycle(Box::new(cycle)));
         }

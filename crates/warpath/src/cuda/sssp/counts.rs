@@ -88,7 +88,7 @@ impl Counters {
         Ok(self.0.as_mut_ptr())
     }
 
-    /// Adds what was counted to what the search tells; frontiers, if it is not the kernels that know them.
+    /// Adds the counters to the search's statistics; the frontiers, too, unless the kernels count them.
     pub(super) fn finish(
         self,
         pool: &Pool,
@@ -124,7 +124,7 @@ impl Counters {
     }
 }
 
-/// Adds what was in vain, from all distances that the search has left on the device.
+/// Adds the wasted relaxations, from all distances that the search has left on the device.
 pub(crate) fn add_waste<D: DistanceValue>(
     statistics: &mut Statistics,
     graph: &Graph,
@@ -165,7 +165,7 @@ mod tests {
         "work-efficient:sync=outcore,launch=32x2",
     ];
 
-    /// What is told of a search from vertex 0 on each device: the counters, by name, and the frontiers.
+    /// The statistics of a search from vertex 0 on each device: the counters, by name, and the frontiers.
     fn counted(graph: &Graph, request: Sssp, seed: u64, mut check: impl FnMut(&dyn Fn(&str) -> u64, &[u32])) {
         for device in devices(seed) {
             let solver = Solver::builder(graph.clone()).threads(1).statistics(true).device(device).open().unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::predecessors::{Arcs, Derivation};
 use super::{DeviceSemiring, layout_weights, upload_weights};
-use crate::algorithms::{Parameter, Parameters, Values};
+use crate::algorithms::{Parameter, Parameters, Unset, Values};
 use crate::cuda::device::Device;
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
@@ -15,8 +15,11 @@ use crate::{Error, Result};
 /// By which end arcs are sorted.
 pub(super) const ORDER: Parameter = Parameter {
     name: "edge-order",
-    summary: "arcs sorted by source or destination; source, but destination with sync=shared",
-    values: Values::OneOf(&["source", "destination"]),
+    summary: "arcs sorted by source or destination",
+    values: Values::Or(
+        &Values::OneOf(&["source", "destination"]),
+        Unset::InWords(|| "source, but destination with sync=shared".into()),
+    ),
 };
 
 /// Whether arcs are to be sorted by their heads; `otherwise` if that is not said.
@@ -106,7 +109,7 @@ impl DeviceEdges {
 
 /// Fills an array with the row that each arc is in.
 fn upload_rows(pool: &Pool, rows: DeviceSlice<VertexId>, csr: &Csr) -> Result<()> {
-    /// So many are made at a time.
+    /// This many are made at a time.
     const PIECE: usize = 1 << 20;
     let (mut piece, mut done) = (Vec::with_capacity(PIECE.min(csr.arcs())), 0);
     for row in 0..csr.vertices() as VertexId {

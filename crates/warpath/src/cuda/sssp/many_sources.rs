@@ -10,15 +10,15 @@
 //! those above, in memory of its own. A step relaxes the arcs of all that is in the queue.
 //! - **No marks.** Whatever falls is queued with the distance it fell to, and is passed over later if that is not its
 //!   distance any more. A distance falls to a value only once, so nothing is expanded twice with the same.
-//! - **The threshold does not wait.** As soon as the queue has less than a quarter of what is wanted, 256 vertices or a
-//!   quarter of the pile, it is filled up from the pile: the threshold moves to the least distance there, plus delta. So
-//!   what is near is not settled before what is farther begins, as in stepping algorithms; steps stay full, and hardly
-//!   anything is expanded in vain, since what is wanted is little.
+//! - **The threshold does not wait.** As soon as the queue has less than a quarter of the wanted number, 256 vertices
+//!   or a quarter of the pile, it is filled up from the pile: the threshold moves to the least distance there, plus
+//!   delta. So near vertices need not settle before farther ones begin, as in stepping algorithms; steps stay full, and
+//!   hardly anything is expanded in vain, since the wanted number is small.
 //! - **Delta follows:** a quarter more when too little was found, a fifth less when too much was, or when distances fall
 //!   more than twice as often as vertices are reached. When the queue overflows, as where a tail leads into a
 //!   dense part, delta is halved and the threshold goes back at once.
 //! - **Queues that are full lose nothing.** What has no room in the near queue goes to the far pile. Before that is full
-//!   it is purged of what is out of date; if it still overflows, the least distance that was lost is kept, and when
+//!   it is purged of outdated entries; if it still overflows, the least distance that was lost is kept, and when
 //!   nothing nearer is left all vertices from there on are looked at.
 //! - **Rows are shared out:** a warp spreads the arcs of 32 vertices over its lanes; rows of more than 512 arcs are taken by
 //!   the whole block.
@@ -31,12 +31,12 @@
 //! and 1.20 times. With 512 wanted it is 1.20 times on the roads, with 1,024 1.7: of a front of a thousand vertices, some
 //! hundreds are ready.
 //!
-//! Work O(V + E + what is relaxed again), span O(steps) barriers of a block. Floor for the roads of New York, 730 k arcs: about 2.5
-//! M random accesses to L2 a source, at 100 to 160 G a second: 0.02 ms. Steps are no limit: 1,660 of 2
+//! Work O(V + E + repeated relaxations), span O(steps) barriers of a block. Floor for the roads of New York, 730 k
+//! arcs: about 2.5 M random accesses to L2 a source, at 100 to 160 G a second: 0.02 ms. Steps are no limit: 1,660 of 2
 //! microseconds are 3.3 ms a search, with a thousand in flight 0.0035 ms a source. So 0.03 to 0.05 ms a source is
 //! predicted where a few hundred sources are asked for. It does not win where one search fills the device and its
-//! distances are in L2, but those of hundreds are not: on large graphs of short paths `near-far` one after another
-//! is as good.
+//! distances are in L2, but those of hundreds are not: on large graphs of short paths `near-far` one after another is
+//! as good.
 //!
 //! Memory: the graph, the distances of a batch, and for each search in flight 8 bytes a vertex, or 16 of graphs of up to
 //! 131,072 vertices. With less of it batches are narrower. Searches whose distances leave 32 bits are repeated in 64; there is
@@ -45,8 +45,8 @@
 //! Counters are those of a batch; the statistics that other algorithms keep on request are not kept here.
 //!
 //! Source: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest
-//! paths", sect. 4.4; a threshold for so many vertices as in Dong, Gu, Sun and Zhang 2021, "Efficient stepping algorithms
-//! and implementations for parallel shortest paths".
+//! paths", sect. 4.4; a threshold for this many vertices as in Dong, Gu, Sun and Zhang 2021, "Efficient stepping
+//! algorithms and implementations for parallel shortest paths".
 //!
 //! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
 //! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
@@ -57,11 +57,11 @@ pub(in crate::cuda) mod arrays;
 
 use std::sync::Arc;
 
-use arrays::{Arrays, Batch, WIDEST, layout};
+use arrays::{Arrays, Batch, IN_FLIGHT, USUALLY_WIDEST, WIDEST, layout};
 pub(crate) use arrays::{Sizes, plan, stride, widest};
 
-use super::{DeviceSemiring, Found, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Values, Workload};
+use super::{DeviceDistances, DeviceSemiring, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values, Workload};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::has_wide_offsets;
@@ -81,38 +81,56 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         parameters: &[
             Parameter {
                 name: "width",
-                summary: "searches in a batch, up to 65536; as many as have 2 GB of distances, up to 16384",
-                values: Values::AtLeast(1.0),
+                summary: "searches in a batch, up to 65536",
+                values: Values::Or(
+                    &Values::AtLeast(1.0),
+                    Unset::InWords(|| format!("as many as have 2 GB of distances, up to {USUALLY_WIDEST}")),
+                ),
             },
             Parameter {
                 name: "blocks",
-                summary: "searches in flight; as many as run at once, up to 1056",
-                values: Values::AtLeast(1.0),
+                summary: "searches in flight",
+                values: Values::Or(
+                    &Values::AtLeast(1.0),
+                    Unset::InWords(|| format!("as many as run at once, up to {IN_FLIGHT}")),
+                ),
             },
             Parameter {
                 name: "threads",
-                summary: "threads in a block, a multiple of 32 up to 1024; 128, or more where a block takes much shared memory",
-                values: Values::AtLeast(32.0),
+                summary: "threads in a block, a multiple of 32 up to 1024",
+                values: Values::Or(
+                    &Values::AtLeast(32.0),
+                    Unset::InWords(|| format!("{FEW_THREADS}, or more where a block takes much shared memory")),
+                ),
             },
             Parameter {
                 name: "delta",
-                summary: "how far the threshold moves at first; chosen from the weights and the average degree",
-                values: Values::AtLeast(f64::MIN_POSITIVE),
+                summary: "how far the threshold moves at first",
+                values: Values::Or(
+                    &Values::AtLeast(f64::MIN_POSITIVE),
+                    Unset::InWords(|| "chosen from the weights and the average degree".into()),
+                ),
             },
             Parameter {
                 name: "near",
-                summary: "vertices that the near queue should have; 256, or as many as there are threads",
-                values: Values::AtLeast(1.0),
+                summary: "vertices that the near queue should have",
+                values: Values::Or(
+                    &Values::AtLeast(1.0),
+                    Unset::InWords(|| format!("{NEAR}, or as many as there are threads")),
+                ),
             },
             Parameter {
                 name: "queue",
-                summary: "vertices that the near queue has room for, up to 4096; 1024",
-                values: Values::AtLeast(4.0),
+                summary: "vertices that the near queue has room for, up to 4096",
+                values: Values::Or(&Values::AtLeast(4.0), Unset::Number(QUEUE)),
             },
             Parameter {
                 name: "distances",
-                summary: "where those of a search in flight are; shared where there is room",
-                values: Values::OneOf(&["shared", "global"]),
+                summary: "memory for the distances of a search in flight",
+                values: Values::Or(
+                    &Values::OneOf(&["shared", "global"]),
+                    Unset::InWords(|| "shared where there is room".into()),
+                ),
             },
         ],
         negative_weights: false,
@@ -168,9 +186,15 @@ pub(crate) fn seconds(work: &Workload<'_>) -> f64 {
     LAUNCH + accesses / rate.min(of_blocks.max(1.0))
 }
 
+/// The threads of a block, unless they are set or more of them fit larger blocks.
+const FEW_THREADS: u32 = 128;
+/// The vertices that the near queue should have, unless they are set or a block has more threads.
+const NEAR: u32 = 256;
+/// The vertices that the near queue has room for, unless they are set.
+const QUEUE: f64 = 1024.0;
 /// Pieces of work are counted in 32 bits, with much to spare.
 pub(crate) const MOST_VERTICES: usize = 1 << 30;
-/// What is kept of a device's memory for the kernel's own shared memory.
+/// The bytes of shared memory in a block that the kernel's own variables take.
 const OWN_SHARED: u64 = 2048;
 
 /// What there is for searches of one lane.
@@ -225,7 +249,7 @@ fn shape(
         Some(threads) => threads as u32,
         None => {
             // Small blocks, unless larger ones have more threads at work.
-            let mut best = (128, blocks(128)? * 128);
+            let mut best = (FEW_THREADS, blocks(FEW_THREADS)? * FEW_THREADS);
             for threads in [256, 512, 1024].into_iter().filter(|threads| *threads <= most) {
                 let at_work = blocks(threads)? * threads;
                 if at_work > best.1 + best.1 / 8 {
@@ -248,7 +272,7 @@ fn check_whole(parameters: &Parameters, name: &str, most: u64) -> Result<()> {
     }
 }
 
-/// Takes what is planned, and makes everything ready.
+/// Allocates the planned memory and makes everything ready.
 pub(crate) fn prepare(
     device: &Arc<dyn Device>,
     graph: &Graph,
@@ -263,7 +287,7 @@ pub(crate) fn prepare(
         check_whole(parameters, name, most)?;
     }
     let wide = has_wide_offsets(graph);
-    let room = parameters.get("queue").unwrap_or(1024.0) as u32;
+    let room = parameters.get("queue").unwrap_or(QUEUE) as u32;
 
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, sizes))?;
     arrays.offsets.upload(&pool, graph.csr())?;
@@ -274,7 +298,7 @@ pub(crate) fn prepare(
         let (mut shape, in_shared) = shape(&**device, kernel, lane, graph, parameters, room)?;
         let piles = sizes.far_words / (sizes.capacity * (1 + lane.words()));
         shape.grid[0] = u64::from(shape.grid[0]).min(piles).max(1) as u32;
-        let wanted = parameters.get("near").map_or(shape.block[0].max(256), |near| near as u32);
+        let wanted = parameters.get("near").map_or(shape.block[0].max(NEAR), |near| near as u32);
         let wanted = wanted.min(room - room / 4);
         Ok(Launching {
             kernel,
@@ -299,7 +323,7 @@ pub(crate) struct ManySources {
     arguments: Batch,
     arrays: Arrays,
     waiting: Waiting,
-    /// That of the last search alone.
+    /// The lane of the last search alone.
     lane: DeviceSemiring,
     /// How many searches were begun last, and how many of them are in flight.
     begun: [u32; 2],
@@ -320,7 +344,7 @@ impl ManySources {
         Ok(self.lanes.get(lane)?.rows as usize)
     }
 
-    /// Searches from each of these sources, which may be equal. What was found in another lane stays.
+    /// Searches from each of these sources, which may be equal. Distances found in another lane stay.
     ///
     /// # Panics
     ///
@@ -337,11 +361,11 @@ impl ManySources {
     }
 
     /// What the last batch of this lane found from the source of this number.
-    pub(crate) fn found_from(&self, lane: DeviceSemiring, index: usize) -> Result<Found<'_>> {
+    pub(crate) fn found_from(&self, lane: DeviceSemiring, index: usize) -> Result<DeviceDistances<'_>> {
         let start = index as u64 * self.arguments.stride * lane.words();
         let distances = self.lanes.get(lane)?.distances;
         let row = distances.part(start, distances.length() - start);
-        Ok(Found { pool: &self.pool, distances: lane.part(row, self.arguments.vertices) })
+        Ok(DeviceDistances { pool: &self.pool, distances: lane.part(row, self.arguments.vertices) })
     }
 
     /// Where the distances of this lane are, row by row.
@@ -354,7 +378,7 @@ impl ManySources {
         &self.pool
     }
 
-    /// Runs so many searches: one from each source, or one from all.
+    /// Runs this many searches: one from each source, or one from all.
     fn run(
         &mut self,
         lane: DeviceSemiring,
@@ -367,7 +391,7 @@ impl ManySources {
         self.finish(control)
     }
 
-    /// Begins so many searches: one from each source, or one from all.
+    /// Begins this many searches: one from each source, or one from all.
     pub(crate) fn start(
         &mut self,
         lane: DeviceSemiring,
@@ -435,9 +459,9 @@ impl PreparedSssp for ManySources {
         Ok(SsspOutcome { statistics: outcome.statistics, frontiers: Vec::new(), out_of_range })
     }
 
-    fn found(&self) -> Found<'_> {
+    fn device_distances(&self) -> DeviceDistances<'_> {
         let distances = self.lanes.get(self.lane).map_or(self.arrays.far, |in_lane| in_lane.distances);
-        Found { pool: &self.pool, distances: self.lane.part(distances, self.arguments.vertices) }
+        DeviceDistances { pool: &self.pool, distances: self.lane.part(distances, self.arguments.vertices) }
     }
 
     fn many_sources(&mut self) -> Option<&mut ManySources> {

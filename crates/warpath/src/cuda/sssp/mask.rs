@@ -7,7 +7,7 @@
 //! few more. It wins on graphs of few rounds and even degrees. On roads nearly all threads of thousands of launches
 //! find nothing to do, and one hub keeps the whole launch waiting.
 //!
-//! `coarsening` merges the work of so many threads into one: fewer threads, each with more to do. Two phases are what
+//! `coarsening` merges the work of this many threads into one: fewer threads, each with more to do. Two phases are what
 //! makes rounds independent of the order of threads; that the minimum is atomic is what makes them right. Without it
 //! updates get lost: with the feature `lab` that is here too, and counts the vertices that come out wrong.
 //!
@@ -24,11 +24,11 @@ use std::sync::Arc;
 use super::counts::{Counters, Counts, Frontiers};
 use super::predecessors::{Arcs, Derivation};
 use super::{
-    DeviceSemiring, Found, NON_NEGATIVE, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask,
+    DeviceDistances, DeviceSemiring, NON_NEGATIVE, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask,
     distance_words, flags_of, layout_weights, start, start_flags, upload_weights,
 };
 use crate::Result;
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values, Workload};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Unset, Values, Workload};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
@@ -71,10 +71,13 @@ fn seconds(work: &Workload<'_>) -> f64 {
 /// The kernel that relaxes, atomically.
 const RELAX: &str = "sssp_mask_relax";
 
+/// The vertices of a thread, unless they are set.
+const USUAL_COARSENING: u32 = 1;
+
 pub(in crate::cuda) const COARSENING: Parameter = Parameter {
     name: "coarsening",
-    summary: "how many vertices a thread has: 1, 2, 4, 8 or 16; 1",
-    values: Values::OneOf(&["1", "2", "4", "8", "16"]),
+    summary: "how many vertices a thread has: 1, 2, 4, 8 or 16",
+    values: Values::Or(&Values::OneOf(&["1", "2", "4", "8", "16"]), Unset::Number(USUAL_COARSENING as f64)),
 };
 
 /// The arrays of a search, and room for when each predecessor is found.
@@ -97,7 +100,7 @@ fn plan(graph: &Graph, _: &Parameters) -> Plan {
 
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters, relax: &str) -> Result<Mask> {
     let threads = threads(parameters, &**device)?;
-    let coarsening = parameters.word(COARSENING.name).and_then(|word| word.parse().ok()).unwrap_or(1);
+    let coarsening = parameters.word(COARSENING.name).and_then(|word| word.parse().ok()).unwrap_or(USUAL_COARSENING);
     let kernels = OfSemiring::new(graph, |lane| Kernels::of(&**device, lane, relax))?;
     let csr = graph.csr();
     let (graph, (arrays, levels)) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph))?;
@@ -132,7 +135,7 @@ struct Mask {
     kernels: OfSemiring<Kernels>,
     arrays: Arrays,
     levels: DeviceSlice<u32>,
-    /// That of the last search.
+    /// The lane of the last search.
     lane: DeviceSemiring,
 }
 
@@ -177,12 +180,12 @@ impl PreparedSssp for Mask {
         search(&self.graph, kernels, self.threads, self.coarsening, self.arrays, task)
     }
 
-    fn found(&self) -> Found<'_> {
-        Found { pool: &self.graph.pool, distances: self.lane.part(self.arrays.cost, self.graph.vertices) }
+    fn device_distances(&self) -> DeviceDistances<'_> {
+        DeviceDistances { pool: &self.graph.pool, distances: self.lane.part(self.arrays.cost, self.graph.vertices) }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
-        let Found { pool, distances } = self.found();
+        let DeviceDistances { pool, distances } = self.device_distances();
         Some(Derivation {
             pool,
             lane: self.lane,
@@ -300,7 +303,7 @@ mod unsynchronized {
             let right = self.repaired.solve(task)?;
             let words = task.lane.words() as usize;
             let distances = |mask: &Mask| {
-                let found = mask.found();
+                let found = mask.device_distances();
                 found.pool.read(found.distances)
             };
             let (printed, repaired) = (distances(&self.printed)?, distances(&self.repaired)?);
@@ -311,8 +314,8 @@ mod unsynchronized {
             Ok(outcome)
         }
 
-        fn found(&self) -> Found<'_> {
-            self.printed.found()
+        fn device_distances(&self) -> DeviceDistances<'_> {
+            self.printed.device_distances()
         }
 
         fn derivation(&self) -> Option<Derivation<'_>> {

@@ -30,7 +30,7 @@ use super::device::memory::{DeviceSlice, Pool};
 use super::device::{Device, Function, LaunchShape};
 pub(in crate::cuda) use super::semirings::NON_NEGATIVE;
 pub(crate) use super::semirings::{DeviceSemiring, MinPlusOnDevice, semirings_of};
-use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statistics, Values};
+use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statistics, Unset, Values};
 use crate::graph::{Csr, Graph, VertexId, WeightKind, Weights, with_weights};
 use crate::plan::Plan;
 use crate::{Control, Error, Result};
@@ -72,15 +72,15 @@ pub(crate) trait PreparedSssp: Debug + Send {
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome>;
 
     /// Where the distances are that the last search found.
-    fn found(&self) -> Found<'_>;
+    fn device_distances(&self) -> DeviceDistances<'_>;
 
     /// The same as the one algorithm that takes many searches at once, if it is that one.
     fn many_sources(&mut self) -> Option<&mut many_sources::ManySources> {
         None
     }
 
-    /// What predecessors are derived from on the device, after a search; `None` if what is there does not do, and the host
-    /// derives them.
+    /// The arrays to derive predecessors from on the device, after a search; `None` if they do not suffice, and the
+    /// host derives them.
     fn derivation(&self) -> Option<Derivation<'_>> {
         None
     }
@@ -88,14 +88,14 @@ pub(crate) trait PreparedSssp: Debug + Send {
 
 /// Distances on the device, as it has them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found<'a> {
+pub(crate) struct DeviceDistances<'a> {
     /// The memory they are in.
     pub(crate) pool: &'a Pool,
     /// As many words as the distances of all vertices are, in the lane of the search.
     pub(crate) distances: DeviceSlice<u32>,
 }
 
-impl Found<'_> {
+impl DeviceDistances<'_> {
     /// The distances, which a search in this semiring found.
     pub(crate) fn read<L: MinPlusOnDevice>(&self) -> Result<Vec<L::Distance>> {
         L::read(self.pool, self.distances)
@@ -108,7 +108,7 @@ pub(crate) type Prepare = fn(&Arc<dyn Device>, &Graph, &Parameters) -> Result<Bo
 /// A shortest-path algorithm.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SsspAlgorithm {
-    /// What is known of it before it runs.
+    /// The facts known before it runs.
     pub(crate) info: AlgorithmInfo,
     /// The lanes that it has.
     pub(crate) lanes: &'static [DeviceSemiring],
@@ -116,7 +116,7 @@ pub(crate) struct SsspAlgorithm {
     pub(crate) needs_transpose: fn(&Parameters) -> bool,
     /// What it takes on the device, the graph included.
     pub(crate) plan: fn(&Graph, &Parameters) -> Plan,
-    /// Takes what was planned and makes everything ready.
+    /// Allocates the planned memory and makes everything ready.
     pub(crate) prepare: Prepare,
 }
 
@@ -250,12 +250,14 @@ fn in_words(bits: u64) -> [u32; 2] {
     [bits as u32, (bits >> 32) as u32]
 }
 
+/// The threads of a block of Rejaud's kernels, unless they are set.
+const LAUNCHED_THREADS: u32 = 256;
+
 /// How many threads and blocks Rejaud's kernels are launched with.
 const LAUNCH: Parameter = Parameter {
     name: "launch",
-    summary: "threads of a block and blocks, such as the report's 256x8, 384x5, 512x4, 768x2 and 1024x2; 256 and as \
-              many as run at once",
-    values: Values::Launch,
+    summary: "threads of a block and blocks, such as the report's 256x8, 384x5, 512x4, 768x2 and 1024x2",
+    values: Values::Or(&Values::Launch, Unset::InWords(|| format!("{LAUNCHED_THREADS} and as many as run at once"))),
 };
 
 /// The most warps that a launch can have.
@@ -268,14 +270,14 @@ fn launch_shape(
     parameters: &Parameters,
     shared_bytes_a_thread: u32,
 ) -> Result<LaunchShape> {
-    const THREADS: u32 = 256;
     let (threads, blocks) = match parameters.launch(LAUNCH.name) {
         Some(launch) => launch,
         None => {
-            let at_once =
-                kernels.iter().map(|&kernel| device.blocks_at_once(kernel, THREADS, shared_bytes_a_thread * THREADS));
+            let at_once = kernels.iter().map(|&kernel| {
+                device.blocks_at_once(kernel, LAUNCHED_THREADS, shared_bytes_a_thread * LAUNCHED_THREADS)
+            });
             let at_once = at_once.collect::<Result<Vec<u32>>>()?.into_iter().min().unwrap_or(1);
-            (THREADS, at_once.clamp(1, MOST_WARPS / (THREADS / 32)))
+            (LAUNCHED_THREADS, at_once.clamp(1, MOST_WARPS / (LAUNCHED_THREADS / 32)))
         }
     };
     let most = device.properties().threads_per_block;

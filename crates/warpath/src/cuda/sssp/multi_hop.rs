@@ -3,18 +3,18 @@
 //! As `multi-hop` for breadth-first search, with distances for levels. Each vertex keeps its *neighborhood*: all vertices
 //! less than `delta` away, the heads of their arcs, and how far away all of them are by such paths. Distances are cut
 //! into buckets of width delta. A step takes the queue of one bucket, and lowers, by atomic minimum, the distances of
-//! what is in the neighborhoods of its vertices. Then all distances in the bucket are final, in one step:
+//! the neighborhoods of its vertices. Then all distances in the bucket are final, in one step:
 //!
 //! A shortest path enters the bucket at some vertex, which was found by the step before, and queued. While it stays in
 //! the bucket it stays less than delta away, so it is in the neighborhood of that vertex, and so is the first vertex
 //! beyond the bucket, which is queued in its turn, in the bucket that it falls into.
 //!
-//! What is reached through a vertex beyond the bucket is left to that vertex: each entry has the distance that its last
-//! arc comes from, rounded down to a byte, and is passed over if that is beyond the bucket. So only vertices that paths
-//! enter a bucket by are queued, about one in ten, and each is expanded once, or a little more often: the distance of
-//! some of them still falls when they are expanded.
+//! Vertices reached through a vertex beyond the bucket are left to that vertex: each entry has the distance that its
+//! last arc comes from, rounded down to a byte, and is passed over if that is beyond the bucket. So only vertices that
+//! paths enter a bucket by are queued, about one in ten, and each is expanded once, or a little more often: the
+//! distance of some of them still falls when they are expanded.
 //!
-//! Queues for eight buckets take turns; what is farther waits in the last one and is queued again. Each block has a
+//! Queues for eight buckets take turns; farther vertices wait in the last one and are queued again. Each block has a
 //! part of every queue, and the barrier tells everybody how long the parts are.
 //!
 //! Delta is what has [`INSIDE`] vertices within it, on average, in a sample. Memory: some 100 entries of 9 bytes a
@@ -23,7 +23,7 @@
 //!
 //! A neighborhood has at most 511 other vertices. Where a vertex has more arcs than that, or more vertices at distance 0, or
 //! weights are 2^31 or more, there are none, and all searches go round by round, as `mask` does; so does a search of which
-//! a bucket does not fit its queue. Statistics of such a search are those of `mask`: they have rounds and no steps.
+//! a bucket does not fit its queue. Its statistics are like those of `mask`: they count rounds, not steps.
 //!
 //! Work O(V x neighborhood / 10), span O(greatest distance / delta) barriers of the grid, about 6 microseconds each with
 //! what comes with them. It wins where neighborhoods grow like those of a plane; elsewhere `near-far` does.
@@ -40,16 +40,16 @@ use std::sync::Arc;
 use super::counts::{Counters, Counts, Frontiers};
 use super::predecessors::{Arcs, Derivation};
 use super::{
-    DeviceSemiring, Found, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words, flags_of,
-    layout_weights, mask, upload_weights,
+    DeviceDistances, DeviceSemiring, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words,
+    flags_of, layout_weights, mask, upload_weights,
 };
-use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Values};
+use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Unset, Values};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::DeviceGraph;
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
-use crate::cuda::launch::{WATCHED, Waiting, watched, whole_device};
+use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::cuda::neighborhoods::{self, MOST, PARTS, TABLE_SIZE, UNIT};
 use crate::graph::{Graph, VertexId, WeightKind, Weights};
 use crate::problems::Problem;
@@ -65,18 +65,14 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         parameters: &[
             Parameter {
                 name: "delta",
-                summary: "width of a bucket, up to 2^27; chosen from the graph",
-                values: Values::AtLeast(1.0),
+                summary: "width of a bucket, up to 2^27",
+                values: Values::Or(&Values::AtLeast(1.0), Unset::InWords(|| "chosen from the graph".into())),
             },
-            Parameter {
-                name: "threads",
-                summary: "threads in a block, a multiple of 32 up to 1024; 1024",
-                values: Values::AtLeast(32.0),
-            },
+            threads_up_to::<MOST_THREADS>(),
             Parameter {
                 name: "blocks",
-                summary: "blocks, up to 128; as many as run at once",
-                values: Values::AtLeast(1.0),
+                summary: "blocks, up to 128",
+                values: Values::Or(&Values::AtLeast(1.0), AS_MANY_AS_RUN_AT_ONCE),
             },
         ],
         negative_weights: false,
@@ -168,6 +164,8 @@ kernel_header! {
 
 /// Bytes of shared memory that a warp of the build takes.
 const WARP_BYTES: u32 = size_of::<Neighborhood>() as u32;
+/// The most threads of a block.
+const MOST_THREADS: u32 = 1024;
 /// Distances from one bucket to another have to fit 32 bits many times over.
 const WIDEST: u32 = 1 << 27;
 /// A distance within a neighborhood, the last arc included, has to fit 32 bits.
@@ -229,7 +227,7 @@ struct Nearest<'g> {
     graph: &'g Graph,
     weights: Option<&'g [u32]>,
     heap: BinaryHeap<Reverse<(u64, VertexId)>>,
-    /// The distances of what is known and not yet handed out.
+    /// The distances of vertices that are known and not yet handed out.
     tentative: HashMap<VertexId, u64>,
     done: Vec<VertexId>,
 }
@@ -358,13 +356,13 @@ impl Arrays {
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedSssp>> {
     let wanted = delta(parameters);
     if wanted.is_some_and(|delta| delta > WIDEST) {
-        return Err(Error::invalid(format!("delta is at most {WIDEST}")));
+        return Err(Error::invalid(format!("`delta` is at most {WIDEST}")));
     }
     let image = &images::SSSP_MULTI_HOP;
     let build = device.function(image, "sssp_multi_hop_build")?;
     let kernels = OfSemiring::new(graph, |lane| {
         let kernel = lane.function(&**device, image, "sssp_multi_hop")?;
-        Ok((kernel, whole_device(&**device, kernel, parameters, 1024, PARTS)?))
+        Ok((kernel, whole_device(&**device, kernel, parameters, MOST_THREADS, PARTS)?))
     })?;
     let by_mask = OfSemiring::new(graph, |lane| mask::Kernels::right(&**device, lane))?;
     let room = Shape::of(graph, wanted);
@@ -427,7 +425,7 @@ struct MultiHop {
     arguments: Search,
     arrays: Arrays,
     waiting: Waiting,
-    /// That of the last search.
+    /// The lane of the last search.
     lane: DeviceSemiring,
 }
 
@@ -500,13 +498,16 @@ impl PreparedSssp for MultiHop {
         Ok(outcome)
     }
 
-    fn found(&self) -> Found<'_> {
-        Found { pool: &self.graph.pool, distances: self.lane.part(self.arrays.distances, self.graph.vertices) }
+    fn device_distances(&self) -> DeviceDistances<'_> {
+        DeviceDistances {
+            pool: &self.graph.pool,
+            distances: self.lane.part(self.arrays.distances, self.graph.vertices),
+        }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
         let (vertices, room) = (u64::from(self.graph.vertices), self.arrays.queue.words());
-        let Found { pool, distances } = self.found();
+        let DeviceDistances { pool, distances } = self.device_distances();
         Some(Derivation {
             pool,
             lane: self.lane,

@@ -1,10 +1,10 @@
 //! Shortest paths with a near queue below a threshold and all else far, for whatever is not long and thin.
 //!
-//! Vertices whose distance fell below the threshold are in the *near queue*. A round relaxes all arcs of what is in it;
-//! heads that fall below the threshold are queued for the next round. When the queue stays empty, all distances below
-//! the threshold are final. Then the threshold moves to the least distance that is left, plus delta, and what is below it
-//! now is the near queue. A small delta is Dijkstra's algorithm, with many rounds of little work; a large one is
-//! Bellman-Ford, which relaxes arcs again and again.
+//! Vertices whose distance fell below the threshold are in the *near queue*. A round relaxes all arcs of the vertices
+//! in it; heads that fall below the threshold are queued for the next round. When the queue stays empty, all distances
+//! below the threshold are final. Then the threshold moves to the least distance that is left, plus delta, and every
+//! vertex below it now is the near queue. A small delta is Dijkstra's algorithm, with many rounds of little work; a
+//! large one is Bellman-Ford, which relaxes arcs again and again.
 //!
 //! All rounds are in one cooperative launch, and every block decides for itself what comes next, from the same numbers.
 //! What makes it fast:
@@ -20,11 +20,11 @@
 //!   was too small all vertices are looked at.
 //! - **The window follows the work.** While rounds have too little to do for the device, delta doubles, unless vertices
 //!   are expanded too often; it halves where they are. A window that was widened for want of work and then meets the bulk of the graph is cut
-//!   back in the middle: what is above the new threshold goes back to the far vertices.
+//!   back in the middle: vertices above the new threshold go back to the far vertices.
 //! - **Rows are shared out** as in `direction-optimizing` breadth-first search: short rows are packed, long ones cut into pieces.
 //!
 //! The first delta is what the weights and degrees suggest: vertices of many arcs lie close together, about a typical
-//! weight over their degree, and closer where there are hubs. Work O(V + E + what is relaxed again), span O(rounds)
+//! weight over their degree, and closer where there are hubs. Work O(V + E + repeated relaxations), span O(rounds)
 //! barriers of the grid, some 5 microseconds each. On long thin graphs `multi-hop` wins, where it has the lane.
 //!
 //! Source: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest
@@ -40,15 +40,17 @@ use std::sync::Arc;
 use super::counts::{Counters, Counts, Frontiers};
 use super::pairs::Pairs;
 use super::predecessors::{Arcs, Derivation};
-use super::{DeviceSemiring, Found, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values};
+use super::{
+    DeviceDistances, DeviceSemiring, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words,
+};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Unset, Values};
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::frontier::most_pieces;
 use crate::cuda::graph::{Offsets, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
-use crate::cuda::launch::{WATCHED, Waiting, watched, whole_device};
+use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::graph::{Graph, VertexId, WeightKind, Weights};
 use crate::plan::Plan;
 use crate::problems::Problem;
@@ -59,30 +61,33 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Sssp,
         name: "near-far",
-        summary: "what is below a moving threshold first, in one launch; wins on graphs of short paths",
+        summary: "vertices below a moving threshold first, in one launch; wins on graphs of short paths",
         source: "Davidson et al. 2014; Wang et al. 2021",
         parameters: &[
             Parameter {
                 name: "delta",
-                summary: "how far the threshold moves at first; chosen from the weights and the average degree",
-                values: Values::AtLeast(f64::MIN_POSITIVE),
+                summary: "how far the threshold moves at first",
+                values: Values::Or(
+                    &Values::AtLeast(f64::MIN_POSITIVE),
+                    Unset::InWords(|| "chosen from the weights and the average degree".into()),
+                ),
             },
             Parameter {
                 name: "batch",
-                summary: "delta doubles while rounds have fewer arcs, and not at all with 0; 131072",
-                values: Values::AtLeast(0.0),
+                summary: "delta doubles while rounds have fewer arcs, and not at all with 0",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(BATCH)),
             },
             Parameter {
                 name: "far",
-                summary: "vertices that the list of far ones has room for; an eighth of all",
-                values: Values::AtLeast(0.0),
+                summary: "vertices that the list of far ones has room for",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::InWords(|| "an eighth of all".into())),
             },
+            threads_up_to::<MOST_THREADS>(),
             Parameter {
-                name: "threads",
-                summary: "threads in a block, a multiple of 32 up to 512; 512",
-                values: Values::AtLeast(32.0),
+                name: "blocks",
+                summary: "blocks",
+                values: Values::Or(&Values::AtLeast(1.0), AS_MANY_AS_RUN_AT_ONCE),
             },
-            Parameter { name: "blocks", summary: "blocks; as many as run at once", values: Values::AtLeast(1.0) },
         ],
         negative_weights: false,
         seconds: |work| work.in_turn(200e-6 + work.arcs() / 25e9),
@@ -93,6 +98,10 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters)?)),
 };
 
+/// The most threads of a block.
+const MOST_THREADS: u32 = 512;
+/// The arcs of a round below which delta doubles, unless they are set.
+const BATCH: f64 = 131_072.0;
 /// Threads count a little beyond the last vertex.
 const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
 /// How many vertices the list of far ones has room for.
@@ -211,7 +220,7 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters) -> Arra
         pairs: Pairs::layout(arena, graph),
         distances: arena.take("distances", words),
         expanded: arena.take("distances when expanded", words),
-        queued: arena.take_two(["what is queued", "what is queued next"], vertices.div_ceil(32)),
+        queued: arena.take_two(["queued vertices", "vertices queued next"], vertices.div_ceil(32)),
         short_rows: arena.take_two(["queue of short rows", "next queue of short rows"], vertices),
         long_rows: arena.take_two(["queue of long rows", "next queue of long rows"], most_pieces(graph)),
         far: arena.take_two(["far vertices", "far vertices left"], far_capacity(graph, parameters)),
@@ -257,7 +266,7 @@ impl Arrays {
             target_count: 0,
             vertices: graph.vertices() as u32,
             far_capacity: far_capacity(graph, parameters) as u32,
-            batch: parameters.get("batch").unwrap_or(131_072.0) as u32,
+            batch: parameters.get("batch").unwrap_or(BATCH) as u32,
         }
     }
 }
@@ -270,7 +279,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let kernels = OfSemiring::new(graph, |lane| {
         let name = if wide { "sssp_near_far_64" } else { "sssp_near_far_32" };
         let kernel = lane.function(&**device, &images::SSSP_NEAR_FAR, name)?;
-        Ok((kernel, whole_device(&**device, kernel, parameters, 512, u32::MAX)?))
+        Ok((kernel, whole_device(&**device, kernel, parameters, MOST_THREADS, u32::MAX)?))
     })?;
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, parameters))?;
     arrays.offsets.upload(&pool, graph.csr())?;
@@ -289,7 +298,7 @@ struct NearFar {
     arrays: Arrays,
     arcs: u64,
     waiting: Waiting,
-    /// That of the last search.
+    /// The lane of the last search.
     lane: DeviceSemiring,
 }
 
@@ -333,13 +342,13 @@ impl PreparedSssp for NearFar {
         Ok(outcome)
     }
 
-    fn found(&self) -> Found<'_> {
-        Found { pool: &self.pool, distances: self.lane.part(self.arrays.distances, self.arguments.vertices) }
+    fn device_distances(&self) -> DeviceDistances<'_> {
+        DeviceDistances { pool: &self.pool, distances: self.lane.part(self.arrays.distances, self.arguments.vertices) }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
         let Arrays { offsets, pairs, short_rows: [predecessors, levels], out_of_range: progress, .. } = self.arrays;
-        let Found { pool, distances } = self.found();
+        let DeviceDistances { pool, distances } = self.device_distances();
         let arcs = Arcs::of_pairs(offsets, pairs, self.arcs);
         Some(Derivation { pool, lane: self.lane, arcs, distances, predecessors, levels, progress })
     }

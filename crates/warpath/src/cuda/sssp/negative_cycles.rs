@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::testing::Random;
 
-    /// Distances after so many rounds of Bellman-Ford, each from those of the round before.
+    /// Distances after this many rounds of Bellman-Ford, each computed from the distances of the round before.
     fn after(graph: &Graph, rounds: usize) -> Vec<i64> {
         let mut distances = vec![i64::UNREACHABLE; graph.vertices()];
         distances[0] = 0;

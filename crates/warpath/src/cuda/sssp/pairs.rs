@@ -51,7 +51,7 @@ impl Pairs {
             (Pairs::Wide(to), Weights::F64(weights)) => {
                 upload(pool, to, heads, |head, arc| [u64::from(head), weights[arc].to_bits()])
             }
-            _ => unreachable!("the pairs are those of a graph with other weights"),
+            _ => unreachable!("the pairs belong to a graph with other weights"),
         }
     }
 

@@ -77,7 +77,7 @@ impl Arcs {
         Arcs { tails: Tails::Each(tails), heads: Heads::Apart(heads, weights), count: heads.length() }
     }
 
-    /// So many pairs of head and weight, and where those of each vertex begin.
+    /// This many pairs of head and weight, and where the pairs of each vertex begin.
     pub(super) fn of_pairs(offsets: Offsets, pairs: Pairs, count: u64) -> Self {
         Arcs { tails: Tails::Rows(offsets), heads: Heads::Pairs(pairs), count }
     }
@@ -89,7 +89,7 @@ impl Arcs {
 pub(crate) struct Derivation<'p> {
     /// The memory of everything here.
     pub(super) pool: &'p Pool,
-    /// That of the search.
+    /// The lane of the search.
     pub(super) lane: DeviceSemiring,
     /// The graph.
     pub(super) arcs: Arcs,

@@ -192,7 +192,7 @@ fn a_bucket_too_large_for_the_queues_is_searched_by_mask() {
     }
 }
 
-/// What is taken where nothing is set: whole devices, and the algorithm that is chosen.
+/// Where nothing is set, a search takes the whole device and the algorithm predicted fastest.
 #[test]
 fn defaults_fill_the_device() {
     let mut random = Random(8);

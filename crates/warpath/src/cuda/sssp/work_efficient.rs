@@ -26,11 +26,11 @@ use super::counts::{Counters, Counts, Frontiers};
 use super::edges::{DeviceEdges, ORDER, by_destination};
 use super::predecessors::Derivation;
 use super::{
-    DeviceSemiring, Found, LAUNCH, MOST_WARPS, NON_NEGATIVE, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome,
-    SsspTask, distance_words, flags_of, launch_shape, semirings_of, start, start_flags,
+    DeviceDistances, DeviceSemiring, LAUNCH, MOST_WARPS, NON_NEGATIVE, OfSemiring, PreparedSssp, SsspAlgorithm,
+    SsspOutcome, SsspTask, distance_words, flags_of, launch_shape, semirings_of, start, start_flags,
 };
 use crate::Result;
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Values, Workload};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Unset, Values, Workload};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Event, Function, LaunchShape, arguments, images};
@@ -70,15 +70,15 @@ fn seconds(work: &Workload<'_>) -> f64 {
 
 const SYNC: Parameter = Parameter {
     name: "sync",
-    summary: "outcore (copies between launches) or incore (one array); incore",
-    values: Values::OneOf(&["outcore", "incore"]),
+    summary: "outcore (copies between launches) or incore (one array)",
+    values: Values::Or(&Values::OneOf(&["outcore", "incore"]), Unset::InWords(|| "incore".into())),
 };
 
 fn is_incore(parameters: &Parameters) -> bool {
     parameters.word(SYNC.name) != Some("outcore")
 }
 
-/// What is known of the round before.
+/// The facts known about the round before.
 #[derive(Debug, Clone, Copy)]
 enum Before {
     /// Outcore: all distances.
@@ -167,7 +167,7 @@ struct WorkEfficient {
     arrays: Arrays,
     started: Event,
     done: Event,
-    /// That of the last search.
+    /// The lane of the last search.
     lane: DeviceSemiring,
 }
 
@@ -294,11 +294,11 @@ impl PreparedSssp for WorkEfficient {
         Ok(outcome)
     }
 
-    fn found(&self) -> Found<'_> {
-        Found { pool: &self.edges.pool, distances: self.lane.part(self.arrays.current, self.edges.vertices) }
+    fn device_distances(&self) -> DeviceDistances<'_> {
+        DeviceDistances { pool: &self.edges.pool, distances: self.lane.part(self.arrays.current, self.edges.vertices) }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
-        Some(self.edges.derivation(self.lane, self.found().distances, self.arrays.out_of_range))
+        Some(self.edges.derivation(self.lane, self.device_distances().distances, self.arrays.out_of_range))
     }
 }

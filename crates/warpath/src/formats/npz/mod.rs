@@ -71,28 +71,28 @@ fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
     let vertices = vertex_count(rows)?;
     let labels = Labels::range(0, rows);
     let format = file.array("format")?.text()?;
-    let [tails, heads] = match format.as_str() {
+    let [first, second] = match format.as_str() {
         "csr" | "csc" => ["indptr", "indices"],
         "coo" => ["row", "col"],
         other => return invalid(format!("sparse matrices in `{other}` form can't be read, only csr, csc and coo")),
     };
     let wants_weights = wants_weights(options)?;
-    file.plan(&format, [tails, heads], vertices, wants_weights)?;
+    file.plan(&format, [first, second], vertices, wants_weights)?;
 
     let entries = file.array("data")?.length;
     let weights = if wants_weights { file.array("data")?.weights()? } else { Weights::unit(entries) };
     match format.as_str() {
         "csr" => {
-            let offsets = file.array(tails)?.integers()?;
-            let targets = file.array(heads)?.vertices(vertices)?;
+            let offsets = file.array(first)?.integers()?;
+            let targets = file.array(second)?.vertices(vertices)?;
             with_weights!(weights, weights => {
                 let rows = Rows { offsets, targets, weights };
                 rows.into_graph(Direction::Directed, labels, None, options)
             })
         }
         "csc" => {
-            let offsets = file.array(tails)?.integers()?;
-            let tails = file.array(heads)?.vertices(vertices)?;
+            let offsets = file.array(first)?.integers()?;
+            let tails = file.array(second)?.vertices(vertices)?;
             crate::graph::check_offsets(&offsets).map_err(super::rows::about_input)?;
             if offsets[vertices] != entries as u64 || offsets[0] != 0 {
                 return invalid(format!("the columns run from {} to {}", offsets[0], offsets[vertices]));
@@ -104,9 +104,9 @@ fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
             build(edges, weights, labels, input, options)
         }
         _ => {
-            let tails = file.array(tails)?.vertices(vertices)?;
+            let tails = file.array(first)?.vertices(vertices)?;
             let mut edges = memory::with_capacity("edges", entries)?;
-            file.array(heads)?.each_vertex(vertices, |heads| {
+            file.array(second)?.each_vertex(vertices, |heads| {
                 let tails = &tails[edges.len()..][..heads.len()];
                 edges.extend(tails.iter().copied().zip(heads.iter().copied()));
             })?;

@@ -66,7 +66,7 @@ pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
     weights.check().map_err(about_input)?;
     let csr = Csr::trusted(offsets, targets, weights);
     let found = csr.survey(header.flags & DIRECTED == 0);
-    found.check(&csr).map_err(about_input)?;
+    found.check(csr.offsets(), csr.targets()).map_err(about_input)?;
     let labels = match header.names {
         CONSECUTIVE => Labels::range(header.first_name, header.vertices),
         INTEGERS => Labels::Integers(ascending(names)?),

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::{Algorithm, Choice};
 use crate::algorithms::Statistics;
 use crate::cpu::bfs::{BfsAlgorithm, BfsTask, UNREACHED, levels_of_many};
-use crate::cuda::bfs::predecessors::Found as OnDeviceFound;
+use crate::cuda::bfs::predecessors::DeviceLevels;
 use crate::cuda::bfs::{self as cuda, many_sources};
 use crate::graph::{Distances, MinPlus, NO_VERTEX, UnitToU32, VertexId};
 use crate::huge_pages::on_huge_pages;
@@ -22,7 +22,7 @@ use crate::team::Team;
 use crate::{Control, Error, Result, memory};
 
 /// The findings of a search, and its report.
-struct Found {
+struct SearchOutcome {
     /// Correct within the cutoff and the farthest target.
     levels: Vec<u32>,
     /// Correct there, too; present if a device derived them.
@@ -96,7 +96,7 @@ impl Bfs {
         algorithm: &BfsAlgorithm,
         (sources, targets): (&[VertexId], &[VertexId]),
         mut report: Report,
-    ) -> Result<Found> {
+    ) -> Result<SearchOutcome> {
         let graph = &*solver.graph;
         let start = Instant::now();
         if self.count_paths || self.needs_transpose(algorithm) {
@@ -115,7 +115,7 @@ impl Bfs {
         })?;
         report.seconds.solve = start.elapsed().as_secs_f64();
         report.statistics = outcome.statistics;
-        Ok(Found { levels: outcome.levels, predecessors: None, report })
+        Ok(SearchOutcome { levels: outcome.levels, predecessors: None, report })
     }
 
     fn search_on_cuda(
@@ -124,7 +124,7 @@ impl Bfs {
         chosen: &OnDevice<cuda::BfsAlgorithm>,
         (sources, targets): (&[VertexId], &[VertexId]),
         mut report: Report,
-    ) -> Result<Found> {
+    ) -> Result<SearchOutcome> {
         let OnDevice { name, algorithm, parameters, plan, .. } = chosen;
         report.algorithm = algorithm.info.name.into();
         report.device_bytes = plan.device_bytes();
@@ -143,11 +143,11 @@ impl Bfs {
             control: &solver.control,
         })?;
         report.seconds.solve = start.elapsed().as_secs_f64();
-        self.download(&search.found(), report)
+        self.download(&search.device_levels(), report)
     }
 
     /// Copies the findings of a search to the host: levels and, if wanted, predecessors, which the device derives.
-    fn download(&self, found: &OnDeviceFound<'_>, mut report: Report) -> Result<Found> {
+    fn download(&self, found: &DeviceLevels<'_>, mut report: Report) -> Result<SearchOutcome> {
         let start = Instant::now();
         if !self.distances_only {
             found.derive_predecessors()?;
@@ -157,7 +157,7 @@ impl Bfs {
         let levels = found.levels()?;
         let predecessors = if self.distances_only { None } else { Some(found.predecessors()?) };
         report.seconds.download = start.elapsed().as_secs_f64();
-        Ok(Found { levels, predecessors, report })
+        Ok(SearchOutcome { levels, predecessors, report })
     }
 
     /// Searches in batches on a device.
@@ -216,7 +216,7 @@ impl Bfs {
                 let statistics = statistics.clone();
                 let report = Report { lane: UnitToU32::NAME, seconds, statistics, ..decision.report() };
                 let levels = row.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-                let found = Found { levels, predecessors: None, report };
+                let found = SearchOutcome { levels, predecessors: None, report };
                 each(self.tree(solver, team, vec![source], &[], found)?)?;
             }
         }
@@ -230,10 +230,10 @@ impl Bfs {
         team: &Team,
         sources: Vec<VertexId>,
         targets: &[VertexId],
-        found: Found,
+        found: SearchOutcome,
     ) -> Result<ShortestPathTree> {
         let graph = &*solver.graph;
-        let Found { mut levels, mut predecessors, mut report } = found;
+        let SearchOutcome { mut levels, mut predecessors, mut report } = found;
         if self.count_paths && !graph.has_transpose() {
             let start = Instant::now();
             team.install(|| graph.transpose())?;

@@ -25,7 +25,7 @@ struct Checked<L: MinPlus> {
 }
 
 /// The findings of a search, and its report.
-struct Found<L: MinPlus> {
+struct SearchOutcome<L: MinPlus> {
     /// Correct within the cutoff and the farthest target.
     distances: Vec<L::Distance>,
     /// Correct there, too; present if they are wanted and the device derived them.
@@ -132,7 +132,7 @@ impl Sssp {
         let start = Instant::now();
         let distances = search.found_from(L::ON_DEVICE, located.place)?.read::<L>()?;
         report.seconds.download = start.elapsed().as_secs_f64();
-        let found = Found { distances, predecessors: None, out_of_range: located.out_of_range, report };
+        let found = SearchOutcome { distances, predecessors: None, out_of_range: located.out_of_range, report };
         self.tree(solver, &solver.team, adjacency, checked, found)
     }
 
@@ -143,10 +143,10 @@ impl Sssp {
         team: &Team,
         adjacency: Adjacency<'_, L::Weight>,
         checked: Checked<L>,
-        found: Found<L>,
+        found: SearchOutcome<L>,
     ) -> Result<ShortestPathTree> {
         let graph = &*solver.graph;
-        let Found { mut distances, mut predecessors, out_of_range, mut report } = found;
+        let SearchOutcome { mut distances, mut predecessors, out_of_range, mut report } = found;
         let bound = trim_to_ball(&mut distances, &checked.targets, checked.cutoff);
         if out_of_range && !narrow_suffices::<L>(graph, adjacency, &distances, bound.is_some()) {
             return Err(Error::DistanceOverflow { lane: L::NAME });
@@ -194,7 +194,7 @@ fn search_on_cpu<L: MinPlus>(
     adjacency: Adjacency<'_, L::Weight>,
     checked: &Checked<L>,
     mut report: Report,
-) -> Result<Found<L>> {
+) -> Result<SearchOutcome<L>> {
     let graph = &*solver.graph;
     let start = Instant::now();
     graph.weight_range();
@@ -212,7 +212,7 @@ fn search_on_cpu<L: MinPlus>(
     })?;
     report.seconds.solve = start.elapsed().as_secs_f64();
     report.statistics = outcome.statistics;
-    Ok(Found { distances: outcome.distances, predecessors: None, out_of_range: true, report })
+    Ok(SearchOutcome { distances: outcome.distances, predecessors: None, out_of_range: true, report })
 }
 
 fn search_on_cuda<L: MinPlusOnDevice>(
@@ -221,7 +221,7 @@ fn search_on_cuda<L: MinPlusOnDevice>(
     checked: &Checked<L>,
     distances_only: bool,
     mut report: Report,
-) -> Result<Found<L>> {
+) -> Result<SearchOutcome<L>> {
     let OnDevice { name, algorithm, parameters, plan, .. } = chosen;
     let graph = &*solver.graph;
     report.algorithm = algorithm.info.name.into();
@@ -250,7 +250,7 @@ fn search_on_cuda<L: MinPlusOnDevice>(
     report.statistics = outcome.statistics;
     report.frontiers = outcome.frontiers;
     let start = Instant::now();
-    let distances = search.found().read::<L>()?;
+    let distances = search.device_distances().read::<L>()?;
     report.seconds.download = start.elapsed().as_secs_f64();
     if solver.statistics {
         let (sources, stops) = (checked.sources.len(), !checked.targets.is_empty());
@@ -267,7 +267,7 @@ fn search_on_cuda<L: MinPlusOnDevice>(
         predecessors = Some(derivation.predecessors(&starts)?);
         report.seconds.download += start.elapsed().as_secs_f64();
     }
-    Ok(Found { distances, predecessors, out_of_range: outcome.out_of_range, report })
+    Ok(SearchOutcome { distances, predecessors, out_of_range: outcome.out_of_range, report })
 }
 
 /// The result of a breadth-first search as a result of shortest paths.

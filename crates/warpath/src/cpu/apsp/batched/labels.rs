@@ -3,7 +3,7 @@
 use crate::graph::{DistanceValue, Unit};
 
 /// The weight of an arc, as labels are made from it.
-pub trait ArcWeight: Copy + Send + Sync {
+pub(crate) trait ArcWeight: Copy + Send + Sync {
     /// As an integer; never called for floats.
     fn to_i64(self) -> i64;
     /// As a float, rounded if it has more than 53 bits.

@@ -13,7 +13,7 @@ const FEW: usize = 16;
 
 /// Label types from narrow to wide: batches are solved in the current one, which only ever gets wider.
 #[derive(Debug)]
-pub struct Ladder<'g, D> {
+pub(crate) struct Ladder<'g, D> {
     pub(super) rungs: Vec<Box<dyn Rung<D> + 'g>>,
     current: AtomicUsize,
     name: &'static str,

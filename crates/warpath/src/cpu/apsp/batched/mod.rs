@@ -42,10 +42,10 @@ mod renumbered;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-pub use labels::ArcWeight;
-pub use ladder::Ladder;
+pub(crate) use labels::ArcWeight;
+pub(crate) use ladder::Ladder;
 use order::{RowProgress, fill_in_order};
-pub use renumbered::Renumbered;
+pub(crate) use renumbered::Renumbered;
 use renumbered::breadth_first_numbers;
 
 use super::{ApspAlgorithm, ApspOutput, ApspTask, Function, MinPlusOnCpu};
@@ -58,7 +58,7 @@ use crate::problems::Problem;
 use crate::{Control, Result, memory};
 
 /// This algorithm's line in the table.
-pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
+pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Apsp,
         name: "batched",

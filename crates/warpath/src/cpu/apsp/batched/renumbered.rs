@@ -6,7 +6,7 @@ use crate::{Result, memory};
 
 /// The graph with its vertices in breadth-first order: heads by tail, and tails by head.
 #[derive(Debug)]
-pub struct Renumbered {
+pub(crate) struct Renumbered {
     /// The number of each vertex.
     pub(super) number: Vec<u32>,
     pub(super) out_offsets: Vec<usize>,

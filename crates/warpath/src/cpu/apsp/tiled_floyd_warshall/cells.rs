@@ -6,7 +6,7 @@ use bytemuck::Zeroable;
 ///
 /// Integers count as infinite from [`Cell::INFINITY`] (half of the type's maximum) up. Floats must
 /// be neither NaN nor negative infinity.
-pub trait Cell: Zeroable + Copy + PartialOrd + Send + Sync + 'static {
+pub(crate) trait Cell: Zeroable + Copy + PartialOrd + Send + Sync + 'static {
     /// The empty path.
     const EMPTY: Self;
     /// No path. `INFINITY.plus(INFINITY)` is infinite too and does not wrap.

@@ -120,7 +120,7 @@ mod triple_loop;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-pub use cells::Cell;
+pub(crate) use cells::Cell;
 use halves::{eliminate, eliminate_halved};
 use packing::{PackedAbove, pack_above, pack_left, unpack_above};
 use rayon::prelude::*;
@@ -136,7 +136,7 @@ use crate::problems::Problem;
 use crate::{Error, Result, memory};
 
 /// This algorithm's line in the table.
-pub const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
+pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Apsp,
         name: "tiled-floyd-warshall",
@@ -216,7 +216,7 @@ const STRIP_ROWS: usize = 48;
 /// How [`tiled_floyd_warshall`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// The matrix holds the distances, all of them exact (floats: up to rounding, and infinite beyond their range).
     Complete,
     /// This vertex lies on a negative cycle. The matrix holds intermediate results.

@@ -1,6 +1,6 @@
 //! One thread's buckets: lists of small chunks, near ones kept apart, and all far ones together.
 
-use super::{NONE, Search};
+use super::{NONE, ThreadSearch};
 use crate::graph::{MinPlus, VertexId};
 
 /// Vertices that travel together between buckets and threads, at most.
@@ -92,7 +92,7 @@ impl Occupied {
     }
 }
 
-impl<L: MinPlus, const ALONE: bool> Search<'_, L, ALONE> {
+impl<L: MinPlus, const ALONE: bool> ThreadSearch<'_, L, ALONE> {
     pub(super) fn recycle(&mut self, mut chunk: Chunk) {
         chunk.clear();
         if chunk.capacity() > 0 && self.spare.len() < SPARE {

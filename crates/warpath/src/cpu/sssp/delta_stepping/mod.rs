@@ -58,7 +58,7 @@ use crate::problems::Problem;
 use crate::{Error, Result};
 
 /// This algorithm's line in the table.
-pub const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
+pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Sssp,
         name: "delta-stepping",
@@ -116,9 +116,9 @@ pub(super) fn solve<L: MinPlus>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L:
     let scope = Scope::first(task, delta);
     let counts = task.team.run(|worker| {
         if worker.count == 1 {
-            Search::<L, true>::new(task, &distances, &shared, width, scope).run(worker)
+            ThreadSearch::<L, true>::new(task, &distances, &shared, width, scope).run(worker)
         } else {
-            Search::<L, false>::new(task, &distances, &shared, width, scope).run(worker)
+            ThreadSearch::<L, false>::new(task, &distances, &shared, width, scope).run(worker)
         }
     });
     let mut statistics = Counts::default();
@@ -150,7 +150,7 @@ struct Counts {
 }
 
 /// One thread's part in the search. A thread that is `ALONE` needs no atomic minimum and shares nothing.
-struct Search<'a, L: MinPlus, const ALONE: bool> {
+struct ThreadSearch<'a, L: MinPlus, const ALONE: bool> {
     task: &'a SsspTask<'a, L>,
     graph: Adjacency<'a, L::Weight>,
     distances: &'a [Atomic<L>],
@@ -173,7 +173,7 @@ struct Search<'a, L: MinPlus, const ALONE: bool> {
     counts: Counts,
 }
 
-impl<'a, L: MinPlus, const ALONE: bool> Search<'a, L, ALONE> {
+impl<'a, L: MinPlus, const ALONE: bool> ThreadSearch<'a, L, ALONE> {
     fn new(
         task: &'a SsspTask<'a, L>,
         distances: &'a [Atomic<L>],
@@ -181,7 +181,7 @@ impl<'a, L: MinPlus, const ALONE: bool> Search<'a, L, ALONE> {
         width: Width,
         scope: Scope<L::Distance>,
     ) -> Self {
-        Search {
+        ThreadSearch {
             task,
             graph: task.adjacency,
             distances,

@@ -5,7 +5,7 @@
 
 use super::buckets::Chunk;
 use super::sharing::{PIECE, Round};
-use super::{Atomic, Search};
+use super::{Atomic, ThreadSearch};
 use crate::graph::{DistanceKey, DistanceValue, MinPlus, VertexId, Weight};
 use crate::prefetch::prefetch;
 
@@ -15,7 +15,7 @@ pub(super) const CANDIDATES: usize = 512;
 /// Arcs filtered at a time.
 const BLOCK: usize = 256;
 
-impl<L: MinPlus, const ALONE: bool> Search<'_, L, ALONE> {
+impl<L: MinPlus, const ALONE: bool> ThreadSearch<'_, L, ALONE> {
     /// Relaxes the arcs in scope of each vertex that is still in the current bucket; or, if there is a `floor`, the
     /// arcs of each vertex that lead at least as far as the floor. The search is `LIMITED` unless everything is in
     /// scope. In a `round`, threads that wait get parts of the chunk, which shortens it.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::Search;
+use super::ThreadSearch;
 use super::relaxation::prefetch_slice;
 use super::width::{average_degree, typical_weight};
 use crate::cpu::Worker;
@@ -49,7 +49,7 @@ impl<D: DistanceValue> Scope<D> {
     }
 }
 
-impl<L: MinPlus, const ALONE: bool> Search<'_, L, ALONE> {
+impl<L: MinPlus, const ALONE: bool> ThreadSearch<'_, L, ALONE> {
     /// Everything below the limit is settled: moves the limit, and catches up on the arcs that this allows.
     pub(super) fn widen_scope(&mut self, worker: &Worker<'_>) {
         const BLOCK: usize = 1024;

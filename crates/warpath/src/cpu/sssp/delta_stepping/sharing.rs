@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::buckets::{Bucket, Chunk, NEAR, fresh};
-use super::{NONE, Search};
+use super::{NONE, ThreadSearch};
 use crate::cpu::Worker;
 use crate::graph::{MinPlus, VertexId};
 use crate::sync::Patience;
@@ -76,7 +76,7 @@ impl Queue {
     }
 }
 
-impl<L: MinPlus, const ALONE: bool> Search<'_, L, ALONE> {
+impl<L: MinPlus, const ALONE: bool> ThreadSearch<'_, L, ALONE> {
     pub(super) fn empty_bucket_alone(&mut self, round: &Round) {
         let slot = (self.current % NEAR) as usize;
         while !self.near[slot].is_empty() {

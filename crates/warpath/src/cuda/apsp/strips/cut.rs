@@ -12,9 +12,9 @@ const MOST_ROWS: u64 = 5120;
 /// Rows of a strip that stays on its device: few, so that several devices have as much to do, but not so few that the
 /// pivots hold everyone up.
 const FEWEST_ROWS: u64 = 1024;
-/// Into so many strips is cut what stays on several devices.
+/// A matrix that stays on several devices is cut into this many strips.
 const STRIPS: u64 = 32;
-/// From so many rows a strip on, copies between device and host are hidden by the work.
+/// From this many rows a strip on, copies between device and host are hidden by the work.
 const HIDING_ROWS: f64 = 1500.0;
 /// Strips of a device at a time: one comes, one is worked on, one goes.
 const SLOTS: u64 = 3;
@@ -67,7 +67,7 @@ fn multiple(cell: Cell) -> u64 {
     Tiles::side(word(cell)) * word(cell) / cell.bytes()
 }
 
-/// The most rows that a strip of so many cells a row may have: offsets within a strip have 32 bits.
+/// The most rows that a strip of this many cells a row may have: offsets within a strip have 32 bits.
 fn most_rows(cell: Cell, side: u64) -> u64 {
     let multiple = multiple(cell);
     let words = side.saturating_mul(cell.bytes()) / word(cell);
@@ -75,7 +75,7 @@ fn most_rows(cell: Cell, side: u64) -> u64 {
 }
 
 impl Cut {
-    /// How to cut a matrix; `None` to leave it in one piece on the first device, where it takes so many bytes.
+    /// How to cut a matrix; `None` to leave it in one piece on the first device, where it takes this many bytes.
     pub(crate) fn choose(
         cell: Cell,
         vertices: u64,
@@ -111,7 +111,7 @@ impl Cut {
         Some(there.max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(largest))
     }
 
-    /// How to cut a matrix into strips of so many rows, or as many more as make whole tiles.
+    /// How to cut a matrix into strips of this many rows, or as many more as make whole tiles.
     pub(super) fn of_rows(cell: Cell, vertices: u64, rows: u64, room: &Room) -> Self {
         let multiple = multiple(cell);
         let side = vertices.max(1).next_multiple_of(multiple);
@@ -169,18 +169,18 @@ impl Cut {
         self.side * self.cell.bytes()
     }
 
-    /// Bytes of so many rows.
+    /// Bytes of this many rows.
     pub(super) fn bytes(&self, rows: u64) -> u64 {
         rows.saturating_mul(self.pitch_bytes())
     }
 
-    /// Tiles of so many rows, down and across.
+    /// Tiles of this many rows, down and across.
     pub(super) fn tiles_of(&self, rows: u64) -> (u64, u64) {
         let side = Tiles::side(word(self.cell));
         (rows / side, self.pitch_bytes() / word(self.cell) / side)
     }
 
-    /// A diagonal block of so many rows, as a matrix of its own.
+    /// A diagonal block of this many rows, as a matrix of its own.
     pub(super) fn block(&self, rows: u64) -> Tiles {
         Tiles::new(rows, rows * self.cell.bytes() / word(self.cell), word(self.cell))
     }
@@ -195,7 +195,7 @@ impl Cut {
         plan_of(|arena| self.layout(arena)).device_bytes()
     }
 
-    /// Takes room for what is on each device.
+    /// Takes room for the arrays on each device.
     pub(super) fn layout(&self, arena: &mut Arena<'_>) -> Arrays {
         let height = self.height;
         let strip = self.bytes(height);

@@ -18,11 +18,12 @@
 //!
 //! # Streams
 //!
-//! A strip that does not stay on a device comes from the host's memory, and goes back there, in streams beside that of the
-//! work. A device has three places for strips: one comes, one is worked on, one goes; events tell each stream when it may
-//! go on, and the host only keeps the queues filled, two strips ahead. A strip of `S` rows of `n` cells of `b` bytes is
-//! `S n b` bytes each way for `S S n` relaxations: on an H200, at 16 T relaxations a second and 55 GB/s each way, copies
-//! are hidden from `S = 1,200` on for 32 bits. So `S` is as large as memory admits, up to some thousands.
+//! A strip that does not stay on a device comes from the host's memory, and goes back there, in streams beside the
+//! stream for work. A device has three places for strips: one comes, one is worked on, one goes; events tell each
+//! stream when it may go on, and the host only keeps the queues filled, two strips ahead. A strip of `S` rows of `n`
+//! cells of `b` bytes is `S n b` bytes each way for `S S n` relaxations: on an H200, at 16 T relaxations a second and
+//! 55 GB/s each way, copies are hidden from `S = 1,200` on for 32 bits. So `S` is as large as memory admits, up to some
+//! thousands.
 //!
 //! The strip that is the next pivot comes first in every stage. It stays, its block is closed, and the next `R` is made
 //! (in the other one of two places), before the rest of the stage is worked on. Thus nothing ever waits for a pivot: with
@@ -47,9 +48,9 @@
 //!
 //! # Restart
 //!
-//! Between two stages, all strips are what they are after so many stages, but for the next pivot, which is one further. In
-//! a run whose rows go to a file, that state is kept in a file of its own from time to time (`state.rs`); a run that was
-//! killed goes on from there, in the same strips.
+//! Between two stages, all strips are as they are after this many stages, but for the next pivot, which is one further.
+//! In a run whose rows go to a file, that state is kept in a file of its own from time to time (`state.rs`); a run that
+//! was killed goes on from there, in the same strips.
 //!
 //! # Work, span, memory
 //!
@@ -82,7 +83,7 @@ use rayon::prelude::*;
 
 use super::matrix::{Number, Range, write_cells};
 use super::{Cell, DenseTask, MinPlusOnDevice};
-use crate::algorithms::{Parameter, Statistics, Values};
+use crate::algorithms::{Parameter, Statistics, Unset, Values};
 use crate::cuda::device::{Device, Event, Stream};
 use crate::cuda::matrix::Ended;
 use crate::graph::DistanceValue;
@@ -97,16 +98,20 @@ use worker::{Slot, Worker};
 /// How many rows a strip has.
 pub(super) const STRIP: Parameter = Parameter {
     name: "strip",
-    summary: "rows of a strip, and that there are strips; otherwise only beyond one device, as many as suit its memory",
-    values: Values::AtLeast(1.0),
+    summary: "rows of a strip; setting it forces strips",
+    values: Values::Or(
+        &Values::AtLeast(1.0),
+        Unset::InWords(|| {
+            "without it, strips only where one device is too small, with as many rows as suit its memory".into()
+        }),
+    ),
 };
 
 /// How often the state is kept.
 pub(super) const KEEP: Parameter = Parameter {
     name: "keep-seconds",
-    summary: "seconds between states of work in strips, kept for --resume where rows go to a .npy; 0: every stage; as many as \
-              keeping takes",
-    values: Values::AtLeast(0.0),
+    summary: "seconds between states of work in strips, kept for --resume where rows go to a .npy; 0: every stage",
+    values: Values::Or(&Values::AtLeast(0.0), Unset::InWords(|| "as many as keeping takes".into())),
 };
 
 /// How many bytes of strips on a device are read at once, unless one row is more.
@@ -173,8 +178,8 @@ macro_rules! with_number {
 }
 
 impl HostStrip {
-    /// A strip of so many bytes, with what `fill` makes of zeros. Only then is it pinned: the system hands memory over to
-    /// several threads at once more quickly than to one that pins it.
+    /// A strip of this many bytes: zeros that `fill` has changed. Only then is it pinned: the system hands memory over
+    /// to several threads at once more quickly than to one that pins it.
     fn new(device: &Arc<dyn Device>, bytes: u64, fill: impl FnOnce(&mut [u64]) -> Result<()>) -> Result<Self> {
         let mut cells = on_huge_pages(memory::zeroed("a strip of the matrix", bytes as usize / size_of::<u64>())?);
         fill(&mut cells)?;
@@ -357,7 +362,7 @@ impl Strips {
         self.workers.iter().try_for_each(|worker| worker.device().record(&worker.stage_done))
     }
 
-    /// Has a strip be on its device before what is queued there next; returns in which slot.
+    /// Has a strip be on its device before the work that is queued there next; returns in which slot.
     fn fetch(&mut self, task: &DenseTask<'_>, strip: usize) -> Result<usize> {
         let owner = self.owner(strip);
         if !self.cut.streamed {
@@ -378,11 +383,11 @@ impl Strips {
         let from = cells.cells.as_ptr().cast();
         let place = worker.turn_of_slot();
         let (slot, device) = (&worker.slots[place], worker.device());
-        device.follow(Stream::There, &slot.free)?;
-        device.follow(Stream::There, &home.back)?;
+        device.follow(Stream::Upload, &slot.free)?;
+        device.follow(Stream::Upload, &home.back)?;
         // SAFETY: both have that many bytes; nobody uses either until the events pass that are recorded for them.
-        unsafe { device.upload_in(Stream::There, slot.cells.address(), from, bytes as usize)? };
-        device.record_in(Stream::There, &slot.came)?;
+        unsafe { device.upload_in(Stream::Upload, slot.cells.address(), from, bytes as usize)? };
+        device.record_in(Stream::Upload, &slot.came)?;
         device.follow(Stream::Work, &slot.came)?;
         Ok(place)
     }
@@ -396,9 +401,9 @@ impl Strips {
         let Slot { cells, done, free, .. } = &self.workers[owner].slots[slot];
         let device = self.workers[owner].device();
         device.record(done)?;
-        device.follow(Stream::Back, done)?;
+        device.follow(Stream::Download, done)?;
         self.homes[strip].bring_back(&**device, cells.address())?;
-        device.record_in(Stream::Back, free)
+        device.record_in(Stream::Download, free)
     }
 
     /// Queues the making of a stage's pivot, from the strip in a slot, and its way to where it belongs and to all other
@@ -408,7 +413,7 @@ impl Strips {
         let owner = self.owner(stage);
         let worker = &mut self.workers[owner];
         let device = worker.device().clone();
-        // What was there two stages ago may still be on its way.
+        // The pivot of two stages ago may still be on its way.
         device.follow(Stream::Work, &worker.pivots[stage % 2].kept)?;
         device.follow(Stream::Work, &worker.pivots[stage % 2].sent)?;
         worker.make_pivot(slot, stage, task.parameters)?;
@@ -416,9 +421,9 @@ impl Strips {
         device.record(&pivot.ready)?;
         if self.cut.streamed {
             device.record(&slot.free)?;
-            device.follow(Stream::Back, &pivot.ready)?;
+            device.follow(Stream::Download, &pivot.ready)?;
             self.homes[stage].bring_back(&*device, pivot.cells.address())?;
-            device.record_in(Stream::Back, &pivot.kept)?;
+            device.record_in(Stream::Download, &pivot.kept)?;
         } else {
             worker.pool.copy(slot.cells.part(0, bytes), pivot.cells.part(0, bytes))?;
         }
@@ -433,21 +438,21 @@ impl Strips {
         let bytes = self.cut.bytes(self.cut.rows(stage));
         let owner = self.owner(stage);
         let (device, pivot) = (self.workers[owner].device(), &self.workers[owner].pivots[stage % 2]);
-        device.follow(Stream::Across, &pivot.ready)?;
+        device.follow(Stream::Peer, &pivot.ready)?;
         for (index, other) in self.workers.iter().enumerate() {
             if index != owner {
-                // It may still be at work with what is there, or sending it.
+                // It may still work with the pivot that is there, or send it.
                 let there = &other.pivots[stage % 2];
                 for event in [&other.stage_done, &there.kept, &there.sent] {
-                    device.follow(Stream::Across, event)?;
+                    device.follow(Stream::Peer, event)?;
                 }
-                // SAFETY: both have that many bytes; nobody uses what is there until `sent` has passed.
+                // SAFETY: both have that many bytes; nobody uses the cells there until `sent` has passed.
                 unsafe {
                     device.send(&**other.device(), there.cells.address(), pivot.cells.address(), bytes as usize)?;
                 }
             }
         }
-        device.record_in(Stream::Across, &pivot.sent)
+        device.record_in(Stream::Peer, &pivot.sent)
     }
 
     /// Brings the last state back, which has the pivot of the next stage in it.
@@ -482,7 +487,7 @@ impl Strips {
         self.send_round(stage)
     }
 
-    /// Keeps the state after so many stages, when all devices have come there.
+    /// Keeps the state after this many stages, when all devices have come there.
     fn keep(&self, states: &mut States, stages: usize) -> Result<()> {
         self.wait()?;
         let home = |strip: usize| self.homes[strip].cells.as_ref().map(HostStrip::cells::<u8>);
@@ -498,7 +503,7 @@ impl Strips {
                 Ok(())
             }
             (None, Some((pool, cells))) => pool.read_into(cells.part(start as u64, to.len() as u64), to),
-            (None, None) => Err(Error::invalid("a strip that is nowhere")),
+            (None, None) => Err(Error::invalid("a strip is neither on a device nor on the host")),
         })
     }
 
@@ -555,8 +560,8 @@ impl Home {
         let Some(strip) = &mut self.cells else { return Ok(()) };
         let bytes = size_of_val(&*strip.cells);
         // SAFETY: both have that many bytes; nobody uses the strip until `back` has passed.
-        unsafe { device.download_in(Stream::Back, strip.cells.as_mut_ptr().cast(), from, bytes)? };
-        device.record_in(Stream::Back, &self.back)
+        unsafe { device.download_in(Stream::Download, strip.cells.as_mut_ptr().cast(), from, bytes)? };
+        device.record_in(Stream::Download, &self.back)
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! The file has a head, a *record* and then a copy of the matrix, twice: states take turns, and one is whole while the
 //! other is written. A record says how many stages are done, and has a checksum for every strip. It is written when its
-//! strips are. So a kill costs the work since the last state, and nothing needs to be synchronized on the way: should the
-//! system fail as well, checksums tell which of the states is whole. What is continued has the same bits as what was not
-//! interrupted, floats too: a state is what all strips are between two stages, and not a mixture.
+//! strips are. So a kill costs the work since the last state, and nothing needs to be synchronized on the way: should
+//! the system fail as well, checksums tell which of the states is whole. Continued work has the same bits as work that
+//! was not interrupted, floats too: a state is what all strips are between two stages, and not a mixture.
 //!
 //! A state is written when a stage is done, unless the work since the last one took less time than writing that one did:
 //! then as much would be lost by keeping as by a kill. Where stages are long, that is after every stage.
@@ -31,7 +31,7 @@ use crate::{Error, Result};
 const MAGIC: u64 = u64::from_le_bytes(*b"wpstrip1");
 /// Numbers in the head: the magic number, the fingerprint of the graph, the cell, rows of a strip.
 const HEAD: usize = 4;
-/// What is copied at once where a strip passes through memory.
+/// The bytes copied at once where a strip passes through memory.
 pub(super) const PIECE_BYTES: usize = 1 << 20;
 
 /// The file, open for writing states.
@@ -57,7 +57,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// What is kept; `None` if nothing is, or if it is not to be continued.
+    /// The kept state; `None` if there is none, or if it is not to be continued.
     pub(crate) fn read(state: Option<&KeptState>) -> Option<Self> {
         let KeptState { path, .. } = state.filter(|state| state.resume)?;
         let mut numbers = [0; HEAD];
@@ -68,7 +68,7 @@ impl Kept {
         Some(Kept { path: path.clone(), numbers })
     }
 
-    /// Refuses what was begun for another graph.
+    /// Refuses a state that was begun for another graph.
     pub(in crate::cuda::apsp) fn check(&self, task: &DenseTask<'_>) -> Result<()> {
         if self.numbers[..2] == [MAGIC, fingerprint(task)] {
             return Ok(());
@@ -87,7 +87,7 @@ impl Kept {
         self.cell() == Some(cell)
     }
 
-    /// Whether the work was gone on with in cells wider than these, before it was killed: then these are known to be too
+    /// Whether the work continued in cells wider than these, before it was killed: then these are known to be too
     /// narrow.
     pub(in crate::cuda::apsp) fn is_wider_than(&self, cell: Cell) -> bool {
         self.cell().is_some_and(|kept| kept.bytes() > cell.bytes())
@@ -167,7 +167,7 @@ impl States {
         let mut plan = Plan::new();
         plan.disk("state of the work", cut.state_bytes().saturating_sub(disk_space_of(&kept.path)));
         plan.check_disk(&kept.path)?;
-        // What is there goes.
+        // The state that is there goes.
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
         let file = open_regular(&mut options, &kept.path).map_err(|error| Error::io(&kept.path, error))?;
@@ -260,7 +260,7 @@ impl States {
         self.read(1 - self.next, strip, take)
     }
 
-    /// Keeps the state after so many stages. `read` is asked for pieces of strips, by several threads at once.
+    /// Keeps the state after this many stages. `read` is asked for pieces of strips, by several threads at once.
     pub(super) fn keep(
         &mut self,
         stages: usize,
@@ -273,7 +273,7 @@ impl States {
             written.map_err(|error| self.error(error))
         };
         let mut record = vec![0_u64; self.record_length()];
-        // What is overwritten is none any more.
+        // An overwritten state is none any more.
         write(self.place(self.next), bytemuck::cast_slice(&record))?;
         let strips = record[1..=self.cut.strips()].par_iter_mut().enumerate();
         strips.try_for_each(|(strip, sum_of_strip)| {

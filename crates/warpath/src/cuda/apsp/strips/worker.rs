@@ -1,7 +1,7 @@
 //! One device of those that work on strips: its memory, its kernels, its queues.
 //!
 //! *Invariants.* A kernel gets the argument that it declares; blocks are within their strips, and the slots have room
-//! for what is written. What is copied to the host is read after its event has passed.
+//! for the cells that it writes. Cells copied to the host are read after their event has passed.
 
 use std::sync::Arc;
 
@@ -188,11 +188,11 @@ impl Worker {
     /// Queues a look at whether a negative cycle was found when a pivot was made.
     pub(super) fn ask_for_cycles(&self, stage: usize) -> Result<()> {
         let device = self.device();
-        device.follow(Stream::Back, &self.pivots[stage % 2].ready)?;
+        device.follow(Stream::Download, &self.pivots[stage % 2].ready)?;
         let from = self.arrays.workspace.stopped.address();
         // SAFETY: both are of one word; the host reads it when `told` has passed.
-        unsafe { device.download_in(Stream::Back, self.stopped.address() as *mut u8, from, size_of::<u32>())? };
-        device.record_in(Stream::Back, &self.told)
+        unsafe { device.download_in(Stream::Download, self.stopped.address() as *mut u8, from, size_of::<u32>())? };
+        device.record_in(Stream::Download, &self.told)
     }
 
     /// Waits for the answer.
@@ -238,7 +238,7 @@ impl Worker {
         unsafe { self.device().launch(self.kernels.turn, &shape, arguments![argument]) }
     }
 
-    /// Queues a product, of the columns and what is above.
+    /// Queues a product, of the columns and the cells above.
     fn product(&mut self, factors: Factors) -> Result<()> {
         let Factors { from, to, above, rows, depth } = factors;
         let (down, across) = self.cut.tiles_of(rows);

@@ -100,13 +100,13 @@ pub(super) fn layout(arena: &mut Arena<'_>, graph: &Graph, rows: u64) -> Arrays 
     }
 }
 
-/// What it takes with room for the levels of so many searches.
+/// The plan with room for the levels of this many searches.
 pub(crate) fn plan(graph: &Graph, rows: u64) -> Plan {
     plan_of(|arena| layout(arena, graph, rows))
 }
 
 impl Arrays {
-    /// The arguments of no search, with blocks that queue so many items.
+    /// The arguments of no search, with blocks that queue this many items.
     pub(super) fn arguments(&self, graph: &Graph, parameters: &Parameters, capacity: u32, waiting: &Waiting) -> Batch {
         let by_head = self.by_head.map_or(self.arcs, |by_head| by_head.arcs);
         Batch {
@@ -129,8 +129,8 @@ impl Arrays {
             vertices: graph.vertices() as u32,
             capacity: parameters.get("queue").map_or(capacity, |items| capacity.min(items as u32)),
             cutoff: u32::MAX,
-            alpha: parameters.get("bottom-up").unwrap_or(0.1) as f32,
-            beta: parameters.get("top-down").unwrap_or(0.02) as f32,
+            alpha: parameters.get("bottom-up").unwrap_or(super::BOTTOM_UP) as f32,
+            beta: parameters.get("top-down").unwrap_or(super::TOP_DOWN) as f32,
         }
     }
 }

@@ -8,7 +8,7 @@ fn draw(random: &mut Random, graph: &Graph, count: usize) -> Vec<VertexId> {
     (0..count).map(|_| random.below(graph.vertices() as u64) as VertexId).collect()
 }
 
-/// Searches together on the device, compares each tree with that of a search alone, and returns the last one.
+/// Searches together on the device, compares each tree with the tree of a single search, and returns the last one.
 fn compare(solver: &Solver, request: &Bfs, sources: &[VertexId], context: &str) -> Option<ShortestPathTree> {
     let graph = solver.graph();
     let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();

@@ -60,11 +60,11 @@ impl Death {
         let shape = LaunchShape::line(1, 32);
         match self {
             // SAFETY: the kernel takes nothing.
-            Death::Trap(kernel) => unsafe { device.launch_in(Stream::Across, kernel, &shape, arguments![]) },
-            // SAFETY: none at all: the kernel reads at an address that is not there, which is what is wanted.
+            Death::Trap(kernel) => unsafe { device.launch_in(Stream::Peer, kernel, &shape, arguments![]) },
+            // SAFETY: none at all: the kernel reads at an address that is not there, which is the purpose.
             Death::BadAddress(kernel) => unsafe {
                 let list = arguments!(nowhere, nowhere, nowhere, nowhere, nowhere, nowhere, 1_u32, 1_u32);
-                device.launch_in(Stream::Across, kernel, &shape, list)
+                device.launch_in(Stream::Peer, kernel, &shape, list)
             },
         }
     }
@@ -137,7 +137,7 @@ fn result_of(mut child: Child) -> std::result::Result<String, String> {
     Err(format!("{status}: {said}: {}", errors.map(String::as_str).collect::<Vec<_>>().join(" ")))
 }
 
-/// What is tried: a problem, an algorithm or the solver's choice, and whether on all devices.
+/// An attempt: a problem, an algorithm or the solver's choice, and whether on all devices.
 fn cases() -> Vec<(Problem, Option<&'static str>, bool)> {
     let problems = [Problem::Bfs, Problem::Sssp, Problem::Apsp, Problem::Closure];
     let each = problems.into_iter().flat_map(|problem| algorithms(problem).map(move |info| (problem, Some(info.name))));
@@ -212,7 +212,7 @@ fn one_context_dies() {
         // With one thread of the host a GPU is predicted to be quicker.
         if algorithm.is_none() { builder.engine(Engine::Auto).threads(1) } else { builder.threads(2) }
     };
-    // Once for what is loaded then, and once to know how long it takes.
+    // One run loads everything, and another shows how long it takes.
     let mut takes = Duration::ZERO;
     for _ in 0..2 {
         let start = Instant::now();
@@ -344,7 +344,7 @@ fn takes_memory() {
         let leave = [0, 1, 4, 16, 64, 1024][random.below(6) as usize] << 20;
         let mut wanted = device.free_bytes().unwrap().saturating_sub(leave);
         let mut taken = Vec::new();
-        // What is free may be in several pieces, or gone.
+        // The free memory may be in several pieces, or gone.
         while wanted >= 2 << 20 {
             match device.allocate(wanted) {
                 Ok(address) => {

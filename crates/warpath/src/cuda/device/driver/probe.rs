@@ -62,7 +62,7 @@ pub(crate) fn version() -> Result<i32> {
     version.clone().map_err(Error::NoDevice)
 }
 
-/// What is said where the driver has nothing to drive.
+/// The error where the driver has nothing to drive.
 fn no_gpu() -> String {
     format!("there is a CUDA driver, but no GPU{}", visible_devices())
 }
@@ -90,7 +90,7 @@ pub(crate) fn show_version(version: i32) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }
 
-/// What is known of every device of this machine.
+/// The properties of every device of this machine.
 ///
 /// # Errors
 ///

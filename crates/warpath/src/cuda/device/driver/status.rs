@@ -9,7 +9,7 @@ use cudarc::driver::sys::CUresult;
 use super::super::library::{self, Status};
 use crate::{Error, Result};
 
-/// The error in a result, with what was being done.
+/// The error in a result, with the name of the operation.
 pub(super) fn checked(doing: &str, result: Status) -> Result<()> {
     match result {
         Status::SUCCESS => Ok(()),

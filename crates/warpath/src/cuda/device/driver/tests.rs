@@ -1,4 +1,4 @@
-//! The driver, where there is one, and what is said where there is none.
+//! The driver, where there is one, and the errors where there is none.
 //!
 //! *Invariants.* Kernels and handles are those of the device under test, but where a test says otherwise.
 
@@ -49,7 +49,7 @@ fn a_ruined_device_says_so() {
     let kernel = device.function(&images::BFS_QUEUE, "bfs_queue").unwrap();
     let nowhere = 8_u64;
     let shape = LaunchShape::line(1, 32);
-    // SAFETY: none at all: the kernel reads at an address that is not there, which is what is tested.
+    // SAFETY: none at all: the kernel reads at an address that is not there, which is the test.
     let launched = unsafe {
         device.launch(
             kernel,

@@ -14,14 +14,16 @@ use crate::plan::Plan;
 
 /// The most searches in a batch.
 pub(super) const WIDEST: u64 = 1 << 16;
+/// The most searches in a batch, unless they are set: a power of two.
+pub(super) const USUALLY_WIDEST: u64 = 1 << 14;
 /// The most searches in flight, unless it is said: eight on each multiprocessor of the largest device.
-const IN_FLIGHT: u64 = 1056;
+pub(super) const IN_FLIGHT: u64 = 1056;
 
 /// The widest batch that is taken without being asked for: a power of two.
 pub(crate) fn widest(graph: &Graph) -> usize {
     const WORDS: u64 = 1 << 29;
     let most = WORDS / (stride(graph) * semirings_of(graph)[0].words()).max(1);
-    1 << most.clamp(8, 1 << 14).ilog2()
+    1 << most.clamp(8, USUALLY_WIDEST).ilog2()
 }
 
 /// From row to row of the distances: each begins at a cache line.
@@ -50,7 +52,7 @@ impl Sizes {
         Self::in_lanes(graph, parameters, semirings_of(graph), width)
     }
 
-    /// For so many searches in a batch, the first of these lanes in mind.
+    /// For this many searches in a batch, the first of these lanes in mind.
     pub(crate) fn in_lanes(
         graph: &Graph,
         parameters: &Parameters,

@@ -10,7 +10,7 @@ fn draw(random: &mut Random, graph: &Graph, count: usize) -> Vec<VertexId> {
     (0..count).map(|_| random.below(graph.vertices() as u64) as VertexId).collect()
 }
 
-/// Searches together on the device, compares each tree with that of a search alone on the CPU, and returns them.
+/// Searches together on the device, compares each tree with the tree of a single search on the CPU, and returns them.
 fn compare(solver: &Solver, request: &Sssp, sources: &[VertexId], context: &str) -> Vec<ShortestPathTree> {
     let graph = solver.graph();
     let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
