@@ -83,8 +83,16 @@ fn searches_by_weight<L: MinPlusOnCpu>(graph: &Graph, other: &Graph) {
         for algorithm in apsp::ALGORITHMS {
             let solve = |adjacency, sources: &[VertexId], targets: Option<&[VertexId]>, cells: usize| {
                 let mut matrix = vec![<L::Distance as warpath::graph::DistanceValue>::ZERO; cells];
-                let task =
-                    ApspTask { adjacency, graph, sources, targets, block_bytes: 1 << 20, parameters, team, control };
+                let task = ApspTask::<L> {
+                    adjacency,
+                    graph,
+                    sources,
+                    targets,
+                    block_bytes: 1 << 20,
+                    parameters,
+                    team,
+                    control,
+                };
                 algorithm.solve(&task, ApspOutput::Matrix(&mut matrix))
             };
             solve(adjacency, &[1, 1], Some(&[2, 2, 3]), 6).unwrap();
