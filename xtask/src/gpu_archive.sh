@@ -120,11 +120,11 @@ if [[ " $parts " == *" restart "* ]]; then
         cmp "$folder/whole.npy" "$folder/killed.npy" || return 1
         python3 -c 'import json, sys; sys.exit(json.load(sys.stdin)["statistics"]["stages_before"] == 0)' <"$folder/said.json"
     }
-    attempt "killed and gone on with" restarted cuda
-    cat "$logs/killed-and-gone-on-with.log"
+    attempt "killed and resumed" restarted cuda
+    cat "$logs/killed-and-resumed.log"
     if (($(./warpath devices | grep -c '^ *cuda:') > 1)); then
-        attempt "killed and gone on with by all devices" restarted cuda:all
-        cat "$logs/killed-and-gone-on-with-by-all-devices.log"
+        attempt "killed and resumed by all devices" restarted cuda:all
+        cat "$logs/killed-and-resumed-by-all-devices.log"
     fi
     rm -r "$folder"
 fi

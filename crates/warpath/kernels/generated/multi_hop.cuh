@@ -4,7 +4,7 @@
 
 namespace multi_hop {
 
-/// Neighborhoods begin at multiples of so many entries, and are filled up with `none`.
+/// A neighborhood begins at a multiple of this many entries, and is filled up with `none`.
 constexpr u32 unit = 8;
 /// The most vertices that a neighborhood can have, the one in the middle included.
 constexpr u32 most = 512;

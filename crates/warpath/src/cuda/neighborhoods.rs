@@ -8,7 +8,7 @@ kernel_header! {
     path: "multi_hop";
     namespace: multi_hop;
     constants {
-        /// Neighborhoods begin at multiples of so many entries, and are filled up with `none`.
+        /// A neighborhood begins at a multiple of this many entries, and is filled up with `none`.
         pub(super) const UNIT: u32 = 8;
         /// The most vertices that a neighborhood can have, the one in the middle included.
         pub(super) const MOST: u32 = 512;

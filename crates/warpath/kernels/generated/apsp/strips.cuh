@@ -4,7 +4,7 @@
 
 namespace strips {
 
-/// Squares of so many rows and columns pass through shared memory: both sides are read and written in whole lines.
+/// Squares with this many rows pass through shared memory, so that both sides are accessed in whole lines.
 constexpr u32 square = 32;
 
 /// `to = min(from, left x above)`: one block of threads works on a tile, through the whole depth.

@@ -54,7 +54,7 @@ fn seconds(work: &Workload<'_>, of_32_bits: f64) -> f64 {
     of_32_bits * ALGORITHM.first_cell(&work.graph, work.parameters).bytes() as f64 / 4.0
 }
 
-/// Rows have a multiple of so many cells: whole lines of 128 bytes, whatever the cells are.
+/// The number of cells in a row is a multiple of this: whole lines of 128 bytes, whatever the cells are.
 const LINE: u64 = 32;
 
 /// The line of `floyd-warshall-rows` in the table.

@@ -401,8 +401,8 @@ impl MatrixAlgorithm {
     }
 }
 
-/// How many of the heaviest arcs are likely as long as the longest of all shortest paths: cells that do not hold so many
-/// are not tried. Where vertices have many arcs, few; else as many as it is across a grid.
+/// How many of the heaviest arcs together are likely as long as the longest shortest path: cells that can't hold that
+/// length are not tried. Where vertices have many arcs, few; otherwise as many as it is across a grid.
 fn likely_arcs(graph: &GraphFacts) -> f64 {
     const MANY_ARCS: usize = 16;
     const FEW: f64 = 8.0;

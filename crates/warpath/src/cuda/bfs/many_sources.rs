@@ -125,12 +125,12 @@ fn width(parameters: &Parameters) -> usize {
     parameters.get("width").map_or(WIDEST, |width| width.min(WIDEST as f64) as usize)
 }
 
-/// Predicted seconds of a launch with as many searches as there can be at once.
+/// Predicted seconds of a launch with the most searches.
 fn seconds_of_launch(graph: &GraphFacts) -> f64 {
-    /// What the barriers of some eight levels take, and a launch, as measured on graphs of 4,039 and 82,168 vertices.
+    /// A launch with the barriers of about eight levels, as measured on graphs of 4,039 and 82,168 vertices.
     const LAUNCH: f64 = 125e-6;
-    /// Levels a second, where levels are short and where they are wide; there all arcs are gone through a few times, so many
-    /// a second.
+    /// Levels a second, where levels are short and where they are wide; there a search passes over all arcs a few
+    /// times, at this rate.
     const NARROW: f64 = 4.5e9;
     const WIDE: f64 = 200e9;
     const ARCS: f64 = 100e9;

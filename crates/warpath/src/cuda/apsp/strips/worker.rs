@@ -268,7 +268,7 @@ kernel_header! {
     path: "apsp/strips";
     namespace: strips;
     constants {
-        /// Squares of so many rows and columns pass through shared memory: both sides are read and written in whole lines.
+        /// Squares with this many rows pass through shared memory, so that both sides are accessed in whole lines.
         const SQUARE: u32 = 32;
     }
 
