@@ -131,7 +131,7 @@ pub(crate) const MOST_VERTICES: usize = 1 << 30;
 /// What is kept of a device's memory for the kernel's own shared memory.
 const OWN_SHARED: u64 = 2048;
 
-/// What there is for searches of one lane.
+/// What there is for searches of one semiring.
 #[derive(Debug)]
 struct Launching {
     kernel: Function,
@@ -144,7 +144,7 @@ struct Launching {
     in_shared: bool,
 }
 
-/// How searches of a lane are launched: the shape, and whether distances are in shared memory.
+/// How searches of a semiring are launched: the shape, and whether distances are in shared memory.
 fn shape(
     device: &dyn Device,
     kernel: Function,
