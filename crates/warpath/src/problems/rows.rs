@@ -94,8 +94,8 @@ pub trait RowSink: Send {
     /// of them to `replay`, so that facts about the whole table include them.
     ///
     /// If the narrow semiring turns out too narrow during the work, `begin` is called again for the wide semiring, and
-    /// all earlier rows are void. It is also called again if the engine fails before the first row and another engine takes
-    /// over.
+    /// all earlier rows are void. It is also called again if the engine fails before the first row and another engine
+    /// takes over.
     ///
     /// # Errors
     ///
