@@ -40,7 +40,7 @@ pub enum Error {
     /// A distance left the range of the widest type that its weights have.
     #[error("a shortest distance exceeds the range of {lane}; give the weights a wider type or a smaller scale")]
     DistanceOverflow {
-        /// The lane whose range was left, such as `f32->f32`.
+        /// The semiring whose range was left, such as `f32->f32`.
         lane: &'static str,
     },
     /// The work would need more memory than is available or allowed.

@@ -47,7 +47,7 @@ pub(crate) fn verify_search<L: MinPlus>(
         }
         graph.edges(u).find_map(|(v, weight)| {
             let (through, to) = (L::extend(from, weight), distances[v as usize]);
-            // A sum past the range of the lane is `UNREACHABLE`: beyond any bound, but without a bound it proves
+            // A sum past the range of the semiring is `UNREACHABLE`: beyond any bound, but without a bound it proves
             // nothing.
             let allowed = if to == unreachable { bound < through } else { !slack.is_shorter(through, to) };
             (!allowed).then(|| format!("the arc from {u} to {v} can be relaxed: {from} + {weight} < {to}"))

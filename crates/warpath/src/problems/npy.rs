@@ -18,8 +18,8 @@
 //! An algorithm that completes no row before the others keeps its own state in `FILE.partial.state`, which is removed
 //! when the file is whole.
 //!
-//! *Lanes.* Whether 32-bit distances suffice is not always known before the work. If they don't, the table is begun
-//! anew in 64 bits, and the journal says so: a resumed run starts in the wide lane.
+//! *Wide distances.* Whether 32-bit distances suffice is not always known before the work. If they don't, the table is
+//! begun anew in 64 bits, and the journal says so: a resumed run starts with wide distances.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};

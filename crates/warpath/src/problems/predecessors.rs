@@ -88,7 +88,7 @@ pub(crate) fn derive_predecessors<L: MinPlus>(
             }
             for (v, weight) in graph.edges(u) {
                 let to = distances[v as usize];
-                // A sum past the range of the lane would look like a tight arc to an unreached vertex.
+                // A sum past the range of the semiring would look like a tight arc to an unreached vertex.
                 let rises = from < to && to != L::Distance::UNREACHABLE;
                 if rises && L::extend(from, weight) == to && u < predecessors[v as usize].load(Ordering::Relaxed) {
                     predecessors[v as usize].fetch_min(u, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! How a result was made: engine, algorithm, lane, times, counters.
+//! How a result was made: engine, algorithm, semiring, times, counters.
 
 /// How a result was made.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Report {
     pub reason: String,
     /// The types of weight and distance, such as `u32->u32`.
     pub lane: &'static str,
-    /// Whether the solve was repeated in the wide lane because the narrow lane could have overflowed.
+    /// Whether the solve was repeated in the wide semiring because the narrow semiring could have overflowed.
     pub repeated_wide: bool,
     /// Where the time went.
     pub seconds: Seconds,

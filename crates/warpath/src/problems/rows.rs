@@ -93,14 +93,14 @@ pub trait RowSink: Send {
     /// Called before the work. Returns how many rows, from the front of the order, the sink has already, and hands all
     /// of them to `replay`, so that facts about the whole table include them.
     ///
-    /// If the narrow lane turns out too narrow during the work, `begin` is called again for the wide lane, and all
-    /// earlier rows are void. It is also called again if the engine fails before the first row and another engine takes
-    /// over.
+    /// If the narrow semiring turns out too narrow during the work, `begin` is called again for the wide semiring, and
+    /// all earlier rows are void. It is also called again if the engine fails before the first row and another engine
+    /// takes over.
     ///
     /// # Errors
     ///
     /// Whatever keeps the sink from taking rows. [`Error::DistanceOverflow`] says that the sink's rows are of the wide
-    /// lane, and asks for that lane.
+    /// semiring, and asks for that semiring.
     fn begin(&mut self, table: &TableShape<'_>, replay: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize>;
 
     /// Takes a block of rows.

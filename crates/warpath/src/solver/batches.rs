@@ -22,7 +22,7 @@ pub(super) trait Together {
 #[derive(Debug, Default)]
 pub(super) struct Searched {
     pub(super) statistics: Statistics,
-    /// For each source, whether a walk left the range of the lane's distances; empty if none did.
+    /// For each source, whether a walk left the range of the semiring's distances; empty if none did.
     pub(super) out_of_range: Vec<bool>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Batches<'s> {
     control: &'s Control,
     /// The part of the report that all searches share.
     report: Report,
-    /// The batch in the graph's first lane, and searches repeated in the wide lane.
+    /// The batch in the graph's first semiring, and searches repeated in the wide semiring.
     batches: [Batch; 2],
 }
 
@@ -63,7 +63,7 @@ impl<'s> Batches<'s> {
     }
 
     /// Locates the search from the source at this index, after running its batch if necessary. Indices are asked for in
-    /// ascending order. `again` asks for the search in the wide lane, together with others that may need it.
+    /// ascending order. `again` asks for the search in the wide semiring, together with others that may need it.
     pub(super) fn locate(&mut self, index: usize, again: bool, together: &mut impl Together) -> Result<Located> {
         let [first, repeated] = &mut self.batches;
         let width = together.width()?;

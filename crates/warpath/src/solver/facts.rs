@@ -68,8 +68,8 @@ impl<A> Known<A> {
 }
 
 impl Solver {
-    /// Whether no distance can leave the narrow lane: a path leaves each vertex once at most, by its heaviest arc at
-    /// worst.
+    /// Whether no distance can leave the narrow semiring: a path leaves each vertex once at most, by its heaviest arc
+    /// at worst.
     pub(super) fn narrow_is_certain(&self) -> bool {
         let Weights::U32(weights) = self.graph.weights() else { return false };
         once(&self.facts.narrow_is_certain, || {

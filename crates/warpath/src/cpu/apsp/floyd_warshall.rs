@@ -62,7 +62,7 @@ pub(super) fn solve<L: MinPlusOnCpu>(
 }
 
 /// Sets up the square matrix and calls `eliminate` on it (again, from the start, if that returns `None`). Then checks
-/// that no distance left the lane, and hands out the rows and columns asked for.
+/// that no distance left the range of its type, and hands out the rows and columns asked for.
 pub(super) fn with_square_matrix<L: MinPlusOnCpu>(
     task: &ApspTask<'_, L>,
     output: ApspOutput<'_, L::Distance>,

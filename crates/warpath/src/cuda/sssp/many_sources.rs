@@ -197,7 +197,7 @@ pub(crate) const MOST_VERTICES: usize = 1 << 30;
 /// The bytes of shared memory in a block that the kernel's own variables take.
 const OWN_SHARED: u64 = 2048;
 
-/// What there is for searches of one lane.
+/// What there is for searches of one semiring.
 #[derive(Debug)]
 struct Launching {
     kernel: Function,
@@ -210,7 +210,7 @@ struct Launching {
     in_shared: bool,
 }
 
-/// How searches of a lane are launched: the shape, and whether distances are in shared memory.
+/// How searches of a semiring are launched: the shape, and whether distances are in shared memory.
 fn shape(
     device: &dyn Device,
     kernel: Function,

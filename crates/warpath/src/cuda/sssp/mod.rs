@@ -1,13 +1,13 @@
 //! Single-source shortest paths on a GPU.
 //!
-//! An algorithm is prepared once for a graph: memory is taken, the graph copied there, the kernels of all the lanes
+//! An algorithm is prepared once for a graph: memory is taken, the graph copied there, the kernels of all the semirings
 //! that its weights may need loaded. Then it answers any number of searches, whose distances end on the device. What
 //! the papers describe is here as they describe it, with a host loop that launches kernels for every round and asks
 //! after each whether there is another.
 //!
 //! On the device a distance is an unsigned number that orders as distances do (`kernels/sssp/lanes.cuh`). Narrow
-//! integer distances that would leave their range raise a flag, and the solver repeats the search in the wide lane, on
-//! the same graph and memory.
+//! integer distances that would leave their range raise a flag, and the solver repeats the search in the wide semiring,
+//! on the same graph and memory.
 
 pub(crate) mod bellman_ford;
 pub(crate) mod counts;
@@ -40,7 +40,7 @@ use crate::{Control, Error, Result};
 pub(crate) struct SsspTask<'a> {
     /// The graph that was prepared, as the host has it.
     pub(crate) graph: &'a Graph,
-    /// One of the lanes of the graph's weights.
+    /// One of the semirings of the graph's weights.
     pub(crate) lane: DeviceSemiring,
     /// At least one vertex; none twice.
     pub(crate) sources: &'a [VertexId],
@@ -61,7 +61,7 @@ pub(crate) struct SsspOutcome {
     pub(crate) statistics: Statistics,
     /// The sizes of the first frontiers, if they were asked for.
     pub(crate) frontiers: Vec<u32>,
-    /// Whether some walk was longer than the lane's distances go.
+    /// Whether some walk was longer than the semiring's distances go.
     pub(crate) out_of_range: bool,
 }
 
@@ -91,7 +91,7 @@ pub(crate) trait PreparedSssp: Debug + Send {
 pub(crate) struct DeviceDistances<'a> {
     /// The memory they are in.
     pub(crate) pool: &'a Pool,
-    /// As many words as the distances of all vertices are, in the lane of the search.
+    /// As many words as the distances of all vertices are, in the semiring of the search.
     pub(crate) distances: DeviceSlice<u32>,
 }
 
@@ -110,7 +110,7 @@ pub(crate) type Prepare = fn(&Arc<dyn Device>, &Graph, &Parameters) -> Result<Bo
 pub(crate) struct SsspAlgorithm {
     /// The facts known before it runs.
     pub(crate) info: AlgorithmInfo,
-    /// The lanes that it has.
+    /// The semirings that it has.
     pub(crate) lanes: &'static [DeviceSemiring],
     /// Whether it reads the transpose of the graph, with these parameters.
     pub(crate) needs_transpose: fn(&Parameters) -> bool,
@@ -166,12 +166,12 @@ impl SsspAlgorithm {
     }
 }
 
-/// How many words the distances of the graph's vertices take, in any of its lanes.
+/// How many words the distances of the graph's vertices take, in any of its semirings.
 fn distance_words(graph: &Graph) -> u64 {
     graph.vertices() as u64 * semirings_of(graph).iter().map(|lane| lane.words()).max().unwrap_or(0)
 }
 
-/// Something for each lane of a graph.
+/// Something for each semiring of a graph.
 #[derive(Debug)]
 struct OfSemiring<T>(Vec<(DeviceSemiring, T)>);
 

@@ -75,11 +75,11 @@ impl Table {
         }
     }
 
-    /// The lanes that searches by weights of this type try, one after another.
+    /// The semirings that searches by weights of this type try, one after another.
     fn lanes_of_searches(&self, kind: WeightKind) -> &'static [DeviceSemiring] {
         match kind {
             WeightKind::Unit => &[DeviceSemiring::Narrow],
-            // Distances take four bytes where they cannot leave the narrow lane.
+            // Distances take four bytes where they cannot leave the narrow semiring.
             WeightKind::U32 if self.distance_bytes == 4 => &[DeviceSemiring::Narrow],
             WeightKind::U32 | WeightKind::I32 => &[DeviceSemiring::Narrow, DeviceSemiring::Wide],
             WeightKind::F32 => &[DeviceSemiring::Single],
@@ -88,7 +88,7 @@ impl Table {
     }
 }
 
-/// The plan of the algorithm on the device, in the widest lane that may become necessary.
+/// The plan of the algorithm on the device, in the widest semiring that may become necessary.
 pub(super) fn device_plan(
     algorithm: &SearchesAlgorithm,
     parameters: &Parameters,
@@ -170,12 +170,12 @@ struct Work<'a, 'o, L: MinPlusOnCpu> {
 #[derive(PartialEq)]
 enum Ended {
     Complete,
-    /// The rows of the next batch don't fit the lane.
+    /// The rows of the next batch don't fit the semiring.
     OutOfRange,
 }
 
 impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
-    /// Works in the lane `L`. If that is signed, the searches work on unsigned distances, first in 32 bits.
+    /// Works in the semiring `L`. If that is signed, the searches work on unsigned distances, first in 32 bits.
     fn in_lanes(&mut self) -> Result<()> {
         let start = Instant::now();
         let changed = match L::ON_DEVICE {

@@ -17,7 +17,7 @@ pub(super) struct Table {
     pub(super) facts: bool,
     /// Whether successors are wanted, too.
     successors: bool,
-    /// Bytes of a distance, in the widest lane that may become necessary.
+    /// Bytes of a distance, in the widest semiring that may become necessary.
     pub(super) distance_bytes: u64,
 }
 

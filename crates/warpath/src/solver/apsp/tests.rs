@@ -455,7 +455,7 @@ fn in_units<W: Weight>(units: i128, unit: f64, limit: i128) -> Option<f64> {
     (units < limit || W::KIND == WeightKind::U32).then_some(units as f64 * unit)
 }
 
-/// Walks leave the range of the lane everywhere. That is an error exactly where a shortest walk does, whatever the
+/// Walks leave the range of the semiring everywhere. That is an error exactly where a shortest walk does, whatever the
 /// algorithm.
 fn only_shortest_distances_count<W: Weight>(weight: impl Fn(u32) -> W, unit: f64) {
     const LIMIT: i128 = 16;

@@ -17,7 +17,7 @@ use crate::solver::{Search, Solver, radius_of_ball, trim_to_ball};
 use crate::team::Team;
 use crate::{Control, Error, Result};
 
-/// The request, checked and in a lane.
+/// The request, checked and in a semiring.
 struct Checked<L: MinPlus> {
     sources: Vec<VertexId>,
     targets: Vec<VertexId>,
@@ -30,12 +30,12 @@ struct SearchOutcome<L: MinPlus> {
     distances: Vec<L::Distance>,
     /// Correct there, too; present if they are wanted and the device derived them.
     predecessors: Option<Vec<VertexId>>,
-    /// Whether a walk may have left the range of the lane's distances.
+    /// Whether a walk may have left the range of the semiring's distances.
     out_of_range: bool,
     report: Report,
 }
 
-/// Searches from many sources on a device, in a lane and up to a cutoff.
+/// Searches from many sources on a device, in a semiring and up to a cutoff.
 struct ManySources<'a, L: MinPlusOnDevice> {
     search: &'a mut many_sources::ManySources,
     cutoff: L::Distance,
@@ -136,7 +136,7 @@ impl Sssp {
         self.tree(solver, &solver.team, adjacency, checked, found)
     }
 
-    /// The result, if the lane's range was wide enough for it.
+    /// The result, if the semiring's range was wide enough for it.
     fn tree<L: MinPlus>(
         &self,
         solver: &Solver,

@@ -455,7 +455,7 @@ fn cells_that_a_lane_lacks_are_refused() {
             assert!(refused.to_string().contains(there), "{refused}");
             assert!(solver.decide(&Apsp::all().algorithm(algorithm)).is_err());
         }
-        // The wide lane comes after the narrow lane, with the cells that it has.
+        // The wide semiring comes after the narrow semiring, with the cells that it has.
         let wide = Graph::from_edges([(0, 1, u32::MAX), (1, 2, 5)]).unwrap();
         let matrix = on(device, &wide).solve(Apsp::all().algorithm("tiled-floyd-warshall:cell-bits=32")).unwrap();
         assert!(matrix.report().repeated_wide);
