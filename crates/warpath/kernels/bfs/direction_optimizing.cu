@@ -235,8 +235,8 @@ __device__ void run(const Search<Offset>& search) {
             // Hubs are among the best tails of many vertices: then bottom-up pays earlier.
             const float arcs = static_cast<float>(load(&last->arcs)), all = static_cast<float>(search.arcs);
             const bool hubs = arcs * static_cast<float>(search.vertices) > 4 * static_cast<float>(found) * all;
-            up = arcs > (hubs ? search.alpha / 4 : search.alpha) * all;
-        } else if (static_cast<float>(found) < search.beta * static_cast<float>(search.vertices)) {
+            up = arcs > (hubs ? search.bottom_up / 4 : search.bottom_up) * all;
+        } else if (static_cast<float>(found) < search.top_down * static_cast<float>(search.vertices)) {
             up = false;
             Appender<Offset> queue(search, collections, parity, last);
             gather(search, queue, search.visited[now ^ 1], search.visited[now]);

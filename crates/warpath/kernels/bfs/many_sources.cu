@@ -398,8 +398,8 @@ __device__ __forceinline__ void run(const Batch<Offset>& batch) {
         }
         if (meeting.arrived < finds || level > batch.cutoff) break;
         if (phase == Phase::pull) {
-            if (meeting.all_found < batch.beta * static_cast<float>(batch.vertices)) phase = Phase::gather;
-        } else if (meeting.too_many || meeting.all_arcs > batch.alpha * static_cast<float>(batch.arcs)) {
+            if (meeting.all_found < batch.top_down * static_cast<float>(batch.vertices)) phase = Phase::gather;
+        } else if (meeting.too_many || meeting.all_arcs > batch.bottom_up * static_cast<float>(batch.arcs)) {
             phase = Phase::pull;
         } else {
             phase = Phase::expand;

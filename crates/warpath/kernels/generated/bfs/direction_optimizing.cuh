@@ -40,8 +40,8 @@ struct Search {
     u32 target_count;
     u32 vertices;
     u32 cutoff;
-    float alpha;  // Bottom-up once this share of all arcs leaves the frontier,
-    float beta;  // and top-down again once less than this share of all vertices is in it.
+    float bottom_up;  // Bottom-up once this share of all arcs leaves the frontier,
+    float top_down;  // and top-down again once less than this share of all vertices is in it.
 };
 using SearchLayout = Search<layout::Offset>;
 static_assert(sizeof(SearchLayout) == 176, "");
@@ -65,5 +65,5 @@ static_assert(offsetof(SearchLayout, source_count) == 152, "");
 static_assert(offsetof(SearchLayout, target_count) == 156, "");
 static_assert(offsetof(SearchLayout, vertices) == 160, "");
 static_assert(offsetof(SearchLayout, cutoff) == 164, "");
-static_assert(offsetof(SearchLayout, alpha) == 168, "");
-static_assert(offsetof(SearchLayout, beta) == 172, "");
+static_assert(offsetof(SearchLayout, bottom_up) == 168, "");
+static_assert(offsetof(SearchLayout, top_down) == 172, "");

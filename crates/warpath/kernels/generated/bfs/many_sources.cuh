@@ -29,8 +29,8 @@ struct Batch {
     u32 vertices;
     u32 capacity;
     u32 cutoff;
-    float alpha;  // Bottom-up once this share of all arcs leaves the frontier,
-    float beta;  // and top-down again once less than this share of all vertices is in it.
+    float bottom_up;  // Bottom-up once this share of all arcs leaves the frontier,
+    float top_down;  // and top-down again once less than this share of all vertices is in it.
 };
 using BatchLayout = Batch<layout::Offset>;
 static_assert(sizeof(BatchLayout) == 152, "");
@@ -53,7 +53,7 @@ static_assert(offsetof(BatchLayout, searches) == 124, "");
 static_assert(offsetof(BatchLayout, vertices) == 128, "");
 static_assert(offsetof(BatchLayout, capacity) == 132, "");
 static_assert(offsetof(BatchLayout, cutoff) == 136, "");
-static_assert(offsetof(BatchLayout, alpha) == 140, "");
-static_assert(offsetof(BatchLayout, beta) == 144, "");
+static_assert(offsetof(BatchLayout, bottom_up) == 140, "");
+static_assert(offsetof(BatchLayout, top_down) == 144, "");
 
 }  // namespace many_sources

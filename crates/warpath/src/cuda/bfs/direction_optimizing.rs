@@ -142,9 +142,9 @@ kernel_header! {
         vertices: u32,
         cutoff: u32,
         /// Bottom-up once this share of all arcs leaves the frontier,
-        alpha: f32,
+        bottom_up: f32,
         /// and top-down again once less than this share of all vertices is in it.
-        beta: f32,
+        top_down: f32,
     }
 }
 
@@ -217,8 +217,8 @@ impl Arrays {
             target_count: 0,
             vertices: graph.vertices() as u32,
             cutoff: u32::MAX,
-            alpha: parameters.get("bottom-up").unwrap_or(BOTTOM_UP) as f32,
-            beta: parameters.get("top-down").unwrap_or(TOP_DOWN) as f32,
+            bottom_up: parameters.get("bottom-up").unwrap_or(BOTTOM_UP) as f32,
+            top_down: parameters.get("top-down").unwrap_or(TOP_DOWN) as f32,
         }
     }
 }

@@ -55,6 +55,7 @@ pub(super) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
         seconds: |work| work.vertices() * 0.3e-6 + work.triples() / 700e12,
     },
     condenses: false,
+    kernel: (&images::CLOSURE_BIT_WARSHALL, "closure_bits"),
     multiples: (SIDE, SIDE),
     layout: |vertices, arena| {
         let (rows, words) = ALGORITHM.sides(vertices);

@@ -11,9 +11,9 @@ pub(super) mod warshall;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::device::Device;
 use super::device::arena::Arena;
 use super::device::memory::{DeviceSlice, Pool};
+use super::device::{Device, Image};
 use super::matrix::tiles::Workspace;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::graph::{Graph, VertexId};
@@ -42,6 +42,8 @@ pub(crate) struct ClosureAlgorithm {
     pub(crate) info: AlgorithmInfo,
     /// Whether the matrix is one between strongly connected components.
     pub(crate) condenses: bool,
+    /// A kernel and its image, which is loaded before the work.
+    kernel: (&'static Image, &'static str),
     /// Rows of the matrix of bits, and 32-bit words of a row, are multiples of these.
     multiples: (u64, u64),
     /// Takes room for the algorithm's own arrays, for this many vertices.
@@ -175,6 +177,7 @@ impl ClosureAlgorithm {
         let (pool, (words, work)) = Pool::lay_out(device, |arena| self.layout(vertices as u64, arena))?;
         let there = Bits { pool, words, work, rows, pitch };
         there.upload(vertices, row)?;
+        device.function(self.kernel.0, self.kernel.1)?;
         device.synchronize()?;
         let prepare = start.elapsed().as_secs_f64();
         let start = Instant::now();

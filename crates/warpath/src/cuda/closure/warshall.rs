@@ -35,6 +35,7 @@ pub(super) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
         seconds: |work| work.vertices() * 5e-6 + work.triples() / 0.26e12,
     },
     condenses: false,
+    kernel: (&images::CLOSURE_WARSHALL, "closure_warshall"),
     multiples: (1, 1),
     layout: |vertices, arena| {
         let side = vertices.next_multiple_of(WIDEST);

@@ -63,9 +63,9 @@ kernel_header! {
         pub(super) capacity: u32,
         pub(super) cutoff: u32,
         /// Bottom-up once this share of all arcs leaves the frontier,
-        pub(super) alpha: f32,
+        pub(super) bottom_up: f32,
         /// and top-down again once less than this share of all vertices is in it.
-        pub(super) beta: f32,
+        pub(super) top_down: f32,
     }
 }
 
@@ -129,8 +129,8 @@ impl Arrays {
             vertices: graph.vertices() as u32,
             capacity: parameters.get("queue").map_or(capacity, |items| capacity.min(items as u32)),
             cutoff: u32::MAX,
-            alpha: parameters.get("bottom-up").unwrap_or(super::BOTTOM_UP) as f32,
-            beta: parameters.get("top-down").unwrap_or(super::TOP_DOWN) as f32,
+            bottom_up: parameters.get("bottom-up").unwrap_or(super::BOTTOM_UP) as f32,
+            top_down: parameters.get("top-down").unwrap_or(super::TOP_DOWN) as f32,
         }
     }
 }
