@@ -80,18 +80,17 @@ fn every_way_leads_there() {
         for device in devices(7) {
             let parameters = Parameters::default();
             // A block that runs ahead may fill its part of the queue; one block has the whole of it.
-            for (blocks, bottom_up, capacity) in [(3, 0.0, 1 << 20), (1, 1e9, 1 << 20), (3, 0.3, 1 << 20), (3, 1e9, 4)]
-            {
+            for (blocks, share, capacity) in [(3, 0.0, 1 << 20), (1, 1e9, 1 << 20), (3, 0.3, 1 << 20), (3, 1e9, 4)] {
                 let many = &mut prepare(&device, &graph, &parameters, WIDEST as u64).unwrap();
                 many.shape = LaunchShape { cooperative: true, ..LaunchShape::line(blocks, 64) };
-                many.arguments.bottom_up = bottom_up;
+                many.arguments.bottom_up = share;
                 many.arguments.capacity = capacity.min((queue_items(&graph) / u64::from(blocks)) as u32);
                 for batch in sources.chunks(WIDEST) {
                     for cutoff in [u32::MAX, 3, 0] {
                         let statistics = many.search_each(batch, cutoff, &Control::new()).unwrap();
                         let bottom_up = statistics[2];
                         assert_eq!(bottom_up.0, "bottom_up_levels");
-                        match (bottom_up == 0.0 || capacity == 4, bottom_up > 1.0 && capacity > 4) {
+                        match (share == 0.0 || capacity == 4, share > 1.0 && capacity > 4) {
                             (true, _) if batch.len() > 12 && cutoff > 0 => assert!(bottom_up.1 > 0),
                             (_, true) => assert_eq!(bottom_up.1, 0),
                             _ => {}
@@ -102,7 +101,7 @@ fn every_way_leads_there() {
                             let expected = |v| single.distance(v).map_or(u32::MAX, |d| d.to_f64() as u32);
                             assert!(
                                 (0..graph.vertices() as u32).all(|v| levels[v as usize] == expected(v)),
-                                "{bottom_up}, {capacity}, {cutoff}, {index}"
+                                "{share}, {capacity}, {cutoff}, {index}"
                             );
                         }
                     }
