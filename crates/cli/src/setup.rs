@@ -452,7 +452,7 @@ impl Answer {
             engine_reason: report.engine_reason.clone(),
             algorithm: report.algorithm.clone(),
             reason: report.reason.clone(),
-            lane: report.lane,
+            lane: report.semiring,
             repeated_wide: report.repeated_wide,
             graph: GraphFacts::of(graph),
             counters: Counters::of(report, statistics),

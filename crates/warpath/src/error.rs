@@ -38,10 +38,10 @@ pub enum Error {
     #[error("{0}")]
     NegativeCycle(Box<NegativeCycle>),
     /// A distance left the range of the widest type that its weights have.
-    #[error("a shortest distance exceeds the range of {lane}; give the weights a wider type or a smaller scale")]
+    #[error("a shortest distance exceeds the range of {semiring}; give the weights a wider type or a smaller scale")]
     DistanceOverflow {
         /// The semiring whose range was left, such as `f32->f32`.
-        lane: &'static str,
+        semiring: &'static str,
     },
     /// The work would need more memory than is available or allowed.
     #[error("{what} needs {needed} bytes of memory, {available} are available")]

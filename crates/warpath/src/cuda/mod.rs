@@ -136,7 +136,8 @@ mod tests {
                     prepared.device_levels().pool,
                 );
             }
-            for algorithm in sssp::ALGORITHMS.iter().filter(|entry| entry.lanes.contains(&sssp::semirings_of(graph)[0]))
+            for algorithm in
+                sssp::ALGORITHMS.iter().filter(|entry| entry.semirings.contains(&sssp::semirings_of(graph)[0]))
             {
                 // This one is two algorithms, each with a pool.
                 if algorithm.info.name == "mask-unsynchronized" {

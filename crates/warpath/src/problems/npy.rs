@@ -126,7 +126,7 @@ impl NpyWriter {
             return Ok(true);
         }
         if kind == KIND_U32 && was == sealed(KIND_U64, fingerprint) {
-            return Err(Error::DistanceOverflow { lane: "u32->u32" });
+            return Err(Error::DistanceOverflow { semiring: "u32->u32" });
         }
         Ok(false)
     }
@@ -482,7 +482,7 @@ mod tests {
             sources: &sources,
             targets: None,
             order: &all,
-            lane: "u32->u32",
+            semiring: "u32->u32",
             distances: &Distances::U32(Vec::new()),
             algorithm: "none",
             rounding: "none",

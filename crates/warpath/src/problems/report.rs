@@ -12,7 +12,7 @@ pub struct Report {
     /// Why this algorithm.
     pub reason: String,
     /// The types of weight and distance, such as `u32->u32`.
-    pub lane: &'static str,
+    pub semiring: &'static str,
     /// Whether the solve was repeated in the wide semiring because the narrow semiring could have overflowed.
     pub repeated_wide: bool,
     /// Where the time went.

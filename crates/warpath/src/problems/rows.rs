@@ -31,7 +31,7 @@ pub struct TableShape<'a> {
     /// The order in which the rows will come.
     pub order: &'a [usize],
     /// The types of weight and distance, such as `u32->u32`.
-    pub lane: &'static str,
+    pub semiring: &'static str,
     /// An empty array that shows the type of the distances.
     pub distances: &'a Distances,
     /// The algorithm that makes the rows.

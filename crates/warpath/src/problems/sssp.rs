@@ -93,7 +93,7 @@ impl std::str::FromStr for Cutoff {
 
 impl Cutoff {
     /// The greatest distance of type `D` within this cutoff; `UNREACHABLE` if every distance is within it.
-    pub(crate) fn in_lane<D: DistanceValue>(self) -> Result<D> {
+    pub(crate) fn in_type<D: DistanceValue>(self) -> Result<D> {
         if let Cutoff::Float(value) = self
             && (value.is_nan() || value < 0.0)
         {
@@ -111,13 +111,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cutoffs_round_down_to_the_lane() {
-        assert_eq!(Cutoff::Float(2.9).in_lane::<u32>().unwrap(), 2);
-        assert_eq!(Cutoff::Float(f64::INFINITY).in_lane::<u32>().unwrap(), u32::UNREACHABLE);
-        assert_eq!(Cutoff::Integer(1 << 40).in_lane::<u32>().unwrap(), u32::UNREACHABLE);
-        assert_eq!(Cutoff::Integer(1 << 40).in_lane::<u64>().unwrap(), 1 << 40);
-        assert!(f64::from(Cutoff::Float(0.1).in_lane::<f32>().unwrap()) <= 0.1);
-        assert!(Cutoff::Float(f64::NAN).in_lane::<f32>().is_err());
+    fn cutoffs_round_down_to_the_type() {
+        assert_eq!(Cutoff::Float(2.9).in_type::<u32>().unwrap(), 2);
+        assert_eq!(Cutoff::Float(f64::INFINITY).in_type::<u32>().unwrap(), u32::UNREACHABLE);
+        assert_eq!(Cutoff::Integer(1 << 40).in_type::<u32>().unwrap(), u32::UNREACHABLE);
+        assert_eq!(Cutoff::Integer(1 << 40).in_type::<u64>().unwrap(), 1 << 40);
+        assert!(f64::from(Cutoff::Float(0.1).in_type::<f32>().unwrap()) <= 0.1);
+        assert!(Cutoff::Float(f64::NAN).in_type::<f32>().is_err());
         assert!("-1".parse::<Cutoff>().is_err() && "x".parse::<Cutoff>().is_err() && "1e3".parse::<Cutoff>().is_ok());
     }
 }

@@ -43,7 +43,7 @@ impl Request for Closure {
     }
 
     fn run(&mut self, solver: &Solver, team: &Team, decision: &Decision<Choice>) -> Result<Reachability> {
-        let report = Report { lane: decision.number_types[0], ..decision.report() };
+        let report = Report { semiring: decision.number_types[0], ..decision.report() };
         let (bits, report) = match decision.choice.0 {
             Algorithm::Cuda(algorithm) => self.run_on_cuda(solver, decision, algorithm, report)?,
             Algorithm::Cpu(algorithm) => {
@@ -84,7 +84,7 @@ impl Request for ClosureCounts {
         let start = Instant::now();
         let (counts, statistics) = condensation::count(&self.closure.task(solver, team))?;
         let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
-        let report = Report { lane: decision.number_types[0], seconds, statistics, ..decision.report() };
+        let report = Report { semiring: decision.number_types[0], seconds, statistics, ..decision.report() };
         Ok(ReachableCounts { counts, irreflexive, report })
     }
 }

@@ -95,7 +95,7 @@ impl Solver {
             engine_reason: if asked_for { "asked for" } else { "only there are searches from both ends" }.into(),
             algorithm: "bidirectional".into(),
             reason: "arcs can be followed backwards, too, and two searches that meet settle fewer vertices".into(),
-            lane: L::NAME,
+            semiring: L::NAME,
             statistics: vec![("settled", found.settled)],
             ..Default::default()
         };
@@ -159,14 +159,17 @@ mod tests {
         let (path, report) = solver.path_and_report(0, 2).unwrap();
         assert_eq!(path, solver.path(0, 2).unwrap());
         let tree = solver.solve(Sssp::from(0).to(2)).unwrap();
-        assert_eq!((&report.engine, report.lane), (&tree.report().engine, tree.report().lane));
+        assert_eq!((&report.engine, report.semiring), (&tree.report().engine, tree.report().semiring));
         assert_eq!((&report.algorithm, &report.statistics), (&tree.report().algorithm, &tree.report().statistics));
         graph.transpose().unwrap();
         for (engine, reason) in [(Engine::Cpu, "asked for"), (Engine::Auto, "only there are searches from both ends")] {
             let solver = Solver::builder(graph.clone()).engine(engine).open().unwrap();
             let (path, report) = solver.path_and_report(0, 2).unwrap();
             assert_eq!(path.unwrap().vertices(), [0, 1, 2]);
-            assert_eq!((&*report.engine, &*report.algorithm, report.lane), ("cpu", "bidirectional", U32ToU64::NAME));
+            assert_eq!(
+                (&*report.engine, &*report.algorithm, report.semiring),
+                ("cpu", "bidirectional", U32ToU64::NAME)
+            );
             assert_eq!(report.engine_reason, reason);
             assert!(matches!(report.statistics[..], [("settled", 1..=3)]), "{report:?}");
             assert!(report.seconds.solve > 0.0);

@@ -86,7 +86,7 @@ impl Sssp {
         Ok(Some(Bfs {
             sources: self.sources.clone(),
             targets: self.targets.clone(),
-            cutoff: self.cutoff.map(|cutoff| cutoff.in_lane::<u32>()).transpose()?,
+            cutoff: self.cutoff.map(|cutoff| cutoff.in_type::<u32>()).transpose()?,
             distances_only: self.distances_only,
             ..Bfs::default()
         }))

@@ -101,7 +101,7 @@ pub(super) fn with_square_matrix<L: MinPlusOnCpu>(
         if task.team.install(|| is_in_range::<L>(task, &takes_part, matrix)) {
             Ok(statistics)
         } else {
-            Err(Error::DistanceOverflow { lane: L::NAME })
+            Err(Error::DistanceOverflow { semiring: L::NAME })
         }
     };
     match output {

@@ -55,7 +55,7 @@ pub(super) fn solve(task: &ApspTask<'_, I32ToI64>, output: ApspOutput<'_, i64>) 
             let reweighted = i64::from(task.adjacency.weights[arc])
                 .checked_add(from)
                 .and_then(|sum| sum.checked_sub(potentials[task.adjacency.targets[arc] as usize]));
-            weights[arc] = reweighted.ok_or(Error::DistanceOverflow { lane: I32ToI64::NAME })?;
+            weights[arc] = reweighted.ok_or(Error::DistanceOverflow { semiring: I32ToI64::NAME })?;
         }
     }
     let graph = Renumbered::new(task.adjacency, &weights)?;
@@ -73,7 +73,7 @@ pub(super) fn solve(task: &ApspTask<'_, I32ToI64>, output: ApspOutput<'_, i64>) 
                 *cell = cell
                     .checked_add(potentials[target])
                     .and_then(|sum| sum.checked_sub(from))
-                    .ok_or(Error::DistanceOverflow { lane: I32ToI64::NAME })?;
+                    .ok_or(Error::DistanceOverflow { semiring: I32ToI64::NAME })?;
             }
         }
         Ok(())

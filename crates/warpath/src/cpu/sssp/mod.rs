@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_beyond_32_bits_move_to_the_wide_lane() {
+    fn distances_beyond_32_bits_move_to_the_wide_semiring() {
         let edges = (0..5_u32).map(|v| (v, v + 1, u32::MAX)).chain([(6, 7, 1)]);
         let graph = Graph::from_edges(edges).unwrap();
         for algorithm in ALGORITHMS {

@@ -62,7 +62,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
         negative_weights: false,
         seconds,
     },
-    lanes: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Single, DeviceSemiring::Double],
+    semirings: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Single, DeviceSemiring::Double],
     plan,
     prepare,
 };
@@ -81,9 +81,9 @@ pub(crate) const ROWS: Parameter = Parameter {
     values: Values::Or(&Values::AtLeast(1.0), Unset::InWords(|| "as many as have 1 GB of distances".into())),
 };
 
-/// The lanes of one.
-fn only(lane: DeviceSemiring) -> &'static [DeviceSemiring] {
-    match lane {
+/// The semirings of one.
+fn only(semiring: DeviceSemiring) -> &'static [DeviceSemiring] {
+    match semiring {
         DeviceSemiring::Narrow => &[DeviceSemiring::Narrow],
         DeviceSemiring::Wide => &[DeviceSemiring::Wide],
         DeviceSemiring::Signed => &[DeviceSemiring::Signed],
@@ -93,7 +93,7 @@ fn only(lane: DeviceSemiring) -> &'static [DeviceSemiring] {
 }
 
 fn sizes(task: &SearchesTask<'_>) -> sssp::Sizes {
-    sssp::Sizes::in_lanes(task.graph, task.parameters, only(task.lane), task.rows)
+    sssp::Sizes::in_semirings(task.graph, task.parameters, only(task.semiring), task.rows)
 }
 
 fn plan(task: &SearchesTask<'_>) -> Plan {
@@ -104,14 +104,14 @@ fn plan(task: &SearchesTask<'_>) -> Plan {
 }
 
 fn prepare<'g>(device: &Arc<dyn Device>, task: &SearchesTask<'g>) -> Result<Box<dyn Searches + 'g>> {
-    let SearchesTask { graph, lane, parameters, rows } = *task;
+    let SearchesTask { graph, semiring, parameters, rows } = *task;
     if graph.weight_kind() == WeightKind::Unit {
         let searches = bfs::prepare(device, graph, parameters, rows)?;
         return Ok(Box::new(Unweighted { searches, stride: bfs::stride(graph) }));
     }
     let searches = sssp::prepare(device, graph, parameters, &sizes(task))?;
-    let words = searches.rows(lane)?;
-    Ok(Box::new(Weighted { searches, lane, words, stride: sssp::stride(graph) }))
+    let words = searches.rows(semiring)?;
+    Ok(Box::new(Weighted { searches, semiring, words, stride: sssp::stride(graph) }))
 }
 
 /// Batches without weights.
@@ -140,14 +140,14 @@ impl Searches for Unweighted {
 #[derive(Debug)]
 struct Weighted {
     searches: sssp::ManySources,
-    lane: DeviceSemiring,
+    semiring: DeviceSemiring,
     words: DeviceSlice<u32>,
     stride: u64,
 }
 
 impl Searches for Weighted {
     fn start(&mut self, sources: &[VertexId], control: &Control) -> Result<()> {
-        self.searches.start(self.lane, sources, sources.len() as u32, self.lane.unreachable(), control)
+        self.searches.start(self.semiring, sources, sources.len() as u32, self.semiring.unreachable(), control)
     }
 
     fn finish(&mut self, control: &Control) -> Result<Finished> {

@@ -2,7 +2,7 @@
 //!
 //! It is row-major, with rows and columns beyond the vertices as the algorithm wants them, which have no arcs. Rows are
 //! made by several threads of the host in the pinned pieces that they are sent from, and come back through a buffer on
-//! the device, in which they have the type of the lane and no gaps.
+//! the device, in which they have the type of the semiring and no gaps.
 //!
 //! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
 //! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
@@ -329,7 +329,7 @@ impl Matrix {
         Ok(self.range.has_room(self.cell, key))
     }
 
-    /// Rows from `first` on, as many as `to` has room for, as distances of the lane that the matrix was made for.
+    /// Rows from `first` on, as many as `to` has room for, as distances of the semiring that the matrix was made for.
     pub(crate) fn read_rows<D: Pod + Send>(&self, first: u64, to: &mut [D]) -> Result<()> {
         if to.is_empty() {
             return Ok(());

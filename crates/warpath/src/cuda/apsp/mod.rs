@@ -4,7 +4,7 @@
 //! # On a matrix
 //!
 //! The host makes the matrix from the arcs and sends it there ([`matrix`]); an algorithm admits vertex after vertex, or
-//! block after block; the rows that are wanted come back as numbers of the lane's type. A matrix serves one request: it
+//! block after block; the rows that are wanted come back as numbers of the semiring's type. A matrix serves one request: it
 //! is what the memory is for.
 //!
 //! # Cells, infinity and range
@@ -142,7 +142,7 @@ impl Finished {
         }
     }
 
-    /// Rows from `first` on, as many as `to` has room for, as distances of the lane that the matrix was made for.
+    /// Rows from `first` on, as many as `to` has room for, as distances of the semiring that the matrix was made for.
     pub(crate) fn read_rows<L: MinPlusOnDevice>(&self, first: u64, to: &mut [L::Distance]) -> Result<()> {
         match self {
             Finished::Whole(matrix) => matrix.read_rows(first, to),
@@ -193,7 +193,7 @@ impl MatrixAlgorithm {
     ///
     /// # Errors
     ///
-    /// If the width asked for is none that the lane has here.
+    /// If the width asked for is none that the semiring has here.
     pub(crate) fn cells<L: MinPlusOnDevice>(
         &self,
         graph: &GraphFacts,
@@ -208,7 +208,7 @@ impl MatrixAlgorithm {
         let all = if graph.has_negative_weights() { L::SIGNED_CELLS } else { L::CELLS };
         let there: Vec<Cell> = all.iter().copied().filter(|&cell| (self.has)(cell, capability)).collect();
         let last = there.last().copied();
-        // What has been repeated in the wide lane began with narrower cells.
+        // What has been repeated in the wide semiring began with narrower cells.
         if least_bits > 0 && !L::REPEATS && !there.iter().any(|cell| 8 * cell.bytes() == least_bits) {
             let widths: Vec<String> = there.iter().map(|cell| (8 * cell.bytes()).to_string()).collect();
             return Err(Error::invalid(format!(
@@ -326,7 +326,7 @@ impl MatrixAlgorithm {
         let cells = self.cells::<L>(&GraphFacts::of(task.graph), task.parameters, capability)?;
         if cells.is_empty() {
             let name = self.info.name;
-            return Err(Error::invalid(format!("`{name}` does not have the lane {} on a GPU", L::NAME)));
+            return Err(Error::invalid(format!("`{name}` does not have the semiring {} on a GPU", L::NAME)));
         }
         let (mut repeated, mut device_bytes) = (0, 0);
         let mut kept = if self.strips { Kept::read(task.state) } else { None };

@@ -1,5 +1,5 @@
 //! Rows that searches have left on a device, on their way to the host: packed with the columns asked for, as distances of
-//! the lane that was asked for; or facts about them, where those are all that is wanted.
+//! the semiring that was asked for; or facts about them, where those are all that is wanted.
 //!
 //! Packed rows are copied to the host beside the stream, while the next searches run. It stays as it is until the host
 //! has the next rows packed, so there is need for one buffer only.
@@ -29,8 +29,8 @@ const THREADS: u32 = 256;
 /// What goes out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted<'a> {
-    /// The lane of the searches.
-    pub(crate) lane: DeviceSemiring,
+    /// The semiring of the searches.
+    pub(crate) semiring: DeviceSemiring,
     /// Rows of a batch, at most.
     pub(crate) rows: u64,
     /// Columns of a row.
@@ -108,7 +108,7 @@ pub(crate) struct Outgoing {
 impl Wanted<'_> {
     /// Bytes of a distance, as it goes out.
     fn bytes(&self) -> u64 {
-        if self.potentials.is_some() { 8 } else { 4 * self.lane.words() }
+        if self.potentials.is_some() { 8 } else { 4 * self.semiring.words() }
     }
 
     /// Words of 64 bits of all that goes out at once.
@@ -148,7 +148,7 @@ impl Outgoing {
         if let Some(to) = arrays.potentials {
             pool.upload(to, potentials)?;
         }
-        let number = if wanted.lane.words() == 1 { "u32" } else { "u64" };
+        let number = if wanted.semiring.words() == 1 { "u32" } else { "u64" };
         let out = if wanted.potentials.is_some() { "i64" } else { number };
         let what = if wanted.facts { "sum_up" } else { "pack" };
         Ok(Outgoing {

@@ -37,7 +37,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
         negative_weights: false,
         seconds: |work| work.in_turn(400e-6 + work.arcs() / 1e9),
     },
-    lanes: NON_NEGATIVE,
+    semirings: NON_NEGATIVE,
     plan: |task| {
         let mut plan = (mask::ALGORITHM.plan)(task.graph, task.parameters);
         layout(&mut Arena::counting(&mut plan), task);
@@ -47,7 +47,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
         let (pool, rows) = Pool::lay_out(device, |arena| layout(arena, task))?;
         Ok(Box::new(RepeatedSssp {
             graph: task.graph,
-            lane: task.lane,
+            semiring: task.semiring,
             search: (mask::ALGORITHM.prepare)(device, task.graph, task.parameters)?,
             pool,
             rows,
@@ -59,7 +59,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
 };
 
 fn layout(arena: &mut Arena<'_>, task: &SearchesTask<'_>) -> DeviceSlice<u32> {
-    let words = many_sources::stride(task.graph).saturating_mul(task.lane.words()).saturating_mul(task.rows);
+    let words = many_sources::stride(task.graph).saturating_mul(task.semiring.words()).saturating_mul(task.rows);
     arena.take(format!("distances of {} searches", task.rows), words)
 }
 
@@ -67,7 +67,7 @@ fn layout(arena: &mut Arena<'_>, task: &SearchesTask<'_>) -> DeviceSlice<u32> {
 #[derive(Debug)]
 struct RepeatedSssp<'g> {
     graph: &'g Graph,
-    lane: DeviceSemiring,
+    semiring: DeviceSemiring,
     search: Box<dyn PreparedSssp>,
     pool: Pool,
     rows: DeviceSlice<u32>,
@@ -88,10 +88,10 @@ impl Searches for RepeatedSssp<'_> {
         for (row, source) in sources.iter().enumerate() {
             let task = SsspTask {
                 graph: self.graph,
-                lane: self.lane,
+                semiring: self.semiring,
                 sources: std::slice::from_ref(source),
                 targets: &[],
-                cutoff: self.lane.unreachable(),
+                cutoff: self.semiring.unreachable(),
                 control,
                 statistics: false,
             };
@@ -101,7 +101,7 @@ impl Searches for RepeatedSssp<'_> {
             }
             add_counters(&mut self.statistics, outcome.statistics);
             let from = self.search.device_distances().distances;
-            let to = self.rows.part(row as u64 * stride * self.lane.words(), from.length());
+            let to = self.rows.part(row as u64 * stride * self.semiring.words(), from.length());
             // SAFETY: both arrays are of this device and in use only here, and have that many words.
             unsafe { device.copy(to.address(), from.address(), 4 * from.length() as usize)? };
         }

@@ -2,7 +2,7 @@
 //!
 //! A prepared algorithm holds the graph and room for the rows of a batch. A batch is begun and, later, waited for: in
 //! between the host has time to bring home what became of the batch before ([`outgoing`](super::outgoing)). Rows begin
-//! at cache lines. Whoever wants wider distances than a lane has prepares again in another one.
+//! at cache lines. Whoever wants wider distances than a semiring has prepares again in another one.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) struct SearchesTask<'a> {
     /// The graph; weights are 0 or more.
     pub(crate) graph: &'a Graph,
     /// What distances are.
-    pub(crate) lane: DeviceSemiring,
+    pub(crate) semiring: DeviceSemiring,
     /// The parameters that the caller set.
     pub(crate) parameters: &'a Parameters,
     /// How many rows a batch has at most.
@@ -38,8 +38,8 @@ pub(crate) type Prepare = for<'g> fn(&Arc<dyn Device>, &SearchesTask<'g>) -> Res
 pub(crate) struct SearchesAlgorithm {
     /// The facts known before it runs.
     pub(crate) info: AlgorithmInfo,
-    /// The lanes that it has, once weights are 0 or more.
-    pub(crate) lanes: &'static [DeviceSemiring],
+    /// The semirings that it has, once weights are 0 or more.
+    pub(crate) semirings: &'static [DeviceSemiring],
     /// What it takes, the graph included.
     pub(crate) plan: fn(&SearchesTask<'_>) -> Plan,
     /// Allocates the planned memory and makes everything ready.
@@ -63,7 +63,7 @@ pub(crate) trait Searches: Debug + Send {
 pub(crate) struct Finished {
     /// What they counted together.
     pub(crate) statistics: Statistics,
-    /// The rows in which some walk was longer than the lane's distances go.
+    /// The rows in which some walk was longer than the semiring's distances go.
     pub(crate) out_of_range: Vec<usize>,
 }
 
@@ -79,10 +79,10 @@ pub(crate) struct RowsOnDevice<'a> {
 }
 
 impl RowsOnDevice<'_> {
-    /// Whether a distance in this row left the range of its lane: some arc leads from a vertex that has one to a vertex that
+    /// Whether a distance in this row left the range of its semiring: some arc leads from a vertex that has one to a vertex that
     /// has none. That a walk left it says little, since there may be a shorter one.
-    pub(crate) fn leaves_range(&self, row: usize, lane: DeviceSemiring, graph: &Graph) -> Result<bool> {
-        let (words, vertices) = (lane.words(), graph.vertices() as u64);
+    pub(crate) fn leaves_range(&self, row: usize, semiring: DeviceSemiring, graph: &Graph) -> Result<bool> {
+        let (words, vertices) = (semiring.words(), graph.vertices() as u64);
         let words = self.pool.read(self.words.part(row as u64 * self.stride * words, vertices * words))?;
         let lost = |is_reached: &(dyn Fn(usize) -> bool + Sync)| {
             (0..graph.vertices())
@@ -90,22 +90,25 @@ impl RowsOnDevice<'_> {
                 .with_min_len(1024)
                 .any(|u| is_reached(u) && graph.neighbors(u as VertexId).iter().any(|&v| !is_reached(v as usize)))
         };
-        Ok(if lane.words() == 1 {
-            lost(&|v| u64::from(words[v]) != lane.unreachable())
+        Ok(if semiring.words() == 1 {
+            lost(&|v| u64::from(words[v]) != semiring.unreachable())
         } else {
-            lost(&|v| u64::from(words[2 * v]) | u64::from(words[2 * v + 1]) << 32 != lane.unreachable())
+            lost(&|v| u64::from(words[2 * v]) | u64::from(words[2 * v + 1]) << 32 != semiring.unreachable())
         })
     }
 }
 
 impl SearchesAlgorithm {
-    /// An error unless it has this lane.
-    pub(crate) fn check(&self, lane: DeviceSemiring) -> Result<()> {
-        if self.lanes.contains(&lane) {
+    /// An error unless it has this semiring.
+    pub(crate) fn check(&self, semiring: DeviceSemiring) -> Result<()> {
+        if self.semirings.contains(&semiring) {
             return Ok(());
         }
-        let lanes: Vec<_> = self.lanes.iter().map(|lane| lane.name()).collect();
-        let (name, missing) = (self.info.name, lane.name());
-        Err(Error::invalid(format!("`{name}` does not have the lane {missing} on a GPU; it has {}", lanes.join(", "))))
+        let semirings: Vec<_> = self.semirings.iter().map(|semiring| semiring.name()).collect();
+        let (name, missing) = (self.info.name, semiring.name());
+        Err(Error::invalid(format!(
+            "`{name}` does not have the semiring {missing} on a GPU; it has {}",
+            semirings.join(", ")
+        )))
     }
 }

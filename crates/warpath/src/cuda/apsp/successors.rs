@@ -318,7 +318,7 @@ mod tests {
     }
 
     /// The successors of these sources are those that the CPU derives. Returns whether arcs were written down; `None` if the
-    /// lane is too narrow.
+    /// semiring is too narrow.
     fn agrees_with_the_cpu<L: MinPlusOnDevice>(
         name: &str,
         graph: &Graph,

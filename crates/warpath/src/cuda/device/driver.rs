@@ -31,7 +31,7 @@ use probe::properties;
 pub(crate) use probe::{absent, devices, release, show_version, version, visible_devices};
 use status::{checked, describe, is_sticky};
 
-/// How many lanes copies have, and how many bytes a piece. At 10 GB/s a thread, these keep the bus busy; a piece is a
+/// How many workers copies have, and how many bytes a piece. At 10 GB/s a thread, these keep the bus busy; a piece is a
 /// large page of the host, and takes the bus 40 microseconds.
 const LANES: (usize, usize) = (8, 2 << 20);
 

@@ -45,7 +45,7 @@ const ALIGNMENT: usize = 256;
 /// How many threads one multiprocessor holds at once: few, so that grids stay small.
 const THREADS_OF_MULTIPROCESSOR: u32 = 1024;
 
-/// How many lanes copies have, and how few bytes a piece: any array takes several.
+/// How many workers copies have, and how few bytes a piece: any array takes several.
 const LANES: (usize, usize) = (3, 1024);
 
 /// The emulated device.

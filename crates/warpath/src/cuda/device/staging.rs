@@ -2,9 +2,9 @@
 //!
 //! The copy engine reads and writes pinned memory at the full rate of the bus, 55 GB/s where ordinary memory gets 11 at
 //! best. One thread fills or empties a piece at some 10 GB/s, and less where fresh memory has to be handed over by the
-//! system meanwhile. So there are a few *lanes*, each a thread with a piece of its own: it takes the next part of the
+//! system meanwhile. So there are a few *workers*, each a thread with a piece of its own: it takes the next part of the
 //! array, waits until its piece is free, fills it and has it copied, or the other way round. While the copy engine is
-//! busy with the piece of one lane, the others fill theirs; an event of the lane tells when its piece may be used again.
+//! busy with the piece of one worker, the others fill theirs; an event of the worker tells when its piece may be used again.
 //!
 //! The threads last as long as a transfer. They are none of rayon's: who waits for those may be given other work
 //! meanwhile, which may want the same pieces. Small transfers take a piece too, without any threads: they return at
@@ -13,7 +13,7 @@
 //! The pieces are made when the device is opened, and not when they are first used: pinning 16 MiB takes milliseconds,
 //! which nobody notices beside those 300 that opening takes, and which would count when a graph is made ready.
 //!
-//! *Invariants.* A piece of pinned memory belongs to one lane, of which one thread at a time has hold; it is used again
+//! *Invariants.* A piece of pinned memory belongs to one worker, of which one thread at a time has hold; it is used again
 //! only after the event that was recorded behind its last copy has passed.
 
 use std::mem::MaybeUninit;
@@ -26,35 +26,39 @@ use bytemuck::Pod;
 use super::{Device, Event, Stream};
 use crate::Result;
 
-/// The lanes of a device. Their pieces go when the device does.
+/// The workers of a device. Their pieces go when the device does.
 #[derive(Debug, Default)]
 pub(crate) struct Staging {
-    lanes: Mutex<Vec<Lane>>,
+    workers: Mutex<Vec<Worker>>,
     piece_bytes: usize,
-    /// At most this many lanes are used at once.
+    /// At most this many workers are used at once.
     threads: usize,
 }
 
 /// A piece of pinned memory, and the event that tells when the copy from it or to it is done.
 #[derive(Debug)]
-struct Lane {
+struct Worker {
     piece: *mut u8,
     done: Event,
 }
 
 // SAFETY: nobody else has the address of its piece.
-unsafe impl Send for Lane {}
+unsafe impl Send for Worker {}
 
 impl Staging {
-    /// This many lanes with pieces of this many bytes, on a device that is to keep them.
-    pub(crate) fn new(device: &dyn Device, lanes: usize, piece_bytes: usize) -> Result<Self> {
-        let lane = |_| {
+    /// This many workers with pieces of this many bytes, on a device that is to keep them.
+    pub(crate) fn new(device: &dyn Device, workers: usize, piece_bytes: usize) -> Result<Self> {
+        let worker = |_| {
             let piece = device.allocate_pinned(piece_bytes)?;
             // SAFETY: that many bytes were just allocated.
             unsafe { piece.write_bytes(0, piece_bytes) };
-            Ok(Lane { piece, done: device.event()? })
+            Ok(Worker { piece, done: device.event()? })
         };
-        Ok(Staging { lanes: Mutex::new((0..lanes).map(lane).collect::<Result<_>>()?), piece_bytes, threads: lanes })
+        Ok(Staging {
+            workers: Mutex::new((0..workers).map(worker).collect::<Result<_>>()?),
+            piece_bytes,
+            threads: workers,
+        })
     }
 
     /// Sets how many threads copy at once, the caller's included.
@@ -76,18 +80,18 @@ impl Staging {
         count: usize,
         write: &(impl Fn(Range<usize>, &mut [T]) + Sync),
     ) -> Result<()> {
-        let mut lanes = self.lock();
+        let mut workers = self.lock();
         let length = self.part::<T>(count);
         let parts = (0..count).step_by(length).map(|start| start..count.min(start + length));
-        share(&mut lanes[..self.most_lanes(count, length)], parts, |lane, range| {
-            device.wait(&lane.done)?;
+        share(&mut workers[..self.most_workers(count, length)], parts, |worker, range| {
+            device.wait(&worker.done)?;
             // SAFETY: the piece has room for a part, is initialized and aligned for anything, and no copy uses it.
-            let piece = unsafe { std::slice::from_raw_parts_mut(lane.piece.cast::<T>(), range.len()) };
+            let piece = unsafe { std::slice::from_raw_parts_mut(worker.piece.cast::<T>(), range.len()) };
             write(range.clone(), piece);
             let to = to + (range.start * size_of::<T>()) as u64;
             // SAFETY: the piece stays as it is until the event passes; the rest is the caller's promise.
-            unsafe { device.upload(to, lane.piece, size_of_val(piece))? };
-            device.record(&lane.done)
+            unsafe { device.upload(to, worker.piece, size_of_val(piece))? };
+            device.record(&worker.done)
         })
     }
 
@@ -104,64 +108,64 @@ impl Staging {
         from: u64,
         stream: Stream,
     ) -> Result<()> {
-        let mut lanes = self.lock();
+        let mut workers = self.lock();
         let length = self.part::<T>(to.len());
-        let most_lanes = self.most_lanes(to.len(), length);
-        share(&mut lanes[..most_lanes], to.chunks_mut(length).enumerate(), |lane, (index, part)| {
+        let most_workers = self.most_workers(to.len(), length);
+        share(&mut workers[..most_workers], to.chunks_mut(length).enumerate(), |worker, (index, part)| {
             let from = from + (index * length * size_of::<T>()) as u64;
-            device.wait(&lane.done)?;
+            device.wait(&worker.done)?;
             // SAFETY: the piece has room for a part, and nobody uses it until the event passes; the rest is the caller's
             // promise.
-            unsafe { device.download_in(stream, lane.piece, from, size_of_val(part))? };
-            device.record_in(stream, &lane.done)?;
-            device.wait(&lane.done)?;
+            unsafe { device.download_in(stream, worker.piece, from, size_of_val(part))? };
+            device.record_in(stream, &worker.done)?;
+            device.wait(&worker.done)?;
             // SAFETY: both have that many bytes, and any bytes are values of a `Pod` type.
-            unsafe { part.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(lane.piece, size_of_val(part)) };
+            unsafe { part.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(worker.piece, size_of_val(part)) };
             Ok(())
         })
     }
 
-    /// The lanes, in turn: small transfers that follow each other don't wait for the same piece.
-    fn lock(&self) -> MutexGuard<'_, Vec<Lane>> {
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        assert!(!lanes.is_empty(), "a device has lanes");
-        lanes.rotate_left(1);
-        lanes
+    /// The workers, in turn: small transfers that follow each other don't wait for the same piece.
+    fn lock(&self) -> MutexGuard<'_, Vec<Worker>> {
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        assert!(!workers.is_empty(), "a device has workers");
+        workers.rotate_left(1);
+        workers
     }
 
-    /// How many values are copied at a time: a piece, or less if all lanes get something to do by that.
+    /// How many values are copied at a time: a piece, or less if all workers get something to do by that.
     fn part<T>(&self, count: usize) -> usize {
         assert!((1..=self.piece_bytes).contains(&size_of::<T>()), "a piece holds a value");
         let most = self.piece_bytes / size_of::<T>();
         count.div_ceil(self.threads).clamp(most.div_ceil(4), most)
     }
 
-    /// How many lanes have something to do.
-    fn most_lanes(&self, count: usize, length: usize) -> usize {
+    /// How many workers have something to do.
+    fn most_workers(&self, count: usize, length: usize) -> usize {
         count.div_ceil(length).clamp(1, self.threads)
     }
 }
 
-/// Has the lanes do the parts, each the next one when it has done one; the first error, if there was any.
+/// Has the workers do the parts, each the next one when it has done one; the first error, if there was any.
 fn share<P: Send>(
-    lanes: &mut [Lane],
+    workers: &mut [Worker],
     parts: impl Iterator<Item = P> + Send,
-    work: impl Fn(&mut Lane, P) -> Result<()> + Sync,
+    work: impl Fn(&mut Worker, P) -> Result<()> + Sync,
 ) -> Result<()> {
     let parts = Mutex::new(parts);
-    let run = |lane: &mut Lane| {
+    let run = |worker: &mut Worker| {
         loop {
             let part = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
             match part {
-                Some(part) => work(lane, part)?,
+                Some(part) => work(worker, part)?,
                 None => return Ok(()),
             }
         }
     };
-    let Some((mine, others)) = lanes.split_first_mut() else { return Ok(()) };
+    let Some((mine, others)) = workers.split_first_mut() else { return Ok(()) };
     thread::scope(|scope| {
-        // Where the system gives no thread, there is one lane less.
-        let spawn = |lane| thread::Builder::new().spawn_scoped(scope, || run(lane)).ok();
+        // Where the system gives no thread, there is one worker less.
+        let spawn = |worker| thread::Builder::new().spawn_scoped(scope, || run(worker)).ok();
         let others: Vec<_> = others.iter_mut().filter_map(spawn).collect();
         let outcome = run(mine);
         others

@@ -54,7 +54,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         negative_weights: true,
         seconds,
     },
-    lanes: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Signed, DeviceSemiring::Single],
+    semirings: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Signed, DeviceSemiring::Single],
     needs_transpose: sorts_by_destination,
     plan,
     prepare,
@@ -139,15 +139,15 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         Sync::Incore => "sssp_bellman_ford_incore",
         Sync::Shared => "sssp_bellman_ford_shared",
     };
-    let kernels = OfSemiring::new(graph, |lane| {
-        let function = lane.function(&**device, &images::SSSP_BELLMAN_FORD, kernel)?;
+    let kernels = OfSemiring::new(graph, |semiring| {
+        let function = semiring.function(&**device, &images::SSSP_BELLMAN_FORD, kernel)?;
         // A length and a head for each thread.
-        let shared_bytes = if sync == Sync::Shared { 4 * lane.words() as u32 + 4 } else { 0 };
+        let shared_bytes = if sync == Sync::Shared { 4 * semiring.words() as u32 + 4 } else { 0 };
         Ok((function, launch_shape(&**device, &[function], parameters, shared_bytes)?))
     })?;
     let by_destination = sorts_by_destination(parameters);
     let (edges, arrays) = DeviceEdges::upload(device, graph, by_destination, |arena| layout(arena, graph, sync))?;
-    Ok(Box::new(BellmanFord { edges, kernels, arrays, lane: semirings_of(graph)[0] }))
+    Ok(Box::new(BellmanFord { edges, kernels, arrays, semiring: semirings_of(graph)[0] }))
 }
 
 #[derive(Debug)]
@@ -155,8 +155,8 @@ struct BellmanFord {
     edges: DeviceEdges,
     kernels: OfSemiring<(Function, LaunchShape)>,
     arrays: Arrays,
-    /// The lane of the last search.
-    lane: DeviceSemiring,
+    /// The semiring of the last search.
+    semiring: DeviceSemiring,
 }
 
 kernel_header! {
@@ -181,12 +181,12 @@ kernel_header! {
 
 impl PreparedSssp for BellmanFord {
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
-        self.lane = task.lane;
+        self.semiring = task.semiring;
         let DeviceEdges { pool, list, arcs, vertices } = &self.edges;
         let Arrays { current, previous, flags, counters } = self.arrays;
-        let (kernel, shape) = self.kernels.get(task.lane)?;
-        let current = task.lane.part(current, *vertices);
-        let previous = previous.map(|previous| task.lane.part(previous, *vertices));
+        let (kernel, shape) = self.kernels.get(task.semiring)?;
+        let current = task.semiring.part(current, *vertices);
+        let previous = previous.map(|previous| task.semiring.part(previous, *vertices));
         let (changed, out_of_range) = (flags.part(0, 1), flags.part(1, 1));
         let search = Search {
             tails: list.tails.as_ptr(),
@@ -200,9 +200,9 @@ impl PreparedSssp for BellmanFord {
             limit: task.cutoff,
             arcs: *arcs,
         };
-        let can_sink = task.lane == DeviceSemiring::Signed && task.graph.has_negative_weights();
+        let can_sink = task.semiring == DeviceSemiring::Signed && task.graph.has_negative_weights();
         let (mut rounds, mut falls, mut looks) = (0, true, Looks::new());
-        start(pool, current, task.lane, task.sources)?;
+        start(pool, current, task.semiring, task.sources)?;
         pool.fill(out_of_range, 0)?;
         while falls {
             task.control.check()?;
@@ -233,11 +233,14 @@ impl PreparedSssp for BellmanFord {
     }
 
     fn device_distances(&self) -> DeviceDistances<'_> {
-        DeviceDistances { pool: &self.edges.pool, distances: self.lane.part(self.arrays.current, self.edges.vertices) }
+        DeviceDistances {
+            pool: &self.edges.pool,
+            distances: self.semiring.part(self.arrays.current, self.edges.vertices),
+        }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
-        Some(self.edges.derivation(self.lane, self.device_distances().distances, self.arrays.flags.part(0, 1)))
+        Some(self.edges.derivation(self.semiring, self.device_distances().distances, self.arrays.flags.part(0, 1)))
     }
 }
 

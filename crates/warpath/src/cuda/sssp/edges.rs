@@ -97,13 +97,13 @@ impl DeviceEdges {
     /// What predecessors are derived from, with room for one word.
     pub(super) fn derivation(
         &self,
-        lane: DeviceSemiring,
+        semiring: DeviceSemiring,
         distances: DeviceSlice<u32>,
         progress: DeviceSlice<u32>,
     ) -> Derivation<'_> {
         let List { tails, heads, weights, predecessors, levels } = self.list;
         let arcs = Arcs::of_list(tails, heads, weights);
-        Derivation { pool: &self.pool, lane, arcs, distances, predecessors, levels, progress }
+        Derivation { pool: &self.pool, semiring, arcs, distances, predecessors, levels, progress }
     }
 }
 

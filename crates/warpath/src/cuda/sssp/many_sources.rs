@@ -136,7 +136,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         negative_weights: false,
         seconds,
     },
-    lanes: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Single, DeviceSemiring::Double],
+    semirings: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Single, DeviceSemiring::Double],
     needs_transpose: |_| false,
     plan: |graph, parameters| plan(graph, &Sizes::of(graph, parameters)),
     prepare: |device, graph, parameters| {
@@ -214,13 +214,13 @@ struct Launching {
 fn shape(
     device: &dyn Device,
     kernel: Function,
-    lane: DeviceSemiring,
+    semiring: DeviceSemiring,
     graph: &Graph,
     parameters: &Parameters,
     room: u32,
 ) -> Result<(LaunchShape, bool)> {
     let properties = device.properties();
-    let bytes = 4 * lane.words();
+    let bytes = 4 * semiring.words();
     let queues = u64::from(room) * (2 * (bytes + 4) + 2);
     let with_distances = queues + graph.vertices() as u64 * bytes;
     let fits = with_distances + OWN_SHARED <= properties.shared_bytes_per_block.into();
@@ -292,19 +292,19 @@ pub(crate) fn prepare(
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, sizes))?;
     arrays.offsets.upload(&pool, graph.csr())?;
     arrays.pairs.upload(&pool, graph.csr())?;
-    let lanes = OfSemiring::of(sizes.lanes, |lane| {
+    let semirings = OfSemiring::of(sizes.semirings, |semiring| {
         let name = if wide { "sssp_many_sources_64" } else { "sssp_many_sources_32" };
-        let kernel = lane.function(&**device, &images::SSSP_MANY_SOURCES, name)?;
-        let (mut shape, in_shared) = shape(&**device, kernel, lane, graph, parameters, room)?;
-        let piles = sizes.far_words / (sizes.capacity * (1 + lane.words()));
+        let kernel = semiring.function(&**device, &images::SSSP_MANY_SOURCES, name)?;
+        let (mut shape, in_shared) = shape(&**device, kernel, semiring, graph, parameters, room)?;
+        let piles = sizes.far_words / (sizes.capacity * (1 + semiring.words()));
         shape.grid[0] = u64::from(shape.grid[0]).min(piles).max(1) as u32;
         let wanted = parameters.get("near").map_or(shape.block[0].max(NEAR), |near| near as u32);
         let wanted = wanted.min(room - room / 4);
         Ok(Launching {
             kernel,
             shape,
-            distances: *arrays.distances.get(lane)?,
-            rows: sizes.rows(lane),
+            distances: *arrays.distances.get(semiring)?,
+            rows: sizes.rows(semiring),
             wanted,
             in_shared,
         })
@@ -312,19 +312,19 @@ pub(crate) fn prepare(
     let waiting = Waiting::new(device)?;
     device.synchronize()?;
     let arguments = arrays.argument(graph, parameters, sizes, room, &waiting);
-    Ok(ManySources { pool, lanes, arguments, arrays, waiting, lane: sizes.lanes[0], begun: [0; 2] })
+    Ok(ManySources { pool, semirings, arguments, arrays, waiting, semiring: sizes.semirings[0], begun: [0; 2] })
 }
 
 /// A graph on a device, and room for a batch of searches.
 #[derive(Debug)]
 pub(crate) struct ManySources {
     pool: Pool,
-    lanes: OfSemiring<Launching>,
+    semirings: OfSemiring<Launching>,
     arguments: Batch,
     arrays: Arrays,
     waiting: Waiting,
-    /// The lane of the last search alone.
-    lane: DeviceSemiring,
+    /// The semiring of the last search alone.
+    semiring: DeviceSemiring,
     /// How many searches were begun last, and how many of them are in flight.
     begun: [u32; 2],
 }
@@ -334,43 +334,43 @@ pub(crate) struct ManySources {
 pub(crate) struct BatchOutcome {
     /// What they counted together.
     pub(crate) statistics: Statistics,
-    /// For each search, whether some walk was longer than the lane's distances go.
+    /// For each search, whether some walk was longer than the semiring's distances go.
     pub(crate) out_of_range: Vec<bool>,
 }
 
 impl ManySources {
-    /// How many searches of this lane a batch can have.
-    pub(crate) fn width(&self, lane: DeviceSemiring) -> Result<usize> {
-        Ok(self.lanes.get(lane)?.rows as usize)
+    /// How many searches of this semiring a batch can have.
+    pub(crate) fn width(&self, semiring: DeviceSemiring) -> Result<usize> {
+        Ok(self.semirings.get(semiring)?.rows as usize)
     }
 
-    /// Searches from each of these sources, which may be equal. Distances found in another lane stay.
+    /// Searches from each of these sources, which may be equal. Distances found in another semiring stay.
     ///
     /// # Panics
     ///
     /// If they are more than a batch can have.
     pub(crate) fn search_each(
         &mut self,
-        lane: DeviceSemiring,
+        semiring: DeviceSemiring,
         sources: &[VertexId],
         cutoff: u64,
         control: &Control,
     ) -> Result<BatchOutcome> {
-        assert!(sources.len() <= self.width(lane)?, "more sources than a batch has searches");
-        self.run(lane, sources, sources.len() as u32, cutoff, control)
+        assert!(sources.len() <= self.width(semiring)?, "more sources than a batch has searches");
+        self.run(semiring, sources, sources.len() as u32, cutoff, control)
     }
 
-    /// What the last batch of this lane found from the source of this number.
-    pub(crate) fn found_from(&self, lane: DeviceSemiring, index: usize) -> Result<DeviceDistances<'_>> {
-        let start = index as u64 * self.arguments.stride * lane.words();
-        let distances = self.lanes.get(lane)?.distances;
+    /// What the last batch of this semiring found from the source of this number.
+    pub(crate) fn found_from(&self, semiring: DeviceSemiring, index: usize) -> Result<DeviceDistances<'_>> {
+        let start = index as u64 * self.arguments.stride * semiring.words();
+        let distances = self.semirings.get(semiring)?.distances;
         let row = distances.part(start, distances.length() - start);
-        Ok(DeviceDistances { pool: &self.pool, distances: lane.part(row, self.arguments.vertices) })
+        Ok(DeviceDistances { pool: &self.pool, distances: semiring.part(row, self.arguments.vertices) })
     }
 
-    /// Where the distances of this lane are, row by row.
-    pub(crate) fn rows(&self, lane: DeviceSemiring) -> Result<DeviceSlice<u32>> {
-        Ok(self.lanes.get(lane)?.distances)
+    /// Where the distances of this semiring are, row by row.
+    pub(crate) fn rows(&self, semiring: DeviceSemiring) -> Result<DeviceSlice<u32>> {
+        Ok(self.semirings.get(semiring)?.distances)
     }
 
     /// The memory of everything.
@@ -381,26 +381,26 @@ impl ManySources {
     /// Runs this many searches: one from each source, or one from all.
     fn run(
         &mut self,
-        lane: DeviceSemiring,
+        semiring: DeviceSemiring,
         sources: &[VertexId],
         searches: u32,
         cutoff: u64,
         control: &Control,
     ) -> Result<BatchOutcome> {
-        self.start(lane, sources, searches, cutoff, control)?;
+        self.start(semiring, sources, searches, cutoff, control)?;
         self.finish(control)
     }
 
     /// Begins this many searches: one from each source, or one from all.
     pub(crate) fn start(
         &mut self,
-        lane: DeviceSemiring,
+        semiring: DeviceSemiring,
         sources: &[VertexId],
         searches: u32,
         cutoff: u64,
         control: &Control,
     ) -> Result<()> {
-        let Launching { kernel, shape, distances, wanted, in_shared, .. } = self.lanes.get(lane)?;
+        let Launching { kernel, shape, distances, wanted, in_shared, .. } = self.semirings.get(semiring)?;
         let pool = &self.pool;
         pool.upload(self.arrays.sources, sources)?;
         pool.fill(self.arrays.out_of_range, 0)?;
@@ -409,7 +409,7 @@ impl ManySources {
         let mut shape = *shape;
         shape.grid[0] = shape.grid[0].min(searches).max(1);
         // The distances of all piles, then the vertices.
-        let pile_words = u64::from(shape.grid[0]) * u64::from(self.arguments.capacity) * lane.words();
+        let pile_words = u64::from(shape.grid[0]) * u64::from(self.arguments.capacity) * semiring.words();
         let batch = Batch {
             distances: distances.as_mut_ptr().cast(),
             far_vertices: self.arrays.far.part(pile_words, 0).as_mut_ptr(),
@@ -453,15 +453,15 @@ impl ManySources {
 
 impl PreparedSssp for ManySources {
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
-        self.lane = task.lane;
-        let outcome = self.run(task.lane, task.sources, 1, task.cutoff, task.control)?;
+        self.semiring = task.semiring;
+        let outcome = self.run(task.semiring, task.sources, 1, task.cutoff, task.control)?;
         let out_of_range = outcome.out_of_range.contains(&true);
         Ok(SsspOutcome { statistics: outcome.statistics, frontiers: Vec::new(), out_of_range })
     }
 
     fn device_distances(&self) -> DeviceDistances<'_> {
-        let distances = self.lanes.get(self.lane).map_or(self.arrays.far, |in_lane| in_lane.distances);
-        DeviceDistances { pool: &self.pool, distances: self.lane.part(distances, self.arguments.vertices) }
+        let distances = self.semirings.get(self.semiring).map_or(self.arrays.far, |launching| launching.distances);
+        DeviceDistances { pool: &self.pool, distances: self.semiring.part(distances, self.arguments.vertices) }
     }
 
     fn many_sources(&mut self) -> Option<&mut ManySources> {

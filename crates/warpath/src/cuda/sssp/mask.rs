@@ -50,7 +50,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         negative_weights: false,
         seconds,
     },
-    lanes: NON_NEGATIVE,
+    semirings: NON_NEGATIVE,
     needs_transpose: |_| false,
     plan,
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, RELAX)?)),
@@ -101,14 +101,14 @@ fn plan(graph: &Graph, _: &Parameters) -> Plan {
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters, relax: &str) -> Result<Mask> {
     let threads = threads(parameters, &**device)?;
     let coarsening = parameters.word(COARSENING.name).and_then(|word| word.parse().ok()).unwrap_or(USUAL_COARSENING);
-    let kernels = OfSemiring::new(graph, |lane| Kernels::of(&**device, lane, relax))?;
+    let kernels = OfSemiring::new(graph, |semiring| Kernels::of(&**device, semiring, relax))?;
     let csr = graph.csr();
     let (graph, (arrays, levels)) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph))?;
     upload_weights(&graph.pool, arrays.weights, csr)?;
-    Ok(Mask { graph, threads, coarsening, kernels, arrays, levels, lane: DeviceSemiring::Narrow })
+    Ok(Mask { graph, threads, coarsening, kernels, arrays, levels, semiring: DeviceSemiring::Narrow })
 }
 
-/// The kernels of one lane.
+/// The kernels of one semiring.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kernels {
     relax: Function,
@@ -117,12 +117,12 @@ pub(super) struct Kernels {
 
 impl Kernels {
     /// The right ones.
-    pub(super) fn right(device: &dyn Device, lane: DeviceSemiring) -> Result<Self> {
-        Self::of(device, lane, RELAX)
+    pub(super) fn right(device: &dyn Device, semiring: DeviceSemiring) -> Result<Self> {
+        Self::of(device, semiring, RELAX)
     }
 
-    fn of(device: &dyn Device, lane: DeviceSemiring, relax: &str) -> Result<Self> {
-        let function = |kernel| lane.function(device, &images::SSSP_MASK, kernel);
+    fn of(device: &dyn Device, semiring: DeviceSemiring, relax: &str) -> Result<Self> {
+        let function = |kernel| semiring.function(device, &images::SSSP_MASK, kernel);
         Ok(Kernels { relax: function(relax)?, update: function("sssp_mask_update")? })
     }
 }
@@ -135,11 +135,11 @@ struct Mask {
     kernels: OfSemiring<Kernels>,
     arrays: Arrays,
     levels: DeviceSlice<u32>,
-    /// The lane of the last search.
-    lane: DeviceSemiring,
+    /// The semiring of the last search.
+    semiring: DeviceSemiring,
 }
 
-/// The arrays of a search, with room for the distances of any lane.
+/// The arrays of a search, with room for the distances of any semiring.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrays {
     pub(super) weights: DeviceSlice<u32>,
@@ -175,20 +175,20 @@ kernel_header! {
 
 impl PreparedSssp for Mask {
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
-        self.lane = task.lane;
-        let kernels = *self.kernels.get(task.lane)?;
+        self.semiring = task.semiring;
+        let kernels = *self.kernels.get(task.semiring)?;
         search(&self.graph, kernels, self.threads, self.coarsening, self.arrays, task)
     }
 
     fn device_distances(&self) -> DeviceDistances<'_> {
-        DeviceDistances { pool: &self.graph.pool, distances: self.lane.part(self.arrays.cost, self.graph.vertices) }
+        DeviceDistances { pool: &self.graph.pool, distances: self.semiring.part(self.arrays.cost, self.graph.vertices) }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
         let DeviceDistances { pool, distances } = self.device_distances();
         Some(Derivation {
             pool,
-            lane: self.lane,
+            semiring: self.semiring,
             arcs: Arcs::of_graph(&self.graph, self.arrays.weights),
             distances,
             predecessors: self.arrays.updating.part(0, self.graph.vertices.into()),
@@ -210,7 +210,7 @@ pub(super) fn search(
     let DeviceGraph { pool, offsets, targets, vertices } = graph;
     let Arrays { weights, mask, marked, out_of_range, counters, .. } = arrays;
     let (device, vertices) = (pool.device(), *vertices);
-    let (cost, updating) = (task.lane.part(arrays.cost, vertices), task.lane.part(arrays.updating, vertices));
+    let (cost, updating) = (task.semiring.part(arrays.cost, vertices), task.semiring.part(arrays.updating, vertices));
     let search = Search {
         offsets: offsets.as_ptr(),
         targets: targets.as_ptr(),
@@ -226,7 +226,7 @@ pub(super) fn search(
         coarsening,
     };
     let shape = LaunchShape::covering(u64::from(vertices).div_ceil(u64::from(coarsening)), threads);
-    start(pool, cost, task.lane, task.sources)?;
+    start(pool, cost, task.semiring, task.sources)?;
     pool.copy(updating, cost)?;
     start_flags(pool, mask, task.sources)?;
     pool.fill(out_of_range, 0)?;
@@ -270,7 +270,7 @@ mod unsynchronized {
             negative_weights: false,
             seconds,
         },
-        lanes: NON_NEGATIVE,
+        semirings: NON_NEGATIVE,
         needs_transpose: |_| false,
         plan,
         prepare,
@@ -301,7 +301,7 @@ mod unsynchronized {
         fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
             let mut outcome = self.printed.solve(task)?;
             let right = self.repaired.solve(task)?;
-            let words = task.lane.words() as usize;
+            let words = task.semiring.words() as usize;
             let distances = |mask: &Mask| {
                 let found = mask.device_distances();
                 found.pool.read(found.distances)

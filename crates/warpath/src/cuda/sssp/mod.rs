@@ -5,7 +5,7 @@
 //! the papers describe is here as they describe it, with a host loop that launches kernels for every round and asks
 //! after each whether there is another.
 //!
-//! On the device a distance is an unsigned number that orders as distances do (`kernels/sssp/lanes.cuh`). Narrow
+//! On the device a distance is an unsigned number that orders as distances do (`kernels/sssp/semirings.cuh`). Narrow
 //! integer distances that would leave their range raise a flag, and the solver repeats the search in the wide semiring,
 //! on the same graph and memory.
 
@@ -41,7 +41,7 @@ pub(crate) struct SsspTask<'a> {
     /// The graph that was prepared, as the host has it.
     pub(crate) graph: &'a Graph,
     /// One of the semirings of the graph's weights.
-    pub(crate) lane: DeviceSemiring,
+    pub(crate) semiring: DeviceSemiring,
     /// At least one vertex; none twice.
     pub(crate) sources: &'a [VertexId],
     /// If not empty, the search may stop when all of these are settled; the papers' algorithms settle all vertices.
@@ -111,7 +111,7 @@ pub(crate) struct SsspAlgorithm {
     /// The facts known before it runs.
     pub(crate) info: AlgorithmInfo,
     /// The semirings that it has.
-    pub(crate) lanes: &'static [DeviceSemiring],
+    pub(crate) semirings: &'static [DeviceSemiring],
     /// Whether it reads the transpose of the graph, with these parameters.
     pub(crate) needs_transpose: fn(&Parameters) -> bool,
     /// What it takes on the device, the graph included.
@@ -148,12 +148,12 @@ impl SsspAlgorithm {
     /// An error unless it is right for this graph.
     pub(crate) fn check(&self, graph: &Graph) -> Result<()> {
         let name = self.info.name;
-        if let Some(missing) = semirings_of(graph).iter().find(|lane| !self.lanes.contains(lane)) {
-            let lanes: Vec<_> = self.lanes.iter().map(|lane| lane.name()).collect();
+        if let Some(missing) = semirings_of(graph).iter().find(|semiring| !self.semirings.contains(semiring)) {
+            let semirings: Vec<_> = self.semirings.iter().map(|semiring| semiring.name()).collect();
             return Err(Error::invalid(format!(
-                "`{name}` does not have the lane {} on a GPU; it has {}; engine cpu has all",
+                "`{name}` does not have the semiring {} on a GPU; it has {}; engine cpu has all",
                 missing.name(),
-                lanes.join(", ")
+                semirings.join(", ")
             )));
         }
         if graph.has_negative_weights() && !self.info.negative_weights {
@@ -168,7 +168,7 @@ impl SsspAlgorithm {
 
 /// How many words the distances of the graph's vertices take, in any of its semirings.
 fn distance_words(graph: &Graph) -> u64 {
-    graph.vertices() as u64 * semirings_of(graph).iter().map(|lane| lane.words()).max().unwrap_or(0)
+    graph.vertices() as u64 * semirings_of(graph).iter().map(|semiring| semiring.words()).max().unwrap_or(0)
 }
 
 /// Something for each semiring of a graph.
@@ -180,17 +180,17 @@ impl<T> OfSemiring<T> {
         Self::of(semirings_of(graph), make)
     }
 
-    fn of(lanes: &[DeviceSemiring], mut make: impl FnMut(DeviceSemiring) -> Result<T>) -> Result<Self> {
-        Ok(OfSemiring(lanes.iter().map(|&lane| Ok((lane, make(lane)?))).collect::<Result<_>>()?))
+    fn of(semirings: &[DeviceSemiring], mut make: impl FnMut(DeviceSemiring) -> Result<T>) -> Result<Self> {
+        Ok(OfSemiring(semirings.iter().map(|&semiring| Ok((semiring, make(semiring)?))).collect::<Result<_>>()?))
     }
 
     /// The same if nothing can fail.
-    fn each(lanes: &[DeviceSemiring], mut make: impl FnMut(DeviceSemiring) -> T) -> Self {
-        OfSemiring(lanes.iter().map(|&lane| (lane, make(lane))).collect())
+    fn each(semirings: &[DeviceSemiring], mut make: impl FnMut(DeviceSemiring) -> T) -> Self {
+        OfSemiring(semirings.iter().map(|&semiring| (semiring, make(semiring))).collect())
     }
 
-    fn get(&self, lane: DeviceSemiring) -> Result<&T> {
-        let found = self.0.iter().find(|(there, _)| *there == lane);
+    fn get(&self, semiring: DeviceSemiring) -> Result<&T> {
+        let found = self.0.iter().find(|(there, _)| *there == semiring);
         found.map(|(_, value)| value).ok_or_else(|| Error::invalid("the graph has weights of another type"))
     }
 }
@@ -213,9 +213,9 @@ fn upload_weights(pool: &Pool, to: DeviceSlice<u32>, csr: &Csr) -> Result<()> {
 const MANY: usize = 64;
 
 /// Gives every vertex no distance, and the sources a distance of zero.
-fn start(pool: &Pool, distances: DeviceSlice<u32>, lane: DeviceSemiring, sources: &[VertexId]) -> Result<()> {
-    let (words, unreachable) = (lane.words() as usize, in_words(lane.unreachable()));
-    let zero = &in_words(lane.zero())[..words];
+fn start(pool: &Pool, distances: DeviceSlice<u32>, semiring: DeviceSemiring, sources: &[VertexId]) -> Result<()> {
+    let (words, unreachable) = (semiring.words() as usize, in_words(semiring.unreachable()));
+    let zero = &in_words(semiring.zero())[..words];
     let place = |source: &VertexId| *source as usize * words;
     if sources.len() < MANY && (words == 1 || unreachable[0] == unreachable[1]) {
         pool.fill(distances, unreachable[0])?;

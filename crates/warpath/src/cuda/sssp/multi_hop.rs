@@ -78,7 +78,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         negative_weights: false,
         seconds: |work| work.in_turn(200e-6 + work.vertices() / 400e6),
     },
-    lanes: &[DeviceSemiring::Narrow, DeviceSemiring::Wide],
+    semirings: &[DeviceSemiring::Narrow, DeviceSemiring::Wide],
     needs_transpose: |_| false,
     plan: |graph, parameters| {
         let shape = Shape::of(graph, delta(parameters));
@@ -360,19 +360,19 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     }
     let image = &images::SSSP_MULTI_HOP;
     let build = device.function(image, "sssp_multi_hop_build")?;
-    let kernels = OfSemiring::new(graph, |lane| {
-        let kernel = lane.function(&**device, image, "sssp_multi_hop")?;
+    let kernels = OfSemiring::new(graph, |semiring| {
+        let kernel = semiring.function(&**device, image, "sssp_multi_hop")?;
         Ok((kernel, whole_device(&**device, kernel, parameters, MOST_THREADS, PARTS)?))
     })?;
-    let by_mask = OfSemiring::new(graph, |lane| mask::Kernels::right(&**device, lane))?;
+    let by_mask = OfSemiring::new(graph, |semiring| mask::Kernels::right(&**device, semiring))?;
     let room = Shape::of(graph, wanted);
     let (on_device, arrays) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph, &room))?;
     upload_weights(&on_device.pool, arrays.weights, graph.csr())?;
     let waiting = Waiting::new(device)?;
     let delta = make_neighborhoods(&on_device, &arrays, graph, &room, build)?;
     let arguments = arrays.argument(graph, &room, delta, &waiting);
-    let lane = DeviceSemiring::Narrow;
-    Ok(Box::new(MultiHop { graph: on_device, kernels, by_mask, arguments, arrays, waiting, lane }))
+    let semiring = DeviceSemiring::Narrow;
+    Ok(Box::new(MultiHop { graph: on_device, kernels, by_mask, arguments, arrays, waiting, semiring }))
 }
 
 /// Makes the neighborhoods; returns how far they reach, 0 if some vertex has none.
@@ -425,8 +425,8 @@ struct MultiHop {
     arguments: Search,
     arrays: Arrays,
     waiting: Waiting,
-    /// The lane of the last search.
-    lane: DeviceSemiring,
+    /// The semiring of the last search.
+    semiring: DeviceSemiring,
 }
 
 impl MultiHop {
@@ -447,19 +447,19 @@ impl MultiHop {
             out_of_range,
             counters,
         };
-        mask::search(&self.graph, *self.by_mask.get(task.lane)?, THREADS, 1, arrays, task)
+        mask::search(&self.graph, *self.by_mask.get(task.semiring)?, THREADS, 1, arrays, task)
     }
 }
 
 impl PreparedSssp for MultiHop {
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
-        self.lane = task.lane;
+        self.semiring = task.semiring;
         let has_neighborhoods = self.arguments.delta > 0;
         if !has_neighborhoods || task.sources.len() as u64 > u64::from(PARTS) * u64::from(self.arguments.capacity) {
             return self.search_by_mask(task);
         }
         let pool: &Pool = &self.graph.pool;
-        let (kernel, shape) = self.kernels.get(task.lane)?;
+        let (kernel, shape) = self.kernels.get(task.semiring)?;
         let Arrays { sources, targets_wanted, arrivals, report, out_of_range, counters, .. } = self.arrays;
         let watched = watched(task.targets, targets_wanted);
         pool.upload(sources, task.sources)?;
@@ -501,7 +501,7 @@ impl PreparedSssp for MultiHop {
     fn device_distances(&self) -> DeviceDistances<'_> {
         DeviceDistances {
             pool: &self.graph.pool,
-            distances: self.lane.part(self.arrays.distances, self.graph.vertices),
+            distances: self.semiring.part(self.arrays.distances, self.graph.vertices),
         }
     }
 
@@ -510,7 +510,7 @@ impl PreparedSssp for MultiHop {
         let DeviceDistances { pool, distances } = self.device_distances();
         Some(Derivation {
             pool,
-            lane: self.lane,
+            semiring: self.semiring,
             arcs: Arcs::of_graph(&self.graph, self.arrays.weights),
             distances,
             predecessors: room.part(0, vertices),

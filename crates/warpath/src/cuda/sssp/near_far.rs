@@ -25,7 +25,7 @@
 //!
 //! The first delta is what the weights and degrees suggest: vertices of many arcs lie close together, about a typical
 //! weight over their degree, and closer where there are hubs. Work O(V + E + repeated relaxations), span O(rounds)
-//! barriers of the grid, some 5 microseconds each. On long thin graphs `multi-hop` wins, where it has the lane.
+//! barriers of the grid, some 5 microseconds each. On long thin graphs `multi-hop` wins, where it has the semiring.
 //!
 //! Source: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest
 //! paths", sect. 4.4; the moving delta after Wang, Fussell and Lin 2021, "A fast work-efficient SSSP algorithm for GPUs".
@@ -92,7 +92,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         negative_weights: false,
         seconds: |work| work.in_turn(200e-6 + work.arcs() / 25e9),
     },
-    lanes: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Single, DeviceSemiring::Double],
+    semirings: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Single, DeviceSemiring::Double],
     needs_transpose: |_| false,
     plan,
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters)?)),
@@ -276,9 +276,9 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
     }
     let wide = has_wide_offsets(graph);
-    let kernels = OfSemiring::new(graph, |lane| {
+    let kernels = OfSemiring::new(graph, |semiring| {
         let name = if wide { "sssp_near_far_64" } else { "sssp_near_far_32" };
-        let kernel = lane.function(&**device, &images::SSSP_NEAR_FAR, name)?;
+        let kernel = semiring.function(&**device, &images::SSSP_NEAR_FAR, name)?;
         Ok((kernel, whole_device(&**device, kernel, parameters, MOST_THREADS, u32::MAX)?))
     })?;
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, parameters))?;
@@ -287,7 +287,15 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let waiting = Waiting::new(device)?;
     device.synchronize()?;
     let arguments = arrays.argument(graph, parameters, &waiting);
-    Ok(NearFar { pool, kernels, arguments, arrays, arcs: graph.arcs() as u64, waiting, lane: DeviceSemiring::Narrow })
+    Ok(NearFar {
+        pool,
+        kernels,
+        arguments,
+        arrays,
+        arcs: graph.arcs() as u64,
+        waiting,
+        semiring: DeviceSemiring::Narrow,
+    })
 }
 
 #[derive(Debug)]
@@ -298,15 +306,15 @@ struct NearFar {
     arrays: Arrays,
     arcs: u64,
     waiting: Waiting,
-    /// The lane of the last search.
-    lane: DeviceSemiring,
+    /// The semiring of the last search.
+    semiring: DeviceSemiring,
 }
 
 impl PreparedSssp for NearFar {
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
-        self.lane = task.lane;
+        self.semiring = task.semiring;
         let pool = &self.pool;
-        let (kernel, shape) = self.kernels.get(task.lane)?;
+        let (kernel, shape) = self.kernels.get(task.semiring)?;
         let Arrays { targets_wanted, report, out_of_range, counters, .. } = self.arrays;
         let watched = watched(task.targets, targets_wanted);
         pool.upload(self.arrays.sources(), task.sources)?;
@@ -343,14 +351,17 @@ impl PreparedSssp for NearFar {
     }
 
     fn device_distances(&self) -> DeviceDistances<'_> {
-        DeviceDistances { pool: &self.pool, distances: self.lane.part(self.arrays.distances, self.arguments.vertices) }
+        DeviceDistances {
+            pool: &self.pool,
+            distances: self.semiring.part(self.arrays.distances, self.arguments.vertices),
+        }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
         let Arrays { offsets, pairs, short_rows: [predecessors, levels], out_of_range: progress, .. } = self.arrays;
         let DeviceDistances { pool, distances } = self.device_distances();
         let arcs = Arcs::of_pairs(offsets, pairs, self.arcs);
-        Some(Derivation { pool, lane: self.lane, arcs, distances, predecessors, levels, progress })
+        Some(Derivation { pool, semiring: self.semiring, arcs, distances, predecessors, levels, progress })
     }
 }
 

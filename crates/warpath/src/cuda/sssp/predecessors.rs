@@ -1,6 +1,6 @@
 //! The predecessors of a search, derived on the device from the final distances: the same as on the CPU.
 //!
-//! An arc is tight if the distance of its tail and its weight make the distance of its head, in the arithmetic of the lane.
+//! An arc is tight if the distance of its tail and its weight make the distance of its head, in the arithmetic of the semiring.
 //! The predecessor of a vertex is the least of the nearer tails of tight arcs to it (`problems/predecessors.rs` says it in
 //! full). Arcs are pushed, so the arcs by head are not needed: one launch, in which warps take equal shares of the arcs
 //! and heads keep the least tail by an atomic minimum. It reads each arc once and makes a random access to the distance
@@ -89,11 +89,11 @@ impl Arcs {
 pub(crate) struct Derivation<'p> {
     /// The memory of everything here.
     pub(super) pool: &'p Pool,
-    /// The lane of the search.
-    pub(super) lane: DeviceSemiring,
+    /// The semiring of the search.
+    pub(super) semiring: DeviceSemiring,
     /// The graph.
     pub(super) arcs: Arcs,
-    /// A distance for each vertex, in this lane.
+    /// A distance for each vertex, in this semiring.
     pub(super) distances: DeviceSlice<u32>,
     /// Room for the predecessor of each vertex.
     pub(super) predecessors: DeviceSlice<VertexId>,
@@ -152,18 +152,18 @@ impl Derivation<'_> {
         const THREADS: u32 = 256;
         /// Arcs that a warp takes at a time: many where there are many, or it has to look for its row too often.
         const MOST_ARCS: u64 = 1024;
-        let Derivation { pool, lane, arcs, distances, predecessors, levels, progress } = *self;
+        let Derivation { pool, semiring, arcs, distances, predecessors, levels, progress } = *self;
         let device = &**pool.device();
-        let bits = 32 * lane.words();
+        let bits = 32 * semiring.words();
         let look = device.function(&images::SSSP_PREDECESSORS, &format!("sssp_predecessors_look_{bits}"))?;
-        let kernel = lane.function(device, &images::SSSP_PREDECESSORS, "sssp_predecessors")?;
+        let kernel = semiring.function(device, &images::SSSP_PREDECESSORS, "sssp_predecessors")?;
         let blocks = |kernel, items: u64| -> Result<u32> {
             let at_once = device.blocks_at_once(kernel, THREADS, 0)?.max(1);
             Ok(items.div_ceil(THREADS.into()).clamp(1, at_once.into()) as u32)
         };
         let shape = LaunchShape::line(blocks(kernel, arcs.count)?, THREADS);
         let warps = u64::from(shape.grid[0] * THREADS / 32);
-        let (vertices, limit) = (predecessors.length() as u32, limit.min(lane.unreachable() - 1));
+        let (vertices, limit) = (predecessors.length() as u32, limit.min(semiring.unreachable() - 1));
         let (offsets, tails) = match arcs.tails {
             Tails::Rows(offsets) => (Some(offsets), DevicePtr::NULL),
             Tails::Each(tails) => (None, tails.as_ptr()),
@@ -305,7 +305,7 @@ mod tests {
 
     /// Most arcs are of weight 0, and run in circles; so do many of weights that rounding absorbs.
     #[test]
-    fn plateaus_become_trees_in_every_lane() {
+    fn plateaus_become_trees_in_every_semiring() {
         for direction in [Direction::Directed, Direction::Undirected] {
             let zeros = kept(random_arcs(1, 300, 700, |random| random.below(6).saturating_sub(3) as u32), direction);
             agree("zeros", &zeros, &NON_NEGATIVE, &requests(&zeros), 1);

@@ -76,7 +76,7 @@ fn agrees_with_the_cpu<W: TestWeight>(algorithms: &[&str], seed: u64, every: usi
                 let tree = gpu.solve(request.clone().algorithm(*algorithm)).unwrap();
                 assert_eq!(tree.distances(), expected.distances(), "{context}");
                 assert_eq!(tree.predecessors(), expected.predecessors(), "{context}");
-                assert_eq!(tree.report().lane, expected.report().lane, "{context}");
+                assert_eq!(tree.report().semiring, expected.report().semiring, "{context}");
                 assert_eq!(tree.report().repeated_wide, expected.report().repeated_wide, "{context}");
                 tree.verify(&graph).unwrap_or_else(|error| panic!("{context}: {error}"));
                 assert!(tree.report().statistics.iter().any(|(counter, _)| *counter == "kernel_launches"));
@@ -101,7 +101,7 @@ fn every_algorithm_agrees_with_the_cpu_and_proves_it() {
 }
 
 #[test]
-fn near_and_far_agree_with_the_cpu_in_every_lane() {
+fn near_and_far_agree_with_the_cpu_in_every_semiring() {
     for &seed in SEEDS {
         agrees_with_the_cpu::<u32>(&NEAR_FAR, seed, 3);
     }
@@ -111,7 +111,7 @@ fn near_and_far_agree_with_the_cpu_in_every_lane() {
 }
 
 #[test]
-fn searches_by_one_block_agree_with_the_cpu_in_every_lane() {
+fn searches_by_one_block_agree_with_the_cpu_in_every_semiring() {
     for seed in [1, 2, 3] {
         agrees_with_the_cpu::<u32>(&MANY_SOURCES, seed, 3);
     }
@@ -223,7 +223,7 @@ fn defaults_fill_the_device() {
 }
 
 #[test]
-fn distances_beyond_32_bits_move_to_the_wide_lane() {
+fn distances_beyond_32_bits_move_to_the_wide_semiring() {
     let edges = (0..5_u32).map(|v| (v, v + 1, u32::MAX)).chain([(6, 7, 1), (7, 8, u32::MAX - 1)]);
     let graph = Graph::from_edges(edges).unwrap();
     for device in devices(9) {
@@ -250,7 +250,7 @@ fn floats_beyond_their_range_are_told() {
         let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
         for algorithm in ["mask", "bellman-ford", "work-efficient", "near-far", "many-sources"] {
             let refused = solver.solve(Sssp::from(0).algorithm(algorithm));
-            assert!(matches!(refused, Err(Error::DistanceOverflow { lane: "f32->f32" })), "{refused:?}");
+            assert!(matches!(refused, Err(Error::DistanceOverflow { semiring: "f32->f32" })), "{refused:?}");
             solver.solve(Sssp::from(3).algorithm(algorithm)).unwrap().verify(&graph).unwrap();
         }
     }
@@ -366,15 +366,15 @@ fn what_makes_no_sense_is_refused() {
             (&positive, "many-sources:width=65537", "not a whole number up to 65536"),
             (&positive, "many-sources:blocks=1.5", "not a whole number"),
             (&positive, "many-sources:queue=3", "a number of 4 or more"),
-            (&signed, "many-sources", "does not have the lane i32->i64"),
+            (&signed, "many-sources", "does not have the semiring i32->i64"),
             (&single, "many-sources", "weights of 0 or more"),
             (&positive, "dijkstra", "there are multi-hop"),
-            (&signed, "mask", "does not have the lane i32->i64"),
-            (&signed, "work-efficient", "does not have the lane i32->i64"),
+            (&signed, "mask", "does not have the semiring i32->i64"),
+            (&signed, "work-efficient", "does not have the semiring i32->i64"),
             (&single, "mask", "weights of 0 or more"),
             (&single, "near-far", "weights of 0 or more"),
             (&single, "bellman-ford", "only as integers"),
-            (&double, "bellman-ford", "does not have the lane f64->f64"),
+            (&double, "bellman-ford", "does not have the semiring f64->f64"),
         ] {
             let error = solver(graph).unwrap().solve(Sssp::from(0).algorithm(wrong)).unwrap_err();
             assert!(error.kind() == ErrorKind::Usage && error.to_string().contains(because), "{wrong}: {error}");

@@ -50,7 +50,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         negative_weights: false,
         seconds,
     },
-    lanes: NON_NEGATIVE,
+    semirings: NON_NEGATIVE,
     needs_transpose: |parameters| by_destination(parameters, false),
     plan,
     prepare,
@@ -127,13 +127,14 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let image = &images::SSSP_WORK_EFFICIENT;
     let scan = device.function(image, "sssp_work_efficient_scan")?;
     let gather = device.function(image, "sssp_work_efficient_gather")?;
-    let kernels = OfSemiring::new(graph, |lane| {
+    let kernels = OfSemiring::new(graph, |semiring| {
         let [mark, compute] = if incore {
             ["sssp_work_efficient_mark_incore", "sssp_work_efficient_compute_incore"]
         } else {
             ["sssp_work_efficient_mark_outcore", "sssp_work_efficient_compute_outcore"]
         };
-        let (mark, compute) = (lane.function(&**device, image, mark)?, lane.function(&**device, image, compute)?);
+        let (mark, compute) =
+            (semiring.function(&**device, image, mark)?, semiring.function(&**device, image, compute)?);
         let shape = launch_shape(&**device, &[mark, gather, compute], parameters, 0)?;
         Ok(Kernels { mark, compute, shape })
     })?;
@@ -147,7 +148,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         arrays,
         started: device.event()?,
         done: device.event()?,
-        lane: semirings_of(graph)[0],
+        semiring: semirings_of(graph)[0],
     }))
 }
 
@@ -167,15 +168,15 @@ struct WorkEfficient {
     arrays: Arrays,
     started: Event,
     done: Event,
-    /// The lane of the last search.
-    lane: DeviceSemiring,
+    /// The semiring of the last search.
+    semiring: DeviceSemiring,
 }
 
 kernel_header! {
     path: "sssp/work_efficient";
     namespace: work_efficient;
 
-    /// The argument of the kernels that depend on the lane.
+    /// The argument of the kernels that depend on the semiring.
     struct Search<Lane> {
         tails: DevicePtr<VertexId>,
         heads: DevicePtr<VertexId>,
@@ -204,14 +205,14 @@ impl PreparedSssp for WorkEfficient {
         /// One block sums all counts.
         const SCANNING: LaunchShape =
             LaunchShape { grid: [1, 1, 1], block: [256, 1, 1], shared_bytes: 0, cluster: 1, cooperative: false };
-        self.lane = task.lane;
+        self.semiring = task.semiring;
         let DeviceEdges { pool, list, arcs, vertices } = &self.edges;
         let Arrays { marked, to_process, counts, places, out_of_range, counters, .. } = self.arrays;
         let device = pool.device();
-        let Kernels { mark, compute, shape } = self.kernels.get(task.lane)?;
+        let Kernels { mark, compute, shape } = self.kernels.get(task.semiring)?;
         let warps = shape.grid[0] * (shape.block[0] / 32);
         let length = places.part(warps.into(), 1);
-        let current = task.lane.part(self.arrays.current, *vertices);
+        let current = task.semiring.part(self.arrays.current, *vertices);
         let mut search = Search {
             tails: list.tails.as_ptr(),
             heads: list.heads.as_ptr(),
@@ -229,14 +230,14 @@ impl PreparedSssp for WorkEfficient {
             limit: task.cutoff,
             arcs: *arcs,
         };
-        start(pool, current, task.lane, task.sources)?;
+        start(pool, current, task.semiring, task.sources)?;
         pool.fill(out_of_range, 0)?;
         let mut before = match self.arrays.before {
-            Before::Distances(previous) => Before::Distances(task.lane.part(previous, *vertices)),
+            Before::Distances(previous) => Before::Distances(task.semiring.part(previous, *vertices)),
             fell => fell,
         };
         match before {
-            Before::Distances(previous) => start(pool, previous, task.lane, &[])?,
+            Before::Distances(previous) => start(pool, previous, task.semiring, &[])?,
             Before::Fell(fell, falls) => {
                 start_flags(pool, fell, task.sources)?;
                 start_flags(pool, falls, &[])?;
@@ -295,10 +296,13 @@ impl PreparedSssp for WorkEfficient {
     }
 
     fn device_distances(&self) -> DeviceDistances<'_> {
-        DeviceDistances { pool: &self.edges.pool, distances: self.lane.part(self.arrays.current, self.edges.vertices) }
+        DeviceDistances {
+            pool: &self.edges.pool,
+            distances: self.semiring.part(self.arrays.current, self.edges.vertices),
+        }
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
-        Some(self.edges.derivation(self.lane, self.device_distances().distances, self.arrays.out_of_range))
+        Some(self.edges.derivation(self.semiring, self.device_distances().distances, self.arrays.out_of_range))
     }
 }

@@ -41,10 +41,10 @@ impl Batch {
         parameters: &Parameters,
         graph: &Graph,
         table: &Table,
-        lane: DeviceSemiring,
+        semiring: DeviceSemiring,
         available: u64,
     ) -> Self {
-        let row_bytes = (graph.vertices() as u64 * 4 * lane.words()).max(1);
+        let row_bytes = (graph.vertices() as u64 * 4 * semiring.words()).max(1);
         let asked = parameters.get(ROWS.name).map(|rows| rows as u64);
         let most = (table.sources.len() as u64).max(1);
         let mut rows = asked.unwrap_or((BATCH_BYTES / row_bytes).max(WORTH_A_BATCH)).clamp(1, most);
@@ -53,8 +53,8 @@ impl Batch {
             if asked.is_none() && rows > WORTH_A_BATCH && rows < most {
                 rows -= rows % WORTH_A_BATCH;
             }
-            let mut plan = (algorithm.plan)(&SearchesTask { graph, lane, parameters, rows });
-            table.wanted(graph, lane, rows).plan(&mut plan);
+            let mut plan = (algorithm.plan)(&SearchesTask { graph, semiring, parameters, rows });
+            table.wanted(graph, semiring, rows).plan(&mut plan);
             if plan.device_bytes() <= available || asked.is_some() || rows == 1 {
                 return Batch { rows, plan };
             }
@@ -64,9 +64,9 @@ impl Batch {
 }
 
 impl Table {
-    fn wanted(&self, graph: &Graph, lane: DeviceSemiring, rows: u64) -> Wanted<'_> {
+    fn wanted(&self, graph: &Graph, semiring: DeviceSemiring, rows: u64) -> Wanted<'_> {
         Wanted {
-            lane,
+            semiring,
             rows,
             columns: self.columns,
             targets: self.targets.as_deref(),
@@ -76,7 +76,7 @@ impl Table {
     }
 
     /// The semirings that searches by weights of this type try, one after another.
-    fn lanes_of_searches(&self, kind: WeightKind) -> &'static [DeviceSemiring] {
+    fn semirings_of_searches(&self, kind: WeightKind) -> &'static [DeviceSemiring] {
         match kind {
             WeightKind::Unit => &[DeviceSemiring::Narrow],
             // Distances take four bytes where they cannot leave the narrow semiring.
@@ -96,8 +96,8 @@ pub(super) fn device_plan(
     table: &Table,
     available: u64,
 ) -> Plan {
-    let lanes = table.lanes_of_searches(graph.weight_kind()).iter();
-    let plans = lanes.map(|&lane| Batch::of(algorithm, parameters, graph, table, lane, available).plan);
+    let semirings = table.semirings_of_searches(graph.weight_kind()).iter();
+    let plans = semirings.map(|&semiring| Batch::of(algorithm, parameters, graph, table, semiring, available).plan);
     plans.max_by_key(Plan::device_bytes).unwrap_or_default()
 }
 
@@ -147,7 +147,7 @@ pub(super) fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
     };
     ran.engine = format!("cuda:{}", device.properties().ordinal);
     let mut work = Work { algorithm, task, table, device, available, order: &order, done: have, ran, output };
-    work.in_lanes()?;
+    work.in_each_semiring()?;
     Ok(work.ran)
 }
 
@@ -176,40 +176,40 @@ enum Ended {
 
 impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
     /// Works in the semiring `L`. If that is signed, the searches work on unsigned distances, first in 32 bits.
-    fn in_lanes(&mut self) -> Result<()> {
+    fn in_each_semiring(&mut self) -> Result<()> {
         let start = Instant::now();
         let changed = match L::ON_DEVICE {
             DeviceSemiring::Signed => Some(Changed::of(self.task)?),
             _ => None,
         };
         self.ran.seconds.prepare += start.elapsed().as_secs_f64();
-        let lanes =
+        let semirings =
             if changed.is_some() { &[DeviceSemiring::Narrow, DeviceSemiring::Wide][..] } else { &[L::ON_DEVICE] };
-        for &lane in lanes {
-            if self.in_lane(lane, changed.as_ref())? == Ended::Complete {
+        for &semiring in semirings {
+            if self.in_semiring(semiring, changed.as_ref())? == Ended::Complete {
                 return Ok(());
             }
             self.ran.statistics.retain(|(name, _)| *name != "repeated_in_wider_lane");
             self.ran.statistics.push(("repeated_in_wider_lane", 1));
         }
-        Err(Error::DistanceOverflow { lane: L::NAME })
+        Err(Error::DistanceOverflow { semiring: L::NAME })
     }
 
-    fn in_lane(&mut self, lane: DeviceSemiring, changed: Option<&Changed>) -> Result<Ended> {
+    fn in_semiring(&mut self, semiring: DeviceSemiring, changed: Option<&Changed>) -> Result<Ended> {
         let start = Instant::now();
-        self.algorithm.check(lane)?;
+        self.algorithm.check(semiring)?;
         let task = self.task;
         let graph = changed.map_or(task.graph, |changed| &changed.graph);
         let Batch { rows, plan } =
-            Batch::of(self.algorithm, task.parameters, task.graph, self.table, lane, self.available);
+            Batch::of(self.algorithm, task.parameters, task.graph, self.table, semiring, self.available);
         plan.check_device(self.available)?;
         self.ran.device_bytes = self.ran.device_bytes.max(plan.device_bytes());
-        let to_prepare = SearchesTask { graph, lane, parameters: task.parameters, rows };
+        let to_prepare = SearchesTask { graph, semiring, parameters: task.parameters, rows };
         let mut searches = task.team.install(|| (self.algorithm.prepare)(&self.device, &to_prepare))?;
-        let wanted = self.table.wanted(task.graph, lane, rows);
+        let wanted = self.table.wanted(task.graph, semiring, rows);
         let outgoing = Outgoing::new(&self.device, &wanted, changed.map_or(&[], |changed| &changed.potentials))?;
         self.ran.seconds.prepare += start.elapsed().as_secs_f64();
-        self.batches(&mut *searches, &outgoing, rows as usize, lane, graph)
+        self.batches(&mut *searches, &outgoing, rows as usize, semiring, graph)
     }
 
     /// Works batch after batch. While the device searches one batch, the rows of the batch before are handed out.
@@ -218,7 +218,7 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
         searches: &mut dyn Searches,
         outgoing: &Outgoing,
         rows: usize,
-        lane: DeviceSemiring,
+        semiring: DeviceSemiring,
         graph: &Graph,
     ) -> Result<Ended> {
         let task = self.task;
@@ -231,7 +231,7 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
             self.count(finished.statistics, now.len());
             let found = searches.rows();
             for &row in &finished.out_of_range {
-                if task.team.install(|| found.leaves_range(row, lane, graph))? {
+                if task.team.install(|| found.leaves_range(row, semiring, graph))? {
                     self.ran.seconds.solve += start.elapsed().as_secs_f64();
                     return Ok(Ended::OutOfRange);
                 }

@@ -159,7 +159,7 @@ pub(super) fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
     let mut solve = || match task.team.install(|| algorithm.solve::<L>(&devices, &room, &dense))? {
         Solved::Matrix(computed) => {
             if computed.may_have_left_range && has_left_range::<L>(task, &computed.matrix, reached.as_deref())? {
-                return Err(Error::DistanceOverflow { lane: L::NAME });
+                return Err(Error::DistanceOverflow { semiring: L::NAME });
             }
             let used = devices[..computed.matrix.devices()].iter();
             ran.engine = Engine::Cuda(used.map(|device| device.properties().ordinal).collect()).to_string();
@@ -168,7 +168,7 @@ pub(super) fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
             [ran.seconds.prepare, ran.seconds.solve, ran.seconds.predecessors] = computed.seconds;
             Ok(computed.matrix)
         }
-        Solved::TooNarrow => Err(Error::DistanceOverflow { lane: L::NAME }),
+        Solved::TooNarrow => Err(Error::DistanceOverflow { semiring: L::NAME }),
         Solved::NegativeCycle => {
             potentials::<L>(task.adjacency, graph, task.sources, task.control)?;
             Err(Error::invalid("rounding makes a cycle negative that is not; `batched` solves this graph on the CPU"))

@@ -58,7 +58,7 @@ pub(super) struct SinkRows<'a, L> {
     /// Seconds that the sink has taken.
     pub(super) writing: f64,
     pub(super) facts: TableFacts,
-    lane: PhantomData<L>,
+    semiring: PhantomData<L>,
 }
 
 /// Everything that decides which rows an algorithm makes, bit for bit, and how they are verified.
@@ -92,7 +92,7 @@ impl<'a, L> SinkRows<'a, L> {
             verifying,
             writing,
             facts,
-            lane: PhantomData,
+            semiring: PhantomData,
         }
     }
 
@@ -130,7 +130,7 @@ impl<L: MinPlusOnCpu> RowConsumer<L::Distance> for SinkRows<'_, L> {
             sources: &table.sources,
             targets: table.targets.as_deref(),
             order,
-            lane: L::NAME,
+            semiring: L::NAME,
             distances: &L::Distance::into_distances(Vec::new()),
             algorithm: self.algorithm,
             rounding: &self.rounding,

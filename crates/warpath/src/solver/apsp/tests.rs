@@ -289,7 +289,7 @@ fn distances_beyond_32_bits_are_repeated_in_64() {
     // Labels of 8 and 16 bits are outgrown on the way.
     let path = Graph::from_edges((0..300_u32).map(|v| (v, v + 1, 1 + v * v))).unwrap();
     let matrix = solver(&path, 2).solve(Apsp::all().algorithm("batched").verified()).unwrap();
-    assert_eq!(matrix.report().lane, "u32->u32");
+    assert_eq!(matrix.report().semiring, "u32->u32");
     assert!(integers(matrix.distances()) == naive(&path));
 }
 

@@ -157,7 +157,7 @@ fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
 fn report<L: MinPlus>(decision: &Decision<Choice>, wide: bool, ran: Ran) -> Report {
     Report {
         engine: ran.engine,
-        lane: L::NAME,
+        semiring: L::NAME,
         repeated_wide: wide,
         seconds: ran.seconds,
         statistics: ran.statistics,

@@ -77,7 +77,7 @@ impl Bfs {
     ) -> Result<ShortestPathTree> {
         let sources = solver.checked_sources(&self.sources)?;
         let targets = solver.checked(&self.targets, "target")?;
-        let report = Report { lane: UnitToU32::NAME, ..decision.report() };
+        let report = Report { semiring: UnitToU32::NAME, ..decision.report() };
         let found = match &decision.choice.0 {
             Algorithm::Cpu(algorithm) => {
                 self.search_on_cpu(solver, team, decision, algorithm, (&sources, &targets), report)?
@@ -170,7 +170,7 @@ impl Bfs {
         each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
     ) -> Result<()> {
         let OnDevice { algorithm, parameters, .. } = chosen;
-        let report = Report { lane: UnitToU32::NAME, ..decision.report() };
+        let report = Report { semiring: UnitToU32::NAME, ..decision.report() };
         let prepare = |device: &_| (algorithm.prepare)(device, &solver.graph, parameters);
         let (mut graph, report) = Loan::take(solver, chosen, algorithm.info.name, report, prepare)?;
         let mut batches = Batches::new(sources, &solver.control, report);
@@ -214,7 +214,7 @@ impl Bfs {
                 solver.control.check()?;
                 let seconds = Seconds { prepare: std::mem::take(&mut prepare), solve, ..Default::default() };
                 let statistics = statistics.clone();
-                let report = Report { lane: UnitToU32::NAME, seconds, statistics, ..decision.report() };
+                let report = Report { semiring: UnitToU32::NAME, seconds, statistics, ..decision.report() };
                 let levels = row.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
                 let found = SearchOutcome { levels, predecessors: None, report };
                 each(self.tree(solver, team, vec![source], &[], found)?)?;

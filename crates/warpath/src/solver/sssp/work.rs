@@ -106,7 +106,7 @@ impl Sssp {
     ) -> Result<ShortestPathTree> {
         let adjacency = solver.graph.csr().adjacency::<L::Weight>().ok_or_else(other_weights)?;
         let checked = self.check::<L>(solver)?;
-        let report = Report { lane: L::NAME, repeated_wide: wide, ..decision.report() };
+        let report = Report { semiring: L::NAME, repeated_wide: wide, ..decision.report() };
         let found = match &decision.choice.0 {
             Algorithm::Cuda(chosen) => search_on_cuda(solver, chosen, &checked, self.distances_only, report)?,
             Algorithm::Cpu(algorithm) => search_on_cpu(solver, team, decision, algorithm, adjacency, &checked, report)?,
@@ -128,7 +128,7 @@ impl Sssp {
         let checked = self.check::<L>(solver)?;
         let located =
             batches.locate(index, again, &mut ManySources::<L> { search: &mut *search, cutoff: checked.cutoff })?;
-        let mut report = Report { lane: L::NAME, repeated_wide: again, ..located.report };
+        let mut report = Report { semiring: L::NAME, repeated_wide: again, ..located.report };
         let start = Instant::now();
         let distances = search.found_from(L::ON_DEVICE, located.place)?.read::<L>()?;
         report.seconds.download = start.elapsed().as_secs_f64();
@@ -149,7 +149,7 @@ impl Sssp {
         let SearchOutcome { mut distances, mut predecessors, out_of_range, mut report } = found;
         let bound = trim_to_ball(&mut distances, &checked.targets, checked.cutoff);
         if out_of_range && !narrow_suffices::<L>(graph, adjacency, &distances, bound.is_some()) {
-            return Err(Error::DistanceOverflow { lane: L::NAME });
+            return Err(Error::DistanceOverflow { semiring: L::NAME });
         }
         if predecessors.is_none() && !self.distances_only {
             let start = Instant::now();
@@ -181,7 +181,7 @@ impl Sssp {
             }
             targets.clear();
         }
-        let cutoff = self.cutoff.map_or(Ok(L::Distance::UNREACHABLE), |cutoff| cutoff.in_lane())?;
+        let cutoff = self.cutoff.map_or(Ok(L::Distance::UNREACHABLE), |cutoff| cutoff.in_type())?;
         Ok(Checked { sources, targets, cutoff })
     }
 }
@@ -239,7 +239,7 @@ fn search_on_cuda<L: MinPlusOnDevice>(
     let start = Instant::now();
     let outcome = search.solve(&cuda::SsspTask {
         graph,
-        lane: L::ON_DEVICE,
+        semiring: L::ON_DEVICE,
         sources: &checked.sources,
         targets: &checked.targets,
         cutoff: L::on_device(checked.cutoff),

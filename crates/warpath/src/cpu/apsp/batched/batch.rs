@@ -16,10 +16,10 @@ use crate::{Control, Result, memory};
 /// Batches with labels of one type.
 pub(super) trait Rung<D>: Send + Sync + std::fmt::Debug {
     /// How many sources a batch has.
-    fn lanes(&self) -> usize;
+    fn slots(&self) -> usize;
     /// Bits a label has.
     fn bits(&self) -> u64;
-    /// How many incoming arcs were read, each for all lanes.
+    /// How many incoming arcs were read, each for all slots.
     fn relaxations(&self) -> u64;
     /// Fills the rows of these sources (numbers, not ids); false if the labels are too narrow.
     fn solve(&self, sources: &[u32], rows: &mut [&mut [D]], columns: &[u32], control: &Control) -> Result<bool>;
@@ -46,7 +46,7 @@ struct Workspace<T, const B: usize> {
 
 impl<T, const B: usize, A> std::fmt::Debug for LabelRung<'_, T, B, A> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "LabelRung of {B} lanes of {}", std::any::type_name::<T>())
+        write!(out, "LabelRung of {B} slots of {}", std::any::type_name::<T>())
     }
 }
 
@@ -62,7 +62,7 @@ impl<'g, T: Label, const B: usize, A: ArcWeight> LabelRung<'g, T, B, A> {
 }
 
 impl<D: DistanceValue, T: LabelOf<D>, const B: usize, A: ArcWeight> Rung<D> for LabelRung<'_, T, B, A> {
-    fn lanes(&self) -> usize {
+    fn slots(&self) -> usize {
         B
     }
 
@@ -90,8 +90,8 @@ impl<D: DistanceValue, T: LabelOf<D>, const B: usize, A: ArcWeight> Rung<D> for 
             },
         };
         let mut search = BatchSearch { graph, weights, workspace: &mut workspace, pulled: 0 };
-        for (lane, &source) in sources.iter().enumerate() {
-            search.workspace.labels[source as usize][lane] = T::ZERO;
+        for (slot, &source) in sources.iter().enumerate() {
+            search.workspace.labels[source as usize][slot] = T::ZERO;
             search.mark_heads(source as usize);
         }
         // With non-negative weights, or no negative cycle, rounds end by themselves; but rounding may for ever shrink a
@@ -156,14 +156,14 @@ impl<T: Label, const B: usize> BatchSearch<'_, T, B> {
         let mut best = before;
         for (&tail, &weight) in self.graph.tails[row.clone()].iter().zip(&self.weights[row]) {
             let from = &labels[tail as usize];
-            for lane in 0..B {
-                let through = from[lane].extend(weight);
-                best[lane] = if through < best[lane] { through } else { best[lane] };
+            for slot in 0..B {
+                let through = from[slot].extend(weight);
+                best[slot] = if through < best[slot] { through } else { best[slot] };
             }
         }
         let mut better = false;
-        for lane in 0..B {
-            better |= best[lane] < before[lane];
+        for slot in 0..B {
+            better |= best[slot] < before[slot];
         }
         if better {
             labels[v] = best;
@@ -179,9 +179,9 @@ impl<T: Label, const B: usize> BatchSearch<'_, T, B> {
         let labels = &self.workspace.labels;
         let mut greatest = [T::ZERO; B];
         for label in labels {
-            for lane in 0..B {
-                let reached = label[lane] < T::UNREACHED;
-                greatest[lane] = if reached && greatest[lane] < label[lane] { label[lane] } else { greatest[lane] };
+            for slot in 0..B {
+                let reached = label[slot] < T::UNREACHED;
+                greatest[slot] = if reached && greatest[slot] < label[slot] { label[slot] } else { greatest[slot] };
             }
         }
         if labels.iter().any(|label| label.iter().any(|label| label.is_below_all())) {
@@ -196,8 +196,8 @@ impl<T: Label, const B: usize> BatchSearch<'_, T, B> {
             self.graph.tails[row].iter().all(|&tail| {
                 let from = &labels[tail as usize];
                 let mut lost = false;
-                for lane in 0..B {
-                    lost |= from[lane] < T::UNREACHED && to[lane] == T::UNREACHED;
+                for slot in 0..B {
+                    lost |= from[slot] < T::UNREACHED && to[slot] == T::UNREACHED;
                 }
                 !lost
             })
@@ -216,9 +216,9 @@ impl<T: Label, const B: usize> BatchSearch<'_, T, B> {
             for (labels, &column) in window.iter_mut().zip(columns) {
                 *labels = &self.workspace.labels[column as usize];
             }
-            for (lane, row) in rows.iter_mut().enumerate() {
+            for (slot, row) in rows.iter_mut().enumerate() {
                 for (cell, labels) in row[tile * TILE..].iter_mut().zip(&window[..columns.len()]) {
-                    *cell = labels[lane].distance();
+                    *cell = labels[slot].distance();
                 }
             }
         }

@@ -51,7 +51,7 @@ impl<'g, D: DistanceValue> Ladder<'g, D> {
     /// Moves on to wider labels, since those of this rung were too narrow.
     pub(super) fn climb_above(&self, rung: usize) -> Result<()> {
         if rung + 1 == self.rungs.len() {
-            return Err(Error::DistanceOverflow { lane: self.name });
+            return Err(Error::DistanceOverflow { semiring: self.name });
         }
         self.current.fetch_max(rung + 1, Ordering::Relaxed);
         Ok(())

@@ -1,12 +1,12 @@
 //! Many sources at once, sharing the adjacency reads.
 //!
-//! A batch of 16 to 128 sources keeps its labels (tentative distances) vertex by vertex: `labels[v][lane]` is the label
-//! of `v` for the source in that lane. Reading an arc once then serves all lanes, and a relaxation of all lanes is a
+//! A batch of 16 to 128 sources keeps its labels (tentative distances) vertex by vertex: `labels[v][slot]` is the label
+//! of `v` for the source in that slot. Reading an arc once then serves all slots, and a relaxation of all slots is a
 //! few vector instructions. Each thread works on a batch of its own; nothing is shared but the graph.
 //!
 //! *Pulling.* The labels of `v` are recomputed from the tails of its incoming arcs, in registers, with one store at the
 //! end and no branch inside; pushing along outgoing arcs would load and store every head and mispredict on each
-//! (measured: half the speed). If any lane improved, the heads of `v`'s outgoing arcs are marked in a bitmap. Rounds
+//! (measured: half the speed). If any slot improved, the heads of `v`'s outgoing arcs are marked in a bitmap. Rounds
 //! over the bitmap go on until it is empty: a label-correcting method, so every label ends as the least length, rounded
 //! left to right, over all walks, whatever the order was, and equals the distance that any other search finds, bit for
 //! bit. Labels are updated in place, so an improvement travels along ascending numbers within one round.
@@ -86,7 +86,7 @@ fn seconds(work: &Workload<'_>) -> f64 {
 
 /// Unweighted searches may always have this many bytes of bits.
 const SMALL_BYTES: u64 = 16 << 20;
-/// The most lanes a batch has.
+/// The most slots a batch has.
 const LANES: usize = 128;
 
 pub(super) fn workspace_bytes(vertices: u64, arcs: u64, threads: u64, distance_bytes: u64) -> u64 {
@@ -203,7 +203,7 @@ impl<D: DistanceValue> Batches<'_, D> {
         while done < rows.len() {
             let at = self.ladder.current();
             let rung = &self.ladder.rungs[at];
-            let part = done..rows.len().min(done + rung.lanes());
+            let part = done..rows.len().min(done + rung.slots());
             if rung.solve(&numbers[part.clone()], &mut slices[part.clone()], self.columns, self.control)? {
                 done = part.end;
             } else {

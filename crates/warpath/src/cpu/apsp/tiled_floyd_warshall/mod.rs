@@ -173,7 +173,7 @@ pub(super) fn solve<L: MinPlusOnCpu>(
 ) -> Result<Statistics> {
     let (low, high) = task.graph.weight_range();
     if high >= <L::Distance as Cell>::INFINITY.to_f64() {
-        return Err(Error::DistanceOverflow { lane: L::NAME });
+        return Err(Error::DistanceOverflow { semiring: L::NAME });
     }
     // Weights this small leave room for some arcs in a path.
     let half: L::Distance = L::Half::INFINITY.into();
@@ -196,7 +196,7 @@ pub(super) fn solve<L: MinPlusOnCpu>(
                 halved = false;
                 Ok(None)
             }
-            Outcome::TooNarrow => Err(Error::DistanceOverflow { lane: L::NAME }),
+            Outcome::TooNarrow => Err(Error::DistanceOverflow { semiring: L::NAME }),
             Outcome::Cancelled => Err(Error::Interrupted),
             // Negative cycles were looked for before, so this cycle has floats, and is negative by rounding alone.
             Outcome::NegativeCycle { vertex } => Err(Error::invalid(format!(

@@ -513,7 +513,7 @@ impl Strips {
         Ok(self.range.has_room(self.cut.cell, keys.into_iter().max().unwrap_or(0)))
     }
 
-    /// Rows from `first` on, as many as `to` has room for, as distances of the lane that the matrix was made for.
+    /// Rows from `first` on, as many as `to` has room for, as distances of the semiring that the matrix was made for.
     pub(crate) fn read_rows<L: MinPlusOnDevice>(&self, first: u64, to: &mut [L::Distance]) -> Result<()> {
         with_number!(self.cut.cell, T => self.read_rows_of::<T, L>(first, to))
     }

@@ -34,8 +34,8 @@ pub(crate) fn stride(graph: &Graph) -> u64 {
 /// How much there is of everything.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sizes {
-    /// The lanes there are.
-    pub(super) lanes: &'static [DeviceSemiring],
+    /// The semirings there are.
+    pub(super) semirings: &'static [DeviceSemiring],
     /// Searches in a batch.
     pub(super) width: u64,
     /// Searches in flight.
@@ -49,29 +49,29 @@ pub(crate) struct Sizes {
 impl Sizes {
     pub(super) fn of(graph: &Graph, parameters: &Parameters) -> Self {
         let width = parameters.get("width").map_or(widest(graph) as u64, |width| width as u64).min(WIDEST);
-        Self::in_lanes(graph, parameters, semirings_of(graph), width)
+        Self::in_semirings(graph, parameters, semirings_of(graph), width)
     }
 
-    /// For this many searches in a batch, the first of these lanes in mind.
-    pub(crate) fn in_lanes(
+    /// For this many searches in a batch, the first of these semirings in mind.
+    pub(crate) fn in_semirings(
         graph: &Graph,
         parameters: &Parameters,
-        lanes: &'static [DeviceSemiring],
+        semirings: &'static [DeviceSemiring],
         width: u64,
     ) -> Self {
         let vertices = graph.vertices() as u64;
         let in_flight = parameters.get("blocks").map_or(IN_FLIGHT, |blocks| blocks as u64).min(width);
         let capacity = vertices.max((2 * vertices).min(1 << 18)).max(1);
-        let piles = |(index, lane): (usize, &DeviceSemiring)| {
-            capacity * (1 + lane.words()) * if index == 0 { in_flight } else { 1 }
+        let piles = |(index, semiring): (usize, &DeviceSemiring)| {
+            capacity * (1 + semiring.words()) * if index == 0 { in_flight } else { 1 }
         };
-        let far_words = lanes.iter().enumerate().map(piles).max().unwrap_or(0);
-        Sizes { lanes, width, in_flight, capacity, far_words }
+        let far_words = semirings.iter().enumerate().map(piles).max().unwrap_or(0);
+        Sizes { semirings, width, in_flight, capacity, far_words }
     }
 
-    /// How many searches of this lane can be in a batch: few need the second lane.
-    pub(super) fn rows(&self, lane: DeviceSemiring) -> u64 {
-        if self.lanes[0] == lane { self.width } else { (self.width / 16).max(1) }
+    /// How many searches of this semiring can be in a batch: few need the second semiring.
+    pub(super) fn rows(&self, semiring: DeviceSemiring) -> u64 {
+        if self.semirings[0] == semiring { self.width } else { (self.width / 16).max(1) }
     }
 }
 
@@ -121,7 +121,7 @@ kernel_header! {
 pub(super) struct Arrays {
     pub(super) offsets: Offsets,
     pub(super) pairs: Pairs,
-    /// Of each lane a row for each search of a batch.
+    /// Of each semiring a row for each search of a batch.
     pub(super) distances: OfSemiring<DeviceSlice<u32>>,
     pub(super) far: DeviceSlice<u32>,
     pub(super) sources: DeviceSlice<VertexId>,
@@ -136,10 +136,10 @@ pub(super) fn layout(arena: &mut Arena<'_>, graph: &Graph, sizes: &Sizes) -> Arr
     Arrays {
         offsets: Offsets::layout(arena, "offsets of the vertices", vertices + 1, has_wide_offsets(graph)),
         pairs: Pairs::layout(arena, graph),
-        distances: OfSemiring::each(sizes.lanes, |lane| {
-            let rows = sizes.rows(lane);
-            let what = format!("distances {} of {rows} searches", lane.name());
-            arena.take(what, row.saturating_mul(rows).saturating_mul(lane.words()))
+        distances: OfSemiring::each(sizes.semirings, |semiring| {
+            let rows = sizes.rows(semiring);
+            let what = format!("distances {} of {rows} searches", semiring.name());
+            arena.take(what, row.saturating_mul(rows).saturating_mul(semiring.words()))
         }),
         far: arena.take(format!("far vertices of {} searches in flight", sizes.in_flight), sizes.far_words),
         sources: arena.take("sources", vertices.max(sizes.width)),

@@ -25,7 +25,11 @@ fn compare(solver: &Solver, request: &Sssp, sources: &[VertexId], context: &str)
             assert_eq!(tree.distances(), expected.distances(), "{context}, source {}", trees.len());
             assert_eq!(tree.predecessors(), expected.predecessors(), "{context}");
             let (report, expected) = (tree.report(), expected.report());
-            assert_eq!((report.lane, report.repeated_wide), (expected.lane, expected.repeated_wide), "{context}");
+            assert_eq!(
+                (report.semiring, report.repeated_wide),
+                (expected.semiring, expected.repeated_wide),
+                "{context}"
+            );
             assert_eq!((report.engine.as_str(), report.algorithm.as_str()), ("cuda:0", "many-sources"));
             tree.verify(graph).unwrap_or_else(|error| panic!("{context}: {error}"));
             trees.push(tree);
@@ -70,7 +74,7 @@ fn searches_together_are_those_alone<W: TestWeight>(seed: u64, every: usize) {
 }
 
 #[test]
-fn searches_together_are_those_alone_in_every_lane() {
+fn searches_together_are_those_alone_in_every_semiring() {
     for seed in [1, 2, 3] {
         searches_together_are_those_alone::<u32>(seed, 3);
     }
@@ -127,9 +131,9 @@ fn queues_that_are_full_lose_nothing() {
     }
 }
 
-/// Some of the searches of a batch leave the narrow lane, more than there is room for at once.
+/// Some of the searches of a batch leave the narrow semiring, more than there is room for at once.
 #[test]
-fn only_searches_that_leave_the_narrow_lane_are_repeated() {
+fn only_searches_that_leave_the_narrow_semiring_are_repeated() {
     let long = (0..6_u32).map(|v| (v, v + 1, u32::MAX / 3));
     let graph = Graph::from_edges(long.chain([(6, 7, 2), (7, 8, u32::MAX - 1)])).unwrap();
     let sources = [6, 0, 1, 7, 2, 5, 3, 0, 4, 8, 8, 1];

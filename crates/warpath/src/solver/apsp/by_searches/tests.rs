@@ -55,7 +55,11 @@ fn agrees_with_the_cpu<W: TestWeight>(seed: u64, every: usize, algorithms: &[&st
             let request = request.clone().algorithm(algorithm);
             let matrix = solver.solve(request.clone()).unwrap_or_else(|error| panic!("{context}: {error}"));
             assert!(matrix.distances() == expected.distances(), "{context}");
-            assert_eq!((matrix.report().lane, matrix.reassociated), (expected.report().lane, false), "{context}");
+            assert_eq!(
+                (matrix.report().semiring, matrix.reassociated),
+                (expected.report().semiring, false),
+                "{context}"
+            );
             matrix.verify(&graph).unwrap_or_else(|error| panic!("{context}: {error}"));
             assert!(counted(&matrix.report().statistics, "kernel_launches") > 0);
             assert!(counted(&matrix.report().statistics, "predicted_nanoseconds") > 0);
@@ -68,7 +72,7 @@ fn agrees_with_the_cpu<W: TestWeight>(seed: u64, every: usize, algorithms: &[&st
 }
 
 #[test]
-fn batches_agree_with_the_cpu_in_every_lane() {
+fn batches_agree_with_the_cpu_in_every_semiring() {
     agrees_with_the_cpu::<u32>(1, 13, &BATCHED);
     agrees_with_the_cpu::<Unit>(3, 13, &BATCHED);
     agrees_with_the_cpu::<i32>(5, 17, &BATCHED);
@@ -245,7 +249,7 @@ fn no_vertices_and_one() {
 
 /// Rows that leave 32 bits come late. Where only walks leave them, but no distance does, nothing is repeated.
 #[test]
-fn rows_beyond_the_narrow_lane() {
+fn rows_beyond_the_narrow_semiring() {
     let third = u32::MAX / 3;
     let long = (0..6_u32).map(|v| (v, v + 1, third)).chain([(6, 7, 2), (7, 8, u32::MAX - 1)]);
     let long = GraphBuilder::new().vertices(9).build_from(long.collect::<Vec<_>>()).unwrap();
@@ -271,7 +275,7 @@ fn rows_beyond_the_narrow_lane() {
             assert!(repeats(&signed, Apsp::all()));
             assert!(!repeats(&signed, Apsp::all().from([2, 3])));
             let overflow = on(device.clone(), &single).solve(Apsp::all().algorithm(algorithm)).unwrap_err();
-            assert!(matches!(overflow, Error::DistanceOverflow { lane: "f32->f32" }), "{overflow}");
+            assert!(matches!(overflow, Error::DistanceOverflow { semiring: "f32->f32" }), "{overflow}");
             let summary = on(device.clone(), &long).solve(Apsp::all().algorithm(algorithm).into_sink(&mut ())).unwrap();
             assert!(summary.report().repeated_wide);
             let expected = on_cpu(&long).solve(Apsp::all()).unwrap();
@@ -286,12 +290,12 @@ fn floats_below_their_range_are_an_error() {
     let deep = Graph::from_edges([(0, 1, -3e38_f32), (1, 2, -3e38), (2, 3, 1e38), (3, 4, 0.0)]).unwrap();
     for algorithm in ["batched", "floyd-warshall", "tiled-floyd-warshall", "johnson"] {
         let overflow = on_cpu(&deep).solve(Apsp::all().algorithm(algorithm)).unwrap_err();
-        assert!(matches!(overflow, Error::DistanceOverflow { lane: "f32->f32" }), "{algorithm}: {overflow}");
+        assert!(matches!(overflow, Error::DistanceOverflow { semiring: "f32->f32" }), "{algorithm}: {overflow}");
     }
     for device in devices(2) {
         for algorithm in ["tiled-floyd-warshall", "floyd-warshall"] {
             let overflow = on(device.clone(), &deep).solve(Apsp::all().algorithm(algorithm)).unwrap_err();
-            assert!(matches!(overflow, Error::DistanceOverflow { lane: "f32->f32" }), "{algorithm}: {overflow}");
+            assert!(matches!(overflow, Error::DistanceOverflow { semiring: "f32->f32" }), "{algorithm}: {overflow}");
         }
     }
 }
@@ -441,7 +445,7 @@ fn wider_cells_are_checked_against_the_memory() {
 }
 
 #[test]
-fn cells_that_a_lane_lacks_are_refused() {
+fn cells_that_a_semiring_lacks_are_refused() {
     let whole = Graph::from_edges([(0, 1, 3_u32), (1, 2, 4)]).unwrap();
     let float = Graph::from_edges([(0, 1, 3_f64), (1, 2, 4.0)]).unwrap();
     for device in devices(7) {
@@ -547,7 +551,7 @@ fn floats_of_walks_may_leave_their_range() {
             let solve =
                 |source: VertexId| on(device.clone(), &longer).solve(Apsp::all().from(source).algorithm(algorithm));
             assert_eq!(solve(1).unwrap().finite_pairs(), 3, "{algorithm}");
-            assert!(matches!(solve(0), Err(Error::DistanceOverflow { lane: "f32->f32" })), "{algorithm}");
+            assert!(matches!(solve(0), Err(Error::DistanceOverflow { semiring: "f32->f32" })), "{algorithm}");
         }
     }
 }
