@@ -4,7 +4,7 @@
 
 namespace work_efficient {
 
-/// The argument of the kernels that depend on the lane.
+/// The argument of the kernels that depend on the semiring.
 template <class Lane>
 struct Search {
     const u32* tails;

@@ -315,7 +315,7 @@ mod tests {
     /// Where the device is a matter of prediction, the CPU answers instead, whatever call it is that fails.
     #[test]
     fn what_is_left_to_the_solver_is_answered_by_the_cpu() {
-        let graph = random_graph(3000, 24_000);
+        let graph = random_graph(10_000, 80_000);
         let mut random = Random(3);
         let mut call = 1;
         loop {
