@@ -191,6 +191,17 @@ fn two_runs_are_compared() {
 
 /// Every suite's files, graphs and algorithms work together, not only where they are read.
 #[test]
+fn recorded_times_are_held_against_predicted_ones() {
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results/cpu/gap/results.jsonl");
+    let folder = Folder::new();
+    std::fs::copy(recorded, folder.path().join("results.jsonl")).unwrap();
+    let told = folder.run("bench predictions results.jsonl").ok();
+    assert!(told.contains("| bfs cpu direction-optimizing | 5 |"), "{told}");
+    assert!(told.lines().last().unwrap().starts_with("The worst factor is "), "{told}");
+    folder.run("bench predictions results.jsonl none.jsonl").fails(2, "none.jsonl");
+}
+
+#[test]
 fn every_suite_runs_on_the_cpu() {
     let folder = Folder::new();
     let listed = folder.run("bench --list").ok();
