@@ -76,6 +76,15 @@ impl GraphFacts {
         self.greatest_degree > FAR_MORE * average
     }
 
+    /// How many times the least weight the greatest weight is; weights of 0 count as the least weight above 0 that
+    /// integers can have, or as a thousandth of the greatest float. The more, the more steps a search by weights takes.
+    pub(crate) fn spread_of_weights(&self) -> f64 {
+        let (least, greatest) = self.weight_range;
+        let is_float = matches!(self.weight_kind, WeightKind::F32 | WeightKind::F64);
+        let least = least.max(if is_float { greatest / 1000.0 } else { 1.0 });
+        if greatest > least { greatest / least } else { 1.0 }
+    }
+
     /// Whether some weight is below 0.
     pub fn has_negative_weights(&self) -> bool {
         self.weight_range.0 < 0.0

@@ -435,6 +435,9 @@ mod tests {
     #[cfg_attr(miri, ignore = "reads files")]
     fn committed_headers_are_what_the_definitions_give() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/generated");
+        if !folder.exists() {
+            return println!("skipped: {} is absent, as the sources are", folder.display());
+        }
         let mut expected = BTreeSet::new();
         for header in HEADERS {
             let header = header();

@@ -155,15 +155,13 @@ pub(crate) fn seconds(work: &Workload<'_>) -> f64 {
     const MULTIPROCESSORS: f64 = 132.0;
     /// The most searches in flight.
     const IN_FLIGHT: f64 = 1056.0;
-    /// How long a search in shared memory waits for its own steps.
-    const WAITING: f64 = 0.8e-3;
+    /// How long a search in shared memory waits for its own steps if the greatest weight is ten times the least.
+    const WAITING: f64 = 0.85e-3;
     /// Random accesses a second of the device, and of a block: with distances in shared memory, with short fronts (the
-    /// distances in use by all searches fit the L2 cache), and otherwise; on graphs with hubs, whose rows take a block
-    /// long, at most the last rate.
+    /// distances in use by all searches fit the L2 cache), and otherwise.
     const OF_SHARED: f64 = 87e9;
     const OF_SHORT_FRONTS: f64 = 40e9;
     const OF_LONG_FRONTS: f64 = 2e9;
-    const WITH_HUBS: f64 = 12e9;
     const OF_A_BLOCK: f64 = 50e6;
     /// Vertices whose distances fit shared memory.
     const IN_SHARED: usize = 50_000;
@@ -174,14 +172,17 @@ pub(crate) fn seconds(work: &Workload<'_>) -> f64 {
     let (vertices, arcs) = (work.graph.vertices, work.graph.arcs);
     // Two a vertex, one an arc.
     let accesses = work.in_turn(2.0 * work.vertices() + work.arcs());
-    let most = if work.graph.has_hubs() { WITH_HUBS } else { f64::MAX };
+    let more_steps = (work.graph.spread_of_weights() / 10.0).clamp(1.0, 100.0).powf(0.25);
     if vertices <= IN_SHARED {
         let blocks = (SHARED / (4.0 * work.vertices() + OWN_SHARED as f64)).floor().max(1.0);
         let rounds = work.searches as f64 / (blocks * MULTIPROCESSORS).min(IN_FLIGHT);
-        return LAUNCH + (rounds.max(1.0) * WAITING).hypot(accesses / OF_SHARED.min(most));
+        return LAUNCH + (rounds.max(1.0) * WAITING * more_steps).hypot(accesses / OF_SHARED);
     }
-    let is_short = vertices <= FEW_VERTICES || arcs <= FEW_ARCS * vertices;
-    let rate = if is_short { OF_SHORT_FRONTS.min(most) } else { OF_LONG_FRONTS };
+    let rate = match vertices <= FEW_VERTICES || arcs <= FEW_ARCS * vertices {
+        true if work.graph.has_short_levels() => OF_SHORT_FRONTS,
+        true => OF_SHORT_FRONTS / more_steps,
+        false => OF_LONG_FRONTS,
+    };
     let of_blocks = OF_A_BLOCK * (work.searches as f64).min(IN_FLIGHT);
     LAUNCH + accesses / rate.min(of_blocks.max(1.0))
 }
