@@ -56,6 +56,11 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, RELAX)?)),
 };
 
+/// How many vertices a thread has.
+fn coarsening(parameters: &Parameters) -> u32 {
+    parameters.word(COARSENING.name).and_then(|word| word.parse().ok()).unwrap_or(USUAL_COARSENING)
+}
+
 fn seconds(work: &Workload<'_>) -> f64 {
     /// A round, a vertex in each round, and an arc.
     const ROUND: f64 = 15e-6;
@@ -64,7 +69,9 @@ fn seconds(work: &Workload<'_>) -> f64 {
     /// An arc of the longest row, which one thread goes along in some rounds.
     const ARC_OF_A_HUB: f64 = 1.2e-6;
     let rounds = 2.0 * work.levels();
-    let hub = work.graph.greatest_degree as f64 * ARC_OF_A_HUB;
+    // A thread goes along the rows of all its vertices.
+    let others = f64::from(coarsening(work.parameters) - 1) * work.arcs() / work.vertices().max(1.0);
+    let hub = (work.graph.greatest_degree as f64 + others) * ARC_OF_A_HUB;
     work.in_turn(rounds * (ROUND + work.vertices() * VERTEX) + hub + work.arcs() * ARC)
 }
 
@@ -100,7 +107,7 @@ fn plan(graph: &Graph, _: &Parameters) -> Plan {
 
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters, relax: &str) -> Result<Mask> {
     let threads = threads(parameters, &**device)?;
-    let coarsening = parameters.word(COARSENING.name).and_then(|word| word.parse().ok()).unwrap_or(USUAL_COARSENING);
+    let coarsening = coarsening(parameters);
     let kernels = OfSemiring::new(graph, |semiring| Kernels::of(&**device, semiring, relax))?;
     let csr = graph.csr();
     let (graph, (arrays, levels)) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph))?;
