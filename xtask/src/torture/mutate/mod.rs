@@ -89,25 +89,29 @@ impl Mutate {
     }
 }
 
-/// Kills the work on all pairs of a graph while it runs.
+/// Kills the work on all pairs of a graph once its journal has the first rows.
 fn interrupted(shop: &Workshop, graph: &str) -> Result<Interrupted, String> {
+    /// The journal's bytes before the first rows.
+    const HEADER: usize = 24;
+    const JOURNAL: &str = "killed.npy.partial.journal";
     shop.run(&format!("generate {graph} all.wpg --weights random:1..255 -q"))?;
-    let (_, time) = shop.run("apsp all.wpg -o whole.npy -q")?;
-    let mut pause = time;
-    // Some of these runs are killed before the first rows are journalled, and some not at all.
-    for _ in 0..200 {
+    shop.run("apsp all.wpg -o whole.npy -q")?;
+    let path = shop.folder.join(JOURNAL);
+    // Some of these runs end before they are killed.
+    for _ in 0..50 {
+        let _ = std::fs::remove_file(&path);
         let arguments = words("apsp all.wpg -o killed.npy -q");
         let mut process = Process::start(&shop.binary, &arguments, &shop.folder, "killed", None, Limits::default())?;
-        std::thread::sleep(pause);
+        while !process.has_ended() && std::fs::metadata(&path).map_or(0, |found| found.len()) <= HEADER as u64 {
+            std::thread::sleep(Duration::from_micros(100));
+        }
         process.signal(Signal::KILL);
         let ended = process.wait()?;
-        let journal = shop.read("killed.npy.partial.journal").unwrap_or_default();
-        if ended.signal().is_some() && journal.len() > 24 {
+        let journal = shop.read(JOURNAL).unwrap_or_default();
+        if ended.signal().is_some() && journal.len() > HEADER {
             let (graph, whole) = (shop.read("all.wpg")?, shop.read("whole.npy")?);
             return Ok(Interrupted { graph, whole, partial: shop.read("killed.npy.partial")?, journal });
         }
-        pause = if ended.signal().is_some() { pause.mul_f64(1.05) } else { pause.mul_f64(0.9) };
-        pause = pause.max(Duration::from_millis(1));
     }
     Err("no run was killed between its first rows and its end".into())
 }
