@@ -6,7 +6,7 @@
 
 #define WARPATH_BLOCKED(phase, function, cell, Cell)                                                               \
     extern "C" __global__ void __launch_bounds__(1024)                                                             \
-        apsp_blocked_##phase##_##cell(blocks::Search<cells::Cell> search) {                        \
+        apsp_blocked_##phase##_##cell(blocks::KernelArgument<cells::Cell> search) {                        \
         blocks::function(search);                                                                  \
     }                                                                                                              \
     WARPATH_KERNEL(apsp_blocked_##phase##_##cell)

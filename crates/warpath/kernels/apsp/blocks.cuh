@@ -17,7 +17,7 @@ namespace blocks {
 
 /// The cell of a thread in a block of the matrix.
 template <class Cell>
-__device__ __forceinline__ typename Cell::Number* cell_in(const Search<Cell>& search, u32 row, u32 column) {
+__device__ __forceinline__ typename Cell::Number* cell_in(const KernelArgument<Cell>& search, u32 row, u32 column) {
     const u64 y = row * blockDim.y + threadIdx.y, x = column * blockDim.x + threadIdx.x;
     return search.matrix + y * search.pitch + x;
 }
@@ -27,7 +27,7 @@ __device__ __forceinline__ u32 other(u32 index, u32 stage) { return index < stag
 
 /// Phase 1: the block on the diagonal, by itself.
 template <class Cell>
-__device__ __forceinline__ void close_diagonal(const Search<Cell>& search) {
+__device__ __forceinline__ void close_diagonal(const KernelArgument<Cell>& search) {
     DYNAMIC_SHARED(bytes);
     auto* const block = reinterpret_cast<typename Cell::Number*>(bytes);
     const u32 side = blockDim.x, y = threadIdx.y, x = threadIdx.x;
@@ -50,7 +50,7 @@ __device__ __forceinline__ void close_diagonal(const Search<Cell>& search) {
 
 /// Phase 2: the blocks in its row, and those in its column.
 template <class Cell>
-__device__ __forceinline__ void relax_panels(const Search<Cell>& search) {
+__device__ __forceinline__ void relax_panels(const KernelArgument<Cell>& search) {
     DYNAMIC_SHARED(bytes);
     const u32 side = blockDim.x, y = threadIdx.y, x = threadIdx.x;
     auto* const diagonal = reinterpret_cast<typename Cell::Number*>(bytes);
@@ -75,7 +75,7 @@ __device__ __forceinline__ void relax_panels(const Search<Cell>& search) {
 
 /// Phase 3: all other blocks.
 template <class Cell>
-__device__ __forceinline__ void relax_rest(const Search<Cell>& search) {
+__device__ __forceinline__ void relax_rest(const KernelArgument<Cell>& search) {
     DYNAMIC_SHARED(bytes);
     const u32 side = blockDim.x, y = threadIdx.y, x = threadIdx.x;
     auto* const left = reinterpret_cast<typename Cell::Number*>(bytes);

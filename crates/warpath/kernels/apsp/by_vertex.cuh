@@ -15,7 +15,7 @@ namespace by_vertex {
 
 /// Whether the vertex is on a cycle of negative length. One thread raises the flag.
 template <class Cell>
-__device__ __forceinline__ bool is_on_negative_cycle(const Search<Cell>& search, bool tells) {
+__device__ __forceinline__ bool is_on_negative_cycle(const KernelArgument<Cell>& search, bool tells) {
     const u64 through = search.through;
     const bool is_negative = Cell::is_signed && search.matrix[through * search.pitch + through] < 0;
     if (is_negative && tells) store(search.stopped, 1u);
@@ -28,7 +28,7 @@ constexpr u32 line_bytes = 128;
 /// One thread a pair. Most pairs stay as they are, and are not written. Blocks start along the rows, so the rows below
 /// this block's come next.
 template <class Cell>
-__device__ __forceinline__ void relax_pairs(const Search<Cell>& search) {
+__device__ __forceinline__ void relax_pairs(const KernelArgument<Cell>& search) {
     const u64 column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= search.vertices || column >= search.vertices) return;
     if (is_on_negative_cycle(search, row == 0 && column == 0)) return;
@@ -44,7 +44,7 @@ __device__ __forceinline__ void relax_pairs(const Search<Cell>& search) {
 /// One thread a row, which it goes along by lines: a line is all on its way at once, and is written where it has
 /// changed.
 template <class Cell>
-__device__ __forceinline__ void relax_rows(const Search<Cell>& search) {
+__device__ __forceinline__ void relax_rows(const KernelArgument<Cell>& search) {
     using Vector = cells::Vector<typename Cell::Word>;
     constexpr u32 numbers = sizeof(Vector) / sizeof(typename Cell::Number), vectors = line_bytes / sizeof(Vector);
     const u64 row = blockIdx.x * blockDim.x + threadIdx.x;

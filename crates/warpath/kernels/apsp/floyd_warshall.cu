@@ -7,11 +7,11 @@
 #include "by_vertex.cuh"
 
 #define WARPATH_FLOYD_WARSHALL(cell, Cell)                                                              \
-    extern "C" __global__ void apsp_floyd_warshall_##cell(by_vertex::Search<cells::Cell> search) { \
+    extern "C" __global__ void apsp_floyd_warshall_##cell(by_vertex::KernelArgument<cells::Cell> search) { \
         by_vertex::relax_pairs(search);                                                            \
     }                                                                                                   \
     WARPATH_KERNEL(apsp_floyd_warshall_##cell)                                                          \
-    extern "C" __global__ void apsp_floyd_warshall_rows_##cell(by_vertex::Search<cells::Cell> search) { \
+    extern "C" __global__ void apsp_floyd_warshall_rows_##cell(by_vertex::KernelArgument<cells::Cell> search) { \
         by_vertex::relax_rows(search);                                                             \
     }                                                                                                   \
     WARPATH_KERNEL(apsp_floyd_warshall_rows_##cell)

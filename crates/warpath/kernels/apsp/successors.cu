@@ -49,14 +49,14 @@ __device__ __forceinline__ Arc<Number> arc_of(Number weight, u32 tail) {
 }
 
 template <class Number>
-__device__ __forceinline__ bool is_distance(const Search& search, Number number) {
+__device__ __forceinline__ bool is_distance(const KernelArgument& search, Number number) {
     return static_cast<long long>(number) < search.threshold;
 }
 
 /// Goes through the cells of all chunks, and counts the arcs of each column that are shortest paths themselves, or
 /// writes them down.
 template <class Cell, bool fills>
-__device__ __forceinline__ void collect(const Search& search) {
+__device__ __forceinline__ void collect(const KernelArgument& search) {
     using Number = typename Cell::Number;
     const auto* const distances = static_cast<const Number*>(search.distances);
     const auto* const weights = static_cast<const Number*>(search.weights);
@@ -92,7 +92,7 @@ __device__ __forceinline__ void collect(const Search& search) {
     }
 }
 
-__device__ __forceinline__ void add_up_columns(const Search& search) {
+__device__ __forceinline__ void add_up_columns(const KernelArgument& search) {
     const u32 chunks = (search.vertices + chunk - 1) / chunk;
     for (u32 column = blockIdx.x * blockDim.x + threadIdx.x; column < search.columns; column += gridDim.x * blockDim.x) {
         u32 sum = 0;
@@ -110,7 +110,7 @@ __device__ __forceinline__ void add_up_columns(const Search& search) {
 }
 
 /// One block.
-__device__ __forceinline__ void place_slices(const Search& search) {
+__device__ __forceinline__ void place_slices(const KernelArgument& search) {
     const u32 slices = search.columns / lanes_a_warp;
     u64 total = 0;
     for (u32 first = 0; first < slices; first += blockDim.x) {
@@ -180,7 +180,7 @@ __device__ __forceinline__ void least_tails(
 /// A block takes the rows of `rows` sources at a time, to shared memory unless one row is too long for it; a warp takes
 /// slices.
 template <class Cell, u32 rows, bool is_shared>
-__device__ __forceinline__ void find(const Search& search) {
+__device__ __forceinline__ void find(const KernelArgument& search) {
     using Number = typename Cell::Number;
     using Group = Distances<Number, rows>;
     // Two distances, or marks of infinity, never add up to this.
@@ -261,7 +261,7 @@ __device__ __forceinline__ void find(const Search& search) {
 /// The least tail of a tight arc to a vertex from one that had a predecessor before this round.
 template <class Cell>
 __device__ __forceinline__ u32 least_settled_tail(
-    const Search& search, u32 source, const typename Cell::Number* row, const u32* before, u32 vertex) {
+    const KernelArgument& search, u32 source, const typename Cell::Number* row, const u32* before, u32 vertex) {
     using Number = typename Cell::Number;
     const auto distance = load_constant(row + vertex);
     const auto suits = [&](u32 tail, Number weight) {
@@ -288,7 +288,7 @@ __device__ __forceinline__ u32 least_settled_tail(
 
 /// Level by level through tight arcs into vertices that have no predecessor yet. A block takes a row.
 template <class Cell>
-__device__ __forceinline__ void descend(const Search& search) {
+__device__ __forceinline__ void descend(const KernelArgument& search) {
     using Number = typename Cell::Number;
     for (u32 row = search.first_row + blockIdx.x; row < search.end_row; row += gridDim.x) {
         const u32 source = load_constant(search.sources + row);
@@ -318,7 +318,7 @@ __device__ __forceinline__ void descend(const Search& search) {
 /// Every vertex goes up its chain, and takes over, step by step, the predecessor of the vertex that it has come to. All
 /// vertices do so at once, so chains grow shorter meanwhile. Whatever the order, it ends at the first vertex after the
 /// source.
-__device__ __forceinline__ void shorten(const Search& search) {
+__device__ __forceinline__ void shorten(const KernelArgument& search) {
     for (u32 row = search.first_row + blockIdx.x; row < search.end_row; row += gridDim.x) {
         u32* const before = search.successors + static_cast<u64>(row) * search.vertices;
         for (u32 vertex = threadIdx.x; vertex < search.vertices; vertex += blockDim.x) {
@@ -336,20 +336,20 @@ __device__ __forceinline__ void shorten(const Search& search) {
 
 #define WARPATH_SUCCESSORS_FIND(cell, Cell, rows, is_shared, name)                                      \
     extern "C" __global__ void __launch_bounds__(1024, 1) apsp_successors_find_##cell##_##name(         \
-        successors::Search search) {                                                                    \
+        successors::KernelArgument search) {                                                                    \
         successors::find<cells::Cell, rows, is_shared>(search);                                         \
     }                                                                                                   \
     WARPATH_KERNEL(apsp_successors_find_##cell##_##name)
 #define WARPATH_SUCCESSORS(cell, Cell)                                                                  \
-    extern "C" __global__ void apsp_successors_count_##cell(successors::Search search) {                \
+    extern "C" __global__ void apsp_successors_count_##cell(successors::KernelArgument search) {                \
         successors::collect<cells::Cell, false>(search);                                                \
     }                                                                                                   \
     WARPATH_KERNEL(apsp_successors_count_##cell)                                                        \
-    extern "C" __global__ void apsp_successors_fill_##cell(successors::Search search) {                 \
+    extern "C" __global__ void apsp_successors_fill_##cell(successors::KernelArgument search) {                 \
         successors::collect<cells::Cell, true>(search);                                                 \
     }                                                                                                   \
     WARPATH_KERNEL(apsp_successors_fill_##cell)                                                         \
-    extern "C" __global__ void __launch_bounds__(1024) apsp_successors_descend_##cell(successors::Search search) { \
+    extern "C" __global__ void __launch_bounds__(1024) apsp_successors_descend_##cell(successors::KernelArgument search) { \
         successors::descend<cells::Cell>(search);                                                       \
     }                                                                                                   \
     WARPATH_KERNEL(apsp_successors_descend_##cell)                                                      \
@@ -365,11 +365,11 @@ WARPATH_SUCCESSORS(i32, I32)
 WARPATH_SUCCESSORS_FIND(i32, I32, 4, true, 4)
 WARPATH_SUCCESSORS(i64, I64)
 
-extern "C" __global__ void apsp_successors_columns(successors::Search search) { successors::add_up_columns(search); }
+extern "C" __global__ void apsp_successors_columns(successors::KernelArgument search) { successors::add_up_columns(search); }
 WARPATH_KERNEL(apsp_successors_columns)
-extern "C" __global__ void __launch_bounds__(1024) apsp_successors_slices(successors::Search search) {
+extern "C" __global__ void __launch_bounds__(1024) apsp_successors_slices(successors::KernelArgument search) {
     successors::place_slices(search);
 }
 WARPATH_KERNEL(apsp_successors_slices)
-extern "C" __global__ void apsp_successors_shorten(successors::Search search) { successors::shorten(search); }
+extern "C" __global__ void apsp_successors_shorten(successors::KernelArgument search) { successors::shorten(search); }
 WARPATH_KERNEL(apsp_successors_shorten)

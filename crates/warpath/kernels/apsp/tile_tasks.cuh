@@ -25,7 +25,7 @@ struct Task {
 /// next stage's rows and columns; all other tiles. The last ones, with the last column of the next stage, write where
 /// this stage reads, and wait for all of it. (All tasks of a stage but that one come before that.)
 template <class Cell>
-__device__ __forceinline__ Task task_of(const Search<Cell>& search, u64 number) {
+__device__ __forceinline__ Task task_of(const KernelArgument<Cell>& search, u64 number) {
     using S = Shape<Cell>;
     const u32 down = search.tiles_down, across = search.tiles_across;
     const auto stage_column = [&](u32 stage) { return stage / S::pack; };
@@ -77,7 +77,7 @@ __device__ __forceinline__ Task task_of(const Search<Cell>& search, u64 number) 
 
 /// Waits, with all threads, until the task may begin; false if the search has stopped.
 template <class Cell>
-__device__ __forceinline__ bool wait_for_turn(const Search<Cell>& search, const Task& task) {
+__device__ __forceinline__ bool wait_for_turn(const KernelArgument<Cell>& search, const Task& task) {
     using S = Shape<Cell>;
     const u32 across = search.tiles_across, stage = task.stage, thread = threadIdx.x;
     const auto tile = [&](u32 row, u32 column) { return search.stages_done + static_cast<u64>(row) * across + column; };
@@ -120,7 +120,7 @@ __device__ __forceinline__ bool wait_for_turn(const Search<Cell>& search, const 
 
 /// Tells everyone that a task is done.
 template <class Cell>
-__device__ __forceinline__ void tell(const Search<Cell>& search, const Task& task) {
+__device__ __forceinline__ void tell(const KernelArgument<Cell>& search, const Task& task) {
     __syncthreads();
     if (threadIdx.x == 0) {
         device_fence();
@@ -133,7 +133,7 @@ __device__ __forceinline__ void tell(const Search<Cell>& search, const Task& tas
 
 /// Where the matrices of a task other than closing the diagonal are.
 template <class Cell>
-__device__ __forceinline__ Operands<Cell> operands_of(const Search<Cell>& search, const Task& task) {
+__device__ __forceinline__ Operands<Cell> operands_of(const KernelArgument<Cell>& search, const Task& task) {
     using S = Shape<Cell>;
     constexpr u32 tile_words = S::side * S::side;
     const u32 stage = task.stage;

@@ -9,7 +9,7 @@
 
 #define WARPATH_TILED_FLOYD_WARSHALL(name, Cell)                                    \
     extern "C" __global__ void __launch_bounds__(tiles::threads, 2)  \
-        name(tiles::Search<cells::Cell> search) {                    \
+        name(tiles::KernelArgument<cells::Cell> search) {                    \
         if constexpr (sizeof(cells::Cell::Number) > 2 || cells::has_pairs) {        \
             tiles::run(search);                                      \
         }                                                                           \

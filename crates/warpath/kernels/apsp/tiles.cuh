@@ -32,7 +32,7 @@ namespace tiles {
 constexpr u32 negative_cycle = 1;
 
 template <class Cell>
-__device__ __forceinline__ void run(const Search<Cell>& search) {
+__device__ __forceinline__ void run(const KernelArgument<Cell>& search) {
     using S = Shape<Cell>;
     using Word = typename Cell::Word;
     DYNAMIC_SHARED(bytes);

@@ -16,7 +16,7 @@ constexpr u32 most_looked_at = 4096;
 /// The queues of a level.
 template <class Offset>
 struct Queues {
-    const Search<Offset>& search;
+    const KernelArgument<Offset>& search;
     u32 parity;
     Level* level;
 
@@ -36,7 +36,7 @@ struct Appender {
     u64 arcs = 0;
 
     /// The queues of this parity. `collections` is the shared memory of all warps of the block.
-    __device__ Appender(const Search<Offset>& search, u32* collections, u32 parity, Level* level)
+    __device__ Appender(const KernelArgument<Offset>& search, u32* collections, u32 parity, Level* level)
         : appender({search, parity, level}, collections + warp_index() * frontier::collected) {}
 
     /// Appends the vertices of those lanes that have one.
@@ -62,7 +62,7 @@ __device__ bool is_set(const u32* bits, u32 vertex) { return bits[vertex / 32] >
 
 /// Relaxes the arcs of the frontier: each unvisited head is claimed by one thread, which sets its level and queues it.
 template <class Offset>
-__device__ void top_down(const Search<Offset>& search, Appender<Offset>& next, u32* visited, u32 parity, u32 shorts,
+__device__ void top_down(const KernelArgument<Offset>& search, Appender<Offset>& next, u32* visited, u32 parity, u32 shorts,
                          u32 pieces, u32 level) {
     const u32 lane = lane_index();
 
@@ -118,15 +118,15 @@ __device__ void top_down(const Search<Offset>& search, Appender<Offset>& next, u
 /// Looks, for every vertex that is not in `before`, whether one of its arcs comes from there; `after` has those, too. A
 /// tail that was visited before the last level would have found the vertex itself, so nothing else tells the frontier.
 template <class Offset>
-__device__ void bottom_up(const Search<Offset>& search, const u32* before, u32* after, Level* turn, u32 level) {
+__device__ void bottom_up(const KernelArgument<Offset>& search, const u32* before, u32* after, Level* turn, u32 level) {
     const u32 lane = lane_index(), words = (search.vertices + 31) / 32;
     const u32 warps = warps_of_grid(), warp = warp_of_grid();
     u32 count = 0;
-    // A word takes a chain of loads from memory. Meanwhile the heads for the next word are under way, and the visited
+    // A word takes a chain of loads from memory. Meanwhile the best tails for the next word are under way, and the visited
     // bits of the one after that.
     const auto visited_of = [&](u32 word) { return word < words ? before[word] : all_lanes; };
     const auto heads_for = [&](u32 word, u32 visited) {
-        return !(visited >> lane & 1) ? load_once(&search.heads[word * 32 + lane]) : make_uint4(no_vertex, no_vertex, no_vertex, no_vertex);
+        return !(visited >> lane & 1) ? load_once(&search.best_tails[word * 32 + lane]) : make_uint4(no_vertex, no_vertex, no_vertex, no_vertex);
     };
     u32 visited = visited_of(warp), visited_next = visited_of(warp + warps);
     uint4 head = heads_for(warp, visited);
@@ -179,7 +179,7 @@ __device__ void bottom_up(const Search<Offset>& search, const u32* before, u32* 
 
 /// Queues the vertices that `after` has and `before` has not.
 template <class Offset>
-__device__ void gather(const Search<Offset>& search, Appender<Offset>& queue, const u32* before, const u32* after) {
+__device__ void gather(const KernelArgument<Offset>& search, Appender<Offset>& queue, const u32* before, const u32* after) {
     const u32 words = (search.vertices + 31) / 32;
     const u32 warps = warps_of_grid(), warp = warp_of_grid();
     for (u32 first = warp * lanes_a_warp; first < words; first += warps * lanes_a_warp) {
@@ -193,7 +193,7 @@ __device__ void gather(const Search<Offset>& search, Appender<Offset>& queue, co
 }
 
 template <class Offset>
-__device__ void run(const Search<Offset>& search) {
+__device__ void run(const KernelArgument<Offset>& search) {
     __shared__ u32 collections[most_warps_a_block * frontier::collected];
     const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
     const u32 words = (search.vertices + 31) / 32;
@@ -264,17 +264,17 @@ __device__ void run(const Search<Offset>& search) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(512, 2) bfs_direction_optimizing_32(Search<u32> search) { run(search); }
+extern "C" __global__ void __launch_bounds__(512, 2) bfs_direction_optimizing_32(KernelArgument<u32> search) { run(search); }
 WARPATH_KERNEL(bfs_direction_optimizing_32)
-extern "C" __global__ void __launch_bounds__(512, 2) bfs_direction_optimizing_64(Search<u64> search) { run(search); }
+extern "C" __global__ void __launch_bounds__(512, 2) bfs_direction_optimizing_64(KernelArgument<u64> search) { run(search); }
 WARPATH_KERNEL(bfs_direction_optimizing_64)
 
 /// Chooses for each vertex the tails with the most arcs, which are visited first in all likelihood, and marks the
 /// vertices without any arc, in or out. In long rows each lane proposes one, so not quite the best are chosen. O(arcs)
 /// work.
 template <class Offset>
-__device__ void choose_heads(const Offset* incoming_offsets, const u32* incoming, const Offset* offsets, u32 vertices,
-                             uint4* heads, u32* settled) {
+__device__ void choose_best_tails(const Offset* incoming_offsets, const u32* incoming, const Offset* offsets, u32 vertices,
+                             uint4* best_tails, u32* settled) {
     const u32 lane = lane_index(), words = (vertices + 31) / 32;
     const u32 warps = warps_of_grid(), warp = warp_of_grid();
     for (u32 word = warp; word < words; word += warps) {
@@ -309,7 +309,7 @@ __device__ void choose_heads(const Offset* incoming_offsets, const u32* incoming
                 chosen[j] = best > 0 ? ~static_cast<u32>(best) : no_vertex;
                 if (proposal == best) proposal = 0;
             }
-            // A vertex with more than four arcs names four heads: parallel arcs may hide the others.
+            // A vertex with more than four arcs names four tails: parallel arcs may hide the others.
             if (end - begin > 4) {
 #pragma unroll
                 for (u32 j = 1; j < 4; j++) {
@@ -318,20 +318,20 @@ __device__ void choose_heads(const Offset* incoming_offsets, const u32* incoming
             }
             if (lane == k) mine = make_uint4(chosen[0], chosen[1], chosen[2], chosen[3]);
         }
-        if (word * 32 + lane < vertices) heads[word * 32 + lane] = mine;
+        if (word * 32 + lane < vertices) best_tails[word * 32 + lane] = mine;
         if (lane == 0) settled[word] = without;
     }
 }
 
 extern "C" __global__ void __launch_bounds__(512)
-    bfs_choose_heads_32(const u32* incoming_offsets, const u32* incoming, const u32* offsets, u32 vertices, uint4* heads,
+    bfs_choose_best_tails_32(const u32* incoming_offsets, const u32* incoming, const u32* offsets, u32 vertices, uint4* best_tails,
                         u32* settled) {
-    choose_heads(incoming_offsets, incoming, offsets, vertices, heads, settled);
+    choose_best_tails(incoming_offsets, incoming, offsets, vertices, best_tails, settled);
 }
-WARPATH_KERNEL(bfs_choose_heads_32)
+WARPATH_KERNEL(bfs_choose_best_tails_32)
 extern "C" __global__ void __launch_bounds__(512)
-    bfs_choose_heads_64(const u64* incoming_offsets, const u32* incoming, const u64* offsets, u32 vertices, uint4* heads,
+    bfs_choose_best_tails_64(const u64* incoming_offsets, const u32* incoming, const u64* offsets, u32 vertices, uint4* best_tails,
                         u32* settled) {
-    choose_heads(incoming_offsets, incoming, offsets, vertices, heads, settled);
+    choose_best_tails(incoming_offsets, incoming, offsets, vertices, best_tails, settled);
 }
-WARPATH_KERNEL(bfs_choose_heads_64)
+WARPATH_KERNEL(bfs_choose_best_tails_64)

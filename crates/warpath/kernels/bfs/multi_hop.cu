@@ -82,7 +82,7 @@ struct Meeting {
     PartSizes queue;
 };
 
-extern "C" __global__ void __launch_bounds__(1024, 1) bfs_multi_hop(Search search) {
+extern "C" __global__ void __launch_bounds__(1024, 1) bfs_multi_hop(KernelArgument search) {
     __shared__ Meeting meeting;
     const u32 lane = lane_index(), thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
     const u32 warp = spread_warp_of_grid(), warps = threads / lanes_a_warp;

@@ -7,7 +7,7 @@
 // sass: LDS.128
 #include "../apsp/tiles.cuh"
 
-extern "C" __global__ void __launch_bounds__(tiles::threads, 2) closure_bits(tiles::Search<cells::Bits> search) {
+extern "C" __global__ void __launch_bounds__(tiles::threads, 2) closure_bits(tiles::KernelArgument<cells::Bits> search) {
     tiles::run(search);
 }
 WARPATH_KERNEL(closure_bits)

@@ -42,17 +42,17 @@ extern "C" __global__ void closure_pack(flags::Packing packing) { flags::pack(pa
 WARPATH_KERNEL(closure_pack)
 extern "C" __global__ void closure_unpack(flags::Packing packing, u32* to) { flags::unpack(packing, to); }
 WARPATH_KERNEL(closure_unpack)
-extern "C" __global__ void closure_warshall(by_vertex::Search<cells::Flags> search) { by_vertex::relax_pairs(search); }
+extern "C" __global__ void closure_warshall(by_vertex::KernelArgument<cells::Flags> search) { by_vertex::relax_pairs(search); }
 WARPATH_KERNEL(closure_warshall)
-extern "C" __global__ void __launch_bounds__(1024) closure_blocked_diagonal(blocks::Search<cells::Flags> search) {
+extern "C" __global__ void __launch_bounds__(1024) closure_blocked_diagonal(blocks::KernelArgument<cells::Flags> search) {
     blocks::close_diagonal(search);
 }
 WARPATH_KERNEL(closure_blocked_diagonal)
-extern "C" __global__ void __launch_bounds__(1024) closure_blocked_panels(blocks::Search<cells::Flags> search) {
+extern "C" __global__ void __launch_bounds__(1024) closure_blocked_panels(blocks::KernelArgument<cells::Flags> search) {
     blocks::relax_panels(search);
 }
 WARPATH_KERNEL(closure_blocked_panels)
-extern "C" __global__ void __launch_bounds__(1024) closure_blocked_rest(blocks::Search<cells::Flags> search) {
+extern "C" __global__ void __launch_bounds__(1024) closure_blocked_rest(blocks::KernelArgument<cells::Flags> search) {
     blocks::relax_rest(search);
 }
 WARPATH_KERNEL(closure_blocked_rest)

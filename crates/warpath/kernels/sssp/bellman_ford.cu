@@ -21,7 +21,7 @@ namespace bellman_ford {
 // The length through an arc from a tail at `from`, which may have no distance.
 template <class Lane>
 __device__ __forceinline__ typename Lane::Distance through(
-    const Search<Lane>& search, typename Lane::Distance from, u32 arc) {
+    const KernelArgument<Lane>& search, typename Lane::Distance from, u32 arc) {
     if (from == Lane::unreachable) {
         return from;
     }
@@ -29,7 +29,7 @@ __device__ __forceinline__ typename Lane::Distance through(
 }
 
 template <class Lane>
-__device__ __forceinline__ void lower(const Search<Lane>& search, u32 head, typename Lane::Distance distance) {
+__device__ __forceinline__ void lower(const KernelArgument<Lane>& search, u32 head, typename Lane::Distance distance) {
     if (search.statistics == nullptr) {
         atomicMin(search.current + head, distance);
     } else if (atomicMin(search.current + head, distance) > distance) {
@@ -49,7 +49,7 @@ __device__ __forceinline__ void for_each_arc(u32 arcs, Work work) {
 
 // Reads the distances of the round before, lowers those of this one.
 template <class Lane>
-__device__ __forceinline__ void outcore(const Search<Lane>& search) {
+__device__ __forceinline__ void outcore(const KernelArgument<Lane>& search) {
     for_each_arc(search.arcs, [&](u32 arc) {
         const auto length = through(search, search.previous[search.tails[arc]], arc);
         const u32 head = search.heads[arc];
@@ -61,7 +61,7 @@ __device__ __forceinline__ void outcore(const Search<Lane>& search) {
 
 // One array: other threads may use, in the same round, the distances that a thread lowers.
 template <class Lane>
-__device__ __forceinline__ void incore(const Search<Lane>& search) {
+__device__ __forceinline__ void incore(const KernelArgument<Lane>& search) {
     for_each_arc(search.arcs, [&](u32 arc) {
         const auto length = through(search, load(search.current + search.tails[arc]), arc);
         const u32 head = search.heads[arc];
@@ -74,7 +74,7 @@ __device__ __forceinline__ void incore(const Search<Lane>& search) {
 // As outcore; the least length of each run of the same head is found in shared memory. Heads that are equal and not of
 // the same run, as there are where arcs are not sorted by head, do no harm.
 template <class Lane>
-__device__ __forceinline__ void shared(const Search<Lane>& search) {
+__device__ __forceinline__ void shared(const KernelArgument<Lane>& search) {
     using Distance = typename Lane::Distance;
     DYNAMIC_SHARED(memory);
     Distance* const lengths = reinterpret_cast<Distance*>(memory);
@@ -110,9 +110,9 @@ __device__ __forceinline__ void shared(const Search<Lane>& search) {
 
 }  // namespace bellman_ford
 
-WARPATH_KERNEL_IN_LANES(sssp_bellman_ford_outcore, bellman_ford::outcore, bellman_ford::Search)
-WARPATH_KERNEL_IN_LANES(sssp_bellman_ford_incore, bellman_ford::incore, bellman_ford::Search)
-WARPATH_KERNEL_IN_LANES(sssp_bellman_ford_shared, bellman_ford::shared, bellman_ford::Search)
-WARPATH_KERNEL_IN_LANE(sssp_bellman_ford_outcore, bellman_ford::outcore, bellman_ford::Search, i32_i64, LaneSigned)
-WARPATH_KERNEL_IN_LANE(sssp_bellman_ford_incore, bellman_ford::incore, bellman_ford::Search, i32_i64, LaneSigned)
-WARPATH_KERNEL_IN_LANE(sssp_bellman_ford_shared, bellman_ford::shared, bellman_ford::Search, i32_i64, LaneSigned)
+WARPATH_KERNEL_IN_LANES(sssp_bellman_ford_outcore, bellman_ford::outcore, bellman_ford::KernelArgument)
+WARPATH_KERNEL_IN_LANES(sssp_bellman_ford_incore, bellman_ford::incore, bellman_ford::KernelArgument)
+WARPATH_KERNEL_IN_LANES(sssp_bellman_ford_shared, bellman_ford::shared, bellman_ford::KernelArgument)
+WARPATH_KERNEL_IN_LANE(sssp_bellman_ford_outcore, bellman_ford::outcore, bellman_ford::KernelArgument, i32_i64, LaneSigned)
+WARPATH_KERNEL_IN_LANE(sssp_bellman_ford_incore, bellman_ford::incore, bellman_ford::KernelArgument, i32_i64, LaneSigned)
+WARPATH_KERNEL_IN_LANE(sssp_bellman_ford_shared, bellman_ford::shared, bellman_ford::KernelArgument, i32_i64, LaneSigned)

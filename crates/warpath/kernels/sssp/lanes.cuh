@@ -108,12 +108,12 @@ __device__ __forceinline__ typename Lane::Distance length_through(
     return through > limit ? Lane::unreachable : through;
 }
 
-#define WARPATH_KERNEL_IN_LANE(name, function, Search, lane, Lane) \
-    extern "C" __global__ void name##_##lane(Search<Lane> search) { function(search); } \
+#define WARPATH_KERNEL_IN_LANE(name, function, KernelArgument, lane, Lane) \
+    extern "C" __global__ void name##_##lane(KernelArgument<Lane> search) { function(search); } \
     WARPATH_KERNEL(name##_##lane)
 
 /// The lanes for weights of 0 or more.
-#define WARPATH_KERNEL_IN_LANES(name, function, Search)                      \
-    WARPATH_KERNEL_IN_LANE(name, function, Search, u32_u32, LaneNarrow)      \
-    WARPATH_KERNEL_IN_LANE(name, function, Search, u32_u64, LaneWide)        \
-    WARPATH_KERNEL_IN_LANE(name, function, Search, f32_f32, LaneSingle)
+#define WARPATH_KERNEL_IN_LANES(name, function, KernelArgument)                      \
+    WARPATH_KERNEL_IN_LANE(name, function, KernelArgument, u32_u32, LaneNarrow)      \
+    WARPATH_KERNEL_IN_LANE(name, function, KernelArgument, u32_u64, LaneWide)        \
+    WARPATH_KERNEL_IN_LANE(name, function, KernelArgument, f32_f32, LaneSingle)

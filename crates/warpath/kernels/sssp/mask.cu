@@ -20,7 +20,7 @@ namespace mask {
 
 // Runs what `coarsening` threads would do, one after the other.
 template <class Lane, class Work>
-__device__ __forceinline__ void for_each_vertex(const Search<Lane>& search, Work work) {
+__device__ __forceinline__ void for_each_vertex(const KernelArgument<Lane>& search, Work work) {
     const u64 first = (static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x) * search.coarsening;
     const u32 end = static_cast<u32>(min(first + search.coarsening, static_cast<u64>(search.vertices)));
     for (u32 vertex = static_cast<u32>(min(first, static_cast<u64>(end))); vertex < end; vertex++) {
@@ -31,7 +31,7 @@ __device__ __forceinline__ void for_each_vertex(const Search<Lane>& search, Work
 // Phase 1: takes a vertex out of the mask and lowers its neighbours' updating costs by `lower`, which
 // returns the costs before.
 template <class Lane, class Lower>
-__device__ __forceinline__ void relax_with(const Search<Lane>& search, Lower lower) {
+__device__ __forceinline__ void relax_with(const KernelArgument<Lane>& search, Lower lower) {
     u32 relaxations = 0, improvements = 0;
     for_each_vertex(search, [&](u32 vertex) {
         if (!search.mask[vertex]) {
@@ -60,14 +60,14 @@ __device__ __forceinline__ void relax_with(const Search<Lane>& search, Lower low
 }
 
 template <class Lane>
-__device__ __forceinline__ void relax(const Search<Lane>& search) {
+__device__ __forceinline__ void relax(const KernelArgument<Lane>& search) {
     using Distance = typename Lane::Distance;
     relax_with(search, [](Distance* updating, Distance through) { return atomicMin(updating, through); });
 }
 
 // Algorithm 4 as it is printed, for study: of several stores to the same place the last one stays.
 template <class Lane>
-__device__ __forceinline__ void relax_unsynchronized(const Search<Lane>& search) {
+__device__ __forceinline__ void relax_unsynchronized(const KernelArgument<Lane>& search) {
     using Distance = typename Lane::Distance;
     relax_with(search, [](Distance* updating, Distance through) {
         const Distance before = load(updating);
@@ -78,7 +78,7 @@ __device__ __forceinline__ void relax_unsynchronized(const Search<Lane>& search)
 
 // Phase 2: makes updating costs that fell the costs, and puts their vertices in the mask.
 template <class Lane>
-__device__ __forceinline__ void update(const Search<Lane>& search) {
+__device__ __forceinline__ void update(const KernelArgument<Lane>& search) {
     u32 marked = 0;
     for_each_vertex(search, [&](u32 vertex) {
         if (search.cost[vertex] > search.updating[vertex]) {
@@ -94,6 +94,6 @@ __device__ __forceinline__ void update(const Search<Lane>& search) {
 
 }  // namespace mask
 
-WARPATH_KERNEL_IN_LANES(sssp_mask_relax, mask::relax, mask::Search)
-WARPATH_KERNEL_IN_LANES(sssp_mask_relax_unsynchronized, mask::relax_unsynchronized, mask::Search)
-WARPATH_KERNEL_IN_LANES(sssp_mask_update, mask::update, mask::Search)
+WARPATH_KERNEL_IN_LANES(sssp_mask_relax, mask::relax, mask::KernelArgument)
+WARPATH_KERNEL_IN_LANES(sssp_mask_relax_unsynchronized, mask::relax_unsynchronized, mask::KernelArgument)
+WARPATH_KERNEL_IN_LANES(sssp_mask_update, mask::update, mask::KernelArgument)

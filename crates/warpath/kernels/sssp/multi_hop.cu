@@ -129,7 +129,7 @@ struct Meeting {
 };
 
 template <class Lane>
-__device__ __forceinline__ void run(const Search<Lane>& search) {
+__device__ __forceinline__ void run(const KernelArgument<Lane>& search) {
     using Distance = typename Lane::Distance;
     __shared__ Meeting meeting;
     const u32 lane = lane_index(), thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
@@ -269,7 +269,7 @@ __device__ __forceinline__ void run(const Search<Lane>& search) {
 }  // namespace multi_hop
 
 #define WARPATH_MULTI_HOP(lane, Lane)                                                                              \
-    extern "C" __global__ void __launch_bounds__(1024, 1) sssp_multi_hop_##lane(multi_hop::Search<Lane> search) { \
+    extern "C" __global__ void __launch_bounds__(1024, 1) sssp_multi_hop_##lane(multi_hop::KernelArgument<Lane> search) { \
         multi_hop::run(search);                                                                                   \
     }                                                                                                             \
     WARPATH_KERNEL(sssp_multi_hop_##lane)

@@ -58,7 +58,7 @@ struct State {
 /// The near queues of the next round.
 template <class Lane, class Offset>
 struct Queues {
-    const Search<Lane, Offset>& search;
+    const KernelArgument<Lane, Offset>& search;
     const State<typename Lane::Distance>& state;
 
     /// Which of the queues they are.
@@ -79,7 +79,7 @@ struct Queues {
 template <class Lane, class Offset>
 struct Appender {
     using Distance = typename Lane::Distance;
-    const Search<Lane, Offset>& search;
+    const KernelArgument<Lane, Offset>& search;
     const State<Distance>& state;
     bool far_open;  // whether the far list still takes vertices
     frontier::Appender<Queues<Lane, Offset>> near_rows;
@@ -90,7 +90,7 @@ struct Appender {
     u32 arcs = 0;
     Distance least = ~static_cast<Distance>(0);
 
-    __device__ Appender(const Search<Lane, Offset>& search, u32* shared, const State<Distance>& state, Sums& sums)
+    __device__ Appender(const KernelArgument<Lane, Offset>& search, u32* shared, const State<Distance>& state, Sums& sums)
         : search(search),
           state(state),
           far_open(state.far_open),
@@ -170,7 +170,7 @@ __device__ __forceinline__ void advance(T (&values)[count]) {
 /// Relaxes `count` arcs a lane at once: those whose length is not `unreachable`. The code for heads whose distance fell
 /// is compiled once, not once for each arc of a lane: it is most of the kernel.
 template <class Lane, class Offset, u32 count>
-__device__ __forceinline__ void relax(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next,
+__device__ __forceinline__ void relax(const KernelArgument<Lane, Offset>& search, Appender<Lane, Offset>& next,
                                       typename Lane::Distance threshold, u32 (&head)[count],
                                       typename Lane::Distance (&through)[count]) {
     using Distance = typename Lane::Distance;
@@ -209,7 +209,7 @@ __device__ __forceinline__ void relax(const Search<Lane, Offset>& search, Append
 
 /// Relaxes the arcs of all that is queued, and adds up how many arcs this thread has looked at.
 template <class Lane, class Offset>
-__device__ void expand(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next,
+__device__ void expand(const KernelArgument<Lane, Offset>& search, Appender<Lane, Offset>& next,
                        const State<typename Lane::Distance>& state, u32& relaxations) {
     using Distance = typename Lane::Distance;
     using ArcOfLane = Arc<typename Lane::Weight>;
@@ -296,7 +296,7 @@ __device__ void expand(const Search<Lane, Offset>& search, Appender<Lane, Offset
 /// Queues the listed vertices below the new threshold, and lists the rest anew, except for those settled long ago.
 /// Without a list, looks at all vertices.
 template <class Lane, class Offset>
-__device__ __forceinline__ void split(const Search<Lane, Offset>& search, Appender<Lane, Offset>& next, const u32* list,
+__device__ __forceinline__ void split(const KernelArgument<Lane, Offset>& search, Appender<Lane, Offset>& next, const u32* list,
                                       u32 size, typename Lane::Distance settled, typename Lane::Distance threshold) {
     using Distance = typename Lane::Distance;
     constexpr u32 at_once = 4;
@@ -338,7 +338,7 @@ __device__ __forceinline__ void split(const Search<Lane, Offset>& search, Append
 
 /// Decides about the next round, from the news of the last one.
 template <class Lane, class Offset>
-__device__ void decide(const Search<Lane, Offset>& search, State<typename Lane::Distance>& state) {
+__device__ void decide(const KernelArgument<Lane, Offset>& search, State<typename Lane::Distance>& state) {
     const Turn* const last = &search.turns[state.round % 3];
     state.round++;
     const u32 short_rows = load(&last->short_rows), pieces = load(&last->pieces), far = load(&last->far);
@@ -398,7 +398,7 @@ __device__ void decide(const Search<Lane, Offset>& search, State<typename Lane::
 }
 
 template <class Lane, class Offset>
-__device__ __forceinline__ void run(const Search<Lane, Offset>& search) {
+__device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search) {
     using Distance = typename Lane::Distance;
     __shared__ u32 shared[most_warps_a_block / 2 * 2 * frontier::collected];
     __shared__ Sums sums;
@@ -470,7 +470,7 @@ __device__ __forceinline__ void run(const Search<Lane, Offset>& search) {
 
 #define WARPATH_NEAR_FAR(lane, Lane, bits, Offset)                                      \
     extern "C" __global__ void __launch_bounds__(512, 2)                                \
-        sssp_near_far_##bits##_##lane(near_far::Search<Lane, Offset> search) {          \
+        sssp_near_far_##bits##_##lane(near_far::KernelArgument<Lane, Offset> search) {          \
         near_far::run(search);                                                          \
     }                                                                                   \
     WARPATH_KERNEL(sssp_near_far_##bits##_##lane)

@@ -15,7 +15,7 @@ constexpr u32 none = ~0u;
 /// If the arc is tight the head learns of the tail, and keeps the least. In round 0 tails must be nearer than heads; in
 /// later ones they have a predecessor since the round before, and heads have none from before this one.
 template <class Lane>
-__device__ __forceinline__ void try_arc(const Search<Lane>& search, u32 tail, u64 arc) {
+__device__ __forceinline__ void try_arc(const KernelArgument<Lane>& search, u32 tail, u64 arc) {
     const u32 round = search.round;
     const auto from = load_constant(&search.distances[tail]);
     if (from > search.limit || (round > 0 && load(&search.levels[tail]) != round - 1)) return;
@@ -40,7 +40,7 @@ __device__ __forceinline__ void try_arc(const Search<Lane>& search, u32 tail, u6
 }
 
 template <class Lane>
-__device__ void run(const Search<Lane>& search) {
+__device__ void run(const KernelArgument<Lane>& search) {
     // The round before found nothing: there is no vertex to continue from.
     if (load(search.progress) + 1 < search.round) return;
     if (search.tails != nullptr) {
@@ -73,7 +73,7 @@ __device__ void look(const Distance* distances, const u32* predecessors, u32* le
 
 #define WARPATH_PREDECESSORS(lane, Lane)                                        \
     extern "C" __global__ void __launch_bounds__(256)                           \
-        sssp_predecessors_##lane(const predecessors::Search<Lane> search) {     \
+        sssp_predecessors_##lane(const predecessors::KernelArgument<Lane> search) {     \
         predecessors::run(search);                                              \
     }                                                                           \
     WARPATH_KERNEL(sssp_predecessors_##lane)

@@ -24,7 +24,7 @@ __device__ __forceinline__ Share share_of_warp(u32 length) { return share_of(len
 
 // Mark: lists the arcs of this warp's share whose tail passes the test, from the share's first place on.
 template <class Lane, class Test>
-__device__ __forceinline__ void mark_with(const Search<Lane>& search, Test test) {
+__device__ __forceinline__ void mark_with(const KernelArgument<Lane>& search, Test test) {
     const Share share = share_of_warp(search.arcs);
     u32 count = 0;
     for (u64 first = share.begin; first < share.end; first += lanes_a_warp) {
@@ -42,17 +42,17 @@ __device__ __forceinline__ void mark_with(const Search<Lane>& search, Test test)
 }
 
 template <class Lane>
-__device__ __forceinline__ void mark_outcore(const Search<Lane>& search) {
+__device__ __forceinline__ void mark_outcore(const KernelArgument<Lane>& search) {
     mark_with(search, [&](u32 tail) { return search.current[tail] < search.previous[tail]; });
 }
 
 template <class Lane>
-__device__ __forceinline__ void mark_incore(const Search<Lane>& search) {
+__device__ __forceinline__ void mark_incore(const KernelArgument<Lane>& search) {
     mark_with(search, [&](u32 tail) { return search.fell[tail] != 0; });
 }
 
 template <class Lane>
-__device__ __forceinline__ void lower(const Search<Lane>& search, u32 head, typename Lane::Distance distance) {
+__device__ __forceinline__ void lower(const KernelArgument<Lane>& search, u32 head, typename Lane::Distance distance) {
     if (search.statistics == nullptr) {
         atomicMin(search.current + head, distance);
     } else if (atomicMin(search.current + head, distance) > distance) {
@@ -62,7 +62,7 @@ __device__ __forceinline__ void lower(const Search<Lane>& search, u32 head, type
 
 // Compute, from the distances of the round before.
 template <class Lane>
-__device__ __forceinline__ void compute_outcore(const Search<Lane>& search) {
+__device__ __forceinline__ void compute_outcore(const KernelArgument<Lane>& search) {
     const Share share = share_of_warp(search.places[warps_of_grid()]);
     for (u64 i = share.begin + lane_index(); i < share.end; i += lanes_a_warp) {
         const u32 arc = search.to_process[i], head = search.heads[arc];
@@ -76,7 +76,7 @@ __device__ __forceinline__ void compute_outcore(const Search<Lane>& search) {
 
 // Compute, from the distances as they are now.
 template <class Lane>
-__device__ __forceinline__ void compute_incore(const Search<Lane>& search) {
+__device__ __forceinline__ void compute_incore(const KernelArgument<Lane>& search) {
     const Share share = share_of_warp(search.places[warps_of_grid()]);
     for (u64 i = share.begin + lane_index(); i < share.end; i += lanes_a_warp) {
         const u32 arc = search.to_process[i], head = search.heads[arc];
@@ -91,10 +91,10 @@ __device__ __forceinline__ void compute_incore(const Search<Lane>& search) {
 
 }  // namespace work_efficient
 
-WARPATH_KERNEL_IN_LANES(sssp_work_efficient_mark_outcore, work_efficient::mark_outcore, work_efficient::Search)
-WARPATH_KERNEL_IN_LANES(sssp_work_efficient_mark_incore, work_efficient::mark_incore, work_efficient::Search)
-WARPATH_KERNEL_IN_LANES(sssp_work_efficient_compute_outcore, work_efficient::compute_outcore, work_efficient::Search)
-WARPATH_KERNEL_IN_LANES(sssp_work_efficient_compute_incore, work_efficient::compute_incore, work_efficient::Search)
+WARPATH_KERNEL_IN_LANES(sssp_work_efficient_mark_outcore, work_efficient::mark_outcore, work_efficient::KernelArgument)
+WARPATH_KERNEL_IN_LANES(sssp_work_efficient_mark_incore, work_efficient::mark_incore, work_efficient::KernelArgument)
+WARPATH_KERNEL_IN_LANES(sssp_work_efficient_compute_outcore, work_efficient::compute_outcore, work_efficient::KernelArgument)
+WARPATH_KERNEL_IN_LANES(sssp_work_efficient_compute_incore, work_efficient::compute_incore, work_efficient::KernelArgument)
 
 // The prefix sum, by one block: where each warp's arcs begin in the list of all, and behind them how many that has.
 extern "C" __global__ void sssp_work_efficient_scan(const u32* counts, u32* places, u32 warps) {

@@ -6,17 +6,17 @@ namespace blocks {
 
 /// The argument.
 template <class Cell>
-struct Search {
+struct KernelArgument {
     typename Cell::Number* matrix;
     u64 pitch;
     u32* stopped;
     u32 stage;
 };
-using SearchLayout = Search<layout::Cell>;
-static_assert(sizeof(SearchLayout) == 32, "");
-static_assert(offsetof(SearchLayout, matrix) == 0, "");
-static_assert(offsetof(SearchLayout, pitch) == 8, "");
-static_assert(offsetof(SearchLayout, stopped) == 16, "");
-static_assert(offsetof(SearchLayout, stage) == 24, "");
+using KernelArgumentLayout = KernelArgument<layout::Cell>;
+static_assert(sizeof(KernelArgumentLayout) == 32, "");
+static_assert(offsetof(KernelArgumentLayout, matrix) == 0, "");
+static_assert(offsetof(KernelArgumentLayout, pitch) == 8, "");
+static_assert(offsetof(KernelArgumentLayout, stopped) == 16, "");
+static_assert(offsetof(KernelArgumentLayout, stage) == 24, "");
 
 }  // namespace blocks

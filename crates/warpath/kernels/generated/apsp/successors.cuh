@@ -8,7 +8,7 @@ namespace successors {
 constexpr u32 chunk = 128;
 
 /// The argument.
-struct Search {
+struct KernelArgument {
     const void* distances;
     const void* weights;  // The matrix as it was before the first vertex was admitted.
     u64 pitch;  // Cells from row to row of both.
@@ -25,21 +25,21 @@ struct Search {
     u32 first_row;  // Of this launch.
     u32 end_row;
 };
-static_assert(sizeof(Search) == 104, "");
-static_assert(offsetof(Search, distances) == 0, "");
-static_assert(offsetof(Search, weights) == 8, "");
-static_assert(offsetof(Search, pitch) == 16, "");
-static_assert(offsetof(Search, vertices) == 24, "");
-static_assert(offsetof(Search, columns) == 28, "");
-static_assert(offsetof(Search, threshold) == 32, "");
-static_assert(offsetof(Search, counts) == 40, "");
-static_assert(offsetof(Search, degrees) == 48, "");
-static_assert(offsetof(Search, starts) == 56, "");
-static_assert(offsetof(Search, arcs) == 64, "");
-static_assert(offsetof(Search, sources) == 72, "");
-static_assert(offsetof(Search, successors) == 80, "");
-static_assert(offsetof(Search, unexplained) == 88, "");
-static_assert(offsetof(Search, first_row) == 96, "");
-static_assert(offsetof(Search, end_row) == 100, "");
+static_assert(sizeof(KernelArgument) == 104, "");
+static_assert(offsetof(KernelArgument, distances) == 0, "");
+static_assert(offsetof(KernelArgument, weights) == 8, "");
+static_assert(offsetof(KernelArgument, pitch) == 16, "");
+static_assert(offsetof(KernelArgument, vertices) == 24, "");
+static_assert(offsetof(KernelArgument, columns) == 28, "");
+static_assert(offsetof(KernelArgument, threshold) == 32, "");
+static_assert(offsetof(KernelArgument, counts) == 40, "");
+static_assert(offsetof(KernelArgument, degrees) == 48, "");
+static_assert(offsetof(KernelArgument, starts) == 56, "");
+static_assert(offsetof(KernelArgument, arcs) == 64, "");
+static_assert(offsetof(KernelArgument, sources) == 72, "");
+static_assert(offsetof(KernelArgument, successors) == 80, "");
+static_assert(offsetof(KernelArgument, unexplained) == 88, "");
+static_assert(offsetof(KernelArgument, first_row) == 96, "");
+static_assert(offsetof(KernelArgument, end_row) == 100, "");
 
 }  // namespace successors

@@ -23,7 +23,7 @@ constexpr u32 groups = 4;
 
 /// The argument.
 template <class Cell>
-struct Search {
+struct KernelArgument {
     typename Cell::Word* matrix;
     typename Cell::Word* columns;  // Those of all tile rows, for two stages.
     typename Cell::Word* diagonal;  // Closed diagonal blocks, their columns one after another, for two stages.
@@ -38,20 +38,20 @@ struct Search {
     u32 head_start;  // Tasks of the rest between the diagonal of the next stage and its rows and columns.
     u32 one;
 };
-using SearchLayout = Search<layout::Cell>;
-static_assert(sizeof(SearchLayout) == 88, "");
-static_assert(offsetof(SearchLayout, matrix) == 0, "");
-static_assert(offsetof(SearchLayout, columns) == 8, "");
-static_assert(offsetof(SearchLayout, diagonal) == 16, "");
-static_assert(offsetof(SearchLayout, stages_done) == 24, "");
-static_assert(offsetof(SearchLayout, tasks_done) == 32, "");
-static_assert(offsetof(SearchLayout, tickets) == 40, "");
-static_assert(offsetof(SearchLayout, stopped) == 48, "");
-static_assert(offsetof(SearchLayout, first_task) == 56, "");
-static_assert(offsetof(SearchLayout, end_task) == 64, "");
-static_assert(offsetof(SearchLayout, tiles_down) == 72, "");
-static_assert(offsetof(SearchLayout, tiles_across) == 76, "");
-static_assert(offsetof(SearchLayout, head_start) == 80, "");
-static_assert(offsetof(SearchLayout, one) == 84, "");
+using KernelArgumentLayout = KernelArgument<layout::Cell>;
+static_assert(sizeof(KernelArgumentLayout) == 88, "");
+static_assert(offsetof(KernelArgumentLayout, matrix) == 0, "");
+static_assert(offsetof(KernelArgumentLayout, columns) == 8, "");
+static_assert(offsetof(KernelArgumentLayout, diagonal) == 16, "");
+static_assert(offsetof(KernelArgumentLayout, stages_done) == 24, "");
+static_assert(offsetof(KernelArgumentLayout, tasks_done) == 32, "");
+static_assert(offsetof(KernelArgumentLayout, tickets) == 40, "");
+static_assert(offsetof(KernelArgumentLayout, stopped) == 48, "");
+static_assert(offsetof(KernelArgumentLayout, first_task) == 56, "");
+static_assert(offsetof(KernelArgumentLayout, end_task) == 64, "");
+static_assert(offsetof(KernelArgumentLayout, tiles_down) == 72, "");
+static_assert(offsetof(KernelArgumentLayout, tiles_across) == 76, "");
+static_assert(offsetof(KernelArgumentLayout, head_start) == 80, "");
+static_assert(offsetof(KernelArgumentLayout, one) == 84, "");
 
 }  // namespace tiles

@@ -19,12 +19,12 @@ static_assert(offsetof(Level, arcs) == 16, "");
 
 /// The arguments.
 template <class Offset>
-struct Search {
+struct KernelArgument {
     const Offset* offsets;  // Of the arcs by tail.
     const u32* targets;
     const Offset* incoming_offsets;  // Of the arcs by head.
     const u32* incoming;
-    const uint4* heads;  // For each vertex the first four tails to look for, filled up with no_vertex.
+    const uint4* best_tails;  // For each vertex the first four tails to look for, filled up with no_vertex.
     const u32* settled;  // Bits of what is never looked for: vertices without arcs, and beyond the last one.
     u32* levels;  // Of as many vertices, up to a multiple of four.
     u32* visited[2];  // Bits.
@@ -43,27 +43,27 @@ struct Search {
     float bottom_up;  // Bottom-up once this share of all arcs leaves the frontier,
     float top_down;  // and top-down again once less than this share of all vertices is in it.
 };
-using SearchLayout = Search<layout::Offset>;
-static_assert(sizeof(SearchLayout) == 176, "");
-static_assert(offsetof(SearchLayout, offsets) == 0, "");
-static_assert(offsetof(SearchLayout, targets) == 8, "");
-static_assert(offsetof(SearchLayout, incoming_offsets) == 16, "");
-static_assert(offsetof(SearchLayout, incoming) == 24, "");
-static_assert(offsetof(SearchLayout, heads) == 32, "");
-static_assert(offsetof(SearchLayout, settled) == 40, "");
-static_assert(offsetof(SearchLayout, levels) == 48, "");
-static_assert(offsetof(SearchLayout, visited) == 56, "");
-static_assert(offsetof(SearchLayout, short_rows) == 72, "");
-static_assert(offsetof(SearchLayout, long_rows) == 88, "");
-static_assert(offsetof(SearchLayout, turns) == 104, "");
-static_assert(offsetof(SearchLayout, report) == 112, "");
-static_assert(offsetof(SearchLayout, sources) == 120, "");
-static_assert(offsetof(SearchLayout, targets_wanted) == 128, "");
-static_assert(offsetof(SearchLayout, cancelled) == 136, "");
-static_assert(offsetof(SearchLayout, arcs) == 144, "");
-static_assert(offsetof(SearchLayout, source_count) == 152, "");
-static_assert(offsetof(SearchLayout, target_count) == 156, "");
-static_assert(offsetof(SearchLayout, vertices) == 160, "");
-static_assert(offsetof(SearchLayout, cutoff) == 164, "");
-static_assert(offsetof(SearchLayout, bottom_up) == 168, "");
-static_assert(offsetof(SearchLayout, top_down) == 172, "");
+using KernelArgumentLayout = KernelArgument<layout::Offset>;
+static_assert(sizeof(KernelArgumentLayout) == 176, "");
+static_assert(offsetof(KernelArgumentLayout, offsets) == 0, "");
+static_assert(offsetof(KernelArgumentLayout, targets) == 8, "");
+static_assert(offsetof(KernelArgumentLayout, incoming_offsets) == 16, "");
+static_assert(offsetof(KernelArgumentLayout, incoming) == 24, "");
+static_assert(offsetof(KernelArgumentLayout, best_tails) == 32, "");
+static_assert(offsetof(KernelArgumentLayout, settled) == 40, "");
+static_assert(offsetof(KernelArgumentLayout, levels) == 48, "");
+static_assert(offsetof(KernelArgumentLayout, visited) == 56, "");
+static_assert(offsetof(KernelArgumentLayout, short_rows) == 72, "");
+static_assert(offsetof(KernelArgumentLayout, long_rows) == 88, "");
+static_assert(offsetof(KernelArgumentLayout, turns) == 104, "");
+static_assert(offsetof(KernelArgumentLayout, report) == 112, "");
+static_assert(offsetof(KernelArgumentLayout, sources) == 120, "");
+static_assert(offsetof(KernelArgumentLayout, targets_wanted) == 128, "");
+static_assert(offsetof(KernelArgumentLayout, cancelled) == 136, "");
+static_assert(offsetof(KernelArgumentLayout, arcs) == 144, "");
+static_assert(offsetof(KernelArgumentLayout, source_count) == 152, "");
+static_assert(offsetof(KernelArgumentLayout, target_count) == 156, "");
+static_assert(offsetof(KernelArgumentLayout, vertices) == 160, "");
+static_assert(offsetof(KernelArgumentLayout, cutoff) == 164, "");
+static_assert(offsetof(KernelArgumentLayout, bottom_up) == 168, "");
+static_assert(offsetof(KernelArgumentLayout, top_down) == 172, "");

@@ -6,7 +6,7 @@
 constexpr u32 build_words = 1536;
 
 /// The arguments.
-struct Search {
+struct KernelArgument {
     const uint2* places;
     const u32* entries;
     u32* levels;  // Of as many vertices, up to a multiple of four.
@@ -24,20 +24,20 @@ struct Search {
     u32 capacity;
     u32 cutoff;
 };
-static_assert(sizeof(Search) == 104, "");
-static_assert(offsetof(Search, places) == 0, "");
-static_assert(offsetof(Search, entries) == 8, "");
-static_assert(offsetof(Search, levels) == 16, "");
-static_assert(offsetof(Search, queue) == 24, "");
-static_assert(offsetof(Search, sizes) == 32, "");
-static_assert(offsetof(Search, arrivals) == 40, "");
-static_assert(offsetof(Search, report) == 48, "");
-static_assert(offsetof(Search, sources) == 56, "");
-static_assert(offsetof(Search, targets_wanted) == 64, "");
-static_assert(offsetof(Search, cancelled) == 72, "");
-static_assert(offsetof(Search, source_count) == 80, "");
-static_assert(offsetof(Search, target_count) == 84, "");
-static_assert(offsetof(Search, vertices) == 88, "");
-static_assert(offsetof(Search, radius) == 92, "");
-static_assert(offsetof(Search, capacity) == 96, "");
-static_assert(offsetof(Search, cutoff) == 100, "");
+static_assert(sizeof(KernelArgument) == 104, "");
+static_assert(offsetof(KernelArgument, places) == 0, "");
+static_assert(offsetof(KernelArgument, entries) == 8, "");
+static_assert(offsetof(KernelArgument, levels) == 16, "");
+static_assert(offsetof(KernelArgument, queue) == 24, "");
+static_assert(offsetof(KernelArgument, sizes) == 32, "");
+static_assert(offsetof(KernelArgument, arrivals) == 40, "");
+static_assert(offsetof(KernelArgument, report) == 48, "");
+static_assert(offsetof(KernelArgument, sources) == 56, "");
+static_assert(offsetof(KernelArgument, targets_wanted) == 64, "");
+static_assert(offsetof(KernelArgument, cancelled) == 72, "");
+static_assert(offsetof(KernelArgument, source_count) == 80, "");
+static_assert(offsetof(KernelArgument, target_count) == 84, "");
+static_assert(offsetof(KernelArgument, vertices) == 88, "");
+static_assert(offsetof(KernelArgument, radius) == 92, "");
+static_assert(offsetof(KernelArgument, capacity) == 96, "");
+static_assert(offsetof(KernelArgument, cutoff) == 100, "");

@@ -6,7 +6,7 @@ namespace bellman_ford {
 
 /// The argument.
 template <class Lane>
-struct Search {
+struct KernelArgument {
     const u32* tails;
     const u32* heads;
     const typename Lane::Weight* weights;
@@ -18,17 +18,17 @@ struct Search {
     u64 limit;
     u32 arcs;
 };
-using SearchLayout = Search<layout::Lane>;
-static_assert(sizeof(SearchLayout) == 80, "");
-static_assert(offsetof(SearchLayout, tails) == 0, "");
-static_assert(offsetof(SearchLayout, heads) == 8, "");
-static_assert(offsetof(SearchLayout, weights) == 16, "");
-static_assert(offsetof(SearchLayout, previous) == 24, "");
-static_assert(offsetof(SearchLayout, current) == 32, "");
-static_assert(offsetof(SearchLayout, changed) == 40, "");
-static_assert(offsetof(SearchLayout, out_of_range) == 48, "");
-static_assert(offsetof(SearchLayout, statistics) == 56, "");
-static_assert(offsetof(SearchLayout, limit) == 64, "");
-static_assert(offsetof(SearchLayout, arcs) == 72, "");
+using KernelArgumentLayout = KernelArgument<layout::Lane>;
+static_assert(sizeof(KernelArgumentLayout) == 80, "");
+static_assert(offsetof(KernelArgumentLayout, tails) == 0, "");
+static_assert(offsetof(KernelArgumentLayout, heads) == 8, "");
+static_assert(offsetof(KernelArgumentLayout, weights) == 16, "");
+static_assert(offsetof(KernelArgumentLayout, previous) == 24, "");
+static_assert(offsetof(KernelArgumentLayout, current) == 32, "");
+static_assert(offsetof(KernelArgumentLayout, changed) == 40, "");
+static_assert(offsetof(KernelArgumentLayout, out_of_range) == 48, "");
+static_assert(offsetof(KernelArgumentLayout, statistics) == 56, "");
+static_assert(offsetof(KernelArgumentLayout, limit) == 64, "");
+static_assert(offsetof(KernelArgumentLayout, arcs) == 72, "");
 
 }  // namespace bellman_ford

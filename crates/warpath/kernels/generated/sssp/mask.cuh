@@ -6,7 +6,7 @@ namespace mask {
 
 /// The argument.
 template <class Lane>
-struct Search {
+struct KernelArgument {
     const u32* offsets;
     const u32* targets;
     const typename Lane::Weight* weights;
@@ -20,19 +20,19 @@ struct Search {
     u32 vertices;
     u32 coarsening;
 };
-using SearchLayout = Search<layout::Lane>;
-static_assert(sizeof(SearchLayout) == 88, "");
-static_assert(offsetof(SearchLayout, offsets) == 0, "");
-static_assert(offsetof(SearchLayout, targets) == 8, "");
-static_assert(offsetof(SearchLayout, weights) == 16, "");
-static_assert(offsetof(SearchLayout, mask) == 24, "");
-static_assert(offsetof(SearchLayout, cost) == 32, "");
-static_assert(offsetof(SearchLayout, updating) == 40, "");
-static_assert(offsetof(SearchLayout, marked) == 48, "");
-static_assert(offsetof(SearchLayout, out_of_range) == 56, "");
-static_assert(offsetof(SearchLayout, statistics) == 64, "");
-static_assert(offsetof(SearchLayout, limit) == 72, "");
-static_assert(offsetof(SearchLayout, vertices) == 80, "");
-static_assert(offsetof(SearchLayout, coarsening) == 84, "");
+using KernelArgumentLayout = KernelArgument<layout::Lane>;
+static_assert(sizeof(KernelArgumentLayout) == 88, "");
+static_assert(offsetof(KernelArgumentLayout, offsets) == 0, "");
+static_assert(offsetof(KernelArgumentLayout, targets) == 8, "");
+static_assert(offsetof(KernelArgumentLayout, weights) == 16, "");
+static_assert(offsetof(KernelArgumentLayout, mask) == 24, "");
+static_assert(offsetof(KernelArgumentLayout, cost) == 32, "");
+static_assert(offsetof(KernelArgumentLayout, updating) == 40, "");
+static_assert(offsetof(KernelArgumentLayout, marked) == 48, "");
+static_assert(offsetof(KernelArgumentLayout, out_of_range) == 56, "");
+static_assert(offsetof(KernelArgumentLayout, statistics) == 64, "");
+static_assert(offsetof(KernelArgumentLayout, limit) == 72, "");
+static_assert(offsetof(KernelArgumentLayout, vertices) == 80, "");
+static_assert(offsetof(KernelArgumentLayout, coarsening) == 84, "");
 
 }  // namespace mask

@@ -56,7 +56,7 @@ static_assert(offsetof(Build, capacity) == 76, "");
 
 /// The argument of the search.
 template <class Lane>
-struct Search {
+struct KernelArgument {
     const uint2* places;
     const uint2* entries;
     const u8* parents;
@@ -78,27 +78,27 @@ struct Search {
     u32 quantum;
     u32 capacity;
 };
-using SearchLayout = Search<layout::Lane>;
-static_assert(sizeof(SearchLayout) == 136, "");
-static_assert(offsetof(SearchLayout, places) == 0, "");
-static_assert(offsetof(SearchLayout, entries) == 8, "");
-static_assert(offsetof(SearchLayout, parents) == 16, "");
-static_assert(offsetof(SearchLayout, distances) == 24, "");
-static_assert(offsetof(SearchLayout, queue) == 32, "");
-static_assert(offsetof(SearchLayout, sizes) == 40, "");
-static_assert(offsetof(SearchLayout, arrivals) == 48, "");
-static_assert(offsetof(SearchLayout, report) == 56, "");
-static_assert(offsetof(SearchLayout, out_of_range) == 64, "");
-static_assert(offsetof(SearchLayout, sources) == 72, "");
-static_assert(offsetof(SearchLayout, targets_wanted) == 80, "");
-static_assert(offsetof(SearchLayout, cancelled) == 88, "");
-static_assert(offsetof(SearchLayout, statistics) == 96, "");
-static_assert(offsetof(SearchLayout, limit) == 104, "");
-static_assert(offsetof(SearchLayout, source_count) == 112, "");
-static_assert(offsetof(SearchLayout, target_count) == 116, "");
-static_assert(offsetof(SearchLayout, vertices) == 120, "");
-static_assert(offsetof(SearchLayout, delta) == 124, "");
-static_assert(offsetof(SearchLayout, quantum) == 128, "");
-static_assert(offsetof(SearchLayout, capacity) == 132, "");
+using KernelArgumentLayout = KernelArgument<layout::Lane>;
+static_assert(sizeof(KernelArgumentLayout) == 136, "");
+static_assert(offsetof(KernelArgumentLayout, places) == 0, "");
+static_assert(offsetof(KernelArgumentLayout, entries) == 8, "");
+static_assert(offsetof(KernelArgumentLayout, parents) == 16, "");
+static_assert(offsetof(KernelArgumentLayout, distances) == 24, "");
+static_assert(offsetof(KernelArgumentLayout, queue) == 32, "");
+static_assert(offsetof(KernelArgumentLayout, sizes) == 40, "");
+static_assert(offsetof(KernelArgumentLayout, arrivals) == 48, "");
+static_assert(offsetof(KernelArgumentLayout, report) == 56, "");
+static_assert(offsetof(KernelArgumentLayout, out_of_range) == 64, "");
+static_assert(offsetof(KernelArgumentLayout, sources) == 72, "");
+static_assert(offsetof(KernelArgumentLayout, targets_wanted) == 80, "");
+static_assert(offsetof(KernelArgumentLayout, cancelled) == 88, "");
+static_assert(offsetof(KernelArgumentLayout, statistics) == 96, "");
+static_assert(offsetof(KernelArgumentLayout, limit) == 104, "");
+static_assert(offsetof(KernelArgumentLayout, source_count) == 112, "");
+static_assert(offsetof(KernelArgumentLayout, target_count) == 116, "");
+static_assert(offsetof(KernelArgumentLayout, vertices) == 120, "");
+static_assert(offsetof(KernelArgumentLayout, delta) == 124, "");
+static_assert(offsetof(KernelArgumentLayout, quantum) == 128, "");
+static_assert(offsetof(KernelArgumentLayout, capacity) == 132, "");
 
 }  // namespace multi_hop

@@ -27,7 +27,7 @@ static_assert(offsetof(Turn, least) == 32, "");
 
 /// The argument. Offsets are u32 or u64.
 template <class Lane, class Offset>
-struct Search {
+struct KernelArgument {
     const Offset* offsets;
     const Arc<typename Lane::Weight>* arcs;
     typename Lane::Distance* distances;
@@ -51,29 +51,29 @@ struct Search {
     u32 far_capacity;
     u32 batch;  // Windows widen while rounds have fewer arcs; 0 if they are not to change.
 };
-using SearchLayout = Search<layout::Lane, layout::Offset>;
-static_assert(sizeof(SearchLayout) == 192, "");
-static_assert(offsetof(SearchLayout, offsets) == 0, "");
-static_assert(offsetof(SearchLayout, arcs) == 8, "");
-static_assert(offsetof(SearchLayout, distances) == 16, "");
-static_assert(offsetof(SearchLayout, expanded) == 24, "");
-static_assert(offsetof(SearchLayout, queued) == 32, "");
-static_assert(offsetof(SearchLayout, short_rows) == 48, "");
-static_assert(offsetof(SearchLayout, long_rows) == 64, "");
-static_assert(offsetof(SearchLayout, far) == 80, "");
-static_assert(offsetof(SearchLayout, turns) == 96, "");
-static_assert(offsetof(SearchLayout, report) == 104, "");
-static_assert(offsetof(SearchLayout, out_of_range) == 112, "");
-static_assert(offsetof(SearchLayout, sources) == 120, "");
-static_assert(offsetof(SearchLayout, targets_wanted) == 128, "");
-static_assert(offsetof(SearchLayout, cancelled) == 136, "");
-static_assert(offsetof(SearchLayout, statistics) == 144, "");
-static_assert(offsetof(SearchLayout, limit) == 152, "");
-static_assert(offsetof(SearchLayout, delta) == 160, "");
-static_assert(offsetof(SearchLayout, source_count) == 168, "");
-static_assert(offsetof(SearchLayout, target_count) == 172, "");
-static_assert(offsetof(SearchLayout, vertices) == 176, "");
-static_assert(offsetof(SearchLayout, far_capacity) == 180, "");
-static_assert(offsetof(SearchLayout, batch) == 184, "");
+using KernelArgumentLayout = KernelArgument<layout::Lane, layout::Offset>;
+static_assert(sizeof(KernelArgumentLayout) == 192, "");
+static_assert(offsetof(KernelArgumentLayout, offsets) == 0, "");
+static_assert(offsetof(KernelArgumentLayout, arcs) == 8, "");
+static_assert(offsetof(KernelArgumentLayout, distances) == 16, "");
+static_assert(offsetof(KernelArgumentLayout, expanded) == 24, "");
+static_assert(offsetof(KernelArgumentLayout, queued) == 32, "");
+static_assert(offsetof(KernelArgumentLayout, short_rows) == 48, "");
+static_assert(offsetof(KernelArgumentLayout, long_rows) == 64, "");
+static_assert(offsetof(KernelArgumentLayout, far) == 80, "");
+static_assert(offsetof(KernelArgumentLayout, turns) == 96, "");
+static_assert(offsetof(KernelArgumentLayout, report) == 104, "");
+static_assert(offsetof(KernelArgumentLayout, out_of_range) == 112, "");
+static_assert(offsetof(KernelArgumentLayout, sources) == 120, "");
+static_assert(offsetof(KernelArgumentLayout, targets_wanted) == 128, "");
+static_assert(offsetof(KernelArgumentLayout, cancelled) == 136, "");
+static_assert(offsetof(KernelArgumentLayout, statistics) == 144, "");
+static_assert(offsetof(KernelArgumentLayout, limit) == 152, "");
+static_assert(offsetof(KernelArgumentLayout, delta) == 160, "");
+static_assert(offsetof(KernelArgumentLayout, source_count) == 168, "");
+static_assert(offsetof(KernelArgumentLayout, target_count) == 172, "");
+static_assert(offsetof(KernelArgumentLayout, vertices) == 176, "");
+static_assert(offsetof(KernelArgumentLayout, far_capacity) == 180, "");
+static_assert(offsetof(KernelArgumentLayout, batch) == 184, "");
 
 }  // namespace near_far

@@ -6,7 +6,7 @@ namespace predecessors {
 
 /// The argument.
 template <class Lane>
-struct Search {
+struct KernelArgument {
     const void* offsets;  // Where the rows begin,
     const u32* tails;  // or, if not null, the tail of each arc.
     const u32* heads;
@@ -23,22 +23,22 @@ struct Search {
     u32 round;  // 0 for tails that are nearer.
     u32 wide_offsets;  // Whether offsets have 64 bits.
 };
-using SearchLayout = Search<layout::Lane>;
-static_assert(sizeof(SearchLayout) == 104, "");
-static_assert(offsetof(SearchLayout, offsets) == 0, "");
-static_assert(offsetof(SearchLayout, tails) == 8, "");
-static_assert(offsetof(SearchLayout, heads) == 16, "");
-static_assert(offsetof(SearchLayout, weights) == 24, "");
-static_assert(offsetof(SearchLayout, pairs) == 32, "");
-static_assert(offsetof(SearchLayout, distances) == 40, "");
-static_assert(offsetof(SearchLayout, predecessors) == 48, "");
-static_assert(offsetof(SearchLayout, levels) == 56, "");
-static_assert(offsetof(SearchLayout, progress) == 64, "");
-static_assert(offsetof(SearchLayout, limit) == 72, "");
-static_assert(offsetof(SearchLayout, arcs) == 80, "");
-static_assert(offsetof(SearchLayout, vertices) == 88, "");
-static_assert(offsetof(SearchLayout, share) == 92, "");
-static_assert(offsetof(SearchLayout, round) == 96, "");
-static_assert(offsetof(SearchLayout, wide_offsets) == 100, "");
+using KernelArgumentLayout = KernelArgument<layout::Lane>;
+static_assert(sizeof(KernelArgumentLayout) == 104, "");
+static_assert(offsetof(KernelArgumentLayout, offsets) == 0, "");
+static_assert(offsetof(KernelArgumentLayout, tails) == 8, "");
+static_assert(offsetof(KernelArgumentLayout, heads) == 16, "");
+static_assert(offsetof(KernelArgumentLayout, weights) == 24, "");
+static_assert(offsetof(KernelArgumentLayout, pairs) == 32, "");
+static_assert(offsetof(KernelArgumentLayout, distances) == 40, "");
+static_assert(offsetof(KernelArgumentLayout, predecessors) == 48, "");
+static_assert(offsetof(KernelArgumentLayout, levels) == 56, "");
+static_assert(offsetof(KernelArgumentLayout, progress) == 64, "");
+static_assert(offsetof(KernelArgumentLayout, limit) == 72, "");
+static_assert(offsetof(KernelArgumentLayout, arcs) == 80, "");
+static_assert(offsetof(KernelArgumentLayout, vertices) == 88, "");
+static_assert(offsetof(KernelArgumentLayout, share) == 92, "");
+static_assert(offsetof(KernelArgumentLayout, round) == 96, "");
+static_assert(offsetof(KernelArgumentLayout, wide_offsets) == 100, "");
 
 }  // namespace predecessors

@@ -6,7 +6,7 @@ namespace work_efficient {
 
 /// The argument of the kernels that depend on the semiring.
 template <class Lane>
-struct Search {
+struct KernelArgument {
     const u32* tails;
     const u32* heads;
     const typename Lane::Weight* weights;
@@ -23,22 +23,22 @@ struct Search {
     u64 limit;
     u32 arcs;
 };
-using SearchLayout = Search<layout::Lane>;
-static_assert(sizeof(SearchLayout) == 120, "");
-static_assert(offsetof(SearchLayout, tails) == 0, "");
-static_assert(offsetof(SearchLayout, heads) == 8, "");
-static_assert(offsetof(SearchLayout, weights) == 16, "");
-static_assert(offsetof(SearchLayout, previous) == 24, "");
-static_assert(offsetof(SearchLayout, current) == 32, "");
-static_assert(offsetof(SearchLayout, fell) == 40, "");
-static_assert(offsetof(SearchLayout, falls) == 48, "");
-static_assert(offsetof(SearchLayout, marked) == 56, "");
-static_assert(offsetof(SearchLayout, to_process) == 64, "");
-static_assert(offsetof(SearchLayout, counts) == 72, "");
-static_assert(offsetof(SearchLayout, places) == 80, "");
-static_assert(offsetof(SearchLayout, out_of_range) == 88, "");
-static_assert(offsetof(SearchLayout, statistics) == 96, "");
-static_assert(offsetof(SearchLayout, limit) == 104, "");
-static_assert(offsetof(SearchLayout, arcs) == 112, "");
+using KernelArgumentLayout = KernelArgument<layout::Lane>;
+static_assert(sizeof(KernelArgumentLayout) == 120, "");
+static_assert(offsetof(KernelArgumentLayout, tails) == 0, "");
+static_assert(offsetof(KernelArgumentLayout, heads) == 8, "");
+static_assert(offsetof(KernelArgumentLayout, weights) == 16, "");
+static_assert(offsetof(KernelArgumentLayout, previous) == 24, "");
+static_assert(offsetof(KernelArgumentLayout, current) == 32, "");
+static_assert(offsetof(KernelArgumentLayout, fell) == 40, "");
+static_assert(offsetof(KernelArgumentLayout, falls) == 48, "");
+static_assert(offsetof(KernelArgumentLayout, marked) == 56, "");
+static_assert(offsetof(KernelArgumentLayout, to_process) == 64, "");
+static_assert(offsetof(KernelArgumentLayout, counts) == 72, "");
+static_assert(offsetof(KernelArgumentLayout, places) == 80, "");
+static_assert(offsetof(KernelArgumentLayout, out_of_range) == 88, "");
+static_assert(offsetof(KernelArgumentLayout, statistics) == 96, "");
+static_assert(offsetof(KernelArgumentLayout, limit) == 104, "");
+static_assert(offsetof(KernelArgumentLayout, arcs) == 112, "");
 
 }  // namespace work_efficient

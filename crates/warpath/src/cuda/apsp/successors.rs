@@ -129,7 +129,7 @@ kernel_header! {
     }
 
     /// The argument.
-    struct Search {
+    struct KernelArgument {
         distances: DevicePtr<cpp::Void>,
         /// The matrix as it was before the first vertex was admitted.
         weights: DevicePtr<cpp::Void>,
@@ -180,7 +180,7 @@ impl Room {
         let rows = room.sources.length() as u32;
         let [_, columns, slices] = parts(vertices);
         let device = pool.device();
-        let mut search = Search {
+        let mut search = KernelArgument {
             distances: cells.as_ptr().cast(),
             weights: room.weights.as_ptr().cast(),
             pitch: of.pitch,
@@ -198,7 +198,7 @@ impl Room {
             end_row: rows,
         };
         let cell = of.cell.name();
-        let launch = |name: &str, shape: &LaunchShape, search: Search| -> Result<()> {
+        let launch = |name: &str, shape: &LaunchShape, search: KernelArgument| -> Result<()> {
             let function = device.function(&images::APSP_SUCCESSORS, &format!("apsp_successors_{name}"))?;
             // SAFETY: the argument is the kernels', and all arrays have the lengths that they expect.
             unsafe { device.launch(function, shape, arguments![search]) }

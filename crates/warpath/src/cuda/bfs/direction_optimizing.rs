@@ -110,7 +110,7 @@ kernel_header! {
     }
 
     /// The arguments.
-    struct Search<Offset> {
+    struct KernelArgument<Offset> {
         /// Of the arcs by tail.
         offsets: DevicePtr<cpp::Offset>,
         targets: DevicePtr<VertexId>,
@@ -118,7 +118,7 @@ kernel_header! {
         incoming_offsets: DevicePtr<cpp::Offset>,
         incoming: DevicePtr<VertexId>,
         /// For each vertex the first four tails to look for, filled up with no_vertex.
-        heads: DevicePtr<[u32; 4]>,
+        best_tails: DevicePtr<[u32; 4]>,
         /// Bits of what is never looked for: vertices without arcs, and beyond the last one.
         settled: DevicePtr<u32>,
         /// Of as many vertices, up to a multiple of four.
@@ -194,14 +194,14 @@ impl Arrays {
     }
 
     /// The arguments of a search from no source.
-    fn arguments(&self, graph: &Graph, parameters: &Parameters, waiting: &Waiting) -> Search {
+    fn arguments(&self, graph: &Graph, parameters: &Parameters, waiting: &Waiting) -> KernelArgument {
         let by_head = self.by_head.map_or(self.arcs, |by_head| by_head.arcs);
-        Search {
+        KernelArgument {
             offsets: self.arcs.offsets.as_ptr(),
             targets: self.arcs.targets.as_ptr(),
             incoming_offsets: by_head.offsets.as_ptr(),
             incoming: by_head.targets.as_ptr(),
-            heads: self.best_tails.as_ptr(),
+            best_tails: self.best_tails.as_ptr(),
             settled: self.settled.as_ptr(),
             levels: self.levels.as_mut_ptr(),
             visited: self.visited.map(|bits| bits.as_mut_ptr()),
@@ -229,10 +229,10 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     }
     let wide = has_wide_offsets(graph);
     let function = |name| device.function(&images::BFS_DIRECTION_OPTIMIZING, name);
-    let (search, choose_heads) = if wide {
-        (function("bfs_direction_optimizing_64")?, function("bfs_choose_heads_64")?)
+    let (search, choose_best_tails) = if wide {
+        (function("bfs_direction_optimizing_64")?, function("bfs_choose_best_tails_64")?)
     } else {
-        (function("bfs_direction_optimizing_32")?, function("bfs_choose_heads_32")?)
+        (function("bfs_direction_optimizing_32")?, function("bfs_choose_best_tails_32")?)
     };
     let shape = whole_device(&**device, search, parameters, MOST_THREADS, u32::MAX)?;
 
@@ -245,12 +245,12 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let arguments = arrays.arguments(graph, parameters, &waiting);
 
     let threads = device.properties().threads_per_block.min(512);
-    let choosing = LaunchShape::line(device.blocks_at_once(choose_heads, threads, 0)?.max(1), threads);
-    let Search { incoming_offsets, incoming, offsets, vertices, heads, settled, .. } = arguments;
+    let choosing = LaunchShape::line(device.blocks_at_once(choose_best_tails, threads, 0)?.max(1), threads);
+    let KernelArgument { incoming_offsets, incoming, offsets, vertices, best_tails, settled, .. } = arguments;
     // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
     unsafe {
-        let arguments = arguments![incoming_offsets, incoming, offsets, vertices, heads, settled];
-        device.launch(choose_heads, &choosing, arguments)?;
+        let arguments = arguments![incoming_offsets, incoming, offsets, vertices, best_tails, settled];
+        device.launch(choose_best_tails, &choosing, arguments)?;
     }
     device.synchronize()?;
     Ok(Box::new(DirectionOptimizing { pool, search, shape, arguments, arrays, waiting }))
@@ -261,7 +261,7 @@ struct DirectionOptimizing {
     pool: Pool,
     search: Function,
     shape: LaunchShape,
-    arguments: Search,
+    arguments: KernelArgument,
     arrays: Arrays,
     waiting: Waiting,
 }
@@ -272,7 +272,7 @@ impl PreparedBfs for DirectionOptimizing {
         let watched = watched(task.targets, targets_wanted);
         self.pool.upload(self.arrays.sources(), task.sources)?;
         self.pool.upload(targets_wanted, watched)?;
-        let search = Search {
+        let search = KernelArgument {
             source_count: task.sources.len() as u32,
             target_count: watched.len() as u32,
             cutoff: task.cutoff,

@@ -84,7 +84,7 @@ kernel_header! {
     }
 
     /// The arguments.
-    struct Search {
+    struct KernelArgument {
         places: DevicePtr<[u32; 2]>,
         entries: DevicePtr<u32>,
         /// Of as many vertices, up to a multiple of four.
@@ -187,7 +187,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let waiting = Waiting::new(device)?;
 
     let radius = make_neighborhoods(&on_device, &arrays, graph, &room, build)?;
-    let arguments = Search {
+    let arguments = KernelArgument {
         places: arrays.places.as_ptr(),
         entries: arrays.entries.as_ptr(),
         levels: arrays.levels.as_mut_ptr(),
@@ -249,7 +249,7 @@ struct MultiHop {
     graph: DeviceGraph,
     search: Function,
     shape: LaunchShape,
-    arguments: Search,
+    arguments: KernelArgument,
     arrays: Arrays,
     waiting: Waiting,
 }
@@ -285,7 +285,7 @@ impl PreparedBfs for MultiHop {
         pool.upload(targets_wanted, watched)?;
         pool.fill(arrivals, 0)?;
         pool.fill(report, 0)?;
-        let search = Search {
+        let search = KernelArgument {
             source_count: task.sources.len() as u32,
             target_count: watched.len() as u32,
             cutoff: task.cutoff,

@@ -27,7 +27,7 @@ kernel_header! {
     namespace: blocks;
 
     /// The argument.
-    struct Search<Cell> {
+    struct KernelArgument<Cell> {
         matrix: DeviceMutPtr<cpp::Number>,
         pitch: u64,
         stopped: DeviceMutPtr<u32>,
@@ -75,7 +75,7 @@ pub(in crate::cuda) fn in_blocks(
     device.record(&before)?;
     pool.fill(stopped, 0)?;
     for stage in 0..blocks {
-        let search = Search { matrix: cells, pitch, stopped: stopped.as_mut_ptr(), stage };
+        let search = KernelArgument { matrix: cells, pitch, stopped: stopped.as_mut_ptr(), stage };
         for (function, shape) in &launches {
             // SAFETY: the argument is the kernels', and the matrix has that many blocks.
             unsafe { device.launch(*function, shape, arguments![search])? };

@@ -16,7 +16,7 @@ kernel_header! {
     namespace: by_vertex;
 
     /// The argument.
-    struct Search<Cell> {
+    struct KernelArgument<Cell> {
         matrix: DeviceMutPtr<cpp::Number>,
         pitch: u64,
         stopped: DeviceMutPtr<u32>,
@@ -54,7 +54,7 @@ pub(in crate::cuda) fn by_vertex(
     device.record(&before)?;
     pool.fill(stopped, 0)?;
     for through in 0..vertices {
-        let search = Search { matrix, pitch, stopped: stopped.as_mut_ptr(), vertices, through };
+        let search = KernelArgument { matrix, pitch, stopped: stopped.as_mut_ptr(), vertices, through };
         // SAFETY: the argument is the kernels', and the matrix has that many rows and columns.
         unsafe { device.launch(function, shape, arguments![search])? };
         if through % LAUNCHES == LAUNCHES - 1 {

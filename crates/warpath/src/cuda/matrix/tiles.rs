@@ -55,7 +55,7 @@ kernel_header! {
     }
 
     /// The argument.
-    struct Search<Cell> {
+    struct KernelArgument<Cell> {
         matrix: DeviceMutPtr<cpp::Word>,
         /// Those of all tile rows, for two stages.
         columns: DeviceMutPtr<cpp::Word>,
@@ -213,7 +213,7 @@ struct Launches {
     function: Function,
     launch: LaunchShape,
     tickets: DeviceSlice<u64>,
-    search: Search,
+    search: KernelArgument,
 }
 
 impl Launches {
@@ -241,7 +241,7 @@ impl Launches {
         pool.fill(stages_done, 0)?;
         pool.fill(tasks_done, 0)?;
         pool.fill(stopped, 0)?;
-        let search = Search {
+        let search = KernelArgument {
             matrix,
             columns: columns.as_mut_ptr().cast(),
             diagonal: diagonal.as_mut_ptr().cast(),

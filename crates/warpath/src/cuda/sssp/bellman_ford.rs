@@ -164,7 +164,7 @@ kernel_header! {
     namespace: bellman_ford;
 
     /// The argument.
-    struct Search<Lane> {
+    struct KernelArgument<Lane> {
         tails: DevicePtr<VertexId>,
         heads: DevicePtr<VertexId>,
         weights: DevicePtr<cpp::Weight>,
@@ -188,7 +188,7 @@ impl PreparedSssp for BellmanFord {
         let current = task.semiring.part(current, *vertices);
         let previous = previous.map(|previous| task.semiring.part(previous, *vertices));
         let (changed, out_of_range) = (flags.part(0, 1), flags.part(1, 1));
-        let search = Search {
+        let search = KernelArgument {
             tails: list.tails.as_ptr(),
             heads: list.heads.as_ptr(),
             weights: list.weights.as_ptr().cast(),

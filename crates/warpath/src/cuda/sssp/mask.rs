@@ -163,7 +163,7 @@ kernel_header! {
     namespace: mask;
 
     /// The argument.
-    struct Search<Lane> {
+    struct KernelArgument<Lane> {
         offsets: DevicePtr<u32>,
         targets: DevicePtr<VertexId>,
         weights: DevicePtr<cpp::Weight>,
@@ -218,7 +218,7 @@ pub(super) fn search(
     let Arrays { weights, mask, marked, out_of_range, counters, .. } = arrays;
     let (device, vertices) = (pool.device(), *vertices);
     let (cost, updating) = (task.semiring.part(arrays.cost, vertices), task.semiring.part(arrays.updating, vertices));
-    let search = Search {
+    let search = KernelArgument {
         offsets: offsets.as_ptr(),
         targets: targets.as_ptr(),
         weights: weights.as_ptr().cast(),

@@ -133,7 +133,7 @@ kernel_header! {
     }
 
     /// The argument of the search.
-    struct Search<Lane> {
+    struct KernelArgument<Lane> {
         places: DevicePtr<[u32; 2]>,
         entries: DevicePtr<[u32; 2]>,
         parents: DevicePtr<u8>,
@@ -327,8 +327,8 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph, shape: &Shape) -> Arrays {
 
 impl Arrays {
     /// The argument of a search from no source.
-    fn argument(&self, graph: &Graph, shape: &Shape, delta: u32, waiting: &Waiting) -> Search {
-        Search {
+    fn argument(&self, graph: &Graph, shape: &Shape, delta: u32, waiting: &Waiting) -> KernelArgument {
+        KernelArgument {
             places: self.places.as_ptr(),
             entries: self.entries.as_ptr(),
             parents: self.parents.as_ptr(),
@@ -422,7 +422,7 @@ struct MultiHop {
     graph: DeviceGraph,
     kernels: OfSemiring<(Function, LaunchShape)>,
     by_mask: OfSemiring<mask::Kernels>,
-    arguments: Search,
+    arguments: KernelArgument,
     arrays: Arrays,
     waiting: Waiting,
     /// The semiring of the last search.
@@ -467,7 +467,7 @@ impl PreparedSssp for MultiHop {
         pool.fill(arrivals, 0)?;
         pool.fill(report, 0)?;
         pool.fill(out_of_range, 0)?;
-        let search = Search {
+        let search = KernelArgument {
             statistics: counters.start(pool, task)?,
             limit: task.cutoff,
             source_count: task.sources.len() as u32,

@@ -160,7 +160,7 @@ kernel_header! {
     }
 
     /// The argument. Offsets are u32 or u64.
-    struct Search<Lane, Offset> {
+    struct KernelArgument<Lane, Offset> {
         offsets: DevicePtr<cpp::Offset>,
         arcs: DevicePtr<cpp::Arc>,
         distances: DeviceMutPtr<cpp::Distance>,
@@ -243,8 +243,8 @@ impl Arrays {
     }
 
     /// The argument of a search from no source.
-    fn argument(&self, graph: &Graph, parameters: &Parameters, waiting: &Waiting) -> Search {
-        Search {
+    fn argument(&self, graph: &Graph, parameters: &Parameters, waiting: &Waiting) -> KernelArgument {
+        KernelArgument {
             offsets: self.offsets.as_ptr(),
             arcs: self.pairs.as_ptr(),
             distances: self.distances.as_mut_ptr().cast(),
@@ -302,7 +302,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
 struct NearFar {
     pool: Pool,
     kernels: OfSemiring<(Function, LaunchShape)>,
-    arguments: Search,
+    arguments: KernelArgument,
     arrays: Arrays,
     arcs: u64,
     waiting: Waiting,
@@ -321,7 +321,7 @@ impl PreparedSssp for NearFar {
         pool.upload(targets_wanted, watched)?;
         pool.fill(report, 0)?;
         pool.fill(out_of_range, 0)?;
-        let search = Search {
+        let search = KernelArgument {
             statistics: counters.start(pool, task)?,
             limit: task.cutoff,
             source_count: task.sources.len() as u32,

@@ -108,7 +108,7 @@ kernel_header! {
     namespace: predecessors;
 
     /// The argument.
-    struct Search<Lane> {
+    struct KernelArgument<Lane> {
         /// Where the rows begin,
         offsets: DevicePtr<cpp::Void>,
         /// or, if not null, the tail of each arc.
@@ -172,7 +172,7 @@ impl Derivation<'_> {
             Heads::Apart(heads, weights) => (heads.as_ptr(), weights.as_ptr().cast(), DevicePtr::NULL),
             Heads::Pairs(pairs) => (DevicePtr::NULL, DevicePtr::NULL, pairs.as_ptr()),
         };
-        let mut search = Search {
+        let mut search = KernelArgument {
             offsets: offsets.map_or(DevicePtr::NULL, |offsets| offsets.as_ptr().cast()),
             tails,
             heads,

@@ -177,7 +177,7 @@ kernel_header! {
     namespace: work_efficient;
 
     /// The argument of the kernels that depend on the semiring.
-    struct Search<Lane> {
+    struct KernelArgument<Lane> {
         tails: DevicePtr<VertexId>,
         heads: DevicePtr<VertexId>,
         weights: DevicePtr<cpp::Weight>,
@@ -213,7 +213,7 @@ impl PreparedSssp for WorkEfficient {
         let warps = shape.grid[0] * (shape.block[0] / 32);
         let length = places.part(warps.into(), 1);
         let current = task.semiring.part(self.arrays.current, *vertices);
-        let mut search = Search {
+        let mut search = KernelArgument {
             tails: list.tails.as_ptr(),
             heads: list.heads.as_ptr(),
             weights: list.weights.as_ptr().cast(),
