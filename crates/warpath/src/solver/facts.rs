@@ -80,7 +80,7 @@ impl Solver {
         })
     }
 
-    /// The facts about the graph, but its weights.
+    /// The facts about the graph, without its weights.
     pub(super) fn graph_facts(&self) -> GraphFacts {
         once(&self.facts.graph, || GraphFacts::without_weights(&self.graph))
     }
@@ -90,7 +90,7 @@ impl Solver {
         self.graph_facts().with_weights_of(&self.graph)
     }
 
-    /// The work of an algorithm with this many searches. Predictions for a graph without weights do not look at them.
+    /// The work of an algorithm on a graph with these facts: this many searches, on the solver's threads.
     pub(super) fn workload<'a>(&self, graph: GraphFacts, parameters: &'a Parameters, searches: usize) -> Workload<'a> {
         Workload { graph, parameters, searches, threads: self.team.threads() }
     }
