@@ -182,6 +182,8 @@ pub(crate) static ALGORITHMS: &[ApspAlgorithm] = &[
     ApspAlgorithm::BySearches(batched::ALGORITHM),
     ApspAlgorithm::BySearches(johnson::ALGORITHM),
     ApspAlgorithm::OnMatrix(blocked_floyd_warshall::ALGORITHM),
+    ApspAlgorithm::OnMatrix(floyd_warshall::TUNED),
+    ApspAlgorithm::OnMatrix(floyd_warshall::TUNED_ROWS),
     ApspAlgorithm::OnMatrix(floyd_warshall::ALGORITHM),
     ApspAlgorithm::OnMatrix(floyd_warshall::ROWS),
     ApspAlgorithm::BySearches(repeated_sssp::ALGORITHM),
