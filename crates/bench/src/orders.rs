@@ -67,7 +67,10 @@ mod tests {
         [[7], [8]].iter().for_each(|order| orders.add(&graph, order));
         (0..3).for_each(|_| orders.add(&graph, &long));
         let text = orders.text().unwrap();
-        assert!(text.starts_with("order 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 ... in 3 of 8 searches, 0 1 2 in 2"), "{text}");
+        assert!(
+            text.starts_with("order 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 ... in 3 of 8 searches, 0 1 2 in 2"),
+            "{text}"
+        );
         assert!(text.ends_with(", and 2 more"), "{text}");
     }
 }

@@ -173,7 +173,9 @@ mod tests {
             for device in devices(turn as u64) {
                 let mut search = prepare(&device, &graph, &parameters).unwrap();
                 let control = Control::new();
-                search.solve(&BfsTask { sources: &sources, targets: &[], cutoff: UNREACHED, control: &control }).unwrap();
+                search
+                    .solve(&BfsTask { sources: &sources, targets: &[], cutoff: UNREACHED, control: &control })
+                    .unwrap();
                 let levels = search.device_levels().levels().unwrap();
                 let parents = search.graph.pool.read(search.arrays.parents.unwrap()).unwrap();
                 for v in 0..vertices {
