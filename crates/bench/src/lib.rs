@@ -34,6 +34,7 @@ mod digest;
 mod graphs;
 mod machine;
 mod measure;
+mod orders;
 pub mod peers;
 pub mod predictions;
 pub mod report;

@@ -27,6 +27,7 @@ use warpath::problems::{Problem, Report};
 use warpath::{Apsp, Bfs, Closure, Control, Engine, Error, Graph, Result, Solver, Sssp, VertexId};
 
 use crate::digest::{Digest, DigestSink};
+use crate::orders::Orders;
 use crate::results::{Clock, Spread, Status, Times};
 use crate::suite::{Case, Limits};
 
@@ -311,7 +312,7 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
     let mut samples: Vec<Vec<f64>> = Vec::new();
     let (mut hosts, mut downloads) = (Vec::new(), Vec::new());
     let mut counters: Vec<(String, Vec<u64>)> = Vec::new();
-    let mut answers = Vec::new();
+    let (mut answers, mut orders) = (Vec::new(), Orders::default());
     let mut last = None;
     let mut warm_ups = task.case.experiment.warm_ups;
     let mut used_up = false;
@@ -356,6 +357,7 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
             of_source.push(reading.solve);
             hosts.push(reading.host);
             downloads.push(report.seconds.download);
+            orders.add(task.graph, &report.order);
             for (counter, value) in report.statistics {
                 match counters.iter_mut().find(|(known, _)| known == counter) {
                     Some((_, values)) => values.push(value),
@@ -371,7 +373,9 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
     };
     let whole = samples.iter().map(Vec::len).sum::<usize>();
     let wanted = sources.len() * task.repeats;
-    let detail = used_up.then(|| format!("{whole} of {wanted} searches: the time for this case was used up"));
+    let cut_short = used_up.then(|| format!("{whole} of {wanted} searches: the time for this case was used up"));
+    let remarks: Vec<String> = orders.text().into_iter().chain(cut_short).collect();
+    let detail = (!remarks.is_empty()).then(|| remarks.join("; "));
     let times = Times {
         clock,
         prepare,

@@ -409,6 +409,7 @@ mod tests {
         bfs::many_sources::arrays::header,
         bfs::multi_hop::header,
         bfs::one_block::header,
+        bfs::singh::header,
         closure::warshall::header,
         frontier::header,
         matrix::blocks::header,

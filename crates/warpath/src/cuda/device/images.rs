@@ -141,6 +141,7 @@ images! {
     BFS_PREDECESSORS = "bfs_predecessors",
     BFS_QUEUE = "bfs_queue",
     BFS_SCAN = "bfs_scan",
+    BFS_SINGH = "bfs_singh",
     BFS_VERTEX_PARALLEL = "bfs_vertex_parallel",
     CLOSURE_BIT_WARSHALL = "closure_bit_warshall",
     CLOSURE_WARSHALL = "closure_warshall",

@@ -39,10 +39,12 @@ const MANY_SOURCES: [&str; 5] = [
     "many-sources:threads=128,delta=5,queue=100,width=1",
 ];
 
-const OTHERS: [&str; 7] = [
+const OTHERS: [&str; 9] = [
     "mask:threads=32",
     "mask:coarsening=4,threads=64",
     "mask:coarsening=16,threads=32",
+    "mask:coarsening=2,stride=strided,threads=32",
+    "mask:coarsening=16,stride=strided,threads=64",
     "work-efficient:launch=64x2",
     "work-efficient:edge-order=destination,launch=32x5",
     "work-efficient:sync=outcore,launch=32x3",
@@ -354,6 +356,7 @@ fn what_makes_no_sense_is_refused() {
         };
         for (graph, wrong, because) in [
             (&positive, "mask:coarsening=3", "is not one of 1, 2, 4, 8, 16"),
+            (&positive, "mask:stride=2", "is not one of contiguous, strided"),
             (&positive, "mask:threads=48", "not a power of two"),
             (&positive, "bellman-ford:launch=33x1", "multiple of 32"),
             (&positive, "bellman-ford:launch=2048x1", "up to 1024"),
