@@ -218,7 +218,7 @@ mod tests {
     fn results() -> (Suite, Results) {
         let suite = Suite::named("singh").unwrap();
         let mut results = empty_run("singh");
-        for (series, time) in [("CPU, sequential queue", 0.004), ("GPU, one thread a vertex", 0.001)] {
+        for (series, time) in [("CPU, sequential queue", 0.004), ("GPU, Singh's kernel", 0.001)] {
             for (graph, factor) in [("n10", 1.0), ("n22", 4.0)] {
                 let factor = if series.starts_with("GPU") { 1.0 } else { factor };
                 let row = Row { experiment: "fig8".into(), ..row(graph, series, &[time * factor]) };
@@ -236,18 +236,18 @@ mod tests {
             status: Status::Wrong,
             seconds: None,
             detail: Some("3 reached | instead of 5".into()),
-            ..row("n64", "GPU, one thread a vertex", &[1.0])
+            ..row("n64", "GPU, Singh's kernel", &[1.0])
         };
         results.add_row(wrong);
         let text = markdown(&suite, &results);
-        assert!(text.contains("| n10 | GPU, one thread a vertex | 1.00 ms |"), "{text}");
+        assert!(text.contains("| n10 | GPU, Singh's kernel | 1.00 ms |"), "{text}");
         assert!(text.contains("4.00× | sequential"), "{text}");
         assert!(text.contains("4.00× to 16.0×, geometric mean 8.00× over 2 graphs"), "{text}");
         results.add_graph(GraphFacts { stand_in: Some("absent".into()), ..graph("n22", 22, 40) });
         results.add_graph(graph("n10", 10, 20));
         let marked = markdown(&suite, &results);
-        assert!(marked.contains("| n22 † | GPU, one thread a vertex | 1.00 ms |"), "{marked}");
-        assert!(marked.contains("| n10 | GPU, one thread a vertex |") && marked.contains("† n22: absent"), "{marked}");
+        assert!(marked.contains("| n22 † | GPU, Singh's kernel | 1.00 ms |"), "{marked}");
+        assert!(marked.contains("| n10 | GPU, Singh's kernel |") && marked.contains("† n22: absent"), "{marked}");
         assert!(text.contains("*wrong*") && text.contains("3 reached \\| instead of 5"), "{text}");
         assert_eq!(results.wrong(), 1);
     }

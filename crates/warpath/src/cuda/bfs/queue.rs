@@ -45,6 +45,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters)?)),
 };
 
+/// The parameter that asks for parents in the kernel.
 const PARENTS: Parameter = Parameter {
     name: "parents",
     summary: "whether parents are written as alg. 4 prints it, which only costs time: predecessors are derived; true or false",
@@ -70,6 +71,7 @@ fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
     DeviceGraph::plan(graph, |arena| layout(arena, graph, parameters))
 }
 
+/// Makes a search ready.
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Queue> {
     let threads = threads(parameters, &**device)?;
     let kernel = if writes_parents(parameters) { "bfs_queue_with_parents" } else { "bfs_queue" };

@@ -57,6 +57,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, |_| ())?.0)),
 };
 
+/// The parameter that asks for the order.
 const ORDER: Parameter = Parameter {
     name: "order",
     summary: "whether the report gets the order in which vertices are expanded: true or false",

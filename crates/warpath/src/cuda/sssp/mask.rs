@@ -95,6 +95,7 @@ pub(in crate::cuda) const COARSENING: Parameter = Parameter {
 /// The word for vertices as far apart as there are threads.
 const STRIDED: &str = "strided";
 
+/// The parameter that says which vertices a thread has, where it has several.
 pub(in crate::cuda) const STRIDE: Parameter = Parameter {
     name: "stride",
     summary: "which vertices a thread has: contiguous, next to each other, or strided, as far apart as there are threads",
@@ -115,6 +116,7 @@ impl Division {
         Division { threads, coarsening: 1, strided: false }
     }
 
+    /// What the parameters say.
     fn of(parameters: &Parameters, device: &dyn Device) -> Result<Self> {
         let strided = parameters.word(STRIDE.name) == Some(STRIDED);
         Ok(Division { threads: threads(parameters, device)?, coarsening: coarsening(parameters), strided })
