@@ -60,7 +60,7 @@ const TOTALS: [&str; PARTS] = ["mark_nanoseconds", "filter_nanoseconds", "copy_n
 /// The names of what is told of one round or of a few: the arcs, then the parts.
 const OF_ROUNDS: [(&str, [&str; PARTS]); 4] = [
     (
-        "first_round_edges",
+        "first_round_arcs",
         [
             "first_round_mark_nanoseconds",
             "first_round_filter_nanoseconds",
@@ -69,7 +69,7 @@ const OF_ROUNDS: [(&str, [&str; PARTS]); 4] = [
         ],
     ),
     (
-        "median_round_edges",
+        "median_round_arcs",
         [
             "median_round_mark_nanoseconds",
             "median_round_filter_nanoseconds",
@@ -78,7 +78,7 @@ const OF_ROUNDS: [(&str, [&str; PARTS]); 4] = [
         ],
     ),
     (
-        "last_round_edges",
+        "last_round_arcs",
         [
             "last_round_mark_nanoseconds",
             "last_round_filter_nanoseconds",
@@ -87,7 +87,7 @@ const OF_ROUNDS: [(&str, [&str; PARTS]); 4] = [
         ],
     ),
     (
-        "last_eight_rounds_edges",
+        "last_eight_rounds_arcs",
         [
             "last_eight_rounds_mark_nanoseconds",
             "last_eight_rounds_filter_nanoseconds",
@@ -143,7 +143,7 @@ enum Stamp {
 /// One round.
 #[derive(Debug, Clone, Copy, Default)]
 struct Round {
-    edges: u32,
+    arcs: u32,
     seconds: [f32; PARTS],
 }
 
@@ -193,13 +193,13 @@ impl<'c> Laps<'c> {
     }
 
     /// Reads the events, when the host has waited for the device; the last round has so many arcs to relax.
-    pub(super) fn read(&mut self, edges: u32) -> Result<()> {
+    pub(super) fn read(&mut self, arcs: u32) -> Result<()> {
         let Some(clock) = self.clock else { return Ok(()) };
         for (index, stamp) in self.stamps.drain(..).enumerate() {
             match (stamp, &mut self.rounds) {
                 (Stamp::Round, Some(rounds)) => {
                     memory::grow("the times of rounds", rounds, 1)?;
-                    rounds.push(Round { edges, ..Round::default() });
+                    rounds.push(Round { arcs, ..Round::default() });
                 }
                 (Stamp::Round, None) | (Stamp::Resume, _) => {}
                 (Stamp::End(part), rounds) => {
@@ -235,7 +235,7 @@ impl<'c> Laps<'c> {
         statistics.push(("device_nanoseconds", nanoseconds(self.whole)));
         statistics.push(("wait_nanoseconds", nanoseconds(self.whole - parts)));
         let Some(rounds) = &self.rounds else { return Ok(()) };
-        let relaxing = rounds.iter().rposition(|round| round.edges > 0).map_or(0, |last| last + 1);
+        let relaxing = rounds.iter().rposition(|round| round.arcs > 0).map_or(0, |last| last + 1);
         let rounds = &rounds[..relaxing];
         if !rounds.is_empty() {
             self.tell_rounds(statistics, rounds)?;
@@ -250,13 +250,13 @@ impl<'c> Laps<'c> {
 
     /// Adds the first, the median, the last and the last few of these rounds, of which there is one.
     fn tell_rounds(&self, statistics: &mut Statistics, rounds: &[Round]) -> Result<()> {
-        let edges = of_rounds(rounds, |round| round.edges.into())?;
+        let arcs = of_rounds(rounds, |round| round.arcs.into())?;
         let mut parts = [[0.0; OF_ROUNDS.len()]; PARTS];
         for (part, told) in parts.iter_mut().enumerate() {
             *told = of_rounds(rounds, |round| round.seconds[part].into())?;
         }
-        for (place, (edges_name, part_names)) in OF_ROUNDS.into_iter().enumerate() {
-            statistics.push((edges_name, edges[place] as u64));
+        for (place, (arcs_name, part_names)) in OF_ROUNDS.into_iter().enumerate() {
+            statistics.push((arcs_name, arcs[place] as u64));
             for (part, name) in part_names.into_iter().enumerate().filter(|(part, _)| self.totals[*part].is_some()) {
                 statistics.push((name, nanoseconds(parts[part][place])));
             }
@@ -293,10 +293,10 @@ mod tests {
 
     #[test]
     fn numbers_of_rounds_are_the_first_the_median_the_last_and_a_sum() {
-        let round = |edges: u32| Round { edges, seconds: [edges as f32, 0.0, 0.0, 1.0] };
-        let told = |edges: &[u32]| {
-            let rounds: Vec<Round> = edges.iter().map(|&edges| round(edges)).collect();
-            of_rounds(&rounds, |round| round.edges.into()).unwrap()
+        let round = |arcs: u32| Round { arcs, seconds: [arcs as f32, 0.0, 0.0, 1.0] };
+        let told = |arcs: &[u32]| {
+            let rounds: Vec<Round> = arcs.iter().map(|&arcs| round(arcs)).collect();
+            of_rounds(&rounds, |round| round.arcs.into()).unwrap()
         };
         assert_eq!(told(&[7]), [7.0; 4]);
         assert_eq!(told(&[5, 1, 9]), [5.0, 5.0, 9.0, 15.0]);

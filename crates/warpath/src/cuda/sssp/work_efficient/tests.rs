@@ -143,13 +143,13 @@ fn rounds_are_told_where_they_are_timed() {
                 assert!(lists.is_empty() || counter("compute_nanoseconds").is_some(), "{algorithm}");
                 let rounds = lists.len();
                 if algorithm.contains("rounds=untimed") || rounds == 0 {
-                    assert_eq!(counter("first_round_edges"), None, "{algorithm}");
+                    assert_eq!(counter("first_round_arcs"), None, "{algorithm}");
                 } else {
-                    let edges = |place: &str| counter(&format!("{place}_edges")).unwrap();
-                    assert_eq!(edges("first_round"), lists[0].into(), "{algorithm}");
-                    assert_eq!(edges("last_round"), lists[rounds - 1].into(), "{algorithm}");
+                    let arcs = |place: &str| counter(&format!("{place}_arcs")).unwrap();
+                    assert_eq!(arcs("first_round"), lists[0].into(), "{algorithm}");
+                    assert_eq!(arcs("last_round"), lists[rounds - 1].into(), "{algorithm}");
                     let last_eight: u32 = lists[rounds.saturating_sub(8)..].iter().sum();
-                    assert_eq!(edges("last_eight_rounds"), last_eight.into(), "{algorithm}");
+                    assert_eq!(arcs("last_eight_rounds"), last_eight.into(), "{algorithm}");
                     for part in PARTS {
                         let time = |place: &str| counter(&format!("{place}_{part}_nanoseconds")).unwrap();
                         let whole = counter(&format!("{part}_nanoseconds")).unwrap();
@@ -164,7 +164,7 @@ fn rounds_are_told_where_they_are_timed() {
         lists.sort_unstable();
         if let Some(&median) = lists.get(lists.len() / 2) {
             searched(&graph, "work-efficient:sync=outcore,launch=32x2,rounds=timed", |counter, _| {
-                assert_eq!(counter("median_round_edges"), Some(median.into()));
+                assert_eq!(counter("median_round_arcs"), Some(median.into()));
             });
         }
     }
@@ -180,7 +180,7 @@ fn bellman_ford_tells_times_on_request_only() {
             for name in ["compute_nanoseconds", "device_nanoseconds", "median_round_compute_nanoseconds"] {
                 assert_eq!(counter(name).is_some(), timed, "{algorithm}, {name}");
             }
-            assert_eq!(counter("last_round_edges"), timed.then_some(arcs), "{algorithm}");
+            assert_eq!(counter("last_round_arcs"), timed.then_some(arcs), "{algorithm}");
             assert_eq!(counter("copy_nanoseconds").is_some(), timed && !algorithm.contains("incore"), "{algorithm}");
             assert_eq!(counter("mark_nanoseconds"), None, "{algorithm}");
         });
