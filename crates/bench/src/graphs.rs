@@ -12,7 +12,10 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 use warpath::generate::{DEFAULT_SEED, WeightRange};
-use warpath::graph::{Components, Direction, EdgeList, SelfLoops, Unit, WeightKind, weakly_connected_components};
+use warpath::graph::{
+    Components, Direction, EdgeList, SelfLoops, Unit, WeightKind, strongly_connected_components,
+    weakly_connected_components,
+};
 use warpath::problems::Problem;
 use warpath::{Control, Error, Graph, GraphBuilder, Result, VertexId};
 
@@ -240,8 +243,9 @@ impl Made {
         vertices().find(|&v| self.graph.degree(v) > 0).or_else(|| vertices().next())
     }
 
-    /// The facts recorded about it; `frontiers` are the sizes of levels.
-    pub(crate) fn facts(&self, entry: &GraphEntry, frontiers: Vec<u64>) -> GraphFacts {
+    /// The facts recorded about it; `frontiers` are the sizes of levels. Strong components cost a sequential search of
+    /// the graph.
+    pub(crate) fn facts(&self, entry: &GraphEntry, frontiers: Vec<u64>, strong: bool) -> Result<GraphFacts> {
         let graph = &self.graph;
         let mut degrees = vec![0_u64; 65];
         let (mut least, mut greatest) = (u64::MAX, 0);
@@ -253,7 +257,12 @@ impl Made {
         degrees.truncate(degrees.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1));
         let weighted = graph.weight_kind() != WeightKind::Unit && graph.arcs() > 0;
         let mean = graph.arcs() as f64 / graph.vertices().max(1) as f64;
-        GraphFacts {
+        let sizes = |components: &Components| -> Result<(u64, u64)> {
+            Ok((components.count as u64, components.sizes()?.into_iter().max().unwrap_or(0)))
+        };
+        let strong_components =
+            if strong && graph.is_directed() { Some(sizes(&strongly_connected_components(graph)?)?) } else { None };
+        Ok(GraphFacts {
             id: entry.id.clone(),
             title: if self.small { format!("{}, small", entry.title) } else { entry.title.clone() },
             origin: self.origin.clone(),
@@ -265,14 +274,12 @@ impl Made {
             weight_range: weighted.then(|| graph.weight_range()),
             at: entry.at.unwrap_or(graph.vertices() as f64),
             load_seconds: self.load_seconds,
-            components: (
-                self.components.count as u64,
-                self.components.sizes().into_iter().flatten().max().unwrap_or(0),
-            ),
+            components: sizes(&self.components)?,
+            strong_components,
             degree: (if graph.vertices() == 0 { 0 } else { least }, mean, greatest),
             degrees,
             frontiers,
-        }
+        })
     }
 }
 
@@ -299,6 +306,20 @@ mod tests {
             assert_eq!(tree.max_distance().unwrap().to_f64() as usize + 1, levels);
         }
         assert!(layers("3,levels=4").is_err() && layers("x").is_err());
+    }
+
+    #[test]
+    fn strong_components_are_counted_where_the_suite_wants_them() {
+        let entry = |arcs: &str| -> GraphEntry { toml::from_str(&format!("id = 'x'\ntitle = 'x'\n{arcs}")).unwrap() };
+        let control = Control::new();
+        let making = Making { quick: false, scale: None, data: None, control: &control };
+        // A cycle of three, with a way out.
+        let directed = entry("arcs = [[0, 1], [1, 2], [2, 0], [2, 3]]");
+        let facts = |entry: &GraphEntry, strong| making.make(entry).unwrap().facts(entry, Vec::new(), strong).unwrap();
+        assert_eq!(facts(&directed, true).strong_components, Some((2, 3)));
+        assert_eq!(facts(&directed, true).components, (1, 4));
+        assert_eq!(facts(&directed, false).strong_components, None);
+        assert_eq!(facts(&entry("recipe = 'grid:3x3'"), true).strong_components, None, "edges have no direction");
     }
 
     #[test]

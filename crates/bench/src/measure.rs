@@ -270,9 +270,7 @@ fn read_clocks(solved: &Solved, task: &Task<'_>) -> Reading {
     let seconds = solved.report.seconds;
     let host = seconds.solve + seconds.predecessors;
     let counted = |name: &str| solved.report.statistics.iter().find(|(counter, _)| *counter == name).map(|(_, n)| *n);
-    // Rejaud's algorithm reports the times of its two parts instead.
-    let parts = || Some(counted("filter_nanoseconds")? + counted("compute_nanoseconds")?);
-    match counted("device_nanoseconds").or_else(parts) {
+    match counted("device_nanoseconds") {
         Some(nanoseconds) if !task.case.experiment.predecessors => {
             Reading { clock: Clock::Device, solve: nanoseconds as f64 * 1e-9, host }
         }

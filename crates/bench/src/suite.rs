@@ -39,6 +39,9 @@ pub struct Suite {
     /// The binary logarithm of the number of vertices, for `{scale}` in a recipe.
     #[serde(default)]
     pub scale: Option<u32>,
+    /// Whether strongly connected components of graphs whose edges have a direction are counted.
+    #[serde(default)]
+    pub strong_components: bool,
     /// The limits of one search and of one case.
     pub limits: Limits,
     /// The limits of a quick run.

@@ -95,6 +95,8 @@ pub(crate) mod cpp {
         Weight = "typename Lane::Weight";
         /// The head of an arc and its weight, side by side.
         Arc = "Arc<typename Lane::Weight>";
+        /// The tail of an arc, its head and its weight, side by side.
+        Record = "Record<typename Lane::Weight>";
         /// A distance.
         Distance = "typename Lane::Distance";
         /// A cell of a matrix.
