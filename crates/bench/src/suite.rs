@@ -95,6 +95,12 @@ pub struct GraphEntry {
     /// The name of a dataset.
     #[serde(default)]
     pub dataset: Option<String>,
+    /// Another dataset whose copies stand in, side by side, where the graph's own is absent and the other is not.
+    #[serde(default)]
+    pub tiles: Option<Tiles>,
+    /// How a stand-in for an absent dataset differs from it, and what it can show.
+    #[serde(default)]
+    pub instead: Option<String>,
     /// The arcs themselves.
     #[serde(default)]
     pub arcs: Option<Vec<(u32, u32)>>,
@@ -116,6 +122,16 @@ pub struct GraphEntry {
     /// Its place on the horizontal axis of a chart.
     #[serde(default)]
     pub at: Option<f64>,
+}
+
+/// A graph made of copies of a dataset.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tiles {
+    /// The name of the dataset.
+    pub of: String,
+    /// The number of vertices of the graph.
+    pub vertices: u64,
 }
 
 /// Some graphs, a problem, and the algorithms that solve it.
