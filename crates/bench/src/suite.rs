@@ -488,6 +488,34 @@ mod tests {
     }
 
     #[test]
+    fn graphs_can_be_made() {
+        for graph in Suite::names().flat_map(|name| Suite::named(name).unwrap().graphs) {
+            for recipe in graph.recipe.iter().chain(graph.quick.iter().filter(|quick| *quick != "skip")) {
+                let recipe = recipe.replace("{scale}", "10");
+                // The bench has two generators of its own.
+                if !recipe.starts_with("random:") && !recipe.starts_with("layers:") {
+                    recipe.parse::<warpath::generate::Recipe>().unwrap_or_else(|error| panic!("{error}"));
+                }
+            }
+            let names = graph.dataset.iter().chain(graph.tiles.as_ref().map(|tiles| &tiles.of));
+            names.for_each(|name| assert!(crate::datasets::named(name).is_ok(), "{name}"));
+            assert!(graph.instead.is_none() || graph.dataset.is_some(), "{}: nothing can be absent", graph.id);
+        }
+    }
+
+    /// Stand-ins for Rejaud's directed graphs are directed, and have the sizes of the graphs that they stand in for.
+    #[test]
+    fn stand_ins_have_the_sizes_of_their_datasets() {
+        for graph in Suite::named("rejaud").unwrap().graphs {
+            let dataset = crate::datasets::named(graph.dataset.as_deref().unwrap()).unwrap();
+            let recipe: warpath::generate::Recipe = graph.recipe.as_deref().unwrap().parse().unwrap();
+            assert_eq!(recipe.vertices(), dataset.vertices, "{}", graph.id);
+            assert_eq!(recipe.arcs(), dataset.edges, "{}", graph.id);
+            assert_eq!(recipe.is_directed(), graph.id != "road-ca", "{}", graph.id);
+        }
+    }
+
+    #[test]
     fn algorithms_are_those_that_the_engines_have() {
         // Algorithms of the design that an engine may not have yet: their rows say so.
         let announced = ["repeated-sssp", "batched", "johnson", "condensation"];
