@@ -98,6 +98,12 @@ pub struct GraphEntry {
     /// The name of a dataset.
     #[serde(default)]
     pub dataset: Option<String>,
+    /// Another dataset whose copies stand in, side by side, where the graph's own is absent and the other is not.
+    #[serde(default)]
+    pub tiles: Option<Tiles>,
+    /// How a stand-in for an absent dataset differs from it, and what it can show.
+    #[serde(default)]
+    pub instead: Option<String>,
     /// The arcs themselves.
     #[serde(default)]
     pub arcs: Option<Vec<(u32, u32)>>,
@@ -119,6 +125,16 @@ pub struct GraphEntry {
     /// Its place on the horizontal axis of a chart.
     #[serde(default)]
     pub at: Option<f64>,
+}
+
+/// A graph made of copies of a dataset.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tiles {
+    /// The name of the dataset.
+    pub of: String,
+    /// The number of vertices of the graph.
+    pub vertices: u64,
 }
 
 /// Some graphs, a problem, and the algorithms that solve it.
@@ -471,6 +487,34 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn graphs_can_be_made() {
+        for graph in Suite::names().flat_map(|name| Suite::named(name).unwrap().graphs) {
+            for recipe in graph.recipe.iter().chain(graph.quick.iter().filter(|quick| *quick != "skip")) {
+                let recipe = recipe.replace("{scale}", "10");
+                // The bench has two generators of its own.
+                if !recipe.starts_with("random:") && !recipe.starts_with("layers:") {
+                    recipe.parse::<warpath::generate::Recipe>().unwrap_or_else(|error| panic!("{error}"));
+                }
+            }
+            let names = graph.dataset.iter().chain(graph.tiles.as_ref().map(|tiles| &tiles.of));
+            names.for_each(|name| assert!(crate::datasets::named(name).is_ok(), "{name}"));
+            assert!(graph.instead.is_none() || graph.dataset.is_some(), "{}: nothing can be absent", graph.id);
+        }
+    }
+
+    /// Stand-ins for Rejaud's directed graphs are directed, and have the sizes of the graphs that they stand in for.
+    #[test]
+    fn stand_ins_have_the_sizes_of_their_datasets() {
+        for graph in Suite::named("rejaud").unwrap().graphs {
+            let dataset = crate::datasets::named(graph.dataset.as_deref().unwrap()).unwrap();
+            let recipe: warpath::generate::Recipe = graph.recipe.as_deref().unwrap().parse().unwrap();
+            assert_eq!(recipe.vertices(), dataset.vertices, "{}", graph.id);
+            assert_eq!(recipe.arcs(), dataset.edges, "{}", graph.id);
+            assert_eq!(recipe.is_directed(), graph.id != "road-ca", "{}", graph.id);
         }
     }
 
