@@ -17,7 +17,7 @@
 //! checked.
 
 use super::matrix::{Arrays, Matrix, Work};
-use super::{CELL_BITS, Cell, DenseTask, MatrixAlgorithm};
+use super::{Beyond, CELL_BITS, Cell, DenseTask, MatrixAlgorithm};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
 use crate::cuda::device::{LaunchShape, images};
@@ -39,7 +39,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     has: |cell, _| cell != Cell::U16,
     multiples: |_| (1, LINE),
     layout: |_, _, arena| Work::flag(arena),
-    strips: false,
+    beyond: Beyond::Nothing,
     eliminate: |matrix, task| {
         let shape = one_thread_a_pair(matrix.vertices);
         eliminate(matrix, task, "apsp_floyd_warshall", &shape)
@@ -70,7 +70,7 @@ pub(crate) const ROWS: MatrixAlgorithm = MatrixAlgorithm {
         },
         ..ALGORITHM.info
     },
-    strips: false,
+    beyond: Beyond::Nothing,
     eliminate: |matrix, task| {
         /// Threads of a block: few, for there are few in all, and each multiprocessor is to have some.
         const THREADS: u32 = 32;
