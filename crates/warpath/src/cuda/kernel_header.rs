@@ -403,6 +403,7 @@ mod tests {
 
     /// Every header.
     const HEADERS: &[fn() -> Header] = &[
+        apsp::katz_kider::program::header,
         apsp::matrix::header,
         apsp::outgoing::header,
         apsp::strips::worker::header,

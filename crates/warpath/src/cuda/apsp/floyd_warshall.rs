@@ -22,7 +22,7 @@
 //! checked.
 
 use super::matrix::{Arrays, Matrix, Work};
-use super::{CELL_BITS, Cell, DenseTask, MatrixAlgorithm};
+use super::{Beyond, CELL_BITS, Cell, DenseTask, MatrixAlgorithm};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
 use crate::cuda::device::{LaunchShape, images};
@@ -46,7 +46,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     has: |cell, _| cell != Cell::U16,
     multiples: |_| (1, LINE),
     layout: |_, _, arena| Work::flag(arena),
-    strips: false,
+    beyond: Beyond::Nothing,
     eliminate: |matrix, task| {
         let shape = one_thread_a_pair_as_printed(matrix.vertices, task.parameters);
         eliminate(matrix, task, "apsp_floyd_warshall", &shape)

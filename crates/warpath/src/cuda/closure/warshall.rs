@@ -20,7 +20,7 @@ use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{LaunchShape, arguments, images};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, kernel_header};
-use crate::cuda::matrix::blocks::{BLOCK, Square, WIDEST, in_blocks};
+use crate::cuda::matrix::blocks::{BLOCK_OF_ANY_SIDE, Square, WIDEST, in_blocks};
 use crate::cuda::matrix::by_vertex::{THREADS, by_vertex, one_thread_a_pair, one_thread_a_pair_as_printed};
 use crate::problems::Problem;
 
@@ -39,7 +39,7 @@ pub(super) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
     kernel: (&images::CLOSURE_WARSHALL, "closure_warshall"),
     multiples: (1, 1),
     layout: |vertices, arena| {
-        let side = vertices.next_multiple_of(WIDEST);
+        let side = side(vertices);
         Work::Words(arena.take("a word for each pair", side.saturating_mul(side)), arena.take("flag", 1))
     },
     close: |bits, task| {
@@ -75,13 +75,18 @@ fn close_by_vertex(bits: &Bits, task: &ClosureTask<'_>, kernel: &str, shape: &La
     })
 }
 
+/// Rows and columns of the matrix of words: enough for whole blocks of every size.
+fn side(vertices: u64) -> u64 {
+    (vertices + WIDEST - 1).next_multiple_of(WIDEST)
+}
+
 /// The line of `blocked-warshall` in the table.
 pub(super) const BLOCKED: ClosureAlgorithm = ClosureAlgorithm {
     info: AlgorithmInfo {
         name: "blocked-warshall",
         summary: "three launches a block of vertices, one thread a pair, blocks in shared memory; for comparison",
         source: "Katz & Kider 2008, sect. 4.3",
-        parameters: &[BLOCK],
+        parameters: &[BLOCK_OF_ANY_SIDE],
         seconds: |work| work.vertices() * 1e-6 + work.triples() / 2.3e12,
         ..ALGORITHM.info
     },
@@ -91,7 +96,8 @@ pub(super) const BLOCKED: ClosureAlgorithm = ClosureAlgorithm {
             let function =
                 |phase: &str| device.function(&images::CLOSURE_WARSHALL, &format!("closure_blocked_{phase}"));
             let functions = [function("diagonal")?, function("panels")?, function("rest")?];
-            let square = Square { cells: flags.as_mut_ptr().cast(), pitch: side, bytes: 4 };
+            let covered = task.graph.vertices() as u64;
+            let square = Square { cells: flags.as_mut_ptr().cast(), pitch: side, covered, bytes: 4 };
             Ok(in_blocks(&bits.pool, square, stopped, functions, task.parameters, task.control)?.1)
         })
     },
@@ -120,7 +126,7 @@ fn with_flags(
 ) -> Result<Statistics> {
     const THREADS: u32 = 256;
     let vertices = task.graph.vertices() as u32;
-    let side = u64::from(vertices).next_multiple_of(WIDEST);
+    let side = side(vertices.into());
     let Work::Words(flags, stopped) = bits.work else { unreachable!("the layout has a word for each pair") };
     let device = bits.pool.device().clone();
     let packing =
