@@ -59,7 +59,8 @@ pub(crate) fn mark(graph: Option<&GraphFacts>) -> &'static str {
     if graph.is_some_and(|graph| graph.stand_in.is_some()) { " †" } else { "" }
 }
 
-fn cell(text: &str) -> String {
+/// Text that stays within its cell.
+pub(crate) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
