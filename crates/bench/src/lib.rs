@@ -28,6 +28,7 @@
 //! runs, [`predictions`] holds the times against what the algorithms predict, and [`pages`] fills figures into Markdown.
 //! [`peers`] are other programs, [`datasets`] are graphs that can't be generated.
 
+mod claims;
 pub mod compare;
 pub mod datasets;
 mod digest;

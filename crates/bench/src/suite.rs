@@ -52,6 +52,60 @@ pub struct Suite {
     /// The claims of the source.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,
+    /// The figures of the source.
+    #[serde(default, rename = "figure")]
+    pub figures: Vec<Figure>,
+}
+
+/// A figure of the paper, drawn with the series that the paper draws.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Figure {
+    /// Its name in the paper, such as `Fig. 4`.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// Lines over the graphs' places, or columns by graph.
+    pub chart: Chart,
+    /// The label of the horizontal axis.
+    #[serde(default)]
+    pub axis: Option<String>,
+    /// The scale of the horizontal axis, for lines.
+    #[serde(default)]
+    pub across: Scale,
+    /// The scale of the times.
+    #[serde(default)]
+    pub up: Scale,
+    /// A note for people.
+    #[serde(default)]
+    pub note: Option<String>,
+    /// The lines.
+    #[serde(rename = "line")]
+    pub lines: Vec<FigureLine>,
+}
+
+/// A line of a figure.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FigureLine {
+    /// The experiment.
+    pub experiment: String,
+    /// The series.
+    pub series: String,
+    /// What the figure calls it, if not by the series.
+    #[serde(default)]
+    pub name: Option<String>,
+}
+
+/// The scale of an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Powers of ten are equally far apart.
+    #[default]
+    Log,
+    /// From 0.
+    Linear,
 }
 
 /// Time limits, in seconds.
@@ -204,6 +258,9 @@ pub struct AlgorithmEntry {
     /// Milliseconds that the paper reported, by graph, one value for each variation.
     #[serde(default)]
     pub reported: BTreeMap<String, Reported>,
+    /// What the paper reported these times of, if it is not what this entry is called.
+    #[serde(default)]
+    pub reported_as: Option<String>,
     /// Counters that the paper reported, by name and graph.
     #[serde(default)]
     pub reported_counters: BTreeMap<String, BTreeMap<String, Reported>>,
@@ -260,9 +317,86 @@ pub struct Claim {
     /// The same for `fast`.
     #[serde(default)]
     pub fast_counter: Option<String>,
+    /// The graphs that it is about; by default, all that both series have.
+    #[serde(default)]
+    pub graphs: Option<Vec<String>>,
+    /// The place in the paper, such as `sect. 4, fig. 6`.
+    #[serde(default)]
+    pub paper: Option<String>,
+    /// The ratios with which it holds.
+    #[serde(default)]
+    pub holds_if: Option<Band>,
+    /// The reason that stands behind the verdict; `untested: ..` takes the verdict's place.
+    #[serde(default)]
+    pub verdict: Option<String>,
+    /// Whether the faster kernel is the paper's.
+    #[serde(default)]
+    pub kernel: Option<Kernel>,
+}
+
+/// The ratios with which a claim holds, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Band {
+    /// The least ratio.
+    #[serde(default)]
+    pub least: Option<f64>,
+    /// The greatest ratio.
+    #[serde(default)]
+    pub most: Option<f64>,
+}
+
+impl Band {
+    /// Whether a ratio is in the band.
+    pub fn contains(self, ratio: f64) -> bool {
+        self.least.is_none_or(|least| ratio >= least) && self.most.is_none_or(|most| ratio <= most)
+    }
+}
+
+/// Whose kernel runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum Kernel {
+    /// The paper's, with repairs of what is wrong or cannot run, and nothing else.
+    #[serde(rename = "as printed")]
+    AsPrinted,
+    /// One with the paper's idea, written for speed.
+    #[serde(rename = "tuned")]
+    Tuned,
+}
+
+impl Kernel {
+    /// The word for it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Kernel::AsPrinted => "as printed",
+            Kernel::Tuned => "tuned",
+        }
+    }
 }
 
 impl Claim {
+    /// Whether the suite says that nothing here can test it.
+    pub fn is_untested(&self) -> bool {
+        self.verdict.as_deref().is_some_and(|verdict| verdict.starts_with("untested"))
+    }
+
+    /// What is wrong with the verdict and the band.
+    fn check(&self) -> std::result::Result<(), &'static str> {
+        if let Some(Band { least, most }) = self.holds_if {
+            let ends = [least, most].into_iter().flatten();
+            let is_empty = least.zip(most).is_some_and(|(least, most)| least > most);
+            if ends.clone().count() == 0 || ends.clone().any(|end| !(end > 0.0 && end.is_finite())) || is_empty {
+                return Err("a claim's band has no ratio in it");
+            }
+        }
+        // The verdict is counted; the words of a file could contradict it.
+        let counted = ["holds", "does not hold"];
+        if self.verdict.as_deref().is_some_and(|verdict| counted.iter().any(|word| verdict.starts_with(word))) {
+            return Err("a claim's verdict is counted from its band; `verdict` is the reason, or `untested: ..`");
+        }
+        Ok(())
+    }
+
     /// The two compared series, for people.
     pub fn compared(&self) -> String {
         let part = |series: &str, counter: &Option<String>| match counter {
@@ -380,6 +514,20 @@ impl Suite {
                 return Err(Error::invalid(format!("suite {name}: there is no experiment `{id}`")));
             }
         }
+        for line in suite.figures.iter().flat_map(|figure| &figure.lines) {
+            let of_line = |experiment: &&Experiment| experiment.id == line.experiment;
+            let has = |entry: &AlgorithmEntry| entry.variations().iter().any(|(series, _)| *series == line.series);
+            if !suite.experiments.iter().find(of_line).is_some_and(|experiment| experiment.algorithms.iter().any(has)) {
+                let (experiment, series) = (&line.experiment, &line.series);
+                return Err(Error::invalid(format!("suite {name}: a figure has no {experiment}, `{series}`")));
+            }
+        }
+        for claim in &suite.claims {
+            claim.check().map_err(|why| Error::invalid(format!("suite {name}: {why}: {}", claim.text)))?;
+            if let Some(missing) = claim.graphs.iter().flatten().find(|id| !suite.graphs.iter().any(|g| g.id == **id)) {
+                return Err(Error::invalid(format!("suite {name}: a claim is about `{missing}`, which is no graph")));
+            }
+        }
         for counter in suite.claims.iter().flat_map(|claim| [&claim.slow_counter, &claim.fast_counter]).flatten() {
             if !counter.ends_with("_nanoseconds") {
                 return Err(Error::invalid(format!("suite {name}: a claim is of times, and `{counter}` is none")));
@@ -472,6 +620,16 @@ mod tests {
     }
 
     #[test]
+    fn every_claim_can_be_judged() {
+        for suite in Suite::names().map(|name| Suite::named(name).unwrap()) {
+            for claim in &suite.claims {
+                assert!(claim.paper.is_some() && claim.kernel.is_some(), "{}: {}", suite.name, claim.text);
+                assert!(claim.holds_if.is_some() || claim.is_untested(), "{}: {}", suite.name, claim.text);
+            }
+        }
+    }
+
+    #[test]
     fn algorithms_are_those_that_the_engines_have() {
         // Algorithms of the design that an engine may not have yet: their rows say so.
         let announced = ["repeated-sssp", "batched", "johnson", "condensation"];
@@ -533,5 +691,17 @@ mod tests {
         let rejaud = FILES.iter().find(|(name, _)| *name == "rejaud").unwrap().1;
         let counted = rejaud.replace("fast-counter = \"compute_nanoseconds\"", "fast-counter = \"rounds\"");
         assert!(Suite::parse("x", &counted).unwrap_err().to_string().contains("`rounds` is none"));
+        let claim = "\n[[claim]]\ntext = 't'\nsays = 's'\nexperiment = 'table'\nslow = 'a'\nfast = 'b'\n";
+        for (more, told) in [
+            ("holds-if = { least = 3, most = 2 }", "has no ratio"),
+            ("holds-if = {}", "has no ratio"),
+            ("holds-if = { least = -1 }", "has no ratio"),
+            ("verdict = 'holds'", "is counted"),
+            ("graphs = ['nowhere']", "`nowhere`, which is no graph"),
+            ("kernel = 'fast'", "as printed"),
+        ] {
+            let error = Suite::parse("x", &format!("{rejaud}{claim}{more}")).unwrap_err().to_string();
+            assert!(error.contains(told), "{more}: {error}");
+        }
     }
 }
