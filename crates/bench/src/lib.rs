@@ -25,9 +25,10 @@
 //!
 //! A run goes from [`suite`] (what to measure) through `graphs` and `measure` (the clocks; every answer compared) to
 //! [`results`] (`results.jsonl`). From these come [`tables`] and [`report`], [`compare`] compares two
-//! runs, and [`predictions`] holds the times against what the algorithms predict.
+//! runs, [`predictions`] holds the times against what the algorithms predict, and [`pages`] fills figures into Markdown.
 //! [`peers`] are other programs, [`datasets`] are graphs that can't be generated.
 
+mod claims;
 pub mod compare;
 pub mod datasets;
 mod digest;
@@ -35,11 +36,14 @@ mod graphs;
 mod machine;
 mod measure;
 mod orders;
+pub mod pages;
 pub mod peers;
 pub mod predictions;
+mod ratios;
 pub mod report;
 pub mod results;
 mod run;
+mod spread;
 pub mod suite;
 pub mod tables;
 mod text;

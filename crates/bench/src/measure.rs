@@ -378,8 +378,9 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
         clock,
         prepare,
         solve: Spread::of(&samples),
-        host: crate::results::quantile(&hosts, 0.5),
-        download: crate::results::quantile(&downloads, 0.5),
+        host: crate::spread::quantile(&hosts, 0.5),
+        download: crate::spread::quantile(&downloads, 0.5),
+        host_samples: if clock == Clock::Device { by_source(&hosts, &samples) } else { Vec::new() },
         samples,
     };
     Ok(Outcome {
@@ -392,6 +393,12 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
         counters: counters.into_iter().map(|(name, values)| (name, middle(values))).collect(),
         device_bytes,
     })
+}
+
+/// The readings of all searches in a row, split by source like these samples.
+fn by_source(readings: &[f64], like: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let mut rest = readings.iter().copied();
+    like.iter().map(|of_source| rest.by_ref().take(of_source.len()).collect()).collect()
 }
 
 /// A remark if another engine, or fewer devices, ran than the case asked for.
@@ -505,6 +512,12 @@ mod tests {
             assert_eq!(outcome.algorithm.as_deref(), Some(algorithm));
             assert_eq!(outcome.ran_on.as_deref(), Some("cpu"));
         }
+    }
+
+    #[test]
+    fn readings_are_split_by_source() {
+        let samples = [vec![1.0, 1.0], Vec::new(), vec![1.0]];
+        assert_eq!(by_source(&[5.0, 6.0, 7.0], &samples), [vec![5.0, 6.0], vec![], vec![7.0]]);
     }
 
     #[test]

@@ -55,6 +55,60 @@ pub struct Suite {
     /// The claims of the source.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,
+    /// The figures of the source.
+    #[serde(default, rename = "figure")]
+    pub figures: Vec<Figure>,
+}
+
+/// A figure of the paper, drawn with the series that the paper draws.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Figure {
+    /// Its name in the paper, such as `Fig. 4`.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// Lines over the graphs' places, or columns by graph.
+    pub chart: Chart,
+    /// The label of the horizontal axis.
+    #[serde(default)]
+    pub axis: Option<String>,
+    /// The scale of the horizontal axis, for lines.
+    #[serde(default)]
+    pub across: Scale,
+    /// The scale of the times.
+    #[serde(default)]
+    pub up: Scale,
+    /// A note for people.
+    #[serde(default)]
+    pub note: Option<String>,
+    /// The lines.
+    #[serde(rename = "line")]
+    pub lines: Vec<FigureLine>,
+}
+
+/// A line of a figure.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FigureLine {
+    /// The experiment.
+    pub experiment: String,
+    /// The series.
+    pub series: String,
+    /// What the figure calls it, if not by the series.
+    #[serde(default)]
+    pub name: Option<String>,
+}
+
+/// The scale of an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Powers of ten are equally far apart.
+    #[default]
+    Log,
+    /// From 0.
+    Linear,
 }
 
 /// Time limits, in seconds.
@@ -223,6 +277,9 @@ pub struct AlgorithmEntry {
     /// Milliseconds that the paper reported, by graph, one value for each variation.
     #[serde(default)]
     pub reported: BTreeMap<String, Reported>,
+    /// What the paper reported these times of, if it is not what this entry is called.
+    #[serde(default)]
+    pub reported_as: Option<String>,
     /// Counters that the paper reported, by name and graph.
     #[serde(default)]
     pub reported_counters: BTreeMap<String, BTreeMap<String, Reported>>,
@@ -279,9 +336,86 @@ pub struct Claim {
     /// The same for `fast`.
     #[serde(default)]
     pub fast_counter: Option<String>,
+    /// The graphs that it is about; by default, all that both series have.
+    #[serde(default)]
+    pub graphs: Option<Vec<String>>,
+    /// The place in the paper, such as `sect. 4, fig. 6`.
+    #[serde(default)]
+    pub paper: Option<String>,
+    /// The ratios with which it holds.
+    #[serde(default)]
+    pub holds_if: Option<Band>,
+    /// The reason that stands behind the verdict; `untested: ..` takes the verdict's place.
+    #[serde(default)]
+    pub verdict: Option<String>,
+    /// Whether the faster kernel is the paper's.
+    #[serde(default)]
+    pub kernel: Option<Kernel>,
+}
+
+/// The ratios with which a claim holds, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Band {
+    /// The least ratio.
+    #[serde(default)]
+    pub least: Option<f64>,
+    /// The greatest ratio.
+    #[serde(default)]
+    pub most: Option<f64>,
+}
+
+impl Band {
+    /// Whether a ratio is in the band.
+    pub fn contains(self, ratio: f64) -> bool {
+        self.least.is_none_or(|least| ratio >= least) && self.most.is_none_or(|most| ratio <= most)
+    }
+}
+
+/// Whose kernel runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum Kernel {
+    /// The paper's, with repairs of what is wrong or cannot run, and nothing else.
+    #[serde(rename = "as printed")]
+    AsPrinted,
+    /// One with the paper's idea, written for speed.
+    #[serde(rename = "tuned")]
+    Tuned,
+}
+
+impl Kernel {
+    /// The word for it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Kernel::AsPrinted => "as printed",
+            Kernel::Tuned => "tuned",
+        }
+    }
 }
 
 impl Claim {
+    /// Whether the suite says that nothing here can test it.
+    pub fn is_untested(&self) -> bool {
+        self.verdict.as_deref().is_some_and(|verdict| verdict.starts_with("untested"))
+    }
+
+    /// What is wrong with the verdict and the band.
+    fn check(&self) -> std::result::Result<(), &'static str> {
+        if let Some(Band { least, most }) = self.holds_if {
+            let ends = [least, most].into_iter().flatten();
+            let is_empty = least.zip(most).is_some_and(|(least, most)| least > most);
+            if ends.clone().count() == 0 || ends.clone().any(|end| !(end > 0.0 && end.is_finite())) || is_empty {
+                return Err("a claim's band has no ratio in it");
+            }
+        }
+        // The verdict is counted; the words of a file could contradict it.
+        let counted = ["holds", "does not hold"];
+        if self.verdict.as_deref().is_some_and(|verdict| counted.iter().any(|word| verdict.starts_with(word))) {
+            return Err("a claim's verdict is counted from its band; `verdict` is the reason, or `untested: ..`");
+        }
+        Ok(())
+    }
+
     /// The two compared series, for people.
     pub fn compared(&self) -> String {
         let part = |series: &str, counter: &Option<String>| match counter {
@@ -399,6 +533,20 @@ impl Suite {
                 return Err(Error::invalid(format!("suite {name}: there is no experiment `{id}`")));
             }
         }
+        for line in suite.figures.iter().flat_map(|figure| &figure.lines) {
+            let of_line = |experiment: &&Experiment| experiment.id == line.experiment;
+            let has = |entry: &AlgorithmEntry| entry.variations().iter().any(|(series, _)| *series == line.series);
+            if !suite.experiments.iter().find(of_line).is_some_and(|experiment| experiment.algorithms.iter().any(has)) {
+                let (experiment, series) = (&line.experiment, &line.series);
+                return Err(Error::invalid(format!("suite {name}: a figure has no {experiment}, `{series}`")));
+            }
+        }
+        for claim in &suite.claims {
+            claim.check().map_err(|why| Error::invalid(format!("suite {name}: {why}: {}", claim.text)))?;
+            if let Some(missing) = claim.graphs.iter().flatten().find(|id| !suite.graphs.iter().any(|g| g.id == **id)) {
+                return Err(Error::invalid(format!("suite {name}: a claim is about `{missing}`, which is no graph")));
+            }
+        }
         for counter in suite.claims.iter().flat_map(|claim| [&claim.slow_counter, &claim.fast_counter]).flatten() {
             if !counter.ends_with("_nanoseconds") {
                 return Err(Error::invalid(format!("suite {name}: a claim is of times, and `{counter}` is none")));
@@ -445,146 +593,4 @@ impl Suite {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use warpath::Engine;
-
-    use super::*;
-
-    #[test]
-    fn every_suite_is_in_order() {
-        for name in Suite::names() {
-            let suite = Suite::named(name).unwrap_or_else(|error| panic!("{error}"));
-            for quick in [false, true] {
-                let cases = suite.cases(quick);
-                let keys: BTreeSet<String> = cases.iter().map(Case::key).collect();
-                assert_eq!(keys.len(), cases.len(), "{name}: two cases have the same name");
-                assert!(cases.iter().any(|case| case.entry.engine == "cpu"), "{name}: nothing runs without a GPU");
-            }
-            for experiment in &suite.experiments {
-                let known = |series: &str| {
-                    let all: Vec<String> =
-                        experiment.algorithms.iter().flat_map(|a| a.variations().into_iter().map(|v| v.0)).collect();
-                    let series = series.split_once('/').map_or(series, |(_, series)| series);
-                    assert!(all.iter().any(|known| known == series), "{name}, {}: `{series}`", experiment.id);
-                };
-                experiment.against.iter().for_each(|series| known(series));
-                for claim in suite.claims.iter().filter(|claim| claim.experiment == experiment.id) {
-                    known(&claim.slow);
-                }
-                let fast =
-                    |claim: &&Claim| claim.fast_experiment.as_ref().unwrap_or(&claim.experiment) == &experiment.id;
-                for claim in suite.claims.iter().filter(fast) {
-                    known(&claim.fast);
-                }
-                for entry in &experiment.algorithms {
-                    for reported in entry.reported.iter().chain(entry.reported_counters.values().flatten()) {
-                        assert!(experiment.graphs.contains(reported.0), "{name}, {}: {}", experiment.id, reported.0);
-                        if let Reported::Each(values) = reported.1 {
-                            assert_eq!(values.len(), entry.variations().len(), "{name}, {}", entry.series);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn graphs_can_be_made() {
-        for graph in Suite::names().flat_map(|name| Suite::named(name).unwrap().graphs) {
-            for recipe in graph.recipe.iter().chain(graph.quick.iter().filter(|quick| *quick != "skip")) {
-                let recipe = recipe.replace("{scale}", "10");
-                // The bench has two generators of its own.
-                if !recipe.starts_with("random:") && !recipe.starts_with("layers:") {
-                    recipe.parse::<warpath::generate::Recipe>().unwrap_or_else(|error| panic!("{error}"));
-                }
-            }
-            let names = graph.dataset.iter().chain(graph.tiles.as_ref().map(|tiles| &tiles.of));
-            names.for_each(|name| assert!(crate::datasets::named(name).is_ok(), "{name}"));
-            assert!(graph.instead.is_none() || graph.dataset.is_some(), "{}: nothing can be absent", graph.id);
-        }
-    }
-
-    /// Stand-ins for Rejaud's directed graphs are directed, and have the sizes of the graphs that they stand in for.
-    #[test]
-    fn stand_ins_have_the_sizes_of_their_datasets() {
-        for graph in Suite::named("rejaud").unwrap().graphs {
-            let dataset = crate::datasets::named(graph.dataset.as_deref().unwrap()).unwrap();
-            let recipe: warpath::generate::Recipe = graph.recipe.as_deref().unwrap().parse().unwrap();
-            assert_eq!(recipe.vertices(), dataset.vertices, "{}", graph.id);
-            assert_eq!(recipe.arcs(), dataset.edges, "{}", graph.id);
-            assert_eq!(recipe.is_directed(), graph.id != "road-ca", "{}", graph.id);
-        }
-    }
-
-    #[test]
-    fn algorithms_are_those_that_the_engines_have() {
-        // Algorithms of the design that an engine may not have yet: their rows say so.
-        let announced = ["repeated-sssp", "batched", "johnson", "condensation"];
-        for name in Suite::names() {
-            let suite = Suite::named(name).unwrap();
-            for case in suite.cases(false) {
-                let Some(algorithm) = &case.algorithm else { continue };
-                let problem = case.experiment.problem().unwrap();
-                let algorithm = algorithm.split(':').next().unwrap();
-                let has = |engine: Engine| {
-                    engine.algorithms().iter().any(|info| info.name == algorithm && info.problem == problem)
-                };
-                let known = match case.entry.engine.as_str() {
-                    "cpu" => has(Engine::Cpu),
-                    "peer" => crate::peers::NAMES.contains(&algorithm),
-                    _ => has(Engine::Cuda(Vec::new())) || announced.contains(&algorithm) || case.entry.lab,
-                };
-                assert!(known, "{name}: {} has no {} `{algorithm}`", case.entry.engine, problem.name());
-            }
-        }
-    }
-
-    /// Work that is cut neither into strips nor into pages runs on one device, however many there are.
-    #[test]
-    fn what_is_for_several_gpus_is_cut_for_them() {
-        let mut several = 0;
-        for suite in Suite::names().map(|name| Suite::named(name).unwrap()) {
-            for case in suite.cases(false).iter().filter(|case| case.entry.engine.contains(',')) {
-                let algorithm = case.algorithm.as_deref().unwrap();
-                let vertices: u64 = case.graph.recipe.as_deref().unwrap().split_once(':').unwrap().1.parse().unwrap();
-                several += 1;
-                if let Some(parameters) = algorithm.strip_prefix("katz-kider:") {
-                    // Without `page`, it cuts a matrix of more than a block into pages for all devices.
-                    let block: u64 = parameters.strip_prefix("block=").unwrap().parse().unwrap();
-                    assert!(vertices > block, "{}", case.key());
-                    continue;
-                }
-                let strip: u64 = algorithm.split_once("strip=").unwrap().1.parse().unwrap();
-                assert_eq!(strip % 256, 0, "narrow cells are cut at multiples of 256 only");
-                // All devices have the same number of strips, or there is a single strip, which the note mentions.
-                assert!(vertices <= 256 || vertices.div_ceil(strip).is_multiple_of(2), "{}", case.key());
-            }
-        }
-        assert!(several >= 20);
-    }
-
-    #[test]
-    fn parameters_vary_every_one_with_every_other() {
-        let entry: AlgorithmEntry = toml::from_str(
-            "series = 'x'\nengine = 'cuda'\nalgorithm = 'bellman-ford:sync=incore'\n\
-             vary = [['launch', ['256x8', '384x5']], ['edge-order', ['destination', 'source']]]",
-        )
-        .unwrap();
-        let all = entry.variations();
-        assert_eq!(all.len(), 4);
-        assert_eq!(all[1].0, "x, 256x8 source");
-        assert_eq!(all[1].1.as_deref(), Some("bellman-ford:sync=incore,launch=256x8,edge-order=source"));
-    }
-
-    #[test]
-    fn mistakes_in_a_suite_are_told() {
-        assert!(Suite::named("nobody").unwrap_err().to_string().contains("singh"));
-        assert!(Suite::parse("x", "title = 3").is_err());
-        assert!(Suite::parse("x", "surprise = 3").unwrap_err().to_string().contains("surprise"));
-        let rejaud = FILES.iter().find(|(name, _)| *name == "rejaud").unwrap().1;
-        let counted = rejaud.replace("fast-counter = \"compute_nanoseconds\"", "fast-counter = \"rounds\"");
-        assert!(Suite::parse("x", &counted).unwrap_err().to_string().contains("`rounds` is none"));
-    }
-}
+mod tests;

@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
+use crate::claims;
+use crate::ratios::{self, Part, Ratio};
 use crate::results::{Clock, GraphFacts, Results, Row, Status};
-use crate::suite::{Claim, Experiment, Suite};
+use crate::suite::{Experiment, Suite};
 use crate::text;
 
 /// All tables of a run.
@@ -20,6 +22,7 @@ pub fn markdown(suite: &Suite, results: &Results) -> String {
     let extent = if run.quick { "quick run" } else { "whole run" };
     line(format!("- {extent} with `--engine {}`, begun {}", run.engine, text::moment(run.started)));
     line(format!("- {}", counts(results)));
+    claims_tables(&mut out, suite, results);
     out.push_str("\n## Graphs\n\n| graph | vertices | arcs | degree | weights | made of | load |\n|---|--:|--:|--:|---|---|--:|\n");
     for graph in &results.graphs {
         let _ = writeln!(
@@ -49,7 +52,6 @@ pub fn markdown(suite: &Suite, results: &Results) -> String {
     for experiment in &suite.experiments {
         experiment_table(&mut out, experiment, results);
     }
-    claims_table(&mut out, suite, results);
     out
 }
 
@@ -67,7 +69,8 @@ pub(crate) fn mark(graph: Option<&GraphFacts>) -> &'static str {
     if graph.is_some_and(|graph| graph.stand_in.is_some()) { " †" } else { "" }
 }
 
-fn cell(text: &str) -> String {
+/// Text that stays within its cell.
+pub(crate) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
@@ -148,74 +151,61 @@ pub(crate) fn remark(row: &Row) -> String {
     parts.join("; ")
 }
 
-/// The speed-up of a row over the baseline series of its experiment.
+/// The speed-up of a row over the baseline series of its experiment, by one clock.
 pub(crate) fn speed_up(results: &Results, experiment: &Experiment, row: &Row) -> Option<f64> {
     let against = experiment.against.as_deref().filter(|series| *series != row.series)?;
     let same = |other: &&Row| other.experiment == row.experiment && other.graph == row.graph && other.series == against;
-    Some(results.rows.iter().find(same)?.median()? / row.median()?)
+    let slow = results.rows.iter().find(same)?;
+    ratios::ratio((slow, Part::Whole), (row, Part::Whole)).map(|ratio| ratio.value)
 }
 
-/// The measured ratios of a claim, by graph.
-pub(crate) fn ratios(results: &Results, claim: &Claim) -> Vec<(String, f64)> {
-    let medians = |series: &str, experiment: &str, counter: Option<&String>| -> Vec<(String, f64)> {
-        // Ignore a counter of a row without times.
-        let time = |row: &Row| match (row.median()?, counter) {
-            (median, None) => Some(median),
-            (_, Some(name)) => row.counters.get(name).map(|nanoseconds| *nanoseconds as f64 * 1e-9),
-        };
-        let (graph, series) = series.split_once('/').map_or((None, series), |(graph, series)| (Some(graph), series));
-        let wanted = |row: &&Row| {
-            row.experiment == experiment && row.series == series && graph.is_none_or(|graph| row.graph == graph)
-        };
-        results.rows.iter().filter(wanted).filter_map(|row| Some((row.graph.clone(), time(row)?))).collect()
-    };
-    let slow = medians(&claim.slow, &claim.experiment, claim.slow_counter.as_ref());
-    let fast_experiment = claim.fast_experiment.as_ref().unwrap_or(&claim.experiment);
-    let fast = medians(&claim.fast, fast_experiment, claim.fast_counter.as_ref());
-    if claim.slow.contains('/') || claim.fast.contains('/') {
-        let pairs = slow.iter().flat_map(|slow| fast.iter().map(move |fast| (slow, fast)));
-        return pairs.map(|(slow, fast)| (format!("{} / {}", slow.0, fast.0), slow.1 / fast.1)).collect();
-    }
-    let ratio = |(graph, slow): (String, f64)| {
-        let fast = fast.iter().find(|(other, _)| *other == graph)?.1;
-        Some((graph, slow / fast))
-    };
-    slow.into_iter().filter_map(ratio).collect()
-}
-
-/// The ratios of a claim, for people.
-pub(crate) fn measured(results: &Results, claim: &Claim) -> String {
-    let ratios = ratios(results, claim);
-    if ratios.is_empty() {
-        return "not measured".to_owned();
-    }
-    let least = ratios.iter().map(|(_, ratio)| *ratio).fold(f64::INFINITY, f64::min);
-    let greatest = ratios.iter().map(|(_, ratio)| *ratio).fold(0.0, f64::max);
-    let mean = (ratios.iter().map(|(_, ratio)| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
-    if ratios.len() == 1 {
-        return text::ratio(mean);
-    }
-    format!(
-        "{} to {}, geometric mean {} over {} graphs",
-        text::ratio(least),
-        text::ratio(greatest),
-        text::ratio(mean),
-        ratios.len()
-    )
-}
-
-fn claims_table(out: &mut String, suite: &Suite, results: &Results) {
-    if suite.claims.is_empty() {
+/// The paper's claims in short, and the ratios of each by graph.
+fn claims_tables(out: &mut String, suite: &Suite, results: &Results) {
+    let judged = claims::judged(suite, results);
+    if judged.is_empty() {
         return;
     }
     out.push_str(
-        "\n## What the paper says, and what was measured\n\n| claim | paper | measured | of |\n|---|--:|--:|---|\n",
+        "\n## In short\n\n| claim | paper | verdict | measured | data | kernel | clock | searches |\n\
+         |---|---|---|---|---|---|---|---|\n",
     );
-    for claim in &suite.claims {
-        let of = format!("{}: {}", claim.experiment, claim.compared());
-        let measured = measured(results, claim);
-        let _ = writeln!(out, "| {} | {} | {measured} | {} |", cell(&claim.text), cell(&claim.says), cell(&of));
+    for one in &judged {
+        let columns = [one.says(), one.verdict_text(), one.measured(), one.data(), one.kernel().into(), one.clock()];
+        let columns: Vec<String> = columns.iter().map(|text| cell(text)).collect();
+        let _ = writeln!(out, "| {} | {} | {} |", cell(&one.claim.text), columns.join(" | "), one.searches());
     }
+    out.push_str(
+        "\nRatios are of medians by one clock; *repeats* are the least and greatest ratio of single searches.\n\n\
+         | claim | graph | ratio | repeats | clock | searches | in the band |\n|---|---|--:|--:|---|--:|---|\n",
+    );
+    for one in &judged {
+        for ratio in &one.ratios {
+            let _ = writeln!(
+                out,
+                "| {} | {}{} | {} | {} | {} | {} by {} | {} |",
+                cell(&one.claim.compared()),
+                cell(&graph_title(results, &ratio.graph)),
+                mark(results.graph(&ratio.graph)),
+                text::ratio(ratio.value),
+                range_of_ratio(ratio),
+                ratio.clock.text(),
+                ratio.searches.0,
+                ratio.searches.1,
+                one.is_in_band(ratio).map_or("", |is_in| if is_in { "yes" } else { "no" })
+            );
+        }
+    }
+}
+
+/// The title of a graph, or of two.
+pub(crate) fn graph_title(results: &Results, id: &str) -> String {
+    let title = |id: &str| results.graph(id).map_or_else(|| id.to_owned(), |graph| graph.title.clone());
+    id.split(" / ").map(title).collect::<Vec<_>>().join(" / ")
+}
+
+/// The range of the repeats of a ratio, for people.
+pub(crate) fn range_of_ratio(ratio: &Ratio) -> String {
+    format!("{} – {}", text::ratio(ratio.least), text::ratio(ratio.greatest))
 }
 
 #[cfg(test)]
@@ -250,7 +240,7 @@ mod tests {
         let text = markdown(&suite, &results);
         assert!(text.contains("| n10 | GPU, Singh's kernel | 1.00 ms |"), "{text}");
         assert!(text.contains("4.00× | sequential"), "{text}");
-        assert!(text.contains("4.00× to 16.0×, geometric mean 8.00× over 2 graphs"), "{text}");
+        assert!(text.contains("4.00× – 16.0×, mean 8.00× over 2 graphs"), "{text}");
         results.add_graph(GraphFacts { stand_in: Some("absent".into()), ..graph("n22", 22, 40) });
         results.add_graph(graph("n10", 10, 20));
         results.add_graph(GraphFacts { strong_components: Some((1500, 7)), ..graph("n34", 34, 50) });
@@ -275,6 +265,7 @@ mod tests {
         let text = markdown(&suite, &results);
         let told = |measured: &str, of: &str| text.lines().any(|line| line.contains(measured) && line.contains(of));
         assert!(told("| 800× |", "by TPE out-core, 1024x2 source (compute nanoseconds alone)"), "{text}");
+        assert!(told("| 800× |", "| a counter |"), "{text}");
         assert!(told("| 8.00× |", "by TPE out-core, 1024x2 source |"), "{text}");
         // The paper's time for computing alone stands beside the measured one, not beside the whole time.
         assert!(text.contains("1.00 ms (paper: 163 µs)"), "{text}");

@@ -1,7 +1,10 @@
 //! The command line: every command and option, with the help that people read.
 
+mod bench;
+
 use std::path::PathBuf;
 
+pub use bench::{BenchArguments, BenchCommand, DatasetsArguments, DatasetsCommand};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 /// Shortest paths and reachability in large graphs.
@@ -428,118 +431,6 @@ pub struct CompletionsArguments {
     /// The folder for man pages
     #[arg(long, value_name = "DIRECTORY", default_value = ".", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
-}
-
-/// `warpath bench`.
-#[derive(Debug, Args)]
-pub struct BenchArguments {
-    /// What to do instead of running a suite.
-    #[command(subcommand)]
-    pub other: Option<BenchCommand>,
-    /// The suite to run
-    #[arg(long, value_name = "NAME", required_unless_present = "list",
-          value_parser = clap::builder::PossibleValuesParser::new(warpath_bench::Suite::names()))]
-    pub suite: Option<String>,
-    /// List the suites, or with `--suite` its graphs and algorithms, and run nothing
-    #[arg(long)]
-    pub list: bool,
-    /// Small graphs, few sources and few repeats: a minute or two
-    #[arg(long)]
-    pub quick: bool,
-    /// The rows to measure: `auto` for all that this machine can run, `cpu`, or `cuda[:N]`
-    #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
-    pub engine: String,
-    /// The scale of generated graphs (2^N vertices), in the suites `gap` and `peers`
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(4..=30), help_heading = "Running")]
-    pub scale: Option<u32>,
-    /// Run only these experiments of the suite; `--list` prints their names
-    #[arg(long, value_name = "NAME", num_args = 1.., help_heading = "Running")]
-    pub experiment: Vec<String>,
-    /// The number of seconds after which a case starts no further search [default: what the suite says]
-    #[arg(long, value_name = "SECONDS", help_heading = "Running")]
-    pub budget: Option<f64>,
-    /// How many seconds one search may take [default: what the suite says]
-    #[arg(long, value_name = "SECONDS", help_heading = "Running")]
-    pub timeout: Option<f64>,
-    /// The folder with datasets
-    #[arg(long, value_name = "DIR", env = "WARPATH_DATA", value_hint = ValueHint::DirPath, help_heading = "Running")]
-    pub data: Option<PathBuf>,
-    /// The Python that has the peers' packages
-    #[arg(long, value_name = "PROGRAM", env = "WARPATH_PYTHON", default_value = "python3", value_hint = ValueHint::ExecutablePath,
-          help_heading = "Running")]
-    pub python: PathBuf,
-    /// The folder with the programs of the GAP benchmark suite
-    #[arg(long, value_name = "DIR", env = "GAPBS", value_hint = ValueHint::DirPath, help_heading = "Running")]
-    pub gap: Option<PathBuf>,
-    /// The folder for results.jsonl, tables.md and report.html [default: the tables go to standard output]
-    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub output: Option<PathBuf>,
-    /// Resume an interrupted run
-    #[arg(long, requires = "output")]
-    pub resume: bool,
-    /// Print nothing but errors, and the tables if there is no output folder
-    #[arg(long, short)]
-    pub quiet: bool,
-}
-
-/// The subcommands of `warpath bench`.
-#[derive(Debug, Subcommand)]
-pub enum BenchCommand {
-    /// Compare two runs: what became faster or slower, beyond the noise
-    Compare {
-        /// The results.jsonl of the earlier run
-        #[arg(value_name = "BEFORE", value_hint = ValueHint::FilePath)]
-        before: PathBuf,
-        /// The results.jsonl of the later run
-        #[arg(value_name = "AFTER", value_hint = ValueHint::FilePath)]
-        after: PathBuf,
-    },
-    /// Hold recorded times against the times that the algorithms predict
-    Predictions {
-        /// The files results.jsonl
-        #[arg(value_name = "RESULTS", required = true, value_hint = ValueHint::FilePath)]
-        results: Vec<PathBuf>,
-    },
-    /// Rebuild tables.md and report.html from the results.jsonl in a folder
-    Report {
-        /// The folder
-        #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
-        folder: PathBuf,
-    },
-}
-
-/// `warpath datasets`.
-#[derive(Debug, Args)]
-pub struct DatasetsArguments {
-    /// What to do instead of listing the datasets.
-    #[command(subcommand)]
-    pub other: Option<DatasetsCommand>,
-    /// The folder with datasets
-    #[arg(long, value_name = "DIR", env = "WARPATH_DATA", value_hint = ValueHint::DirPath)]
-    pub data: Option<PathBuf>,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// The subcommands of `warpath datasets`.
-#[derive(Debug, Subcommand)]
-pub enum DatasetsCommand {
-    /// Download a dataset and check it
-    Get {
-        /// Its name
-        #[arg(value_name = "NAME")]
-        name: String,
-        /// The folder to download to
-        #[arg(long, value_name = "DIR", env = "WARPATH_DATA", value_hint = ValueHint::DirPath)]
-        data: Option<PathBuf>,
-        /// Download from this address instead of the publisher's
-        #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
-        from: Option<String>,
-        /// Print nothing but errors
-        #[arg(long, short)]
-        quiet: bool,
-    },
 }
 
 /// What `warpath completions` makes.

@@ -349,6 +349,33 @@ fn datasets_are_downloaded_and_checked() {
     }
 }
 
+#[test]
+fn figures_on_pages_are_compared_and_written() {
+    let folder = Folder::new();
+    folder.run(&format!("{SINGH} --output results/here/singh --quiet")).ok();
+    let page = "A queue takes ?<!--= here/singh fig8/n64 \"CPU, sequential queue\" -->.\n\n\
+                <!-- table here/singh fig8; columns \"CPU, sequential queue\", vertices -->\n<!-- end -->\n";
+    folder.file("page.md", page);
+    let command = "bench figures page.md --results results";
+    let run = folder.run(command);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.stdout.contains("page.md, line 1: `?` is") && run.stdout.contains("page.md, line 3: "), "{run:?}");
+    assert_eq!(folder.read("page.md"), page, "nothing is written unless asked for");
+    let told = folder.run(&format!("{command} --write")).ok();
+    assert!(told.contains("written    2 figures and tables"), "{told}");
+    let written = folder.read("page.md");
+    assert!(written.contains("s<!--=") && !written.contains("?<") && written.contains("|---|--:|--:|"), "{written}");
+    let told = folder.run(command).ok();
+    assert!(told.contains("differing  0 figures and tables"), "{told}");
+    folder.file("page.md", written.replace("fig8/n64", "fig8/n65"));
+    let run = folder.run(&format!("{command} --write"));
+    assert_eq!(run.code, Some(1), "what cannot be mended: {run:?}");
+    assert!(run.stdout.contains("there is no graph `n65`"), "{run:?}");
+    folder.run("bench figures page.md --results nowhere").fails(3, "nowhere");
+    folder.run("bench figures absent.md --results results").fails(3, "absent.md");
+    folder.run("bench figures page.md --results results/here").fails(2, "MACHINE/SUITE/results.jsonl");
+}
+
 /// Chromium, if it is installed.
 fn browser() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];

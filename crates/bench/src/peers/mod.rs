@@ -92,6 +92,7 @@ pub(crate) fn measure(task: &Task<'_>, tools: &Tools, references: &mut Reference
                 host: Spread::of(&peered.samples).median,
                 download: 0.0,
                 samples: peered.samples,
+                host_samples: Vec::new(),
             }),
             answers: peered.answers,
             counters: Vec::new(),

@@ -3,14 +3,19 @@
 //! It needs no network and no other file, follows the viewer's light or dark theme, and prints. Figures are inline SVG
 //! with classes that the style sheet colours; a short script sorts the tables.
 
-mod figures;
+mod drawing;
+mod panels;
+mod rates;
+mod shown;
 mod svg;
 
 use std::fmt::Write;
 
-use figures::Shown;
+use drawing::Drawing;
+use shown::Shown;
 use svg::escape;
 
+use crate::claims::{self, Judged, Verdict};
 use crate::results::{GraphFacts, Results, Row, Status};
 use crate::suite::{Chart, Suite};
 use crate::tables;
@@ -28,6 +33,7 @@ pub fn html(suite: &Suite, results: &Results) -> String {
     head(&mut out, suite, results, &shown);
     out.push_str("<main>");
     claims(&mut out, suite, results);
+    papers_figures(&mut out, suite, results);
     for shown in &shown {
         experiment(&mut out, shown);
     }
@@ -67,7 +73,10 @@ fn head(out: &mut String, suite: &Suite, results: &Results, shown: &[Shown<'_>])
     }
     out.push_str("</dl><nav aria-label=\"Contents\"><ul>");
     if !suite.claims.is_empty() {
-        out.push_str("<li><a href=\"#claims\">Claims</a></li>");
+        out.push_str("<li><a href=\"#claims\">In short</a></li>");
+    }
+    if suite.figures.iter().any(|figure| !Drawing::of_figure(suite, figure, results).is_empty()) {
+        out.push_str("<li><a href=\"#figures\">The paper’s figures</a></li>");
     }
     for shown in shown {
         let _ = write!(out, "<li><a href=\"#{}\">{}</a></li>", shown.experiment.id, escape(&shown.experiment.title));
@@ -78,28 +87,82 @@ fn head(out: &mut String, suite: &Suite, results: &Results, shown: &[Shown<'_>])
     );
 }
 
+/// A cell with its column's name, which stands beside it where a row is a card.
+fn labelled(out: &mut String, label: &str, class: &str, text: &str) {
+    let _ = write!(out, "<td class=\"{class}\" data-label=\"{label}\">{text}</td>");
+}
+
 fn claims(out: &mut String, suite: &Suite, results: &Results) {
-    if suite.claims.is_empty() {
+    let judged = claims::judged(suite, results);
+    if judged.is_empty() {
         return;
     }
+    const COLUMNS: [&str; 8] = ["claim", "paper", "verdict", "measured", "data", "kernel", "clock", "searches"];
     out.push_str(
-        "<section id=\"claims\"><h2>What the paper says, and what was measured</h2><p class=\"soft\">Ratios of medians, on \
-         the graphs where both were measured.</p><div class=\"scroll\"><table><thead><tr><th>claim</th><th>paper</th>\
-         <th>measured</th><th>of</th></tr></thead><tbody>",
+        "<section id=\"claims\"><h2>In short</h2><p class=\"soft\">Ratios of medians by one clock, on the graphs where both \
+         were measured: from the least to the greatest graph, and of single searches as <i>repeats</i>. A claim holds on a \
+         graph whose ratio is in the claim’s band.</p><table class=\"cards\"><thead><tr>",
     );
-    for claim in &suite.claims {
-        let _ = write!(
-            out,
-            "<tr><td class=\"text\">{}</td><td class=\"says\">{}</td><td class=\"text\">{}</td>\
-             <td class=\"remark\"><a href=\"#{id}\">{id}</a>: {}</td></tr>",
-            escape(&claim.text),
-            escape(&claim.says),
-            escape(&tables::measured(results, claim)),
-            escape(&claim.compared()),
-            id = claim.experiment,
-        );
+    COLUMNS.iter().for_each(|name| out.push_str(&format!("<th>{name}</th>")));
+    out.push_str("</tr></thead><tbody>");
+    for one in &judged {
+        let class = match one.verdict() {
+            Verdict::Holds => "holds",
+            Verdict::Fails => "fails",
+            Verdict::InPart(_, _) => "part",
+            Verdict::Untested | Verdict::NotMeasured => "open",
+        };
+        let claim = format!("<a href=\"#{}\">{}</a>", one.claim.experiment, escape(&one.claim.text));
+        let cells = [
+            ("text", claim),
+            ("says", escape(&one.says())),
+            (class, escape(&one.verdict_text())),
+            ("text", escape(&one.measured())),
+            ("", escape(&one.data())),
+            ("", one.kernel().to_owned()),
+            ("", escape(&one.clock())),
+            ("", escape(&one.searches())),
+        ];
+        out.push_str("<tr>");
+        for (name, (class, text)) in COLUMNS.iter().zip(cells) {
+            labelled(out, name, class, &text);
+        }
+        out.push_str("</tr>");
     }
-    out.push_str("</tbody></table></div></section>");
+    out.push_str("</tbody></table>");
+    by_graph(out, results, &judged);
+    out.push_str("</section>");
+}
+
+/// The ratios of all claims, graph by graph.
+fn by_graph(out: &mut String, results: &Results, judged: &[Judged<'_>]) {
+    const COLUMNS: [&str; 7] = ["compared", "graph", "ratio", "repeats", "clock", "searches", "in the band"];
+    out.push_str(
+        "<details id=\"claims-numbers\"><summary>The ratios by graph</summary><table class=\"cards\"><thead><tr>",
+    );
+    COLUMNS.iter().for_each(|name| out.push_str(&format!("<th>{name}</th>")));
+    out.push_str("</tr></thead><tbody>");
+    for one in judged {
+        for ratio in &one.ratios {
+            let graph = tables::graph_title(results, &ratio.graph);
+            let is_in_band = one.is_in_band(ratio).map_or("", |is_in| if is_in { "yes" } else { "no" });
+            let cells = [
+                escape(&one.claim.compared()),
+                format!("{}{}", escape(&graph), tables::mark(results.graph(&ratio.graph))),
+                text::ratio(ratio.value),
+                tables::range_of_ratio(ratio),
+                escape(ratio.clock.text()),
+                format!("{} by {}", ratio.searches.0, ratio.searches.1),
+                is_in_band.to_owned(),
+            ];
+            out.push_str("<tr>");
+            for (name, text) in COLUMNS.iter().zip(cells) {
+                labelled(out, name, "", &text);
+            }
+            out.push_str("</tr>");
+        }
+    }
+    out.push_str("</tbody></table></details>");
 }
 
 fn experiment(out: &mut String, shown: &Shown<'_>) {
@@ -109,31 +172,68 @@ fn experiment(out: &mut String, shown: &Shown<'_>) {
     if let Some(note) = &experiment.note {
         let _ = write!(out, "<p>{}</p>", escape(note.trim()));
     }
+    let axes = if experiment.chart == Chart::Lines { "both axes are" } else { "the axis is" };
+    let cut_off = match drawing::limit(shown.results).filter(|_| shown.rows.iter().any(|row| drawing::is_cut_off(row)))
+    {
+        Some(limit) => format!("; hollow marks with an arrow were cut off after {} s", text::digits(limit)),
+        None => String::new(),
+    };
     let caption = format!(
-        "<figcaption>Medians; bars reach from the least to the greatest search; both axes are logarithmic; hollow marks are the \
-         paper’s. <a href=\"#{id}-numbers\">The numbers</a></figcaption>"
+        "<figcaption>Medians; bars reach from the least to the greatest search; {axes} logarithmic; hollow marks are the \
+         paper’s{cut_off}. <a href=\"#{id}-numbers\">The numbers</a></figcaption>"
     );
     let something = shown.rows.iter().any(|row| row.median().is_some() || row.reported.is_some());
     if !something {
         out.push_str("<p class=\"soft\">Nothing was measured.</p>");
     } else if experiment.chart == Chart::Lines {
-        let _ = write!(
-            out,
-            "<figure class=\"lines\">{}{}{caption}</figure>",
-            figures::lines(shown),
-            figures::legend(shown)
-        );
+        figure(out, &Drawing::of_experiment(shown), &caption);
     } else {
         out.push_str("<figure><div class=\"panels\">");
         for graph in experiment.graphs.iter().filter(|graph| shown.rows.iter().any(|row| row.graph == **graph)) {
             let facts = shown.results.graph(graph);
             let title = facts.map_or(graph.as_str(), |facts| facts.title.as_str());
             let (title, mark) = (escape(title), tables::mark(facts));
-            let _ = write!(out, "<div><h4>{title}{mark}</h4>{}</div>", figures::panel(shown, graph));
+            let _ = write!(out, "<div><h4>{title}{mark}</h4>{}</div>", panels::panel(shown, graph));
         }
-        let _ = write!(out, "</div>{}</figure>", caption.replace("both axes are", "the axis is"));
+        let _ = write!(out, "</div>{}{caption}</figure>", panels::variations(shown));
     }
     numbers(out, shown);
+    out.push_str("</section>");
+}
+
+/// A drawing of lines or columns, with its legend beside it.
+fn figure(out: &mut String, drawing: &Drawing<'_>, caption: &str) {
+    let _ = write!(
+        out,
+        "<figure class=\"lines\"><div class=\"drawn\">{}{}</div>{caption}</figure>",
+        drawing.svg(),
+        drawing.legend()
+    );
+}
+
+/// The paper's own figures, each with the lines that the paper draws.
+fn papers_figures(out: &mut String, suite: &Suite, results: &Results) {
+    let all = suite.figures.iter().map(|figure| (figure, Drawing::of_figure(suite, figure, results)));
+    let drawn: Vec<_> = all.filter(|(_, drawing)| !drawing.is_empty()).collect();
+    if drawn.is_empty() {
+        return;
+    }
+    out.push_str(
+        "<section id=\"figures\"><h2>The paper’s figures, measured here</h2><p class=\"soft\">Filled marks are medians of this \
+         run, hollow ones what the paper’s text or tables give.</p>",
+    );
+    for (figure_of, drawing) in drawn {
+        let _ = write!(out, "<h3>{}: {}</h3>", escape(&figure_of.name), escape(&figure_of.title));
+        let note = figure_of.note.as_deref().map_or_else(String::new, |note| format!("{} ", escape(note.trim())));
+        let mut experiments: Vec<&str> = Vec::new();
+        for line in &figure_of.lines {
+            if !experiments.contains(&line.experiment.as_str()) {
+                experiments.push(&line.experiment);
+            }
+        }
+        let links: Vec<String> = experiments.iter().map(|id| format!("<a href=\"#{id}-numbers\">{id}</a>")).collect();
+        figure(out, &drawing, &format!("<figcaption>{note}The numbers: {}</figcaption>", links.join(", ")));
+    }
     out.push_str("</section>");
 }
 
@@ -255,20 +355,24 @@ fn row_of_numbers(out: &mut String, shown: &Shown<'_>, row: &Row, columns: &Colu
 
 fn speed_ups(out: &mut String, shown: &[Shown<'_>]) {
     out.push_str(
-        "<section id=\"speed-ups\"><h2>Speed-ups</h2><p class=\"soft\">Ratios of medians on the same graph: geometric means, \
-         and from the least to the greatest graph.</p><div class=\"panels\">",
+        "<section id=\"speed-ups\"><h2>Speed-ups</h2><p class=\"soft\">Ratios of medians on the same graph, by one clock: \
+         geometric means over the graphs that all of a group of series have, and from the least to the greatest of these. A \
+         series without any of these graphs is left out.</p><div class=\"panels\">",
     );
     let mut some = false;
     for shown in shown {
-        for (headline, ratios) in figures::speed_ups(shown) {
+        for speed_ups in panels::speed_ups(shown) {
             some = true;
             let id = &shown.experiment.id;
+            let graphs =
+                if speed_ups.graphs == 1 { "one graph".to_owned() } else { format!("{} graphs", speed_ups.graphs) };
             let _ = write!(
                 out,
-                "<div><h4>{}</h4><p class=\"soft\">{}. <a href=\"#{id}-numbers\">The numbers</a></p><figure>{}</figure></div>",
+                "<div><h4>{}</h4><p class=\"soft\">{}, on {graphs}. <a href=\"#{id}-numbers\">The numbers</a></p>\
+                 <figure>{}</figure></div>",
                 escape(&shown.experiment.title),
-                escape(&headline),
-                figures::ratio_panel(shown, &headline, &ratios)
+                escape(&speed_ups.headline),
+                panels::ratio_panel(shown, &speed_ups)
             );
         }
     }
@@ -288,7 +392,7 @@ fn ceilings(out: &mut String, shown: &[Shown<'_>]) {
     );
     let mut sources: Vec<&str> = Vec::new();
     for shown in shown {
-        let achieved = figures::achieved(shown);
+        let achieved = rates::achieved(shown);
         if achieved.is_empty() {
             continue;
         }
@@ -301,7 +405,7 @@ fn ceilings(out: &mut String, shown: &[Shown<'_>]) {
             out,
             "<div><h4>{}</h4><figure>{}<figcaption><a href=\"#{}-numbers\">The numbers</a></figcaption></figure></div>",
             escape(&shown.experiment.title),
-            figures::ceiling_panel(shown, &achieved),
+            rates::ceiling_panel(shown, &achieved),
             shown.experiment.id
         );
     }
@@ -347,12 +451,12 @@ fn graph_section(out: &mut String, graph: &GraphFacts) {
     facts.push(format!("made of {} in {}", graph.origin, text::seconds(graph.load_seconds)));
     facts.extend(graph.stand_in.clone());
     let _ = write!(out, "<p class=\"soft\">{}</p><div class=\"panels\">", escape(&facts.join("; ")));
-    let _ = write!(out, "<figure>{}<figcaption>Vertices by degree</figcaption></figure>", figures::degrees(graph));
+    let _ = write!(out, "<figure>{}<figcaption>Vertices by degree</figcaption></figure>", rates::degrees(graph));
     if !graph.frontiers.is_empty() {
         let _ = write!(
             out,
             "<figure>{}<figcaption>Vertices by level of a breadth-first search, {} levels</figcaption></figure>",
-            figures::frontiers(graph),
+            rates::frontiers(graph),
             graph.frontiers.len()
         );
     }

@@ -1,10 +1,11 @@
-//! A small writer of SVG: elements, escaped text, logarithmic axes.
+//! A small writer of SVG: elements, escaped text, axes.
 //!
 //! Plotting crates write colours into every element. Here elements have classes, and the page's style sheet colours
 //! them by theme, so that one picture serves light, dark and print.
 
 use std::fmt::{Display, Write};
 
+use crate::suite::Scale;
 use crate::text;
 
 /// An SVG element that is being written.
@@ -82,6 +83,45 @@ impl Svg {
         let _ = write!(self.out, "<path class=\"{kind} s{color}\" d=\"{data}\">{}</path>", titled(title));
     }
 
+    /// Grid lines at an axis's ticks between two heights, with labels below that do not touch each other.
+    pub(super) fn ticks_below(&mut self, axis: &Axis, (top, bottom): (f64, f64), label: impl Fn(f64) -> String) {
+        /// The width of a letter in the largest size that the style sheet gives to labels.
+        const LETTER: f64 = 8.6;
+        let ticks: Vec<(f64, String)> = axis.ticks().into_iter().map(|tick| (axis.at(tick), label(tick))).collect();
+        let half = |text: &str| 0.5 * LETTER * text.chars().count() as f64;
+        let fits = |every: usize| {
+            let some: Vec<&(f64, String)> = ticks.iter().step_by(every).collect();
+            some.windows(2).all(|pair| pair[0].0 + half(&pair[0].1) + 4.0 < pair[1].0 - half(&pair[1].1))
+        };
+        let every = (1..=ticks.len()).find(|every| fits(*every)).unwrap_or(1);
+        for (index, (at, text)) in ticks.iter().enumerate() {
+            self.line("grid", (*at, top), (*at, bottom));
+            if index % every != 0 {
+                continue;
+            }
+            // A label at an end of the axis stays within the picture.
+            let (low, high) = axis.ends();
+            let anchor = match () {
+                () if at - half(text) < low - 4.0 && low < 20.0 => "start",
+                () if at + half(text) > high + 10.0 => "end",
+                () => "middle",
+            };
+            self.text("tick", (*at, bottom + 18.0), anchor, text);
+        }
+    }
+
+    /// The mark of a row that was cut off: hollow, with an arrow in the direction where its time is.
+    pub(super) fn cut_off(&mut self, series: usize, at: (f64, f64), arrow: (f64, f64), title: &str) {
+        let color = series % COLORS;
+        let end = (at.0 + arrow.0, at.1 + arrow.1);
+        let length = arrow.0.hypot(arrow.1).max(1.0);
+        let (across, up) = (arrow.0 / length, arrow.1 / length);
+        let wing = |side: f64| (end.0 - 5.0 * across - 3.5 * side * up, end.1 - 5.0 * up + 3.5 * side * across);
+        self.line(&format!("cut s{color}"), at, end);
+        self.path(&format!("cut s{color}"), &[wing(1.0), end, wing(-1.0)]);
+        self.mark(series, true, at, title);
+    }
+
     pub(super) fn finish(mut self) -> String {
         self.out.push_str("</svg>");
         self.out
@@ -97,9 +137,10 @@ pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A logarithmic axis between two positions of a picture.
+/// An axis between two positions of a picture.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {
+    scale: Scale,
     low: f64,
     high: f64,
     from: f64,
@@ -107,24 +148,50 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// An axis that covers all of these values, which are above 0.
+    /// A logarithmic axis that covers all of these values, which are above 0.
     pub(super) fn over(values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
+        Axis::of(Scale::Log, values, from, to)
+    }
+
+    /// An axis that covers all of these values, which are above 0; a linear one begins at 0.
+    pub(super) fn of(scale: Scale, values: impl IntoIterator<Item = f64>, from: f64, to: f64) -> Self {
         let (low, high) = values
             .into_iter()
             .filter(|value| *value > 0.0 && value.is_finite())
             .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), value| (low.min(value), high.max(value)));
-        let (low, high) = if low > high { (1.0, 10.0) } else { (low / 1.25, high * 1.25) };
-        Axis { low, high, from, to }
+        let (low, high) = match scale {
+            _ if low > high => (1.0, 10.0),
+            Scale::Log => (low / 1.25, high * 1.25),
+            Scale::Linear => (0.0, high * 1.06),
+        };
+        Axis { scale, low, high, from, to }
+    }
+
+    /// The positions of both ends, the lesser first.
+    fn ends(&self) -> (f64, f64) {
+        (self.from.min(self.to), self.from.max(self.to))
     }
 
     /// The position of a value.
     pub(super) fn at(&self, value: f64) -> f64 {
+        if self.scale == Scale::Linear {
+            let share = (value - self.low) / (self.high - self.low);
+            return self.from + share.clamp(0.0, 1.0) * (self.to - self.from);
+        }
         let share = (value.max(self.low).ln() - self.low.ln()) / (self.high.ln() - self.low.ln());
         self.from + share.min(1.0) * (self.to - self.from)
     }
 
-    /// Values to label: powers of ten, and multiples of them if there are few.
+    /// Values to label: powers of ten, and multiples of them if there are few; on a linear axis round steps.
     pub(super) fn ticks(&self) -> Vec<f64> {
+        if self.scale == Scale::Linear {
+            let rough = (self.high - self.low) / 6.0;
+            let power = 10_f64.powi(rough.log10().floor() as i32);
+            let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * power).find(|step| *step >= rough);
+            let step = step.unwrap_or(10.0 * power);
+            let first = (self.low / step).ceil() as i32;
+            return (first..).map(|n| f64::from(n) * step).take_while(|tick| *tick <= self.high).collect();
+        }
         let decades = (self.high / self.low).log10();
         let steps: &[f64] = match decades {
             d if d < 0.7 => &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
@@ -144,6 +211,9 @@ impl Axis {
 
 /// A time as an axis label: powers of ten without decimals.
 pub(super) fn tick_of_time(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
     let (value, unit) = match value {
         v if v >= 0.999 => (v, "s"),
         v if v >= 0.999e-3 => (v * 1e3, "ms"),
@@ -173,6 +243,25 @@ mod tests {
         }
         let nothing = Axis::over([0.0, f64::INFINITY], 0.0, 1.0);
         assert!(nothing.at(5.0).is_finite());
+    }
+
+    #[test]
+    fn linear_axes_begin_at_zero() {
+        for high in [1e-6, 0.3, 1.0, 7.7, 1e7] {
+            let axis = Axis::of(Scale::Linear, [high / 3.0, high], 100.0, 0.0);
+            let ticks = axis.ticks();
+            assert!((4..=8).contains(&ticks.len()) && ticks[0] == 0.0, "{high}: {ticks:?}");
+            assert!(axis.at(0.0) == 100.0 && axis.at(high) < 10.0 && axis.at(2.0 * high) == 0.0);
+        }
+    }
+
+    #[test]
+    fn labels_do_not_touch_each_other() {
+        let axis = Axis::over([1e-6, 100.0], 4.0, 160.0);
+        let mut svg = Svg::new(170.0, 30.0, "");
+        svg.ticks_below(&axis, (0.0, 10.0), |tick| format!("{tick:e} seconds"));
+        let text = svg.finish();
+        assert!(text.matches("<line").count() >= 7 && text.matches("<text").count() <= 2, "{text}");
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! `warpath bench`: repeats the papers' measurements, and compares with programs in common use.
 
-use std::io::IsTerminal;
-use std::path::Path;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use warpath::Engine;
+use warpath::formats::PartialFile;
+use warpath_bench::pages::{Page, Recorded};
 use warpath_bench::predictions::{self, Prediction};
 use warpath_bench::{Event, Options, Results, Suite, Tools, compare, tables};
 
@@ -29,6 +31,7 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
             print::to_stdout(&predictions::text(&all.concat()))?;
             return Ok(ExitCode::SUCCESS);
         }
+        Some(BenchCommand::Figures { pages, results, write }) => return figures(pages, results, *write),
         Some(BenchCommand::Report { folder }) => {
             let results = warpath_bench::render(folder)?;
             written(folder, results.wrong())?;
@@ -73,6 +76,37 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
 /// Exit code 1 if an answer was wrong.
 fn exit_code(results: &Results) -> ExitCode {
     if results.wrong() == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+/// Compares the figures on pages with the recorded ones, and writes those that differ if asked to.
+fn figures(pages: &[PathBuf], results: &Path, write: bool) -> Result<ExitCode, Failure> {
+    let recorded = Recorded::read(results)?;
+    let control = progress::control(false);
+    let (mut marks, mut differing, mut mended) = (0, 0, 0);
+    for path in pages {
+        let io = |error| warpath::Error::io(path, error);
+        let text = std::fs::read_to_string(path).map_err(io)?;
+        let page = Page::of(&text, &recorded);
+        marks += page.marks;
+        differing += page.differences.len();
+        for difference in &page.differences {
+            print::to_stdout(&format!("{}, {difference}\n", path.display()))?;
+        }
+        if write && page.text != text {
+            let mut file = PartialFile::create(path, &control)?;
+            file.write_all(page.text.as_bytes()).map_err(io)?;
+            file.finish()?;
+            mended += page.differences.iter().filter(|difference| difference.recorded.is_ok()).count();
+        }
+    }
+    let mut table = Table::new();
+    table.row("compared", print::count(marks, "figure or table", "figures and tables"));
+    table.row("differing", print::count(differing, "figure or table", "figures and tables"));
+    if write {
+        table.row("written", print::count(mended, "figure or table", "figures and tables"));
+    }
+    table.print()?;
+    Ok(if differing == mended { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 /// Says which files a folder now holds.
