@@ -25,8 +25,7 @@ fn every_suite_is_in_order() {
             for claim in suite.claims.iter().filter(|claim| claim.experiment == experiment.id) {
                 known(&claim.slow);
             }
-            let fast =
-                |claim: &&Claim| claim.fast_experiment.as_ref().unwrap_or(&claim.experiment) == &experiment.id;
+            let fast = |claim: &&Claim| claim.fast_experiment.as_ref().unwrap_or(&claim.experiment) == &experiment.id;
             for claim in suite.claims.iter().filter(fast) {
                 known(&claim.fast);
             }
