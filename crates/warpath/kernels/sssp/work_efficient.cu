@@ -12,11 +12,13 @@
 // By warps, two kernels filter, for any number of warps: a block sums the counts, as many at a time as it has threads,
 // and then the warps of a whole grid copy their lists, 32 arcs at a time.
 //
-// Repairs and choices. The report does not say how a warp lists its arcs: here it votes, and lanes take places in the
-// order of the arcs. Nor does it tell about `incore`: here it has one array of distances, which threads of the same
-// launch read and lower, and a flag for each vertex whose distance fell. An arc whose tail falls again after it was
-// relaxed is on the next list: its flag is raised then. The listing of the report has an array of records; each kernel
-// that reads arcs exists for that and for an array each of tails, heads and weights.
+// Repairs and choices. The report lets "every warp" copy its list in a kernel of two warps: so each thread stands for a
+// warp of the kernel that marks. It does not say how a warp lists its arcs: here it votes, and lanes take places in the
+// order of the arcs. Nor how the block sums: here by shuffles. Nor does it tell about `incore`: here it has one array of
+// distances, which threads of the same launch read and lower, and a flag for each vertex whose distance fell. An arc
+// whose tail falls again after it was relaxed is on the next list: its flag is raised then. The listing of the report
+// has an array of records; each kernel that reads arcs exists for that and for an array each of tails, heads and
+// weights.
 //
 // registers: 40
 // no-sass: STL
