@@ -282,7 +282,7 @@ mod tests {
             assert!(vertices == 1 || generate(&format!("roads:{vertices},edges={}", vertices - 2)).is_err());
         }
         let error = generate("roads:100,edges=50").unwrap_err().to_string();
-        assert_eq!(error, "generator `roads:100,edges=50`: 100 vertices need 99 to 164 edges, not 50");
+        assert_eq!(error, "generator `roads:100,edges=50`: 100 vertices need 99 to 162 edges, not 50");
     }
 
     /// Streets are between neighbours in the grid, so they do not cross; a dead end is in the middle of a street.
