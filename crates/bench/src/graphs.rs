@@ -1,4 +1,5 @@
-//! Makes the graphs of a suite: from a dataset if it is present, otherwise from a generator, or from arcs in the suite.
+//! Makes the graphs of a suite: from a dataset if it is present, otherwise from copies of another dataset or from a
+//! generator, or from arcs in the suite.
 //!
 //! Two generators are added to the library's. `layers:VERTICES,levels=LEVELS` is a small directed graph on which a
 //! breadth-first search from vertex 0 has this many levels. `random:VERTICES,edges=EDGES` is the uniform random graph
@@ -12,7 +13,10 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 use warpath::generate::{DEFAULT_SEED, WeightRange};
-use warpath::graph::{Components, Direction, EdgeList, SelfLoops, Unit, WeightKind, weakly_connected_components};
+use warpath::graph::{
+    Components, Direction, EdgeList, SelfLoops, Unit, WeightKind, strongly_connected_components,
+    weakly_connected_components,
+};
 use warpath::problems::Problem;
 use warpath::{Control, Error, Graph, GraphBuilder, Result, VertexId};
 
@@ -30,6 +34,8 @@ pub(crate) struct Made {
     /// Whether it is the small graph of a quick run.
     small: bool,
     components: Components,
+    /// For each vertex, whether a search may begin there.
+    is_start: Vec<bool>,
 }
 
 /// How to make graphs.
@@ -57,8 +63,9 @@ impl Making<'_> {
         };
         let load_seconds = start.elapsed().as_secs_f64();
         let components = weakly_connected_components(&graph)?;
+        let is_start = starts(&graph, &components)?;
         let small = self.quick && entry.quick.is_some() && entry.arcs.is_none();
-        Ok(Made { graph: Arc::new(graph), origin, stand_in, load_seconds, small, components })
+        Ok(Made { graph: Arc::new(graph), origin, stand_in, load_seconds, small, components, is_start })
     }
 
     fn source(&self, entry: &GraphEntry) -> Result<(Graph, String, Option<String>)> {
@@ -87,12 +94,29 @@ impl Making<'_> {
                 return Ok((graph, name, differs.or_else(|| entry.stand_in.clone())));
             }
         }
+        let absent = entry.dataset.as_ref().map(|name| {
+            let differs = entry.instead.as_ref().map_or(String::new(), |differs| format!(": {differs}"));
+            format!("stands in for the dataset {name}, which is absent{differs}")
+        });
+        let stand_in = absent.or_else(|| entry.stand_in.clone());
+        if let Some((graph, origin)) = self.tiled(entry)? {
+            return Ok((graph, origin, stand_in));
+        }
         let recipe = entry.recipe.as_ref().ok_or_else(|| {
             Error::invalid(format!("graph {}: the dataset is absent and nothing stands in for it", entry.id))
         })?;
         let recipe = self.scaled(recipe);
-        let stand_in = entry.dataset.as_ref().map(|name| format!("stands in for the dataset {name}, which is absent"));
-        Ok((self.generate(&recipe)?, recipe, stand_in.or_else(|| entry.stand_in.clone())))
+        Ok((self.generate(&recipe)?, recipe, stand_in))
+    }
+
+    /// The graph of copies of another dataset, and its origin, if that dataset is present.
+    fn tiled(&self, entry: &GraphEntry) -> Result<Option<(Graph, String)>> {
+        let Some(tiles) = &entry.tiles else { return Ok(None) };
+        let dataset = datasets::named(&tiles.of)?;
+        let Some(file) = self.data.and_then(|folder| dataset.find(folder)) else { return Ok(None) };
+        let graph = dataset.options(self.control).read(&file.path)?.with_direction(Direction::Undirected)?;
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Some((graph.tiled(tiles.vertices)?, format!("{name}, tiled to {} vertices", tiles.vertices))))
     }
 
     fn scaled(&self, recipe: &str) -> String {
@@ -109,6 +133,25 @@ impl Making<'_> {
             _ => recipe.parse::<warpath::generate::Recipe>()?.generate(self.control),
         }
     }
+}
+
+/// Where searches may begin: at the vertices with arcs of the largest strong component, from which a search reaches as
+/// much as from anywhere else. Where it has less than a tenth of the largest weak component, as in a graph without
+/// circles, at those of the weak one. In an undirected graph, both are the same.
+fn starts(graph: &Graph, weak: &Components) -> Result<Vec<bool>> {
+    let members = |components: &Components| -> Result<Vec<bool>> {
+        let largest = components.largest()?;
+        let is_member = |v: VertexId| Some(components.of[v as usize]) == largest && graph.degree(v) > 0;
+        Ok((0..graph.vertices() as VertexId).map(is_member).collect())
+    };
+    if graph.is_directed() {
+        let strong = strongly_connected_components(graph)?;
+        let size = |components: &Components| Ok::<_, Error>(components.sizes()?.into_iter().max().unwrap_or(0));
+        if size(&strong)?.saturating_mul(10) >= size(weak)? {
+            return members(&strong);
+        }
+    }
+    members(weak)
 }
 
 fn weighted(graph: Graph, range: &str) -> Result<Graph> {
@@ -211,7 +254,7 @@ fn drawn(vertices: u32, edges: u64) -> Vec<EdgeList<Unit>> {
 }
 
 impl Made {
-    /// The sources of an experiment: those it names, or at most `most` spread over the largest component.
+    /// The sources of an experiment: those it names, or at most `most` spread over the vertices where searches may begin.
     pub(crate) fn sources(&self, experiment: &Experiment, most: usize) -> Result<Vec<VertexId>> {
         if let Some(names) = &experiment.from {
             let named: Vec<VertexId> = names.iter().filter_map(|name| self.graph.vertex(name).ok()).collect();
@@ -222,9 +265,10 @@ impl Made {
         if matches!(experiment.problem()?, Problem::Apsp | Problem::Closure) {
             return Ok(Vec::new());
         }
-        let largest = self.components.largest()?.ok_or_else(|| Error::invalid("the graph has no vertices"))?;
-        let in_largest = |v: &VertexId| self.components.of[*v as usize] == largest && self.graph.degree(*v) > 0;
-        let members: Vec<VertexId> = (0..self.graph.vertices() as VertexId).filter(in_largest).collect();
+        if self.graph.vertices() == 0 {
+            return Err(Error::invalid("the graph has no vertices"));
+        }
+        let members: Vec<VertexId> = self.starts().collect();
         if members.is_empty() {
             return Ok(vec![0]);
         }
@@ -234,14 +278,17 @@ impl Made {
 
     /// The first source on this graph of experiments that name none.
     pub(crate) fn first_source(&self) -> Option<VertexId> {
-        let largest = self.components.largest().ok()??;
-        let in_largest = |v: &VertexId| self.components.of[*v as usize] == largest;
-        let vertices = || (0..self.graph.vertices() as VertexId).filter(in_largest);
-        vertices().find(|&v| self.graph.degree(v) > 0).or_else(|| vertices().next())
+        self.starts().next().or_else(|| (0..self.graph.vertices() as VertexId).next())
     }
 
-    /// The facts recorded about it; `frontiers` are the sizes of levels.
-    pub(crate) fn facts(&self, entry: &GraphEntry, frontiers: Vec<u64>) -> GraphFacts {
+    /// The vertices where searches may begin.
+    fn starts(&self) -> impl Iterator<Item = VertexId> {
+        (0..self.graph.vertices() as VertexId).filter(|&v| self.is_start[v as usize])
+    }
+
+    /// The facts recorded about it; `frontiers` are the sizes of levels. Strong components cost a sequential search of
+    /// the graph.
+    pub(crate) fn facts(&self, entry: &GraphEntry, frontiers: Vec<u64>, strong: bool) -> Result<GraphFacts> {
         let graph = &self.graph;
         let mut degrees = vec![0_u64; 65];
         let (mut least, mut greatest) = (u64::MAX, 0);
@@ -253,7 +300,12 @@ impl Made {
         degrees.truncate(degrees.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1));
         let weighted = graph.weight_kind() != WeightKind::Unit && graph.arcs() > 0;
         let mean = graph.arcs() as f64 / graph.vertices().max(1) as f64;
-        GraphFacts {
+        let sizes = |components: &Components| -> Result<(u64, u64)> {
+            Ok((components.count as u64, components.sizes()?.into_iter().max().unwrap_or(0)))
+        };
+        let strong_components =
+            if strong && graph.is_directed() { Some(sizes(&strongly_connected_components(graph)?)?) } else { None };
+        Ok(GraphFacts {
             id: entry.id.clone(),
             title: if self.small { format!("{}, small", entry.title) } else { entry.title.clone() },
             origin: self.origin.clone(),
@@ -265,14 +317,12 @@ impl Made {
             weight_range: weighted.then(|| graph.weight_range()),
             at: entry.at.unwrap_or(graph.vertices() as f64),
             load_seconds: self.load_seconds,
-            components: (
-                self.components.count as u64,
-                self.components.sizes().into_iter().flatten().max().unwrap_or(0),
-            ),
+            components: sizes(&self.components)?,
+            strong_components,
             degree: (if graph.vertices() == 0 { 0 } else { least }, mean, greatest),
             degrees,
             frontiers,
-        }
+        })
     }
 }
 
@@ -302,6 +352,20 @@ mod tests {
     }
 
     #[test]
+    fn strong_components_are_counted_where_the_suite_wants_them() {
+        let entry = |arcs: &str| -> GraphEntry { toml::from_str(&format!("id = 'x'\ntitle = 'x'\n{arcs}")).unwrap() };
+        let control = Control::new();
+        let making = Making { quick: false, scale: None, data: None, control: &control };
+        // A cycle of three, with a way out.
+        let directed = entry("arcs = [[0, 1], [1, 2], [2, 0], [2, 3]]");
+        let facts = |entry: &GraphEntry, strong| making.make(entry).unwrap().facts(entry, Vec::new(), strong).unwrap();
+        assert_eq!(facts(&directed, true).strong_components, Some((2, 3)));
+        assert_eq!(facts(&directed, true).components, (1, 4));
+        assert_eq!(facts(&directed, false).strong_components, None);
+        assert_eq!(facts(&entry("recipe = 'grid:3x3'"), true).strong_components, None, "edges have no direction");
+    }
+
+    #[test]
     fn a_dataset_with_other_counts_stands_in() {
         let folder = tempfile::tempdir().unwrap();
         let entry: GraphEntry = toml::from_str("id = 'x'\ntitle = 'x'\ndataset = 'facebook'").unwrap();
@@ -317,6 +381,45 @@ mod tests {
         let told = made(4039, 5000);
         assert_eq!(told.as_deref(), Some("it has 5000 edges, the published one 88234"));
         assert!(made(1000, 88_234).unwrap().contains("1000 vertices"));
+    }
+
+    #[test]
+    fn tiles_stand_in_where_their_dataset_is_present() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry: GraphEntry = toml::from_str(
+            "id = 'x'\ntitle = 'x'\ndataset = 'road-e'\nrecipe = 'roads:700'\ninstead = 'fewer bridges'\n\
+             tiles = { of = 'road-nw', vertices = 900 }",
+        )
+        .unwrap();
+        let control = Control::new();
+        let making = Making { quick: false, scale: None, data: Some(folder.path()), control: &control };
+        let told = "stands in for the dataset road-e, which is absent: fewer bridges";
+        let made = making.make(&entry).unwrap();
+        assert_eq!((made.graph.vertices(), &*made.origin, made.stand_in.as_deref()), (700, "roads:700", Some(told)));
+        let town = warpath::generate("roads:400").unwrap();
+        warpath::write(&town, folder.path().join("NW.gr.zst")).unwrap();
+        let made = making.make(&entry).unwrap();
+        assert_eq!((made.graph.vertices(), made.components.count), (900, 1));
+        assert_eq!((&*made.origin, made.stand_in.as_deref()), ("NW.gr.zst, tiled to 900 vertices", Some(told)));
+        // The dataset itself comes before anything that stands in for it.
+        warpath::write(&town, folder.path().join("USA-road-d.E.gr")).unwrap();
+        assert_eq!(making.make(&entry).unwrap().graph.vertices(), 400);
+    }
+
+    #[test]
+    fn searches_begin_in_the_core_of_a_directed_graph() {
+        let starts_of = |graph: Graph| {
+            let starts = starts(&graph, &weakly_connected_components(&graph).unwrap()).unwrap();
+            (0..graph.vertices()).filter(|&v| starts[v]).collect::<Vec<_>>()
+        };
+        // 0 leads to the circle of 1, 2 and 3, which leads to 4; 5 and 6 are apart.
+        let arcs = [(0, 1), (1, 2), (2, 3), (3, 1), (3, 4), (5, 6), (6, 5)];
+        assert_eq!(starts_of(Graph::from_edges(arcs).unwrap()), [1, 2, 3]);
+        // A path of 30 has no circle; its last vertex has no arcs.
+        let path: Vec<(u32, u32)> = (1..30).map(|v| (v - 1, v)).collect();
+        assert_eq!(starts_of(Graph::from_edges(path).unwrap()), (0..29).collect::<Vec<_>>());
+        let undirected = GraphBuilder::new().direction(Direction::Undirected);
+        assert_eq!(starts_of(undirected.build_from([(0, 1), (2, 3), (3, 4)]).unwrap()), [2, 3, 4]);
     }
 
     #[test]

@@ -35,6 +35,7 @@ mod digest;
 mod graphs;
 mod machine;
 mod measure;
+mod orders;
 pub mod pages;
 pub mod peers;
 pub mod predictions;

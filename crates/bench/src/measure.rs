@@ -27,6 +27,7 @@ use warpath::problems::{Problem, Report};
 use warpath::{Apsp, Bfs, Closure, Control, Engine, Error, Graph, Result, Solver, Sssp, VertexId};
 
 use crate::digest::{Digest, DigestSink};
+use crate::orders::Orders;
 use crate::results::{Clock, Spread, Status, Times};
 use crate::suite::{Case, Limits};
 
@@ -269,9 +270,7 @@ fn read_clocks(solved: &Solved, task: &Task<'_>) -> Reading {
     let seconds = solved.report.seconds;
     let host = seconds.solve + seconds.predecessors;
     let counted = |name: &str| solved.report.statistics.iter().find(|(counter, _)| *counter == name).map(|(_, n)| *n);
-    // Rejaud's algorithm reports the times of its two parts instead.
-    let parts = || Some(counted("filter_nanoseconds")? + counted("compute_nanoseconds")?);
-    match counted("device_nanoseconds").or_else(parts) {
+    match counted("device_nanoseconds") {
         Some(nanoseconds) if !task.case.experiment.predecessors => {
             Reading { clock: Clock::Device, solve: nanoseconds as f64 * 1e-9, host }
         }
@@ -311,7 +310,7 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
     let mut samples: Vec<Vec<f64>> = Vec::new();
     let (mut hosts, mut downloads) = (Vec::new(), Vec::new());
     let mut counters: Vec<(String, Vec<u64>)> = Vec::new();
-    let mut answers = Vec::new();
+    let (mut answers, mut orders) = (Vec::new(), Orders::default());
     let mut last = None;
     let mut warm_ups = task.case.experiment.warm_ups;
     let mut used_up = false;
@@ -356,6 +355,7 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
             of_source.push(reading.solve);
             hosts.push(reading.host);
             downloads.push(report.seconds.download);
+            orders.add(task.graph, &report.order);
             for (counter, value) in report.statistics {
                 match counters.iter_mut().find(|(known, _)| known == counter) {
                     Some((_, values)) => values.push(value),
@@ -371,7 +371,9 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
     };
     let whole = samples.iter().map(Vec::len).sum::<usize>();
     let wanted = sources.len() * task.repeats;
-    let detail = used_up.then(|| format!("{whole} of {wanted} searches: the time for this case was used up"));
+    let cut_short = used_up.then(|| format!("{whole} of {wanted} searches: the time for this case was used up"));
+    let remarks: Vec<String> = orders.text().into_iter().chain(cut_short).collect();
+    let detail = (!remarks.is_empty()).then(|| remarks.join("; "));
     let times = Times {
         clock,
         prepare,

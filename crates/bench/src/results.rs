@@ -123,6 +123,9 @@ pub struct GraphFacts {
     pub load_seconds: f64,
     /// The number of weakly connected components, and of vertices in the largest.
     pub components: (u64, u64),
+    /// The same for strongly connected ones, if the suite wants them and edges have a direction.
+    #[serde(default)]
+    pub strong_components: Option<(u64, u64)>,
     /// The least, mean and greatest degree.
     pub degree: (u64, f64, u64),
     /// The number of vertices of degree 0, 1, 2..3, 4..7 and so on.
@@ -447,6 +450,7 @@ pub(crate) mod tests {
             at: vertices as f64,
             load_seconds: 0.0,
             components: (1, vertices),
+            strong_components: None,
             degree: (1, 2.0, 3),
             degrees: vec![0, vertices],
             frontiers: vec![1, vertices - 1],

@@ -258,7 +258,10 @@ impl Runner<'_> {
         if let Some(first) = first {
             references.explore(&made.graph, first, self.control)?;
         }
-        let facts = made.facts(graph, references.frontiers.clone());
+        let facts = match made.facts(graph, references.frontiers.clone(), self.suite.strong_components) {
+            Err(error) => return Ok(Err(error)),
+            Ok(facts) => facts,
+        };
         let has_rows = self.results.rows.iter().any(|row| row.graph == graph.id && is_kept(row));
         if let Some(difference) = self.results.graph(&graph.id).and_then(|old| old.difference(&facts))
             && has_rows

@@ -38,6 +38,14 @@ pub fn markdown(suite: &Suite, results: &Results) -> String {
             text::seconds(graph.load_seconds)
         );
     }
+    for graph in &results.graphs {
+        if let Some((count, largest)) = graph.strong_components {
+            let (count, largest) = (text::grouped(count), text::grouped(largest));
+            let title = cell(&graph.title);
+            let _ =
+                writeln!(out, "\n{title}: {count} strongly connected components, {largest} vertices in the largest");
+        }
+    }
     for graph in results.graphs.iter().filter(|graph| graph.stand_in.is_some()) {
         let _ = writeln!(out, "\n† {}: {}", cell(&graph.title), cell(graph.stand_in.as_deref().unwrap_or_default()));
     }
@@ -208,7 +216,7 @@ mod tests {
     fn results() -> (Suite, Results) {
         let suite = Suite::named("singh").unwrap();
         let mut results = empty_run("singh");
-        for (series, time) in [("CPU, sequential queue", 0.004), ("GPU, one thread a vertex", 0.001)] {
+        for (series, time) in [("CPU, sequential queue", 0.004), ("GPU, Singh's kernel", 0.001)] {
             for (graph, factor) in [("n10", 1.0), ("n22", 4.0)] {
                 let factor = if series.starts_with("GPU") { 1.0 } else { factor };
                 let row = Row { experiment: "fig8".into(), ..row(graph, series, &[time * factor]) };
@@ -226,18 +234,20 @@ mod tests {
             status: Status::Wrong,
             seconds: None,
             detail: Some("3 reached | instead of 5".into()),
-            ..row("n64", "GPU, one thread a vertex", &[1.0])
+            ..row("n64", "GPU, Singh's kernel", &[1.0])
         };
         results.add_row(wrong);
         let text = markdown(&suite, &results);
-        assert!(text.contains("| n10 | GPU, one thread a vertex | 1.00 ms |"), "{text}");
+        assert!(text.contains("| n10 | GPU, Singh's kernel | 1.00 ms |"), "{text}");
         assert!(text.contains("4.00× | sequential"), "{text}");
         assert!(text.contains("4.00× – 16.0×, mean 8.00× over 2 graphs"), "{text}");
         results.add_graph(GraphFacts { stand_in: Some("absent".into()), ..graph("n22", 22, 40) });
         results.add_graph(graph("n10", 10, 20));
+        results.add_graph(GraphFacts { strong_components: Some((1500, 7)), ..graph("n34", 34, 50) });
         let marked = markdown(&suite, &results);
-        assert!(marked.contains("| n22 † | GPU, one thread a vertex | 1.00 ms |"), "{marked}");
-        assert!(marked.contains("| n10 | GPU, one thread a vertex |") && marked.contains("† n22: absent"), "{marked}");
+        assert!(marked.contains("n34: 1,500 strongly connected components, 7 vertices in the largest"), "{marked}");
+        assert!(marked.contains("| n22 † | GPU, Singh's kernel | 1.00 ms |"), "{marked}");
+        assert!(marked.contains("| n10 | GPU, Singh's kernel |") && marked.contains("† n22: absent"), "{marked}");
         assert!(text.contains("*wrong*") && text.contains("3 reached \\| instead of 5"), "{text}");
         assert_eq!(results.wrong(), 1);
     }
@@ -247,7 +257,7 @@ mod tests {
         let suite = Suite::named("rejaud").unwrap();
         let mut results = empty_run("rejaud");
         let of = |series: &str, seconds| Row { experiment: "table".into(), ..row("pokec", series, &[seconds]) };
-        results.add_row(of("BMF out-core, 1024x2 source", 0.8));
+        results.add_row(of("BMF out-core, records, 1024x2 source", 0.8));
         let counters = [("compute_nanoseconds".to_owned(), 1_000_000), ("filter_nanoseconds".to_owned(), 99_000_000)];
         let reported_counters = [("compute_nanoseconds".to_owned(), 163_000.0)].into();
         let counters = counters.into();
@@ -259,7 +269,12 @@ mod tests {
         assert!(told("| 8.00× |", "by TPE out-core, 1024x2 source |"), "{text}");
         // The paper's time for computing alone stands beside the measured one, not beside the whole time.
         assert!(text.contains("1.00 ms (paper: 163 µs)"), "{text}");
-        for case in suite.cases(false).iter().filter(|case| case.series.starts_with("TPE")) {
+        let lists = |algorithm: &String| algorithm.starts_with("work-efficient:lists=as-described");
+        let cases = suite.cases(false);
+        let as_described: Vec<_> = cases.iter().filter(|case| case.algorithm.as_ref().is_some_and(lists)).collect();
+        // In the table for five launches, and with single rounds for one; two orders, out of core and in core.
+        assert_eq!(as_described.len(), 6 * (5 + 1) * 2 * 2);
+        for case in as_described {
             assert!(case.reported.is_none() && case.reported_counters.len() == 2, "{}", case.key());
         }
     }

@@ -272,3 +272,20 @@ fn one_of_anything_is_singular() {
     assert!(folder.run("apsp loop.txt --weights unit").ok().contains("1 vertex, 1 arc,"));
     assert!(folder.run("closure loop.txt --weights unit").ok().contains("1 of 1 ordered pair "));
 }
+
+/// The order in which vertices were expanded is there by name, and only if it is asked for.
+#[test]
+fn the_order_of_a_search_is_printed_if_it_is_asked_for() {
+    let folder = Folder::new();
+    folder.file("g.txt", "7 5\n5 9\n");
+    assert!(!keys(&folder.run("bfs g.txt --source 7 --engine cpu --json").json()).contains(&"order"));
+    let asked = "bfs g.txt --source 7 --engine auto --algorithm singh-bfs:order=true";
+    if warpath::devices().is_ok_and(|found| !found.is_empty()) {
+        assert_eq!(folder.run(&format!("{asked} --json")).json()["order"], json!(["7", "5", "9"]));
+        assert!(folder.run(asked).ok().contains("7 5 9"));
+        let unasked = asked.replace(":order=true", " --json");
+        assert!(!keys(&folder.run(&unasked).json()).contains(&"order"));
+    } else {
+        folder.run(asked).fails(3, "there is");
+    }
+}

@@ -444,6 +444,10 @@ fn graph_section(out: &mut String, graph: &GraphFacts) {
         text::grouped(graph.components.0),
         text::grouped(graph.components.1)
     )];
+    if let Some((count, largest)) = graph.strong_components {
+        let (count, largest) = (text::grouped(count), text::grouped(largest));
+        facts.push(format!("{count} strongly connected components, {largest} vertices in the largest"));
+    }
     facts.push(format!("made of {} in {}", graph.origin, text::seconds(graph.load_seconds)));
     facts.extend(graph.stand_in.clone());
     let _ = write!(out, "<p class=\"soft\">{}</p><div class=\"panels\">", escape(&facts.join("; ")));

@@ -27,7 +27,8 @@ pub(crate) fn generate(arguments: ConvertArguments) -> Result<ExitCode, Failure>
     let given = &arguments.graph.graph;
     if !given.to_str().is_some_and(Recipe::looks_like) {
         return Err(Failure::usage(format!("`{}` is not a generator", given.display())).help(
-            "there are kron:SCALE, uniform:SCALE, grid:ROWSxCOLUMNS, rgg:SCALE, scale-free:VERTICES and dense:VERTICES",
+            "there are kron:SCALE, uniform:SCALE, grid:ROWSxCOLUMNS, rgg:SCALE, scale-free:VERTICES, crawl:VERTICES, \
+             roads:VERTICES and dense:VERTICES",
         ));
     }
     convert(arguments)

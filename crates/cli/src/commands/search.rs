@@ -181,6 +181,10 @@ impl SearchCommand<'_> {
             }
             text += if result.verified == Some(true) { ", verified" } else { "" };
             table.row(format!("from {}", result.source), text);
+            if !result.order.is_empty() {
+                let more = if result.order.len() > SHOWN { " ..." } else { "" };
+                table.row("order", result.order[..result.order.len().min(SHOWN)].join(" ") + more);
+            }
             result.counters.rows(&mut table);
         }
         if results.len() > SHOWN {
@@ -204,6 +208,9 @@ struct SearchResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     paths_saturated: Option<bool>,
     verified: Option<bool>,
+    /// The order in which vertices were expanded, if the algorithm was asked to record it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    order: Vec<String>,
     /// The counters of one search among many; a single search has them in its answer.
     #[serde(flatten)]
     counters: Counters,
@@ -219,6 +226,7 @@ impl SearchResult {
             distance_sum: print::sum(tree.distance_sum()),
             paths_saturated: tree.path_counts().map(|counts| counts.saturated),
             verified: None,
+            order: tree.report().order.iter().map(|&vertex| graph.name(vertex).into_owned()).collect(),
             counters,
         }
     }

@@ -1,5 +1,5 @@
-// Floyd and Warshall's algorithm as it is written down, one launch for each vertex. The host loop, and the essay, are
-// in `src/cuda/apsp/floyd_warshall.rs`.
+// Floyd and Warshall's algorithm, one launch for each vertex: as it is printed, and tuned. The host loop, and the
+// essay, are in `src/cuda/apsp/floyd_warshall.rs`.
 //
 // Sources: Harish and Narayanan 2007, "Accelerating large graph algorithms on the GPU using CUDA", algorithm 6 (a
 // thread for each pair) and sect. 3.4 (a thread for each row); Pathak et al. 2022, algorithm 14.
@@ -22,10 +22,35 @@ __device__ __forceinline__ bool is_on_negative_cycle(const KernelArgument<Cell>&
     return is_negative;
 }
 
+/// As printed, one thread a pair: it reads three words and writes one, whether or not the word changes.
+template <class Cell>
+__device__ __forceinline__ void relax_pairs_as_printed(const KernelArgument<Cell>& search) {
+    const u64 column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row >= search.vertices || column >= search.vertices) return;
+    if (is_on_negative_cycle(search, row == 0 && column == 0)) return;
+    auto* const matrix = search.matrix;
+    const u64 pitch = search.pitch, through = search.through;
+    matrix[row * pitch + column] = Cell::relax(matrix[row * pitch + through], matrix[through * pitch + column],
+                                               matrix[row * pitch + column]);
+}
+
+/// As printed, one thread a row, in a loop over the columns.
+template <class Cell>
+__device__ __forceinline__ void relax_rows_as_printed(const KernelArgument<Cell>& search) {
+    const u64 row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= search.vertices || is_on_negative_cycle(search, row == 0)) return;
+    auto* const matrix = search.matrix;
+    const u64 pitch = search.pitch, through = search.through;
+    for (u64 column = 0; column < search.vertices; column++) {
+        matrix[row * pitch + column] = Cell::relax(matrix[row * pitch + through], matrix[through * pitch + column],
+                                                   matrix[row * pitch + column]);
+    }
+}
+
 /// Bytes that come from memory together. Rows begin at multiples of these.
 constexpr u32 line_bytes = 128;
 
-/// One thread a pair. Most pairs stay as they are, and are not written. Blocks start along the rows, so the rows below
+/// Tuned, one thread a pair. Most pairs stay as they are, and are not written. Blocks start along the rows, so the rows below
 /// this block's come next.
 template <class Cell>
 __device__ __forceinline__ void relax_pairs(const KernelArgument<Cell>& search) {
@@ -41,7 +66,7 @@ __device__ __forceinline__ void relax_pairs(const KernelArgument<Cell>& search) 
     if (best != before) *cell = best;
 }
 
-/// One thread a row, which it goes along by lines: a line is all on its way at once, and is written where it has
+/// Tuned, one thread a row, which it goes along by lines: a line is all on its way at once, and is written where it has
 /// changed.
 template <class Cell>
 __device__ __forceinline__ void relax_rows(const KernelArgument<Cell>& search) {

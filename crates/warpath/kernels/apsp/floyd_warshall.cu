@@ -1,20 +1,22 @@
-// Distances, one launch for each vertex: `by_vertex.cuh` has all of it.
+// Distances, one launch for each vertex, as printed and tuned: `by_vertex.cuh` has all of it.
 //
 // registers: 128
 // registers apsp_floyd_warshall_u32: 32
+// registers apsp_tuned_floyd_warshall_u32: 32
 // sass: LDG.E.128
 // no-sass: STL
 #include "by_vertex.cuh"
 
-#define WARPATH_FLOYD_WARSHALL(cell, Cell)                                                              \
-    extern "C" __global__ void apsp_floyd_warshall_##cell(by_vertex::KernelArgument<cells::Cell> search) { \
-        by_vertex::relax_pairs(search);                                                            \
-    }                                                                                                   \
-    WARPATH_KERNEL(apsp_floyd_warshall_##cell)                                                          \
-    extern "C" __global__ void apsp_floyd_warshall_rows_##cell(by_vertex::KernelArgument<cells::Cell> search) { \
-        by_vertex::relax_rows(search);                                                             \
-    }                                                                                                   \
-    WARPATH_KERNEL(apsp_floyd_warshall_rows_##cell)
+#define WARPATH_BY_VERTEX(name, function, cell, Cell)                                                   \
+    extern "C" __global__ void apsp_##name##_##cell(by_vertex::KernelArgument<cells::Cell> search) { \
+        by_vertex::function(search);                                                                \
+    }                                                                                               \
+    WARPATH_KERNEL(apsp_##name##_##cell)
+#define WARPATH_FLOYD_WARSHALL(cell, Cell)                                            \
+    WARPATH_BY_VERTEX(floyd_warshall, relax_pairs_as_printed, cell, Cell)             \
+    WARPATH_BY_VERTEX(floyd_warshall_rows, relax_rows_as_printed, cell, Cell)         \
+    WARPATH_BY_VERTEX(tuned_floyd_warshall, relax_pairs, cell, Cell)                  \
+    WARPATH_BY_VERTEX(tuned_floyd_warshall_rows, relax_rows, cell, Cell)
 
 WARPATH_FLOYD_WARSHALL(u32, U32)
 WARPATH_FLOYD_WARSHALL(i32, I32)

@@ -3,29 +3,30 @@
 // Rejaud, "CS516 Project 2 CUDA Report", sect. 2: outcore, incore, and with shared memory. The host loop is
 // `src/cuda/sssp/bellman_ford.rs`.
 //
-// Repairs and choices. An array for tails, heads and weights each instead of one of records, so that a warp reads whole
-// lines. Vertices without a distance relax nothing: their distance plus a weight is none. The report swaps the two
-// arrays in its listing and says that it means to copy; the host copies. It leaves open how shared memory is used: here
-// a block takes as many arcs at a time as it has threads, and a segmented minimum over runs of the same head leaves
-// one atomic operation a run.
+// Repairs and choices. The listing has an array of records, `L[i].src`, `.dest` and `.weight`: each kernel exists for
+// that, and for an array each of tails, heads and weights, of which a warp reads whole lines. Vertices without a
+// distance relax nothing: their distance plus a weight is none. The report swaps the two arrays in its listing and says
+// that it means to copy; the host copies. It leaves open how shared memory is used: here a block takes as many arcs at
+// a time as it has threads, and a segmented minimum over runs of the same head leaves one atomic operation a run.
 //
 // registers: 40
 // no-sass: STL
 #include "../rows.cuh"
 #include "counts.cuh"
+#include "edges.cuh"
 #include "lanes.cuh"
 #include "../generated/sssp/bellman_ford.cuh"
 
 namespace bellman_ford {
 
 // The length through an arc from a tail at `from`, which may have no distance.
-template <class Lane>
+template <class Edges, class Lane>
 __device__ __forceinline__ typename Lane::Distance through(
     const KernelArgument<Lane>& search, typename Lane::Distance from, u32 arc) {
     if (from == Lane::unreachable) {
         return from;
     }
-    return length_through<Lane>(from, search.weights[arc], search.limit, search.out_of_range);
+    return length_through<Lane>(from, Edges::weight(search, arc), search.limit, search.out_of_range);
 }
 
 template <class Lane>
@@ -48,11 +49,11 @@ __device__ __forceinline__ void for_each_arc(u32 arcs, Work work) {
 }
 
 // Reads the distances of the round before, lowers those of this one.
-template <class Lane>
+template <class Edges, class Lane>
 __device__ __forceinline__ void outcore(const KernelArgument<Lane>& search) {
     for_each_arc(search.arcs, [&](u32 arc) {
-        const auto length = through(search, search.previous[search.tails[arc]], arc);
-        const u32 head = search.heads[arc];
+        const auto length = through<Edges>(search, search.previous[Edges::tail(search, arc)], arc);
+        const u32 head = Edges::head(search, arc);
         if (length < search.previous[head]) {
             lower(search, head, length);
         }
@@ -60,11 +61,11 @@ __device__ __forceinline__ void outcore(const KernelArgument<Lane>& search) {
 }
 
 // One array: other threads may use, in the same round, the distances that a thread lowers.
-template <class Lane>
+template <class Edges, class Lane>
 __device__ __forceinline__ void incore(const KernelArgument<Lane>& search) {
     for_each_arc(search.arcs, [&](u32 arc) {
-        const auto length = through(search, load(search.current + search.tails[arc]), arc);
-        const u32 head = search.heads[arc];
+        const auto length = through<Edges>(search, load(search.current + Edges::tail(search, arc)), arc);
+        const u32 head = Edges::head(search, arc);
         if (length < load(search.current + head)) {
             lower(search, head, length);
         }
@@ -73,7 +74,7 @@ __device__ __forceinline__ void incore(const KernelArgument<Lane>& search) {
 
 // As outcore; the least length of each run of the same head is found in shared memory. Heads that are equal and not of
 // the same run, as there are where arcs are not sorted by head, do no harm.
-template <class Lane>
+template <class Edges, class Lane>
 __device__ __forceinline__ void shared(const KernelArgument<Lane>& search) {
     using Distance = typename Lane::Distance;
     DYNAMIC_SHARED(memory);
@@ -87,8 +88,8 @@ __device__ __forceinline__ void shared(const KernelArgument<Lane>& search) {
         u32 head = no_head;
         Distance length = Lane::unreachable;
         if (arc < share.end) {
-            head = search.heads[arc];
-            length = through(search, search.previous[search.tails[arc]], static_cast<u32>(arc));
+            head = Edges::head(search, arc);
+            length = through<Edges>(search, search.previous[Edges::tail(search, arc)], static_cast<u32>(arc));
         }
         lengths[thread] = length;
         heads[thread] = head;
@@ -110,9 +111,13 @@ __device__ __forceinline__ void shared(const KernelArgument<Lane>& search) {
 
 }  // namespace bellman_ford
 
-WARPATH_KERNEL_IN_LANES(sssp_bellman_ford_outcore, bellman_ford::outcore, bellman_ford::KernelArgument)
-WARPATH_KERNEL_IN_LANES(sssp_bellman_ford_incore, bellman_ford::incore, bellman_ford::KernelArgument)
-WARPATH_KERNEL_IN_LANES(sssp_bellman_ford_shared, bellman_ford::shared, bellman_ford::KernelArgument)
-WARPATH_KERNEL_IN_LANE(sssp_bellman_ford_outcore, bellman_ford::outcore, bellman_ford::KernelArgument, i32_i64, LaneSigned)
-WARPATH_KERNEL_IN_LANE(sssp_bellman_ford_incore, bellman_ford::incore, bellman_ford::KernelArgument, i32_i64, LaneSigned)
-WARPATH_KERNEL_IN_LANE(sssp_bellman_ford_shared, bellman_ford::shared, bellman_ford::KernelArgument, i32_i64, LaneSigned)
+#define BELLMAN_FORD(name, function)                                                    \
+    WARPATH_KERNEL_IN_LANES(name, bellman_ford::function, bellman_ford::KernelArgument) \
+    WARPATH_KERNEL_IN_LANE(name, bellman_ford::function, bellman_ford::KernelArgument, i32_i64, LaneSigned)
+
+BELLMAN_FORD(sssp_bellman_ford_outcore, outcore<FromArrays>)
+BELLMAN_FORD(sssp_bellman_ford_outcore_records, outcore<FromRecords>)
+BELLMAN_FORD(sssp_bellman_ford_incore, incore<FromArrays>)
+BELLMAN_FORD(sssp_bellman_ford_incore_records, incore<FromRecords>)
+BELLMAN_FORD(sssp_bellman_ford_shared, shared<FromArrays>)
+BELLMAN_FORD(sssp_bellman_ford_shared_records, shared<FromRecords>)

@@ -18,13 +18,15 @@
 
 namespace mask {
 
-// Runs what `coarsening` threads would do, one after the other.
+// Runs what `coarsening` threads would do, one after the other: for vertices next to each other if `stride` is one, else
+// for vertices as far apart as there are threads.
 template <class Lane, class Work>
 __device__ __forceinline__ void for_each_vertex(const KernelArgument<Lane>& search, Work work) {
-    const u64 first = (static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x) * search.coarsening;
-    const u32 end = static_cast<u32>(min(first + search.coarsening, static_cast<u64>(search.vertices)));
-    for (u32 vertex = static_cast<u32>(min(first, static_cast<u64>(end))); vertex < end; vertex++) {
-        work(vertex);
+    const u64 thread = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x;
+    u64 vertex = search.stride == 1 ? thread * search.coarsening : thread;
+    for (u32 turn = 0; turn < search.coarsening && vertex < search.vertices; turn++) {
+        work(static_cast<u32>(vertex));
+        vertex += search.stride;
     }
 }
 

@@ -95,6 +95,8 @@ pub(crate) mod cpp {
         Weight = "typename Lane::Weight";
         /// The head of an arc and its weight, side by side.
         Arc = "Arc<typename Lane::Weight>";
+        /// The tail of an arc, its head and its weight, side by side.
+        Record = "Record<typename Lane::Weight>";
         /// A distance.
         Distance = "typename Lane::Distance";
         /// A cell of a matrix.
@@ -401,6 +403,7 @@ mod tests {
 
     /// Every header.
     const HEADERS: &[fn() -> Header] = &[
+        apsp::katz_kider::program::header,
         apsp::matrix::header,
         apsp::outgoing::header,
         apsp::strips::worker::header,
@@ -409,6 +412,7 @@ mod tests {
         bfs::many_sources::arrays::header,
         bfs::multi_hop::header,
         bfs::one_block::header,
+        bfs::singh::header,
         closure::warshall::header,
         frontier::header,
         matrix::blocks::header,

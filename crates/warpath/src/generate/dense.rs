@@ -44,6 +44,10 @@ impl Generator for Dense {
         true
     }
 
+    fn draws_rows(&self) -> bool {
+        true
+    }
+
     fn default_weights(&self) -> Option<WeightRange> {
         Some(WeightRange { low: 1, high: 100 })
     }

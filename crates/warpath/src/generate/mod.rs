@@ -4,8 +4,8 @@
 //! [`GENERATORS`] for all names). Each edge is a function of the seed and its index, so edges are drawn in parallel, in
 //! parts, and [`GraphBuilder`] sorts them.
 //!
-//! All graphs except `dense` are undirected, and without weights unless `weights=LO..HI` asks for them. Loops and
-//! repeated edges are dropped.
+//! All graphs except `crawl` and `dense` are undirected. They are without weights unless `weights=LO..HI` asks for them;
+//! only `roads` has lengths and `dense` has weights of its own. Loops and repeated edges are dropped.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -13,11 +13,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
+mod crawl;
 mod dense;
 mod geometric;
 mod grid;
 mod kronecker;
+mod powers;
 mod random;
+mod roads;
 mod scale_free;
 mod spec;
 mod uniform;
@@ -66,8 +69,16 @@ pub struct OptionInfo {
 /// }
 /// assert!(warpath::generate::GENERATORS.iter().any(|generator| generator.name == "grid"));
 /// ```
-pub const GENERATORS: &[GeneratorInfo] =
-    &[kronecker::INFO, uniform::INFO, grid::INFO, geometric::INFO, scale_free::INFO, dense::INFO];
+pub const GENERATORS: &[GeneratorInfo] = &[
+    kronecker::INFO,
+    uniform::INFO,
+    grid::INFO,
+    geometric::INFO,
+    scale_free::INFO,
+    crawl::INFO,
+    roads::INFO,
+    dense::INFO,
+];
 
 /// The options that every generator has.
 pub const COMMON_OPTIONS: &[OptionInfo] = &[
@@ -75,7 +86,7 @@ pub const COMMON_OPTIONS: &[OptionInfo] = &[
     OptionInfo {
         name: "weights",
         summary: "`LO..HI`, uniform random integers, both ends included, or `unit`",
-        default: "unit (dense: 1..100)",
+        default: "unit (roads: lengths; dense: 1..100)",
     },
 ];
 
@@ -89,6 +100,13 @@ mod purpose {
     pub(super) const WEIGHTS: u64 = 3;
     pub(super) const POINTS: u64 = 4;
     pub(super) const DEGREES: u64 = 5;
+    pub(super) const VOICES: u64 = 6;
+    pub(super) const RANKS: u64 = 7;
+    pub(super) const ENDS: u64 = 8;
+    pub(super) const TEMPLATES: u64 = 9;
+    pub(super) const SITES: u64 = 10;
+    pub(super) const ROUNDING: u64 = 11;
+    pub(super) const LENGTHS: u64 = 12;
     /// The first of many: one for each hub.
     pub(super) const HUBS: u64 = 1 << 32;
 }
@@ -105,6 +123,14 @@ trait Generator {
     }
     /// Whether edges have a direction.
     fn is_directed(&self) -> bool {
+        false
+    }
+    /// Whether it draws arcs where they stay, without a list of edges.
+    fn draws_rows(&self) -> bool {
+        false
+    }
+    /// Whether its edges come with lengths, which are the weights if the specification says nothing of weights.
+    fn has_lengths(&self) -> bool {
         false
     }
     /// The weights if the specification gives none.
@@ -125,7 +151,9 @@ enum Edges {
         count: usize,
         draw: Box<dyn Fn(usize) -> Result<EdgeList<Unit>> + Sync>,
     },
-    /// Already in their place.
+    /// Already drawn, with lengths.
+    Lengths(EdgeList<u32>),
+    /// Arcs, already in their place.
     Rows(Csr),
 }
 
@@ -164,6 +192,7 @@ pub struct Recipe {
     shape: Shape,
     seed: u64,
     weights: Option<WeightRange>,
+    keeps_lengths: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -173,6 +202,8 @@ enum Shape {
     Grid(grid::Grid),
     Geometric(geometric::Geometric),
     ScaleFree(scale_free::ScaleFree),
+    Crawl(crawl::Crawl),
+    Roads(roads::Roads),
     Dense(dense::Dense),
 }
 
@@ -184,6 +215,8 @@ impl Shape {
             Shape::Grid(generator) => generator,
             Shape::Geometric(generator) => generator,
             Shape::ScaleFree(generator) => generator,
+            Shape::Crawl(generator) => generator,
+            Shape::Roads(generator) => generator,
             Shape::Dense(generator) => generator,
         }
     }
@@ -201,10 +234,13 @@ impl FromStr for Recipe {
             name if name == grid::INFO.name => Shape::Grid(grid::Grid::parse(&options)?),
             name if name == geometric::INFO.name => Shape::Geometric(geometric::Geometric::parse(&options)?),
             name if name == scale_free::INFO.name => Shape::ScaleFree(scale_free::ScaleFree::parse(&options)?),
+            name if name == crawl::INFO.name => Shape::Crawl(crawl::Crawl::parse(&options)?),
+            name if name == roads::INFO.name => Shape::Roads(roads::Roads::parse(&options)?),
             _ => Shape::Dense(dense::Dense::parse(&options)?),
         };
         let weights = options.weights(shape.generator().default_weights())?;
-        Ok(Recipe { specification: text.to_owned(), seed: options.seed()?, shape, weights })
+        let keeps_lengths = shape.generator().has_lengths() && options.get("weights").is_none();
+        Ok(Recipe { specification: text.to_owned(), seed: options.seed()?, shape, weights, keeps_lengths })
     }
 }
 
@@ -238,8 +274,9 @@ impl Recipe {
         self.shape.generator().vertices()
     }
 
-    /// The number of arcs of the graph, two for an undirected edge. It is exact except for `kron`, where it is an upper
-    /// bound, since loops and repeated edges are dropped, and for `rgg`, where it is the expected number.
+    /// The number of arcs of the graph, two for an undirected edge. It is exact except for `rgg`, where it is the
+    /// expected number, and for `kron`, where it is an upper bound, since loops and repeated edges are dropped. It is an
+    /// upper bound, too, for `crawl` where that asks for more replies than there are links without a reverse.
     ///
     /// ```
     /// let recipe: warpath::generate::Recipe = "uniform:20,edges-per-vertex=8".parse()?;
@@ -262,7 +299,7 @@ impl Recipe {
         self.shape.generator().is_directed()
     }
 
-    /// The range of the weights; `None` without weights.
+    /// The range of random weights; `None` without weights, or with lengths.
     ///
     /// ```
     /// let recipe: warpath::generate::Recipe = "dense:100".parse()?;
@@ -281,7 +318,8 @@ impl Recipe {
     /// # Ok::<(), warpath::Error>(())
     /// ```
     pub fn graph_bytes(&self) -> u64 {
-        let bytes_per_arc = size_of::<VertexId>() + if self.weights.is_some() { size_of::<u32>() } else { 0 };
+        let has_weights = self.weights.is_some() || self.keeps_lengths;
+        let bytes_per_arc = size_of::<VertexId>() + if has_weights { size_of::<u32>() } else { 0 };
         let offsets = size_of::<u64>() as u64 * (self.vertices() + 1);
         offsets.saturating_add(self.arcs().saturating_mul(bytes_per_arc as u64))
     }
@@ -301,10 +339,11 @@ impl Recipe {
         let (vertices, arcs) = (self.vertices(), self.arcs());
         let mut plan = Plan::new();
         plan.memory("the graph", self.graph_bytes());
-        if !generator.is_directed() {
-            let edges = generator.edges().saturating_mul(2 * BYTES_PER_ID);
+        if !generator.draws_rows() {
+            let bytes_of_length = if generator.has_lengths() { size_of::<u32>() as u64 } else { 0 };
+            let edges = generator.edges().saturating_mul(2 * BYTES_PER_ID + bytes_of_length);
             plan.memory("edges before they are sorted", edges.saturating_add(generator.scratch()));
-            let sorting = arcs.saturating_mul(BYTES_PER_ID);
+            let sorting = arcs.saturating_mul(BYTES_PER_ID + bytes_of_length);
             plan.memory("sorting edges", sorting.saturating_add(vertices * SORTING_BYTES_PER_VERTEX));
         }
         plan
@@ -326,6 +365,8 @@ impl Recipe {
     pub fn generate(&self, control: &Control) -> Result<Graph> {
         self.plan().check(available_memory())?;
         control.check()?;
+        let direction = if self.is_directed() { Direction::Directed } else { Direction::Undirected };
+        let builder = GraphBuilder::new().vertices(self.vertices()).direction(direction).self_loops(SelfLoops::Drop);
         let graph = match self.shape.generator().draw(self.seed)? {
             Edges::Parts { count, draw } => {
                 let done = AtomicU64::new(0);
@@ -336,12 +377,9 @@ impl Recipe {
                 };
                 let parts = (0..count).into_par_iter().map(draw_part).collect::<Result<Vec<_>>>()?;
                 drop(draw);
-                GraphBuilder::new()
-                    .vertices(self.vertices())
-                    .direction(Direction::Undirected)
-                    .self_loops(SelfLoops::Drop)
-                    .build(parts)?
+                builder.build(parts)?
             }
+            Edges::Lengths(list) => builder.build(vec![list])?,
             Edges::Rows(csr) => {
                 let counts = InputCounts { lines: csr.arcs() as u64, self_loops: 0, parallel: 0 };
                 Graph::from_parts(csr, true, Labels::range(0, self.vertices()), counts)
@@ -350,7 +388,8 @@ impl Recipe {
         control.check()?;
         match self.weights {
             Some(WeightRange { low, high }) => graph.with_random_weights(low, high, self.seed),
-            None => Ok(graph),
+            None if self.keeps_lengths => Ok(graph),
+            None => Ok(graph.without_weights()),
         }
     }
 }
@@ -376,12 +415,18 @@ mod tests {
     use crate::graph::Weights;
     use crate::team::Team;
 
-    const SMALL: [&str; 7] = [
+    const SMALL: [&str; 13] = [
         "kron:11",
         "uniform:12,edges-per-vertex=17",
         "grid:200x171",
         "rgg:12",
         "scale-free:9000",
+        "crawl:20000",
+        "crawl:9000,arcs=100000,site=200,reciprocity=0.6",
+        "crawl:9000,arcs=50000,order=random,out-degree=10",
+        "roads:9000",
+        "roads:9000,edges=9500,weights=unit",
+        "roads:900,weights=3..7",
         "dense:90",
         "kron:9,weights=-5..5",
     ];
@@ -434,7 +479,10 @@ mod tests {
     #[test]
     fn wrong_specifications_are_refused_with_the_reason() {
         for (bad, reason) in [
-            ("kronn:20", "there is no generator `kronn`; there are kron, uniform, grid, rgg, scale-free, dense"),
+            (
+                "kronn:20",
+                "there is no generator `kronn`; there are kron, uniform, grid, rgg, scale-free, crawl, roads, dense",
+            ),
             ("kron", "generator `kron`: the size is missing: kron:SCALE"),
             ("kron:", "generator `kron:`: the size is missing: kron:SCALE"),
             ("kron:seed=1", "generator `kron:seed=1`: the size is missing: kron:SCALE"),
@@ -470,16 +518,27 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_before_it_is_begun() {
-        for large in ["kron:31,edges-per-vertex=18446744073709551615", "dense:4294967294", "rgg:31,radius=2"] {
+        for large in [
+            "kron:31,edges-per-vertex=18446744073709551615",
+            "dense:4294967294",
+            "rgg:31,radius=2",
+            "crawl:4294967294",
+            "roads:4294967294",
+        ] {
             assert!(matches!(generate(large), Err(Error::OutOfMemory { .. })), "{large}");
         }
     }
 
     #[test]
     fn the_smallest_sizes_work() {
-        for (specification, vertices, arcs) in
-            [("kron:0", 1, 0), ("rgg:0", 1, 0), ("grid:1x1", 1, 0), ("dense:1", 1, 0), ("kron:1,seed=2", 2, 2)]
-        {
+        for (specification, vertices, arcs) in [
+            ("kron:0", 1, 0),
+            ("rgg:0", 1, 0),
+            ("grid:1x1", 1, 0),
+            ("dense:1", 1, 0),
+            ("roads:1", 1, 0),
+            ("kron:1,seed=2", 2, 2),
+        ] {
             let graph = generate(specification).unwrap();
             assert_eq!((graph.vertices(), graph.arcs()), (vertices, arcs), "{specification}");
         }

@@ -68,12 +68,20 @@ impl<'a> Options<'a> {
         }
     }
 
-    fn number(&self, name: &str, least: u64) -> Result<Option<u64>> {
+    /// The whole number of an option, if it is there.
+    pub(super) fn number(&self, name: &str, least: u64) -> Result<Option<u64>> {
         let Some(text) = self.get(name) else { return Ok(None) };
         match text.parse() {
             Ok(number) if number >= least => Ok(Some(number)),
             _ => Err(self.error(format!("`{name}={text}` is not a whole number from {least}"))),
         }
+    }
+
+    /// The share, from 0 to 1, of an option.
+    pub(super) fn share(&self, name: &str, default: f64) -> Result<f64> {
+        let Some(text) = self.get(name) else { return Ok(default) };
+        let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+        share.ok_or_else(|| self.error(format!("`{name}={text}` is not a share from 0 to 1")))
     }
 
     /// A size that is a number of vertices.

@@ -15,6 +15,7 @@ mod labels;
 mod min_plus;
 mod statistics;
 mod survey;
+mod tiling;
 mod transforms;
 mod weights;
 

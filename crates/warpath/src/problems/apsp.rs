@@ -27,6 +27,7 @@ pub struct Apsp {
     pub(crate) algorithm: Option<String>,
     pub(crate) verified: bool,
     pub(crate) successors: bool,
+    pub(crate) intermediates: bool,
 }
 
 impl Apsp {
@@ -78,6 +79,15 @@ impl Apsp {
     /// ```
     pub fn with_successors(mut self) -> Self {
         self.successors = true;
+        self
+    }
+
+    /// Also keep the vertex over which the path of each pair of vertices was last shortened, whatever rows and columns
+    /// are asked for: `katz-kider` finds these as it works, and
+    /// [`DistanceMatrix::path_over_intermediates`](super::DistanceMatrix::path_over_intermediates) gathers paths from
+    /// them. They may be other shortest paths than those of [`DistanceMatrix::path`](super::DistanceMatrix::path).
+    pub fn with_intermediates(mut self) -> Self {
+        self.intermediates = true;
         self
     }
 

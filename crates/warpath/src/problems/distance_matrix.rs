@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::rows::{RowBlock, TableFacts};
-use super::{ApspSummary, DistanceSum, Path, Report, derive_predecessors, verify_search};
+use super::{ApspSummary, DistanceSum, Intermediates, Path, Report, derive_predecessors, verify_search};
 use crate::graph::{
     Adjacency, Distance, DistanceValue, Distances, Graph, MinPlus, NO_VERTEX, VertexId, Weight, with_min_plus,
 };
@@ -31,6 +31,8 @@ pub struct DistanceMatrix {
     pub(crate) distances: Distances,
     /// `None` unless the request asked for them.
     pub(crate) successors: Option<Successors>,
+    /// `None` unless the request asked for them.
+    pub(crate) intermediates: Option<Intermediates>,
     /// Whether floats were added in another order than along the path.
     pub(crate) reassociated: bool,
     pub(crate) verified: bool,
@@ -122,6 +124,31 @@ impl DistanceMatrix {
     /// The first hops, if the request asked for them ([`Apsp::with_successors`](super::Apsp::with_successors)).
     pub fn found_successors(&self) -> Option<&Successors> {
         self.successors.as_ref()
+    }
+
+    /// The intermediate vertices, if the request asked for them
+    /// ([`Apsp::with_intermediates`](super::Apsp::with_intermediates)).
+    pub fn found_intermediates(&self) -> Option<&Intermediates> {
+        self.intermediates.as_ref()
+    }
+
+    /// The path from the `i`-th source to the `j`-th target as the intermediate vertices give it; `None` if there is
+    /// none. Floats may have been added in another order than along the path.
+    ///
+    /// # Errors
+    ///
+    /// If the request did not ask for intermediate vertices.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row or column.
+    pub fn path_over_intermediates(&self, i: usize, j: usize) -> Result<Option<Path>> {
+        let Some(found) = &self.intermediates else {
+            return Err(Error::invalid("the request for this matrix asked for no intermediate vertices"));
+        };
+        let to = self.targets.as_ref().map_or(j as VertexId, |targets| targets[j]);
+        let Some(length) = self.distance(i, j) else { return Ok(None) };
+        Ok(Some(Path::new(found.path(self.sources[i], to)?, length)))
     }
 
     /// How the result was made.

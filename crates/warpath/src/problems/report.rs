@@ -1,5 +1,7 @@
 //! How a result was made: engine, algorithm, semiring, times, counters.
 
+use crate::graph::VertexId;
+
 /// How a result was made.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
@@ -24,6 +26,9 @@ pub struct Report {
     /// How many vertices each of the first 1,024 rounds began with, if the algorithm records it and statistics were
     /// requested (see [`SolverBuilder::statistics`](crate::SolverBuilder::statistics)).
     pub frontiers: Vec<u32>,
+    /// The order in which a search expanded vertices, if the algorithm can record it and was asked to by its parameter
+    /// `order`. It may differ from run to run where vertices are expanded at once.
+    pub order: Vec<VertexId>,
 }
 
 /// Where the time went, in seconds.

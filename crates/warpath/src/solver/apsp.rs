@@ -55,6 +55,11 @@ impl Algorithm {
         }
     }
 
+    /// Whether it finds intermediate vertices.
+    fn has_intermediates(&self) -> bool {
+        matches!(self, Algorithm::OnMatrix(algorithm) if algorithm.has_intermediates())
+    }
+
     /// Whether it works on the square matrix of all vertices.
     fn needs_matrix(&self) -> bool {
         match self {
@@ -161,6 +166,9 @@ fn table(request: &Apsp, solver: &Solver, sink: Option<&dyn RowSink>) -> Result<
     if sink.is_some() && request.successors {
         return Err(Error::invalid("rows that go into a sink have no successors: ask for a matrix"));
     }
+    if sink.is_some() && request.intermediates {
+        return Err(Error::invalid("rows that go into a sink have no intermediate vertices: ask for a matrix"));
+    }
     Table::new(request, solver, sink.is_some_and(|sink| !sink.wants_rows()))
 }
 
@@ -183,6 +191,9 @@ fn decide_on(
     };
     if graph.has_negative_weights() && !algorithm.info().negative_weights {
         return Err(Error::invalid(format!("`{}` needs weights of 0 or more", algorithm.info().name)));
+    }
+    if request.intermediates && !algorithm.has_intermediates() {
+        return Err(on_matrix::without_intermediates(algorithm.info().name));
     }
     let mut plan = Plan::new();
     match sink {

@@ -10,6 +10,7 @@ struct KernelArgument {
     const u32* tails;
     const u32* heads;
     const typename Lane::Weight* weights;
+    const Record<typename Lane::Weight>* records;  // Or, if not null, the three side by side.
     typename Lane::Distance* previous;
     typename Lane::Distance* current;
     u32* changed;
@@ -19,16 +20,17 @@ struct KernelArgument {
     u32 arcs;
 };
 using KernelArgumentLayout = KernelArgument<layout::Lane>;
-static_assert(sizeof(KernelArgumentLayout) == 80, "");
+static_assert(sizeof(KernelArgumentLayout) == 88, "");
 static_assert(offsetof(KernelArgumentLayout, tails) == 0, "");
 static_assert(offsetof(KernelArgumentLayout, heads) == 8, "");
 static_assert(offsetof(KernelArgumentLayout, weights) == 16, "");
-static_assert(offsetof(KernelArgumentLayout, previous) == 24, "");
-static_assert(offsetof(KernelArgumentLayout, current) == 32, "");
-static_assert(offsetof(KernelArgumentLayout, changed) == 40, "");
-static_assert(offsetof(KernelArgumentLayout, out_of_range) == 48, "");
-static_assert(offsetof(KernelArgumentLayout, statistics) == 56, "");
-static_assert(offsetof(KernelArgumentLayout, limit) == 64, "");
-static_assert(offsetof(KernelArgumentLayout, arcs) == 72, "");
+static_assert(offsetof(KernelArgumentLayout, records) == 24, "");
+static_assert(offsetof(KernelArgumentLayout, previous) == 32, "");
+static_assert(offsetof(KernelArgumentLayout, current) == 40, "");
+static_assert(offsetof(KernelArgumentLayout, changed) == 48, "");
+static_assert(offsetof(KernelArgumentLayout, out_of_range) == 56, "");
+static_assert(offsetof(KernelArgumentLayout, statistics) == 64, "");
+static_assert(offsetof(KernelArgumentLayout, limit) == 72, "");
+static_assert(offsetof(KernelArgumentLayout, arcs) == 80, "");
 
 }  // namespace bellman_ford

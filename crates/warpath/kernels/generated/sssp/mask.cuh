@@ -17,11 +17,12 @@ struct KernelArgument {
     u32* out_of_range;
     Counts* statistics;  // Null if nothing is to be counted.
     u64 limit;
+    u64 stride;  // How far apart the vertices of a thread are: one, or as many as there are threads.
     u32 vertices;
-    u32 coarsening;
+    u32 coarsening;  // How many vertices a thread has.
 };
 using KernelArgumentLayout = KernelArgument<layout::Lane>;
-static_assert(sizeof(KernelArgumentLayout) == 88, "");
+static_assert(sizeof(KernelArgumentLayout) == 96, "");
 static_assert(offsetof(KernelArgumentLayout, offsets) == 0, "");
 static_assert(offsetof(KernelArgumentLayout, targets) == 8, "");
 static_assert(offsetof(KernelArgumentLayout, weights) == 16, "");
@@ -32,7 +33,8 @@ static_assert(offsetof(KernelArgumentLayout, marked) == 48, "");
 static_assert(offsetof(KernelArgumentLayout, out_of_range) == 56, "");
 static_assert(offsetof(KernelArgumentLayout, statistics) == 64, "");
 static_assert(offsetof(KernelArgumentLayout, limit) == 72, "");
-static_assert(offsetof(KernelArgumentLayout, vertices) == 80, "");
-static_assert(offsetof(KernelArgumentLayout, coarsening) == 84, "");
+static_assert(offsetof(KernelArgumentLayout, stride) == 80, "");
+static_assert(offsetof(KernelArgumentLayout, vertices) == 88, "");
+static_assert(offsetof(KernelArgumentLayout, coarsening) == 92, "");
 
 }  // namespace mask

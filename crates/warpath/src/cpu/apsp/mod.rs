@@ -7,6 +7,7 @@
 pub(crate) mod batched;
 pub(crate) mod floyd_warshall;
 pub(crate) mod johnson;
+pub(crate) mod repeated_dijkstra;
 pub(crate) mod tiled_floyd_warshall;
 
 use batched::{ArcWeight, Ladder, Renumbered};
@@ -73,6 +74,7 @@ enum Function {
     TiledFloydWarshall,
     Johnson,
     FloydWarshall,
+    RepeatedDijkstra,
 }
 
 /// An all-pairs algorithm.
@@ -104,10 +106,16 @@ impl ApspAlgorithm {
             Function::TiledFloydWarshall => tiled_floyd_warshall::solve(task, output),
             Function::Johnson => L::johnson(task, output),
             Function::FloydWarshall => floyd_warshall::solve(task, output),
+            Function::RepeatedDijkstra => repeated_dijkstra::solve(task, output),
         }
     }
 }
 
 /// Every all-pairs algorithm of this engine.
-pub(crate) static ALGORITHMS: &[ApspAlgorithm] =
-    &[batched::ALGORITHM, tiled_floyd_warshall::ALGORITHM, johnson::ALGORITHM, floyd_warshall::ALGORITHM];
+pub(crate) static ALGORITHMS: &[ApspAlgorithm] = &[
+    batched::ALGORITHM,
+    tiled_floyd_warshall::ALGORITHM,
+    johnson::ALGORITHM,
+    floyd_warshall::ALGORITHM,
+    repeated_dijkstra::ALGORITHM,
+];

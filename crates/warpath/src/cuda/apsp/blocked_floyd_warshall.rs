@@ -15,7 +15,7 @@
 //! checked.
 
 use super::matrix::{Arrays, Matrix, Work};
-use super::{CELL_BITS, Cell, DenseTask, MatrixAlgorithm};
+use super::{Beyond, CELL_BITS, Cell, DenseTask, MatrixAlgorithm};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
 use crate::cuda::device::images;
@@ -37,7 +37,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
     has: |cell, _| cell != Cell::U16,
     multiples: |_| (WIDEST, WIDEST),
     layout: |_, _, arena| Work::flag(arena),
-    strips: false,
+    beyond: Beyond::Nothing,
     eliminate,
 };
 
@@ -55,6 +55,11 @@ fn eliminate(matrix: &Matrix, task: &DenseTask<'_>) -> Result<(Ended, Statistics
     let function = |phase: &str| matrix.device().function(image, &format!("apsp_blocked_{phase}_{name}"));
     let functions = [function("diagonal")?, function("panels")?, function("rest")?];
     let Arrays { cells, work, .. } = matrix.arrays;
-    let square = Square { cells: cells.as_mut_ptr().cast(), pitch: matrix.pitch, bytes: matrix.cell.bytes() as u32 };
+    let square = Square {
+        cells: cells.as_mut_ptr().cast(),
+        pitch: matrix.pitch,
+        covered: matrix.pitch,
+        bytes: matrix.cell.bytes() as u32,
+    };
     in_blocks(&matrix.pool, square, work.stopped(), functions, task.parameters, task.control)
 }

@@ -69,6 +69,8 @@ pub(in crate::cuda) enum Work {
     Flag(DeviceSlice<u32>),
     /// What tiles need.
     Tiles(Workspace),
+    /// Cells of two values, and a flag.
+    Pairs(DeviceSlice<u8>, DeviceSlice<u32>),
 }
 
 impl Work {
@@ -80,7 +82,7 @@ impl Work {
     /// 1 where the work has stopped before its end.
     pub(super) fn stopped(&self) -> DeviceSlice<u32> {
         match self {
-            Work::Flag(stopped) => *stopped,
+            Work::Flag(stopped) | Work::Pairs(_, stopped) => *stopped,
             Work::Tiles(workspace) => workspace.stopped,
         }
     }
@@ -142,6 +144,8 @@ pub(super) trait Number: Pod + PartialOrd + Send + Sync {
     fn of(weight: f64) -> Self;
     /// The distance that it is; `None` if it is none.
     fn distance<L: MinPlusOnDevice>(self, threshold: i64) -> Option<L::Distance>;
+    /// What a survey compares, as `key_of` of the kernels has it; 0 if it is no distance.
+    fn key(self, threshold: i64) -> u64;
 }
 macro_rules! integer {
     ($($type:ty),*) => {$(
@@ -153,6 +157,10 @@ macro_rules! integer {
             }
             fn distance<L: MinPlusOnDevice>(self, threshold: i64) -> Option<L::Distance> {
                 (i64::from(self) < threshold).then(|| L::of_integer(self.into()))
+            }
+            fn key(self, threshold: i64) -> u64 {
+                let number = i64::from(self);
+                if number < threshold { number as u64 ^ (1 << 63) } else { 0 }
             }
         }
     )*};
@@ -168,10 +176,54 @@ macro_rules! float {
             fn distance<L: MinPlusOnDevice>(self, _: i64) -> Option<L::Distance> {
                 (self < Self::INFINITY).then(|| L::of_float(self.into()))
             }
+            fn key(self, _: i64) -> u64 {
+                let bits = f64::from(self).to_bits();
+                match self {
+                    _ if self == Self::INFINITY => 0,
+                    // Below all numbers: a distance that has left its range.
+                    _ if self == -Self::INFINITY => u64::MAX,
+                    _ if bits >> 63 != 0 => !bits,
+                    _ => bits ^ (1 << 63),
+                }
+            }
         }
     )*};
 }
 float!(f32, f64);
+
+/// Runs an expression with `$number` as the type of a matrix's cells.
+macro_rules! with_number {
+    ($cell:expr, $number:ident => $body:expr) => {
+        match $cell {
+            Cell::U16 => {
+                type $number = u16;
+                $body
+            }
+            Cell::U32 => {
+                type $number = u32;
+                $body
+            }
+            Cell::I32 => {
+                type $number = i32;
+                $body
+            }
+            Cell::I64 => {
+                type $number = i64;
+                $body
+            }
+            Cell::F32 => {
+                type $number = f32;
+                $body
+            }
+            Cell::F64 => {
+                type $number = f64;
+                $body
+            }
+        }
+    };
+}
+
+pub(super) use with_number;
 
 kernel_header! {
     path: "apsp/matrix";
@@ -394,8 +446,8 @@ pub(super) fn write_cells<T: Number>(
     }
 }
 
-/// Writes the arcs of a row to the part of it that begins at a column.
-fn write_row<T: Number>(task: &DenseTask<'_>, row: usize, first: usize, part: &mut [T]) {
+/// Writes the arcs of a row to the part of it that begins at a column, and that has no paths yet.
+pub(super) fn write_row<T: Number>(task: &DenseTask<'_>, row: usize, first: usize, part: &mut [T]) {
     let graph: &Graph = task.graph;
     if row >= graph.vertices() {
         return;

@@ -29,7 +29,9 @@
 pub(crate) mod batched;
 pub(crate) mod blocked_floyd_warshall;
 pub(crate) mod floyd_warshall;
+mod host_part;
 pub(crate) mod johnson;
+pub(in crate::cuda) mod katz_kider;
 pub(crate) mod matrix;
 pub(crate) mod outgoing;
 pub(crate) mod repeated_sssp;
@@ -40,6 +42,8 @@ pub(crate) mod tiled_floyd_warshall;
 
 use std::sync::Arc;
 
+use katz_kider::pages::Pages;
+use katz_kider::paging::Paging;
 use matrix::{Matrix, Work};
 use searches::SearchesAlgorithm;
 use strips::{Cut, Kept, Room, Strips};
@@ -131,6 +135,8 @@ pub(crate) enum Finished {
     Whole(Box<Matrix>),
     /// In strips.
     Strips(Strips),
+    /// In pages.
+    Pages(Pages),
 }
 
 impl Finished {
@@ -139,6 +145,7 @@ impl Finished {
         match self {
             Finished::Whole(_) => 1,
             Finished::Strips(strips) => strips.devices(),
+            Finished::Pages(pages) => pages.devices(),
         }
     }
 
@@ -147,6 +154,7 @@ impl Finished {
         match self {
             Finished::Whole(matrix) => matrix.read_rows(first, to),
             Finished::Strips(strips) => strips.read_rows::<L>(first, to),
+            Finished::Pages(pages) => pages.read_rows::<L>(first, to),
         }
     }
 
@@ -154,9 +162,40 @@ impl Finished {
     pub(crate) fn read_successors(&self, to: &mut [VertexId]) -> Result<bool> {
         match self {
             Finished::Whole(matrix) => matrix.read_successors(to),
-            Finished::Strips(_) => Ok(false),
+            Finished::Strips(_) | Finished::Pages(_) => Ok(false),
         }
     }
+
+    /// The intermediate vertex of every pair, row by row, if the cells have them; whether they have.
+    pub(crate) fn read_intermediates(&self, to: &mut [VertexId]) -> Result<bool> {
+        match self {
+            Finished::Whole(matrix) => katz_kider::read_intermediates(matrix, to),
+            Finished::Strips(_) => Ok(false),
+            Finished::Pages(pages) => pages.read_intermediates(to).map(|()| true),
+        }
+    }
+}
+
+/// In what an algorithm has a matrix that is beyond the memory of a device, or on several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Beyond {
+    /// It has none.
+    Nothing,
+    /// In strips.
+    Strips,
+    /// In pages of cells with intermediate vertices.
+    Pages,
+}
+
+/// How a matrix is cut.
+#[derive(Debug, Clone, Copy)]
+enum Parts {
+    /// Not at all.
+    Whole,
+    /// Into strips.
+    Strips(Cut),
+    /// Into pages.
+    Pages(Paging),
 }
 
 /// An all-pairs algorithm on a matrix.
@@ -170,8 +209,8 @@ pub(crate) struct MatrixAlgorithm {
     pub(crate) multiples: fn(Cell) -> (u64, u64),
     /// Takes room for what it needs beside the matrix.
     pub(in crate::cuda) layout: fn(Cell, vertices: u64, &mut Arena<'_>) -> Work,
-    /// Whether it works on strips of the matrix, too.
-    pub(crate) strips: bool,
+    /// What it does beyond the memory of a device.
+    pub(crate) beyond: Beyond,
     /// Does the work; statistics start with the time that the device took.
     pub(crate) eliminate: fn(&Matrix, &DenseTask<'_>) -> Result<(Ended, Statistics)>,
 }
@@ -182,6 +221,9 @@ pub(crate) static ALGORITHMS: &[ApspAlgorithm] = &[
     ApspAlgorithm::BySearches(batched::ALGORITHM),
     ApspAlgorithm::BySearches(johnson::ALGORITHM),
     ApspAlgorithm::OnMatrix(blocked_floyd_warshall::ALGORITHM),
+    ApspAlgorithm::OnMatrix(katz_kider::ALGORITHM),
+    ApspAlgorithm::OnMatrix(floyd_warshall::TUNED),
+    ApspAlgorithm::OnMatrix(floyd_warshall::TUNED_ROWS),
     ApspAlgorithm::OnMatrix(floyd_warshall::ALGORITHM),
     ApspAlgorithm::OnMatrix(floyd_warshall::ROWS),
     ApspAlgorithm::BySearches(repeated_sssp::ALGORITHM),
@@ -231,10 +273,22 @@ impl MatrixAlgorithm {
         cells.ok().and_then(|cells| cells.first().copied()).unwrap_or(Cell::I64)
     }
 
-    /// How a matrix of such cells is cut into strips; `None` if it is not.
-    fn cut<L: MinPlusOnDevice>(&self, cell: Cell, vertices: u64, parameters: &Parameters, room: &Room) -> Option<Cut> {
-        let whole = self.plan_whole::<L>(cell, vertices, None).device_bytes();
-        self.strips.then(|| Cut::choose(cell, vertices, strips::asked_rows(parameters), room, whole))?
+    /// Whether its cells have intermediate vertices.
+    pub(crate) fn has_intermediates(&self) -> bool {
+        self.beyond == Beyond::Pages
+    }
+
+    /// How a matrix of such cells is cut.
+    fn cut<L: MinPlusOnDevice>(&self, cell: Cell, vertices: u64, parameters: &Parameters, room: &Room) -> Parts {
+        let whole = || self.plan_whole::<L>(cell, vertices, None).device_bytes();
+        match self.beyond {
+            Beyond::Nothing => Parts::Whole,
+            Beyond::Strips => Cut::choose(cell, vertices, strips::asked(parameters), room, whole())
+                .map_or(Parts::Whole, Parts::Strips),
+            Beyond::Pages => {
+                Paging::choose(cell, vertices, parameters, room, whole()).map_or(Parts::Whole, Parts::Pages)
+            }
+        }
     }
 
     /// The memory that a matrix of such cells takes in one piece, with the successors of this many sources if wanted.
@@ -264,23 +318,24 @@ impl MatrixAlgorithm {
         kept: Option<&Kept>,
         successors_of: Option<u64>,
     ) -> Plan {
-        let kept = kept.filter(|kept| self.strips && kept.has(cell));
+        let kept = kept.filter(|kept| self.beyond == Beyond::Strips && kept.has(cell));
         let continued = kept.and_then(|kept| kept.cut(cell, vertices, parameters, room).ok());
-        let cut = continued.or_else(|| self.cut::<L>(cell, vertices, parameters, room));
+        let cut = continued.map_or_else(|| self.cut::<L>(cell, vertices, parameters, room), Parts::Strips);
         self.plan_cut::<L>(cut, cell, vertices, room, successors_of)
     }
 
     fn plan_cut<L: MinPlusOnDevice>(
         &self,
-        cut: Option<Cut>,
+        cut: Parts,
         cell: Cell,
         vertices: u64,
         room: &Room,
         successors_of: Option<u64>,
     ) -> Plan {
         match cut {
-            Some(cut) => cut.plan(),
-            None => {
+            Parts::Strips(cut) => cut.plan(),
+            Parts::Pages(paging) => paging.plan(),
+            Parts::Whole => {
                 let fits = self.has_room_for_successors::<L>(cell, vertices, room, successors_of);
                 self.plan_whole::<L>(cell, vertices, successors_of.filter(|_| fits))
             }
@@ -304,12 +359,14 @@ impl MatrixAlgorithm {
             rounding += &format!(" in blocks of {block}");
         }
         let Some(&cell) = L::CELLS.first().filter(|cell| cell.is_float()) else { return Ok(rounding) };
-        let cut = match kept.filter(|kept| self.strips && kept.has(cell)) {
-            Some(kept) => Some(kept.cut(cell, vertices, parameters, room)?),
+        let cut = match kept.filter(|kept| self.beyond == Beyond::Strips && kept.has(cell)) {
+            Some(kept) => Parts::Strips(kept.cut(cell, vertices, parameters, room)?),
             None => self.cut::<L>(cell, vertices, parameters, room),
         };
-        if let Some(cut) = cut {
-            rounding += &format!(" in strips of {}", cut.rows_of_strips());
+        match cut {
+            Parts::Whole => {}
+            Parts::Strips(cut) => rounding += &format!(" in strips of {}", cut.rows_of_strips()),
+            Parts::Pages(paging) => rounding += &format!(" in pages of {}", paging.rows_of_pages()),
         }
         Ok(rounding)
     }
@@ -329,7 +386,7 @@ impl MatrixAlgorithm {
             return Err(Error::invalid(format!("`{name}` does not have the semiring {} on a GPU", L::NAME)));
         }
         let (mut repeated, mut device_bytes) = (0, 0);
-        let mut kept = if self.strips { Kept::read(task.state) } else { None };
+        let mut kept = if self.beyond == Beyond::Strips { Kept::read(task.state) } else { None };
         if let Some(kept) = &kept {
             kept.check(task)?;
         }
@@ -345,7 +402,7 @@ impl MatrixAlgorithm {
             // A state from before cells turned out too narrow is useless.
             let continued = kept.take().filter(|kept| !(L::REPEATS && kept.is_narrower_than(cell)));
             let cut = match &continued {
-                Some(kept) if kept.has(cell) => Some(kept.cut(cell, vertices, task.parameters, room)?),
+                Some(kept) if kept.has(cell) => Parts::Strips(kept.cut(cell, vertices, task.parameters, room)?),
                 Some(kept) => return Err(kept.refused_for(cell)),
                 None => self.cut::<L>(cell, vertices, task.parameters, room),
             };
@@ -357,8 +414,9 @@ impl MatrixAlgorithm {
             plan.check(room.host_bytes)?;
             device_bytes = device_bytes.max(plan.device_bytes());
             let mut matrix = match cut {
-                Some(cut) => Finished::Strips(Strips::new(devices, task, cut, range)?),
-                None => {
+                Parts::Strips(cut) => Finished::Strips(Strips::new(devices, task, cut, range)?),
+                Parts::Pages(paging) => Finished::Pages(Pages::new(devices, task, paging, range)?),
+                Parts::Whole => {
                     let fits = self.has_room_for_successors::<L>(cell, vertices, room, wanted);
                     let task = &DenseTask { successors_of: task.successors_of.filter(|_| fits), ..*task };
                     Finished::Whole(Box::new(Matrix::upload::<L>(&devices[0], task, cell, range, self)?))
@@ -368,6 +426,7 @@ impl MatrixAlgorithm {
             let start = std::time::Instant::now();
             let (ended, mut statistics) = match &mut matrix {
                 Finished::Strips(strips) => strips.solve(task)?,
+                Finished::Pages(pages) => pages.solve(task)?,
                 Finished::Whole(matrix) => (self.eliminate)(matrix, task)?,
             };
             if ended == Ended::NegativeCycle {
@@ -375,6 +434,7 @@ impl MatrixAlgorithm {
             }
             let is_in_range = match &matrix {
                 Finished::Strips(strips) => strips.is_in_range()?,
+                Finished::Pages(pages) => pages.is_in_range(),
                 Finished::Whole(matrix) => matrix.is_in_range()?,
             };
             // Floats overflow to infinity, which no sum brings back.

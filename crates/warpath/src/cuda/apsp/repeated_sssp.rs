@@ -20,7 +20,7 @@ use crate::cuda::device::Event;
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::launch::THREADS;
-use crate::cuda::sssp::mask::{self, COARSENING};
+use crate::cuda::sssp::mask::{self, COARSENING, STRIDE};
 use crate::cuda::sssp::{DeviceSemiring, NON_NEGATIVE, PreparedSssp, SsspTask, many_sources};
 use crate::graph::{Graph, VertexId};
 use crate::problems::Problem;
@@ -33,7 +33,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
         name: "repeated-sssp",
         summary: "one source after another, each by `mask`",
         source: "Harish & Narayanan 2007, alg. 7; Pathak et al. 2022, alg. 13",
-        parameters: &[super::batched::ROWS, COARSENING, THREADS],
+        parameters: &[super::batched::ROWS, COARSENING, STRIDE, THREADS],
         negative_weights: false,
         seconds: |work| work.in_turn(400e-6 + work.arcs() / 1e9),
     },

@@ -12,8 +12,15 @@ const TILED: [&str; 4] = [
     "tiled-floyd-warshall:cell-bits=32,head-start=1",
     "tiled-floyd-warshall:cell-bits=64,stages=2",
 ];
-const PAPERS: [&str; 4] =
-    ["floyd-warshall", "floyd-warshall-rows", "blocked-floyd-warshall", "blocked-floyd-warshall:block=32,cell-bits=64"];
+const PAPERS: [&str; 7] = [
+    "floyd-warshall",
+    "floyd-warshall-rows",
+    "blocked-floyd-warshall",
+    "blocked-floyd-warshall:block=32,cell-bits=64",
+    "katz-kider",
+    "katz-kider:block=13,cell-bits=64",
+    "katz-kider:block=9,page=20",
+];
 
 /// With an operating system thread for each block of threads, an emulated launch of many blocks is slow.
 const MOST_VERTICES_OF_PAPERS: usize = 70;

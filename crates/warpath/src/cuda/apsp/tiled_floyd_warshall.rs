@@ -49,8 +49,8 @@
 //! and Mukhopadhyaya 2003. That a stage runs ahead of another is what LU decompositions call look-ahead.
 
 use super::matrix::{Arrays, Matrix, Work, sides};
-use super::strips::{KEEP, STRIP};
-use super::{CELL_BITS, Cell, DenseTask, MatrixAlgorithm};
+use super::strips::{HOME, KEEP, STRIP};
+use super::{Beyond, CELL_BITS, Cell, DenseTask, MatrixAlgorithm};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
 use crate::cuda::device::images;
@@ -65,7 +65,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
         name: "tiled-floyd-warshall",
         summary: "a matrix in tiles that live in registers, all phases overlapped; for dense graphs",
         source: "Katz & Kider 2008, sect. 4.1-4.2",
-        parameters: &[CELL_BITS, HEAD_START, STAGES, STRIP, KEEP],
+        parameters: &[CELL_BITS, HEAD_START, STAGES, STRIP, HOME, KEEP],
         negative_weights: true,
         seconds,
     },
@@ -76,7 +76,7 @@ pub(crate) const ALGORITHM: MatrixAlgorithm = MatrixAlgorithm {
         let (rows, pitch) = sides(vertices, multiples(cell));
         Work::Tiles(tiles(cell, rows, pitch).layout(arena))
     },
-    strips: true,
+    beyond: Beyond::Strips,
     eliminate,
 };
 

@@ -12,6 +12,7 @@ pub(crate) mod one_block;
 pub(crate) mod predecessors;
 pub(crate) mod queue;
 pub(crate) mod scan;
+pub(crate) mod singh;
 pub(crate) mod vertex_parallel;
 
 use std::fmt::Debug;
@@ -50,6 +51,11 @@ pub(crate) trait PreparedBfs: Debug + Send {
     /// What the last search left on the device.
     fn device_levels(&self) -> DeviceLevels<'_>;
 
+    /// The order in which the last search expanded vertices; empty unless the algorithm was asked to record it.
+    fn order(&self) -> Result<Vec<VertexId>> {
+        Ok(Vec::new())
+    }
+
     /// The same as the one algorithm that takes many searches at once, if it is that one.
     fn many_sources(&mut self) -> Option<&mut many_sources::ManySources> {
         None
@@ -79,8 +85,11 @@ pub(crate) static ALGORITHMS: &[BfsAlgorithm] = &[
     level_parallel::ALGORITHM,
     queue::ALGORITHM,
     scan::ALGORITHM,
+    singh::ALGORITHM,
     #[cfg(feature = "lab")]
     vertex_parallel::AS_PRINTED,
+    #[cfg(feature = "lab")]
+    singh::AS_PRINTED,
 ];
 
 /// The algorithm predicted fastest for one search on this graph, by name, and why.
@@ -142,7 +151,7 @@ pub(crate) mod tests {
         devices
     }
 
-    const UNDER_TEST: [&str; 20] = [
+    const UNDER_TEST: [&str; 24] = [
         "direction-optimizing:threads=64",
         "direction-optimizing:threads=32,blocks=3,bottom-up=0.01,top-down=0.1",
         "direction-optimizing:threads=64,bottom-up=1",
@@ -161,8 +170,12 @@ pub(crate) mod tests {
         "level-parallel:threads=64",
         "queue",
         "queue:threads=32",
+        "queue:parents=true",
+        "queue:threads=32,parents=true",
         "scan:threads=64",
         "scan:threads=128",
+        "singh-bfs",
+        "singh-bfs:order=true",
     ];
 
     /// Runs every algorithm on graphs of every shape, with one request or another; all graphs in two seeds. Under

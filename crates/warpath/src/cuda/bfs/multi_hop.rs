@@ -267,6 +267,7 @@ impl MultiHop {
             levels,
             queues: [sources, queues.words().part(0, (*vertices).into())],
             next_size: report.part(0, 1),
+            parents: None,
         };
         queue::search(pool, by_queue, THREADS, (*offsets, *targets), arrays, task)
     }

@@ -4,6 +4,10 @@
 //! exactly as many threads as the frontier has vertices. All threads count up the same word, and one that has a hub
 //! keeps its whole warp waiting. It wins over `level-parallel` wherever there are many levels.
 //!
+//! Algorithm 4 also writes each vertex's parent, the one whose thread happened to find it first: with `parents=true` this
+//! kernel does so, too. That takes time and is of no other use, since a result has predecessors that do not depend on the
+//! order of threads, derived from the levels: it is there to time what is printed.
+//!
 //! Source: Pathak et al. 2022, algorithms 3 and 4. Repairs are listed in `kernels/bfs/queue.cu`.
 //!
 //! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
@@ -16,13 +20,13 @@ use std::sync::Arc;
 use super::predecessors::DeviceLevels;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, each_level, start};
 use crate::Result;
-use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{Arcs, DeviceGraph};
 use crate::cuda::launch::{THREADS, threads};
-use crate::graph::{Graph, VertexId};
+use crate::graph::{Graph, NO_VERTEX, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
 
@@ -33,32 +37,47 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         name: "queue",
         summary: "one thread for each vertex of a queue, places in the next one by an atomic counter",
         source: "Pathak et al. 2022, alg. 3-4",
-        parameters: &[THREADS],
+        parameters: &[PARENTS, THREADS],
         negative_weights: true,
         seconds: super::vertex_parallel::seconds,
     },
     plan,
-    prepare,
+    prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters)?)),
 };
 
-fn layout(arena: &mut Arena<'_>, graph: &Graph) -> Arrays {
+/// The parameter that asks for parents in the kernel.
+const PARENTS: Parameter = Parameter {
+    name: "parents",
+    summary: "whether parents are written as alg. 4 prints it, which only costs time: predecessors are derived; true or false",
+    values: Values::Or(&Values::OneOf(&["true", "false"]), Unset::InWords(|| "false".into())),
+};
+
+/// Whether the kernel writes parents.
+fn writes_parents(parameters: &Parameters) -> bool {
+    parameters.word(PARENTS.name) == Some("true")
+}
+
+fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters) -> Arrays {
     let vertices = graph.vertices() as u64;
     Arrays {
         levels: arena.take("levels", vertices),
         queues: arena.take_two(["queue", "next queue"], vertices),
         next_size: arena.take("size of the next queue", 1),
+        parents: writes_parents(parameters).then(|| arena.take("parents", vertices)),
     }
 }
 
-fn plan(graph: &Graph, _: &Parameters) -> Plan {
-    DeviceGraph::plan(graph, |arena| layout(arena, graph))
+fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
+    DeviceGraph::plan(graph, |arena| layout(arena, graph, parameters))
 }
 
-fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
+/// Makes a search ready.
+fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Queue> {
     let threads = threads(parameters, &**device)?;
-    let kernel = device.function(&images::BFS_QUEUE, "bfs_queue")?;
-    let (graph, arrays) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph))?;
-    Ok(Box::new(Queue { graph, threads, kernel, arrays }))
+    let kernel = if writes_parents(parameters) { "bfs_queue_with_parents" } else { "bfs_queue" };
+    let kernel = device.function(&images::BFS_QUEUE, kernel)?;
+    let (graph, arrays) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph, parameters))?;
+    Ok(Queue { graph, threads, kernel, arrays })
 }
 
 #[derive(Debug)]
@@ -91,9 +110,12 @@ pub(super) struct Arrays {
     pub(super) levels: DeviceSlice<u32>,
     pub(super) queues: [DeviceSlice<VertexId>; 2],
     pub(super) next_size: DeviceSlice<u32>,
+    /// Those that the kernel writes, if it does: no vertex for sources and what is not reached.
+    pub(super) parents: Option<DeviceSlice<VertexId>>,
 }
 
-/// The search itself, along the arcs with these offsets and heads: one launch a level.
+/// The search itself, along the arcs with these offsets and heads: one launch a level. The kernel is the one with parents
+/// if there is room for them.
 pub(super) fn search(
     pool: &Pool,
     kernel: Function,
@@ -102,8 +124,9 @@ pub(super) fn search(
     arrays: Arrays,
     task: &BfsTask<'_>,
 ) -> Result<Statistics> {
-    let Arrays { levels, queues: [mut queue, mut next], next_size } = arrays;
+    let Arrays { levels, queues: [mut queue, mut next], next_size, parents } = arrays;
     start(pool, levels, task.sources)?;
+    parents.into_iter().try_for_each(|parents| pool.fill(parents, NO_VERTEX))?;
     pool.upload(queue, task.sources)?;
     let (mut size, mut visited) = (task.sources.len() as u32, task.sources.len() as u64);
     let expanded = each_level(task, |level| {
@@ -112,8 +135,16 @@ pub(super) fn search(
         // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects: each vertex is in one
         // queue at most, which has room for all.
         unsafe {
-            let arguments = arguments![offsets, targets, levels, queue, next, next_size, size, level];
-            pool.device().launch(kernel, &shape, arguments)?;
+            match parents {
+                None => {
+                    let arguments = arguments![offsets, targets, levels, queue, next, next_size, size, level];
+                    pool.device().launch(kernel, &shape, arguments)?;
+                }
+                Some(parents) => {
+                    let arguments = arguments![offsets, targets, levels, parents, queue, next, next_size, size, level];
+                    pool.device().launch(kernel, &shape, arguments)?;
+                }
+            }
         }
         [size] = pool.read_array(next_size)?;
         visited += u64::from(size);
@@ -121,4 +152,44 @@ pub(super) fn search(
         Ok(size > 0)
     })?;
     Ok(vec![("visited", visited), ("levels", expanded.into()), ("kernel_launches", expanded.into())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Control;
+    use crate::cuda::bfs::tests::devices;
+    use crate::graph::Unit;
+    use crate::problems::UNREACHED;
+    use crate::testing::graphs_of_every_shape;
+
+    #[test]
+    fn the_written_parents_are_a_breadth_first_tree() {
+        let parameters = ALGORITHM.info.parameters_in("queue:threads=32,parents=true").unwrap();
+        for (turn, (name, graph)) in graphs_of_every_shape::<Unit>(5).into_iter().enumerate() {
+            let vertices = graph.vertices() as VertexId;
+            if vertices > 600 || graph.arcs() > 6000 {
+                continue;
+            }
+            let sources = if turn % 2 == 0 || vertices == 1 { vec![vertices / 2] } else { vec![0, vertices - 1] };
+            for device in devices(turn as u64) {
+                let mut search = prepare(&device, &graph, &parameters).unwrap();
+                let control = Control::new();
+                search
+                    .solve(&BfsTask { sources: &sources, targets: &[], cutoff: UNREACHED, control: &control })
+                    .unwrap();
+                let levels = search.device_levels().levels().unwrap();
+                let parents = search.graph.pool.read(search.arrays.parents.unwrap()).unwrap();
+                for v in 0..vertices {
+                    let (parent, level) = (parents[v as usize], levels[v as usize]);
+                    if sources.contains(&v) || level == UNREACHED {
+                        assert_eq!(parent, NO_VERTEX, "{name}, {v}");
+                    } else {
+                        assert!(graph.neighbors(parent).contains(&v), "{name}: no arc from {parent} to {v}");
+                        assert_eq!(levels[parent as usize] + 1, level, "{name}, {v}");
+                    }
+                }
+            }
+        }
+    }
 }

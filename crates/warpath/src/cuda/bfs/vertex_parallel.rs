@@ -85,7 +85,7 @@ fn plan(graph: &Graph, _: &Parameters) -> Plan {
 }
 
 /// How long an array of flags is: memory is filled in words of 4 bytes.
-fn flags(vertices: u64) -> u64 {
+pub(super) fn flags(vertices: u64) -> u64 {
     vertices.next_multiple_of(4)
 }
 

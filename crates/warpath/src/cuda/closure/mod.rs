@@ -54,7 +54,7 @@ pub(crate) struct ClosureAlgorithm {
 
 /// Every transitive closure algorithm of this engine.
 pub(crate) static ALGORITHMS: &[ClosureAlgorithm] =
-    &[bit_warshall::ALGORITHM, condensation::ALGORITHM, warshall::BLOCKED, warshall::ALGORITHM];
+    &[bit_warshall::ALGORITHM, condensation::ALGORITHM, warshall::BLOCKED, warshall::TUNED, warshall::ALGORITHM];
 
 /// What came of a task.
 #[derive(Debug)]

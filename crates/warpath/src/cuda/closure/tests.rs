@@ -30,7 +30,14 @@ fn every_algorithm_agrees_with_the_cpu() {
     for (turn, (name, graph)) in graphs_of_every_shape::<Unit>(2).into_iter().enumerate().step_by(3) {
         let tiled = ["bit-warshall", "bit-warshall:stages=1,head-start=0"][turn % 2];
         if graph.vertices() <= MOST_VERTICES_OF_PAPERS {
-            let papers = [tiled, "condensation", "warshall", "blocked-warshall", "blocked-warshall:block=32"];
+            let papers = [
+                tiled,
+                "condensation",
+                "warshall",
+                "blocked-warshall",
+                "blocked-warshall:block=32",
+                "blocked-warshall:block=18",
+            ];
             agrees_with_the_cpu(&name, &graph, &papers, turn as u64);
         } else {
             agrees_with_the_cpu(&name, &graph, &[tiled, "condensation"], turn as u64);

@@ -1,7 +1,8 @@
 //! Transitive closure on a GPU with a word for each pair, as its paper has it.
 //!
-//! `warshall` has a launch for each vertex and a thread for each pair, `blocked-warshall` three launches for each block of
-//! vertices and a thread for each pair of a block: [`floyd_warshall`](crate::cuda::apsp::floyd_warshall) and
+//! `warshall` has a launch for each vertex and a thread for each pair, as printed; `tuned-warshall` writes only words that
+//! change, and asks for rows ahead. `blocked-warshall` has three launches for each block of vertices and a thread for each
+//! pair of a block. They are [`floyd_warshall`](crate::cuda::apsp::floyd_warshall) and
 //! [`blocked_floyd_warshall`](crate::cuda::apsp::blocked_floyd_warshall) with `or` and `and` for minimum and sum. The bits are
 //! made words before, and packed again at the end. Work V^3, memory 4 V^2 bytes. They are there to be compared with
 //! `bit-warshall`, which has 32 pairs in a word.
@@ -19,8 +20,8 @@ use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{LaunchShape, arguments, images};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, kernel_header};
-use crate::cuda::matrix::blocks::{BLOCK, Square, WIDEST, in_blocks};
-use crate::cuda::matrix::by_vertex::{by_vertex, one_thread_a_pair};
+use crate::cuda::matrix::blocks::{BLOCK_OF_ANY_SIDE, Square, WIDEST, in_blocks};
+use crate::cuda::matrix::by_vertex::{THREADS, by_vertex, one_thread_a_pair, one_thread_a_pair_as_printed};
 use crate::problems::Problem;
 
 /// The line of `warshall` in the table.
@@ -28,9 +29,9 @@ pub(super) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Closure,
         name: "warshall",
-        summary: "one launch a vertex, one thread a pair; for comparison",
-        source: "Katz & Kider 2008, sect. 3.2",
-        parameters: &[],
+        summary: "one launch a vertex, one thread a pair, as printed; for comparison",
+        source: "Katz & Kider 2008, sect. 3.2, alg. 1",
+        parameters: &[THREADS],
         negative_weights: true,
         seconds: |work| work.vertices() * 5e-6 + work.triples() / 0.26e12,
     },
@@ -38,19 +39,46 @@ pub(super) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
     kernel: (&images::CLOSURE_WARSHALL, "closure_warshall"),
     multiples: (1, 1),
     layout: |vertices, arena| {
-        let side = vertices.next_multiple_of(WIDEST);
+        let side = side(vertices);
         Work::Words(arena.take("a word for each pair", side.saturating_mul(side)), arena.take("flag", 1))
     },
     close: |bits, task| {
-        with_flags(bits, task, |flags, side, stopped| {
-            let function = bits.pool.device().function(&images::CLOSURE_WARSHALL, "closure_warshall")?;
-            let vertices = task.graph.vertices() as u32;
-            let shape = one_thread_a_pair(vertices.into());
-            let matrix = (flags.as_mut_ptr().cast(), side);
-            Ok(by_vertex(&bits.pool, matrix, stopped, vertices, function, &shape, task.control)?.1)
-        })
+        let shape = one_thread_a_pair_as_printed(task.graph.vertices() as u64, task.parameters);
+        close_by_vertex(bits, task, "closure_warshall", &shape)
     },
 };
+
+/// The line of `tuned-warshall` in the table.
+pub(super) const TUNED: ClosureAlgorithm = ClosureAlgorithm {
+    info: AlgorithmInfo {
+        name: "tuned-warshall",
+        summary: "one launch a vertex, one thread a pair, which writes only what changes; for comparison",
+        source: "Katz & Kider 2008, sect. 3.2, tuned",
+        parameters: &[],
+        seconds: |work| work.vertices() * 5e-6 + work.triples() / 0.3e12,
+        ..ALGORITHM.info
+    },
+    close: |bits, task| {
+        let shape = one_thread_a_pair(task.graph.vertices() as u64);
+        close_by_vertex(bits, task, "closure_tuned_warshall", &shape)
+    },
+    ..ALGORITHM
+};
+
+/// Launches a kernel once for each vertex.
+fn close_by_vertex(bits: &Bits, task: &ClosureTask<'_>, kernel: &str, shape: &LaunchShape) -> Result<Statistics> {
+    with_flags(bits, task, |flags, side, stopped| {
+        let function = bits.pool.device().function(&images::CLOSURE_WARSHALL, kernel)?;
+        let matrix = (flags.as_mut_ptr().cast(), side);
+        let vertices = task.graph.vertices() as u32;
+        Ok(by_vertex(&bits.pool, matrix, stopped, vertices, function, shape, task.control)?.1)
+    })
+}
+
+/// Rows and columns of the matrix of words: enough for whole blocks of every size.
+fn side(vertices: u64) -> u64 {
+    (vertices + WIDEST - 1).next_multiple_of(WIDEST)
+}
 
 /// The line of `blocked-warshall` in the table.
 pub(super) const BLOCKED: ClosureAlgorithm = ClosureAlgorithm {
@@ -58,7 +86,7 @@ pub(super) const BLOCKED: ClosureAlgorithm = ClosureAlgorithm {
         name: "blocked-warshall",
         summary: "three launches a block of vertices, one thread a pair, blocks in shared memory; for comparison",
         source: "Katz & Kider 2008, sect. 4.3",
-        parameters: &[BLOCK],
+        parameters: &[BLOCK_OF_ANY_SIDE],
         seconds: |work| work.vertices() * 1e-6 + work.triples() / 2.3e12,
         ..ALGORITHM.info
     },
@@ -68,7 +96,8 @@ pub(super) const BLOCKED: ClosureAlgorithm = ClosureAlgorithm {
             let function =
                 |phase: &str| device.function(&images::CLOSURE_WARSHALL, &format!("closure_blocked_{phase}"));
             let functions = [function("diagonal")?, function("panels")?, function("rest")?];
-            let square = Square { cells: flags.as_mut_ptr().cast(), pitch: side, bytes: 4 };
+            let covered = task.graph.vertices() as u64;
+            let square = Square { cells: flags.as_mut_ptr().cast(), pitch: side, covered, bytes: 4 };
             Ok(in_blocks(&bits.pool, square, stopped, functions, task.parameters, task.control)?.1)
         })
     },
@@ -97,7 +126,7 @@ fn with_flags(
 ) -> Result<Statistics> {
     const THREADS: u32 = 256;
     let vertices = task.graph.vertices() as u32;
-    let side = u64::from(vertices).next_multiple_of(WIDEST);
+    let side = side(vertices.into());
     let Work::Words(flags, stopped) = bits.work else { unreachable!("the layout has a word for each pair") };
     let device = bits.pool.device().clone();
     let packing =

@@ -128,6 +128,7 @@ macro_rules! images {
 images! {
     APSP_BLOCKED_FLOYD_WARSHALL = "apsp_blocked_floyd_warshall",
     APSP_FLOYD_WARSHALL = "apsp_floyd_warshall",
+    APSP_KATZ_KIDER = "apsp_katz_kider",
     APSP_MATRIX = "apsp_matrix",
     APSP_SEARCH_ROWS = "apsp_search_rows",
     APSP_STRIPS = "apsp_strips",
@@ -141,6 +142,7 @@ images! {
     BFS_PREDECESSORS = "bfs_predecessors",
     BFS_QUEUE = "bfs_queue",
     BFS_SCAN = "bfs_scan",
+    BFS_SINGH = "bfs_singh",
     BFS_VERTEX_PARALLEL = "bfs_vertex_parallel",
     CLOSURE_BIT_WARSHALL = "closure_bit_warshall",
     CLOSURE_WARSHALL = "closure_warshall",

@@ -11,6 +11,11 @@ use crate::cuda::device::{Function, LaunchShape, arguments};
 use crate::cuda::kernel_header::{DeviceMutPtr, cpp, kernel_header};
 use crate::{Control, Result};
 
+/// The rows and columns that a block may have, whatever kernel works on it.
+pub(in crate::cuda) const SIDES: Values = Values::OneOf(&[
+    "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23", "24", "25", "26",
+    "27", "28", "29", "30", "31", "32",
+]);
 /// The rows and columns of a block, unless they are set.
 const USUAL_SIDE: u32 = 16;
 /// The parameter that sets the rows and columns of a block.
@@ -18,6 +23,12 @@ pub(in crate::cuda) const BLOCK: Parameter = Parameter {
     name: "block",
     summary: "rows and columns of a block: 16 or 32",
     values: Values::Or(&Values::OneOf(&["16", "32"]), Unset::Number(USUAL_SIDE as f64)),
+};
+/// The same for a matrix with rows and columns enough for blocks of every size.
+pub(in crate::cuda) const BLOCK_OF_ANY_SIDE: Parameter = Parameter {
+    summary: "rows and columns of a block, from 8 to 32",
+    values: Values::Or(&SIDES, Unset::Number(USUAL_SIDE as f64)),
+    ..BLOCK
 };
 /// The widest block.
 pub(in crate::cuda) const WIDEST: u64 = 32;
@@ -41,6 +52,8 @@ pub(in crate::cuda) struct Square {
     pub(in crate::cuda) cells: DeviceMutPtr<cpp::Number>,
     /// Cells from row to row.
     pub(in crate::cuda) pitch: u64,
+    /// Rows and columns that blocks are to cover; there are as many more as the last blocks need.
+    pub(in crate::cuda) covered: u64,
     /// Bytes of a cell.
     pub(in crate::cuda) bytes: u32,
 }
@@ -57,8 +70,8 @@ pub(in crate::cuda) fn in_blocks(
     /// After this many stages, the host checks for cancellation.
     const STAGES: u32 = 64;
     let side: u32 = parameters.word(BLOCK.name).and_then(|word| word.parse().ok()).unwrap_or(USUAL_SIDE);
-    let Square { cells, pitch, bytes } = square;
-    let blocks = (pitch / u64::from(side)) as u32;
+    let Square { cells, pitch, covered, bytes } = square;
+    let blocks = covered.div_ceil(side.into()) as u32;
     let device = pool.device().clone();
     let others = blocks - 1;
     let grids = [[1, 1, 1], [others, 2, 1], [others, others, 1]];

@@ -1,11 +1,11 @@
-//! The host's side of `kernels/apsp/by_vertex.cuh`: a launch for each vertex. The essay is in
+//! The host's side of `kernels/apsp/by_vertex.cuh`: a launch for each vertex, as printed or tuned. The essay is in
 //! [`floyd_warshall`](super::super::apsp::floyd_warshall).
 //!
 //! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
 //! lengths that they expect.
 
 use super::Ended;
-use crate::algorithms::Statistics;
+use crate::algorithms::{Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Function, LaunchShape, arguments};
 use crate::cuda::kernel_header::{DeviceMutPtr, cpp, kernel_header};
@@ -25,7 +25,34 @@ kernel_header! {
     }
 }
 
-/// A thread for each pair of this many vertices.
+/// The threads of a block as printed, unless they are set. No paper says how many it had; the 8800 allows 512.
+const USUAL_THREADS: u32 = 256;
+/// The parameter that sets the threads of a block as printed.
+pub(in crate::cuda) const THREADS: Parameter = Parameter {
+    name: "threads",
+    summary: "threads of a block: 128, 256 or 512",
+    values: Values::Or(&Values::OneOf(&["128", "256", "512"]), Unset::Number(USUAL_THREADS as f64)),
+};
+
+/// The threads of a block that the caller asked for.
+fn threads(parameters: &Parameters) -> u32 {
+    parameters.word(THREADS.name).and_then(|word| word.parse().ok()).unwrap_or(USUAL_THREADS)
+}
+
+/// As printed, a thread for each pair of this many vertices, in blocks with 16 threads across.
+pub(in crate::cuda) fn one_thread_a_pair_as_printed(vertices: u64, parameters: &Parameters) -> LaunchShape {
+    const ACROSS: u32 = 16;
+    let down = threads(parameters) / ACROSS;
+    let blocks = [vertices.div_ceil(ACROSS.into()) as u32, vertices.div_ceil(down.into()) as u32, 1];
+    LaunchShape { grid: blocks, block: [ACROSS, down, 1], ..LaunchShape::line(1, 1) }
+}
+
+/// As printed, a thread for each row of this many vertices.
+pub(in crate::cuda) fn one_thread_a_row_as_printed(vertices: u64, parameters: &Parameters) -> LaunchShape {
+    LaunchShape::covering(vertices, threads(parameters))
+}
+
+/// Tuned, a thread for each pair of this many vertices.
 pub(in crate::cuda) fn one_thread_a_pair(vertices: u64) -> LaunchShape {
     /// Threads of a block across: with four down the quickest of those tried.
     const ACROSS: u32 = 64;

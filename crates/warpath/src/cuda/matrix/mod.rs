@@ -19,7 +19,7 @@ pub(crate) enum Ended {
 
 impl Ended {
     /// What the flag says that kernels raise, once the device has come here.
-    fn by(pool: &Pool, stopped: DeviceSlice<u32>) -> Result<Self> {
+    pub(in crate::cuda) fn by(pool: &Pool, stopped: DeviceSlice<u32>) -> Result<Self> {
         Ok(if pool.read_array(stopped)? == [0] { Ended::Complete } else { Ended::NegativeCycle })
     }
 }

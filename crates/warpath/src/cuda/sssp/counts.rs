@@ -153,7 +153,7 @@ mod tests {
     use crate::testing::Random;
     use crate::{Graph, Solver, Sssp};
 
-    const ALL: [&str; 9] = [
+    const ALL: [&str; 10] = [
         "near-far:threads=64,blocks=2,delta=20,batch=0",
         "near-far:threads=32,blocks=3,far=0,delta=7",
         "multi-hop:threads=64",
@@ -163,6 +163,7 @@ mod tests {
         "bellman-ford:sync=shared,launch=32x2",
         "work-efficient:launch=64x2",
         "work-efficient:sync=outcore,launch=32x2",
+        "work-efficient:lists=as-described,edges=records,launch=32x2",
     ];
 
     /// The statistics of a search from vertex 0 on each device: the counters, by name, and the frontiers.

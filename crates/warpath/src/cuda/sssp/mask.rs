@@ -7,9 +7,14 @@
 //! few more. It wins on graphs of few rounds and even degrees. On roads nearly all threads of thousands of launches
 //! find nothing to do, and one hub keeps the whole launch waiting.
 //!
-//! `coarsening` merges the work of this many threads into one: fewer threads, each with more to do. Two phases are what
-//! makes rounds independent of the order of threads; that the minimum is atomic is what makes them right. Without it
-//! updates get lost: with the feature `lab` that is here too, and counts the vertices that come out wrong.
+//! `coarsening` merges the work of this many threads into one: fewer threads, each with more to do. Pathak et al. do not
+//! say which vertices a thread takes. With `stride=contiguous` they are next to each other: the threads of a warp read
+//! words that are far apart. With `stride=strided` they are as far apart as there are threads: the threads of a warp read
+//! words next to each other.
+//!
+//! Two phases are what makes rounds independent of the order of threads; that the minimum is atomic is what makes them
+//! right. Without it updates get lost: with the feature `lab` that is here too, and counts the vertices that come out
+//! wrong.
 //!
 //! Source: Harish and Narayanan 2007, algorithms 3 to 5; Pathak et al. 2022, algorithms 10 to 12, sect. 4.2 (atomics)
 //! and 4.3 (coarsening). Repairs are listed in `kernels/sssp/mask.cu`.
@@ -46,7 +51,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         name: "mask",
         summary: "one thread for a few vertices, flags for those to relax, costs updated on the side",
         source: "Harish & Narayanan 2007, alg. 3-5; Pathak et al. 2022, alg. 10-12, sect. 4.2-4.3",
-        parameters: &[COARSENING, THREADS],
+        parameters: &[COARSENING, STRIDE, THREADS],
         negative_weights: false,
         seconds,
     },
@@ -87,6 +92,44 @@ pub(in crate::cuda) const COARSENING: Parameter = Parameter {
     values: Values::Or(&Values::OneOf(&["1", "2", "4", "8", "16"]), Unset::Number(USUAL_COARSENING as f64)),
 };
 
+/// The word for vertices as far apart as there are threads.
+const STRIDED: &str = "strided";
+
+/// The parameter that says which vertices a thread has, where it has several.
+pub(in crate::cuda) const STRIDE: Parameter = Parameter {
+    name: "stride",
+    summary: "which vertices a thread has: contiguous, next to each other, or strided, as far apart as there are threads",
+    values: Values::Or(&Values::OneOf(&["contiguous", STRIDED]), Unset::InWords(|| "contiguous".into())),
+};
+
+/// Which vertices a thread has, and how many threads a block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Division {
+    threads: u32,
+    coarsening: u32,
+    strided: bool,
+}
+
+impl Division {
+    /// One vertex for each thread.
+    pub(super) fn one_each(threads: u32) -> Self {
+        Division { threads, coarsening: 1, strided: false }
+    }
+
+    /// What the parameters say.
+    fn of(parameters: &Parameters, device: &dyn Device) -> Result<Self> {
+        let strided = parameters.word(STRIDE.name) == Some(STRIDED);
+        Ok(Division { threads: threads(parameters, device)?, coarsening: coarsening(parameters), strided })
+    }
+
+    /// A shape with threads for this many vertices, and how far apart the vertices of a thread are.
+    fn shape(self, vertices: u32) -> (LaunchShape, u64) {
+        let threads = u64::from(vertices).div_ceil(u64::from(self.coarsening));
+        let shape = LaunchShape::covering(threads, self.threads);
+        (shape, if self.strided { u64::from(shape.grid[0]) * u64::from(self.threads) } else { 1 })
+    }
+}
+
 /// The arrays of a search, and room for when each predecessor is found.
 fn layout(arena: &mut Arena<'_>, graph: &Graph) -> (Arrays, DeviceSlice<u32>) {
     let (vertices, words) = (graph.vertices() as u64, distance_words(graph));
@@ -106,13 +149,12 @@ fn plan(graph: &Graph, _: &Parameters) -> Plan {
 }
 
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters, relax: &str) -> Result<Mask> {
-    let threads = threads(parameters, &**device)?;
-    let coarsening = coarsening(parameters);
+    let division = Division::of(parameters, &**device)?;
     let kernels = OfSemiring::new(graph, |semiring| Kernels::of(&**device, semiring, relax))?;
     let csr = graph.csr();
     let (graph, (arrays, levels)) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph))?;
     upload_weights(&graph.pool, arrays.weights, csr)?;
-    Ok(Mask { graph, threads, coarsening, kernels, arrays, levels, semiring: DeviceSemiring::Narrow })
+    Ok(Mask { graph, division, kernels, arrays, levels, semiring: DeviceSemiring::Narrow })
 }
 
 /// The kernels of one semiring.
@@ -137,8 +179,7 @@ impl Kernels {
 #[derive(Debug)]
 struct Mask {
     graph: DeviceGraph,
-    threads: u32,
-    coarsening: u32,
+    division: Division,
     kernels: OfSemiring<Kernels>,
     arrays: Arrays,
     levels: DeviceSlice<u32>,
@@ -175,7 +216,10 @@ kernel_header! {
         /// Null if nothing is to be counted.
         statistics: DeviceMutPtr<Counts>,
         limit: u64,
+        /// How far apart the vertices of a thread are: one, or as many as there are threads.
+        stride: u64,
         vertices: u32,
+        /// How many vertices a thread has.
         coarsening: u32,
     }
 }
@@ -184,7 +228,7 @@ impl PreparedSssp for Mask {
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
         self.semiring = task.semiring;
         let kernels = *self.kernels.get(task.semiring)?;
-        search(&self.graph, kernels, self.threads, self.coarsening, self.arrays, task)
+        search(&self.graph, kernels, self.division, self.arrays, task)
     }
 
     fn device_distances(&self) -> DeviceDistances<'_> {
@@ -209,8 +253,7 @@ impl PreparedSssp for Mask {
 pub(super) fn search(
     graph: &DeviceGraph,
     kernels: Kernels,
-    threads: u32,
-    coarsening: u32,
+    division: Division,
     arrays: Arrays,
     task: &SsspTask<'_>,
 ) -> Result<SsspOutcome> {
@@ -218,6 +261,7 @@ pub(super) fn search(
     let Arrays { weights, mask, marked, out_of_range, counters, .. } = arrays;
     let (device, vertices) = (pool.device(), *vertices);
     let (cost, updating) = (task.semiring.part(arrays.cost, vertices), task.semiring.part(arrays.updating, vertices));
+    let (shape, stride) = division.shape(vertices);
     let search = KernelArgument {
         offsets: offsets.as_ptr(),
         targets: targets.as_ptr(),
@@ -229,10 +273,10 @@ pub(super) fn search(
         out_of_range: out_of_range.as_mut_ptr(),
         statistics: counters.start(pool, task)?,
         limit: task.cutoff,
+        stride,
         vertices,
-        coarsening,
+        coarsening: division.coarsening,
     };
-    let shape = LaunchShape::covering(u64::from(vertices).div_ceil(u64::from(coarsening)), threads);
     start(pool, cost, task.semiring, task.sources)?;
     pool.copy(updating, cost)?;
     start_flags(pool, mask, task.sources)?;
@@ -273,7 +317,7 @@ mod unsynchronized {
             name: "mask-unsynchronized",
             summary: "mask with the lost updates that its papers print: for study, its distances may be wrong",
             source: "Harish & Narayanan 2007, alg. 4, unrepaired; Pathak et al. 2022, alg. 11 without sect. 4.2",
-            parameters: &[COARSENING, THREADS],
+            parameters: &[COARSENING, STRIDE, THREADS],
             negative_weights: false,
             seconds,
         },

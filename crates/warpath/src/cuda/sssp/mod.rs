@@ -19,6 +19,7 @@ pub(crate) mod near_far;
 mod negative_cycles;
 mod pairs;
 pub(crate) mod predecessors;
+mod rounds;
 pub(crate) mod work_efficient;
 
 use std::fmt::Debug;
@@ -263,12 +264,13 @@ const LAUNCH: Parameter = Parameter {
 /// The most warps that a launch can have.
 const MOST_WARPS: u32 = 1 << 16;
 
-/// The shape that the parameter says, or the one that fills the device with these kernels.
+/// The shape that the parameter says, or the one that fills the device with these kernels as far as `most_warps` do.
 fn launch_shape(
     device: &dyn Device,
     kernels: &[Function],
     parameters: &Parameters,
     shared_bytes_a_thread: u32,
+    most_warps: u32,
 ) -> Result<LaunchShape> {
     let (threads, blocks) = match parameters.launch(LAUNCH.name) {
         Some(launch) => launch,
@@ -277,7 +279,7 @@ fn launch_shape(
                 device.blocks_at_once(kernel, LAUNCHED_THREADS, shared_bytes_a_thread * LAUNCHED_THREADS)
             });
             let at_once = at_once.collect::<Result<Vec<u32>>>()?.into_iter().min().unwrap_or(1);
-            (LAUNCHED_THREADS, at_once.clamp(1, MOST_WARPS / (LAUNCHED_THREADS / 32)))
+            (LAUNCHED_THREADS, at_once.clamp(1, most_warps / (LAUNCHED_THREADS / 32)))
         }
     };
     let most = device.properties().threads_per_block;
@@ -286,8 +288,8 @@ fn launch_shape(
             "`launch={threads}x{blocks}`: a block has a multiple of 32 threads, up to {most}"
         )));
     }
-    if u64::from(blocks) * u64::from(threads / 32) > u64::from(MOST_WARPS) {
-        let most = MOST_WARPS / (threads / 32);
+    if u64::from(blocks) * u64::from(threads / 32) > u64::from(most_warps) {
+        let most = most_warps / (threads / 32);
         return Err(Error::invalid(format!("`launch={threads}x{blocks}`: there are at most {most} such blocks")));
     }
     Ok(LaunchShape { shared_bytes: shared_bytes_a_thread * threads, ..LaunchShape::line(blocks, threads) })

@@ -447,7 +447,8 @@ impl MultiHop {
             out_of_range,
             counters,
         };
-        mask::search(&self.graph, *self.by_mask.get(task.semiring)?, THREADS, 1, arrays, task)
+        let division = mask::Division::one_each(THREADS);
+        mask::search(&self.graph, *self.by_mask.get(task.semiring)?, division, arrays, task)
     }
 }
 

@@ -249,12 +249,13 @@ mod tests {
     use crate::testing::{Random, graphs_of_every_shape};
     use crate::{Engine, Solver, Sssp};
 
-    const NON_NEGATIVE: [&str; 5] = [
+    const NON_NEGATIVE: [&str; 6] = [
         "near-far:threads=64,blocks=2",
         "mask:threads=32",
         "bellman-ford:launch=64x2",
         "bellman-ford:edge-order=destination,sync=outcore,launch=32x3",
         "work-efficient:launch=64x2",
+        "work-efficient:lists=as-described,edges=records,launch=64x2",
     ];
 
     /// The trees of these requests by these algorithms are those of the CPU, and prove themselves.

@@ -6,13 +6,16 @@ use crate::graph::{Direction, GraphBuilder, Unit};
 use crate::testing::{Random, TestWeight, graphs_of_every_shape};
 use crate::{Engine, ErrorKind, ShortestPathTree, Solver, Sssp};
 
-const BELLMAN_FORD: [&str; 6] = [
+const BELLMAN_FORD: [&str; 9] = [
     "bellman-ford:launch=64x2",
     "bellman-ford:edge-order=destination,launch=32x3",
     "bellman-ford:sync=outcore,launch=32x2",
     "bellman-ford:sync=outcore,edge-order=destination,launch=96x1",
     "bellman-ford:sync=shared,launch=96x2",
     "bellman-ford:sync=shared,edge-order=source,launch=32x3",
+    "bellman-ford:edges=records,launch=96x2",
+    "bellman-ford:sync=outcore,edges=records,edge-order=destination,rounds=timed,launch=64x2",
+    "bellman-ford:sync=shared,edges=records,launch=64x3",
 ];
 
 const INTEGERS: [&str; 4] = [
@@ -39,14 +42,19 @@ const MANY_SOURCES: [&str; 5] = [
     "many-sources:threads=128,delta=5,queue=100,width=1",
 ];
 
-const OTHERS: [&str; 7] = [
+const OTHERS: [&str; 12] = [
     "mask:threads=32",
     "mask:coarsening=4,threads=64",
     "mask:coarsening=16,threads=32",
+    "mask:coarsening=2,stride=strided,threads=32",
+    "mask:coarsening=16,stride=strided,threads=64",
     "work-efficient:launch=64x2",
     "work-efficient:edge-order=destination,launch=32x5",
     "work-efficient:sync=outcore,launch=32x3",
     "work-efficient:sync=outcore,edge-order=destination,launch=96x1",
+    "work-efficient:edges=records,rounds=timed,launch=32x4",
+    "work-efficient:lists=as-described,launch=64x5",
+    "work-efficient:lists=as-described,sync=outcore,edges=records,edge-order=destination,launch=96x3",
 ];
 
 /// Runs every one of these algorithms on one graph in `every`, beginning with the `seed`th, of every shape, with one or
@@ -202,9 +210,16 @@ fn defaults_fill_the_device() {
     let expected = Solver::builder(graph.clone()).engine(Engine::Cpu).open().unwrap().sssp(5).unwrap();
     for device in devices(8) {
         let gpu = Solver::builder(graph.clone()).device(device).open().unwrap();
-        for algorithm in
-            ["mask", "bellman-ford", "bellman-ford:sync=shared", "work-efficient", "near-far", "many-sources", ""]
-        {
+        for algorithm in [
+            "mask",
+            "bellman-ford",
+            "bellman-ford:sync=shared",
+            "work-efficient",
+            "work-efficient:lists=as-described",
+            "near-far",
+            "many-sources",
+            "",
+        ] {
             let request = if algorithm.is_empty() { Sssp::from(5) } else { Sssp::from(5).algorithm(algorithm) };
             let tree = gpu.solve(request).unwrap();
             assert_eq!(tree.distances(), expected.distances(), "{algorithm}");
@@ -328,8 +343,15 @@ fn memory_is_planned_and_refused_with_the_numbers() {
     let graph = Graph::from_edges((0..100_u32).map(|v| (v, v + 1, 7_u32))).unwrap();
     for device in devices(1) {
         let solver = Solver::builder(graph.clone()).threads(1).memory(1000).device(device).open().unwrap();
-        for algorithm in ["mask", "bellman-ford:sync=shared", "work-efficient", "near-far", "many-sources", "multi-hop"]
-        {
+        for algorithm in [
+            "mask",
+            "bellman-ford:sync=shared",
+            "bellman-ford:edges=records",
+            "work-efficient",
+            "near-far",
+            "many-sources",
+            "multi-hop",
+        ] {
             let request = Sssp::from(0).algorithm(algorithm);
             let needed = solver.decide(&request).unwrap().plan().device_bytes();
             let refused = solver.solve(request);
@@ -354,12 +376,14 @@ fn what_makes_no_sense_is_refused() {
         };
         for (graph, wrong, because) in [
             (&positive, "mask:coarsening=3", "is not one of 1, 2, 4, 8, 16"),
+            (&positive, "mask:stride=2", "is not one of contiguous, strided"),
             (&positive, "mask:threads=48", "not a power of two"),
             (&positive, "bellman-ford:launch=33x1", "multiple of 32"),
             (&positive, "bellman-ford:launch=2048x1", "up to 1024"),
             (&positive, "bellman-ford:launch=1024", "256x8"),
             (&positive, "work-efficient:launch=1024x2049", "at most 2048 such blocks"),
             (&positive, "work-efficient:sync=shared", "one of outcore, incore"),
+            (&positive, "work-efficient:lists=as-described,launch=1024x3", "at most 2 such blocks"),
             (&positive, "near-far:threads=48", "not a multiple of 32"),
             (&positive, "near-far:delta=0", "above 0"),
             (&positive, "many-sources:threads=48", "not a multiple of 32"),

@@ -109,15 +109,25 @@ pub(super) fn rounding<L: MinPlusOnDevice>(
     algorithm.rounding::<L>(solver.graph.vertices() as u64, parameters, &room(solver), kept.as_ref())
 }
 
-/// Runs an algorithm into `output`, and writes the successors that it finds, if they are wanted, into `successors`.
+/// What is wanted beside the distances, and where it goes.
+#[derive(Debug, Default)]
+pub(super) struct Beside<'a> {
+    /// The successors of all sources.
+    pub(super) successors: Option<&'a mut [VertexId]>,
+    /// The intermediate vertices of all pairs of vertices.
+    pub(super) intermediates: Option<&'a mut [VertexId]>,
+}
+
+/// Runs an algorithm into `output`, and writes what else is wanted, as far as the device finds that, into `beside`.
 pub(super) fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
     solver: &Solver,
     algorithm: &MatrixAlgorithm,
     task: &ApspTask<'_, L>,
     output: ApspOutput<'_, L::Distance>,
-    successors: Option<&mut [VertexId]>,
+    beside: Beside<'_>,
 ) -> Result<Ran> {
     let graph = task.graph;
+    let Beside { successors, intermediates } = beside;
     let successors_of = successors.is_some().then_some(task.sources);
     let mut ran = Ran::on("cuda");
     let mut output = output;
@@ -181,9 +191,21 @@ pub(super) fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
             ran.has_successors = matrix.read_successors(successors)?;
             ran.seconds.download = start.elapsed().as_secs_f64();
         }
+        if let Some(intermediates) = intermediates {
+            let start = Instant::now();
+            if !matrix.read_intermediates(intermediates)? {
+                return Err(without_intermediates(algorithm.info.name));
+            }
+            ran.seconds.download += start.elapsed().as_secs_f64();
+        }
         hand_out(task, output, &order[have..], &mut ran.seconds.download, rows)
     });
     result.map(|()| ran)
+}
+
+/// Why an algorithm is refused that finds no intermediate vertices.
+pub(super) fn without_intermediates(name: &str) -> Error {
+    Error::invalid(format!("`{name}` finds no intermediate vertices; `katz-kider` does, on a GPU"))
 }
 
 /// Whether a shortest distance has left the range of floats. Where no weight is below 0, a part of a shortest path is

@@ -65,6 +65,10 @@ impl Table {
             let hops = (self.sources.len() as u64).saturating_mul(solver.graph.vertices() as u64);
             plan.memory("successors", hops.saturating_mul(size_of::<VertexId>() as u64));
         }
+        if request.intermediates {
+            let pairs = (solver.graph.vertices() as u64).saturating_mul(solver.graph.vertices() as u64);
+            plan.memory("intermediate vertices", pairs.saturating_mul(size_of::<VertexId>() as u64));
+        }
     }
 
     /// Adds the memory that an algorithm of the CPU takes beyond the result. `in_place` says whether the result is a

@@ -49,6 +49,11 @@ fn names() -> impl Iterator<Item = &'static str> {
     ALGORITHMS.iter().map(|algorithm| algorithm.info.name)
 }
 
+/// Those for weights below 0.
+fn names_for_signed() -> impl Iterator<Item = &'static str> {
+    ALGORITHMS.iter().filter(|algorithm| algorithm.info.negative_weights).map(|algorithm| algorithm.info.name)
+}
+
 /// The rows of single searches, one after another.
 fn searched(graph: &Graph) -> Vec<Distances> {
     let solver = solver(graph, 1);
@@ -148,9 +153,13 @@ fn negative_weights() {
     for (vertices, edges) in [(5, 12), (60, 150), (150, 400), (90, 8000)] {
         let graph = negative_graph(&mut random, vertices, edges);
         let expected = naive(&graph);
-        for algorithm in names() {
+        for algorithm in names_for_signed() {
             let matrix = solver(&graph, 2).solve(Apsp::all().algorithm(algorithm).verified()).unwrap();
             assert!(integers(matrix.distances()) == expected, "{algorithm}");
+        }
+        for refused in names().filter(|name| names_for_signed().all(|other| other != *name)) {
+            let error = solver(&graph, 2).solve(Apsp::all().algorithm(refused)).unwrap_err();
+            assert!(error.to_string().contains("needs weights of 0 or more"), "{refused}: {error}");
         }
         let auto = solver(&graph, 2).solve(Apsp::all()).unwrap();
         assert!(integers(auto.distances()) == expected);
@@ -169,7 +178,7 @@ fn negative_weights() {
 fn negative_cycles_are_returned_if_a_source_reaches_them() {
     let edges = [(0, 1, 4), (1, 2, -6), (2, 3, 1), (3, 1, 2), (4, 5, 1), (5, 0, 1), (6, 4, 1), (3, 7, 1)];
     let graph = GraphBuilder::new().vertices(9).build_from(edges).unwrap();
-    for algorithm in names() {
+    for algorithm in names_for_signed() {
         for request in [Apsp::all(), Apsp::all().from([6, 8])] {
             match solver(&graph, 2).solve(request.algorithm(algorithm)) {
                 Err(Error::NegativeCycle(cycle)) => {

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::on_matrix::Beside;
 use super::output::{Output, Rows, SinkRows};
 use super::ran::Ran;
 use super::table::block_bytes;
@@ -9,10 +10,10 @@ use super::{Algorithm, Choice, by_searches, on_matrix, predicted};
 use crate::all_pairs::ApspTask;
 use crate::cpu::apsp::MinPlusOnCpu;
 use crate::cuda::apsp::MinPlusOnDevice;
-use crate::graph::{DistanceValue, Distances, MinPlus, NO_VERTEX, VertexId};
+use crate::graph::{DistanceValue, Distances, MinPlus, NO_VERTEX};
 use crate::huge_pages::on_huge_pages;
 use crate::problems::{
-    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, KeptState, Report, RowSink, Seconds, Successors,
+    Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, Intermediates, KeptState, Report, RowSink, Seconds, Successors,
 };
 use crate::solver::Solver;
 use crate::solver::decision::Decision;
@@ -56,8 +57,14 @@ fn matrix_in<L: MinPlusOnCpu + MinPlusOnDevice>(
         true => Some(on_huge_pages(memory::filled("successors", table.sources.len() * vertices, NO_VERTEX)?)),
         false => None,
     };
+    let pairs = vertices.saturating_mul(vertices);
+    let mut over = match request.intermediates {
+        true => Some(on_huge_pages(memory::filled("intermediate vertices", pairs, NO_VERTEX)?)),
+        false => None,
+    };
     let output = Output::Matrix(&mut distances);
-    let ran = run::<L>(solver, team, decision, output, hops.as_deref_mut())?;
+    let beside = Beside { successors: hops.as_deref_mut(), intermediates: over.as_deref_mut() };
+    let ran = run::<L>(solver, team, decision, output, beside)?;
     let hops = hops.filter(|_| ran.has_successors);
     Ok(DistanceMatrix {
         sources: memory::copied("the list of sources", &table.sources)?,
@@ -65,6 +72,7 @@ fn matrix_in<L: MinPlusOnCpu + MinPlusOnDevice>(
         columns: table.columns as usize,
         distances: L::Distance::into_distances(distances),
         successors: hops.map(|hops| Successors::new(hops, vertices)),
+        intermediates: over.map(|over| Intermediates::new(over, vertices)),
         reassociated: reassociates::<L>(&decision.choice),
         verified: false,
         report: report::<L>(decision, wide, ran),
@@ -109,7 +117,7 @@ fn rows_in<L: MinPlusOnCpu + MinPlusOnDevice>(
         reassociated: reassociates::<L>(choice),
     };
     let mut rows = SinkRows::<L>::new(rows, sink, begun);
-    let mut ran = run::<L>(solver, team, decision, Output::Sink(&mut rows), None)?;
+    let mut ran = run::<L>(solver, team, decision, Output::Sink(&mut rows), Beside::default())?;
     // The CPU's algorithms hand out rows while they work.
     if matches!(choice.algorithm, Algorithm::Cpu(_)) {
         ran.seconds.solve -= rows.verifying + rows.writing;
@@ -119,13 +127,13 @@ fn rows_in<L: MinPlusOnCpu + MinPlusOnDevice>(
     Ok(ApspSummary { facts: rows.facts, verified, report: report::<L>(decision, wide, ran) })
 }
 
-/// Runs the algorithm into `output`, and writes the successors that it finds, if they are wanted, into `successors`.
+/// Runs the algorithm into `output`, and writes what else is wanted, as far as it finds that, into `beside`.
 fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
     solver: &Solver,
     team: &Team,
     decision: &Decision<Choice>,
     output: Output<'_, L::Distance>,
-    successors: Option<&mut [VertexId]>,
+    beside: Beside<'_>,
 ) -> Result<Ran> {
     let graph = &*solver.graph;
     let (table, parameters) = (&*decision.choice.table, &decision.parameters);
@@ -146,7 +154,7 @@ fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
             let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
             return Ok(Ran { seconds, statistics, ..Ran::on("cpu") });
         }
-        Algorithm::OnMatrix(algorithm) => on_matrix::run(solver, algorithm, &task, output.of_rows(), successors)?,
+        Algorithm::OnMatrix(algorithm) => on_matrix::run(solver, algorithm, &task, output.of_rows(), beside)?,
         Algorithm::BySearches(algorithm) => by_searches::run(solver, algorithm, &task, table, output)?,
     };
     let seconds = predicted::on_device(decision.choice.algorithm.info(), parameters, solver, table);

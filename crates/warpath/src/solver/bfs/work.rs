@@ -143,6 +143,7 @@ impl Bfs {
             control: &solver.control,
         })?;
         report.seconds.solve = start.elapsed().as_secs_f64();
+        report.order = search.order()?;
         self.download(&search.device_levels(), report)
     }
 

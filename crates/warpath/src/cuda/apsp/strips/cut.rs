@@ -76,22 +76,16 @@ fn most_rows(cell: Cell, side: u64) -> u64 {
 
 impl Cut {
     /// How to cut a matrix; `None` to leave it in one piece on the first device, where it takes this many bytes.
-    pub(crate) fn choose(
-        cell: Cell,
-        vertices: u64,
-        asked: Option<u64>,
-        room: &Room,
-        in_one_piece: u64,
-    ) -> Option<Self> {
+    pub(crate) fn choose(cell: Cell, vertices: u64, asked: Asked, room: &Room, in_one_piece: u64) -> Option<Self> {
         let multiple = multiple(cell);
         let side = vertices.max(1).next_multiple_of(multiple);
         let fits = in_one_piece <= room.device_bytes;
         let several = room.devices > 1 && side >= STRIPS / 2 * FEWEST_ROWS;
-        if asked.is_none() && fits && !several {
+        if asked == Asked::default() && fits && !several {
             return None;
         }
-        if let Some(asked) = asked {
-            return Some(Cut::of_rows(cell, vertices, asked, room));
+        if let Some(rows) = asked.rows {
+            return Some(Cut::of_rows(cell, vertices, rows, asked.on_host, room));
         }
         let cut = |height: u64, streamed| Cut::new(cell, vertices, height, room, streamed);
         let fits = |cut: &Cut| cut.device_bytes() <= room.device_bytes;
@@ -100,7 +94,8 @@ impl Cut {
         let heights = (wanted * 3 / 4..=wanted * 5 / 4).filter(|height| height % multiple == 0 && *height <= most);
         let there = heights.map(|height| cut(height, false)).filter(fits);
         let evenness = |cut: &Cut| cut.evenness(room) * cut.balance();
-        if let Some(cut) = there.max_by(|a, b| evenness(a).total_cmp(&evenness(b))) {
+        let there = there.max_by(|a, b| evenness(a).total_cmp(&evenness(b)));
+        if let Some(cut) = there.filter(|_| !asked.on_host) {
             return Some(cut);
         }
         let heights = (1..=most.min(MOST_ROWS) / multiple).map(|count| cut(count * multiple, true));
@@ -111,14 +106,16 @@ impl Cut {
         Some(there.max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(largest))
     }
 
-    /// How to cut a matrix into strips of this many rows, or as many more as make whole tiles.
-    pub(super) fn of_rows(cell: Cell, vertices: u64, rows: u64, room: &Room) -> Self {
+    /// How to cut a matrix into strips of this many rows, or as many more as make whole tiles. They are in the host's
+    /// memory if that was asked for, or if the devices have no room for all of them.
+    pub(super) fn of_rows(cell: Cell, vertices: u64, rows: u64, on_host: bool, room: &Room) -> Self {
         let multiple = multiple(cell);
         let side = vertices.max(1).next_multiple_of(multiple);
         // Where not even one tile a strip has offsets of 32 bits, no machine has the memory for all.
         let height = rows.clamp(1, most_rows(cell, side).max(1)).next_multiple_of(multiple);
         let there = Cut::new(cell, vertices, height, room, false);
-        if there.device_bytes() <= room.device_bytes { there } else { Cut { streamed: true, ..there } }
+        let stays = !on_host && there.device_bytes() <= room.device_bytes;
+        Cut { streamed: !stays, ..there }
     }
 
     fn new(cell: Cell, vertices: u64, height: u64, room: &Room, streamed: bool) -> Self {
@@ -228,7 +225,19 @@ impl Cut {
     }
 }
 
-/// How many rows a strip is to have, if that was said.
-pub(crate) fn asked_rows(parameters: &Parameters) -> Option<u64> {
-    parameters.get(super::STRIP.name).map(|rows| rows as u64)
+/// What was said of strips.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// How many rows a strip is to have.
+    pub(super) rows: Option<u64>,
+    /// Whether strips are to come from the host's memory even if the devices have room for all of them.
+    pub(super) on_host: bool,
+}
+
+/// What these parameters say of strips.
+pub(crate) fn asked(parameters: &Parameters) -> Asked {
+    Asked {
+        rows: parameters.get(super::STRIP.name).map(|rows| rows as u64),
+        on_host: parameters.word(super::HOME.name) == Some(super::ON_HOST),
+    }
 }

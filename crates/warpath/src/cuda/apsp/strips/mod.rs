@@ -78,19 +78,19 @@ pub(in crate::cuda) mod worker;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytemuck::{Pod, cast_slice_mut};
+use bytemuck::cast_slice_mut;
 use rayon::prelude::*;
 
-use super::matrix::{Number, Range, write_cells};
+use super::host_part::HostPart;
+use super::matrix::{Number, Range, with_number, write_cells};
 use super::{Cell, DenseTask, MinPlusOnDevice};
 use crate::algorithms::{Parameter, Statistics, Unset, Values};
 use crate::cuda::device::{Device, Event, Stream};
 use crate::cuda::matrix::Ended;
 use crate::graph::DistanceValue;
-use crate::huge_pages::on_huge_pages;
 use crate::{Error, Result, memory};
 
-pub(crate) use cut::{Cut, Room, asked_rows};
+pub(crate) use cut::{Cut, Room, asked};
 pub(crate) use state::Kept;
 use state::States;
 use worker::{Slot, Worker};
@@ -107,6 +107,16 @@ pub(super) const STRIP: Parameter = Parameter {
     ),
 };
 
+/// The word that puts strips into the host's memory.
+const ON_HOST: &str = "host";
+/// Where strips are.
+pub(super) const HOME: Parameter = Parameter {
+    name: "home",
+    summary: "where strips are between two uses: on a device while there is room for all, or in the host's memory; setting \
+              host forces strips",
+    values: Values::Or(&Values::OneOf(&["device", ON_HOST]), Unset::InWords(|| "device".into())),
+};
+
 /// How often the state is kept.
 pub(super) const KEEP: Parameter = Parameter {
     name: "keep-seconds",
@@ -116,6 +126,8 @@ pub(super) const KEEP: Parameter = Parameter {
 
 /// How many bytes of strips on a device are read at once, unless one row is more.
 const READ_BYTES: u64 = 32 << 20;
+/// What the host's memory for a strip is called where it is refused.
+const STRIP_ON_HOST: &str = "a strip of the matrix";
 
 /// A matrix in strips, on devices or in the host's memory.
 #[derive(Debug)]
@@ -127,95 +139,40 @@ pub(crate) struct Strips {
     range: Range,
     /// How long it took to make strips in the host's memory.
     making: Duration,
+    /// Bytes that have come to devices from the host, and gone from them to the host, for the work.
+    to_devices: u64,
+    from_devices: u64,
 }
 
 /// What a strip has in the host's memory.
 #[derive(Debug)]
 struct Home {
     /// Nothing if it stays on its device, or was not yet made.
-    cells: Option<HostStrip>,
+    cells: Option<HostPart>,
     /// It is back.
     back: Event,
 }
 
-/// A strip in pinned memory of the host.
-#[derive(Debug)]
-struct HostStrip {
-    cells: Vec<u64>,
-    device: Arc<dyn Device>,
-}
-
-/// Runs an expression with `$number` as the type of a matrix's cells.
-macro_rules! with_number {
-    ($cell:expr, $number:ident => $body:expr) => {
-        match $cell {
-            Cell::U16 => {
-                type $number = u16;
-                $body
-            }
-            Cell::U32 => {
-                type $number = u32;
-                $body
-            }
-            Cell::I32 => {
-                type $number = i32;
-                $body
-            }
-            Cell::I64 => {
-                type $number = i64;
-                $body
-            }
-            Cell::F32 => {
-                type $number = f32;
-                $body
-            }
-            Cell::F64 => {
-                type $number = f64;
-                $body
-            }
-        }
-    };
-}
-
-impl HostStrip {
-    /// A strip of this many bytes: zeros that `fill` has changed. Only then is it pinned: the system hands memory over
-    /// to several threads at once more quickly than to one that pins it.
-    fn new(device: &Arc<dyn Device>, bytes: u64, fill: impl FnOnce(&mut [u64]) -> Result<()>) -> Result<Self> {
-        let mut cells = on_huge_pages(memory::zeroed("a strip of the matrix", bytes as usize / size_of::<u64>())?);
-        fill(&mut cells)?;
-        // SAFETY: the memory lives as long as the strip, which unpins it.
-        unsafe { device.pin(cells.as_mut_ptr().cast(), size_of_val(&*cells))? };
-        Ok(HostStrip { cells, device: device.clone() })
-    }
-
-    /// A strip with the lengths of arcs.
-    fn of_arcs<T: Number>(device: &Arc<dyn Device>, task: &DenseTask<'_>, cut: &Cut, strip: usize) -> Result<Self> {
-        /// Cells that a thread writes at least before it takes others.
-        const CELLS: usize = 1 << 16;
-        let pitch = cut.side as usize;
-        let first = strip * cut.height as usize * pitch;
-        let at_once = CELLS.div_ceil(pitch) * pitch;
-        HostStrip::new(device, cut.bytes(cut.rows(strip)), |cells| {
-            let pieces = cast_slice_mut::<u64, T>(cells).par_chunks_mut(at_once).enumerate();
-            pieces.for_each(|(index, piece)| {
-                let start = first + index * at_once;
-                write_cells(task, pitch, start..start + piece.len(), piece);
-            });
-            Ok(())
-        })
-    }
-
-    /// Its cells, which no device is writing to.
-    fn cells<T: Pod>(&self) -> &[T] {
-        bytemuck::cast_slice(&self.cells)
-    }
-}
-
-impl Drop for HostStrip {
-    fn drop(&mut self) {
-        // SAFETY: it was pinned by this device. All devices are done with it: a matrix waits for them before its strips go.
-        unsafe { self.device.unpin(self.cells.as_mut_ptr().cast()) }
-    }
+/// A strip with the lengths of arcs.
+fn strip_of_arcs<T: Number>(
+    device: &Arc<dyn Device>,
+    task: &DenseTask<'_>,
+    cut: &Cut,
+    strip: usize,
+) -> Result<HostPart> {
+    /// Cells that a thread writes at least before it takes others.
+    const CELLS: usize = 1 << 16;
+    let pitch = cut.side as usize;
+    let first = strip * cut.height as usize * pitch;
+    let at_once = CELLS.div_ceil(pitch) * pitch;
+    HostPart::new(device, STRIP_ON_HOST, cut.bytes(cut.rows(strip)), |cells| {
+        let pieces = cast_slice_mut::<u64, T>(cells).par_chunks_mut(at_once).enumerate();
+        pieces.for_each(|(index, piece)| {
+            let start = first + index * at_once;
+            write_cells(task, pitch, start..start + piece.len(), piece);
+        });
+        Ok(())
+    })
 }
 
 /// Bytes of the host that rows of strips on devices take on their way.
@@ -231,10 +188,11 @@ impl Strips {
         let workers = workers.collect::<Result<Vec<_>>>()?;
         let home = |strip: usize| Ok(Home { cells: None, back: devices[strip % devices.len()].event()? });
         let homes = (0..cut.strips()).map(home).collect::<Result<_>>()?;
-        let strips = Strips { workers, homes, cut, range, making: Duration::ZERO };
+        let mut strips = Strips { workers, homes, cut, range, making: Duration::ZERO, to_devices: 0, from_devices: 0 };
         if !cut.streamed {
             for strip in 0..cut.strips() {
                 with_number!(cut.cell, T => strips.fill::<T>(task, strip))?;
+                strips.to_devices += cut.bytes(cut.rows(strip));
             }
         }
         for worker in &strips.workers {
@@ -322,6 +280,8 @@ impl Strips {
             ("rows_of_a_strip", self.cut.height),
             ("host_nanoseconds_for_strips", self.making.as_nanos() as u64),
             ("stages_before", first as u64),
+            ("bytes_to_device", self.to_devices),
+            ("bytes_from_device", self.from_devices),
             ("strips_in_host_memory", if self.cut.streamed { strips as u64 } else { 0 }),
         ];
         Ok((Ended::Complete, statistics))
@@ -375,18 +335,19 @@ impl Strips {
             none => {
                 let start = Instant::now();
                 let device = worker.device();
-                let made = with_number!(self.cut.cell, T => HostStrip::of_arcs::<T>(device, task, &self.cut, strip))?;
+                let made = with_number!(self.cut.cell, T => strip_of_arcs::<T>(device, task, &self.cut, strip))?;
                 self.making += start.elapsed();
                 none.insert(made)
             }
         };
-        let from = cells.cells.as_ptr().cast();
+        let from = cells.as_ptr();
         let place = worker.turn_of_slot();
         let (slot, device) = (&worker.slots[place], worker.device());
         device.follow(Stream::Upload, &slot.free)?;
         device.follow(Stream::Upload, &home.back)?;
         // SAFETY: both have that many bytes; nobody uses either until the events pass that are recorded for them.
         unsafe { device.upload_in(Stream::Upload, slot.cells.address(), from, bytes as usize)? };
+        self.to_devices += bytes;
         device.record_in(Stream::Upload, &slot.came)?;
         device.follow(Stream::Work, &slot.came)?;
         Ok(place)
@@ -403,6 +364,7 @@ impl Strips {
         device.record(done)?;
         device.follow(Stream::Download, done)?;
         self.homes[strip].bring_back(&**device, cells.address())?;
+        self.from_devices += self.cut.bytes(self.cut.rows(strip));
         device.record_in(Stream::Download, free)
     }
 
@@ -423,6 +385,7 @@ impl Strips {
             device.record(&slot.free)?;
             device.follow(Stream::Download, &pivot.ready)?;
             self.homes[stage].bring_back(&*device, pivot.cells.address())?;
+            self.from_devices += bytes;
             device.record_in(Stream::Download, &pivot.kept)?;
         } else {
             worker.pool.copy(slot.cells.part(0, bytes), pivot.cells.part(0, bytes))?;
@@ -461,7 +424,7 @@ impl Strips {
             let (owner, bytes) = (self.owner(strip), self.cut.bytes(self.cut.rows(strip)));
             let worker = &self.workers[owner];
             if self.cut.streamed {
-                self.homes[strip].cells = Some(HostStrip::new(worker.device(), bytes, |cells| {
+                self.homes[strip].cells = Some(HostPart::new(worker.device(), STRIP_ON_HOST, bytes, |cells| {
                     let cells = cast_slice_mut::<u64, u8>(cells);
                     states.restore(strip, |start, piece| {
                         cells[start..start + piece.len()].copy_from_slice(piece);
@@ -473,6 +436,7 @@ impl Strips {
                 states.restore(strip, |start, piece| {
                     worker.pool.upload(there.part(start as u64, piece.len() as u64), piece)
                 })?;
+                self.to_devices += bytes;
             }
             task.control.check()?;
         }
@@ -490,7 +454,7 @@ impl Strips {
     /// Keeps the state after this many stages, when all devices have come there.
     fn keep(&self, states: &mut States, stages: usize) -> Result<()> {
         self.wait()?;
-        let home = |strip: usize| self.homes[strip].cells.as_ref().map(HostStrip::cells::<u8>);
+        let home = |strip: usize| self.homes[strip].cells.as_ref().map(HostPart::cells::<u8>);
         let homes: Vec<_> = (0..self.cut.strips()).map(home).collect();
         let place = |strip: usize| {
             let Worker { pool, slots, .. } = &self.workers[self.owner(strip)];
@@ -529,7 +493,7 @@ impl Strips {
         while !to.is_empty() {
             let (strip, within) = ((first / self.cut.height) as usize, first % self.cut.height);
             let rows = (to.len() / row).min((self.cut.rows(strip) - within) as usize);
-            let home = self.homes[strip].cells.as_ref().map(HostStrip::cells::<T>);
+            let home = self.homes[strip].cells.as_ref().map(HostPart::cells::<T>);
             let rows = if home.is_some() { rows } else { rows.min(at_once as usize) };
             let cells = (within as usize * pitch)..(within as usize + rows) * pitch;
             let (part, rest) = std::mem::take(&mut to).split_at_mut(rows * row);
@@ -558,9 +522,9 @@ impl Home {
     /// Has a strip come back from a device.
     fn bring_back(&mut self, device: &dyn Device, from: u64) -> Result<()> {
         let Some(strip) = &mut self.cells else { return Ok(()) };
-        let bytes = size_of_val(&*strip.cells);
+        let bytes = strip.bytes();
         // SAFETY: both have that many bytes; nobody uses the strip until `back` has passed.
-        unsafe { device.download_in(Stream::Download, strip.cells.as_mut_ptr().cast(), from, bytes)? };
+        unsafe { device.download_in(Stream::Download, strip.as_mut_ptr(), from, bytes)? };
         device.record_in(Stream::Download, &self.back)
     }
 }
@@ -576,4 +540,4 @@ impl Drop for Strips {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

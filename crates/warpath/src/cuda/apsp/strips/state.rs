@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 use super::super::{Cell, DenseTask};
-use super::cut::{Cut, Room, asked_rows};
+use super::cut::{Cut, Room, asked};
 use crate::algorithms::Parameters;
 use crate::graph::{Weights, with_weights};
 use crate::partial::open_regular;
@@ -120,7 +120,8 @@ impl Kept {
         room: &Room,
     ) -> Result<Cut> {
         let height = self.numbers[3];
-        let cut = Cut::of_rows(cell, vertices, asked_rows(parameters).unwrap_or(height), room);
+        let asked = asked(parameters);
+        let cut = Cut::of_rows(cell, vertices, asked.rows.unwrap_or(height), asked.on_host, room);
         if cut.height != height {
             return Err(self.refused(&format!(
                 "was kept in strips of {height} rows: go on with `strip={height}`, delete it, or don't resume"

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::cut::Asked;
 use super::*;
 use crate::algorithms::parse_algorithm;
 use crate::cuda::apsp as cuda;
@@ -17,10 +18,10 @@ use crate::{Apsp, Control, DistanceMatrix, Solver};
 
 mod resumed;
 
-type Devices = Vec<Arc<dyn Device>>;
+pub(in crate::cuda::apsp) type Devices = Vec<Arc<dyn Device>>;
 
 /// This many devices of each available kind: if there are fewer GPUs, several contexts on the last one.
-fn devices(count: usize, seed: u64) -> Vec<Devices> {
+pub(in crate::cuda::apsp) fn devices(count: usize, seed: u64) -> Vec<Devices> {
     let mut kinds: Vec<Devices> = Vec::new();
     #[cfg(emulator)]
     kinds.push((0..count as u64).map(|device| Arc::new(Emulator::new(seed + device)) as Arc<dyn Device>).collect());
@@ -33,15 +34,19 @@ fn devices(count: usize, seed: u64) -> Vec<Devices> {
     kinds
 }
 
-fn counted(matrix: &DistanceMatrix, name: &str) -> u64 {
+pub(in crate::cuda::apsp) fn counted(matrix: &DistanceMatrix, name: &str) -> u64 {
     matrix.report().statistics.iter().find(|(counter, _)| *counter == name).map_or(0, |(_, count)| *count)
 }
 
 /// The memory with which strips of this many rows have to come and go. Narrow cells are planned as if they were wide.
 fn memory_for(graph: &Graph, cell: Cell, rows: u64) -> u64 {
     let cell = if cell == Cell::U16 { Cell::U32 } else { cell };
-    let cut = Cut::choose(cell, graph.vertices() as u64, Some(rows), &room(1, u64::MAX), 0).unwrap();
+    let cut = Cut::choose(cell, graph.vertices() as u64, rows_of(Some(rows)), &room(1, u64::MAX), 0).unwrap();
     Cut { streamed: true, ..cut }.plan().device_bytes()
+}
+
+fn rows_of(rows: Option<u64>) -> Asked {
+    Asked { rows, on_host: false }
 }
 
 fn room(devices: u64, device_bytes: u64) -> Room {
@@ -94,6 +99,12 @@ fn agrees_on<W: Weight>(
                     let come_and_go = streamed && strips.div_ceil(count as u64) > 3;
                     let in_host_memory = if come_and_go { strips } else { 0 };
                     assert_eq!(counted(&matrix, "strips_in_host_memory"), in_host_memory, "{context}");
+                    // Each strip crosses once in every stage but its own, and the first pivot once more.
+                    let side = n.next_multiple_of(rows);
+                    let crossing = ((strips - 1) * side + rows) * side * cell.bytes();
+                    let once = side * side * cell.bytes();
+                    let crossed = [counted(&matrix, "bytes_to_device"), counted(&matrix, "bytes_from_device")];
+                    assert_eq!(crossed, if come_and_go { [crossing; 2] } else { [once, 0] }, "{context}");
                 }
             }
         }
@@ -183,12 +194,32 @@ fn what_does_not_fit_is_streamed() {
     }
 }
 
+/// Strips that come and go although there is room for all.
+#[test]
+fn strips_have_their_home_where_it_is_said() {
+    let graph = random_graph(2, 600, 3, 0, |length| length as u32);
+    let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
+    for devices in [devices(1, 1), devices(2, 1)].concat() {
+        let solver = Solver::builder(graph.clone()).threads(2).devices(devices).open().unwrap();
+        // How many strips there are without `strip` depends on the device.
+        for (home, in_host_memory) in
+            [("strip=128,home=device", 0..=0), ("strip=128,home=host", 5..=5), ("home=host", 1..=5)]
+        {
+            let algorithm = format!("tiled-floyd-warshall:cell-bits=32,{home}");
+            let matrix = solver.solve(Apsp::all().algorithm(algorithm).verified()).unwrap();
+            assert_equal(&matrix, &expected, home);
+            assert!(in_host_memory.contains(&counted(&matrix, "strips_in_host_memory")), "{home}");
+            assert_eq!(counted(&matrix, "bytes_from_device") > 0, home.ends_with("host"), "{home}");
+        }
+    }
+}
+
 /// What larger devices and graphs would be cut into, and that it fits.
 #[test]
 fn plans_for_large_matrices() {
     let h200 = |devices, device_bytes| Room { devices, device_bytes, host_bytes: u64::MAX, multiprocessors: 132 };
     let whole = |n: u64| n * n * 4 + (1 << 30);
-    let cut = |n, room: Room| Cut::choose(Cell::U32, n, None, &room, whole(n));
+    let cut = |n, room: Room| Cut::choose(Cell::U32, n, Asked::default(), &room, whole(n));
     let n = 1 << 16;
     assert_eq!(cut(n, h200(1, 139 << 30)), None);
     let streamed = cut(n, h200(1, 8_000_000_000)).unwrap();
@@ -220,7 +251,7 @@ fn plans_for_large_matrices() {
     for n in [50_000_000, u64::from(u32::MAX)] {
         for asked in [None, Some(1), Some(5000)] {
             for cell in [Cell::U16, Cell::U32, Cell::I64] {
-                let cut = Cut::choose(cell, n, asked, &h200(2, 139 << 30), u64::MAX).unwrap();
+                let cut = Cut::choose(cell, n, rows_of(asked), &h200(2, 139 << 30), u64::MAX).unwrap();
                 assert!(cut.streamed && cut.plan().memory_bytes() >= n.saturating_mul(n), "{cut:?}");
             }
         }

@@ -82,7 +82,11 @@ fn batches_agree_with_the_cpu_in_every_semiring() {
 
 #[test]
 fn one_search_after_another_agrees_with_the_cpu() {
-    const REPEATED: [&str; 2] = ["repeated-sssp:threads=64,rows=9", "repeated-sssp:threads=32,coarsening=4"];
+    const REPEATED: [&str; 3] = [
+        "repeated-sssp:threads=64,rows=9",
+        "repeated-sssp:threads=32,coarsening=4",
+        "repeated-sssp:threads=32,coarsening=2,stride=strided",
+    ];
     agrees_with_the_cpu::<u32>(1, 13, &REPEATED);
     agrees_with_the_cpu::<Unit>(2, 13, &REPEATED);
     agrees_with_the_cpu::<f32>(3, 13, &REPEATED);

@@ -1,0 +1,592 @@
+//! Directed scale-free graphs with the locality of a crawl: pages of sites, friendships, purchases.
+//!
+//! Vertices are pages in the order of their addresses, so that the pages of a site are consecutive. Sites have from 8
+//! pages (or `site`, if that is less) up to `site`, and their sizes follow a power law: of the sites, a share of 8 / s
+//! has s pages or more. Each page draws as many links as its out-degree says, one after another, until they are
+//! distinct. A link is one of three:
+//!
+//! - *copied* from the same place in the list of a template, one of the seven pages before it in the site. So pages that
+//!   are near to each other have links in common, which makes triangles and, again and again, popular pages. A template
+//!   copies too; the link is traced back by recomputing, so pages need not be drawn in order.
+//! - *local*: a site is a tree of directories, blocks of 2, 4, 8, .. pages; the link leads into one of the blocks that
+//!   hold the page, all equally likely, and there mostly to the pages in front.
+//! - *far*: to a popular page anywhere. The page of rank r is drawn with a probability that is proportional to
+//!   r^(-1 / (exponent - 1)), which makes in-degrees of a power law with that exponent. Ranks are random.
+//!
+//! Out-degrees follow a power law with exponent 3, cut at `out-degree`; `silent` pages link to nothing. With
+//! `reciprocity`, pages reply: so many of the links are answered by a link back that, at least, this share of all arcs
+//! has its reverse. Silent pages do not reply, and replies are not counted against `out-degree`. `order=random` names
+//! the vertices at random, which takes the locality away and leaves the graph the same.
+//!
+//! The graph has exactly `arcs` arcs; fewer only where `reciprocity` asks for more replies than there are links
+//! without a reverse.
+//!
+//! Beside a real crawl of the same size, cnr-2000 (325,557 vertices, 3,128,710 arcs without loops), for
+//! `crawl:325557,arcs=3128710,local=0.95,site=16384,exponent=2.3,silent=0.27,out-degree=3000`:
+//!
+//! | | cnr-2000 | generated |
+//! |---|---|---|
+//! | arcs to ids at most 16, 256, 4,096 away | 28, 54, 81 % | 34, 70, 84 % |
+//! | greatest in-degree; of a page in 1,000, in 100 | 18,234; 741, 66 | 16,330; 226, 53 |
+//! | exponent of in-degrees (Hill's estimate, upper 1 %) | 2.0 | 2.6 |
+//! | greatest out-degree; of a page in 1,000, in 100 | 2,715; 140, 59 | 3,000; 353, 99 |
+//! | vertices without links | 27 % | 32 % |
+//! | pairs of links of a page that are joined | 68 % | 23 % |
+//! | arcs with their reverse | 25 % | 6 % |
+//! | largest weak, strong component | 100, 34 % | 99.7, 62 % |
+//! | levels of a search from the strong component | 33 to 37 | 14 to 17 |
+//!
+//! So the generated graph has the direction, the locality and the hubs of a crawl; it has fewer triangles, and half of
+//! the levels, since real sites have long chains of pages.
+//!
+//! Work O(arcs) expected, in parallel; each page is a function of the seed and its number.
+//!
+//! Sources: R. Kumar et al., Stochastic models for the web graph, FOCS 2000 (copying); K.-I. Goh, B. Kahng, D. Kim,
+//! Universal behavior of load distribution in scale-free networks, PRL 2001 (popularity by rank); P. Boldi, S. Vigna,
+//! The WebGraph framework I, WWW 2004, section 3 (locality and similarity of pages in the order of their addresses);
+//! P. Sanders, C. Schulz, Scalable generation of scale-free graphs, IPL 2016 (tracing back by recomputing).
+
+use rayon::prelude::*;
+
+use super::powers::{power, unit};
+use super::random::{Permutation, Stream};
+use super::spec::Options;
+use super::{Edges, Generator, GeneratorInfo, OptionInfo, purpose};
+use crate::graph::{EdgeList, Unit, VertexId};
+use crate::{Result, memory};
+
+pub(super) const INFO: GeneratorInfo = GeneratorInfo {
+    name: "crawl",
+    size: "VERTICES",
+    summary: "directed scale-free graph with the locality of a crawl: sites, popular pages, copied links",
+    source: "Kumar et al. 2000; Goh et al. 2001",
+    options: &[ARCS, LOCAL, SITE, COPIED, EXPONENT, SILENT, OUT_DEGREE, RECIPROCITY, ORDER],
+};
+
+const ARCS: OptionInfo = OptionInfo { name: "arcs", summary: "the number of arcs", default: "8 for each vertex" };
+const LOCAL: OptionInfo =
+    OptionInfo { name: "local", summary: "share of new links that stay in the site", default: "0.8" };
+const SITE: OptionInfo =
+    OptionInfo { name: "site", summary: "vertices of the largest site possible", default: "16384" };
+const COPIED: OptionInfo =
+    OptionInfo { name: "copied", summary: "share of links copied from a page nearby", default: "0.5" };
+const EXPONENT: OptionInfo =
+    OptionInfo { name: "exponent", summary: "of the power law of in-degrees, above 2", default: "2.3" };
+const SILENT: OptionInfo =
+    OptionInfo { name: "silent", summary: "share of vertices that link to nothing", default: "0.2" };
+const OUT_DEGREE: OptionInfo =
+    OptionInfo { name: "out-degree", summary: "the most links of a vertex, without replies", default: "4096" };
+const RECIPROCITY: OptionInfo =
+    OptionInfo { name: "reciprocity", summary: "share of arcs with their reverse, made by replies", default: "0" };
+const ORDER: OptionInfo =
+    OptionInfo { name: "order", summary: "of vertices: `crawl`, or `random` without locality", default: "crawl" };
+
+const DEFAULT_ARCS_PER_VERTEX: u64 = 8;
+const LEAST_SITE: u64 = 8;
+/// How many pages before a page may be its template.
+const TEMPLATES: u64 = 7;
+const VERTICES_PER_PART: u64 = 1 << 13;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Crawl {
+    vertices: u64,
+    arcs: u64,
+    /// Of the arcs, those that are replies.
+    replies: u64,
+    silent: u64,
+    out_degree: u64,
+    site: u64,
+    local: f64,
+    copied: f64,
+    exponent: f64,
+    in_order: bool,
+}
+
+impl Crawl {
+    pub(super) fn parse(options: &Options<'_>) -> Result<Self> {
+        let vertices = options.vertices(1)?;
+        let out_degree = options.number(OUT_DEGREE.name, 1)?.unwrap_or(4096).min(vertices - 1);
+        let site = options.number(SITE.name, 1)?.unwrap_or(16_384);
+        let silent = (options.share(SILENT.name, 0.2)? * vertices as f64) as u64;
+        let room = u128::from(vertices - silent) * u128::from(out_degree);
+        let exponent = match options.get(EXPONENT.name) {
+            None => 2.3,
+            Some(text) => text
+                .parse()
+                .ok()
+                .filter(|exponent: &f64| *exponent >= 2.01 && *exponent <= 100.0)
+                .ok_or_else(|| options.error(format!("the exponent `{text}` is not a number from 2.01 to 100")))?,
+        };
+        let in_order = match options.get(ORDER.name) {
+            None | Some("crawl") => true,
+            Some("random") => false,
+            Some(text) => return Err(options.error(format!("the order `{text}` is neither crawl nor random"))),
+        };
+        let default = u128::from(DEFAULT_ARCS_PER_VERTEX * vertices).min(room) as u64;
+        let arcs = options.number(ARCS.name, 0)?.unwrap_or(default);
+        let replies = (options.share(RECIPROCITY.name, 0.0)? / 2.0 * arcs as f64) as u64;
+        if u128::from(arcs - replies) > room {
+            let linking = vertices - silent;
+            return Err(options.error(format!(
+                "{linking} vertices with at most {out_degree} links each have room for {room} links, not for {}",
+                arcs - replies
+            )));
+        }
+        let (local, copied) = (options.share(LOCAL.name, 0.8)?, options.share(COPIED.name, 0.5)?);
+        Ok(Crawl { vertices, arcs, replies, silent, out_degree, site, local, copied, exponent, in_order })
+    }
+
+    fn links(&self) -> u64 {
+        self.arcs - self.replies
+    }
+}
+
+impl Generator for Crawl {
+    fn vertices(&self) -> u64 {
+        self.vertices
+    }
+
+    fn edges(&self) -> u64 {
+        self.arcs
+    }
+
+    fn scratch(&self) -> u64 {
+        const BYTES_PER_VERTEX: u64 = 28;
+        let rows = if self.replies > 0 { self.links().saturating_mul(size_of::<VertexId>() as u64) } else { 0 };
+        rows.saturating_add(self.vertices * BYTES_PER_VERTEX)
+    }
+
+    fn is_directed(&self) -> bool {
+        true
+    }
+
+    fn draw(&self, seed: u64) -> Result<Edges> {
+        let pages = Pages::new(self.clone(), seed)?;
+        let parts = self.vertices.div_ceil(VERTICES_PER_PART) as usize;
+        if self.replies > 0 {
+            let answered = Answered::new(pages)?;
+            return Ok(Edges::by_part(parts, move |part| answered.part(part as u64)));
+        }
+        Ok(Edges::by_part(parts, move |part| {
+            let range = pages.range(part as u64);
+            let links: u64 = range.clone().map(|page| u64::from(pages.degrees[page as usize])).sum();
+            let mut edges = memory::with_capacity("the edges of a part", links as usize)?;
+            let mut row = Vec::new();
+            for page in range {
+                pages.links_of(page, &mut row)?;
+                edges.extend(row.iter().map(|&head| (pages.name(page), pages.name(head.into()))));
+            }
+            Ok(EdgeList { weights: vec![Unit; edges.len()], edges })
+        }))
+    }
+}
+
+/// What the links of each page are drawn from.
+struct Pages {
+    recipe: Crawl,
+    /// The first page of each site, and the number of pages at the end.
+    first_pages: Vec<u32>,
+    /// The site of each page.
+    sites: Vec<u32>,
+    /// The number of links of each page.
+    degrees: Vec<u32>,
+    /// Where in it a page is below `silent`, the page is silent.
+    voices: Permutation,
+    /// The pages by popularity.
+    popular: Permutation,
+    names: Permutation,
+    choices: Stream,
+    ends: Stream,
+    templates: Stream,
+    /// Of 2^32 draws, those that are copied, and those that are local.
+    copied: u64,
+    local: u64,
+    /// A uniform number to this power is a rank, as a share of all.
+    rank_power: f64,
+}
+
+impl Pages {
+    fn new(recipe: Crawl, seed: u64) -> Result<Self> {
+        let vertices = recipe.vertices;
+        let (first_pages, sites) = sites(&recipe, seed)?;
+        let share = |share: f64| (share * 4_294_967_296.0) as u64;
+        let voices = Permutation::new(seed, purpose::VOICES, vertices);
+        Ok(Pages {
+            degrees: degrees(&recipe, &voices, seed)?,
+            first_pages,
+            sites,
+            voices,
+            popular: Permutation::new(seed, purpose::RANKS, vertices),
+            names: Permutation::new(seed, purpose::NAMES, vertices),
+            choices: Stream::new(seed, purpose::EDGES),
+            ends: Stream::new(seed, purpose::ENDS),
+            templates: Stream::new(seed, purpose::TEMPLATES),
+            copied: share(recipe.copied),
+            local: share(recipe.local),
+            rank_power: (recipe.exponent - 1.0) / (recipe.exponent - 2.0),
+            recipe,
+        })
+    }
+
+    /// The pages of a part.
+    fn range(&self, part: u64) -> std::ops::Range<u64> {
+        let first = part * VERTICES_PER_PART;
+        first..self.recipe.vertices.min(first + VERTICES_PER_PART)
+    }
+
+    fn name(&self, page: u64) -> VertexId {
+        (if self.recipe.in_order { page } else { self.names.at(page) }) as VertexId
+    }
+
+    fn is_silent(&self, page: u64) -> bool {
+        self.voices.at(page) < self.recipe.silent
+    }
+
+    /// The heads of a page's links in `row`, ascending.
+    fn links_of(&self, page: u64, row: &mut Vec<VertexId>) -> Result<()> {
+        let degree = self.degrees[page as usize] as usize;
+        row.clear();
+        memory::grow("the links of a page", row, degree)?;
+        let most_draws = 4 * degree as u64 + 64;
+        let mut draws = 0;
+        while row.len() < degree && draws < most_draws {
+            let missing = (degree - row.len()) as u64;
+            row.extend((draws..draws + missing).map(|draw| self.head(page, draw) as VertexId));
+            draws += missing;
+            row.sort_unstable();
+            row.dedup();
+            if let Ok(place) = row.binary_search(&(page as VertexId)) {
+                row.remove(place);
+            }
+        }
+        // What small sites have no room for leads to the next pages.
+        let mut next = page;
+        while row.len() < degree {
+            next = (next + 1) % self.recipe.vertices;
+            if let Err(place) = row.binary_search(&(next as VertexId)) {
+                row.insert(place, next as VertexId);
+            }
+        }
+        Ok(())
+    }
+
+    /// The head of a drawn link, which may be the page itself.
+    fn head(&self, page: u64, draw: u64) -> u64 {
+        let mut page = page;
+        loop {
+            let index = page << 32 | draw;
+            let choice = self.choices.at(index);
+            let site = self.sites[page as usize] as usize;
+            let (first, end) = (u64::from(self.first_pages[site]), u64::from(self.first_pages[site + 1]));
+            if choice >> 32 < self.copied {
+                let template = page.checked_sub(1 + self.templates.below(page, TEMPLATES));
+                if let Some(template) = template.filter(|&template| template >= first) {
+                    page = template;
+                    continue;
+                }
+            }
+            let random = self.ends.at(index);
+            let vertices = self.recipe.vertices;
+            if u64::from(choice as u32) >= self.local {
+                let rank = (vertices as f64 * power(unit(random), self.rank_power)) as u64;
+                return self.popular.at(rank.min(vertices - 1));
+            }
+            // A block of the site that holds the page, of 2, 4, 8, .. pages, up to all.
+            let levels = u64::from((end - first).next_power_of_two().trailing_zeros()).max(1);
+            let level = 1 + ((random >> 32) * levels >> 32);
+            let start = (page - first) >> level << level;
+            let length = (1 << level).min(end - first - start);
+            let along = unit(random << 32);
+            let offset = power(length as f64 + 1.0, along * along) as u64;
+            return first + start + offset.saturating_sub(1).min(length - 1);
+        }
+    }
+}
+
+/// The first page of each site, with the number of pages at the end, and the site of each page.
+fn sites(recipe: &Crawl, seed: u64) -> Result<(Vec<u32>, Vec<u32>)> {
+    let sizes = Stream::new(seed, purpose::SITES);
+    let mut first_pages = vec![0];
+    let mut sites = memory::with_capacity("the sites of pages", recipe.vertices as usize)?;
+    let least = LEAST_SITE.min(recipe.site);
+    while (sites.len() as u64) < recipe.vertices {
+        let site = first_pages.len() - 1;
+        let size = (least as f64 / (1.0 - unit(sizes.at(site as u64)))) as u64;
+        let end = recipe.vertices.min(sites.len() as u64 + size.min(recipe.site));
+        sites.resize(end as usize, site as u32);
+        memory::grow("the first pages of sites", &mut first_pages, 1)?;
+        first_pages.push(end as u32);
+    }
+    Ok((first_pages, sites))
+}
+
+/// The number of links of each page: a random weight times the factor that makes the sum right, cut at the most.
+fn degrees(recipe: &Crawl, voices: &Permutation, seed: u64) -> Result<Vec<u32>> {
+    const HALVINGS: u32 = 52;
+    const GREATEST_FACTOR: f64 = 1e18;
+    let random = Stream::new(seed, purpose::DEGREES);
+    let rounding = Stream::new(seed, purpose::ROUNDING);
+    let pages = (0..recipe.vertices as usize).into_par_iter().with_min_len(1 << 12);
+    // A power law with exponent 3 that begins near 0, so that most pages have less than the average.
+    let weights = pages.clone().map(|page| match voices.at(page as u64) < recipe.silent {
+        true => 0.0,
+        false => 1e-9 + 1.0 / (1.0 - unit(random.at(page as u64))).sqrt() - 1.0,
+    });
+    let weights: Vec<f64> = memory::collected("the weights of pages", weights)?;
+    let degree = |page: usize, factor: f64| match weights[page] {
+        0.0 => 0,
+        weight => ((weight * factor + unit(rounding.at(page as u64))) as u64).min(recipe.out_degree),
+    };
+    let sum = |factor: f64| pages.clone().map(|page| degree(page, factor)).sum::<u64>();
+    let (mut low, mut high) = (0.0, 1.0);
+    while sum(high) < recipe.links() && high < GREATEST_FACTOR {
+        high *= 2.0;
+    }
+    for _ in 0..HALVINGS {
+        let middle = (low + high) / 2.0;
+        if sum(middle) <= recipe.links() { low = middle } else { high = middle }
+    }
+    let mut degrees: Vec<u32> = memory::collected("the degrees of pages", pages.map(|page| degree(page, low) as u32))?;
+    // Few are left; there is room for them, or the recipe would have been refused.
+    let mut left = recipe.links().saturating_sub(degrees.iter().map(|&degree| u64::from(degree)).sum());
+    while left > 0 {
+        for (degree, weight) in degrees.iter_mut().zip(&weights) {
+            if left > 0 && *weight > 0.0 && u64::from(*degree) < recipe.out_degree {
+                *degree += 1;
+                left -= 1;
+            }
+        }
+    }
+    Ok(degrees)
+}
+
+/// Pages, their links, and which of these are answered: evenly spread ones of those that can be.
+struct Answered {
+    pages: Pages,
+    offsets: Vec<u64>,
+    heads: Vec<VertexId>,
+    /// How many links before each part can be answered, and in the end how many there are.
+    before: Vec<u64>,
+}
+
+impl Answered {
+    fn new(pages: Pages) -> Result<Self> {
+        let mut offsets = memory::with_capacity("offsets of pages", pages.degrees.len() + 1)?;
+        offsets.push(0_u64);
+        let mut end = 0;
+        offsets.extend(pages.degrees.iter().map(|&degree| {
+            end += u64::from(degree);
+            end
+        }));
+        let mut heads: Vec<VertexId> = memory::zeroed("heads of links", end as usize)?;
+        let parts = pages.recipe.vertices.div_ceil(VERTICES_PER_PART);
+        let mut slots = Vec::new();
+        let mut rest = &mut heads[..];
+        for range in (0..parts).map(|part| pages.range(part)) {
+            let length = offsets[range.end as usize] - offsets[range.start as usize];
+            let (part, after) = rest.split_at_mut(length as usize);
+            slots.push((range, part));
+            rest = after;
+        }
+        slots.into_par_iter().try_for_each(|(range, mut slots)| {
+            let mut row = Vec::new();
+            for page in range {
+                pages.links_of(page, &mut row)?;
+                let (filled, after) = slots.split_at_mut(row.len());
+                filled.copy_from_slice(&row);
+                slots = after;
+            }
+            Ok::<_, crate::Error>(())
+        })?;
+        let mut answered = Answered { pages, offsets, heads, before: vec![0] };
+        let counts: Vec<u64> = (0..parts)
+            .into_par_iter()
+            .map(|part| {
+                answered.links(part).filter(|&(page, head)| answered.can_be_answered(page, head)).count() as u64
+            })
+            .collect();
+        let mut before = 0;
+        answered.before.extend(counts.into_iter().map(|count| {
+            before += count;
+            before
+        }));
+        Ok(answered)
+    }
+
+    fn row(&self, page: u64) -> &[VertexId] {
+        &self.heads[self.offsets[page as usize] as usize..self.offsets[page as usize + 1] as usize]
+    }
+
+    /// The links of the pages of a part.
+    fn links(&self, part: u64) -> impl Iterator<Item = (u64, VertexId)> {
+        self.pages.range(part).flat_map(move |page| self.row(page).iter().map(move |&head| (page, head)))
+    }
+
+    /// Whether the head of a link speaks, and does not link back by itself.
+    fn can_be_answered(&self, page: u64, head: VertexId) -> bool {
+        !self.pages.is_silent(head.into()) && self.row(head.into()).binary_search(&(page as VertexId)).is_err()
+    }
+
+    /// The links of a part, with their replies.
+    fn part(&self, part: u64) -> Result<EdgeList<Unit>> {
+        let can_be = self.before.last().copied().unwrap_or(0);
+        let wanted = self.pages.recipe.replies.min(can_be);
+        let chosen_of = |first: u64| (u128::from(first) * u128::from(wanted) / u128::from(can_be.max(1))) as u64;
+        let mut number = self.before[part as usize];
+        let replies = chosen_of(self.before[part as usize + 1]) - chosen_of(number);
+        let links = self.links(part).count();
+        let mut edges = memory::with_capacity("the edges of a part", links + replies as usize)?;
+        for (page, head) in self.links(part) {
+            let (tail, name) = (self.pages.name(page), self.pages.name(head.into()));
+            edges.push((tail, name));
+            if self.can_be_answered(page, head) {
+                if chosen_of(number + 1) > chosen_of(number) {
+                    edges.push((name, tail));
+                }
+                number += 1;
+            }
+        }
+        Ok(EdgeList { weights: vec![Unit; edges.len()], edges })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Graph;
+    use crate::generate;
+    use crate::graph::{strongly_connected_components, weakly_connected_components};
+
+    /// The share of arcs to ids at most so far away.
+    fn near(graph: &Graph, window: u32) -> f64 {
+        graph.edges().filter(|(u, v, _)| u.abs_diff(*v) <= window).count() as f64 / graph.arcs() as f64
+    }
+
+    fn with_reverse(graph: &Graph) -> f64 {
+        graph.edges().filter(|(u, v, _)| graph.neighbors(*v).contains(u)).count() as f64 / graph.arcs() as f64
+    }
+
+    fn in_degrees(graph: &Graph) -> Vec<usize> {
+        let mut degrees = vec![0; graph.vertices()];
+        graph.csr().targets().iter().for_each(|&head| degrees[head as usize] += 1);
+        degrees.sort_unstable_by(|a, b| b.cmp(a));
+        degrees
+    }
+
+    /// The share of vertices in the largest weak component, and in the largest strong one.
+    fn components(graph: &Graph) -> (f64, f64) {
+        let share = |sizes: Vec<u64>| *sizes.iter().max().unwrap() as f64 / graph.vertices() as f64;
+        let weak = weakly_connected_components(graph).unwrap().sizes().unwrap();
+        let strong = strongly_connected_components(graph).unwrap().sizes().unwrap();
+        (share(weak), share(strong))
+    }
+
+    #[test]
+    fn pages_have_locality_hubs_and_a_core() {
+        let graph = generate("crawl:30000,arcs=250000,site=4000").unwrap();
+        assert!(graph.is_directed());
+        assert_eq!((graph.vertices(), graph.arcs()), (30_000, 250_000));
+        let counts = graph.input_counts();
+        assert_eq!((counts.lines, counts.self_loops, counts.parallel), (250_000, 0, 0));
+        assert!(near(&graph, 64) > 0.35 && near(&graph, 4000) > 0.6, "{} {}", near(&graph, 64), near(&graph, 4000));
+        let degrees = in_degrees(&graph);
+        let upper: usize = degrees[..300].iter().sum();
+        assert!(degrees[0] > 100 * 8, "the greatest in-degree is {}", degrees[0]);
+        assert!((50_000..200_000).contains(&upper), "a hundredth of the pages has {upper} of the arcs");
+        let (weak, strong) = components(&graph);
+        assert!(weak > 0.95 && (0.4..0.9).contains(&strong), "{weak} {strong}");
+    }
+
+    #[test]
+    fn searches_from_the_core_reach_nearly_all() {
+        let graph = generate("crawl:20000,arcs=160000").unwrap();
+        let strong = strongly_connected_components(&graph).unwrap();
+        let largest = strong.largest().unwrap().unwrap();
+        let member = (0..20_000).find(|&v| strong.of[v as usize] == largest).unwrap();
+        let (mut seen, mut queue) = (vec![false; 20_000], vec![member]);
+        seen[member as usize] = true;
+        while let Some(u) = queue.pop() {
+            for &v in graph.neighbors(u) {
+                if !std::mem::replace(&mut seen[v as usize], true) {
+                    queue.push(v);
+                }
+            }
+        }
+        let reached = seen.iter().filter(|&&seen| seen).count();
+        assert!(reached > 17_000, "{reached}");
+    }
+
+    #[test]
+    fn a_random_order_has_the_same_degrees_and_no_locality() {
+        let ordered = generate("crawl:20000,arcs=100000").unwrap();
+        let random = generate("crawl:20000,arcs=100000,order=random").unwrap();
+        assert_eq!(in_degrees(&ordered), in_degrees(&random));
+        assert_eq!(components(&ordered), components(&random));
+        assert!(near(&ordered, 64) > 0.4 && near(&random, 64) < 0.03);
+    }
+
+    #[test]
+    fn friends_reply() {
+        for reciprocity in [0.3, 0.54, 0.75] {
+            let recipe = format!("crawl:20000,arcs=300000,local=0.3,site=256,reciprocity={reciprocity}");
+            let graph = generate(&recipe).unwrap();
+            assert_eq!(graph.arcs(), 300_000);
+            let share = with_reverse(&graph);
+            assert!((reciprocity - 0.001..reciprocity + 0.12).contains(&share), "{reciprocity}: {share}");
+            // Silent ones do not reply.
+            assert!((0..20_000).filter(|&v| graph.degree(v) == 0).count() >= 4000);
+        }
+    }
+
+    #[test]
+    fn purchases_have_few_links_and_many_triangles() {
+        let graph = generate("crawl:20000,arcs=160000,out-degree=10,site=64,local=0.85,silent=0.03").unwrap();
+        assert_eq!(graph.arcs(), 160_000);
+        assert!((0..20_000).all(|v| graph.degree(v) <= 10));
+        let joined = |v: u32| {
+            let row = graph.neighbors(v);
+            let pairs = row.iter().flat_map(|&a| row.iter().map(move |&b| (a, b))).filter(|(a, b)| a != b);
+            pairs.fold((0, 0), |(joined, all), (a, b)| {
+                (joined + usize::from(graph.neighbors(a).binary_search(&b).is_ok()), all + 1)
+            })
+        };
+        let (joined, all) = (0..20_000).map(joined).fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
+        assert!(joined * 8 > all, "{joined} of {all} pairs are joined");
+        let (weak, strong) = components(&graph);
+        assert!(weak > 0.99 && strong > 0.8, "{weak} {strong}");
+    }
+
+    #[test]
+    fn graphs_can_be_small_full_and_empty() {
+        for (recipe, vertices, arcs) in [
+            ("crawl:1", 1, 0),
+            ("crawl:2,silent=0", 2, 2),
+            ("crawl:3,silent=1", 3, 0),
+            ("crawl:20,arcs=380,silent=0,local=1,copied=1", 20, 380),
+            ("crawl:20,arcs=380,silent=0,local=0,exponent=2.01", 20, 380),
+            ("crawl:50,arcs=0,reciprocity=1", 50, 0),
+            ("crawl:9,arcs=36,silent=0,reciprocity=0.2,site=1", 9, 36),
+        ] {
+            let graph = generate(recipe).unwrap();
+            assert_eq!((graph.vertices(), graph.arcs()), (vertices, arcs), "{recipe}");
+        }
+        // All links have their reverse already, so nothing is left to reply to.
+        assert_eq!(generate("crawl:2,silent=0,arcs=3,reciprocity=0.7").unwrap().arcs(), 2);
+    }
+
+    #[test]
+    fn what_has_no_room_or_no_sense_is_refused() {
+        for (recipe, reason) in [
+            ("crawl:10,arcs=91,silent=0", "10 vertices with at most 9 links each have room for 90 links, not for 91"),
+            ("crawl:10,arcs=9,silent=1", "0 vertices with at most 9 links each have room for 0 links, not for 9"),
+            ("crawl:10,exponent=2", "the exponent `2` is not a number from 2.01 to 100"),
+            ("crawl:10,exponent=NaN", "the exponent `NaN` is not a number from 2.01 to 100"),
+            ("crawl:10,local=1.1", "`local=1.1` is not a share from 0 to 1"),
+            ("crawl:10,reciprocity=NaN", "`reciprocity=NaN` is not a share from 0 to 1"),
+            ("crawl:10,order=up", "the order `up` is neither crawl nor random"),
+            ("crawl:10,site=0", "`site=0` is not a whole number from 1"),
+        ] {
+            let error = generate(recipe).unwrap_err().to_string();
+            assert_eq!(error, format!("generator `{recipe}`: {reason}"));
+        }
+    }
+}
