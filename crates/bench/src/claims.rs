@@ -279,7 +279,7 @@ mod tests {
         };
         assert_eq!(
             told(&results),
-            ["4.00× – 16.0×, mean 8.00× over 3 graphs; repeats 3.60× – 19.2×", "real", "host", "3 by 1"]
+            ["4.00× – 16.0×, mean 8.00× over 3 graphs; repeats 3.60× – 19.2×", "generated", "host", "3 by 1"]
         );
         results.add_graph(GraphFacts { stand_in: Some("absent".into()), ..graph("n10", 10, 20) });
         let late = results.rows.iter_mut().find(|row| row.graph == "n64").unwrap();
@@ -290,7 +290,7 @@ mod tests {
             told(&results),
             [
                 "4.00× – 8.00×, mean 5.66× over 2 of 3 graphs; repeats 3.60× – 9.60×",
-                "1 real, 1 stand-in",
+                "1 generated, 1 stand-in",
                 "host (of one side only the median)",
                 "3 by 1"
             ]

@@ -42,8 +42,7 @@ pub(super) fn is_cut_off(row: &Row) -> bool {
 
 /// What the paper's times beside a series are of.
 fn papers_name(algorithms: &[AlgorithmEntry], series: &str) -> String {
-    let has = |entry: &&AlgorithmEntry| entry.variations().iter().any(|(name, _)| name == series);
-    match algorithms.iter().find(has).and_then(|entry| entry.reported_as.clone()) {
+    match algorithms.iter().find(|entry| entry.has_series(series)).and_then(|entry| entry.reported_as.clone()) {
         Some(name) => name,
         None => format!("{series} (the paper's)"),
     }
@@ -219,8 +218,10 @@ impl<'a> Drawing<'a> {
         for (group, graph) in graphs.into_iter().enumerate() {
             let begin = left + step * (group as f64 + 0.1);
             let title = tables::graph_title(self.results, graph);
-            let letters = (step / 7.0) as usize;
-            let name = if title.chars().count() > letters { graph.to_owned() } else { title };
+            // Titles begin with the paper's name of the graph, as in `Graph 2: human genes`.
+            let first = title.split([':', ',']).next().unwrap_or_default();
+            let letters = (step / 10.0) as usize;
+            let name = if first.chars().count() > letters { graph } else { first };
             svg.text("tick", (begin + 0.4 * step, bottom + 18.0), "middle", name);
             for (number, line) in self.lines.iter().enumerate() {
                 let Some(row) = line.rows.iter().find(|row| row.graph == graph) else { continue };

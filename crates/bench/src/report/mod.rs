@@ -357,7 +357,7 @@ fn speed_ups(out: &mut String, shown: &[Shown<'_>]) {
     out.push_str(
         "<section id=\"speed-ups\"><h2>Speed-ups</h2><p class=\"soft\">Ratios of medians on the same graph, by one clock: \
          geometric means over the graphs that all of a group of series have, and from the least to the greatest of these. A \
-         series without any of these graphs is left out.</p><div class=\"panels\">",
+         series without any of these graphs is left out, and of variations the fastest counts.</p><div class=\"panels\">",
     );
     let mut some = false;
     for shown in shown {

@@ -18,12 +18,15 @@ const BAR: f64 = 9.0;
 /// Bars that stand together: a series alone, or the variations of one.
 struct Group<'a> {
     name: String,
-    /// The number of the algorithm's entry in the suite, for its colour.
+    /// The number of the colour and shape.
     number: usize,
     rows: Vec<&'a Row>,
 }
 
-/// The groups of an experiment: variations that end with the same value stand together, and have their entry's colour.
+/// The colour of what has no variations, beside what has.
+const GREY: usize = 6;
+
+/// The groups of an experiment: variations that end with the same value stand together, and have their algorithm's colour.
 fn groups<'a>(shown: &Shown<'a>, graph: &str) -> Vec<Group<'a>> {
     let rows = || shown.rows.iter().filter(|row| row.graph == graph).copied();
     let varies = shown.experiment.algorithms.iter().any(|entry| !entry.vary.is_empty());
@@ -34,16 +37,16 @@ fn groups<'a>(shown: &Shown<'a>, graph: &str) -> Vec<Group<'a>> {
     }
     let mut groups: Vec<Group<'a>> = Vec::new();
     for row in rows() {
-        let entries = shown.experiment.algorithms.iter().enumerate();
-        let found =
-            entries.into_iter().find(|(_, entry)| entry.variations().iter().any(|(name, _)| *name == row.series));
+        let mut varying = shown.experiment.algorithms.iter().filter(|entry| !entry.vary.is_empty()).enumerate();
+        let found = varying.find(|(_, entry)| entry.has_series(&row.series));
+        let skip_grey = |number: usize| if number % COLORS >= GREY { number + 1 } else { number };
         let (name, number) = match found {
             Some((number, entry)) if entry.vary.len() > 1 => {
                 let last = row.series.rsplit(' ').next().unwrap_or_default();
-                (format!("{}, {last}", entry.series), number)
+                (format!("{}, {last}", entry.series), skip_grey(number))
             }
-            Some((number, entry)) => (entry.series.clone(), number),
-            None => (row.series.clone(), shown.experiment.algorithms.len()),
+            Some((number, entry)) => (entry.series.clone(), skip_grey(number)),
+            None => (row.series.clone(), GREY),
         };
         match groups.iter_mut().find(|group| group.name == name) {
             Some(group) => group.rows.push(row),
@@ -208,7 +211,27 @@ pub(super) fn speed_ups(shown: &Shown<'_>) -> Vec<SpeedUps> {
         let others: Vec<&str> = shown.series.iter().filter(|series| **series != against).copied().collect();
         all.push((format!("So many times as fast as {against}"), collect(&|series| ratios(against, series), &others)));
     }
-    all.into_iter().filter_map(|(headline, all)| SpeedUps::on_common_graphs(headline, all)).collect()
+    let on_common = all.into_iter().filter_map(|(headline, all)| SpeedUps::on_common_graphs(headline, all));
+    on_common.map(|all| best_variations(shown, all)).collect()
+}
+
+/// Of the variations of an algorithm only the fastest.
+fn best_variations(shown: &Shown<'_>, speed_ups: SpeedUps) -> SpeedUps {
+    let entry_of = |one: &SpeedUp| {
+        let mut varying = shown.experiment.algorithms.iter().filter(|entry| !entry.vary.is_empty());
+        varying.position(|entry| entry.has_series(&one.name))
+    };
+    let mean = |one: &SpeedUp| ratios::mean(one.values.iter().map(|(_, value)| *value));
+    let mut kept: Vec<(Option<usize>, SpeedUp)> = Vec::new();
+    for one in speed_ups.all {
+        let entry = entry_of(&one);
+        match kept.iter_mut().find(|(known, _)| known.is_some() && *known == entry) {
+            Some((_, best)) if mean(best) < mean(&one) => *best = one,
+            Some(_) => {}
+            None => kept.push((entry, one)),
+        }
+    }
+    SpeedUps { all: kept.into_iter().map(|(_, one)| one).collect(), ..speed_ups }
 }
 
 /// Ratios as rows on a logarithmic axis with 1 marked.
@@ -321,6 +344,14 @@ mod tests {
         assert_eq!(group.number, other.number, "colours are of algorithms");
         assert!(group.rows.iter().all(|row| row.series.ends_with(" source")));
         assert!(panel(&shown, "pokec").contains(name));
+        // Of the variations of each algorithm the fastest stands among the speed-ups.
+        let fast = results.rows.iter().position(|row| row.series == "TPE in-core, 512x4 source").unwrap();
+        results.rows[fast] = Row { experiment: "table".into(), ..row("pokec", "TPE in-core, 512x4 source", &[1e-4]) };
+        let shown = Shown::new(experiment, &results);
+        let all = speed_ups(&shown);
+        let names: Vec<&str> = all[0].all.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names.iter().filter(|name| name.starts_with("TPE in-core")).count(), 1, "{names:?}");
+        assert!(names.contains(&"TPE in-core, 512x4 source"), "{names:?}");
         assert!(variations(&shown).contains("launch: 256x8, 384x5, 512x4, 768x2, 1024x2"));
     }
 }
