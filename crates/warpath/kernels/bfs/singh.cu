@@ -1,19 +1,19 @@
 // Breadth-first search with one thread a vertex, as Singh prints it: a record for each vertex, arrays of flags for the
 // frontier and for the visited vertices, a barrier in the kernel, and one launch a level.
 //
-// Singh 2017, "BFS graph traversal algorithm using CUDA", fig. 6 (the kernel) and fig. 7 (the host loop). The names of the
-// arguments are his. The host loop is `src/cuda/bfs/singh.rs`, which lists the repairs of the host's part.
+// Singh 2017, "BFS graph traversal algorithm using CUDA", fig. 6 (the kernel) and fig. 7 (the host loop). The names of
+// the arguments are his. The host loop is `src/cuda/bfs/singh.rs`, which lists the repairs of the host's part.
 //
 // Repairs.
-// - A thread whose id is beyond the last vertex has nothing to do. As printed, the comparison is `>`, it does not keep the
-//   thread from reading beyond the arrays, and it sets `update`: a grid with such threads would never end.
+// - A thread whose id is beyond the last vertex has nothing to do. As printed, the comparison is `>`, it does not keep
+//   the thread from reading beyond the arrays, and it sets `update`: a grid with such threads would never end.
 // - The barrier stands in a branch that only some threads of a block take, where it is undefined. Here the branch ends
 //   before it and begins again after it, so that all threads of the block reach it.
-// - The kernel writes the frontier that it reads. Within one block the barrier keeps reads and writes apart, but a thread
-//   of another block may run a vertex of the next level in this level's launch. Here the next level goes to an array of
-//   its own, and the host swaps the two.
-// - For the same reason, a vertex of the same level may not be marked visited yet, and would get a cost too high. Here a
-//   cost is only ever lowered.
+// - The kernel writes the frontier that it reads. Within one block the barrier keeps reads and writes apart, but a
+//   thread of another block may run a vertex of the next level in this level's launch. Here the next level goes to an
+//   array of its own, and the host swaps the two.
+// - For the same reason, a vertex of the same level may not be marked visited yet, and would get a cost too high. Here
+//   a cost is only ever lowered.
 // - Indices are unsigned.
 //
 // Where the paper prints an id, this kernel can record it: `order` is null unless that is asked for.

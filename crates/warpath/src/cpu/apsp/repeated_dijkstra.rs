@@ -1,12 +1,12 @@
 //! One source after another: V searches by Dijkstra's algorithm with a binary heap, whose rows make the table.
 //!
-//! Each search is that of `dijkstra`, and knows nothing of the others. With one thread this is the sequential baseline of
-//! the papers; with several, each takes the next source. Work O(V (V + E) log V), span that of the longest search. It
-//! wins nowhere: `batched` reads an arc once for many sources. Memory: for each thread a row of distances, and a heap
-//! that can get an entry for each arc.
+//! Each search is that of `dijkstra`, and knows nothing of the others. With one thread this is the sequential baseline
+//! of the papers; with several, each takes the next source. Work O(V (V + E) log V), span that of the longest search.
+//! It wins nowhere: `batched` reads an arc once for many sources. Memory: for each thread a row of distances, and a
+//! heap that can get an entry for each arc.
 //!
-//! Source: Dijkstra 1959, repeated from all vertices as in Harish and Narayanan 2007, sect. 3.4, and Pathak et al. 2022,
-//! sect. 5.
+//! Source: Dijkstra 1959, repeated from all vertices as in Harish and Narayanan 2007, sect. 3.4, and Pathak et al.
+//! 2022, sect. 5.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -4,9 +4,9 @@
 //! exactly as many threads as the frontier has vertices. All threads count up the same word, and one that has a hub
 //! keeps its whole warp waiting. It wins over `level-parallel` wherever there are many levels.
 //!
-//! Algorithm 4 also writes each vertex's parent, the one whose thread happened to find it first: with `parents=true` this
-//! kernel does so, too. That takes time and is of no other use, since a result has predecessors that do not depend on the
-//! order of threads, derived from the levels: it is there to time what is printed.
+//! Algorithm 4 also writes each vertex's parent, the one whose thread happened to find it first: with `parents=true`
+//! this kernel does so, too. That takes time and is of no other use, since a result has predecessors that do not depend
+//! on the order of threads, derived from the levels: it is there to time what is printed.
 //!
 //! Source: Pathak et al. 2022, algorithms 3 and 4. Repairs are listed in `kernels/bfs/queue.cu`.
 //!
@@ -48,7 +48,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
 /// The parameter that asks for parents in the kernel.
 const PARENTS: Parameter = Parameter {
     name: "parents",
-    summary: "whether parents are written as alg. 4 prints it, which only costs time: predecessors are derived; true or false",
+    summary: "whether the kernel writes parents, as printed, which only costs time: nobody reads them; true or false",
     values: Values::Or(&Values::OneOf(&["true", "false"]), Unset::InWords(|| "false".into())),
 };
 
@@ -114,8 +114,8 @@ pub(super) struct Arrays {
     pub(super) parents: Option<DeviceSlice<VertexId>>,
 }
 
-/// The search itself, along the arcs with these offsets and heads: one launch a level. The kernel is the one with parents
-/// if there is room for them.
+/// The search itself, along the arcs with these offsets and heads: one launch a level. The kernel is the one with
+/// parents if there is room for them.
 pub(super) fn search(
     pool: &Pool,
     kernel: Function,
@@ -132,8 +132,8 @@ pub(super) fn search(
     let expanded = each_level(task, |level| {
         pool.fill(next_size, 0)?;
         let shape = LaunchShape::covering(u64::from(size), threads);
-        // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects: each vertex is in one
-        // queue at most, which has room for all.
+        // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects: each vertex is in
+        // one queue at most, which has room for all.
         unsafe {
             match parents {
                 None => {

@@ -1,20 +1,20 @@
-//! Breadth-first search with one thread a vertex, as Singh prints it: a record for each vertex, flags for the frontier and
-//! for the visited vertices, a barrier in the kernel, and one launch a level.
+//! Breadth-first search with one thread a vertex, as Singh prints it: a record for each vertex, flags for the frontier
+//! and for the visited vertices, a barrier in the kernel, and one launch a level.
 //!
-//! It differs from `vertex-parallel` in the launches: one a level instead of two, since the next level goes to a frontier
-//! of its own. Every launch looks at every vertex: work O(V x levels + E), span O(levels x greatest degree). A level
-//! costs two copies of one flag besides its launch.
+//! It differs from `vertex-parallel` in the launches: one a level instead of two, since the next level goes to a
+//! frontier of its own. Every launch looks at every vertex: work O(V x levels + E), span O(levels x greatest degree). A
+//! level costs two copies of one flag besides its launch.
 //!
-//! With `order=true` each expanded vertex takes a place by an atomic counter. That is what his kernel prints with `printf`:
-//! levels come one after another, and the vertices of one level in any order.
+//! With `order=true` each expanded vertex takes a place by an atomic counter. That is what his kernel prints with
+//! `printf`: levels come one after another, and the vertices of one level in any order.
 //!
 //! As printed, the kernel writes the frontier that it reads. Within one block its barrier keeps the two apart, and the
-//! levels are right, as they are on his graphs of up to 64 vertices. From 513 vertices on there are several blocks, which
-//! no barrier keeps apart, and costs can be too high: with the feature `lab` that is here too, and counts the vertices
-//! that come out wrong.
+//! levels are right, as they are on his graphs of up to 64 vertices. From 513 vertices on there are several blocks,
+//! which no barrier keeps apart, and costs can be too high: with the feature `lab` that is here too, and counts the
+//! vertices that come out wrong.
 //!
-//! Source: Singh 2017, fig. 6 (arrays and kernel) and fig. 7 (host loop). `kernels/bfs/singh.cu` lists the repairs of the
-//! kernel. Those of the host:
+//! Source: Singh 2017, fig. 6 (arrays and kernel) and fig. 7 (host loop). `kernels/bfs/singh.cu` lists the repairs of
+//! the kernel. Those of the host:
 //!
 //! - The number of blocks is compared with the most threads of a block before it is set; it is the number of vertices
 //!   that has to be compared.
@@ -200,8 +200,8 @@ impl PreparedBfs for Singh {
                 ordered,
                 *number_of_nodes,
             ];
-            // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects: no vertex is expanded
-            // twice, so that the order has room for all.
+            // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects: no vertex is
+            // expanded twice, so that the order has room for all.
             unsafe { pool.device().launch(self.kernel, shape, arguments)? };
             std::mem::swap(&mut frontier, &mut next);
             Ok(())
@@ -365,7 +365,8 @@ mod tests {
         }
     }
 
-    /// With one block, the printed barrier keeps levels apart. With several, what it counts as wrong is what it has wrong.
+    /// With one block, the printed barrier keeps levels apart. With several, what it counts as wrong is what it has
+    /// wrong.
     #[cfg(feature = "lab")]
     #[test]
     fn as_printed_one_block_is_right_and_several_count_their_errors() {

@@ -7,10 +7,10 @@
 //! few more. It wins on graphs of few rounds and even degrees. On roads nearly all threads of thousands of launches
 //! find nothing to do, and one hub keeps the whole launch waiting.
 //!
-//! `coarsening` merges the work of this many threads into one: fewer threads, each with more to do. Pathak et al. do not
-//! say which vertices a thread takes. With `stride=contiguous` they are next to each other: the threads of a warp read
-//! words that are far apart. With `stride=strided` they are as far apart as there are threads: the threads of a warp read
-//! words next to each other.
+//! `coarsening` merges the work of this many threads into one: fewer threads, each with more to do. Pathak et al. do
+//! not say which vertices a thread takes. With `stride=contiguous` they are next to each other: the threads of a warp
+//! read words that are far apart. With `stride=strided` they are as far apart as there are threads: the threads of a
+//! warp read words next to each other.
 //!
 //! Two phases are what makes rounds independent of the order of threads; that the minimum is atomic is what makes them
 //! right. Without it updates get lost: with the feature `lab` that is here too, and counts the vertices that come out
