@@ -82,8 +82,8 @@ impl Apsp {
         self
     }
 
-    /// Also keep the vertex over which the path of each pair of vertices was last shortened, whatever rows and columns
-    /// are asked for: `katz-kider` finds these as it works, and
+    /// Also keep the vertex over which the path of each pair of vertices was last shortened, whatever columns are asked
+    /// for, from all vertices that the sources reach: `katz-kider` finds these as it works, and
     /// [`DistanceMatrix::path_over_intermediates`](super::DistanceMatrix::path_over_intermediates) gathers paths from
     /// them. They may be other shortest paths than those of [`DistanceMatrix::path`](super::DistanceMatrix::path).
     pub fn with_intermediates(mut self) -> Self {

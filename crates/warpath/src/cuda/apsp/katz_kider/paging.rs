@@ -146,7 +146,7 @@ mod tests {
             (Cell::I32, 1_000, 1 << 20),
         ] {
             let paging = choose(cell, n, &room(1, bytes), whole(n)).unwrap();
-            assert!(paging.plan().device_bytes() <= bytes && paging.side % 18 == 0, "{paging:?}");
+            assert!(paging.plan().device_bytes() <= bytes && paging.side.is_multiple_of(18), "{paging:?}");
             assert!(paging.side * paging.across >= n && paging.side * (paging.across - 1) < n, "{paging:?}");
             // One page less from left to right has no room.
             let fewer = Paging { side: n.div_ceil(paging.across - 1).next_multiple_of(18), ..paging };
@@ -160,7 +160,7 @@ mod tests {
             for bytes in [1 << 26, 1 << 30, 1 << 36] {
                 let paging = choose(Cell::U32, 11_264, &room(devices, bytes), 0).unwrap();
                 assert!(paging.plan().device_bytes() <= bytes, "{paging:?}");
-                assert!(paging.across > 1 && (paging.across - 1) % devices == 0, "{paging:?}");
+                assert!(paging.across > 1 && (paging.across - 1).is_multiple_of(devices), "{paging:?}");
                 assert_eq!(paging.devices, devices);
             }
         }
