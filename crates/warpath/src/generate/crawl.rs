@@ -293,7 +293,7 @@ impl Pages {
             }
             // A block of the site that holds the page, of 2, 4, 8, .. pages, up to all.
             let levels = u64::from((end - first).next_power_of_two().trailing_zeros()).max(1);
-            let level = 1 + ((random >> 32) * levels >> 32);
+            let level = 1 + (((random >> 32) * levels) >> 32);
             let start = (page - first) >> level << level;
             let length = (1 << level).min(end - first - start);
             let along = unit(random << 32);

@@ -184,7 +184,7 @@ impl Generator for Roads {
         let columns = self.columns();
         let point = |junction: u64| {
             let random = points.at(junction);
-            let moved = |bits: u64| (bits & u64::from(u32::MAX)) * (2 * MOVED + 1) >> 32;
+            let moved = |bits: u64| ((bits & u64::from(u32::MAX)) * (2 * MOVED + 1)) >> 32;
             (junction % columns * CELL + moved(random), junction / columns * CELL + moved(random >> 32))
         };
         let mut list = EdgeList {

@@ -153,11 +153,7 @@ impl<'a, W: Weight> Tiling<'a, W> {
         let in_last = vertices - (tiles - 1) * size;
         let mut kept = memory::filled("the vertices of the last tile", csr.vertices(), NO_VERTEX)?;
         sides.order[..in_last as usize].iter().for_each(|&v| kept[v as usize] = 0);
-        let mut place = 0;
-        for slot in kept.iter_mut().filter(|slot| **slot != NO_VERTEX) {
-            *slot = place;
-            place += 1;
-        }
+        kept.iter_mut().filter(|slot| **slot != NO_VERTEX).zip(0..).for_each(|(slot, place)| *slot = place);
         let root = tiles.isqrt();
         let columns = if root * root == tiles { root } else { root + 1 };
         Ok(Tiling { csr, values, sides, vertices, columns, kept })
