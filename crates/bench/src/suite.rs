@@ -17,7 +17,14 @@ use warpath::{Error, Result};
 
 /// All suites, in the order in which they are listed.
 const FILES: [(&str, &str); 7] = [
-    ("harish-narayanan", include_str!("../suites/harish-narayanan.toml")),
+    (
+        "harish-narayanan",
+        concat!(
+            include_str!("../suites/harish-narayanan.toml"),
+            "\n",
+            include_str!("../suites/harish-narayanan-experiments.toml")
+        ),
+    ),
     ("katz-kider", include_str!("../suites/katz-kider.toml")),
     ("singh", include_str!("../suites/singh.toml")),
     ("rejaud", include_str!("../suites/rejaud.toml")),
