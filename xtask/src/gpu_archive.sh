@@ -43,6 +43,20 @@ for found in json.load(sys.stdin)["algorithms"]:
         print(found["name"])' "$1"
 }
 
+# The same, and those that parameters make other kernels of.
+forms() {
+    algorithms "$1"
+    case $1 in
+        bfs) printf '%s\n' queue:parents=true singh-bfs:order=true ;;
+        sssp)
+            printf '%s\n' mask:coarsening=4,stride=strided bellman-ford:sync={outcore,incore,shared},edges=records \
+                work-efficient:lists=as-described,edges=records,sync={outcore,incore},rounds=timed
+            ;;
+        apsp) printf '%s\n' katz-kider:block=18 katz-kider:block=18,page=108 ;;
+        closure) printf '%s\n' blocked-warshall:block=18 ;;
+    esac
+}
+
 # Facts that the files of GRAPHS_FOLDER do not state: how to read them, lengths of their arcs, a vertex to start from.
 about() {
     reading=() lengths=(--weights random:0..1000) source=1
@@ -65,7 +79,7 @@ vertices() {
 suits() {
     case $1:$2 in
         bfs:* | sssp:*) true ;;
-        apsp:repeated-sssp) (($3 <= 5000)) ;;
+        apsp:repeated-sssp | apsp:floyd-warshall-rows | apsp:katz-kider*) (($3 <= 5000)) ;;
         *) (($3 <= 16000)) ;;
     esac
 }
@@ -319,7 +333,7 @@ if [[ " $parts " == *" graphs "* ]]; then
             : >"$log"
             # Triples of problem, algorithm and file.
             wanted=()
-            for algorithm in $(algorithms $problem); do
+            for algorithm in $(forms $problem); do
                 for file in "${!count[@]}"; do
                     suits $problem "$algorithm" "${count[$file]}" && wanted+=("$problem" "$algorithm" "$file")
                 done
@@ -348,7 +362,7 @@ if [[ " $parts " == *" sanitizers "* ]]; then
     else
         for tool in ${TOOLS:-memcheck racecheck synccheck initcheck}; do
             for problem in bfs sssp; do
-                for algorithm in $(algorithms $problem); do
+                for algorithm in $(forms $problem); do
                     for graph in kron:10 grid:24x40; do
                         attempt "$tool $problem $algorithm $graph" "$sanitizer" --tool "$tool" --error-exitcode 1 \
                             --launch-timeout 120 ./warpath "$problem" "$graph" --weights random:1..50 --source 0 --verify \
@@ -357,7 +371,7 @@ if [[ " $parts " == *" sanitizers "* ]]; then
                 done
             done
             # 300 and 1,025 vertices: not multiples of any tile.
-            for algorithm in $(algorithms apsp); do
+            for algorithm in $(forms apsp); do
                 attempt "$tool apsp $algorithm" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
                     ./warpath apsp grid:15x20 --weights random:1..50 --verify --engine cuda --algorithm "$algorithm"
             done
@@ -369,7 +383,7 @@ if [[ " $parts " == *" sanitizers "* ]]; then
             done
             attempt "$tool apsp with successors" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
                 ./warpath apsp grid:15x20 --weights random:1..50 --verify --engine cuda --successors --output "$logs/successors.csv"
-            for algorithm in $(algorithms closure); do
+            for algorithm in $(forms closure); do
                 attempt "$tool closure $algorithm" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
                     ./warpath closure uniform:8,edges-per-vertex=1 --engine cuda --algorithm "$algorithm" --verify
             done
