@@ -579,7 +579,7 @@ mod tests {
 
     #[test]
     fn the_budget_ends_a_case_early_and_says_so() {
-        let limits = Limits { timeout: 5.0, budget: 0.0 };
+        let limits = Limits { timeout: 5.0, budget: 0.0, searches: 1 };
         let outcome = run(&suite("sssp", "dijkstra"), &mut References::default(), limits, &Control::new()).unwrap();
         assert_eq!(outcome.status, Status::Measured);
         assert_eq!(outcome.seconds.unwrap().samples.iter().map(Vec::len).collect::<Vec<_>>(), [1]);
