@@ -236,8 +236,8 @@ mod tests {
         for (id, ratio) in ["n10", "n22", "n64"].into_iter().zip(ratios) {
             let of = |series: &str, samples: &[f64]| Row { experiment: "fig8".into(), ..row(id, series, samples) };
             results.add_graph(graph(id, 10, 20));
-            results.add_row(of("CPU, sequential queue", &[0.9 * ratio, *ratio, 1.2 * ratio]));
-            results.add_row(of("GPU, one thread a vertex", &[1.0]));
+            results.add_row(of(&suite.claims[0].slow, &[0.9 * ratio, *ratio, 1.2 * ratio]));
+            results.add_row(of(&suite.claims[0].fast, &[1.0]));
         }
         (suite, results)
     }
@@ -284,7 +284,8 @@ mod tests {
         results.add_graph(GraphFacts { stand_in: Some("absent".into()), ..graph("n10", 10, 20) });
         let late = results.rows.iter_mut().find(|row| row.graph == "n64").unwrap();
         late.status = Status::Timeout;
-        let fast = results.rows.iter_mut().find(|row| row.graph == "n22" && row.series.starts_with("GPU")).unwrap();
+        let fast =
+            results.rows.iter_mut().find(|row| row.graph == "n22" && row.series == suite.claims[0].fast).unwrap();
         fast.seconds = fast.seconds.take().map(|times| Times { clock: Clock::Device, host: 2.0, ..times });
         assert_eq!(
             told(&results),

@@ -327,7 +327,7 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
         let mut of_source = Vec::new();
         while of_source.len() < task.repeats {
             let first = last.is_none();
-            if !first && spent > task.limits.budget {
+            if !first && spent > task.limits.budget && hosts.len() >= task.limits.searches {
                 used_up = true;
                 if !of_source.is_empty() {
                     samples.push(of_source);
@@ -490,7 +490,7 @@ mod tests {
         measure(&task, Engine::Cpu, references)
     }
 
-    const LIMITS: Limits = Limits { timeout: 5.0, budget: 5.0 };
+    const LIMITS: Limits = Limits { timeout: 5.0, budget: 5.0, searches: 1 };
 
     #[test]
     fn every_problem_is_measured_and_compared() {
@@ -549,7 +549,7 @@ mod tests {
         let suite = suite("apsp", "floyd-warshall");
         let graph = Arc::new(warpath::generate("dense:900").unwrap());
         let cases = suite.cases(false);
-        let limits = Limits { timeout: 0.02, budget: 1.0 };
+        let limits = Limits { timeout: 0.02, budget: 1.0, searches: 1 };
         let control = Control::new();
         let mut references = References::default();
         let patient = Task {
@@ -579,10 +579,14 @@ mod tests {
 
     #[test]
     fn the_budget_ends_a_case_early_and_says_so() {
-        let limits = Limits { timeout: 5.0, budget: 0.0 };
+        let limits = Limits { timeout: 5.0, budget: 0.0, searches: 1 };
         let outcome = run(&suite("sssp", "dijkstra"), &mut References::default(), limits, &Control::new()).unwrap();
         assert_eq!(outcome.status, Status::Measured);
         assert_eq!(outcome.seconds.unwrap().samples.iter().map(Vec::len).collect::<Vec<_>>(), [1]);
         assert!(outcome.detail.unwrap().contains("1 of 12 searches"));
+        let limits = Limits { searches: 3, ..limits };
+        let outcome = run(&suite("sssp", "dijkstra"), &mut References::default(), limits, &Control::new()).unwrap();
+        assert_eq!(outcome.seconds.unwrap().samples.iter().map(Vec::len).sum::<usize>(), 3);
+        assert!(outcome.detail.unwrap().contains("3 of 12 searches"));
     }
 }

@@ -70,7 +70,9 @@ impl Run {
         let scale = |run: &Run| run.scale.map_or_else(|| "none".to_owned(), |scale| scale.to_string());
         let gpus = |run: &Run| run.machine.gpus.iter().map(|gpu| gpu.name.clone()).collect::<Vec<_>>().join(", ");
         let limits = |run: &Run| match run.limits {
-            Some(Limits { timeout, budget }) => format!("{timeout} s a search, {budget} s a case"),
+            Some(Limits { timeout, budget, searches }) => {
+                format!("{timeout} s a search, {budget} s a case, at least {searches} searches")
+            }
             None => "not known".to_owned(),
         };
         let data = |run: &Run| match run.data {
@@ -427,7 +429,7 @@ pub(crate) mod tests {
             quick: true,
             engine: "cpu".into(),
             scale: None,
-            limits: Some(Limits { timeout: 5.0, budget: 1.0 }),
+            limits: Some(Limits { timeout: 5.0, budget: 1.0, searches: 1 }),
             data: Some(false),
             machine,
             ceilings: Vec::new(),
@@ -524,7 +526,8 @@ pub(crate) mod tests {
         let text = format!("{old}\n{}\n", row_line.replace("\"ran_on\":\"cpu\",", ""));
         let read = Results::parse(&text).unwrap();
         assert_eq!((&read.run, &read.rows[..]), (&run, &[Row { ran_on: None, ..row }][..]));
-        let now = Run { limits: Some(Limits { timeout: 1.0, budget: 2.0 }), data: Some(true), ..run.clone() };
+        let now =
+            Run { limits: Some(Limits { timeout: 1.0, budget: 2.0, searches: 1 }), data: Some(true), ..run.clone() };
         let told: Vec<&str> = run.differences(&now).into_iter().map(|(what, _, _)| what).collect();
         assert_eq!(told, ["limit", "data folder"]);
     }

@@ -135,7 +135,8 @@ pub fn run(suite: &Suite, options: &Options, control: &Control, watch: &mut dyn 
 /// The limits of a search and a case.
 fn limits(suite: &Suite, options: &Options) -> Limits {
     let limits = suite.limits(options.quick);
-    Limits { timeout: options.timeout.unwrap_or(limits.timeout), budget: options.budget.unwrap_or(limits.budget) }
+    let (timeout, budget) = (options.timeout.unwrap_or(limits.timeout), options.budget.unwrap_or(limits.budget));
+    Limits { timeout, budget, ..limits }
 }
 
 /// Whether a case's result is kept when the run is resumed.

@@ -70,14 +70,17 @@ pub struct Suite {
     pub figures: Vec<Figure>,
 }
 
-/// Time limits, in seconds.
+/// Limits of the time, in seconds, and of the searches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// The limit of one search: a longer one is a timeout.
     pub timeout: f64,
-    /// The budget of one case: no further search begins after it, except that each case has one.
+    /// The budget of one case: no further search begins after it, except that each case has `searches`.
     pub budget: f64,
+    /// The least number of timed searches of one case, if it has so many; they may exceed the budget. Peers have one.
+    #[serde(default = "one")]
+    pub searches: usize,
 }
 
 /// The reductions of a quick run.
@@ -429,7 +432,8 @@ impl Suite {
 
     /// The limits of a run.
     pub fn limits(&self, quick: bool) -> Limits {
-        if quick { Limits { timeout: self.quick.timeout, budget: self.quick.budget } } else { self.limits }
+        let QuickLimits { timeout, budget, .. } = self.quick;
+        if quick { Limits { timeout, budget, searches: 1 } } else { self.limits }
     }
 }
 

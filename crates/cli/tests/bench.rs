@@ -371,8 +371,8 @@ fn figures_on_pages_are_compared_and_written() {
     let run = folder.run(&format!("{command} --write"));
     assert_eq!(run.code, Some(1), "what cannot be mended: {run:?}");
     assert!(run.stdout.contains("there is no graph `n65`"), "{run:?}");
-    folder.run("bench figures page.md --results nowhere").fails(3, "nowhere");
-    folder.run("bench figures absent.md --results results").fails(3, "absent.md");
+    folder.run("bench figures page.md --results nowhere").fails(2, "nowhere");
+    folder.run("bench figures absent.md --results results").fails(2, "absent.md");
     folder.run("bench figures page.md --results results/here").fails(2, "MACHINE/SUITE/results.jsonl");
 }
 
