@@ -30,8 +30,8 @@ const USUAL_THREADS: u32 = 256;
 /// The parameter that sets the threads of a block as printed.
 pub(in crate::cuda) const THREADS: Parameter = Parameter {
     name: "threads",
-    summary: "threads of a block: 128, 256 or 512",
-    values: Values::Or(&Values::OneOf(&["128", "256", "512"]), Unset::Number(USUAL_THREADS as f64)),
+    summary: "threads of a block: 32, 64, 128, 256, 512 or 1024",
+    values: Values::Or(&Values::OneOf(&["32", "64", "128", "256", "512", "1024"]), Unset::Number(USUAL_THREADS as f64)),
 };
 
 /// The threads of a block that the caller asked for.
@@ -39,12 +39,20 @@ fn threads(parameters: &Parameters) -> u32 {
     parameters.word(THREADS.name).and_then(|word| word.parse().ok()).unwrap_or(USUAL_THREADS)
 }
 
-/// As printed, a thread for each pair of this many vertices, in blocks with 16 threads across.
+/// Blocks that a grid can have down.
+const MOST_DOWN: u64 = 65_535;
+
+/// As printed, a thread for each pair of this many vertices, in blocks with 16 threads across. Blocks get more threads
+/// where so few would make the grid too high.
 pub(in crate::cuda) fn one_thread_a_pair_as_printed(vertices: u64, parameters: &Parameters) -> LaunchShape {
+    pairs_in_blocks(vertices, threads(parameters))
+}
+
+fn pairs_in_blocks(vertices: u64, threads: u32) -> LaunchShape {
     const ACROSS: u32 = 16;
-    let down = threads(parameters) / ACROSS;
-    let blocks = [vertices.div_ceil(ACROSS.into()) as u32, vertices.div_ceil(down.into()) as u32, 1];
-    LaunchShape { grid: blocks, block: [ACROSS, down, 1], ..LaunchShape::line(1, 1) }
+    let down = u64::from(threads / ACROSS).max(vertices.div_ceil(MOST_DOWN));
+    let blocks = [vertices.div_ceil(ACROSS.into()) as u32, vertices.div_ceil(down) as u32, 1];
+    LaunchShape { grid: blocks, block: [ACROSS, down as u32, 1], ..LaunchShape::line(1, 1) }
 }
 
 /// As printed, a thread for each row of this many vertices.
@@ -56,9 +64,7 @@ pub(in crate::cuda) fn one_thread_a_row_as_printed(vertices: u64, parameters: &P
 pub(in crate::cuda) fn one_thread_a_pair(vertices: u64) -> LaunchShape {
     /// Threads of a block across: with four down the quickest of those tried.
     const ACROSS: u32 = 64;
-    /// Blocks that a grid can have down.
-    const MOST: u64 = 65_535;
-    let down = [4, 8].into_iter().find(|&down| vertices.div_ceil(down) <= MOST).unwrap_or(16);
+    let down = [4, 8].into_iter().find(|&down| vertices.div_ceil(down) <= MOST_DOWN).unwrap_or(16);
     let blocks = [vertices.div_ceil(ACROSS.into()) as u32, vertices.div_ceil(down) as u32, 1];
     LaunchShape { grid: blocks, block: [ACROSS, down as u32, 1], ..LaunchShape::line(1, 1) }
 }
@@ -105,8 +111,14 @@ mod tests {
 
     #[test]
     fn a_grid_has_all_pairs_and_is_not_too_high() {
-        for vertices in [1, 63, 64, 65, 4_099, 82_168, 262_140, 262_141, 524_280, 524_281, 1_048_560] {
-            let LaunchShape { grid, block, .. } = one_thread_a_pair(vertices);
+        let sizes = [1, 63, 64, 65, 4_099, 82_168, 131_070, 131_071, 262_140, 262_141, 524_280, 524_281, 1_048_560];
+        let shapes = |vertices| {
+            let as_printed = [32, 64, 128, 256, 512, 1024].map(|threads| pairs_in_blocks(vertices, threads));
+            as_printed.into_iter().chain([one_thread_a_pair(vertices)])
+        };
+        for (vertices, LaunchShape { grid, block, .. }) in
+            sizes.into_iter().flat_map(|vertices| shapes(vertices).map(move |shape| (vertices, shape)))
+        {
             for side in 0..2 {
                 let threads = u64::from(grid[side]) * u64::from(block[side]);
                 assert!(
