@@ -1,7 +1,8 @@
 // Floyd and Warshall's algorithm in blocks, three launches a stage, one thread a cell. The host loop, and the essay,
 // are in `src/cuda/apsp/blocked_floyd_warshall.rs`.
 //
-// Source: Katz and Kider 2008, "All-pairs shortest-paths for large graphs on the GPU", sect. 4.1 and 4.2.
+// Sources: Katz and Kider 2008, "All-pairs shortest-paths for large graphs on the GPU", sect. 4.1 and 4.2; Pathak et al.
+// 2022, "Accelerating large graph algorithms on GPU using CUDA", sect. 5.3.
 //
 // Blocks of threads are as large as blocks of the matrix, 16 x 16 or 32 x 32, and bring what they read to shared
 // memory.
@@ -73,24 +74,26 @@ __device__ __forceinline__ void relax_panels(const KernelArgument<Cell>& search)
     *cell = block[y * side + x];
 }
 
-/// Phase 3: all other blocks.
+/// Phase 3: all other blocks. The block itself is the third in shared memory, as both papers have it.
 template <class Cell>
 __device__ __forceinline__ void relax_rest(const KernelArgument<Cell>& search) {
     DYNAMIC_SHARED(bytes);
     const u32 side = blockDim.x, y = threadIdx.y, x = threadIdx.x;
     auto* const left = reinterpret_cast<typename Cell::Number*>(bytes);
     auto* const above = left + side * side;
+    auto* const block = above + side * side;
     if (load(search.stopped) != 0) return;
     const u32 row = other(blockIdx.y, search.stage), column = other(blockIdx.x, search.stage);
+    auto* const cell = cell_in(search, row, column);
     left[y * side + x] = *cell_in(search, row, search.stage);
     above[y * side + x] = *cell_in(search, search.stage, column);
-    auto* const cell = cell_in(search, row, column);
-    auto best = *cell;
+    block[y * side + x] = *cell;
     __syncthreads();
     for (u32 through = 0; through < side; through++) {
-        best = Cell::relax(left[y * side + through], above[through * side + x], best);
+        block[y * side + x] =
+            Cell::relax(left[y * side + through], above[through * side + x], block[y * side + x]);
     }
-    *cell = best;
+    *cell = block[y * side + x];
 }
 
 }  // namespace blocks

@@ -87,7 +87,7 @@ pub(super) const BLOCKED: ClosureAlgorithm = ClosureAlgorithm {
         summary: "three launches a block of vertices, one thread a pair, blocks in shared memory; for comparison",
         source: "Katz & Kider 2008, sect. 4.3",
         parameters: &[BLOCK_OF_ANY_SIDE],
-        seconds: |work| work.vertices() * 1e-6 + work.triples() / 2.3e12,
+        seconds: |work| work.vertices() * 1e-6 + work.triples() / 1.5e12,
         ..ALGORITHM.info
     },
     close: |bits, task| {

@@ -75,12 +75,14 @@ pub(in crate::cuda) fn in_blocks(
     let device = pool.device().clone();
     let others = blocks - 1;
     let grids = [[1, 1, 1], [others, 2, 1], [others, others, 1]];
-    let shared_bytes = 2 * side * side * bytes;
+    let block_bytes = side * side * bytes;
     let launches: Vec<_> = functions
         .into_iter()
         .zip(grids)
-        .filter(|(_, grid)| grid[0] > 0)
-        .map(|(function, grid)| {
+        .zip(1..)
+        .filter(|((_, grid), _)| grid[0] > 0)
+        .map(|((function, grid), blocks_in_shared_memory)| {
+            let shared_bytes = blocks_in_shared_memory * block_bytes;
             (function, LaunchShape { grid, block: [side, side, 1], shared_bytes, ..LaunchShape::line(1, 1) })
         })
         .collect();

@@ -14,7 +14,7 @@
 //! cells unless `block` is set; the paper found that to be the best size on its GPU.
 //!
 //! `kernels/apsp/katz_kider.cu` lists what was repaired. Beside the paper's program stands `blocked-floyd-warshall`, which
-//! has the same passes with cells of a distance alone, and two blocks in shared memory in the third pass.
+//! has the same passes with cells of a distance alone.
 //!
 //! # Paths
 //!
