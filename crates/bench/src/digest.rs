@@ -136,8 +136,9 @@ fn hash_table(distances: &Distances, columns: usize, first: usize) -> u64 {
         return 0;
     }
     (0..distances.len() / columns)
+        .into_par_iter()
         .map(|row| hash_row(distances, row * columns, columns, first + row))
-        .fold(0, u64::wrapping_add)
+        .reduce(|| 0, u64::wrapping_add)
 }
 
 fn hash_row(distances: &Distances, start: usize, columns: usize, number: usize) -> u64 {
@@ -168,10 +169,9 @@ impl RowSink for DigestSink {
     }
 
     fn rows(&mut self, block: &RowBlock<'_>) -> Result<()> {
-        for (index, &row) in block.rows.iter().enumerate() {
-            let hash = hash_row(block.values, index * block.columns, block.columns, row);
-            self.hash = self.hash.wrapping_add(hash);
-        }
+        let hash = |(index, &row)| hash_row(block.values, index * block.columns, block.columns, row);
+        let hash = block.rows.par_iter().enumerate().map(hash).reduce(|| 0, u64::wrapping_add);
+        self.hash = self.hash.wrapping_add(hash);
         Ok(())
     }
 }

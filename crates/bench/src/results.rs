@@ -17,6 +17,7 @@ use crate::digest::Digest;
 use crate::machine::{Ceiling, Machine};
 pub use crate::spread::Spread;
 use crate::suite::Limits;
+use crate::text;
 
 /// The version of the format.
 pub const SCHEMA: u32 = 1;
@@ -27,6 +28,8 @@ pub const SCHEMA: u32 = 1;
 pub enum Record {
     /// The run and its machine.
     Run(Run),
+    /// The run was resumed.
+    Resumed(Resumed),
     /// A record of a graph.
     Graph(GraphFacts),
     /// A record of a case.
@@ -60,6 +63,13 @@ pub struct Run {
     pub started: u64,
 }
 
+/// A run that stopped was resumed: by the same program, on a machine of the same kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resumed {
+    /// When, in seconds since 1970.
+    pub started: u64,
+}
+
 /// A difference of two runs: its name, and the values in the one and the other.
 pub(crate) type Difference = (&'static str, String, String);
 
@@ -70,8 +80,9 @@ impl Run {
         let scale = |run: &Run| run.scale.map_or_else(|| "none".to_owned(), |scale| scale.to_string());
         let gpus = |run: &Run| run.machine.gpus.iter().map(|gpu| gpu.name.clone()).collect::<Vec<_>>().join(", ");
         let limits = |run: &Run| match run.limits {
-            Some(Limits { timeout, budget, searches }) => {
-                format!("{timeout} s a search, {budget} s a case, at least {searches} searches")
+            Some(Limits { timeout, budget, searches, once }) => {
+                let once = once.map_or_else(String::new, |once| format!(", one where it takes more than {once} s"));
+                format!("{timeout} s a search, {budget} s a case, at least {searches} searches{once}")
             }
             None => "not known".to_owned(),
         };
@@ -288,6 +299,8 @@ pub struct Times {
 pub struct Results {
     /// The run and its machine.
     pub run: Run,
+    /// When the run was resumed.
+    pub resumed: Vec<Resumed>,
     /// The graphs.
     pub graphs: Vec<GraphFacts>,
     /// The rows.
@@ -297,7 +310,7 @@ pub struct Results {
 impl Results {
     /// The results of a run that has just begun.
     pub fn new(run: Run) -> Self {
-        Results { run, graphs: Vec::new(), rows: Vec::new() }
+        Results { run, resumed: Vec::new(), graphs: Vec::new(), rows: Vec::new() }
     }
 
     /// Reads a file; of two lines on the same graph or case, the later one counts.
@@ -326,6 +339,7 @@ impl Results {
                 (Record::Run(run), None) => results = Some(Results::new(run)),
                 (Record::Run(_), Some(_)) => return Err(format!("line {}: a second run", index + 1)),
                 (_, None) => return Err("the first line does not say what was run".to_owned()),
+                (Record::Resumed(resumed), Some(results)) => results.resumed.push(resumed),
                 (Record::Graph(graph), Some(results)) => results.add_graph(graph),
                 (Record::Row(row), Some(results)) => results.add_row(*row),
             }
@@ -345,6 +359,16 @@ impl Results {
             Some(known) => *known = row,
             None => self.rows.push(row),
         }
+    }
+
+    /// When the run was begun and resumed, for people.
+    pub(crate) fn begun(&self) -> String {
+        let mut text = format!("begun {}", text::moment(self.run.started));
+        for (index, resumed) in self.resumed.iter().enumerate() {
+            let word = if index == 0 { ", resumed" } else { " and" };
+            text += &format!("{word} {}", text::moment(resumed.started));
+        }
+        text
     }
 
     /// The graph of this name.
@@ -429,7 +453,7 @@ pub(crate) mod tests {
             quick: true,
             engine: "cpu".into(),
             scale: None,
-            limits: Some(Limits { timeout: 5.0, budget: 1.0, searches: 1 }),
+            limits: Some(Limits { timeout: 5.0, budget: 1.0, searches: 1, once: None }),
             data: Some(false),
             machine,
             ceilings: Vec::new(),
@@ -527,7 +551,7 @@ pub(crate) mod tests {
         let read = Results::parse(&text).unwrap();
         assert_eq!((&read.run, &read.rows[..]), (&run, &[Row { ran_on: None, ..row }][..]));
         let now =
-            Run { limits: Some(Limits { timeout: 1.0, budget: 2.0, searches: 1 }), data: Some(true), ..run.clone() };
+            Run { limits: Some(Limits { timeout: 1.0, budget: 2.0, searches: 1, once: None }), data: Some(true), ..run.clone() };
         let told: Vec<&str> = run.differences(&now).into_iter().map(|(what, _, _)| what).collect();
         assert_eq!(told, ["limit", "data folder"]);
     }

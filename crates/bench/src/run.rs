@@ -14,7 +14,7 @@ use crate::machine::{Machine, ceilings};
 use crate::measure::{self, Outcome, References, Task};
 use crate::peers::{self, Tools};
 use crate::report;
-use crate::results::{Journal, Record, Results, Row, Run, SCHEMA, Status};
+use crate::results::{Journal, Record, Resumed, Results, Row, Run, SCHEMA, Status};
 use crate::suite::{Case, Limits, Suite};
 use crate::tables;
 
@@ -174,13 +174,16 @@ fn open(suite: &Suite, options: &Options) -> Result<(Results, Journal)> {
         )));
     }
     if path.exists() {
-        let (journal, results) = Journal::append_to(&path)?;
+        let (mut journal, mut results) = Journal::append_to(&path)?;
         if let Some((what, old, new)) = results.run.differences(&run).into_iter().next() {
             let path = path.display();
             return Err(Error::invalid(format!(
                 "{path} is of another run: its {what} is `{old}`, not `{new}`; begin anew elsewhere"
             )));
         }
+        let resumed = Resumed { started };
+        journal.write(&Record::Resumed(resumed))?;
+        results.resumed.push(resumed);
         return Ok((results, journal));
     }
     run.ceilings = ceilings(&run.machine);

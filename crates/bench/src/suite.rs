@@ -81,6 +81,9 @@ pub struct Limits {
     /// The least number of timed searches of one case, if it has so many; they may exceed the budget. Peers have one.
     #[serde(default = "one")]
     pub searches: usize,
+    /// A case whose search takes longer than this has that one search, whatever `searches` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub once: Option<f64>,
 }
 
 /// The reductions of a quick run.
@@ -433,7 +436,7 @@ impl Suite {
     /// The limits of a run.
     pub fn limits(&self, quick: bool) -> Limits {
         let QuickLimits { timeout, budget, .. } = self.quick;
-        if quick { Limits { timeout, budget, searches: 1 } } else { self.limits }
+        if quick { Limits { timeout, budget, searches: 1, once: None } } else { self.limits }
     }
 }
 

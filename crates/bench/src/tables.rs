@@ -20,7 +20,7 @@ pub fn markdown(suite: &Suite, results: &Results) -> String {
     line(format!("- Machine: {}", run.machine.text()));
     line(format!("- Program: {}", run.machine.program()));
     let extent = if run.quick { "quick run" } else { "whole run" };
-    line(format!("- {extent} with `--engine {}`, begun {}", run.engine, text::moment(run.started)));
+    line(format!("- {extent} with `--engine {}`, {}", run.engine, results.begun()));
     line(format!("- {}", counts(results)));
     claims_tables(&mut out, suite, results);
     out.push_str("\n## Graphs\n\n| graph | vertices | arcs | degree | weights | made of | load |\n|---|--:|--:|--:|---|---|--:|\n");

@@ -65,7 +65,7 @@ fn head(out: &mut String, suite: &Suite, results: &Results, shown: &[Shown<'_>])
         ("Source", suite.source.clone()),
         ("Machine", run.machine.text()),
         ("Program", run.machine.program()),
-        ("Run", format!("{extent}{scale}, engine {}, begun {}", run.engine, text::moment(run.started))),
+        ("Run", format!("{extent}{scale}, engine {}, {}", run.engine, results.begun())),
         ("Rows", tables::counts(results)),
     ];
     for (name, value) in facts {
