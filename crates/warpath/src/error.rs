@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::bytes::told_apart;
+
 /// The result of everything in Warpath that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -44,7 +46,7 @@ pub enum Error {
         semiring: &'static str,
     },
     /// The work would need more memory than is available or allowed.
-    #[error("{what} needs {needed} bytes of memory, {available} are available")]
+    #[error("{}", lacking(what, "memory", "available", *needed, *available))]
     OutOfMemory {
         /// What the memory is for.
         what: String,
@@ -54,7 +56,7 @@ pub enum Error {
         available: u64,
     },
     /// The output would not fit on its disk.
-    #[error("{what} needs {needed} bytes of disk space, {available} are free")]
+    #[error("{}", lacking(what, "disk space", "free", *needed, *available))]
     OutOfDisk {
         /// What the space is for.
         what: String,
@@ -238,6 +240,11 @@ impl std::fmt::Display for InputError {
         }
         Ok(())
     }
+}
+
+fn lacking(what: &str, resource: &str, there: &str, needed: u64, available: u64) -> String {
+    let (needed, available) = told_apart(needed, available);
+    format!("{what} needs {needed} of {resource} ({there}: {available})")
 }
 
 fn other_names(nearest: &[String], numbers: Option<(u64, u64)>) -> String {
