@@ -60,6 +60,11 @@ pub enum Command {
         after_help = "Examples:\n  warpath path roads.gr 1 264346\n  warpath path flights.csv LIS HEL --weights price"
     )]
     Path(PathArguments),
+    /// Find the connected components: which vertices belong together
+    #[command(after_help = "Examples:\n  warpath components social.txt --output components.csv\n  \
+                            warpath components web.wpg --strong --json\n  \
+                            warpath convert roads.gr connected.wpg --largest-component")]
+    Components(ComponentsArguments),
     /// Describe a graph, and what it takes to solve problems on it
     #[command(
         after_help = "Examples:\n  warpath info roads.gr.zst\n  warpath info matrix.mtx --format matrix-market --json"
@@ -106,6 +111,7 @@ impl Command {
             Command::Apsp(arguments) => ("apsp", arguments.solving.common.json),
             Command::Closure(arguments) => ("closure", arguments.solving.common.json),
             Command::Path(arguments) => ("path", arguments.solving.common.json),
+            Command::Components(arguments) => ("components", arguments.common.json),
             Command::Info(arguments) => ("info", arguments.common.json),
             Command::Convert(arguments) => ("convert", arguments.common.json),
             Command::Generate(arguments) => ("generate", arguments.common.json),
@@ -146,6 +152,9 @@ pub struct GraphArguments {
     /// Keep parallel arcs instead of merging them into the one of least weight
     #[arg(long, help_heading = "Reading")]
     pub keep_parallel_edges: bool,
+    /// Keep only the vertices of the largest component (weakly connected: directions do not matter)
+    #[arg(long, help_heading = "Reading")]
+    pub largest_component: bool,
     /// Accept a file whose header announces more than a thousand vertices for each of its bytes. Nearly all of them
     /// have no edges, and each takes memory; without this option, such a header is taken for a mistake
     #[arg(long, help_heading = "Reading")]
@@ -381,7 +390,7 @@ pub struct ApspArguments {
 /// How the rows of distances are reduced.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Reduction {
-    /// The greatest distance from each source; none where a target can't be reached
+    /// The greatest distance from each source to a target that it reaches
     Eccentricity,
     /// Closeness centrality
     Closeness,
@@ -432,6 +441,25 @@ pub struct PathArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub solving: SolvingArguments,
+}
+
+/// `warpath components`.
+#[derive(Debug, Args)]
+pub struct ComponentsArguments {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub graph: GraphArguments,
+    /// Find the strongly connected components, in which there is a path from every vertex to every other. Without this
+    /// option, directions do not matter
+    #[arg(long)]
+    pub strong: bool,
+    /// Write vertex,component to this .csv (`-` for standard output), or the components of all vertices to this .npy.
+    /// Components are numbered from 0; strong ones so that arcs between two lead to the lower number
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: CommonArguments,
 }
 
 /// `warpath info`.

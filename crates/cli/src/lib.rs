@@ -77,6 +77,7 @@ fn run(command: Command) -> Result<ExitCode, failure::Failure> {
         Command::Apsp(arguments) => commands::apsp::run(arguments),
         Command::Closure(arguments) => commands::closure::run(arguments),
         Command::Path(arguments) => commands::path::run(arguments),
+        Command::Components(arguments) => commands::components::run(arguments),
         Command::Info(arguments) => commands::info::run(arguments),
         Command::Convert(arguments) => commands::convert::convert(arguments),
         Command::Generate(arguments) => commands::convert::generate(arguments),

@@ -12,7 +12,7 @@ use warpath::graph::{Direction, ParallelEdges, SelfLoops};
 use warpath::problems::{Report, Seconds};
 use warpath::{Control, Decision, Engine, Error, Graph, Plan, Solver, VertexId};
 
-use crate::arguments::{CommonArguments, EngineArguments, FirstLine, GraphArguments, PlanArguments, SolvingArguments};
+use crate::arguments::{CommonArguments, EngineArguments, FirstLine, GraphArguments, SolvingArguments};
 use crate::failure::Failure;
 use crate::print::{self, Available, Table};
 use crate::progress;
@@ -33,9 +33,8 @@ pub(crate) struct Setup<'a> {
 
 impl<'a> Setup<'a> {
     /// For a command that reads a graph and solves nothing.
-    pub(crate) fn without_engine(common: &'a CommonArguments, plan: &PlanArguments) -> Result<Self, Failure> {
-        let setup = Self::new(common, Engine::Cpu)?;
-        Ok(Setup { plan: plan.plan, ..setup })
+    pub(crate) fn without_engine(common: &'a CommonArguments, plan: bool) -> Result<Self, Failure> {
+        Ok(Setup { plan, ..Self::new(common, Engine::Cpu)? })
     }
 
     /// For a command that solves a problem.
@@ -77,6 +76,7 @@ impl<'a> Setup<'a> {
     pub(crate) fn load(&self, arguments: &GraphArguments) -> Result<(Arc<Graph>, f64), Failure> {
         let start = Instant::now();
         let graph = load(arguments, self)?;
+        let graph = if arguments.largest_component { graph.largest_component()? } else { graph };
         let graph = Arc::new(if self.reverses { graph.reversed()? } else { graph });
         Ok((graph, start.elapsed().as_secs_f64()))
     }

@@ -40,8 +40,8 @@ fn reductions_are_the_same_printed_written_and_as_json() {
     for (how, text, object) in [
         (
             "eccentricity",
-            "vertex,eccentricity\n1,3\n3,\n",
-            json!([{"vertex": "1", "eccentricity": 3}, {"vertex": "3", "eccentricity": null}]),
+            "vertex,eccentricity\n1,3\n3,1\n",
+            json!([{"vertex": "1", "eccentricity": 3}, {"vertex": "3", "eccentricity": 1}]),
         ),
         (
             "harmonic",

@@ -219,6 +219,86 @@ fn every_command_prints_an_object_of_the_schema() {
 }
 
 #[test]
+fn components_are_found_weak_and_strong() {
+    let folder = Folder::new();
+    folder.file("g.csv", "a,b\nb,a\nb,c\n\"x, y\",z\nq,q\n");
+    let text = folder.run("components g.csv --output -").ok();
+    assert_eq!(text, "vertex,component\na,0\nb,0\nc,0\n\"x, y\",1\nz,1\nq,2\n");
+    let text = folder.run("components g.csv --strong --output -").ok();
+    let of: Vec<&str> = text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();
+    // Only `a` and `b` reach each other; arcs lead to lower numbers.
+    assert!(of[0] == of[1] && of[2] < of[0] && of[4] < of[3], "{text}");
+    assert_eq!(of.iter().collect::<std::collections::HashSet<_>>().len(), 5, "{text}");
+    let found = folder.run("components g.csv --json").json();
+    assert_eq!((&found["strong"], &found["count"], &found["largest"]), (&json!(false), &json!(3), &json!(3)));
+    let sizes = json!([1, 2, 3].map(|vertices| json!({"vertices": vertices, "components": 1})));
+    assert_eq!(found["sizes"], sizes);
+    let found = folder.run("components g.csv --strong --json").json();
+    assert_eq!(found["sizes"], json!([{"vertices": 1, "components": 4}, {"vertices": 2, "components": 1}]));
+    let text = folder.run("components g.csv --strong").ok();
+    assert!(text.contains("5 strongly connected\n") && text.contains("1 of 2 vertices\n"), "{text}");
+    folder.run("components g.csv --output x.npy --quiet").ok();
+    let bytes = std::fs::read(folder.path().join("x.npy")).unwrap();
+    let cells: Vec<u32> =
+        bytes[bytes.len() - 24..].chunks(4).map(|cell| u32::from_ne_bytes(cell.try_into().unwrap())).collect();
+    assert_eq!(cells, [0, 0, 0, 1, 1, 2]);
+}
+
+#[test]
+fn the_largest_component_can_be_kept_alone() {
+    let folder = Folder::new();
+    folder.file("g.txt", "1 2 5\n7 8 1\n8 9 2\n9 7 3\n4 4 1\n");
+    let text = folder.run("sssp g.txt --source 7 --largest-component --output -").ok();
+    assert_eq!(text, "vertex,distance\n7,0\n8,1\n9,3\n");
+    let text = folder.run("sssp g.txt --source 7 --largest-component --reverse --output -").ok();
+    assert_eq!(text, "vertex,distance\n7,0\n8,5\n9,3\n");
+    folder.run("sssp g.txt --source 1 --largest-component").fails(2, "no vertex named `1`");
+    for command in ["info", "apsp", "closure", "components"] {
+        let found = folder.run(&format!("{command} g.txt --largest-component --json")).json();
+        let graph = found.get("graph").unwrap_or(&found);
+        assert_eq!((&graph["vertices"], &graph["arcs"]), (&json!(3), &json!(3)), "{command}");
+    }
+    folder.run("convert g.txt h.csv --largest-component --quiet").ok();
+    assert_eq!(folder.run("components h.csv --json").json()["count"], json!(1));
+    assert_eq!(folder.run("info grid:3x3 --largest-component --json").json()["vertices"], json!(9));
+}
+
+/// Each source counts what it reaches, so every component of a graph has its own eccentricities.
+#[test]
+fn eccentricities_are_those_of_the_component() {
+    let folder = Folder::new();
+    folder.file("g.txt", "1 2 5\n2 3 1\n8 9 2\n4 4 1\n");
+    let text = folder.run("apsp g.txt --undirected --reduce eccentricity --output -").ok();
+    assert_eq!(text, "vertex,eccentricity\n1,6\n2,5\n3,6\n4,0\n8,2\n9,2\n");
+}
+
+#[test]
+fn completions_and_man_pages_know_names_and_values() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let text = folder.run(&format!("completions {shell}")).ok();
+        // Those for fish have the values of options alone.
+        let dataset = (shell != "fish").then_some("road-ny");
+        let names = ["delta-stepping", "direction-optimizing", "tiled-floyd-warshall", "cuda:all"];
+        for name in names.into_iter().chain(dataset) {
+            let name = if shell == "zsh" { name.replace(':', "\\:") } else { name.to_owned() };
+            assert!(text.contains(&name), "{shell}: {name}");
+        }
+    }
+    folder.run("completions man").ok();
+    let page = folder.read("warpath-sssp.1").replace('\\', "");
+    for text in ["warpath sssp [OPTIONS] ", "--source <VERTEX>...", "<GRAPH>", "delta-stepping", "Exit codes"] {
+        assert_eq!(page.contains(text), text != "Exit codes", "{text}");
+    }
+    assert!(folder.read("warpath.1").contains("Exit codes"));
+    let names = folder.names();
+    for page in ["warpath-bench-compare.1", "warpath-components.1", "warpath-datasets-get.1", "warpath.1"] {
+        assert!(names.contains(&page.to_owned()), "{names:?}");
+    }
+    assert!(!names.iter().any(|name| name.contains("help")), "{names:?}");
+}
+
+#[test]
 fn threads_beyond_the_cores_are_not_started() {
     let folder = Folder::new();
     folder.file("g.txt", "1 2 5\n2 3 7\n");
