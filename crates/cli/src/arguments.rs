@@ -7,8 +7,6 @@ use std::path::PathBuf;
 pub use bench::{BenchArguments, BenchCommand, DatasetsArguments, DatasetsCommand};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::output::OutputKind;
-
 /// Shortest paths and reachability in large graphs.
 #[derive(Debug, Parser)]
 #[command(
@@ -292,20 +290,6 @@ pub struct SearchArguments {
     /// Check the certificate of the result
     #[arg(long)]
     pub verify: bool,
-}
-
-impl SearchArguments {
-    /// Whether the nearest of several sources is told, to the .csv or for each target.
-    pub(crate) fn names_nearest(&self) -> bool {
-        let to_csv =
-            self.output.as_deref().is_some_and(|path| OutputKind::of(path).is_ok_and(|kind| kind == OutputKind::Csv));
-        self.source.len() > 1 && (to_csv || !self.target.is_empty())
-    }
-
-    /// Whether predecessors are asked for, or needed to tell the nearest source.
-    pub(crate) fn needs_predecessors(&self) -> bool {
-        self.predecessors || self.names_nearest()
-    }
 }
 
 /// `warpath bfs`.

@@ -76,6 +76,20 @@ pub(crate) fn sssp(arguments: SsspArguments) -> Result<ExitCode, Failure> {
     })
 }
 
+impl SearchArguments {
+    /// Whether the nearest of several sources is told, to the .csv or for each target.
+    fn names_nearest(&self) -> bool {
+        let to_csv =
+            self.output.as_deref().is_some_and(|path| OutputKind::of(path).is_ok_and(|kind| kind == OutputKind::Csv));
+        self.source.len() > 1 && (to_csv || !self.target.is_empty())
+    }
+
+    /// Whether predecessors are asked for, or needed to tell the nearest source.
+    fn needs_predecessors(&self) -> bool {
+        self.predecessors || self.names_nearest()
+    }
+}
+
 /// What `bfs` and `sssp` share: everything but the request.
 struct SearchCommand<'a> {
     problem: &'static str,

@@ -108,7 +108,8 @@ impl Graph {
     }
 
     /// The same graph with every arc turned round, so that a search from a vertex finds the distances *to* that vertex.
-    /// An undirected graph stays as it is. O(V + E); the arcs by tail of the one graph are the arcs by head of the
+    /// In its result, the predecessor of a vertex is the next vertex on the way there. An undirected graph stays as it is.
+    /// O(V + E); the arcs by tail of the one graph are the arcs by head of the
     /// other, and both are kept, as after [`Graph::transpose`].
     ///
     /// ```
