@@ -162,6 +162,11 @@ fn searches_go_backwards_on_request() {
     assert_eq!((&backwards["reverse"], &backwards["targets"]), (&json!(true), &target));
     let text = folder.run("sssp g.txt --source 3 --target 4 --reverse").ok();
     assert!(text.contains("\nto 3    reached ") && text.contains("\nfrom 4  8\n"), "{text}");
+    // A cycle is shown as the graph has it.
+    folder.file("cycle.txt", "1 2 1\n2 3 -5\n3 1 1\n");
+    let found = folder.run("sssp cycle.txt --source 1 --reverse --json").json_with(1);
+    let cycle = &found["negative_cycle"]["vertices"];
+    assert!([json!(["1", "2", "3"]), json!(["2", "3", "1"]), json!(["3", "1", "2"])].contains(cycle), "{cycle}");
     // Every arc of an undirected graph has its reverse.
     let undirected = |reverse| folder.run(&format!("sssp g.txt --source 3 --undirected {reverse} --output -")).ok();
     assert_eq!(undirected("--reverse"), undirected(""));

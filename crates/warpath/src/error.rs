@@ -159,6 +159,18 @@ impl NegativeCycle {
         &self.names
     }
 
+    /// The same cycle in the graph that has every arc the other way round (see
+    /// [`Graph::reversed`](crate::Graph::reversed)).
+    pub fn reversed(mut self) -> Self {
+        self.edges.reverse();
+        self.edges.iter_mut().for_each(|(from, to)| std::mem::swap(from, to));
+        // The first vertex stays the first.
+        if let Some((_, others)) = self.names.split_first_mut() {
+            others.reverse();
+        }
+        self
+    }
+
     /// The sum of the weights, rounded once.
     pub fn length(&self) -> f64 {
         self.length
@@ -253,5 +265,25 @@ fn other_names(nearest: &[String], numbers: Option<(u64, u64)>) -> String {
         ([], None) => "; it has no vertices at all".to_owned(),
         ([name], _) => format!("; the nearest name is {name}"),
         (names, _) => format!("; the nearest names are {}", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Error, Graph, Solver};
+
+    #[test]
+    fn a_reversed_cycle_is_one_of_the_reversed_graph() {
+        let arcs = [(0, 1, 1), (1, 2, -5), (2, 0, 1), (2, 3, 1)];
+        let graph = Graph::from_edges(arcs).unwrap();
+        let Err(Error::NegativeCycle(cycle)) = Solver::new(graph).unwrap().sssp(0) else { panic!("no cycle") };
+        let reversed = cycle.clone().reversed();
+        let edges = reversed.edges();
+        for (index, &(from, to)) in edges.iter().enumerate() {
+            assert!(arcs.iter().any(|&(tail, head, _)| (tail, head) == (to, from)));
+            assert_eq!(to, edges[(index + 1) % edges.len()].0);
+            assert_eq!(reversed.names()[index], from.to_string());
+        }
+        assert_eq!(reversed.reversed(), *cycle);
     }
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use warpath::problems::{Cutoff, Report};
-use warpath::{Bfs, Search, ShortestPathTree, Solver, Sssp, VertexId};
+use warpath::{Bfs, Error, Search, ShortestPathTree, Solver, Sssp, VertexId};
 
 use self::found::{EachSearch, Found, ManySearches, OneSearch};
 use self::writer::{Columns, DistanceWriter};
@@ -142,10 +142,14 @@ impl SearchCommand<'_> {
             results.push((result, tree.report().clone()));
             Ok(())
         };
-        match &independent {
-            None => [solver.solve(request(nearest, targets))?].into_iter().try_for_each(handle)?,
-            Some(sources) => solver.solve_each(request(Vec::new(), targets), sources, handle)?,
-        }
+        let solved = match &independent {
+            None => solver.solve(request(nearest, targets)).and_then(handle),
+            Some(sources) => solver.solve_each(request(Vec::new(), targets), sources, handle),
+        };
+        solved.map_err(|error| match error {
+            Error::NegativeCycle(cycle) if self.search.reverse => Error::NegativeCycle(Box::new(cycle.reversed())),
+            error => error,
+        })?;
         let ((), finishing) = timed(|| Ok(output.map_or(Ok(()), DistanceWriter::finish)?))?;
         totals.write += finishing;
         self.print(&solver, results, totals)?;
