@@ -1,13 +1,18 @@
 //! The version that `warpath --version` prints: that of the package, with the commit and the features it is built from.
 
+use std::path::Path;
 use std::process::Command;
 
 fn main() {
     let version = std::env::var("CARGO_PKG_VERSION").unwrap_or_default();
-    let commit = git(&["rev-parse", "--short=10", "HEAD"]);
+    // A package that was unpacked inside another repository has no commit of that one.
+    let here = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let is_own = git(&["rev-parse", "--show-toplevel"])
+        .is_some_and(|top| Path::new(&top).join("crates/cli") == Path::new(&here));
+    let commit = git(&["rev-parse", "--short=10", "HEAD"]).filter(|_| is_own);
     // The commit changes with the branch that is checked out, and with what that branch points to.
     for path in ["HEAD", "logs/HEAD"] {
-        if let Some(path) = git(&["rev-parse", "--git-path", path]).filter(|path| std::path::Path::new(path).exists()) {
+        if let Some(path) = git(&["rev-parse", "--git-path", path]).filter(|path| Path::new(path).exists()) {
             println!("cargo::rerun-if-changed={path}");
         }
     }
