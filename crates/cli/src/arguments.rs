@@ -11,15 +11,15 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 #[derive(Debug, Parser)]
 #[command(
     name = "warpath",
-    version,
+    version = env!("WARPATH_VERSION"),
     about,
     long_about = "Shortest paths and reachability in large graphs: breadth-first search, single-source and all-pairs \
                   shortest paths, transitive closure, on all cores or on NVIDIA GPUs.\n\nGRAPH is a file (edge list, \
-                  DIMACS .gr, PACE, METIS, Matrix Market, SciPy .npz, GAP .sg/.wsg or Warpath's own .wpg, as it is or \
+                  DIMACS .gr, PACE, METIS, Matrix Market, SciPy .npz, GAP .sg/.wsg or Warpath's own .wpg, plain or \
                   compressed with gz, zst, bz2 or xz), `-` for standard input, or a generator such as kron:20, uniform:20, grid:1000x1000, \
                   rgg:20, scale-free:1000000, crawl:1000000, roads:1000000 or dense:2700, with options after commas (kron:20,edges-per-vertex=16,seed=1).",
-    after_help = "Exit codes: 0 done, 1 a result that does not verify or a negative cycle, 2 something to correct \
-                  (usage, input, an unwritable path), 3 memory, disk or a device lacking, 130 interrupted.",
+    after_help = "Exit codes: 0 success; 1 the result does not verify, or there is a negative cycle; 2 an error in the \
+                  arguments, the input or a path; 3 not enough memory or disk space, or no such device; 130 interrupted.",
     arg_required_else_help = true,
     propagate_version = true
 )]
@@ -58,6 +58,11 @@ pub enum Command {
         after_help = "Examples:\n  warpath path roads.gr 1 264346\n  warpath path flights.csv LIS HEL --weights price"
     )]
     Path(PathArguments),
+    /// Find the connected components: which vertices belong together
+    #[command(after_help = "Examples:\n  warpath components social.txt --output components.csv\n  \
+                            warpath components web.wpg --strong --json\n  \
+                            warpath convert roads.gr connected.wpg --largest-component")]
+    Components(ComponentsArguments),
     /// Describe a graph, and what it takes to solve problems on it
     #[command(
         after_help = "Examples:\n  warpath info roads.gr.zst\n  warpath info matrix.mtx --format matrix-market --json"
@@ -96,15 +101,23 @@ pub enum Command {
 }
 
 impl Command {
-    /// The problem, if its answer can be a negative cycle and the output is JSON.
-    pub(crate) fn json_problem(&self) -> Option<&'static str> {
-        let (problem, common) = match self {
-            Command::Sssp(arguments) => ("sssp", &arguments.solving.common),
-            Command::Apsp(arguments) => ("apsp", &arguments.solving.common),
-            Command::Path(arguments) => ("path", &arguments.solving.common),
-            _ => return None,
-        };
-        common.json.then_some(problem)
+    /// The name of the command, and whether its output is one JSON object.
+    pub(crate) fn name_and_json(&self) -> (&'static str, bool) {
+        match self {
+            Command::Bfs(arguments) => ("bfs", arguments.solving.common.json),
+            Command::Sssp(arguments) => ("sssp", arguments.solving.common.json),
+            Command::Apsp(arguments) => ("apsp", arguments.solving.common.json),
+            Command::Closure(arguments) => ("closure", arguments.solving.common.json),
+            Command::Path(arguments) => ("path", arguments.solving.common.json),
+            Command::Components(arguments) => ("components", arguments.common.json),
+            Command::Info(arguments) => ("info", arguments.common.json),
+            Command::Convert(arguments) => ("convert", arguments.common.json),
+            Command::Generate(arguments) => ("generate", arguments.common.json),
+            Command::Devices(arguments) => ("devices", arguments.json),
+            Command::Bench(_) => ("bench", false),
+            Command::Datasets(arguments) => ("datasets", arguments.json),
+            Command::Completions(_) => ("completions", false),
+        }
     }
 }
 
@@ -137,6 +150,9 @@ pub struct GraphArguments {
     /// Keep parallel arcs instead of merging them into the one of least weight
     #[arg(long, help_heading = "Reading")]
     pub keep_parallel_edges: bool,
+    /// Keep only the vertices of the largest component (weakly connected: directions do not matter)
+    #[arg(long, help_heading = "Reading")]
+    pub largest_component: bool,
     /// Accept a file whose header announces more than a thousand vertices for each of its bytes. Nearly all of them
     /// have no edges, and each takes memory; without this option, such a header is taken for a mistake
     #[arg(long, help_heading = "Reading")]
@@ -157,7 +173,7 @@ pub enum FirstLine {
 /// Limits on resources, and what is printed, for every command that has a graph.
 #[derive(Debug, Args)]
 pub struct CommonArguments {
-    /// Number of threads [default: one for each core]
+    /// Number of threads; at most one for each core is used [default: one for each core]
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Running")]
     pub threads: Option<u32>,
@@ -172,6 +188,28 @@ pub struct CommonArguments {
     /// Print nothing but errors
     #[arg(long, short, conflicts_with = "json", help_heading = "Printing")]
     pub quiet: bool,
+    /// When to show on standard error how far the work is
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, conflicts_with = "quiet", help_heading = "Printing")]
+    pub progress: ShowProgress,
+}
+
+impl CommonArguments {
+    /// When to show progress; never if the command is to be quiet.
+    pub(crate) fn shown_progress(&self) -> ShowProgress {
+        if self.quiet { ShowProgress::Never } else { self.progress }
+    }
+}
+
+/// When progress is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ShowProgress {
+    /// As a bar, if standard error is a terminal
+    #[default]
+    Auto,
+    /// Never
+    Never,
+    /// Also if standard error is no terminal: then as a line now and then
+    Always,
 }
 
 /// The engine.
@@ -222,24 +260,33 @@ pub struct AlgorithmArguments {
 /// Sources, targets and outputs of a search.
 #[derive(Debug, Args)]
 pub struct SearchArguments {
-    /// The source; with several, distances are from the nearest one
+    /// The source. Distances are from the nearest one if there are several; the .csv then has a column `source`
     #[arg(long, short, value_name = "VERTEX", num_args = 1.., allow_negative_numbers = true, required_unless_present = "sources")]
     pub source: Vec<String>,
     /// A file with one source per line; each source gets its own result
     #[arg(long, value_name = "FILE", conflicts_with = "source", value_hint = ValueHint::FilePath)]
     pub sources: Option<PathBuf>,
-    /// Stop when these vertices are settled; farther vertices are not reported
+    /// Print the distances of these vertices, and stop when all are settled; vertices farther than the farthest of them
+    /// are not reported
     #[arg(long, short, value_name = "VERTEX", num_args = 1.., allow_negative_numbers = true)]
     pub target: Vec<String>,
     /// Report only vertices within this distance
     #[arg(long, value_name = "DISTANCE", allow_negative_numbers = true)]
     pub cutoff: Option<String>,
-    /// Also find the predecessor of every vertex
+    /// Follow arcs backwards: the distances are those from every vertex to the source
+    #[arg(long)]
+    pub reverse: bool,
+    /// Also find the predecessor of every vertex (with --reverse its successor, the next vertex on the way)
     #[arg(long, short)]
     pub predecessors: bool,
-    /// Write vertex,distance (and predecessor) to this .csv (`-` for standard output), or distances to this .npy
+    /// Write vertex,distance (and predecessor) to this .csv (`-` for standard output), or the distances of all vertices
+    /// to this .npy. An unreachable vertex has an empty distance in the .csv; in the .npy it has the greatest value of
+    /// an integer type (4294967295 for u32), or infinity
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// Also write rows to the .csv for the vertices that --cutoff or --target leaves out, with empty distances
+    #[arg(long, requires = "output")]
+    pub all_rows: bool,
     /// Check the certificate of the result
     #[arg(long)]
     pub verify: bool,
@@ -254,7 +301,8 @@ pub struct BfsArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub search: SearchArguments,
-    /// Count the shortest paths to each vertex; the output gets a column `paths`
+    /// Count the shortest paths to each vertex; the .csv gets a column `paths`. Counts have 64 bits: where there are
+    /// more paths, it says `>=18446744073709551615`
     #[arg(long)]
     pub count_paths: bool,
     #[command(flatten)]
@@ -299,7 +347,8 @@ pub struct ApspArguments {
     #[arg(long, value_name = "HOW", value_enum)]
     pub reduce: Option<Reduction>,
     /// Write the matrix to this .npy, source,target,distance to this .csv (`-` for standard output), or the reduction
-    /// to this .csv
+    /// to this .csv. For an unreachable target, the .csv has an empty distance; the .npy has the greatest value of an
+    /// integer type (4294967295 for u32), or infinity
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Resume an interrupted .npy. Work on a matrix larger than one GPU saves its state as often as it can without
@@ -325,7 +374,7 @@ pub struct ApspArguments {
 /// How the rows of distances are reduced.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Reduction {
-    /// The greatest distance from each source; none where a target can't be reached
+    /// The greatest distance from each source to a target that it reaches
     Eccentricity,
     /// Closeness centrality
     Closeness,
@@ -376,6 +425,25 @@ pub struct PathArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub solving: SolvingArguments,
+}
+
+/// `warpath components`.
+#[derive(Debug, Args)]
+pub struct ComponentsArguments {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub graph: GraphArguments,
+    /// Find the strongly connected components, in which there is a path from every vertex to every other. Without this
+    /// option, directions do not matter
+    #[arg(long)]
+    pub strong: bool,
+    /// Write vertex,component to this .csv (`-` for standard output), or the components of all vertices to this .npy.
+    /// Components are numbered from 0; strong ones so that arcs between two lead to the lower number
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: CommonArguments,
 }
 
 /// `warpath info`.

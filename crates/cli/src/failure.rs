@@ -8,11 +8,12 @@ use warpath::Error;
 pub(crate) struct Failure {
     error: Error,
     help: Option<String>,
+    is_after_the_answer: bool,
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Failure { error, help: None }
+        Failure { error, help: None, is_after_the_answer: false }
     }
 }
 
@@ -26,6 +27,17 @@ impl Failure {
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+
+    /// The same failure, where the answer has been printed before: a plan that does not fit.
+    pub(crate) fn after_the_answer(mut self) -> Self {
+        self.is_after_the_answer = true;
+        self
+    }
+
+    /// Whether the answer has been printed before.
+    pub(crate) fn is_after_the_answer(&self) -> bool {
+        self.is_after_the_answer
     }
 
     /// What went wrong.

@@ -33,22 +33,35 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return tell(&error),
     };
-    let json_problem = cli.command.json_problem();
+    let (name, as_json) = cli.command.name_and_json();
+    print::json_names(name);
     match run(cli.command) {
         Ok(code) => code,
-        Err(failure) => report::report(&failure, json_problem),
+        Err(failure) => report::report(&failure, as_json),
     }
 }
 
 /// Prints the requested help or version, or what is wrong with the arguments.
 fn tell(error: &clap::Error) -> ExitCode {
+    let code = u8::try_from(error.exit_code()).unwrap_or(2);
+    // Arguments that can't be parsed may still ask for JSON.
+    let as_json =
+        error.use_stderr() && std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
+    if as_json {
+        let text = error.render().to_string();
+        let text = text.split("\n\nUsage:").next().unwrap_or_default();
+        let message = text.strip_prefix("error: ").unwrap_or(text).trim_end().to_owned();
+        if let Err(unwritable) = report::usage_as_json(message, code) {
+            return report::report(&unwritable, false);
+        }
+    }
     let printed = error.print().and_then(|()| std::io::stdout().flush());
     match printed {
         // If standard error can't be written either, only the exit code can tell.
         Err(unwritable) if !error.use_stderr() && unwritable.kind() != std::io::ErrorKind::BrokenPipe => {
-            report::report(&warpath::Error::io("<stdout>", unwritable).into(), None)
+            report::report(&warpath::Error::io("<stdout>", unwritable).into(), false)
         }
-        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+        _ => ExitCode::from(code),
     }
 }
 
@@ -64,6 +77,7 @@ fn run(command: Command) -> Result<ExitCode, failure::Failure> {
         Command::Apsp(arguments) => commands::apsp::run(arguments),
         Command::Closure(arguments) => commands::closure::run(arguments),
         Command::Path(arguments) => commands::path::run(arguments),
+        Command::Components(arguments) => commands::components::run(arguments),
         Command::Info(arguments) => commands::info::run(arguments),
         Command::Convert(arguments) => commands::convert::convert(arguments),
         Command::Generate(arguments) => commands::convert::generate(arguments),

@@ -3,6 +3,7 @@
 //! *Invariants.* The system's call gets a live value of the type that it fills in.
 
 use std::io::Write;
+use std::sync::OnceLock;
 
 use serde::Serialize;
 use warpath::problems::DistanceSum;
@@ -24,9 +25,32 @@ pub(crate) fn to_stderr(line: &str) {
     let _ = std::io::stderr().lock().write_all(format!("{line}\n").as_bytes());
 }
 
+/// The version of the JSON objects. It grows when a field changes its meaning or goes away; docs/json.md describes them.
+const SCHEMA: u32 = 1;
+
+/// The command that runs, for its JSON objects.
+static COMMAND: OnceLock<&str> = OnceLock::new();
+
+/// Sets the command that every JSON object of this process names.
+pub(crate) fn json_names(command: &'static str) {
+    COMMAND.get_or_init(|| command);
+}
+
+/// A JSON object as it is printed.
+#[derive(Debug, Serialize)]
+struct Versioned<'a, T> {
+    schema: u32,
+    /// Absent if the arguments name no command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<&'a str>,
+    #[serde(flatten)]
+    object: &'a T,
+}
+
 /// Prints one JSON object.
 pub(crate) fn json(object: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string(object).map_err(|error| Error::io("<stdout>", error.into()))?;
+    let versioned = Versioned { schema: SCHEMA, command: COMMAND.get().copied(), object };
+    let text = serde_json::to_string(&versioned).map_err(|error| Error::io("<stdout>", error.into()))?;
     to_stdout(&(text + "\n"))
 }
 
@@ -69,13 +93,26 @@ pub(crate) fn count(number: impl TryInto<u128>, one: &str, many: &str) -> String
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
-/// A distance as a JSON number.
+/// The 64-bit float with the digits of a 32-bit one: 0.1 and not 0.10000000149011612.
+pub(crate) fn shortest(value: f32) -> f64 {
+    value.to_string().parse().unwrap_or(value.into())
+}
+
+/// A distance as a JSON number, of the same digits as in a .csv.
 pub(crate) fn number(distance: Distance) -> serde_json::Value {
     match distance {
         Distance::Unsigned(value) => value.into(),
         Distance::Signed(value) => value.into(),
-        Distance::Single(value) => f64::from(value).into(),
+        Distance::Single(value) => shortest(value).into(),
         Distance::Double(value) => value.into(),
+    }
+}
+
+/// A JSON number with the digits that it has in a .csv: 1 and not 1.0.
+pub(crate) fn digits(number: &serde_json::Value) -> String {
+    match number.as_f64().filter(|_| number.is_f64()) {
+        Some(float) => float.to_string(),
+        None => number.to_string(),
     }
 }
 
@@ -92,14 +129,7 @@ pub(crate) fn sum(sum: DistanceSum) -> serde_json::Value {
 
 /// A number of bytes with a unit.
 pub(crate) fn bytes(number: u64) -> String {
-    const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-    let mut value = number as f64;
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    if unit == 0 { count(number, "byte", "bytes") } else { format!("{value:.1} {}", UNITS[unit]) }
+    warpath::Bytes(number).to_string()
 }
 
 /// A time, with a unit that suits it.
@@ -247,10 +277,7 @@ mod tests {
         assert_eq!(grouped(7), "7");
         assert_eq!(count(1_u32, "vertex", "vertices"), "1 vertex");
         assert_eq!(count(0_usize, "vertex", "vertices"), "0 vertices");
-        assert_eq!(bytes(1), "1 byte");
         assert_eq!(grouped(100), "100");
-        assert_eq!(bytes(1023), "1,023 bytes");
-        assert_eq!(bytes(1536), "1.5 KiB");
         assert_eq!(seconds(0.0025), "2.50 ms");
     }
 }

@@ -1,9 +1,9 @@
-//! Failures as people see them, negative cycles as JSON, and exit codes.
+//! Failures as people see them and as JSON, and exit codes.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use miette::{GraphicalReportHandler, GraphicalTheme};
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use serde::Serialize;
 use warpath::problems::NegativeCycle;
 use warpath::{Error, ErrorKind};
@@ -11,20 +11,20 @@ use warpath::{Error, ErrorKind};
 use crate::failure::Failure;
 use crate::print;
 
-/// Prints the error on standard error. A negative cycle is an answer, so it is also printed as JSON if `json_problem`
-/// names the problem. Returns the exit code.
-pub(crate) fn report(failure: &Failure, json_problem: Option<&'static str>) -> ExitCode {
-    if let (Some(problem), Error::NegativeCycle(cycle)) = (json_problem, failure.error())
-        && let Err(unwritable) = print::json(&CycleFound::new(problem, cycle))
-    {
-        return report(&unwritable, None);
-    }
-    let code = match failure.error().kind() {
-        ErrorKind::Answer => 1,
-        ErrorKind::Usage => 2,
-        ErrorKind::Resources => 3,
-        ErrorKind::Interrupted => 130,
+/// Prints the error on standard error and, if `as_json`, as one JSON object on standard output. Returns the exit code.
+pub(crate) fn report(failure: &Failure, as_json: bool) -> ExitCode {
+    let (kind, code) = match failure.error().kind() {
+        ErrorKind::Answer => ("answer", 1),
+        ErrorKind::Usage => ("usage", 2),
+        ErrorKind::Resources => ("resources", 3),
+        ErrorKind::Interrupted => ("interrupted", 130),
     };
+    if as_json
+        && !failure.is_after_the_answer()
+        && let Err(unwritable) = print::json(&ErrorShown::new(failure, kind, code))
+    {
+        return report(&unwritable, false);
+    }
     let person = std::io::stderr().is_terminal();
     let theme = if person { GraphicalTheme::unicode() } else { GraphicalTheme::none() };
     // A program reads the message, so it stays on one line.
@@ -38,13 +38,60 @@ pub(crate) fn report(failure: &Failure, json_problem: Option<&'static str>) -> E
     ExitCode::from(code)
 }
 
-/// A negative cycle as JSON.
-#[derive(Debug, Serialize)]
-struct CycleFound<'a> {
-    problem: &'static str,
-    negative_cycle: Cycle<'a>,
+/// Prints as JSON what is wrong with the arguments.
+pub(crate) fn usage_as_json(message: String, code: u8) -> Result<(), Failure> {
+    let mut error = ErrorObject::new("usage", code, message);
+    if let Some((message, help)) = error.message.split_once("\n\n") {
+        error.help = Some(one_line(help));
+        error.message = message.to_owned();
+    }
+    error.message = one_line(&error.message);
+    print::json(&ErrorShown { error, negative_cycle: None })
 }
 
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A failure as JSON.
+#[derive(Debug, Serialize)]
+struct ErrorShown<'a> {
+    error: ErrorObject,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    negative_cycle: Option<Cycle<'a>>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct ErrorObject {
+    /// Who can do something about it: `usage`, `answer`, `resources` or `interrupted`.
+    kind: &'static str,
+    exit_code: u8,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<String>,
+    /// The place in an input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// Memory or disk space, where there is too little.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    needed_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    available_bytes: Option<u64>,
+}
+
+impl ErrorObject {
+    fn new(kind: &'static str, exit_code: u8, message: String) -> Self {
+        ErrorObject { kind, exit_code, message, ..Default::default() }
+    }
+}
+
+/// A cycle of negative length, which is the answer.
 #[derive(Debug, Serialize)]
 struct Cycle<'a> {
     length: serde_json::Value,
@@ -53,12 +100,34 @@ struct Cycle<'a> {
     vertices: &'a [String],
 }
 
-impl<'a> CycleFound<'a> {
-    fn new(problem: &'static str, cycle: &'a NegativeCycle) -> Self {
+impl<'a> ErrorShown<'a> {
+    fn new(failure: &'a Failure, kind: &'static str, code: u8) -> Self {
+        let mut error = ErrorObject::new(kind, code, failure.to_string());
+        error.help = failure.help().map(|help| help.to_string());
+        let mut negative_cycle = None;
+        match failure.error() {
+            Error::Input(input) => {
+                let given = |text: &String| (!text.is_empty()).then(|| text.clone());
+                (error.file, error.text) = (given(&input.file), given(&input.text));
+                (error.line, error.column) = (input.line, input.column);
+            }
+            Error::Io { path, .. } => error.file = Some(path.display().to_string()),
+            Error::OutOfMemory { needed, available, .. } | Error::OutOfDisk { needed, available, .. } => {
+                (error.needed_bytes, error.available_bytes) = (Some(*needed), Some(*available));
+            }
+            Error::NegativeCycle(cycle) => negative_cycle = Some(Cycle::of(cycle)),
+            _ => {}
+        }
+        ErrorShown { error, negative_cycle }
+    }
+}
+
+impl<'a> Cycle<'a> {
+    fn of(cycle: &'a NegativeCycle) -> Self {
         let length = cycle.length();
         // Show integers that a float holds exactly as integers.
         let is_integer = length.fract() == 0.0 && length.abs() < (1_u64 << 53) as f64;
         let length = if is_integer { (length as i64).into() } else { length.into() };
-        CycleFound { problem, negative_cycle: Cycle { length, edges: cycle.edges().len(), vertices: cycle.names() } }
+        Cycle { length, edges: cycle.edges().len(), vertices: cycle.names() }
     }
 }

@@ -12,7 +12,7 @@ use warpath::graph::{Direction, ParallelEdges, SelfLoops};
 use warpath::problems::{Report, Seconds};
 use warpath::{Control, Decision, Engine, Error, Graph, Plan, Solver, VertexId};
 
-use crate::arguments::{CommonArguments, EngineArguments, FirstLine, GraphArguments, PlanArguments, SolvingArguments};
+use crate::arguments::{CommonArguments, EngineArguments, FirstLine, GraphArguments, SolvingArguments};
 use crate::failure::Failure;
 use crate::print::{self, Available, Table};
 use crate::progress;
@@ -26,15 +26,15 @@ pub(crate) struct Setup<'a> {
     statistics: bool,
     /// Whether the command ignores weights.
     ignores_weights: bool,
+    /// Whether the arcs of the graph are turned round.
+    reverses: bool,
     pub(crate) control: Control,
 }
 
 impl<'a> Setup<'a> {
     /// For a command that reads a graph and solves nothing.
-    pub(crate) fn without_engine(common: &'a CommonArguments, plan: &PlanArguments) -> Result<Self, Failure> {
-        let control = progress::control(!common.quiet);
-        start_threads(common.threads)?;
-        Ok(Setup { common, engine: Engine::Cpu, plan: plan.plan, statistics: false, ignores_weights: false, control })
+    pub(crate) fn without_engine(common: &'a CommonArguments, plan: bool) -> Result<Self, Failure> {
+        Ok(Setup { plan, ..Self::new(common, Engine::Cpu)? })
     }
 
     /// For a command that solves a problem.
@@ -46,13 +46,18 @@ impl<'a> Setup<'a> {
     /// For a command that asks what an engine would do.
     pub(crate) fn on_engine(common: &'a CommonArguments, engine: &EngineArguments) -> Result<Self, Failure> {
         let engine: Engine = engine.engine.parse()?;
-        let control = progress::control(!common.quiet);
-        start_threads(common.threads)?;
-        engine.check().map_err(|error| {
+        let setup = Self::new(common, engine)?;
+        setup.engine.check().map_err(|error| {
             Failure::from(error)
                 .help("`--engine cpu` or `--engine auto` runs on all cores; `warpath devices` tells more")
         })?;
-        Ok(Setup { common, engine, plan: false, statistics: false, ignores_weights: false, control })
+        Ok(setup)
+    }
+
+    fn new(common: &'a CommonArguments, engine: Engine) -> Result<Self, Failure> {
+        let control = progress::control(common.shown_progress());
+        start_threads(common.threads)?;
+        Ok(Setup { common, engine, plan: false, statistics: false, ignores_weights: false, reverses: false, control })
     }
 
     /// Says whether the command ignores weights, so that they need not be read.
@@ -61,10 +66,18 @@ impl<'a> Setup<'a> {
         self
     }
 
+    /// Says whether the arcs of the graph are turned round.
+    pub(crate) fn reversing(mut self, reverses: bool) -> Self {
+        self.reverses = reverses;
+        self
+    }
+
     /// Reads or generates the graph; also returns the seconds it took.
     pub(crate) fn load(&self, arguments: &GraphArguments) -> Result<(Arc<Graph>, f64), Failure> {
         let start = Instant::now();
-        let graph = Arc::new(load(arguments, self)?);
+        let graph = load(arguments, self)?;
+        let graph = if arguments.largest_component { graph.largest_component()? } else { graph };
+        let graph = Arc::new(if self.reverses { graph.reversed()? } else { graph });
         Ok((graph, start.elapsed().as_secs_f64()))
     }
 
@@ -109,11 +122,13 @@ impl<'a> Setup<'a> {
         let graph = plan_of_graph(solver.graph(), &mut plan);
         let memory = if fits { available.saturating_add(graph) } else { available };
         print::plan(Some(decision), &plan, Available { memory, device, disk }, self.common.json)?;
-        if !fits {
-            return Err(Error::OutOfMemory { what: "the work".to_owned(), needed, available }.into());
-        }
-        plan.check_device(device.unwrap_or(0))?;
-        Ok(output.map_or(Ok(()), |output| plan.check_disk(output))?)
+        let checked = if fits {
+            let on_device = plan.check_device(device.unwrap_or(0));
+            on_device.and_then(|()| output.map_or(Ok(()), |output| plan.check_disk(output)))
+        } else {
+            Err(Error::OutOfMemory { what: "the work".to_owned(), needed, available })
+        };
+        checked.map_err(|error| Failure::from(error).after_the_answer())
     }
 
     /// Prints the plan of a run that only loads the graph.
@@ -141,7 +156,8 @@ impl<'a> Setup<'a> {
         if self.plan {
             print::plan(None, &plan, Available { memory: available, device: None, disk: None }, self.common.json)?;
         }
-        Err(Error::OutOfMemory { what: format!("generating `{recipe}`"), needed, available }.into())
+        let failure = Failure::from(Error::OutOfMemory { what: format!("generating `{recipe}`"), needed, available });
+        Err(if self.plan { failure.after_the_answer() } else { failure })
     }
 }
 
@@ -170,7 +186,9 @@ fn recipe(arguments: &GraphArguments) -> Option<&str> {
 /// Starts the global thread pool, which serves parallel loops without a pool of their own. If the first such loop
 /// started it and the system refused the threads, the process would end.
 pub(crate) fn start_threads(threads: Option<u32>) -> Result<(), Failure> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0) as usize);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    // No more threads than cores, as the solver has.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads((threads.unwrap_or(0) as usize).min(cores));
     pool.build_global().map_err(|error| {
         let message = format!("the threads can't be started: {error}; there may be a limit on memory or on processes");
         Error::NoThreads(message).into()
@@ -306,7 +324,8 @@ pub(crate) fn read_vertices(setup: &Setup<'_>, graph: &Graph, file: &Path) -> Re
 #[derive(Debug, Serialize)]
 pub(crate) struct GraphFacts {
     vertices: usize,
-    edges: usize,
+    /// An undirected edge is two arcs.
+    arcs: usize,
     directed: bool,
     weights: &'static str,
 }
@@ -315,7 +334,7 @@ impl GraphFacts {
     pub(crate) fn of(graph: &Graph) -> Self {
         GraphFacts {
             vertices: graph.vertices(),
-            edges: graph.arcs(),
+            arcs: graph.arcs(),
             directed: graph.is_directed(),
             weights: graph.weight_kind().name(),
         }
@@ -325,7 +344,7 @@ impl GraphFacts {
         format!(
             "{}, {}, {}, {} weights",
             print::count(self.vertices, "vertex", "vertices"),
-            print::count(self.edges, "arc", "arcs"),
+            print::count(self.arcs, "arc", "arcs"),
             if self.directed { "directed" } else { "undirected" },
             self.weights
         )
@@ -408,13 +427,19 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<(T, 
 /// The fields that begin every answer, in JSON and in tables.
 #[derive(Debug, Serialize)]
 pub(crate) struct Answer {
+    #[serde(skip)]
     problem: &'static str,
     engine: String,
     engine_reason: String,
     algorithm: String,
     reason: String,
-    lane: &'static str,
+    number_type: &'static str,
     repeated_wide: bool,
+    /// How many threads the CPU worked with.
+    threads: usize,
+    /// How many were asked for, if there are fewer cores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threads_asked_for: Option<usize>,
     graph: GraphFacts,
     #[serde(flatten)]
     counters: Counters,
@@ -445,29 +470,41 @@ impl Counters {
 }
 
 impl Answer {
-    pub(crate) fn new(problem: &'static str, graph: &Graph, report: &Report, statistics: bool) -> Self {
+    pub(crate) fn new(problem: &'static str, solver: &Solver, report: &Report, solving: &SolvingArguments) -> Self {
+        let asked_for = solving.common.threads.map(|threads| threads as usize);
         Answer {
             problem,
             engine: report.engine.clone(),
             engine_reason: report.engine_reason.clone(),
             algorithm: report.algorithm.clone(),
             reason: report.reason.clone(),
-            lane: report.semiring,
+            number_type: report.semiring,
             repeated_wide: report.repeated_wide,
-            graph: GraphFacts::of(graph),
-            counters: Counters::of(report, statistics),
+            threads: solver.threads(),
+            threads_asked_for: asked_for.filter(|&threads| threads > solver.threads()),
+            graph: GraphFacts::of(solver.graph()),
+            counters: Counters::of(report, solving.statistics),
         }
+    }
+
+    /// The same without the counters of its algorithm.
+    pub(crate) fn without_counters(self) -> Self {
+        Answer { counters: Counters::default(), ..self }
     }
 
     /// The first rows of the table.
     pub(crate) fn rows(&self, table: &mut Table, solving: &SolvingArguments) {
         table.row("graph", self.graph.text());
         let wide = if self.repeated_wide { ", repeated with 64-bit distances" } else { "" };
-        let lane = if self.lane.is_empty() { String::new() } else { format!(", {}", self.lane) };
-        table.row(self.problem, format!("{} on {}{lane}{wide}", self.algorithm, self.engine));
+        let types = if self.number_type.is_empty() { String::new() } else { format!(", {}", self.number_type) };
+        table.row(self.problem, format!("{} on {}{types}{wide}", self.algorithm, self.engine));
         if solving.verbose {
             table.row("because", self.reason.as_str());
             table.row(format!("on {}", self.engine), self.engine_reason.as_str());
+            let asked_for = self.threads_asked_for;
+            let capped =
+                asked_for.map_or(String::new(), |asked| format!(", one for each core; {asked} were asked for"));
+            table.row("threads", format!("{}{capped}", self.threads));
         }
         self.counters.rows(table);
     }

@@ -32,6 +32,6 @@ fn every_algorithm_that_is_listed_can_be_asked_for() {
         let (problem, name) = (info["problem"].as_str().unwrap(), info["name"].as_str().unwrap());
         let source = if ["bfs", "sssp"].contains(&problem) { "--source 1" } else { "" };
         let found = folder.run(&format!("{problem} g.txt {source} --algorithm {name} --engine cpu --json")).json();
-        assert_eq!((&found["problem"], &found["algorithm"]), (&problem.into(), &name.into()));
+        assert_eq!((&found["command"], &found["algorithm"]), (&problem.into(), &name.into()));
     }
 }

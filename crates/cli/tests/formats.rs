@@ -13,7 +13,7 @@ const EXTENSIONS: [&str; 9] = ["txt", "csv", "tsv", "gr", "graph", "mtx", "npz",
 fn facts(folder: &Folder, graph: &str) -> [Value; 4] {
     let found = folder.run(&format!("apsp {graph} --undirected --json")).json();
     let facts = found["graph"].clone();
-    [facts["vertices"].clone(), facts["edges"].clone(), found["finite_pairs"].clone(), found["distance_sum"].clone()]
+    [facts["vertices"].clone(), facts["arcs"].clone(), found["finite_pairs"].clone(), found["distance_sum"].clone()]
 }
 
 #[test]
@@ -84,12 +84,12 @@ fn gap_files_have_weights_by_their_extension() {
 fn graphs_go_through_pipes() {
     let folder = Folder::new();
     let text = folder.run("convert grid:3x3 - --output-format edge-list").ok();
-    assert_eq!(folder.run_with("info - --json", text).json()["edges"], 24);
+    assert_eq!(folder.run_with("info - --json", text).json()["arcs"], 24);
     folder.run("convert grid:3x3 -").fails(2, "the extension names no format");
     folder.run("convert grid:3x3 - --output-format wpg --json").fails(2, "both want standard output");
     assert!(folder.names().is_empty());
     assert_eq!(folder.run_with("info - --json", "p tw 3 2\n1 2\n2 3\n").json()["directed"], false);
-    assert_eq!(folder.run_with("info - --json --directed", "p tw 3 2\n1 2\n2 3\n").json()["edges"], 2);
+    assert_eq!(folder.run_with("info - --json --directed", "p tw 3 2\n1 2\n2 3\n").json()["arcs"], 2);
 }
 
 #[test]

@@ -202,6 +202,31 @@ fn a_killed_table_is_resumed_and_ends_up_the_same() {
     assert!(read("x.npy") == read("y.npy"));
 }
 
+/// An interruption tells how to continue, where something is kept to continue from.
+#[test]
+fn an_interrupted_table_says_that_it_can_be_resumed() {
+    let folder = Folder::new();
+    let table = "apsp kron:10 --weights random:1..99 --threads 1 --memory 2M --output";
+    for (output, journal, says) in [("x.npy", "x.npy.partial.journal", true), ("x.csv", "x.csv.partial", false)] {
+        let mut command = command(&folder, warpath().to_str().unwrap());
+        let table = if says { table.to_owned() } else { table.replace("--memory 2M", "--json --memory 100M") };
+        let child = command.args(format!("{table} {output}").split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = ready(child.spawn().unwrap());
+        wait_until("the first block", || {
+            assert!(child.try_wait().unwrap().is_none(), "ended before its first block: {:?}", folder.names());
+            length(&folder, journal) >= 40
+        });
+        signal(&child, "-INT");
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(130), "{said}");
+        assert_eq!(said.contains("the same command with `--resume` continues"), says, "{said}");
+        let json = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(json.contains(r#""kind":"interrupted","exit_code":130"#), !says, "{json}");
+    }
+    assert_eq!(folder.names(), ["x.npy.partial", "x.npy.partial.journal"]);
+}
+
 #[test]
 fn what_a_killed_process_left_stands_in_nobodys_way() {
     let folder = Folder::new();

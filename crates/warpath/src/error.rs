@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::bytes::told_apart;
+
 /// The result of everything in Warpath that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -44,7 +46,7 @@ pub enum Error {
         semiring: &'static str,
     },
     /// The work would need more memory than is available or allowed.
-    #[error("{what} needs {needed} bytes of memory, {available} are available")]
+    #[error("{}", lacking(what, "memory", "available", *needed, *available))]
     OutOfMemory {
         /// What the memory is for.
         what: String,
@@ -54,7 +56,7 @@ pub enum Error {
         available: u64,
     },
     /// The output would not fit on its disk.
-    #[error("{what} needs {needed} bytes of disk space, {available} are free")]
+    #[error("{}", lacking(what, "disk space", "free", *needed, *available))]
     OutOfDisk {
         /// What the space is for.
         what: String,
@@ -157,6 +159,18 @@ impl NegativeCycle {
         &self.names
     }
 
+    /// The same cycle in the graph that has every arc the other way round (see
+    /// [`Graph::reversed`](crate::Graph::reversed)).
+    pub fn reversed(mut self) -> Self {
+        self.edges.reverse();
+        self.edges.iter_mut().for_each(|(from, to)| std::mem::swap(from, to));
+        // The first vertex stays the first.
+        if let Some((_, others)) = self.names.split_first_mut() {
+            others.reverse();
+        }
+        self
+    }
+
     /// The sum of the weights, rounded once.
     pub fn length(&self) -> f64 {
         self.length
@@ -240,11 +254,36 @@ impl std::fmt::Display for InputError {
     }
 }
 
+fn lacking(what: &str, resource: &str, there: &str, needed: u64, available: u64) -> String {
+    let (needed, available) = told_apart(needed, available);
+    format!("{what} needs {needed} of {resource} ({there}: {available})")
+}
+
 fn other_names(nearest: &[String], numbers: Option<(u64, u64)>) -> String {
     match (nearest, numbers) {
         ([], Some((least, greatest))) => format!("; its vertices are numbered {least}..{greatest}"),
         ([], None) => "; it has no vertices at all".to_owned(),
         ([name], _) => format!("; the nearest name is {name}"),
         (names, _) => format!("; the nearest names are {}", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Error, Graph, Solver};
+
+    #[test]
+    fn a_reversed_cycle_is_one_of_the_reversed_graph() {
+        let arcs = [(0, 1, 1), (1, 2, -5), (2, 0, 1), (2, 3, 1)];
+        let graph = Graph::from_edges(arcs).unwrap();
+        let Err(Error::NegativeCycle(cycle)) = Solver::new(graph).unwrap().sssp(0) else { panic!("no cycle") };
+        let reversed = cycle.clone().reversed();
+        let edges = reversed.edges();
+        for (index, &(from, to)) in edges.iter().enumerate() {
+            assert!(arcs.iter().any(|&(tail, head, _)| (tail, head) == (to, from)));
+            assert_eq!(to, edges[(index + 1) % edges.len()].0);
+            assert_eq!(reversed.names()[index], from.to_string());
+        }
+        assert_eq!(reversed.reversed(), *cycle);
     }
 }

@@ -17,6 +17,7 @@ compile_error!("Warpath needs a 64-bit machine: graphs have more than 2^32 bytes
 pub mod algorithms;
 mod all_pairs;
 mod apart;
+mod bytes;
 mod cancellable;
 mod control;
 mod cpu;
@@ -40,6 +41,7 @@ mod team;
 #[cfg(test)]
 mod testing;
 
+pub use bytes::Bytes;
 pub use cancellable::{CancellableReader, CancellableWriter};
 pub use control::{Control, Progress};
 pub use cuda::{DeviceInfo, devices};

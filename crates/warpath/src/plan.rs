@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Error, Result};
+use crate::{Bytes, Error, Result};
 
 /// The memory and disk space that a piece of work will take, item by item.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -111,7 +111,7 @@ fn check(work: &str, items: &[PlanItem], available: u64) -> Result<()> {
         return Ok(());
     }
     let largest = items.iter().max_by_key(|item| item.bytes);
-    let what = largest.map_or(String::new(), |item| format!("{work} ({}, {} bytes, and more)", item.what, item.bytes));
+    let what = largest.map_or(String::new(), |item| format!("{work} ({}, {}, and more)", item.what, Bytes(item.bytes)));
     Err(Error::OutOfMemory { what, needed, available })
 }
 

@@ -29,7 +29,7 @@ use self::turns::Turns;
 use crate::cuda::device::Device;
 use crate::graph::{Distance, DistanceValue, Graph, VertexId};
 use crate::problems::{Bfs, ShortestPathTree, Sssp};
-use crate::team::Team;
+use crate::team::{Team, at_most_cores};
 use crate::{Control, Engine, Error, Plan, Result, available_memory, memory};
 
 /// Solves requests on one graph, which it prepares once.
@@ -74,7 +74,9 @@ pub struct SolverBuilder {
 }
 
 impl SolverBuilder {
-    /// The number of threads; 0, the default, means one per core.
+    /// The number of threads; 0, the default, means one per core. There are never more threads than cores that this
+    /// process may use: they meet at barriers, where those that run would wait for those that do not.
+    /// [`Solver::threads`] tells the number.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
@@ -134,7 +136,7 @@ impl SolverBuilder {
             Engine::Cuda(_) => available_memory(),
             _ => self.memory.unwrap_or_else(available_memory),
         };
-        let team = Team::new(self.threads)?;
+        let team = Team::new(at_most_cores(self.threads))?;
         let device = Mutex::new(DeviceState::on(self.devices, team.threads()));
         Ok(Solver {
             graph: self.graph,
@@ -272,6 +274,11 @@ impl Solver {
     /// The graph.
     pub fn graph(&self) -> &Arc<Graph> {
         &self.graph
+    }
+
+    /// The number of threads that work on the CPU.
+    pub fn threads(&self) -> usize {
+        self.team.threads()
     }
 
     /// How a request would be answered, and the memory that this takes beyond the graph itself.

@@ -224,7 +224,17 @@ fn answer_of(json: &str) -> Result<String, String> {
     let parsed: Result<serde_json::Value, _> = serde_json::from_str(json);
     let mut value = parsed.map_err(|error| format!("not JSON: {error}: {json}"))?;
     if let Some(fields) = value.as_object_mut() {
-        let of_the_run = ["engine", "engine_reason", "algorithm", "reason", "lane", "repeated_wide", "seconds"];
+        let of_the_run = [
+            "engine",
+            "engine_reason",
+            "algorithm",
+            "reason",
+            "number_type",
+            "repeated_wide",
+            "threads",
+            "threads_asked_for",
+            "seconds",
+        ];
         let of_memory = ["peak_bytes", "memory_bytes", "graph_bytes", "bytes", "output"];
         for name in of_the_run.into_iter().chain(of_memory) {
             fields.remove(name);

@@ -19,7 +19,7 @@ use crate::setup::{Answer, PeakBytes, Setup, Times, inputs, read_vertices, timed
 struct ApspFound {
     #[serde(flatten)]
     answer: Answer,
-    sources: u64,
+    source_count: u64,
     finite_pairs: u64,
     distance_sum: serde_json::Value,
     max_distance: Option<serde_json::Value>,
@@ -74,7 +74,8 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
         setup.print_plan(&solver, &decision, |_| (), arguments.output.as_deref())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (summary, write) = destination.solve(&solver, request, sources.as_deref(), targets.as_deref())?;
+    let solved = destination.solve(&solver, request, sources.as_deref(), targets.as_deref());
+    let (summary, write) = solved.map_err(|failure| destination.advise(failure))?;
     let reduction = match &destination {
         Destination::Reduction(reductions, how, None) if arguments.output.is_none() => {
             Some(reduction_rows(&graph, reductions, *how, sources.as_deref(), targets.as_deref()))
@@ -84,8 +85,8 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
     let mut seconds = Times::of(summary.report(), load, opening);
     seconds.write += write;
     let found = ApspFound {
-        answer: Answer::new("apsp", &graph, summary.report(), solving.statistics),
-        sources: summary.sources(),
+        answer: Answer::new("apsp", &solver, summary.report(), solving),
+        source_count: summary.sources(),
         finite_pairs: summary.finite_pairs(),
         distance_sum: print::sum(summary.distance_sum()),
         max_distance: summary.max_distance().map(print::number),
@@ -101,11 +102,11 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
         let mut table = Table::new();
         found.answer.rows(&mut table, solving);
         let columns = targets.as_ref().map_or(graph.vertices(), Vec::len) as u128;
-        let pairs = u128::from(found.sources) * columns;
+        let pairs = u128::from(found.source_count) * columns;
         let mut text =
             format!("{} of {}", print::grouped(found.finite_pairs.into()), print::count(pairs, "pair", "pairs"));
         if let Some(farthest) = &found.max_distance {
-            text += &format!(", farthest {farthest}, sum {}", found.distance_sum);
+            text += &format!(", farthest {}, sum {}", print::digits(farthest), print::digits(&found.distance_sum));
         }
         table.row("reachable", text + if arguments.verify { ", verified" } else { "" });
         if let Some(path) = &arguments.output {
@@ -163,6 +164,16 @@ impl Destination {
             Destination::Npy(sink) => solver.decide(&request.into_sink(sink))?,
             Destination::Reduction(sink, ..) => solver.decide(&request.into_sink(sink))?,
         })
+    }
+
+    /// Adds the advice to resume, if rows are kept for that.
+    fn advise(&self, failure: Failure) -> Failure {
+        match self {
+            Destination::Npy(writer) if writer.can_be_resumed() => {
+                failure.help("the finished part is kept: the same command with `--resume` continues from there")
+            }
+            _ => failure,
+        }
     }
 
     /// Solves and writes the output; returns the seconds that writing took beyond the solve.

@@ -12,7 +12,7 @@ use warpath_bench::pages::{Page, Recorded};
 use warpath_bench::predictions::{self, Prediction};
 use warpath_bench::{Event, Options, Results, Suite, Tools, compare, tables};
 
-use crate::arguments::{BenchArguments, BenchCommand};
+use crate::arguments::{BenchArguments, BenchCommand, ShowProgress};
 use crate::failure::Failure;
 use crate::print::{self, Table};
 use crate::progress;
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
     let Some(suite) = suite else { return Err(Failure::usage("`--suite` names the suite to run")) };
     let engine: Engine = arguments.engine.parse()?;
     // The bench draws its own progress bar.
-    let control = progress::control(false);
+    let control = progress::control(ShowProgress::Never);
     start_threads(None)?;
     engine.check().map_err(|error| Failure::from(error).help("`--engine auto` runs what this machine can run"))?;
     let options = Options {
@@ -63,7 +63,13 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
         tools: Tools { python: arguments.python, gap: arguments.gap },
     };
     let mut shown = Shown::new(arguments.quiet);
-    let results = warpath_bench::run(&suite, &options, &control, &mut |event| shown.event(event))?;
+    let results = warpath_bench::run(&suite, &options, &control, &mut |event| shown.event(event));
+    let results = results.map_err(|error| match (&error, &options.output) {
+        (warpath::Error::Interrupted, Some(_)) => {
+            Failure::from(error).help("the same command with `--resume` continues the run")
+        }
+        _ => error.into(),
+    })?;
     shown.finish();
     match &options.output {
         Some(folder) if !arguments.quiet => written(folder, results.wrong())?,
@@ -81,7 +87,7 @@ fn exit_code(results: &Results) -> ExitCode {
 /// Compares the figures on pages with the recorded ones, and writes those that differ if asked to.
 fn figures(pages: &[PathBuf], results: &Path, write: bool) -> Result<ExitCode, Failure> {
     let recorded = Recorded::read(results)?;
-    let control = progress::control(false);
+    let control = progress::control(ShowProgress::Never);
     let (mut marks, mut differing, mut mended) = (0, 0, 0);
     for path in pages {
         let io = |error| warpath::Error::io(path, error);

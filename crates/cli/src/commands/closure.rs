@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
     let ((), finishing) = timed(|| Ok(output.map_or(Ok(()), |(output, _)| output.finish())?))?;
     let seconds = Times { verify, write: write + finishing, ..Times::of(&report, load, opening) };
     let found = ClosureFound {
-        answer: Answer::new("closure", &graph, &report, solving.statistics),
+        answer: Answer::new("closure", &solver, &report, solving),
         irreflexive: arguments.irreflexive,
         reachable_pairs,
         verified: arguments.verify.then_some(true),

@@ -35,7 +35,7 @@ pub(crate) fn generate(arguments: ConvertArguments) -> Result<ExitCode, Failure>
 }
 
 pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> {
-    let setup = Setup::without_engine(&arguments.common, &arguments.plan)?;
+    let setup = Setup::without_engine(&arguments.common, arguments.plan.plan)?;
     let mut options = WriteOptions::new().control(setup.control.clone());
     if let Some(name) = &arguments.output_format {
         options = options.format(name.parse::<Format>()?);

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use warpath_bench::datasets::{self, Dataset};
 
-use crate::arguments::{DatasetsArguments, DatasetsCommand};
+use crate::arguments::{DatasetsArguments, DatasetsCommand, ShowProgress};
 use crate::failure::Failure;
 use crate::print::{self, Table};
 use crate::progress;
@@ -96,7 +96,7 @@ fn list(folder: Option<PathBuf>, json: bool) -> Result<ExitCode, Failure> {
 fn get(name: &str, folder: Option<&Path>, from: Option<&str>, quiet: bool) -> Result<ExitCode, Failure> {
     let dataset = datasets::named(name)?;
     let folder = folder.ok_or_else(|| Failure::usage("`--data DIR` or $WARPATH_DATA says where datasets go"))?;
-    let control = progress::control(!quiet);
+    let control = progress::control(if quiet { ShowProgress::Never } else { ShowProgress::Auto });
     let got = dataset.get(folder, from, &control)?;
     if !quiet {
         let mut table = Table::new();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use warpath::graph::{ComponentSizes, Statistics};
+use warpath::graph::{ComponentSizes, Statistics, WeightKind};
 use warpath::{Apsp, Bfs, Closure, Decision, Graph, Solver, Sssp};
 
 use crate::arguments::InfoArguments;
@@ -15,7 +15,8 @@ use crate::setup::{PeakBytes, Setup, Times, timed};
 #[derive(Debug, Serialize)]
 struct Info {
     vertices: u64,
-    edges: u64,
+    /// An undirected edge is two arcs.
+    arcs: u64,
     directed: bool,
     weights: &'static str,
     weight_range: Option<(f64, f64)>,
@@ -61,12 +62,15 @@ pub(crate) fn run(arguments: InfoArguments) -> Result<ExitCode, Failure> {
     let (graph, load) = setup.load(&arguments.graph)?;
     let (statistics, solve) = timed(|| Ok(graph.statistics(&setup.control)?))?;
     let solver = setup.solver(&graph)?;
+    // The range has 64 bits; what is shown has the digits that the weight has in its own type.
+    let digits =
+        |weight: f64| if statistics.weight_kind == WeightKind::F32 { print::shortest(weight as f32) } else { weight };
     let info = Info {
         vertices: statistics.vertices,
-        edges: statistics.arcs,
+        arcs: statistics.arcs,
         directed: statistics.directed,
         weights: statistics.weight_kind.name(),
-        weight_range: statistics.weight_range,
+        weight_range: statistics.weight_range.map(|(low, high)| (digits(low), digits(high))),
         lines: statistics.input.lines,
         self_loops: statistics.input.self_loops,
         parallel: statistics.input.parallel,
@@ -116,7 +120,7 @@ fn show(info: &Info, statistics: &Statistics) -> Table {
     let mut table = Table::new();
     table.row("vertices", number(info.vertices));
     let direction = if info.directed { "directed" } else { "undirected, each edge twice" };
-    table.row("arcs", format!("{} ({direction})", number(info.edges)));
+    table.row("arcs", format!("{} ({direction})", number(info.arcs)));
     let range = info.weight_range.map_or(String::new(), |(low, high)| format!(" from {low} to {high}"));
     table.row("weights", format!("{}{range}", info.weights));
     let loops = print::count(info.self_loops, "self-loop", "self-loops");

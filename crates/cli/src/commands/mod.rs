@@ -4,6 +4,7 @@ pub(crate) mod apsp;
 pub(crate) mod bench;
 pub(crate) mod closure;
 pub(crate) mod completions;
+pub(crate) mod components;
 pub(crate) mod convert;
 pub(crate) mod datasets;
 pub(crate) mod devices;

@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
     let names =
         path.as_ref().map(|path| path.vertices().iter().map(|&v| graph.name(v).into_owned()).collect::<Vec<_>>());
     let found = PathFound {
-        answer: Answer::new("path", &graph, &report, solving.statistics),
+        answer: Answer::new("path", &solver, &report, solving),
         from: arguments.from.clone(),
         to: arguments.to.clone(),
         reachable: path.is_some(),
@@ -65,10 +65,10 @@ pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
             (Some(length), Some(vertices)) => {
                 let edges = print::count(found.edges.unwrap_or(0), "edge", "edges");
                 let verified = if arguments.verify { ", verified" } else { "" };
-                table.row("length", format!("{length} over {edges}{verified}"));
+                table.row("length", format!("{} over {edges}{verified}", print::digits(length)));
                 table.row("vertices", vertices.join(" "));
             }
-            _ => table.row("vertices", format!("there is none from {} to {}", found.from, found.to)),
+            _ => table.row("path", format!("no path leads from {} to {}", found.from, found.to)),
         }
         table.row("time", found.seconds.text());
         table.print()?;

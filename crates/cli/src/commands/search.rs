@@ -1,15 +1,17 @@
 //! `warpath bfs` and `warpath sssp`: distances from sources.
 
-use std::io::Write;
+mod found;
+mod writer;
+
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use serde::Serialize;
 use warpath::problems::{Cutoff, Report};
-use warpath::tables::{csv_field, write_npy};
-use warpath::{Bfs, Error, Graph, Search, ShortestPathTree, Sssp, VertexId};
+use warpath::{Bfs, Error, Search, ShortestPathTree, Solver, Sssp, VertexId};
 
+use self::found::{EachSearch, Found, ManySearches, OneSearch};
+use self::writer::{Columns, DistanceWriter};
 use crate::arguments::{BfsArguments, GraphArguments, SearchArguments, SolvingArguments, SsspArguments};
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
@@ -36,7 +38,7 @@ pub(crate) fn bfs(arguments: BfsArguments) -> Result<ExitCode, Failure> {
         if let Some(cutoff) = cutoff {
             request = request.within(cutoff);
         }
-        if !arguments.search.predecessors {
+        if !arguments.search.needs_predecessors() {
             request = request.distances_only();
         }
         if arguments.count_paths {
@@ -64,7 +66,7 @@ pub(crate) fn sssp(arguments: SsspArguments) -> Result<ExitCode, Failure> {
         if let Some(cutoff) = cutoff {
             request = request.within(cutoff);
         }
-        if !arguments.search.predecessors {
+        if !arguments.search.needs_predecessors() {
             request = request.distances_only();
         }
         match &arguments.algorithm.algorithm {
@@ -72,6 +74,20 @@ pub(crate) fn sssp(arguments: SsspArguments) -> Result<ExitCode, Failure> {
             None => request,
         }
     })
+}
+
+impl SearchArguments {
+    /// Whether the nearest of several sources is told, to the .csv or for each target.
+    fn names_nearest(&self) -> bool {
+        let to_csv =
+            self.output.as_deref().is_some_and(|path| OutputKind::of(path).is_ok_and(|kind| kind == OutputKind::Csv));
+        self.source.len() > 1 && (to_csv || !self.target.is_empty())
+    }
+
+    /// Whether predecessors are asked for, or needed to tell the nearest source.
+    fn needs_predecessors(&self) -> bool {
+        self.predecessors || self.names_nearest()
+    }
 }
 
 /// What `bfs` and `sssp` share: everything but the request.
@@ -86,7 +102,8 @@ struct SearchCommand<'a> {
 
 impl SearchCommand<'_> {
     fn run<S: Search>(&self, request: impl Fn(Vec<VertexId>, Vec<VertexId>) -> S) -> Result<ExitCode, Failure> {
-        let setup = Setup::to_solve(self.solving)?.ignoring_weights(self.ignores_weights);
+        let setup =
+            Setup::to_solve(self.solving)?.ignoring_weights(self.ignores_weights).reversing(self.search.reverse);
         let mut output = self.search.output.as_deref().map(|path| self.create_output(&setup, path)).transpose()?;
         let (graph, load) = setup.load(self.graph)?;
         let vertices = |names: &[String]| names.iter().map(|name| graph.vertex(name)).collect::<Result<Vec<_>, _>>();
@@ -105,65 +122,88 @@ impl SearchCommand<'_> {
         }
         let mut totals = Times { load, prepare: opening, ..Default::default() };
         let mut results = Vec::new();
+        let wanted = targets.clone();
         let handle = |tree: ShortestPathTree| {
             let counters = Counters::of(tree.report(), self.solving.statistics && independent.is_some());
-            let mut result = SearchResult::of(&graph, &tree, counters);
+            let nearest = if self.search.names_nearest() { tree.nearest_sources()? } else { None };
+            let mut result = Found::of(&graph, &tree, &wanted, nearest.as_deref(), counters);
             let start = Instant::now();
             if self.search.verify {
                 tree.verify(&graph)?;
-                result.verified = Some(true);
+                result.is_verified();
             }
             totals.verify += start.elapsed().as_secs_f64();
             let start = Instant::now();
             if let Some(output) = &mut output {
-                output.write(&graph, &tree)?;
+                output.write(&graph, &tree, nearest.as_deref())?;
             }
             totals.write += start.elapsed().as_secs_f64();
             totals.add(&tree.report().seconds);
             results.push((result, tree.report().clone()));
             Ok(())
         };
-        match &independent {
-            None => [solver.solve(request(nearest, targets))?].into_iter().try_for_each(handle)?,
-            Some(sources) => solver.solve_each(request(Vec::new(), targets), sources, handle)?,
-        }
-        let ((), finishing) = timed(|| Ok(output.map_or(Ok(()), |writer| writer.output.finish())?))?;
+        let solved = match &independent {
+            None => solver.solve(request(nearest, targets)).and_then(handle),
+            Some(sources) => solver.solve_each(request(Vec::new(), targets), sources, handle),
+        };
+        solved.map_err(|error| match error {
+            Error::NegativeCycle(cycle) if self.search.reverse => Error::NegativeCycle(Box::new(cycle.reversed())),
+            error => error,
+        })?;
+        let ((), finishing) = timed(|| Ok(output.map_or(Ok(()), DistanceWriter::finish)?))?;
         totals.write += finishing;
-        self.print(&graph, results, totals)?;
+        self.print(&solver, results, totals)?;
         Ok(ExitCode::SUCCESS)
     }
 
     fn create_output(&self, setup: &Setup<'_>, path: &Path) -> Result<DistanceWriter, Failure> {
         let many = self.search.sources.is_some();
+        let is_limited = self.search.cutoff.is_some() || !self.search.target.is_empty();
+        if self.search.all_rows && !is_limited {
+            return Err(Failure::usage(
+                "`--all-rows` adds the rows that `--cutoff` or `--target` leaves out, and neither is given",
+            ));
+        }
         let inputs = inputs(self.graph, &[&self.search.sources]);
         let (output, kind) = Output::create(path, &inputs, &self.solving.common, &setup.control)?;
         if kind == OutputKind::Npy && many {
             return Err(Failure::usage("one result for each source does not fit a .npy of distances")
                 .help("`warpath apsp --sources FILE --output FILE.npy` writes a matrix with one row for each source"));
         }
-        if kind == OutputKind::Npy && self.search.predecessors {
-            return Err(Failure::usage("a .npy holds distances only; `--predecessors` needs a .csv"));
+        let for_csv = [
+            ("--predecessors", self.search.predecessors),
+            ("--count-paths", self.count_paths),
+            ("--all-rows", self.search.all_rows),
+        ];
+        if let Some((option, _)) = for_csv.iter().find(|(_, given)| *given && kind == OutputKind::Npy) {
+            return Err(Failure::usage(format!(
+                "a .npy holds the distances of all vertices and nothing else; `{option}` needs a .csv"
+            )));
         }
-        if kind == OutputKind::Npy && self.count_paths {
-            return Err(Failure::usage("a .npy holds distances only; `--count-paths` needs a .csv"));
-        }
-        let columns = Columns { source: many, predecessor: self.search.predecessors, paths: self.count_paths };
-        Ok(DistanceWriter { output, kind, columns, begun: false })
+        let columns = Columns {
+            source: many || self.search.names_nearest(),
+            predecessor: self.search.predecessors,
+            paths: self.count_paths,
+        };
+        let all_rows = self.search.all_rows || !is_limited;
+        Ok(DistanceWriter::new(output, kind, columns, self.search.reverse, all_rows))
     }
 
-    fn print(&self, graph: &Graph, mut results: Vec<(SearchResult, Report)>, seconds: Times) -> Result<(), Failure> {
+    fn print(&self, solver: &Solver, mut results: Vec<(Found, Report)>, seconds: Times) -> Result<(), Failure> {
         let Some((_, report)) = results.last() else { return Ok(()) };
         let many = self.search.sources.is_some();
+        let answer = Answer::new(self.problem, solver, report, self.solving);
         // Independent searches share no counters; each has its own.
-        let answer = Answer::new(self.problem, graph, report, self.solving.statistics && !many);
+        let answer = if many { answer.without_counters() } else { answer };
         let common = &self.solving.common;
+        let reverse = self.search.reverse;
         if common.json {
             let peak_bytes = PeakBytes::of(results.iter().map(|(_, report)| report));
             return if many {
-                let results = results.into_iter().map(|(result, _)| result).collect();
-                print::json(&ManySearches { answer, results, seconds, peak_bytes })
+                let results = results.into_iter().map(|(result, _)| EachSearch::from(result)).collect();
+                print::json(&ManySearches { answer, reverse, results, seconds, peak_bytes })
             } else {
-                print::json(&OneSearch { answer, result: results.remove(0).0, seconds, peak_bytes })
+                print::json(&OneSearch { answer, reverse, result: results.remove(0).0, seconds, peak_bytes })
             };
         }
         let to_standard_output = self.search.output.as_deref().is_some_and(|path| path.as_os_str() == "-");
@@ -174,18 +214,7 @@ impl SearchCommand<'_> {
         let mut table = Table::new();
         answer.rows(&mut table, self.solving);
         for (result, _) in results.iter().take(SHOWN) {
-            let (reached, all) = (print::grouped(result.reached.into()), print::grouped(graph.vertices() as u128));
-            let mut text = format!("reached {reached} of {all}");
-            if let Some(farthest) = &result.max_distance {
-                text += &format!(", farthest {farthest}, sum {}", result.distance_sum);
-            }
-            text += if result.verified == Some(true) { ", verified" } else { "" };
-            table.row(format!("from {}", result.source), text);
-            if !result.order.is_empty() {
-                let more = if result.order.len() > SHOWN { " ..." } else { "" };
-                table.row("order", result.order[..result.order.len().min(SHOWN)].join(" ") + more);
-            }
-            result.counters.rows(&mut table);
+            result.rows(&mut table, solver.graph().vertices(), reverse);
         }
         if results.len() > SHOWN {
             table.row("", format!("and {}", print::count(results.len() - SHOWN, "more source", "more sources")));
@@ -195,114 +224,5 @@ impl SearchCommand<'_> {
         }
         table.row("time", seconds.text());
         table.print()
-    }
-}
-
-/// What one search found.
-#[derive(Debug, Serialize)]
-struct SearchResult {
-    source: String,
-    reached: u64,
-    max_distance: Option<serde_json::Value>,
-    distance_sum: serde_json::Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    paths_saturated: Option<bool>,
-    verified: Option<bool>,
-    /// The order in which vertices were expanded, if the algorithm was asked to record it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    order: Vec<String>,
-    /// The counters of one search among many; a single search has them in its answer.
-    #[serde(flatten)]
-    counters: Counters,
-}
-
-impl SearchResult {
-    fn of(graph: &Graph, tree: &ShortestPathTree, counters: Counters) -> Self {
-        let sources: Vec<_> = tree.sources().iter().map(|&source| graph.name(source)).collect();
-        SearchResult {
-            source: sources.join(","),
-            reached: tree.reached(),
-            max_distance: tree.max_distance().map(print::number),
-            distance_sum: print::sum(tree.distance_sum()),
-            paths_saturated: tree.path_counts().map(|counts| counts.saturated),
-            verified: None,
-            order: tree.report().order.iter().map(|&vertex| graph.name(vertex).into_owned()).collect(),
-            counters,
-        }
-    }
-}
-
-#[derive(Debug, Serialize)]
-struct OneSearch {
-    #[serde(flatten)]
-    answer: Answer,
-    #[serde(flatten)]
-    result: SearchResult,
-    seconds: Times,
-    peak_bytes: PeakBytes,
-}
-
-#[derive(Debug, Serialize)]
-struct ManySearches {
-    #[serde(flatten)]
-    answer: Answer,
-    results: Vec<SearchResult>,
-    seconds: Times,
-    peak_bytes: PeakBytes,
-}
-
-/// Writes distances to a file.
-struct DistanceWriter {
-    output: Output,
-    kind: OutputKind,
-    columns: Columns,
-    begun: bool,
-}
-
-/// Which columns a .csv has besides vertex and distance.
-#[derive(Debug, Clone, Copy)]
-struct Columns {
-    source: bool,
-    predecessor: bool,
-    paths: bool,
-}
-
-impl DistanceWriter {
-    fn write(&mut self, graph: &Graph, tree: &ShortestPathTree) -> Result<(), Error> {
-        let result = match self.kind {
-            OutputKind::Csv => self.write_csv(graph, tree),
-            OutputKind::Npy => write_npy(&mut self.output, &[tree.distances().len()], tree.distances()),
-        };
-        result.map_err(|error| Error::io(self.output.path(), error))
-    }
-
-    fn write_csv(&mut self, graph: &Graph, tree: &ShortestPathTree) -> std::io::Result<()> {
-        let Columns { source, predecessor, paths } = self.columns;
-        let out = &mut self.output;
-        if !std::mem::replace(&mut self.begun, true) {
-            let columns =
-                [("source,", source), ("vertex,distance", true), (",predecessor", predecessor), (",paths", paths)];
-            let header: String = columns.iter().filter(|(_, there)| *there).map(|(name, _)| *name).collect();
-            writeln!(out, "{header}")?;
-        }
-        let from: String =
-            if source { csv_field(&graph.name(tree.sources()[0])).into_owned() + "," } else { String::new() };
-        for v in 0..graph.vertices() as VertexId {
-            write!(out, "{from}{},", csv_field(&graph.name(v)))?;
-            if let Some(distance) = tree.distance(v) {
-                write!(out, "{distance}")?;
-            }
-            if predecessor {
-                write!(out, ",")?;
-                if let Some(predecessor) = tree.predecessor(v) {
-                    write!(out, "{}", csv_field(&graph.name(predecessor)))?;
-                }
-            }
-            if let Some(counts) = tree.path_counts().filter(|_| paths) {
-                write!(out, ",{}", counts.counts[v as usize])?;
-            }
-            writeln!(out)?;
-        }
-        Ok(())
     }
 }

@@ -3,6 +3,7 @@
 #![allow(dead_code, missing_docs)]
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
@@ -56,6 +57,19 @@ impl Folder {
     }
 }
 
+/// A printed JSON object, which has to be as docs/warpath.schema.json describes it.
+#[track_caller]
+fn object(text: &str) -> Value {
+    static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+        let schema = include_str!("../../../../docs/warpath.schema.json");
+        jsonschema::draft202012::new(&serde_json::from_str(schema).unwrap()).unwrap()
+    });
+    let object: Value = serde_json::from_str(text).unwrap();
+    let faults: Vec<String> = SCHEMA.iter_errors(&object).map(|error| error.to_string()).collect();
+    assert!(faults.is_empty(), "{text}\nis not as the schema has it: {faults:#?}");
+    object
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) struct Run {
@@ -73,16 +87,28 @@ impl Run {
         self.stdout
     }
 
+    /// The JSON object of a run, which must succeed.
     #[track_caller]
     pub(crate) fn json(self) -> Value {
-        serde_json::from_str(&self.ok()).unwrap()
+        object(&self.ok())
     }
 
-    /// Asserts that the run failed with this code and this message, on one line and without a result.
+    /// The JSON object of a run that failed with this code, or whose answer has this code.
+    #[track_caller]
+    pub(crate) fn json_with(self, code: i32) -> Value {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert_ne!(self.stderr, "");
+        object(&self.stdout)
+    }
+
+    /// Asserts that the run failed with this code and this message, on one line and without a result: standard output
+    /// has nothing, or with `--json` the error.
     #[track_caller]
     pub(crate) fn fails(self, code: i32, message: &str) {
         assert_eq!(self.code, Some(code), "{self:?}");
         assert!(self.stderr.lines().any(|line| line.contains(message)), "{message}\nis not in\n{}", self.stderr);
-        assert_eq!(self.stdout, "");
+        if !self.stdout.is_empty() {
+            assert!(object(&self.stdout)["error"].is_object(), "{self:?}");
+        }
     }
 }

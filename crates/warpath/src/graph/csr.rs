@@ -320,6 +320,15 @@ impl Graph {
         Ok(self.transpose.get_or_init(|| Box::new(made)))
     }
 
+    /// The graph whose arcs by tail are this one's arcs by head, if these are made, and the other way round.
+    pub(super) fn with_arcs_turned(mut self) -> Graph {
+        if let Some(mut by_head) = self.transpose.take() {
+            std::mem::swap(&mut self.csr, &mut by_head);
+            self.transpose = OnceLock::from(by_head);
+        }
+        self
+    }
+
     /// An error unless all of these are vertices.
     pub(crate) fn check_vertices(&self, vertices: &[VertexId], role: &str) -> Result<()> {
         match vertices.iter().find(|&&v| v as usize >= self.vertices()) {

@@ -107,6 +107,26 @@ impl Graph {
         }
     }
 
+    /// The same graph with every arc turned round, so that a search from a vertex finds the distances *to* that vertex.
+    /// In its result, the predecessor of a vertex is the next vertex on the way there. An undirected graph stays as it is.
+    /// O(V + E); the arcs by tail of the one graph are the arcs by head of the
+    /// other, and both are kept, as after [`Graph::transpose`].
+    ///
+    /// ```
+    /// let graph = warpath::Graph::from_edges([(0, 1, 5_u32), (1, 2, 7)])?.reversed()?;
+    /// let to_the_last = warpath::Solver::new(graph)?.sssp(2)?;
+    /// assert_eq!(to_the_last.distance(0).unwrap().to_f64(), 12.0);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Graph::transpose`].
+    pub fn reversed(self) -> Result<Graph> {
+        self.transpose()?;
+        Ok(self.with_arcs_turned())
+    }
+
     /// A directed graph from the three arrays of a sparse matrix as SciPy has them: row `v` has its columns and entries
     /// at `indptr[v]..indptr[v + 1]` of `indices` and `data`. Any integers will do; columns need not be sorted, and
     /// repeated ones merge by minimum. [`Graph::from_csr`] takes sorted rows without a copy.
@@ -258,6 +278,24 @@ mod tests {
                 .collect();
             found.sort_unstable();
             assert_eq!(found, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_reversed_graph_has_every_arc_backwards_and_its_names() {
+        for (name, graph) in graphs_of_every_shape::<i32>(3) {
+            let reversed = graph.clone().reversed().unwrap();
+            let mut expected: Vec<_> = graph.edges().map(|(u, v, weight)| (v, u, weight as i64)).collect();
+            let mut found: Vec<_> = reversed.edges().map(|(u, v, weight)| (u, v, weight as i64)).collect();
+            expected.sort_unstable();
+            found.sort_unstable();
+            assert_eq!(found, expected, "{name}");
+            assert!((0..graph.vertices() as VertexId).all(|v| graph.name(v) == reversed.name(v)), "{name}");
+            assert_eq!((reversed.is_directed(), reversed.input_counts()), (graph.is_directed(), graph.input_counts()));
+            // The arcs by head are there already, and twice is the graph itself.
+            assert!(reversed.has_transpose());
+            assert_eq!(reversed.transpose().unwrap().offsets(), graph.csr().offsets(), "{name}");
+            assert!(reversed.reversed().unwrap().edges().eq(graph.edges()), "{name}");
         }
     }
 

@@ -311,6 +311,11 @@ impl RowSink for NpyWriter {
 }
 
 impl NpyWriter {
+    /// Whether the work so far is kept, if it ends now, for another writer to [resume](NpyWriter::resume).
+    pub fn can_be_resumed(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.rows_done > 0 || self.state_path().exists())
+    }
+
     /// Removes all files, the locked partial file last.
     fn remove(&mut self) {
         for path in [self.journal_path(), self.state_path()] {
@@ -324,7 +329,7 @@ impl NpyWriter {
 impl Drop for NpyWriter {
     fn drop(&mut self) {
         // A table without rows and without a state is not worth resuming.
-        if self.open.as_ref().is_some_and(|open| open.rows_done == 0) && !self.state_path().exists() {
+        if self.open.is_some() && !self.can_be_resumed() {
             self.remove();
         }
     }

@@ -19,10 +19,23 @@ const UNREACHED: u32 = u32::MAX;
 /// The number of shortest paths to each vertex.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathCounts {
-    /// The count of each vertex, 0 where unreachable. A count too large for 64 bits is `u64::MAX`.
+    /// The count of each vertex, 0 where unreachable. `u64::MAX` stands for itself and for every count that 64 bits do
+    /// not hold.
     pub counts: Vec<u64>,
-    /// Whether any count was too large.
+    /// Whether any count is `u64::MAX`.
     pub saturated: bool,
+}
+
+impl PathCounts {
+    /// The number of vertices whose count is `u64::MAX`: so many paths lead there, or more. O(V).
+    pub fn saturated_vertices(&self) -> u64 {
+        if self.saturated { self.counts.iter().filter(|&&count| count == u64::MAX).count() as u64 } else { 0 }
+    }
+
+    /// The greatest count; 0 for a graph without vertices. O(V).
+    pub fn greatest(&self) -> u64 {
+        self.counts.iter().copied().max().unwrap_or(0)
+    }
 }
 
 /// Counts the shortest paths to every vertex that has a level; `transpose` holds the arcs by head.
@@ -122,6 +135,9 @@ mod tests {
             let tree = Solver::new(graph.clone()).unwrap().solve(Bfs::from(0).count_paths()).unwrap();
             let counts = tree.path_counts().unwrap();
             assert_eq!((counts.counts[3 * links as usize], counts.saturated), (expected, saturated), "{links}");
+            assert_eq!(counts.greatest(), expected);
+            // The end of the 64th diamond, and three vertices of each diamond after it.
+            assert_eq!(counts.saturated_vertices(), if saturated { 3 * u64::from(links - 64) + 1 } else { 0 });
             tree.verify(&graph).unwrap();
         }
     }

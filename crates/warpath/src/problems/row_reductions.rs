@@ -3,7 +3,8 @@
 //! Definitions follow NetworkX. If the request names sources or targets, only these count. Distances include weights,
 //! as in the request.
 //!
-//! - *Eccentricity* of a source: its greatest distance to a target. A source that does not reach every target has none.
+//! - *Eccentricity* of a source: its greatest distance to a target that it reaches, so that a graph of several components
+//!   has the eccentricities of each (as in igraph; NetworkX refuses such graphs).
 //! - *Closeness* of a target `v`, after Wasserman and Faust: of `n - 1` sources other than `v`, `r` reach it, at
 //!   distances that add up to `s`; the closeness is `(r / s) * (r / (n - 1))`, 0 where `s` is 0. Distances count
 //!   *towards* the vertex, as in NetworkX; for distances away from it, transpose the graph.
@@ -92,7 +93,7 @@ impl RowReductions {
         RowReductions { wanted: wanted.into_iter().collect(), ..Default::default() }
     }
 
-    /// By source; `None` for a source that does not reach every target. Empty if not asked for.
+    /// By source; `None` for a source that reaches no target. Empty if not asked for.
     pub fn eccentricities(&self) -> &[Option<Distance>] {
         &self.eccentricities
     }
@@ -129,8 +130,8 @@ impl RowReductions {
         }
         if self.wants(Reduction::Eccentricity) {
             let greatest = values.par_chunks_exact(columns).map(|row| {
-                let greatest = row.iter().copied().reduce(|a, b| if a < b { b } else { a });
-                greatest.and_then(DistanceValue::distance)
+                let reached = row.iter().copied().filter(|&distance| distance != D::UNREACHABLE);
+                reached.reduce(|a, b| if a < b { b } else { a }).and_then(DistanceValue::distance)
             });
             for (&row, eccentricity) in block.rows.iter().zip(memory::collected("the eccentricities", greatest)?) {
                 *self.eccentricities.get_mut(row).ok_or_else(wrong_type)? = eccentricity;

@@ -8,7 +8,7 @@ use crate::graph::{
     Adjacency, Distance, DistanceValue, Distances, Graph, MinPlus, NO_VERTEX, UnitToU32, VertexId, with_distances,
     with_min_plus,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// Distances from the nearest source to every vertex, and the tree of predecessors unless the request left it out.
 #[derive(Debug, Clone)]
@@ -94,6 +94,44 @@ impl ShortestPathTree {
         Some(Path::new(vertices, length))
     }
 
+    /// For each vertex the source that its path starts from, which is a nearest one; [`NO_VERTEX`] for vertices that
+    /// were not reached. `None` if predecessors were left out of the request. O(V).
+    ///
+    /// ```
+    /// use warpath::{Bfs, Graph, Solver, graph::NO_VERTEX};
+    /// let graph = Graph::from_edges([(0, 1), (1, 2), (4, 3), (3, 2), (5, 4)])?;
+    /// let tree = Solver::new(graph)?.solve(Bfs::from([0, 3]))?;
+    /// assert_eq!(tree.nearest_sources()?, Some(vec![0, 0, 3, 3, NO_VERTEX, NO_VERTEX]));
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] if there is no memory for the array.
+    pub fn nearest_sources(&self) -> Result<Option<Vec<VertexId>>> {
+        let Some(predecessors) = self.predecessors.as_deref() else { return Ok(None) };
+        let mut sources = memory::filled("the nearest sources", predecessors.len(), NO_VERTEX)?;
+        for (v, &predecessor) in (0..).zip(predecessors) {
+            if predecessor == NO_VERTEX && self.distance(v).is_some() {
+                sources[v as usize] = v;
+            }
+        }
+        for v in 0..predecessors.len() {
+            // Up to a vertex whose source is known, and down again; whoever has a predecessor has a source.
+            let mut known = v;
+            while sources[known] == NO_VERTEX && predecessors[known] != NO_VERTEX {
+                known = predecessors[known] as usize;
+            }
+            let source = sources[known];
+            let mut at = v;
+            while at != known {
+                sources[at] = source;
+                at = predecessors[at] as usize;
+            }
+        }
+        Ok(Some(sources))
+    }
+
     /// How many vertices were reached, sources included. The first call of this method, [`Self::max_distance`] or
     /// [`Self::distance_sum`] takes O(V).
     pub fn reached(&self) -> u64 {
@@ -150,5 +188,36 @@ impl ShortestPathTree {
             Some(Distance::Double(value)) => L::Distance::at_most_float(value),
         };
         verify_search::<L>(graph, &self.sources, distances, self.predecessors.as_deref(), bound)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::graph::{NO_VERTEX, VertexId};
+    use crate::testing::graphs_of_every_shape;
+    use crate::{Solver, Sssp};
+
+    /// The nearest source of a vertex is one from which a search alone finds the same distance.
+    #[test]
+    fn nearest_sources_are_as_near_as_the_search_says() {
+        for (name, graph) in graphs_of_every_shape::<u32>(7) {
+            let last = graph.vertices() as VertexId - 1;
+            let sources = [0, last / 3, last];
+            let solver = Solver::new(graph).unwrap();
+            let alone = sources.map(|source| solver.sssp(source).unwrap());
+            let tree = solver.solve(Sssp::from(sources)).unwrap();
+            let nearest = tree.nearest_sources().unwrap().unwrap();
+            for v in 0..=last {
+                let found = nearest[v as usize];
+                let place = sources.iter().position(|&source| source == found);
+                assert_eq!(place.is_none(), found == NO_VERTEX, "{name}: {v}");
+                let distance = place.and_then(|place| alone[place].distance(v));
+                assert_eq!(distance, tree.distance(v), "{name}: {v}");
+                let path = tree.path_to(v).map_or(NO_VERTEX, |path| path.vertices()[0]);
+                assert_eq!(path, found, "{name}: {v}");
+            }
+            let without = solver.solve(Sssp::from(sources).distances_only()).unwrap();
+            assert_eq!(without.nearest_sources().unwrap(), None);
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! algorithm's entry in its table predicts the work itself (`AlgorithmInfo::seconds`).
 
 use super::Solver;
+use crate::Bytes;
 
 /// Opening a device, in seconds.
 const OPENING: f64 = 0.3;
@@ -26,7 +27,9 @@ impl Predicted {
         }
         match solver.closing_a_lost_device(solver.allowed_on_device()) {
             Ok(available) if bytes <= available => Ok(format!("a GPU pays: {predicted}")),
-            Ok(available) => Err(format!("the GPU has {available} bytes of memory to give; the search takes {bytes}")),
+            Ok(available) => {
+                Err(format!("the GPU has {} of memory to give; the search takes {}", Bytes(available), Bytes(bytes)))
+            }
             Err(error) => Err(error.to_string()),
         }
     }

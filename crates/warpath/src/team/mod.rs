@@ -19,6 +19,14 @@ use crate::memory::no_threads;
 use crate::sync::Patience;
 use crate::{Result, memory};
 
+/// The number of threads of a team for which this many are asked: at most as many as there are cores. At a barrier, all
+/// threads would wait until the last one has had its turn on a core.
+pub(crate) fn at_most_cores(asked: usize) -> usize {
+    // Tests need more threads than a small machine has cores, for the orders in which only these can meet.
+    let cores = if cfg!(test) { usize::MAX } else { std::thread::available_parallelism().map_or(1, usize::from) };
+    asked.min(cores)
+}
+
 /// A thread pool of a fixed size.
 #[derive(Debug)]
 pub struct Team {

@@ -1,0 +1,110 @@
+//! `warpath components`: which vertices belong together.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use warpath::graph::{Components, Distances, strongly_connected_components, weakly_connected_components};
+use warpath::tables::{csv_field, write_npy};
+use warpath::{Error, Graph, VertexId};
+
+use crate::arguments::ComponentsArguments;
+use crate::failure::Failure;
+use crate::output::{Output, OutputKind};
+use crate::print::{self, Table};
+use crate::setup::{GraphFacts, PeakBytes, Setup, Times, inputs, timed};
+
+#[derive(Debug, Serialize)]
+struct ComponentsFound {
+    graph: GraphFacts,
+    strong: bool,
+    count: u64,
+    /// The number of vertices of the largest component.
+    largest: u64,
+    /// How many components have how many vertices, the smallest first.
+    sizes: Vec<OfSize>,
+    seconds: Times,
+    peak_bytes: PeakBytes,
+}
+
+#[derive(Debug, Serialize)]
+struct OfSize {
+    vertices: u64,
+    components: u64,
+}
+
+pub(crate) fn run(arguments: ComponentsArguments) -> Result<ExitCode, Failure> {
+    let common = &arguments.common;
+    let setup = Setup::without_engine(common, false)?.ignoring_weights(true);
+    let create = |path| Output::create(path, &inputs(&arguments.graph, &[]), common, &setup.control);
+    let output = arguments.output.as_deref().map(create).transpose()?;
+    let (graph, load) = setup.load(&arguments.graph)?;
+    let find = if arguments.strong { strongly_connected_components } else { weakly_connected_components };
+    let (components, solve) = timed(|| Ok(find(&graph)?))?;
+    setup.control.check()?;
+    let sizes = sizes(&components)?;
+    let (count, largest) = (components.count as u64, sizes.last().map_or(0, |of_size| of_size.vertices));
+    let ((), write) = timed(|| match output {
+        None => Ok(()),
+        Some((mut output, kind)) => {
+            let written = write(&mut output, kind, &graph, components);
+            written.map_err(|error| Error::io(output.path(), error))?;
+            Ok(output.finish()?)
+        }
+    })?;
+    let found = ComponentsFound {
+        graph: GraphFacts::of(&graph),
+        strong: arguments.strong,
+        count,
+        largest,
+        sizes,
+        seconds: Times { load, solve, write, ..Default::default() },
+        peak_bytes: PeakBytes::of_host(),
+    };
+    if common.json {
+        print::json(&found)?;
+    } else if !common.quiet && arguments.output.as_deref().is_none_or(|path| path.as_os_str() != "-") {
+        show(&found, &arguments).print()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How many components there are of each size.
+fn sizes(components: &Components) -> Result<Vec<OfSize>, Error> {
+    let mut of_size = BTreeMap::new();
+    for vertices in components.sizes()? {
+        *of_size.entry(vertices).or_insert(0) += 1;
+    }
+    Ok(of_size.into_iter().map(|(vertices, components)| OfSize { vertices, components }).collect())
+}
+
+fn write(output: &mut Output, kind: OutputKind, graph: &Graph, components: Components) -> std::io::Result<()> {
+    if kind == OutputKind::Npy {
+        return write_npy(output, &[components.of.len()], &Distances::U32(components.of));
+    }
+    writeln!(output, "vertex,component")?;
+    (0..graph.vertices() as VertexId)
+        .zip(&components.of)
+        .try_for_each(|(v, component)| writeln!(output, "{},{component}", csv_field(&graph.name(v))))
+}
+
+fn show(found: &ComponentsFound, arguments: &ComponentsArguments) -> Table {
+    const SHOWN: usize = 10;
+    let mut table = Table::new();
+    table.row("graph", found.graph.text());
+    let kind = if found.strong { "strongly connected" } else { "weakly connected" };
+    table.row("components", format!("{} {kind}", print::grouped(found.count.into())));
+    for OfSize { vertices, components } in found.sizes.iter().rev().take(SHOWN) {
+        let vertices = print::count(*vertices, "vertex", "vertices");
+        table.row("", format!("{} of {vertices}", print::grouped(u128::from(*components))));
+    }
+    if let Some(more) = found.sizes.len().checked_sub(SHOWN).filter(|&more| more > 0) {
+        table.row("", format!("and smaller ones of {}", print::count(more, "size", "sizes")));
+    }
+    if let Some(path) = &arguments.output {
+        table.row("written", path.display().to_string());
+    }
+    table.row("time", found.seconds.text());
+    table
+}
