@@ -53,9 +53,11 @@ pub enum Command {
         after_help = "Examples:\n  warpath closure citations.txt\n  warpath closure kron:12 --output reach.npy --verify"
     )]
     Closure(ClosureArguments),
-    /// The shortest path between two vertices
+    /// The shortest path between two vertices, the k shortest, or the paths of many pairs
     #[command(
-        after_help = "Examples:\n  warpath path roads.gr 1 264346\n  warpath path flights.csv LIS HEL --weights price"
+        after_help = "Examples:\n  warpath path roads.gr 1 264346\n  warpath path flights.csv LIS HEL --weights price\n  \
+                            warpath path roads.gr 1 264346 --k 5 --output paths.csv\n  \
+                            warpath path roads.gr --pairs trips.csv > lengths.csv"
     )]
     Path(PathArguments),
     /// Describe a graph, and what it takes to solve problems on it
@@ -365,11 +367,23 @@ pub struct PathArguments {
     #[allow(missing_docs)]
     pub graph: GraphArguments,
     /// The vertex to start from
-    #[arg(value_name = "FROM", allow_negative_numbers = true)]
-    pub from: String,
+    #[arg(value_name = "FROM", allow_negative_numbers = true, required_unless_present = "pairs")]
+    pub from: Option<String>,
     /// The vertex to arrive at
-    #[arg(value_name = "TO", allow_negative_numbers = true)]
-    pub to: String,
+    #[arg(value_name = "TO", allow_negative_numbers = true, required_unless_present = "pairs")]
+    pub to: Option<String>,
+    /// A file (`-` for standard input) with a pair of vertices per line, such as `alice,bob` or `17 4`, in place of FROM
+    /// and TO. Prints the lines source,target,distance; the distance is empty where the target can't be reached
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "to"], value_hint = ValueHint::FilePath)]
+    pub pairs: Option<PathBuf>,
+    /// Find this many paths, the shortest first, none of which visits a vertex twice; fewer if there are not so many
+    #[arg(long, value_name = "N", conflicts_with = "pairs", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub k: Option<u32>,
+    /// Write the paths to this .csv (`-` for standard output): for each vertex the distance up to it and the weight of
+    /// the edge to it, with the pair or the number of the path in front if there are several
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
     /// Check that the path exists and that no other is shorter
     #[arg(long)]
     pub verify: bool,

@@ -69,7 +69,7 @@ impl<'a> Setup<'a> {
     }
 
     /// How files are read.
-    fn read_options(&self) -> ReadOptions {
+    pub(crate) fn read_options(&self) -> ReadOptions {
         let options = ReadOptions::new().control(self.control.clone());
         self.host_memory().into_iter().fold(options, ReadOptions::memory)
     }

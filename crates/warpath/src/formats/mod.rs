@@ -226,6 +226,15 @@ impl ReadOptions {
         Ok(Opened::file(path.as_ref(), self)?.load(self)?.into_bytes())
     }
 
+    /// Reads such a text from standard input.
+    ///
+    /// # Errors
+    ///
+    /// As [`ReadOptions::read_text`].
+    pub fn read_text_of_stdin(&self) -> Result<Vec<u8>> {
+        Ok(Input::standard(self)?.into_bytes())
+    }
+
     fn parse(&self, open: impl FnOnce() -> Result<Opened> + Send) -> Result<Graph> {
         if self.threads == 0 {
             return self.parse_here(open);
