@@ -239,9 +239,14 @@ pub struct SearchArguments {
     /// Also find the predecessor of every vertex
     #[arg(long, short)]
     pub predecessors: bool,
-    /// Write vertex,distance (and predecessor) to this .csv (`-` for standard output), or distances to this .npy
+    /// Write vertex,distance (and predecessor) to this .csv (`-` for standard output), distances to this .npy, or to this
+    /// .geojson: a point with its distance for each vertex, or with `--predecessors` a line for each edge of the tree
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// Where the vertices lie, for an output in .geojson: a DIMACS .co (numbers in millionths), or a .csv of vertex, x, y
+    /// [default: what the generators grid, rgg and roads know]
+    #[arg(long, value_name = "FILE", requires = "output", value_hint = ValueHint::FilePath)]
+    pub coordinates: Option<PathBuf>,
     /// Check the certificate of the result
     #[arg(long)]
     pub verify: bool,
@@ -381,9 +386,14 @@ pub struct PathArguments {
           value_parser = clap::value_parser!(u32).range(1..))]
     pub k: Option<u32>,
     /// Write the paths to this .csv (`-` for standard output): for each vertex the distance up to it and the weight of
-    /// the edge to it, with the pair or the number of the path in front if there are several
+    /// the edge to it, with the pair or the number of the path in front if there are several; or as lines to this
+    /// .geojson
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// Where the vertices lie, for an output in .geojson: a DIMACS .co (numbers in millionths), or a .csv of vertex, x, y
+    /// [default: what the generators grid, rgg and roads know]
+    #[arg(long, value_name = "FILE", requires = "output", value_hint = ValueHint::FilePath)]
+    pub coordinates: Option<PathBuf>,
     /// Check that the path exists and that no other is shorter
     #[arg(long)]
     pub verify: bool,
@@ -420,6 +430,10 @@ pub struct ConvertArguments {
     #[arg(long, value_name = "NAME",
           value_parser = clap::builder::PossibleValuesParser::new(warpath::Format::ALL.map(warpath::Format::name)))]
     pub output_format: Option<String>,
+    /// Also write where the vertices of a generated graph lie (`grid`, `rgg` and `roads` know it): to this DIMACS .co, in
+    /// millionths, or this .csv
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub coordinates_output: Option<PathBuf>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: CommonArguments,

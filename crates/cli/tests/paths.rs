@@ -87,7 +87,7 @@ fn paths_are_written_with_distances_and_weights() {
     let text = folder.run("path g.txt 1 3 --output -").ok();
     assert_eq!(text, "vertex,distance,weight\n1,0,\n2,0.5,0.5\n3,0.75,0.25\n");
     assert_eq!(folder.run("path g.txt 3 1 --output -").ok(), "vertex,distance,weight\n");
-    folder.run("path g.txt 1 3 --output x.npy").fails(2, "can be .csv");
+    folder.run("path g.txt 1 3 --output x.npy").fails(2, "can be .csv or .geojson");
     folder.run("path g.txt 1 3 --output g.txt").fails(2, "g.txt");
     let found = folder.run("path g.txt 1 3 --json").json();
     assert_eq!((&found["vertices"], &found["weights"]), (&json!(["1", "2", "3"]), &json!([0.5, 0.25])));
@@ -121,4 +121,64 @@ fn the_k_shortest_paths_come_in_order() {
     folder.run("path g.txt 1 4 --k 2 --pairs x").fails(2, "cannot be used with");
     folder.file("negative.txt", "1 2 -1\n");
     folder.run("path negative.txt 1 2 --k 2").fails(2, "weights of 0 or more");
+}
+
+/// The features of a file, each as its geometry and its properties.
+fn features(folder: &Folder, name: &str) -> Vec<(Value, Value)> {
+    let collection: Value = serde_json::from_str(&folder.read(name)).unwrap();
+    assert_eq!(collection["type"], json!("FeatureCollection"));
+    let features = collection["features"].as_array().unwrap();
+    features.iter().map(|feature| (feature["geometry"].clone(), feature["properties"].clone())).collect()
+}
+
+#[test]
+fn paths_and_trees_are_drawn_on_a_map() {
+    let folder = towns();
+    folder
+        .file("places.csv", "vertex,x,y\n\"Bath, Somerset\",-2.4,51.4\nNew York,-74,40.7\nRio,-43,-23\nOslo,10.7,60\n");
+    folder.file("pairs.csv", "\"Bath, Somerset\",Rio\nRio,Lima\nRio,Rio\n");
+    folder.run(&format!("{GRAPH} --pairs pairs.csv --output x.geojson --coordinates places.csv --quiet")).ok();
+    let found = features(&folder, "x.geojson");
+    let line = json!({"type": "LineString", "coordinates": [[-2.4, 51.4], [-74.0, 40.7], [-43.0, -23.0]]});
+    let properties = json!({"source": "Bath, Somerset", "target": "Rio", "length": 9, "edges": 2});
+    assert_eq!(found[0], (line, properties));
+    assert_eq!((&found[1].0, &found[1].1["length"]), (&json!(null), &json!(null)));
+    assert_eq!(found[2].0, json!({"type": "Point", "coordinates": [-43.0, -23.0]}));
+    let sssp = "sssp g.csv --weights km --coordinates places.csv --quiet --source";
+    folder.run(&format!("{sssp} Rio --output near.geojson --cutoff 1")).ok();
+    let point = json!({"type": "Point", "coordinates": [10.7, 60.0]});
+    assert_eq!(features(&folder, "near.geojson")[1], (point, json!({"vertex": "Oslo", "distance": 1})));
+    folder.run(&format!("{sssp} Rio --output tree.geojson --predecessors")).ok();
+    let line = json!({"type": "LineString", "coordinates": [[-43.0, -23.0], [10.7, 60.0]]});
+    let properties = json!({"vertex": "Oslo", "distance": 1, "predecessor": "Rio"});
+    assert_eq!(features(&folder, "tree.geojson"), [(line, properties)]);
+    // Nothing is half-written.
+    folder.run(&format!("{sssp} Lima --output lima.geojson")).fails(2, "no coordinates of vertex `Lima`");
+    folder.run(&format!("{GRAPH} Rio Oslo --output y.geojson")).fails(2, "where the vertices lie");
+    folder.run(&format!("{GRAPH} Rio Oslo --output y.csv --coordinates places.csv")).fails(2, "in .geojson");
+    folder.run(&format!("{GRAPH} Rio Oslo --output places.csv --coordinates places.csv")).fails(2, "in .geojson");
+    folder.file("bad.csv", "Rio,1,2\nOslo,3\n");
+    folder.run(&format!("{GRAPH} Rio Oslo --output y.geojson --coordinates bad.csv")).fails(2, "bad.csv:2");
+    folder.run(&format!("{GRAPH} Rio Oslo --output y.geojson --coordinates bad.txt")).fails(2, ".co or .csv");
+    let names = ["bad.csv", "g.csv", "near.geojson", "pairs.csv", "places.csv", "tree.geojson", "x.geojson"];
+    assert_eq!(folder.names(), names);
+}
+
+#[test]
+fn generated_graphs_know_their_coordinates() {
+    let folder = Folder::new();
+    folder.run("generate grid:2x3 grid.gr --coordinates-output grid.co --quiet").ok();
+    assert_eq!(folder.read("grid.co").lines().nth(6), Some("v 6 2000000 1000000"));
+    folder.run("path grid.gr 1 2 --output file.geojson --coordinates grid.co --quiet").ok();
+    folder.run("path grid:2x3 0 1 --output known.geojson --quiet").ok();
+    assert_eq!(folder.read("file.geojson"), folder.read("known.geojson"));
+    assert_eq!(features(&folder, "known.geojson")[0].0["coordinates"], json!([[0.0, 0.0], [1.0, 0.0]]));
+    folder.run("generate roads:200 roads.wpg --coordinates-output roads.csv --quiet").ok();
+    assert_eq!(folder.read("roads.csv").lines().count(), 201);
+    folder.run("generate kron:5 k.wpg --coordinates-output k.csv").fails(2, "grid, rgg and roads");
+    folder.run("generate grid:2x3 x.csv --coordinates-output x.csv").fails(2, "x.csv");
+    folder.run("generate grid:2x3 x.wpg --coordinates-output x.txt").fails(2, ".co or .csv");
+    assert!(
+        !folder.names().iter().any(|name| name.starts_with('x') || name.starts_with('k') && name != "known.geojson")
+    );
 }

@@ -66,13 +66,16 @@ pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
 /// The path, or the paths, from one vertex to another.
 fn between(arguments: &PathArguments, from_name: &str, to_name: &str) -> Result<ExitCode, Failure> {
     let solving = &arguments.solving;
-    let SolvingArguments { common, plan, .. } = solving;
+    let SolvingArguments { plan, .. } = solving;
     let setup = Setup::to_solve(solving)?;
-    let prefix = if arguments.k.is_some() { "path," } else { "" };
-    let inputs = inputs(&arguments.graph, &[]);
+    let fields: &[&str] = if arguments.k.is_some() { &["path"] } else { &[] };
+    let lists = [&arguments.coordinates];
+    let inputs = inputs(&arguments.graph, &lists);
     let output = arguments.output.as_deref();
-    let writer = output.map(|path| RouteWriter::create(path, prefix, &inputs, common, &setup.control)).transpose()?;
+    let create = |path| RouteWriter::create(path, fields, &inputs, arguments, &setup.control);
+    let mut writer = output.map(create).transpose()?;
     let (graph, load) = setup.load(&arguments.graph)?;
+    writer.iter_mut().try_for_each(|writer| writer.locate(&setup, arguments, &graph))?;
     let (from, to) = (graph.vertex(from_name)?, graph.vertex(to_name)?);
     let (solver, opening) = timed(|| setup.solver(&graph))?;
     let several = arguments.k.map(|most| KShortestPaths::between(from, to).at_most(most as usize));
@@ -98,8 +101,8 @@ fn between(arguments: &PathArguments, from_name: &str, to_name: &str) -> Result<
     let ((), write) = timed(|| {
         let Some(mut writer) = writer else { return Ok(()) };
         for (index, path) in paths.iter().enumerate() {
-            let prefix = if arguments.k.is_some() { format!("{},", index + 1) } else { String::new() };
-            writer.write(&graph, &Route { prefix, path: Some(path) })?;
+            let number = arguments.k.map(|_| ("path", (index + 1).into()));
+            writer.write(&graph, Route { fields: number.into_iter().collect(), path: Some(path) })?;
         }
         Ok(writer.finish()?)
     })?;

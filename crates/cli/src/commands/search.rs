@@ -6,12 +6,14 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use serde::Serialize;
+use warpath::graph::Coordinates;
 use warpath::problems::{Cutoff, Report};
 use warpath::tables::{csv_field, write_npy};
 use warpath::{Bfs, Error, Graph, Search, ShortestPathTree, Sssp, VertexId};
 
 use crate::arguments::{BfsArguments, GraphArguments, SearchArguments, SolvingArguments, SsspArguments};
 use crate::failure::Failure;
+use crate::geojson::{self, FeatureWriter};
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
 use crate::setup::{Answer, Counters, PeakBytes, Setup, Times, inputs, read_vertices, timed};
@@ -89,6 +91,7 @@ impl SearchCommand<'_> {
         let setup = Setup::to_solve(self.solving)?.ignoring_weights(self.ignores_weights);
         let mut output = self.search.output.as_deref().map(|path| self.create_output(&setup, path)).transpose()?;
         let (graph, load) = setup.load(self.graph)?;
+        output.iter_mut().try_for_each(|output| output.locate(&setup, self, &graph))?;
         let vertices = |names: &[String]| names.iter().map(|name| graph.vertex(name)).collect::<Result<Vec<_>, _>>();
         let nearest = vertices(&self.search.source)?;
         let targets = vertices(&self.search.target)?;
@@ -127,7 +130,7 @@ impl SearchCommand<'_> {
             None => [solver.solve(request(nearest, targets))?].into_iter().try_for_each(handle)?,
             Some(sources) => solver.solve_each(request(Vec::new(), targets), sources, handle)?,
         }
-        let ((), finishing) = timed(|| Ok(output.map_or(Ok(()), |writer| writer.output.finish())?))?;
+        let ((), finishing) = timed(|| Ok(output.map_or(Ok(()), DistanceWriter::finish)?))?;
         totals.write += finishing;
         self.print(&graph, results, totals)?;
         Ok(ExitCode::SUCCESS)
@@ -135,7 +138,18 @@ impl SearchCommand<'_> {
 
     fn create_output(&self, setup: &Setup<'_>, path: &Path) -> Result<DistanceWriter, Failure> {
         let many = self.search.sources.is_some();
-        let inputs = inputs(self.graph, &[&self.search.sources]);
+        let lists = [&self.search.sources, &self.search.coordinates];
+        let inputs = inputs(self.graph, &lists);
+        if geojson::is_wanted(path) {
+            if self.count_paths {
+                return Err(Failure::usage("a .geojson holds distances; `--count-paths` needs a .csv"));
+            }
+            let output = Output::open(path, &inputs, &self.solving.common, &setup.control)?;
+            return Ok(DistanceWriter::OnMap(MapWriter::new(output, many)));
+        }
+        if self.search.coordinates.is_some() {
+            return Err(Failure::usage("`--coordinates` are for an output in .geojson"));
+        }
         let (output, kind) = Output::create(path, &inputs, &self.solving.common, &setup.control)?;
         if kind == OutputKind::Npy && many {
             return Err(Failure::usage("one result for each source does not fit a .npy of distances")
@@ -148,7 +162,7 @@ impl SearchCommand<'_> {
             return Err(Failure::usage("a .npy holds distances only; `--count-paths` needs a .csv"));
         }
         let columns = Columns { source: many, predecessor: self.search.predecessors, paths: self.count_paths };
-        Ok(DistanceWriter { output, kind, columns, begun: false })
+        Ok(DistanceWriter::Table(TableWriter { output, kind, columns, begun: false }))
     }
 
     fn print(&self, graph: &Graph, mut results: Vec<(SearchResult, Report)>, seconds: Times) -> Result<(), Failure> {
@@ -252,7 +266,76 @@ struct ManySearches {
 }
 
 /// Writes distances to a file.
-struct DistanceWriter {
+enum DistanceWriter {
+    /// As a table.
+    Table(TableWriter),
+    /// As points and lines on a map.
+    OnMap(MapWriter),
+}
+
+impl DistanceWriter {
+    /// Finds out where the vertices lie, if the output shows it.
+    fn locate(&mut self, setup: &Setup<'_>, command: &SearchCommand<'_>, graph: &Graph) -> Result<(), Failure> {
+        if let DistanceWriter::OnMap(writer) = self {
+            let file = command.search.coordinates.as_deref();
+            writer.coordinates = Some(geojson::coordinates(setup, command.graph, file, graph)?);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, graph: &Graph, tree: &ShortestPathTree) -> Result<(), Error> {
+        match self {
+            DistanceWriter::Table(writer) => writer.write(graph, tree),
+            DistanceWriter::OnMap(writer) => writer.write(graph, tree),
+        }
+    }
+
+    fn finish(self) -> Result<(), Error> {
+        match self {
+            DistanceWriter::Table(writer) => writer.output.finish(),
+            DistanceWriter::OnMap(writer) => writer.features.finish(),
+        }
+    }
+}
+
+/// Writes a point for each vertex that was reached, or a line for each edge of the tree.
+struct MapWriter {
+    features: FeatureWriter,
+    /// Known once the graph is.
+    coordinates: Option<Coordinates>,
+    /// Whether there are several searches, each from a source of its own.
+    many: bool,
+}
+
+impl MapWriter {
+    fn new(output: Output, many: bool) -> Self {
+        MapWriter { features: FeatureWriter::new(output), coordinates: None, many }
+    }
+
+    fn write(&mut self, graph: &Graph, tree: &ShortestPathTree) -> Result<(), Error> {
+        let coordinates = self.coordinates.as_ref().ok_or_else(|| Error::invalid("the map is not known yet"))?;
+        let name = |vertex: VertexId| graph.name(vertex).into_owned().into();
+        for v in 0..graph.vertices() as VertexId {
+            let Some(distance) = tree.distance(v) else { continue };
+            let mut properties = serde_json::Map::new();
+            if self.many {
+                properties.insert("source".into(), name(tree.sources()[0]));
+            }
+            properties.insert("vertex".into(), name(v));
+            properties.insert("distance".into(), print::number(distance));
+            if tree.predecessors().is_none() {
+                self.features.write(graph, coordinates, &[v], properties)?;
+            } else if let Some(predecessor) = tree.predecessor(v) {
+                properties.insert("predecessor".into(), name(predecessor));
+                self.features.write(graph, coordinates, &[predecessor, v], properties)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes distances as a table.
+struct TableWriter {
     output: Output,
     kind: OutputKind,
     columns: Columns,
@@ -267,7 +350,7 @@ struct Columns {
     paths: bool,
 }
 
-impl DistanceWriter {
+impl TableWriter {
     fn write(&mut self, graph: &Graph, tree: &ShortestPathTree) -> Result<(), Error> {
         let result = match self.kind {
             OutputKind::Csv => self.write_csv(graph, tree),

@@ -8,6 +8,7 @@
 //! No part of a file stays mapped, so changes to it after reading do not matter.
 
 mod compression;
+mod coordinates;
 mod detect;
 mod dimacs;
 mod edge_list;
@@ -34,6 +35,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use compression::{Compression, Packer};
+pub use coordinates::{CoordinateFormat, write_coordinates};
 pub use format::Format;
 use input::{Input, Opened};
 pub use partial_file::PartialFile;

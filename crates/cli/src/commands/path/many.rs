@@ -45,12 +45,13 @@ pub(super) fn run(arguments: &PathArguments) -> Result<ExitCode, Failure> {
     }
     let setup = Setup::to_solve(solving)?;
     let list = arguments.pairs.clone().map(|file| if file.as_os_str() == "-" { "/dev/stdin".into() } else { file });
-    let lists = [&list];
+    let lists = [&list, &arguments.coordinates];
     let inputs = inputs(&arguments.graph, &lists);
     let output = arguments.output.as_deref();
-    let create = |path| RouteWriter::create(path, "source,target,", &inputs, common, &setup.control);
-    let writer = output.map(create).transpose()?;
+    let create = |path| RouteWriter::create(path, &["source", "target"], &inputs, arguments, &setup.control);
+    let mut writer = output.map(create).transpose()?;
     let (graph, load) = setup.load(&arguments.graph)?;
+    writer.iter_mut().try_for_each(|writer| writer.locate(&setup, arguments, &graph))?;
     let pairs = read_pairs(&setup, &graph, file)?;
     let (solver, opening) = timed(|| setup.solver(&graph))?;
     let mut request = Pairs::of(pairs);
@@ -108,8 +109,9 @@ fn shown(graph: &Graph, found: &PathsOfPairs) -> Vec<PairShown> {
 
 fn write_paths(mut writer: RouteWriter, graph: &Graph, found: &PathsOfPairs) -> Result<(), Failure> {
     for (pair, &(from, to)) in found.pairs().iter().enumerate() {
-        let prefix = format!("{},{},", csv_field(&graph.name(from)), csv_field(&graph.name(to)));
-        writer.write(graph, &Route { prefix, path: found.path(pair) })?;
+        let name = |vertex| graph.name(vertex).into_owned().into();
+        let fields = vec![("source", name(from)), ("target", name(to))];
+        writer.write(graph, Route { fields, path: found.path(pair) })?;
     }
     Ok(writer.finish()?)
 }

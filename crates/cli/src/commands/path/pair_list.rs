@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use warpath::tables::csv_fields;
 use warpath::{Error, Graph, InputError, VertexId};
 
 use crate::failure::Failure;
@@ -30,7 +31,7 @@ pub(super) fn read_pairs(setup: &Setup<'_>, graph: &Graph, file: &Path) -> Resul
         let at_line =
             |message: &str| Error::from(InputError::at(index as u64 + 1, line, message).in_file(name.clone()));
         let text = std::str::from_utf8(line).map_err(|_| at_line("not UTF-8"))?;
-        let names = fields(text).map_err(|message| at_line(message))?;
+        let names = csv_fields(text).map_err(at_line)?;
         let [from, to] = &names[..] else {
             return Err(at_line("a pair is two vertices, as in `alice,bob` or `17 4`").into());
         };
@@ -50,80 +51,4 @@ pub(super) fn read_pairs(setup: &Setup<'_>, graph: &Graph, file: &Path) -> Resul
         return Err(Failure::usage(format!("{name}: there are no pairs in it")));
     }
     Ok(pairs)
-}
-
-/// The fields of a line: separated by commas, tabs or semicolons, whichever comes first outside of quotes, or else by
-/// blanks. A field in quotes may hold any of these, and a quote is written twice there.
-fn fields(line: &str) -> Result<Vec<String>, &'static str> {
-    let mut in_quotes = false;
-    let separator = line.chars().find(|&c| {
-        in_quotes ^= c == '"';
-        !in_quotes && [',', '\t', ';'].contains(&c)
-    });
-    let is_separator = |c: char| separator.map_or(c == ' ', |separator| c == separator);
-    let mut fields = Vec::new();
-    let mut rest = line;
-    loop {
-        // Blanks around a field do not belong to it.
-        rest = rest.trim_start_matches(' ');
-        let (field, after) = match rest.strip_prefix('"') {
-            Some(quoted) => unquoted(quoted)?,
-            None => {
-                let end = rest.find(is_separator).unwrap_or(rest.len());
-                (rest[..end].trim_end().to_owned(), &rest[end..])
-            }
-        };
-        fields.push(field);
-        let after = if separator.is_some() { after.trim_start_matches(' ') } else { after };
-        let mut left = after.chars();
-        match left.next() {
-            None => return Ok(fields),
-            Some(c) if is_separator(c) => rest = left.as_str(),
-            Some(_) => return Err("there is text after a closing quote"),
-        }
-    }
-}
-
-/// A field after its opening quote, and what follows the closing quote.
-fn unquoted(text: &str) -> Result<(String, &str), &'static str> {
-    let mut field = String::new();
-    let mut rest = text;
-    loop {
-        let end = rest.find('"').ok_or("a quote is not closed")?;
-        field += &rest[..end];
-        rest = &rest[end + 1..];
-        match rest.strip_prefix('"') {
-            Some(after) => {
-                field.push('"');
-                rest = after;
-            }
-            None => return Ok((field, rest)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_may_hold_separators_in_quotes() {
-        for (line, expected) in [
-            ("1 2", vec!["1", "2"]),
-            ("1   2", vec!["1", "2"]),
-            ("1\t2", vec!["1", "2"]),
-            ("a b, c d", vec!["a b", "c d"]),
-            ("\"a, b\" ,\"say \"\"x\"\"\"", vec!["a, b", "say \"x\""]),
-            ("\"a b\" c", vec!["a b", "c"]),
-            ("a;b", vec!["a", "b"]),
-            ("a,,b", vec!["a", "", "b"]),
-            ("-1 -2", vec!["-1", "-2"]),
-            ("one", vec!["one"]),
-        ] {
-            assert_eq!(fields(line).unwrap(), expected, "{line}");
-        }
-        for bad in ["\"a b", "\"a\"b c", "a,\"b\"x"] {
-            assert!(fields(bad).is_err(), "{bad}");
-        }
-    }
 }

@@ -126,8 +126,7 @@ fn fill<L: MinPlusOnCpu>(
         ApspOutput::Blocks(consumer) => {
             let have = consumer.start(&order)?.min(order.len());
             rows.done.store(have as u64, Ordering::Relaxed);
-            let threads = task.team.threads();
-            task.hand_out(&order[have..], threads, consumer, |block, values| rows.fill(block, values))?;
+            task.hand_out(&order[have..], 1, consumer, |block, values| rows.fill(block, values))?;
         }
     }
     Ok(rows.statistics.into_inner().unwrap_or_else(PoisonError::into_inner))
