@@ -550,8 +550,11 @@ pub(crate) mod tests {
         let text = format!("{old}\n{}\n", row_line.replace("\"ran_on\":\"cpu\",", ""));
         let read = Results::parse(&text).unwrap();
         assert_eq!((&read.run, &read.rows[..]), (&run, &[Row { ran_on: None, ..row }][..]));
-        let now =
-            Run { limits: Some(Limits { timeout: 1.0, budget: 2.0, searches: 1, once: None }), data: Some(true), ..run.clone() };
+        let now = Run {
+            limits: Some(Limits { timeout: 1.0, budget: 2.0, searches: 1, once: None }),
+            data: Some(true),
+            ..run.clone()
+        };
         let told: Vec<&str> = run.differences(&now).into_iter().map(|(what, _, _)| what).collect();
         assert_eq!(told, ["limit", "data folder"]);
     }

@@ -14,7 +14,7 @@ use crate::machine::{Machine, ceilings};
 use crate::measure::{self, Outcome, References, Task};
 use crate::peers::{self, Tools};
 use crate::report;
-use crate::results::{Journal, Record, Resumed, Results, Row, Run, SCHEMA, Status};
+use crate::results::{Journal, Record, Results, Resumed, Row, Run, SCHEMA, Status};
 use crate::suite::{Case, Limits, Suite};
 use crate::tables;
 

@@ -53,9 +53,11 @@ pub enum Command {
         after_help = "Examples:\n  warpath closure citations.txt\n  warpath closure kron:12 --output reach.npy --verify"
     )]
     Closure(ClosureArguments),
-    /// The shortest path between two vertices
+    /// The shortest path between two vertices, the k shortest, or the paths of many pairs
     #[command(
-        after_help = "Examples:\n  warpath path roads.gr 1 264346\n  warpath path flights.csv LIS HEL --weights price"
+        after_help = "Examples:\n  warpath path roads.gr 1 264346\n  warpath path flights.csv LIS HEL --weights price\n  \
+                            warpath path roads.gr 1 264346 --k 5 --output paths.csv\n  \
+                            warpath path roads.gr --pairs trips.csv > lengths.csv"
     )]
     Path(PathArguments),
     /// Find the connected components: which vertices belong together
@@ -279,14 +281,19 @@ pub struct SearchArguments {
     /// Also find the predecessor of every vertex (with --reverse its successor, the next vertex on the way)
     #[arg(long, short)]
     pub predecessors: bool,
-    /// Write vertex,distance (and predecessor) to this .csv (`-` for standard output), or the distances of all vertices
-    /// to this .npy. An unreachable vertex has an empty distance in the .csv; in the .npy it has the greatest value of
-    /// an integer type (4294967295 for u32), or infinity
+    /// Write vertex,distance (and predecessor) to this .csv (`-` for standard output), the distances of all vertices to
+    /// this .npy, or to this .geojson a point with its distance for each vertex (with `--predecessors` a line for each
+    /// edge of the tree). An unreachable vertex has an empty distance in the .csv; in the .npy it has the greatest value
+    /// of an integer type (4294967295 for u32), or infinity
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Also write rows to the .csv for the vertices that --cutoff or --target leaves out, with empty distances
     #[arg(long, requires = "output")]
     pub all_rows: bool,
+    /// Where the vertices lie, for an output in .geojson: a DIMACS .co (numbers in millionths), or a .csv of vertex, x, y
+    /// [default: what the generators grid, rgg and roads know]
+    #[arg(long, value_name = "FILE", requires = "output", value_hint = ValueHint::FilePath)]
+    pub coordinates: Option<PathBuf>,
     /// Check the certificate of the result
     #[arg(long)]
     pub verify: bool,
@@ -414,11 +421,28 @@ pub struct PathArguments {
     #[allow(missing_docs)]
     pub graph: GraphArguments,
     /// The vertex to start from
-    #[arg(value_name = "FROM", allow_negative_numbers = true)]
-    pub from: String,
+    #[arg(value_name = "FROM", allow_negative_numbers = true, required_unless_present = "pairs")]
+    pub from: Option<String>,
     /// The vertex to arrive at
-    #[arg(value_name = "TO", allow_negative_numbers = true)]
-    pub to: String,
+    #[arg(value_name = "TO", allow_negative_numbers = true, required_unless_present = "pairs")]
+    pub to: Option<String>,
+    /// A file (`-` for standard input) with a pair of vertices per line, such as `alice,bob` or `17 4`, in place of FROM
+    /// and TO. Prints the lines source,target,distance; the distance is empty where the target can't be reached
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "to"], value_hint = ValueHint::FilePath)]
+    pub pairs: Option<PathBuf>,
+    /// Find this many paths, the shortest first, none of which visits a vertex twice; fewer if there are not so many
+    #[arg(long, value_name = "N", conflicts_with = "pairs", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub k: Option<u32>,
+    /// Write the paths to this .csv (`-` for standard output): for each vertex the distance up to it and the weight of
+    /// the edge to it, with the pair or the number of the path in front if there are several; or as lines to this
+    /// .geojson
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Where the vertices lie, for an output in .geojson: a DIMACS .co (numbers in millionths), or a .csv of vertex, x, y
+    /// [default: what the generators grid, rgg and roads know]
+    #[arg(long, value_name = "FILE", requires = "output", value_hint = ValueHint::FilePath)]
+    pub coordinates: Option<PathBuf>,
     /// Check that the path exists and that no other is shorter
     #[arg(long)]
     pub verify: bool,
@@ -474,6 +498,10 @@ pub struct ConvertArguments {
     #[arg(long, value_name = "NAME",
           value_parser = clap::builder::PossibleValuesParser::new(warpath::Format::ALL.map(warpath::Format::name)))]
     pub output_format: Option<String>,
+    /// Also write where the vertices of a generated graph lie (`grid`, `rgg` and `roads` know it): to this DIMACS .co, in
+    /// millionths, or this .csv
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub coordinates_output: Option<PathBuf>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: CommonArguments,

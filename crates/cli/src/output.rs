@@ -50,14 +50,24 @@ impl Output {
         control: &Control,
     ) -> Result<(Self, OutputKind), Failure> {
         let kind = OutputKind::of(path)?;
+        Ok((Output::open(path, inputs, common, control)?, kind))
+    }
+
+    /// The same, whatever format the extension names.
+    pub(crate) fn open(
+        path: &Path,
+        inputs: &[&Path],
+        common: &CommonArguments,
+        control: &Control,
+    ) -> Result<Self, Failure> {
         if path.as_os_str() != "-" {
             check_output(path, inputs)?;
-            return Ok((Output::File(PartialFile::create(path, control)?), kind));
+            return Ok(Output::File(PartialFile::create(path, control)?));
         }
         if common.json {
             return Err(Failure::usage("`--output -` and `--json` both want standard output"));
         }
-        Ok((Output::standard(control), kind))
+        Ok(Output::standard(control))
     }
 
     /// Standard output.

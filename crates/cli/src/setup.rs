@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde::Serialize;
 use warpath::formats::{Format, ReadOptions, WeightSource};
 use warpath::generate::{DEFAULT_SEED, Recipe, WeightRange};
-use warpath::graph::{Direction, ParallelEdges, SelfLoops};
+use warpath::graph::{Coordinates, Direction, ParallelEdges, SelfLoops};
 use warpath::problems::{Report, Seconds};
 use warpath::{Control, Decision, Engine, Error, Graph, Plan, Solver, VertexId};
 
@@ -82,7 +82,7 @@ impl<'a> Setup<'a> {
     }
 
     /// How files are read.
-    fn read_options(&self) -> ReadOptions {
+    pub(crate) fn read_options(&self) -> ReadOptions {
         let options = ReadOptions::new().control(self.control.clone());
         self.host_memory().into_iter().fold(options, ReadOptions::memory)
     }
@@ -181,6 +181,12 @@ pub(crate) fn inputs<'a>(graph: &'a GraphArguments, lists: &[&'a Option<PathBuf>
 /// The graph's recipe, if it is to be generated.
 fn recipe(arguments: &GraphArguments) -> Option<&str> {
     arguments.graph.to_str().filter(|text| Recipe::looks_like(text) && !arguments.graph.exists())
+}
+
+/// Where the vertices lie, if the graph is to be generated and its generator knows.
+pub(crate) fn generated_coordinates(arguments: &GraphArguments) -> Result<Option<Coordinates>, Failure> {
+    let recipe = recipe(arguments).map(str::parse::<Recipe>).transpose()?;
+    Ok(recipe.map(|recipe| recipe.coordinates()).transpose()?.flatten())
 }
 
 /// Starts the global thread pool, which serves parallel loops without a pool of their own. If the first such loop

@@ -183,10 +183,10 @@ fn errors_are_json_objects_too() {
     assert_eq!((&error["file"], &error["line"]), (&json!("bad.gr"), &json!(2)));
     let found = folder.run("bfs g.txt --source 7 --json").json_with(2);
     assert!(found["error"]["message"].as_str().unwrap().contains("no vertex named `7`"), "{found}");
-    let found = folder.run("apsp kron:10 --memory 1M --json").json_with(3);
+    let found = folder.run("closure kron:10 --memory 64K --json").json_with(3);
     let error = &found["error"];
-    assert_eq!((&error["kind"], &error["available_bytes"]), (&json!("resources"), &json!(1 << 20)));
-    assert!(error["needed_bytes"].as_u64() > Some(1 << 20) && error["help"].is_string(), "{error}");
+    assert_eq!((&error["kind"], &error["available_bytes"]), (&json!("resources"), &json!(1 << 16)));
+    assert!(error["needed_bytes"].as_u64() > Some(1 << 16) && error["help"].is_string(), "{error}");
     for arguments in ["bfs g.txt --json", "bfs g.txt --json --source 1 --no-such-option", "bsf g.txt --json"] {
         let found = folder.run(arguments).json_with(2);
         assert_eq!(found["error"]["kind"], json!("usage"), "{found}");
@@ -201,6 +201,7 @@ fn every_command_prints_an_object_of_the_schema() {
     let folder = Folder::new();
     folder.file("g.txt", "1 2 5\n2 3 7\n3 1 1\n");
     folder.file("two.txt", "1\n2\n");
+    folder.file("pairs.txt", "1 3\n3 2\n");
     for arguments in [
         "bfs g.txt --source 1 --count-paths --statistics",
         "sssp g.txt --sources two.txt --target 3 --statistics --verify",
@@ -209,6 +210,8 @@ fn every_command_prints_an_object_of_the_schema() {
         "apsp g.txt --reduce eccentricity",
         "closure g.txt --irreflexive",
         "path g.txt 1 3",
+        "path g.txt 1 3 --k 2",
+        "path g.txt --pairs pairs.txt",
         "info g.txt",
         "info g.txt --undirected",
         "convert g.txt g.wpg",

@@ -216,7 +216,7 @@ fn a_plan_that_does_not_fit_is_printed_and_lacks_memory() {
     let folder = Folder::new();
     folder.file("g.txt", "1 2\n2 3\n");
     for (arguments, message) in [
-        ("apsp kron:10 --memory 1M", "the work needs"),
+        ("apsp kron:10 --algorithm batched --memory 1M", "the work needs"),
         // Nothing is generated.
         ("sssp kron:31,edges-per-vertex=4000 --source 1", "generating `kron:31,edges-per-vertex=4000` needs"),
         ("bfs kron:24 --source 0 --memory 1M", "generating `kron:24` needs"),

@@ -53,6 +53,7 @@ pub use graph::{Distance, Graph, GraphBuilder, VertexId};
 pub use memory::available_memory;
 pub use plan::{Plan, PlanItem, available_disk};
 pub use problems::{
-    Apsp, Bfs, Closure, ClosureCounts, DistanceMatrix, Path, Reachability, ReachableCounts, ShortestPathTree, Sssp,
+    Apsp, Bfs, Closure, ClosureCounts, DistanceMatrix, KShortestPaths, Pairs, Path, Reachability, ReachableCounts,
+    ShortestPathTree, Sssp,
 };
 pub use solver::{Decision, Request, Search, Solver, SolverBuilder};

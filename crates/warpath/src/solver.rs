@@ -14,6 +14,8 @@ mod device;
 mod each;
 mod entrance;
 mod facts;
+mod k_shortest_paths;
+mod pairs;
 mod path;
 mod semirings;
 mod sssp;
@@ -155,7 +157,7 @@ impl SolverBuilder {
 
 /// Restricts [`Request`] and [`Search`] to the requests of this crate.
 mod sealed {
-    use crate::problems::{Apsp, ApspIntoSink, Bfs, Closure, ClosureCounts, Sssp};
+    use crate::problems::{Apsp, ApspIntoSink, Bfs, Closure, ClosureCounts, KShortestPaths, Pairs, Sssp};
 
     pub trait Sealed {}
     impl Sealed for Apsp {}
@@ -163,11 +165,14 @@ mod sealed {
     impl Sealed for Bfs {}
     impl Sealed for Closure {}
     impl Sealed for ClosureCounts {}
+    impl Sealed for KShortestPaths {}
+    impl Sealed for Pairs {}
     impl Sealed for Sssp {}
 }
 
-/// A question that a [`Solver`] answers: [`Bfs`], [`Sssp`], [`Apsp`](crate::Apsp), [`Closure`](crate::Closure), and the
-/// requests made from these. There are no others.
+/// A question that a [`Solver`] answers: [`Bfs`], [`Sssp`], [`Pairs`](crate::Pairs),
+/// [`KShortestPaths`](crate::KShortestPaths), [`Apsp`](crate::Apsp), [`Closure`](crate::Closure), and the requests made
+/// from these. There are no others.
 pub trait Request: sealed::Sealed + Send {
     /// The answer.
     type Answer: Send;

@@ -19,6 +19,67 @@ pub fn csv_field(name: &str) -> Cow<'_, str> {
     }
 }
 
+/// The fields of a line: separated by commas, tabs or semicolons, whichever comes first outside of quotes, or else by
+/// blanks. A field in quotes may hold any of these, and a quote is written twice there.
+///
+/// ```
+/// use warpath::tables::csv_fields;
+/// assert_eq!(csv_fields("\"Bath, Somerset\",Rio")?, ["Bath, Somerset", "Rio"]);
+/// assert_eq!(csv_fields("17 4")?, ["17", "4"]);
+/// # Ok::<(), &str>(())
+/// ```
+///
+/// # Errors
+///
+/// What is wrong with the line, if a quote is not closed or text follows one that is.
+pub fn csv_fields(line: &str) -> Result<Vec<String>, &'static str> {
+    let mut in_quotes = false;
+    let separator = line.chars().find(|&c| {
+        in_quotes ^= c == '"';
+        !in_quotes && [',', '\t', ';'].contains(&c)
+    });
+    let is_separator = |c: char| separator.map_or(c == ' ', |separator| c == separator);
+    let mut fields = Vec::new();
+    let mut rest = line;
+    loop {
+        // Blanks around a field do not belong to it.
+        rest = rest.trim_start_matches(' ');
+        let (field, after) = match rest.strip_prefix('"') {
+            Some(quoted) => unquoted(quoted)?,
+            None => {
+                let end = rest.find(is_separator).unwrap_or(rest.len());
+                (rest[..end].trim_end().to_owned(), &rest[end..])
+            }
+        };
+        fields.push(field);
+        let after = if separator.is_some() { after.trim_start_matches(' ') } else { after };
+        let mut left = after.chars();
+        match left.next() {
+            None => return Ok(fields),
+            Some(c) if is_separator(c) => rest = left.as_str(),
+            Some(_) => return Err("there is text after a closing quote"),
+        }
+    }
+}
+
+/// A field after its opening quote, and what follows the closing quote.
+fn unquoted(text: &str) -> Result<(String, &str), &'static str> {
+    let mut field = String::new();
+    let mut rest = text;
+    loop {
+        let end = rest.find('"').ok_or("a quote is not closed")?;
+        field += &rest[..end];
+        rest = &rest[end + 1..];
+        match rest.strip_prefix('"') {
+            Some(after) => {
+                field.push('"');
+                rest = after;
+            }
+            None => return Ok((field, rest)),
+        }
+    }
+}
+
 /// The header of a `.npy` of values of this type (such as `<u4`, see [`npy_type`]) and shape; a multiple of 64 bytes,
 /// as NumPy aligns them.
 pub fn npy_header(value_type: &str, shape: &[usize]) -> Vec<u8> {
@@ -64,6 +125,27 @@ pub fn write_npy(out: &mut dyn Write, shape: &[usize], distances: &Distances) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fields_may_hold_separators_in_quotes() {
+        for (line, expected) in [
+            ("1 2", vec!["1", "2"]),
+            ("1   2", vec!["1", "2"]),
+            ("1\t2", vec!["1", "2"]),
+            ("a b, c d", vec!["a b", "c d"]),
+            ("\"a, b\" ,\"say \"\"x\"\"\"", vec!["a, b", "say \"x\""]),
+            ("\"a b\" c", vec!["a b", "c"]),
+            ("a;b", vec!["a", "b"]),
+            ("a,,b", vec!["a", "", "b"]),
+            ("-1 -2", vec!["-1", "-2"]),
+            ("one", vec!["one"]),
+        ] {
+            assert_eq!(csv_fields(line).unwrap(), expected, "{line}");
+        }
+        for bad in ["\"a b", "\"a\"b c", "a,\"b\"x"] {
+            assert!(csv_fields(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn fields_are_quoted_where_they_have_to_be() {

@@ -1,18 +1,19 @@
 //! `warpath convert` and `warpath generate`: write a graph from any source to a file.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use warpath::Graph;
-use warpath::formats::{Format, PartialFile, WriteOptions, check_output};
+use warpath::formats::{CoordinateFormat, Format, PartialFile, WriteOptions, check_output, write_coordinates};
 use warpath::generate::Recipe;
 use warpath::graph::Labels;
+use warpath::{Error, Graph};
 
 use crate::arguments::ConvertArguments;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::print::{self, Table};
-use crate::setup::{GraphFacts, PeakBytes, Setup, Times, inputs, timed};
+use crate::setup::{GraphFacts, PeakBytes, Setup, Times, generated_coordinates, inputs, timed};
 
 #[derive(Debug, Serialize)]
 struct Converted {
@@ -54,10 +55,15 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
         check_output(&arguments.output, &inputs(&arguments.graph, &[]))?;
         Some(PartialFile::create(&arguments.output, &setup.control)?)
     };
+    let coordinates = arguments.coordinates_output.as_deref();
+    let coordinates = coordinates.map(|path| CoordinatesOutput::create(path, &arguments, &setup)).transpose()?;
     let (graph, load) = setup.load(&arguments.graph)?;
     if arguments.plan.plan {
         setup.print_plan_of_graph(&graph)?;
         return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(coordinates) = coordinates {
+        coordinates.write(&arguments, &graph)?;
     }
     let Some(file) = file else {
         options.write_to(&graph, Output::standard(&setup.control))?;
@@ -84,6 +90,38 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
         table.print()?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A file for coordinates.
+struct CoordinatesOutput {
+    file: PartialFile,
+    format: CoordinateFormat,
+}
+
+impl CoordinatesOutput {
+    /// Checks, before the work, that the file can be written.
+    fn create(path: &Path, arguments: &ConvertArguments, setup: &Setup<'_>) -> Result<Self, Failure> {
+        let format = CoordinateFormat::of(path)?;
+        let mut inputs = inputs(&arguments.graph, &[]);
+        // Two outputs to one file: the second would replace the first.
+        inputs.push(&arguments.output);
+        check_output(path, &inputs)?;
+        Ok(CoordinatesOutput { file: PartialFile::create(path, &setup.control)?, format })
+    }
+
+    fn write(mut self, arguments: &ConvertArguments, graph: &Graph) -> Result<(), Failure> {
+        let coordinates = generated_coordinates(&arguments.graph)?.ok_or_else(|| {
+            Failure::usage(
+                "`--coordinates-output` is for the generators grid, rgg and roads, which know where vertices lie",
+            )
+        })?;
+        let written = write_coordinates(&coordinates, graph, self.format, &mut self.file);
+        written.map_err(|error| match error {
+            Error::Io { source, .. } => Error::io(self.file.path(), source),
+            other => other,
+        })?;
+        Ok(self.file.finish()?)
+    }
 }
 
 /// Warns on standard error if the format renames vertices.

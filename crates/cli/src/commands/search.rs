@@ -1,6 +1,7 @@
 //! `warpath bfs` and `warpath sssp`: distances from sources.
 
 mod found;
+mod map;
 mod writer;
 
 use std::path::Path;
@@ -11,9 +12,11 @@ use warpath::problems::{Cutoff, Report};
 use warpath::{Bfs, Error, Search, ShortestPathTree, Solver, Sssp, VertexId};
 
 use self::found::{EachSearch, Found, ManySearches, OneSearch};
-use self::writer::{Columns, DistanceWriter};
+use self::map::MapWriter;
+use self::writer::{Columns, DistanceWriter, TableWriter};
 use crate::arguments::{BfsArguments, GraphArguments, SearchArguments, SolvingArguments, SsspArguments};
 use crate::failure::Failure;
+use crate::geojson;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
 use crate::setup::{Answer, Counters, PeakBytes, Setup, Times, inputs, read_vertices, timed};
@@ -77,11 +80,12 @@ pub(crate) fn sssp(arguments: SsspArguments) -> Result<ExitCode, Failure> {
 }
 
 impl SearchArguments {
-    /// Whether the nearest of several sources is told, to the .csv or for each target.
+    /// Whether the nearest of several sources is told, to the .csv or .geojson or for each target.
     fn names_nearest(&self) -> bool {
-        let to_csv =
-            self.output.as_deref().is_some_and(|path| OutputKind::of(path).is_ok_and(|kind| kind == OutputKind::Csv));
-        self.source.len() > 1 && (to_csv || !self.target.is_empty())
+        let to_file = self.output.as_deref().is_some_and(|path| {
+            geojson::is_wanted(path) || OutputKind::of(path).is_ok_and(|kind| kind == OutputKind::Csv)
+        });
+        self.source.len() > 1 && (to_file || !self.target.is_empty())
     }
 
     /// Whether predecessors are asked for, or needed to tell the nearest source.
@@ -106,6 +110,9 @@ impl SearchCommand<'_> {
             Setup::to_solve(self.solving)?.ignoring_weights(self.ignores_weights).reversing(self.search.reverse);
         let mut output = self.search.output.as_deref().map(|path| self.create_output(&setup, path)).transpose()?;
         let (graph, load) = setup.load(self.graph)?;
+        output
+            .iter_mut()
+            .try_for_each(|output| output.locate(&setup, self.graph, self.search.coordinates.as_deref(), &graph))?;
         let vertices = |names: &[String]| names.iter().map(|name| graph.vertex(name)).collect::<Result<Vec<_>, _>>();
         let nearest = vertices(&self.search.source)?;
         let targets = vertices(&self.search.target)?;
@@ -164,7 +171,21 @@ impl SearchCommand<'_> {
                 "`--all-rows` adds the rows that `--cutoff` or `--target` leaves out, and neither is given",
             ));
         }
-        let inputs = inputs(self.graph, &[&self.search.sources]);
+        let lists = [&self.search.sources, &self.search.coordinates];
+        let inputs = inputs(self.graph, &lists);
+        if geojson::is_wanted(path) {
+            let for_csv = [("--count-paths", self.count_paths), ("--all-rows", self.search.all_rows)];
+            if let Some((option, _)) = for_csv.iter().find(|(_, given)| *given) {
+                return Err(Failure::usage(format!("a .geojson holds distances; `{option}` needs a .csv")));
+            }
+            let output = Output::open(path, &inputs, &self.solving.common, &setup.control)?;
+            let names_source = many || self.search.names_nearest();
+            let (lines, reverse) = (self.search.predecessors, self.search.reverse);
+            return Ok(DistanceWriter::OnMap(MapWriter::new(output, names_source, lines, reverse)));
+        }
+        if self.search.coordinates.is_some() {
+            return Err(Failure::usage("`--coordinates` are for an output in .geojson"));
+        }
         let (output, kind) = Output::create(path, &inputs, &self.solving.common, &setup.control)?;
         if kind == OutputKind::Npy && many {
             return Err(Failure::usage("one result for each source does not fit a .npy of distances")
@@ -186,7 +207,7 @@ impl SearchCommand<'_> {
             paths: self.count_paths,
         };
         let all_rows = self.search.all_rows || !is_limited;
-        Ok(DistanceWriter::new(output, kind, columns, self.search.reverse, all_rows))
+        Ok(DistanceWriter::Table(TableWriter::new(output, kind, columns, self.search.reverse, all_rows)))
     }
 
     fn print(&self, solver: &Solver, mut results: Vec<(Found, Report)>, seconds: Times) -> Result<(), Failure> {

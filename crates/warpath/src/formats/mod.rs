@@ -8,6 +8,7 @@
 //! No part of a file stays mapped, so changes to it after reading do not matter.
 
 mod compression;
+mod coordinates;
 mod detect;
 mod dimacs;
 mod edge_list;
@@ -34,6 +35,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use compression::{Compression, Packer};
+pub use coordinates::{CoordinateFormat, write_coordinates};
 pub use format::Format;
 use input::{Input, Opened};
 pub use partial_file::PartialFile;
@@ -224,6 +226,15 @@ impl ReadOptions {
     /// If the file can't be read or does not fit into memory.
     pub fn read_text(&self, path: impl AsRef<Path>) -> Result<Vec<u8>> {
         Ok(Opened::file(path.as_ref(), self)?.load(self)?.into_bytes())
+    }
+
+    /// Reads such a text from standard input.
+    ///
+    /// # Errors
+    ///
+    /// As [`ReadOptions::read_text`].
+    pub fn read_text_of_stdin(&self) -> Result<Vec<u8>> {
+        Ok(Input::standard(self)?.into_bytes())
     }
 
     fn parse(&self, open: impl FnOnce() -> Result<Opened> + Send) -> Result<Graph> {

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use super::random::Stream;
 use super::spec::Options;
 use super::{Edges, Generator, GeneratorInfo, OptionInfo, purpose};
-use crate::graph::{EdgeList, Unit, VertexId};
+use crate::graph::{Coordinates, EdgeList, Unit, VertexId};
 use crate::{Result, memory};
 
 pub(super) const INFO: GeneratorInfo = GeneratorInfo {
@@ -106,6 +106,13 @@ impl Generator for Geometric {
         self.vertices().saturating_mul(size_of::<Point>() as u64) + self.side().pow(2) * size_of::<usize>() as u64
     }
 
+    fn coordinates(&self, seed: u64) -> Result<Option<Coordinates>> {
+        let (points, _) = self.points(seed)?;
+        let place = |point: &Point| Some([point.x, point.y].map(|along| f64::from(along) / 4_294_967_296.0));
+        let places = memory::listed("the coordinates of vertices", points.iter().map(place))?;
+        Ok(Some(Coordinates::new(places)))
+    }
+
     fn draw(&self, seed: u64) -> Result<Edges> {
         let side = self.side() as usize;
         let (points, starts) = self.points(seed)?;
@@ -168,6 +175,21 @@ mod tests {
             let (arcs, expected) = (graph.arcs() as f64, 2.0 * recipe.edges() as f64);
             assert!((arcs - expected).abs() < 0.15 * expected + 20.0 || radius > 1.0, "{arcs} {expected}");
         }
+    }
+
+    #[test]
+    fn edges_are_no_longer_than_the_radius() {
+        let recipe: Recipe = "rgg:10,radius=0.1".parse().unwrap();
+        let (graph, places) =
+            (recipe.generate(&crate::Control::new()).unwrap(), recipe.coordinates().unwrap().unwrap());
+        let apart = |u: u32, v: u32| {
+            let ([x, y], [to_x, to_y]) = (places.of(u).unwrap(), places.of(v).unwrap());
+            (x - to_x).hypot(y - to_y)
+        };
+        let near =
+            (0..1024).flat_map(|u| (0..1024).map(move |v| (u, v))).filter(|&(u, v)| u != v && apart(u, v) <= 0.1);
+        assert_eq!(near.count(), graph.arcs());
+        assert!(graph.edges().all(|(u, v, _)| apart(u, v) <= 0.1));
     }
 
     #[test]

@@ -7,8 +7,8 @@
 
 use super::spec::Options;
 use super::{Edges, Generator, GeneratorInfo};
-use crate::Result;
-use crate::graph::{MAX_VERTICES, VertexId};
+use crate::graph::{Coordinates, MAX_VERTICES, VertexId};
+use crate::{Result, memory};
 
 pub(super) const INFO: GeneratorInfo = GeneratorInfo {
     name: "grid",
@@ -45,6 +45,12 @@ impl Generator for Grid {
 
     fn edges(&self) -> u64 {
         self.rows * (self.columns - 1) + (self.rows - 1) * self.columns
+    }
+
+    fn coordinates(&self, _: u64) -> Result<Option<Coordinates>> {
+        let place = |v: usize| Some([(v as u64 % self.columns) as f64, (v as u64 / self.columns) as f64]);
+        let places = memory::listed("the coordinates of vertices", (0..self.vertices() as usize).map(place))?;
+        Ok(Some(Coordinates::new(places)))
     }
 
     fn draw(&self, _seed: u64) -> Result<Edges> {

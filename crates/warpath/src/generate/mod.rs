@@ -28,7 +28,9 @@ mod weights;
 
 pub use weights::WeightRange;
 
-use crate::graph::{Csr, Direction, EdgeList, GraphBuilder, InputCounts, Labels, SelfLoops, Unit, VertexId};
+use crate::graph::{
+    Coordinates, Csr, Direction, EdgeList, GraphBuilder, InputCounts, Labels, SelfLoops, Unit, VertexId,
+};
 use crate::{Control, Error, Graph, Plan, Result, available_memory, memory};
 use spec::Options;
 
@@ -136,6 +138,14 @@ trait Generator {
     /// The weights if the specification gives none.
     fn default_weights(&self) -> Option<WeightRange> {
         None
+    }
+    /// Where the vertices lie, if they lie somewhere.
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory for it.
+    fn coordinates(&self, _seed: u64) -> Result<Option<Coordinates>> {
+        Ok(None)
     }
     /// Prepares the drawing of edges.
     ///
@@ -347,6 +357,22 @@ impl Recipe {
             plan.memory("sorting edges", sorting.saturating_add(vertices * SORTING_BYTES_PER_VERTEX));
         }
         plan
+    }
+
+    /// Where the vertices lie, by the recipe's seed: `grid` has columns and rows, `roads` the cells of its grid, and
+    /// `rgg` the unit square; `None` for other generators.
+    ///
+    /// ```
+    /// let recipe: warpath::generate::Recipe = "grid:3x2".parse()?;
+    /// assert_eq!(recipe.coordinates()?.unwrap().of(3), Some([1.0, 1.0]));
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn coordinates(&self) -> Result<Option<Coordinates>> {
+        self.shape.generator().coordinates(self.seed)
     }
 
     /// Generates the graph, on all threads of the current pool.

@@ -33,7 +33,7 @@
 use super::random::{Permutation, Stream};
 use super::spec::Options;
 use super::{Edges, Generator, GeneratorInfo, OptionInfo, purpose};
-use crate::graph::{EdgeList, VertexId};
+use crate::graph::{Coordinates, EdgeList, VertexId};
 use crate::{Result, memory};
 
 pub(super) const INFO: GeneratorInfo = GeneratorInfo {
@@ -139,6 +139,56 @@ impl Roads {
     }
 }
 
+/// A street that was built.
+struct Street {
+    /// The junctions at its ends, each with its vertex.
+    from: (u64, VertexId),
+    to: (u64, VertexId),
+    /// The vertex in its middle from which a dead end leaves, the vertex at the end of that, and how far it is.
+    dead_end: Option<(VertexId, VertexId, u32)>,
+}
+
+impl Roads {
+    /// The point of a junction, in thousandths of a cell.
+    fn point(&self, seed: u64, junction: u64) -> (u64, u64) {
+        let random = Stream::new(seed, purpose::POINTS).at(junction);
+        let moved = |bits: u64| ((bits & u64::from(u32::MAX)) * (2 * MOVED + 1)) >> 32;
+        let columns = self.columns();
+        (junction % columns * CELL + moved(random), junction / columns * CELL + moved(random >> 32))
+    }
+
+    /// Visits all streets that are built, in the order of their vertices.
+    fn each_street(&self, seed: u64, mut visit: impl FnMut(Street)) -> Result<()> {
+        let streets = self.streets(seed)?;
+        let built = self.edges - 2 * self.dead_ends();
+        // Dead ends are spread evenly over the streets, in the order of these.
+        let before =
+            |street: u64| (u128::from(street) * u128::from(self.dead_ends()) / u128::from(built.max(1))) as u64;
+        let is_built = |&(place, _): &(u64, u64)| streets[place as usize] != 0;
+        let mut ids = memory::with_capacity("the ids of junctions", self.junctions() as usize)?;
+        let mut street = 0;
+        for junction in 0..self.junctions() {
+            ids.push((junction + 2 * before(street)) as VertexId);
+            street += self.places_of(junction).filter(is_built).count() as u64;
+        }
+        let lengths = Stream::new(seed, purpose::LENGTHS);
+        let mut street = 0;
+        for junction in 0..self.junctions() {
+            let mut next = ids[junction as usize];
+            for (_, other) in self.places_of(junction).filter(is_built) {
+                let dead_end = (before(street + 1) > before(street)).then(|| {
+                    let (middle, end) = (next + 1, next + 2);
+                    next = end;
+                    (middle, end, 1 + lengths.below(street, CELL / 4) as u32)
+                });
+                visit(Street { from: (junction, ids[junction as usize]), to: (other, ids[other as usize]), dead_end });
+                street += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The root of a tree in a forest; halves the way to it.
 fn root(parent: &mut [u32], vertex: u32) -> u32 {
     let mut vertex = vertex as usize;
@@ -167,50 +217,46 @@ impl Generator for Roads {
         true
     }
 
+    fn coordinates(&self, seed: u64) -> Result<Option<Coordinates>> {
+        let in_cells = |(x, y): (u64, u64)| [x as f64 / CELL as f64, y as f64 / CELL as f64];
+        // A town without streets has one junction.
+        let first = Some(in_cells(self.point(seed, 0)));
+        let mut places = memory::filled("the coordinates of vertices", self.vertices as usize, first)?;
+        self.each_street(seed, |street| {
+            let ends = [street.from, street.to].map(|junction| in_cells(self.point(seed, junction.0)));
+            places[street.from.1 as usize] = Some(ends[0]);
+            places[street.to.1 as usize] = Some(ends[1]);
+            if let Some((middle, end, length)) = street.dead_end {
+                let [[x, y], [to_x, to_y]] = ends;
+                let (across, along) = (to_x - x, to_y - y);
+                let unit = f64::from(length) / CELL as f64 / across.hypot(along);
+                let half = [x + across / 2.0, y + along / 2.0];
+                places[middle as usize] = Some(half);
+                places[end as usize] = Some([half[0] - along * unit, half[1] + across * unit]);
+            }
+        })?;
+        Ok(Some(Coordinates::new(places)))
+    }
+
     fn draw(&self, seed: u64) -> Result<Edges> {
-        let streets = self.streets(seed)?;
-        let built = self.edges - 2 * self.dead_ends();
-        // Dead ends are spread evenly over the streets, in the order of these.
-        let before =
-            |street: u64| (u128::from(street) * u128::from(self.dead_ends()) / u128::from(built.max(1))) as u64;
-        let is_built = |&(place, _): &(u64, u64)| streets[place as usize] != 0;
-        let mut ids = memory::with_capacity("the ids of junctions", self.junctions() as usize)?;
-        let mut street = 0;
-        for junction in 0..self.junctions() {
-            ids.push((junction + 2 * before(street)) as VertexId);
-            street += self.places_of(junction).filter(is_built).count() as u64;
-        }
-        let (points, lengths) = (Stream::new(seed, purpose::POINTS), Stream::new(seed, purpose::LENGTHS));
-        let columns = self.columns();
-        let point = |junction: u64| {
-            let random = points.at(junction);
-            let moved = |bits: u64| ((bits & u64::from(u32::MAX)) * (2 * MOVED + 1)) >> 32;
-            (junction % columns * CELL + moved(random), junction / columns * CELL + moved(random >> 32))
-        };
         let mut list = EdgeList {
             edges: memory::with_capacity("the edges", self.edges as usize)?,
             weights: memory::with_capacity("the lengths of edges", self.edges as usize)?,
         };
-        let mut street = 0;
-        for junction in 0..self.junctions() {
-            let mut next = ids[junction as usize];
-            for (_, other) in self.places_of(junction).filter(is_built) {
-                let (here, there) = (point(junction), point(other));
-                let (dx, dy) = (here.0.abs_diff(there.0), here.1.abs_diff(there.1));
-                let length = (dx * dx + dy * dy).isqrt() as u32;
-                let (from, to) = (ids[junction as usize], ids[other as usize]);
-                if before(street + 1) > before(street) {
-                    let (middle, end) = (next + 1, next + 2);
+        self.each_street(seed, |street| {
+            let ((here, from), (there, to)) = (street.from, street.to);
+            let (here, there) = (self.point(seed, here), self.point(seed, there));
+            let (dx, dy) = (here.0.abs_diff(there.0), here.1.abs_diff(there.1));
+            let length = (dx * dx + dy * dy).isqrt() as u32;
+            match street.dead_end {
+                None => list.push(from, to, length),
+                Some((middle, end, way)) => {
                     list.push(from, middle, length / 2);
                     list.push(middle, to, length - length / 2);
-                    list.push(middle, end, 1 + lengths.below(street, CELL / 4) as u32);
-                    next = end;
-                } else {
-                    list.push(from, to, length);
+                    list.push(middle, end, way);
                 }
-                street += 1;
             }
-        }
+        })?;
         Ok(Edges::Lengths(list))
     }
 }
@@ -304,6 +350,20 @@ mod tests {
         assert!(list.weights.iter().all(|&length| (1..=1581).contains(&length)));
         let short = list.weights.iter().filter(|&&length| length <= 250).count();
         assert!(short >= 500, "{short} edges are as short as a dead end");
+    }
+
+    #[test]
+    fn lengths_are_those_between_coordinates() {
+        let recipe: crate::generate::Recipe = "roads:3000".parse().unwrap();
+        let (graph, places) = (recipe.generate(&Control::new()).unwrap(), recipe.coordinates().unwrap().unwrap());
+        assert_eq!(places.len(), 3000);
+        for (u, v, length) in graph.edges() {
+            let ([x, y], [to_x, to_y]) = (places.of(u).unwrap(), places.of(v).unwrap());
+            let apart = 1000.0 * (x - to_x).hypot(y - to_y);
+            assert!((apart - length).abs() <= 1.0, "{u} to {v}: {apart} {length}");
+        }
+        let alone: crate::generate::Recipe = "roads:1".parse().unwrap();
+        assert!(alone.coordinates().unwrap().unwrap().of(0).is_some());
     }
 
     #[test]

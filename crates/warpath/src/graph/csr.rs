@@ -353,12 +353,23 @@ impl Graph {
 
     /// Whether a shortest distance has left its range: an arc leads from a vertex with a distance in the row to a
     /// vertex without, or a distance is below all numbers. A walk whose length leaves the range proves nothing, since
-    /// there may be a shorter walk.
+    /// there may be a shorter walk. O(V) nearly always, since no arc leaves the range if the greatest distance and the
+    /// greatest weight together don't; else O(V + E).
     pub(crate) fn has_left_range<D: super::DistanceValue>(&self, row: &[D]) -> bool {
+        let reached = row.iter().copied().filter(|distance| *distance != D::UNREACHABLE);
+        let greatest = reached.fold(D::ZERO, |a, b| if a < b { b } else { a });
+        if row
+            .iter()
+            .map(|distance| distance.to_f64())
+            .any(|distance| distance.is_nan() || distance == f64::NEG_INFINITY)
+        {
+            return true;
+        }
+        if greatest.to_f64() + self.weight_range().1 < D::LIMIT {
+            return false;
+        }
         let is_reached = |v: VertexId| row[v as usize] != D::UNREACHABLE;
-        row.iter().map(|distance| distance.to_f64()).any(|distance| distance.is_nan() || distance == f64::NEG_INFINITY)
-            || (0..self.vertices() as VertexId)
-                .any(|u| is_reached(u) && !self.neighbors(u).iter().all(|&v| is_reached(v)))
+        (0..self.vertices() as VertexId).any(|u| is_reached(u) && !self.neighbors(u).iter().all(|&v| is_reached(v)))
     }
 
     /// Whether [`Graph::transpose`] would answer without work.

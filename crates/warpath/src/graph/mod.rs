@@ -6,6 +6,7 @@
 mod bucket_sort;
 mod builder;
 mod components;
+mod coordinates;
 mod csr;
 mod edges;
 mod growth;
@@ -21,6 +22,7 @@ mod weights;
 
 pub use builder::{Direction, GraphBuilder, ParallelEdges, SelfLoops};
 pub use components::{Components, strongly_connected_components, weakly_connected_components};
+pub use coordinates::Coordinates;
 pub use csr::{Adjacency, Csr, Graph, InputCounts};
 pub use edges::EdgeList;
 pub(crate) use growth::Growth;

@@ -370,6 +370,7 @@ pub(crate) fn verify_rows<L: MinPlus>(
     if columns == 0 {
         return Ok(());
     }
+    let negative = targets.is_some() && graph.weights.iter().any(|weight| weight.is_negative());
     sources.par_iter().zip(values.par_chunks_exact(columns)).try_for_each(|(&source, row)| {
         let in_row = |error: Error| match error {
             Error::NotVerified(message) => Error::NotVerified(format!("in the row of vertex {source}: {message}")),
@@ -381,8 +382,11 @@ pub(crate) fn verify_rows<L: MinPlus>(
             }
             None => verify_within::<L>(graph, source, row, tolerance).map_err(in_row),
             Some(targets) => {
-                let complete = complete_row::<L>(graph, source)?;
-                verify_search::<L>(graph, &[source], &complete, None, L::Distance::UNREACHABLE).map_err(in_row)?;
+                let mut complete = complete_row::<L>(graph, source)?;
+                // Walks beyond the farthest target may leave the range, and nobody asks for them.
+                let bound = if negative { L::Distance::UNREACHABLE } else { farthest(&complete, targets) };
+                complete.iter_mut().filter(|d| bound < **d).for_each(|d| *d = L::Distance::UNREACHABLE);
+                verify_search::<L>(graph, &[source], &complete, None, bound).map_err(in_row)?;
                 let wrong = targets.iter().zip(row).find(|&(&target, &distance)| {
                     let right = complete[target as usize];
                     let (a, b) = (distance.to_f64(), right.to_f64());
@@ -464,6 +468,11 @@ fn complete_row<L: MinPlus>(graph: Adjacency<'_, L::Weight>, source: VertexId) -
         std::mem::swap(&mut current, &mut next);
     }
     Ok(row)
+}
+
+/// The distance of the farthest target; `UNREACHABLE` if one can't be reached.
+fn farthest<D: DistanceValue>(row: &[D], targets: &[VertexId]) -> D {
+    targets.iter().map(|&target| row[target as usize]).fold(D::ZERO, |a, b| if a < b { b } else { a })
 }
 
 /// The first vertex after the root on the path to each vertex, in a tree of predecessors.

@@ -10,7 +10,7 @@ use super::decision::{Decision, Manner, Placed, number_types, only_on_cuda};
 use super::facts::{OnDevice, transpose_bytes};
 use super::{Request, Solver, plan_search};
 use crate::algorithms::{Parameters, Workload, parse_algorithm};
-use crate::cpu::sssp::{ALGORITHMS, SsspAlgorithm};
+use crate::cpu::sssp::{self as cpu, ALGORITHMS, SsspAlgorithm};
 use crate::cuda::sssp::{self as cuda, many_sources};
 use crate::graph::{Graph, WeightKind};
 use crate::problems::{Bfs, ShortestPathTree, Sssp};
@@ -269,16 +269,10 @@ fn find_on_cuda(solver: &Solver, asked: Option<&str>) -> Result<OnDevice<cuda::S
     Ok(OnDevice { name, reason, algorithm, parameters, plan })
 }
 
-/// The algorithm of the CPU engine predicted fastest, and why.
+/// The name of the algorithm of the CPU engine predicted fastest, and why.
 fn choose(graph: &Graph) -> (&'static str, &'static str) {
-    const SMALL: usize = 1 << 12;
-    if graph.has_negative_weights() {
-        ("bellman-ford", "some weights are negative")
-    } else if graph.vertices() + graph.arcs() <= SMALL {
-        ("dijkstra", "the graph is small")
-    } else {
-        ("delta-stepping", "weights are 0 or more and there is work to share")
-    }
+    let (algorithm, reason) = cpu::choose(graph.vertices(), graph.arcs(), graph.has_negative_weights());
+    (algorithm.info.name, reason)
 }
 
 #[cfg(test)]

@@ -1,14 +1,64 @@
 //! Writes the distances that a search found to a file.
 
 use std::io::Write;
+use std::path::Path;
 
 use warpath::tables::{csv_field, write_npy};
 use warpath::{Error, Graph, ShortestPathTree, VertexId};
 
+use super::map::MapWriter;
+use crate::arguments::GraphArguments;
+use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
+use crate::setup::Setup;
 
 /// Writes distances to a file.
-pub(super) struct DistanceWriter {
+pub(super) enum DistanceWriter {
+    /// As a table.
+    Table(TableWriter),
+    /// As points and lines on a map.
+    OnMap(MapWriter),
+}
+
+impl DistanceWriter {
+    /// Finds out where the vertices lie, if the output shows it: from this file, or from what the generator knows.
+    pub(super) fn locate(
+        &mut self,
+        setup: &Setup<'_>,
+        arguments: &GraphArguments,
+        file: Option<&Path>,
+        graph: &Graph,
+    ) -> Result<(), Failure> {
+        match self {
+            DistanceWriter::Table(_) => Ok(()),
+            DistanceWriter::OnMap(writer) => writer.locate(setup, arguments, file, graph),
+        }
+    }
+
+    /// Writes the distances of a tree; `nearest` has the nearest source of every vertex if there are several.
+    pub(super) fn write(
+        &mut self,
+        graph: &Graph,
+        tree: &ShortestPathTree,
+        nearest: Option<&[VertexId]>,
+    ) -> Result<(), Error> {
+        match self {
+            DistanceWriter::Table(writer) => writer.write(graph, tree, nearest),
+            DistanceWriter::OnMap(writer) => writer.write(graph, tree, nearest),
+        }
+    }
+
+    /// Gives the file its final name.
+    pub(super) fn finish(self) -> Result<(), Error> {
+        match self {
+            DistanceWriter::Table(writer) => writer.output.finish(),
+            DistanceWriter::OnMap(writer) => writer.finish(),
+        }
+    }
+}
+
+/// Writes distances as a table.
+pub(super) struct TableWriter {
     output: Output,
     kind: OutputKind,
     columns: Columns,
@@ -27,28 +77,17 @@ pub(super) struct Columns {
     pub(super) paths: bool,
 }
 
-impl DistanceWriter {
+impl TableWriter {
     pub(super) fn new(output: Output, kind: OutputKind, columns: Columns, reverse: bool, all_rows: bool) -> Self {
-        DistanceWriter { output, kind, columns, reverse, all_rows, begun: false }
+        TableWriter { output, kind, columns, reverse, all_rows, begun: false }
     }
 
-    /// Writes the distances of a tree; `nearest` has the nearest source of every vertex if there are several.
-    pub(super) fn write(
-        &mut self,
-        graph: &Graph,
-        tree: &ShortestPathTree,
-        nearest: Option<&[VertexId]>,
-    ) -> Result<(), Error> {
+    fn write(&mut self, graph: &Graph, tree: &ShortestPathTree, nearest: Option<&[VertexId]>) -> Result<(), Error> {
         let result = match self.kind {
             OutputKind::Csv => self.write_csv(graph, tree, nearest),
             OutputKind::Npy => write_npy(&mut self.output, &[tree.distances().len()], tree.distances()),
         };
         result.map_err(|error| Error::io(self.output.path(), error))
-    }
-
-    /// Gives the file its final name.
-    pub(super) fn finish(self) -> Result<(), Error> {
-        self.output.finish()
     }
 
     fn write_header(&mut self) -> std::io::Result<()> {

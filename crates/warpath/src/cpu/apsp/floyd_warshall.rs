@@ -31,6 +31,7 @@ pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
         seconds: |work| work.triples() * 0.3e-9,
     },
     needs_matrix: true,
+    ends_at_targets: false,
     workspace_bytes: |_, _, _, _| 0,
     function: Function::FloydWarshall,
 };

@@ -31,6 +31,7 @@ pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
         seconds: |work| (super::batched::ALGORITHM.info.seconds)(work),
     },
     needs_matrix: false,
+    ends_at_targets: false,
     workspace_bytes: |vertices, arcs, threads, distance_bytes| {
         batched::workspace_bytes(vertices, arcs, threads, distance_bytes).saturating_add(arcs * 8 + vertices * 8)
     },

@@ -8,6 +8,7 @@ pub(crate) mod batched;
 pub(crate) mod floyd_warshall;
 pub(crate) mod johnson;
 pub(crate) mod repeated_dijkstra;
+pub(crate) mod repeated_searches;
 pub(crate) mod tiled_floyd_warshall;
 
 use batched::{ArcWeight, Ladder, Renumbered};
@@ -37,6 +38,10 @@ pub(crate) trait MinPlusOnCpu: MinPlus<Weight: ArcWeight, Distance: Cell> {
     fn johnson(task: &ApspTask<'_, Self>, output: ApspOutput<'_, Self::Distance>) -> Result<Statistics> {
         Self::batched(task, output)
     }
+    /// Runs `repeated-searches`.
+    fn repeated_searches(task: &ApspTask<'_, Self>, output: ApspOutput<'_, Self::Distance>) -> Result<Statistics> {
+        repeated_searches::solve(task, output)
+    }
 }
 
 /// A row of the table: the semiring, its half cells, its labels with the sources of a batch, and algorithms of its own.
@@ -60,7 +65,8 @@ macro_rules! on_cpu {
         }
     };
 }
-on_cpu!(UnitToU32, u16, [u8: 128, u16: 128, u32: 64], batched: batched::solve_unit);
+on_cpu!(UnitToU32, u16, [u8: 128, u16: 128, u32: 64], batched: batched::solve_unit,
+        repeated_searches: repeated_searches::solve_unit);
 on_cpu!(U32ToU32, u16, [u8: 128, u16: 128, u32: 64]);
 on_cpu!(U32ToU64, u64, [u8: 128, u16: 128, u32: 64, u64: 32]);
 on_cpu!(I32ToI64, i32, [u8: 128, u16: 128, u32: 64, i64: 32], johnson: johnson::solve);
@@ -75,6 +81,7 @@ enum Function {
     Johnson,
     FloydWarshall,
     RepeatedDijkstra,
+    RepeatedSearches,
 }
 
 /// An all-pairs algorithm.
@@ -84,6 +91,8 @@ pub(crate) struct ApspAlgorithm {
     pub(crate) info: AlgorithmInfo,
     /// Whether it works on the square matrix of all vertices, whatever rows and columns are asked for.
     pub(crate) needs_matrix: bool,
+    /// Whether the search from a source ends when its targets are settled.
+    pub(crate) ends_at_targets: bool,
     /// Bytes it takes beyond the result, given the numbers of vertices, arcs, threads, and bytes a distance.
     pub workspace_bytes: fn(vertices: u64, arcs: u64, threads: u64, distance_bytes: u64) -> u64,
     function: Function,
@@ -107,6 +116,7 @@ impl ApspAlgorithm {
             Function::Johnson => L::johnson(task, output),
             Function::FloydWarshall => floyd_warshall::solve(task, output),
             Function::RepeatedDijkstra => repeated_dijkstra::solve(task, output),
+            Function::RepeatedSearches => L::repeated_searches(task, output),
         }
     }
 }
@@ -118,4 +128,5 @@ pub(crate) static ALGORITHMS: &[ApspAlgorithm] = &[
     johnson::ALGORITHM,
     floyd_warshall::ALGORITHM,
     repeated_dijkstra::ALGORITHM,
+    repeated_searches::ALGORITHM,
 ];

@@ -75,21 +75,30 @@ pub(crate) struct BfsAlgorithm {
 /// other graphs go to `direction-optimizing`, which is that same queue where levels turn out short. It goes bottom-up
 /// only if the arcs by head are at hand: making them for one search costs more than it saves.
 pub(crate) fn choose(graph: &Graph) -> (&'static str, String) {
-    /// Fewer arcs than this are done before other threads have woken up.
-    const SMALL: usize = 1 << 15;
-    /// Roads have 2 to 3 arcs a vertex, small worlds from about 5.
-    const FEW_ARCS: f64 = 3.0;
+    let algorithm = choose_by(graph.vertices(), graph.arcs());
     let arcs_per_vertex = graph.arcs() as f64 / graph.vertices().max(1) as f64;
-    if graph.arcs() < SMALL {
-        (sequential::ALGORITHM.info.name, format!("{} arcs are too few to share", graph.arcs()))
+    let reason = if graph.arcs() < SMALL {
+        format!("{} arcs are too few to share", graph.arcs())
     } else if arcs_per_vertex < FEW_ARCS {
-        (sequential::ALGORITHM.info.name, format!("{arcs_per_vertex:.1} arcs a vertex make short levels"))
+        format!("{arcs_per_vertex:.1} arcs a vertex make short levels")
     } else {
         let directions =
             if graph.has_transpose() { "" } else { "; top-down only, as the arcs by head are not at hand" };
-        let reason = format!("{arcs_per_vertex:.1} arcs a vertex make wide levels{directions}");
-        (direction_optimizing::ALGORITHM.info.name, reason)
-    }
+        format!("{arcs_per_vertex:.1} arcs a vertex make wide levels{directions}")
+    };
+    (algorithm.info.name, reason)
+}
+
+/// Fewer arcs than this are done before other threads have woken up.
+const SMALL: usize = 1 << 15;
+/// Roads have 2 to 3 arcs a vertex, small worlds from about 5.
+const FEW_ARCS: f64 = 3.0;
+
+/// The algorithm predicted fastest for one search on a graph with these numbers of vertices and arcs.
+pub(crate) fn choose_by(vertices: usize, arcs: usize) -> &'static BfsAlgorithm {
+    let arcs_per_vertex = arcs as f64 / vertices.max(1) as f64;
+    let has_short_levels = arcs < SMALL || arcs_per_vertex < FEW_ARCS;
+    if has_short_levels { &sequential::ALGORITHM } else { &direction_optimizing::ALGORITHM }
 }
 
 /// Every breadth-first search algorithm of this engine.

@@ -4,6 +4,7 @@ pub(crate) mod bellman_ford;
 pub(crate) mod bidirectional;
 pub(crate) mod delta_stepping;
 pub(crate) mod dijkstra;
+pub(crate) mod yen;
 
 use super::Team;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
@@ -82,6 +83,19 @@ impl SsspAlgorithm {
             Function::Dijkstra => dijkstra::solve(task),
             Function::BellmanFord => bellman_ford::solve(task),
         }
+    }
+}
+
+/// The algorithm predicted fastest for one search on a graph with these numbers of vertices and arcs, and why.
+/// `negative` says whether some weights are below 0.
+pub(crate) fn choose(vertices: usize, arcs: usize, negative: bool) -> (&'static SsspAlgorithm, &'static str) {
+    const SMALL: usize = 1 << 12;
+    if negative {
+        (&bellman_ford::ALGORITHM, "some weights are negative")
+    } else if vertices + arcs <= SMALL {
+        (&dijkstra::ALGORITHM, "the graph is small")
+    } else {
+        (&delta_stepping::ALGORITHM, "weights are 0 or more and there is work to share")
     }
 }
 

@@ -5,7 +5,10 @@ use super::table::Table;
 use super::{by_searches, has_exact_floats, on_matrix as matrix};
 use crate::Engine;
 use crate::algorithms::{AlgorithmInfo, Parameters, Workload, parse_algorithm};
-use crate::cpu::apsp::{ALGORITHMS, batched as batched_on_cpu, tiled_floyd_warshall as tiled_on_cpu};
+use crate::cpu::apsp::{
+    self as cpu, ALGORITHMS, batched as batched_on_cpu, johnson as johnson_on_cpu, repeated_searches,
+    tiled_floyd_warshall as tiled_on_cpu,
+};
 use crate::cuda::apsp::strips::Room;
 use crate::cuda::apsp::{self as cuda, ApspAlgorithm, batched, johnson, tiled_floyd_warshall};
 use crate::graph::WeightKind;
@@ -18,11 +21,49 @@ fn workload<'a>(solver: &Solver, table: &Table, parameters: &'a Parameters) -> W
     solver.workload(solver.weighted_facts(), parameters, table.sources.len())
 }
 
-/// Predicted seconds on the CPU: of its quickest algorithm on the matrix, and of its quickest by searches.
-fn on_cpu(solver: &Solver, table: &Table) -> [f64; 2] {
+/// Predicted seconds of an algorithm on the CPU. A search that may end early settles, of vertices in random order, as
+/// many as come before the last of the targets.
+fn on_cpu(algorithm: &cpu::ApspAlgorithm, parameters: &Parameters, solver: &Solver, table: &Table) -> f64 {
+    let seconds = (algorithm.info.seconds)(&workload(solver, table, parameters));
+    match &table.targets {
+        Some(targets) if algorithm.ends_at_targets && !solver.graph.has_negative_weights() => {
+            let targets = targets.len() as f64;
+            seconds * targets / (targets + 1.0)
+        }
+        _ => seconds,
+    }
+}
+
+/// An algorithm of the CPU that may be picked, and its prediction.
+struct CandidateOnCpu {
+    algorithm: &'static cpu::ApspAlgorithm,
+    seconds: f64,
+    /// Whether there is memory for it.
+    fits: bool,
+}
+
+/// The algorithms of the CPU that can be picked for a table: those that fit the memory first, the quickest of them
+/// first.
+fn candidates_on_cpu(solver: &Solver, table: &Table) -> Vec<CandidateOnCpu> {
+    let graph = &*solver.graph;
+    let exact_floats = has_exact_floats(graph);
+    let by_batches = if graph.has_negative_weights() && !exact_floats {
+        &johnson_on_cpu::ALGORITHM
+    } else {
+        // Reweighting would round negative floats.
+        &batched_on_cpu::ALGORITHM
+    };
+    let on_matrix = (graph.weight_kind() != WeightKind::Unit && !exact_floats).then_some(&tiled_on_cpu::ALGORITHM);
     let none = Parameters::default();
-    let work = workload(solver, table, &none);
-    [tiled_on_cpu::ALGORITHM, batched_on_cpu::ALGORITHM].map(|algorithm| (algorithm.info.seconds)(&work))
+    let candidate = |algorithm: &'static cpu::ApspAlgorithm| CandidateOnCpu {
+        algorithm,
+        seconds: on_cpu(algorithm, &none, solver, table),
+        fits: table.bytes_on_cpu(algorithm, solver) <= solver.memory / 2,
+    };
+    let mut candidates: Vec<CandidateOnCpu> =
+        on_matrix.into_iter().chain([by_batches, &repeated_searches::ALGORITHM]).map(candidate).collect();
+    candidates.sort_by(|a, b| b.fits.cmp(&a.fits).then(a.seconds.total_cmp(&b.seconds)));
+    candidates
 }
 
 /// Predicted seconds for which an algorithm keeps a device busy.
@@ -120,7 +161,6 @@ pub(super) fn pays(request: &Apsp, solver: &Solver, table: &Table) -> std::resul
         return Err(reason);
     }
     let graph = &*solver.graph;
-    let [dense, sparse] = on_cpu(solver, table);
     let best = |available: u64| match request.algorithm.as_deref() {
         None => {
             let best = quickest(solver, table, available);
@@ -137,10 +177,10 @@ pub(super) fn pays(request: &Apsp, solver: &Solver, table: &Table) -> std::resul
         }
     };
     let cpu = match request.algorithm.as_deref() {
-        None => dense.min(sparse),
+        None => candidates_on_cpu(solver, table)[0].seconds,
         Some(name) => {
             let found = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?;
-            (found.0.info.seconds)(&workload(solver, table, &found.1))
+            on_cpu(found.0, &found.1, solver, table)
         }
     };
     let opening = solver.seconds_until_open();
@@ -156,21 +196,10 @@ pub(super) fn pays(request: &Apsp, solver: &Solver, table: &Table) -> std::resul
 
 /// The algorithm to run on the CPU if none was asked for, and why.
 pub(super) fn pick_on_cpu(solver: &Solver, table: &Table) -> (String, String) {
-    let graph = &*solver.graph;
-    let vertices = graph.vertices() as f64;
-    let [dense, sparse] = on_cpu(solver, table);
-    let fits = vertices * vertices * table.distance_bytes as f64 <= solver.memory as f64 / 2.0;
-    let exact_floats = has_exact_floats(graph);
-    let unit = graph.weight_kind() == WeightKind::Unit;
-    let (name, reason) = if dense < sparse && fits && !exact_floats && !unit {
-        let density = graph.arcs() as f64 / (vertices * vertices) * 100.0;
-        return ("tiled-floyd-warshall".into(), format!("{density:.0} % of all pairs are arcs"));
-    } else if exact_floats {
-        ("batched", "some weights are negative floats, which reweighting would round")
-    } else if graph.has_negative_weights() {
-        ("johnson", "some weights are negative and the graph is sparse")
-    } else {
-        ("batched", "the graph is sparse")
-    };
-    (name.into(), reason.into())
+    let candidates = candidates_on_cpu(solver, table);
+    let described = candidates.iter().map(|candidate| {
+        let fits = if candidate.fits { "" } else { ", but little room" };
+        format!("{} predicted for `{}`{fits}", in_words(candidate.seconds), candidate.algorithm.info.name)
+    });
+    (candidates[0].algorithm.info.name.to_owned(), described.collect::<Vec<_>>().join(", "))
 }

@@ -81,14 +81,29 @@ impl Table {
         plan: &mut Plan,
         in_place: bool,
     ) {
-        let (vertices, arcs) = (solver.graph.vertices() as u64, solver.graph.arcs() as u64);
         let square = in_place && request.sources.is_none() && request.targets.is_none();
         if algorithm.needs_matrix && !square {
-            plan.memory("square matrix", vertices.saturating_mul(vertices).saturating_mul(self.distance_bytes));
+            plan.memory("square matrix", self.matrix_bytes(solver));
         }
-        let threads = solver.team.threads() as u64;
-        let workspace = (algorithm.workspace_bytes)(vertices, arcs, threads, self.distance_bytes);
-        plan.memory(format!("workspace of `{}`", algorithm.info.name), workspace);
+        plan.memory(format!("workspace of `{}`", algorithm.info.name), self.workspace_bytes(algorithm, solver));
+    }
+
+    /// The memory that an algorithm of the CPU takes, its matrix included.
+    pub(super) fn bytes_on_cpu(&self, algorithm: &ApspAlgorithm, solver: &Solver) -> u64 {
+        let matrix = if algorithm.needs_matrix { self.matrix_bytes(solver) } else { 0 };
+        matrix.saturating_add(self.workspace_bytes(algorithm, solver))
+    }
+
+    /// Bytes of the square matrix of all vertices.
+    fn matrix_bytes(&self, solver: &Solver) -> u64 {
+        let vertices = solver.graph.vertices() as u64;
+        vertices.saturating_mul(vertices).saturating_mul(self.distance_bytes)
+    }
+
+    /// Bytes of the memory that an algorithm of the CPU works in.
+    fn workspace_bytes(&self, algorithm: &ApspAlgorithm, solver: &Solver) -> u64 {
+        let (vertices, arcs) = (solver.graph.vertices() as u64, solver.graph.arcs() as u64);
+        (algorithm.workspace_bytes)(vertices, arcs, solver.team.threads() as u64, self.distance_bytes)
     }
 }
 

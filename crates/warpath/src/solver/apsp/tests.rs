@@ -167,7 +167,8 @@ fn negative_weights() {
         let floats = graph.edges().collect::<Vec<_>>();
         let floats = GraphBuilder::new().vertices(vertices).build_from(floats).unwrap();
         let matrix = solver(&floats, 2).solve(Apsp::all().verified()).unwrap();
-        assert_eq!(matrix.report().algorithm, "batched");
+        // Reweighting would round these.
+        assert!(["batched", "repeated-searches"].contains(&&*matrix.report().algorithm));
         for (cell, &expected) in expected.iter().enumerate() {
             assert_eq!(matrix.distances().get(cell).map(|d| d.to_f64() as i128), expected);
         }
@@ -444,18 +445,69 @@ fn what_does_not_fit_is_refused_and_work_can_be_cancelled() {
 fn auto_takes_the_matrix_for_dense_graphs_only() {
     let mut random = Random(2);
     let mut edges = Vec::new();
-    for u in 0..120_u32 {
-        edges.extend((0..120).map(|v| (u, v, random.below(100) as u32)));
+    for u in 0..400_u32 {
+        edges.extend((0..400).map(|v| (u, v, random.below(100) as u32)));
     }
     let dense = Graph::from_edges(edges).unwrap();
     assert_eq!(solver(&dense, 1).solve(Apsp::all()).unwrap().report().algorithm, "tiled-floyd-warshall");
-    assert_eq!(solver(&dense, 1).solve(Apsp::all().from(0)).unwrap().report().algorithm, "batched");
+    assert_eq!(solver(&dense, 1).solve(Apsp::all().from(0)).unwrap().report().algorithm, "repeated-searches");
     let sparse = Graph::from_edges((0..300_u32).map(|v| (v, v + 1, 2_u32))).unwrap();
     assert_eq!(solver(&sparse, 1).solve(Apsp::all()).unwrap().report().algorithm, "batched");
     let negative = Graph::from_edges((0..300_u32).map(|v| (v, v + 1, -2))).unwrap();
     let matrix = solver(&negative, 1).solve(Apsp::all()).unwrap();
     assert_eq!(matrix.report().algorithm, "johnson");
     assert!(!matrix.report().reason.is_empty());
+}
+
+/// A table of a few rows is no slower than its searches: sources that share little are searched from one by one.
+#[test]
+fn auto_searches_one_by_one_where_sources_share_little() {
+    let picked = |graph: &Graph, sources: u32, targets: u32| {
+        let count = graph.vertices() as u32;
+        let spread = |number: u32| (0..number).map(|at| at * (count / number)).collect::<Vec<_>>();
+        let request = Apsp::all().from(spread(sources)).to(spread(targets));
+        solver(graph, 2).decide(&request).unwrap().algorithm().to_owned()
+    };
+    let roads = crate::generate("roads:60000").unwrap();
+    for (sources, targets) in [(1, 1), (3, 10), (10, 10), (10, 100), (300, 300)] {
+        assert_eq!(picked(&roads, sources, targets), "repeated-searches", "{sources} x {targets} on roads");
+    }
+    let uniform = crate::generate("uniform:14").unwrap().with_random_weights(1, 100, 7).unwrap();
+    assert_eq!(picked(&uniform, 3, 3), "repeated-searches");
+    assert_eq!(picked(&uniform, 300, 300), "batched");
+    let unit = uniform.without_weights();
+    assert_eq!(picked(&unit, 2, 2), "repeated-searches");
+    assert_eq!(picked(&unit, 300, 300), "batched");
+}
+
+/// Searches that end early find the distances of searches that don't; unreachable targets and repeats are no exception.
+fn tables_agree<W: TestWeight>(seed: u64) {
+    let mut random = Random(seed);
+    for (name, graph) in graphs_of_every_shape::<W>(seed) {
+        let count = graph.vertices() as u64;
+        for (rows, columns) in [(1, 1), (1, 4), (5, 3), (4, 0), (0, 2)] {
+            let mut any = |number: usize| (0..number).map(|_| random.below(count) as VertexId).collect::<Vec<_>>();
+            let (mut sources, targets) = (any(rows), any(columns));
+            sources.extend(sources.first().copied());
+            let request = Apsp::all().from(sources.clone()).to(targets.clone());
+            let matrix = solver(&graph, 2).solve(request.algorithm("repeated-searches").verified()).unwrap();
+            for (row, &source) in sources.iter().enumerate() {
+                let tree = solver(&graph, 1).sssp(source).unwrap();
+                for (column, &target) in targets.iter().enumerate() {
+                    assert_eq!(matrix.distance(row, column), tree.distance(target), "{name}: {source} {target}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn tables_by_searches_agree_with_every_weight() {
+    tables_agree::<crate::graph::Unit>(51);
+    tables_agree::<u32>(52);
+    tables_agree::<i32>(53);
+    tables_agree::<f32>(54);
+    tables_agree::<f64>(55);
 }
 
 /// A distance of this many units, each `unit` long; `None` if it is out of the range of a graph's weights.

@@ -69,19 +69,66 @@ pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
         seconds,
     },
     needs_matrix: false,
+    ends_at_targets: false,
     workspace_bytes,
     function: Function::Batched,
 };
 
 fn seconds(work: &Workload<'_>) -> f64 {
-    /// An arc or a vertex, with weights and without.
-    const WEIGHTED: f64 = 0.8e-9;
-    const UNWEIGHTED: f64 = 0.1e-9;
     /// What each thread costs.
     const START: f64 = 10e-6;
-    let threads = work.threads as f64;
-    let each = if work.graph.weight_kind == WeightKind::Unit { UNWEIGHTED } else { WEIGHTED };
-    threads * START + work.in_turn((work.arcs() + work.vertices()) * each) / threads
+    if work.searches == 0 {
+        return 0.0;
+    }
+    let threads = work.threads.max(1) as f64;
+    let most = if work.graph.weight_kind == WeightKind::Unit { MOST_WITHOUT_WEIGHTS } else { LANES };
+    // The searches that a batch has, and the batches that follow each other on a thread.
+    let searches = work.searches as f64;
+    let together = (searches / threads).clamp(1.0, most as f64);
+    let in_turn = (searches / together / threads).max(1.0);
+    let batch = if work.graph.weight_kind == WeightKind::Unit {
+        seconds_without_weights(work, together)
+    } else {
+        seconds_with_weights(work, together)
+    };
+    threads * START + in_turn * batch
+}
+
+/// Searches that share a batch without weights.
+const MOST_WITHOUT_WEIGHTS: usize = 512;
+
+/// Predicts a batch of this many searches without weights: the levels of each have to be written for every vertex.
+fn seconds_without_weights(work: &Workload<'_>, together: f64) -> f64 {
+    /// A vertex for each search, where levels are few and where they are many.
+    const VERTEX: f64 = 8e-9;
+    const OF_SHORT_LEVELS: f64 = 30e-9;
+    /// An arc for each search, and for the batch.
+    const ARC: f64 = 0.15e-9;
+    const ARC_OF_BATCH: f64 = 5e-9;
+    let vertex = if work.graph.has_short_levels() { OF_SHORT_LEVELS } else { VERTEX };
+    together * (work.vertices() * vertex + work.arcs() * ARC) + work.arcs() * ARC_OF_BATCH
+}
+
+/// Predicts a batch of this many searches with weights: how often each vertex is pulled. A vector costs the same
+/// however many of its slots are used, so what counts is in how many waves the searches arrive at a vertex. Sources are
+/// shared out in breadth-first order: the more of them there are, the closer together are those of a batch.
+fn seconds_with_weights(work: &Workload<'_>, together: f64) -> f64 {
+    /// A vertex or an arc in one wave.
+    const WAVE: f64 = 35e-9;
+    /// Vertices whose labels are in the cache, and how much longer than these the labels of a great graph take.
+    const CACHED: f64 = (1 << 15) as f64;
+    const MOST_MISSES: f64 = 8.0;
+    /// The power of the number of searches with which waves grow, and of their share of all searches.
+    const WAVES: (f64, f64) = (0.3, 0.1);
+    const WAVES_OF_SHORT_LEVELS: (f64, f64) = (0.8, 0.4);
+    /// How many times as many waves hubs make, whose distance falls often.
+    const HUBS: f64 = 3.0;
+    let (own, shared) = if work.graph.has_short_levels() { WAVES_OF_SHORT_LEVELS } else { WAVES };
+    let share = together / (work.searches as f64).max(together);
+    let hubs = if work.graph.has_hubs() { HUBS } else { 1.0 };
+    let waves = together.powf(own) * share.powf(shared) * hubs;
+    let misses = (work.vertices() / CACHED).sqrt().clamp(1.0, MOST_MISSES);
+    (work.vertices() + work.arcs()) * WAVE * waves * misses
 }
 
 /// Unweighted searches may always have this many bytes of bits.

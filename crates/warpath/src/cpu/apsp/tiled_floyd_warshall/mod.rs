@@ -147,6 +147,7 @@ pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
         seconds,
     },
     needs_matrix: true,
+    ends_at_targets: false,
     // The matrix in cells of half the width, and the packed row panel.
     workspace_bytes: |vertices, _, _, distance_bytes| {
         let matrix = vertices.saturating_mul(vertices).saturating_mul(distance_bytes) / 2;

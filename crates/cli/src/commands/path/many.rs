@@ -1,0 +1,133 @@
+//! `warpath path --pairs`: the distances and paths of many pairs.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use warpath::problems::PathsOfPairs;
+use warpath::tables::csv_field;
+use warpath::{Error, Graph, Pairs};
+
+use super::pair_list::read_pairs;
+use super::routes::{Route, RouteWriter};
+use crate::arguments::PathArguments;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::print::{self, Table};
+use crate::setup::{Answer, PeakBytes, Setup, Times, inputs, timed};
+
+#[derive(Debug, Serialize)]
+struct PairsFound {
+    #[serde(flatten)]
+    answer: Answer,
+    reachable: usize,
+    pairs: Vec<PairShown>,
+    verified: Option<bool>,
+    seconds: Times,
+    peak_bytes: PeakBytes,
+}
+
+#[derive(Debug, Serialize)]
+struct PairShown {
+    from: String,
+    to: String,
+    reachable: bool,
+    length: Option<serde_json::Value>,
+}
+
+/// Finds what a file of pairs asks for: the paths if they are written to a file, else the distances.
+pub(super) fn run(arguments: &PathArguments) -> Result<ExitCode, Failure> {
+    let solving = &arguments.solving;
+    let common = &solving.common;
+    let Some(file) = &arguments.pairs else { return Err(Failure::usage("there are no vertices to go between")) };
+    if file.as_os_str() == "-" && arguments.graph.graph.as_os_str() == "-" {
+        return Err(Failure::usage("the graph and the pairs can't both come from standard input"));
+    }
+    let setup = Setup::to_solve(solving)?;
+    let list = arguments.pairs.clone().map(|file| if file.as_os_str() == "-" { "/dev/stdin".into() } else { file });
+    let lists = [&list, &arguments.coordinates];
+    let inputs = inputs(&arguments.graph, &lists);
+    let output = arguments.output.as_deref();
+    let create = |path| RouteWriter::create(path, &["source", "target"], &inputs, arguments, &setup.control);
+    let mut writer = output.map(create).transpose()?;
+    let (graph, load) = setup.load(&arguments.graph)?;
+    writer.iter_mut().try_for_each(|writer| writer.locate(&setup, arguments, &graph))?;
+    let pairs = read_pairs(&setup, &graph, file)?;
+    let (solver, opening) = timed(|| setup.solver(&graph))?;
+    let mut request = Pairs::of(pairs);
+    if writer.is_none() {
+        request = request.distances_only();
+    }
+    if arguments.verify {
+        request = request.verified();
+    }
+    if solving.plan.plan {
+        setup.print_plan(&solver, &solver.decide(&request)?, |_| (), None)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let found = solver.solve(request)?;
+    let ((), write) = timed(|| match writer {
+        Some(writer) => write_paths(writer, &graph, &found),
+        None if common.json || common.quiet => Ok(()),
+        None => write_distances(Output::standard(&setup.control), &graph, &found),
+    })?;
+    let report = found.report();
+    let seconds = Times { write, ..Times::of(report, load, opening) };
+    let answer = Answer::new("path", &solver, report, solving);
+    if common.json {
+        print::json(&PairsFound {
+            answer,
+            reachable: found.reachable(),
+            pairs: shown(&graph, &found),
+            verified: arguments.verify.then_some(true),
+            seconds,
+            peak_bytes: PeakBytes::of([report]),
+        })?;
+    } else if let Some(path) = output.filter(|path| path.as_os_str() != "-" && !common.quiet) {
+        let mut table = Table::new();
+        answer.rows(&mut table, solving);
+        let (reachable, all) = (print::grouped(found.reachable() as u128), found.pairs().len());
+        let verified = if arguments.verify { ", verified" } else { "" };
+        table.row("reachable", format!("{reachable} of {}{verified}", print::count(all as u128, "pair", "pairs")));
+        table.row("written", path.display().to_string());
+        table.row("time", seconds.text());
+        table.print()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn shown(graph: &Graph, found: &PathsOfPairs) -> Vec<PairShown> {
+    let pairs = found.pairs().iter().enumerate();
+    let shown = pairs.map(|(pair, &(from, to))| PairShown {
+        from: graph.name(from).into_owned(),
+        to: graph.name(to).into_owned(),
+        reachable: found.distance(pair).is_some(),
+        length: found.distance(pair).map(print::number),
+    });
+    shown.collect()
+}
+
+fn write_paths(mut writer: RouteWriter, graph: &Graph, found: &PathsOfPairs) -> Result<(), Failure> {
+    for (pair, &(from, to)) in found.pairs().iter().enumerate() {
+        let name = |vertex| graph.name(vertex).into_owned().into();
+        let fields = vec![("source", name(from)), ("target", name(to))];
+        writer.write(graph, Route { fields, path: found.path(pair) })?;
+    }
+    Ok(writer.finish()?)
+}
+
+fn write_distances(mut out: Output, graph: &Graph, found: &PathsOfPairs) -> Result<(), Failure> {
+    let mut write = || -> std::io::Result<()> {
+        writeln!(out, "source,target,distance")?;
+        for (pair, &(from, to)) in found.pairs().iter().enumerate() {
+            write!(out, "{},{},", csv_field(&graph.name(from)), csv_field(&graph.name(to)))?;
+            match found.distance(pair) {
+                Some(distance) => writeln!(out, "{distance}")?,
+                None => writeln!(out)?,
+            }
+        }
+        Ok(())
+    };
+    write().map_err(|error| Error::io(out.path(), error))?;
+    Ok(out.finish()?)
+}

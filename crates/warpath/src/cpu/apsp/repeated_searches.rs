@@ -1,0 +1,181 @@
+//! A search of its own for each source: the rows of the table come from single searches, which know nothing of each
+//! other.
+//!
+//! Each search is the one that a single source gets: breadth-first without weights, else `delta-stepping`, `dijkstra`
+//! on small graphs, `bellman-ford` with weights below 0. A search ends when its targets are settled, unless weights are
+//! below 0. Each thread takes the next source, so searches need no barriers; a source that comes alone has all threads.
+//!
+//! It wins where searches have little to share: where sources are few, since [`batched`](super::batched) search works
+//! on all slots of its vectors, used or not, and where levels are many and short, as on roads, since there the
+//! wavefronts of a batch do not coincide. Work: that of the searches. Memory: for each thread the arrays of a search.
+//!
+//! Source: the algorithms of the searches, in `cpu/bfs` and `cpu/sssp`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::{ApspAlgorithm, ApspOutput, ApspTask, Function, MinPlusOnCpu};
+use crate::algorithms::{AlgorithmInfo, Statistics, Workload, add_counters};
+use crate::cpu::Team;
+use crate::cpu::bfs::{self, BfsTask};
+use crate::cpu::sssp::{self, SsspAlgorithm, SsspOutcome, SsspTask};
+use crate::graph::{DistanceValue, UnitToU32, VertexId, WeightKind};
+use crate::problems::Problem;
+use crate::{Error, Result, memory};
+
+/// This algorithm's line in the table.
+pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Apsp,
+        name: "repeated-searches",
+        summary: "a search of its own for each source, until its targets are settled; for few sources, and for roads",
+        source: "the searches of `bfs` and `sssp`, repeated",
+        parameters: &[],
+        negative_weights: true,
+        seconds,
+    },
+    needs_matrix: false,
+    ends_at_targets: true,
+    workspace_bytes,
+    function: Function::RepeatedSearches,
+};
+
+fn seconds(work: &Workload<'_>) -> f64 {
+    let graph = &work.graph;
+    if graph.weight_kind == WeightKind::Unit {
+        return (bfs::choose_by(graph.vertices, graph.arcs).info.seconds)(work);
+    }
+    (sssp::choose(graph.vertices, graph.arcs, graph.has_negative_weights()).0.info.seconds)(work)
+}
+
+fn workspace_bytes(vertices: u64, arcs: u64, threads: u64, distance_bytes: u64) -> u64 {
+    // Distances, marks and queues of a search; of its buckets or heap, an entry for an arc in four at a time.
+    let search =
+        vertices.saturating_mul(distance_bytes + 13).saturating_add(arcs.saturating_mul(distance_bytes + 4) / 4);
+    threads.saturating_mul(search)
+}
+
+pub(super) fn solve<L: MinPlusOnCpu>(
+    task: &ApspTask<'_, L>,
+    output: ApspOutput<'_, L::Distance>,
+) -> Result<Statistics> {
+    let graph = task.graph;
+    let (algorithm, _) = sssp::choose(graph.vertices(), graph.arcs(), graph.has_negative_weights());
+    solve_by(task, output, algorithm)
+}
+
+/// Fills the table by searches of this algorithm.
+pub(super) fn solve_by<L: MinPlusOnCpu>(
+    task: &ApspTask<'_, L>,
+    output: ApspOutput<'_, L::Distance>,
+    algorithm: &SsspAlgorithm,
+) -> Result<Statistics> {
+    let ApspTask { adjacency, graph, parameters, control, .. } = *task;
+    fill(task, output, &|source, targets, team| {
+        algorithm.solve::<L>(&SsspTask {
+            adjacency,
+            graph,
+            sources: &[source],
+            targets,
+            cutoff: L::Distance::UNREACHABLE,
+            parameters,
+            team,
+            control,
+        })
+    })
+}
+
+/// Unit weights need no heap and no buckets: breadth-first searches.
+pub(super) fn solve_unit(task: &ApspTask<'_, UnitToU32>, output: ApspOutput<'_, u32>) -> Result<Statistics> {
+    let ApspTask { graph, parameters, control, .. } = *task;
+    let algorithm = bfs::choose_by(graph.vertices(), graph.arcs());
+    fill(task, output, &|source, targets, team| {
+        let outcome = (algorithm.solve)(&BfsTask {
+            graph,
+            sources: &[source],
+            targets,
+            cutoff: u32::UNREACHABLE,
+            parameters,
+            team,
+            control,
+        })?;
+        Ok(SsspOutcome { distances: outcome.levels, statistics: outcome.statistics })
+    })
+}
+
+/// Searches from a source until these targets, if there are any, are settled.
+type Search<'a, D> = dyn Fn(VertexId, &[VertexId], &Team) -> Result<SsspOutcome<D>> + Sync + 'a;
+
+fn fill<L: MinPlusOnCpu>(
+    task: &ApspTask<'_, L>,
+    output: ApspOutput<'_, L::Distance>,
+    search: &Search<'_, L::Distance>,
+) -> Result<Statistics> {
+    task.check(&output)?;
+    let order = memory::listed("the order of rows", 0..task.sources.len())?;
+    // Paths that come back from beyond a target may be shorter if weights are below 0.
+    let ends = task.targets.filter(|_| !task.graph.has_negative_weights()).unwrap_or_default();
+    let mut ends = memory::copied("the list of targets", ends)?;
+    ends.sort_unstable();
+    ends.dedup();
+    let rows = Rows { task, search, ends, done: AtomicU64::new(0), statistics: Mutex::default() };
+    match output {
+        ApspOutput::Matrix(matrix) => rows.fill(&order, matrix)?,
+        ApspOutput::Blocks(consumer) => {
+            let have = consumer.start(&order)?.min(order.len());
+            rows.done.store(have as u64, Ordering::Relaxed);
+            task.hand_out(&order[have..], 1, consumer, |block, values| rows.fill(block, values))?;
+        }
+    }
+    Ok(rows.statistics.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The state that all searches share.
+struct Rows<'a, L: MinPlusOnCpu> {
+    task: &'a ApspTask<'a, L>,
+    search: &'a Search<'a, L::Distance>,
+    /// Where a search may end; if there are none, it goes on to the end.
+    ends: Vec<VertexId>,
+    /// The rows that are finished.
+    done: AtomicU64,
+    statistics: Mutex<Statistics>,
+}
+
+impl<L: MinPlusOnCpu> Rows<'_, L> {
+    /// Fills rows, whose cells lie one row after another; threads take row after row, and a single row has them all.
+    fn fill(&self, rows: &[usize], cells: &mut [L::Distance]) -> Result<()> {
+        let (columns, sources) = (self.task.columns(), self.task.sources);
+        if columns == 0 {
+            return Ok(());
+        }
+        if let &[row] = rows {
+            return self.fill_row(sources[row], cells, self.task.team);
+        }
+        self.task.team.install(|| {
+            let rows = rows.par_iter().zip(cells.par_chunks_exact_mut(columns)).with_max_len(1);
+            rows.try_for_each(|(&row, cells)| self.fill_row(sources[row], cells, &Team::alone()))
+        })
+    }
+
+    /// Fills the row of a source.
+    fn fill_row(&self, source: VertexId, cells: &mut [L::Distance], team: &Team) -> Result<()> {
+        let SsspOutcome { distances, statistics } = (self.search)(source, &self.ends, team)?;
+        let is_reached = |&v: &VertexId| distances[v as usize] != L::Distance::UNREACHABLE;
+        // A distance that was found is right, whatever walks have left the range: these are longer.
+        let has_ended = !self.ends.is_empty() && self.ends.iter().all(is_reached);
+        if !has_ended && self.task.graph.has_left_range(&distances) {
+            return Err(Error::DistanceOverflow { semiring: L::NAME });
+        }
+        match self.task.targets {
+            None => cells.copy_from_slice(&distances),
+            Some(targets) => {
+                cells.iter_mut().zip(targets).for_each(|(cell, &target)| *cell = distances[target as usize]);
+            }
+        }
+        add_counters(&mut self.statistics.lock().unwrap_or_else(PoisonError::into_inner), statistics);
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.task.control.progress("solve", done, self.task.sources.len() as u64)
+    }
+}
