@@ -105,6 +105,11 @@ pub(super) fn solve_unit(task: &ApspTask<'_, UnitToU32>, output: ApspOutput<'_, 
     })
 }
 
+/// How many rows of a block each thread fills at least, if there is the memory.
+const ROWS_A_THREAD: usize = 8;
+/// A block may always have this many bytes.
+const SMALL_BLOCK: u64 = 8 << 20;
+
 /// Searches from a source until these targets, if there are any, are settled.
 type Search<'a, D> = dyn Fn(VertexId, &[VertexId], &Team) -> Result<SsspOutcome<D>> + Sync + 'a;
 
@@ -126,6 +131,10 @@ fn fill<L: MinPlusOnCpu>(
         ApspOutput::Blocks(consumer) => {
             let have = consumer.start(&order)?.min(order.len());
             rows.done.store(have as u64, Ordering::Relaxed);
+            // A block is fresh memory the first time, so it is no greater than the threads need to stay busy.
+            let some = (ROWS_A_THREAD * task.team.threads() * task.columns() * size_of::<L::Distance>()) as u64;
+            let block_bytes = task.block_bytes.min(some.max(SMALL_BLOCK));
+            let task = ApspTask { block_bytes, ..*task };
             task.hand_out(&order[have..], 1, consumer, |block, values| rows.fill(block, values))?;
         }
     }
