@@ -102,7 +102,7 @@ impl ReadOptions {
 
     /// Says that nobody will ask for the weights. A `.wpg` file stores them apart, so it is then read without them, in
     /// less time and memory: the graph has unit weights, and damage among the weights goes unnoticed. Files of other
-    /// formats are read as usual.
+    /// formats are read as usual, though an edge list need not say which of its columns holds the weights.
     pub fn leave_weights(mut self, leave: bool) -> Self {
         self.leave_weights = leave;
         self

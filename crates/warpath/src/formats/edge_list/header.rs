@@ -43,10 +43,10 @@ pub(super) const UNDIRECTED_ENDS: (&str, &str) = ("endpoint1", "endpoint2");
 /// Pairs that may also be the times of an edge.
 const TIMES: [&str; 2] = ["departure", "start"];
 
-/// The names of columns that tell edges apart.
-const KEYS: [&str; 14] = [
-    "", "id", "index", "key", "fid", "objectid", "edge", "edgeid", "link", "linkid", "row", "rowid", "osmid",
-    "unnamed0",
+/// The names of columns that tell edges apart, or into kinds.
+const KEYS: [&str; 16] = [
+    "", "id", "index", "key", "type", "label", "fid", "objectid", "edge", "edgeid", "link", "linkid", "row", "rowid",
+    "osmid", "unnamed0",
 ];
 
 /// The names of weights; some of them are also the beginning of names, as in `travel_time_s`.

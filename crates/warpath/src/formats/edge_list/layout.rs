@@ -128,7 +128,7 @@ impl<'a> Layout<'a> {
         };
         let separator = match options.separator {
             Some(separator) => separator,
-            None => separator::find(&lines, weight)?,
+            None => separator::find(&lines, weight, options.decimal)?,
         };
         let mut layout = Layout {
             separator,
@@ -171,6 +171,9 @@ impl<'a> Layout<'a> {
             FirstLine::Header => {
                 let names = first.fields();
                 layout.take_header(line, &names, options, comments)?;
+                if options.direction.is_none() {
+                    comments.direction = first.stated_direction(&names)?.or(comments.direction);
+                }
                 comments.add(after)?;
                 return Ok((layout, after));
             }
@@ -272,7 +275,7 @@ impl<'a> First<'a, '_> {
     fn own_fields(&self) -> Vec<&'a [u8]> {
         let separator = match self.options.separator {
             Some(given) => given,
-            None => separator::find(&[self.line], self.weight).unwrap_or(self.separator),
+            None => separator::find(&[self.line], self.weight, self.options.decimal).unwrap_or(self.separator),
         };
         Fields::new(self.line, separator).collect()
     }
@@ -320,6 +323,27 @@ impl<'a> First<'a, '_> {
             _ if integers(&fields) && fields.len() == 2 => Ok(FirstLine::Auto),
             _ => Ok(FirstLine::Edge),
         }
+    }
+
+    /// What a column `type` says about the direction of edges, as Gephi writes it, if this line is a header.
+    fn stated_direction(&self, names: &[&[u8]]) -> Parsed<'a, Option<Direction>> {
+        let Some(column) = names.iter().position(|name| unquoted(name).eq_ignore_ascii_case(b"type")) else {
+            return Ok(None);
+        };
+        let mut stated = None;
+        for line in self.body {
+            let here = match Fields::new(line, self.separator).nth(column).map(unquoted) {
+                Some(word) if word.eq_ignore_ascii_case(b"undirected") => Direction::Undirected,
+                Some(word) if word.eq_ignore_ascii_case(b"directed") => Direction::Directed,
+                _ => return Ok(None),
+            };
+            if *stated.get_or_insert(here) != here {
+                let message = "some edges are directed and some are not; `--directed` or `--undirected` \
+                               (`ReadOptions::direction`) says what all of them are";
+                return Err(Malformed::new(line, message));
+            }
+        }
+        Ok(stated)
     }
 
     /// Whether the line has the names of columns that were asked for.

@@ -9,20 +9,21 @@
 
 use super::columns::{Fields, unquoted};
 use super::header;
-use crate::formats::Separator;
 use crate::formats::text::{Malformed, Parsed, finite};
+use crate::formats::{DecimalMark, Separator};
 
-/// The separator of these lines, the first of a list. `weight` is the column of weights, from 0, if it is known.
-pub(super) fn find<'a>(lines: &[&'a [u8]], weight: Option<usize>) -> Parsed<'a, Separator> {
+/// The separator of these lines, the first of a list. `weight` is the column of weights, from 0, if it is known, and
+/// `mark` the decimal mark that was asked for.
+pub(super) fn find<'a>(lines: &[&'a [u8]], weight: Option<usize>, mark: Option<DecimalMark>) -> Parsed<'a, Separator> {
     if let Some(separator) = of_header(lines) {
         return Ok(separator);
     }
     let body = if lines.len() > 1 { &lines[1..] } else { lines };
     let mut readings: Vec<Reading<'a>> =
-        Separator::ALL.into_iter().filter_map(|separator| Reading::of(body, separator, weight)).collect();
+        Separator::ALL.into_iter().filter_map(|separator| Reading::of(body, separator, weight, mark)).collect();
     let Some(cleanest) = readings.iter().map(|reading| reading.clutter).min() else {
         // Some line has another number of columns. What comes before it may tell more.
-        return if lines.len() > 1 { find(&lines[..lines.len() / 2], weight) } else { Ok(Separator::Blank) };
+        return if lines.len() > 1 { find(&lines[..lines.len() / 2], weight, mark) } else { Ok(Separator::Blank) };
     };
     readings.retain(|reading| reading.clutter == cleanest);
     // Where no name looks like one, numbers are no evidence either.
@@ -67,7 +68,9 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     /// `None` if the lines don't have the same number of columns, at least two, or if some column holds a tab.
-    fn of(lines: &[&'a [u8]], separator: Separator, weight: Option<usize>) -> Option<Self> {
+    fn of(lines: &[&'a [u8]], separator: Separator, weight: Option<usize>, mark: Option<DecimalMark>) -> Option<Self> {
+        let may_be_comma = mark.map_or(separator == Separator::Semicolon, |mark| mark == DecimalMark::Comma);
+        let is_number = |field: &[u8]| is_number(field, may_be_comma);
         let example: Vec<&[u8]> = Fields::new(lines.first()?, separator).collect();
         let mut reading = Reading { separator, example, clutter: 0, has_numbers: true };
         for line in lines {
@@ -75,21 +78,24 @@ impl<'a> Reading<'a> {
             if fields.len() < 2 || fields.len() != reading.example.len() || fields.iter().any(|f| f.contains(&b'\t')) {
                 return None;
             }
-            let of_column = |(column, field): (usize, &&[u8])| clutter(field, separator, Some(column) == weight);
+            let of_column = |(column, field): (usize, &&[u8])| match Some(column) == weight && is_number(field) {
+                true => 0,
+                false => clutter(field, separator),
+            };
             let here = fields.iter().enumerate().filter(|&(column, _)| column < 2 || Some(column) == weight);
             reading.clutter = reading.clutter.max(here.map(of_column).max().unwrap_or(0));
             if let Some(&weight) = weight.and_then(|weight| fields.get(weight)) {
-                reading.has_numbers &= is_number(weight, separator);
+                reading.has_numbers &= is_number(weight);
             }
         }
         Some(reading)
     }
 }
 
-/// Whether a weight in a list with this separator is a number.
-pub(super) fn is_number(field: &[u8], separator: Separator) -> bool {
+/// Whether a weight is a number, perhaps with a decimal comma.
+fn is_number(field: &[u8], may_be_comma: bool) -> bool {
     let inside = unquoted(field);
-    finite(inside).is_some() || (separator == Separator::Semicolon && has_decimal_comma(inside))
+    finite(inside).is_some() || (may_be_comma && has_decimal_comma(inside))
 }
 
 /// Whether a text is a number with a decimal comma.
@@ -100,9 +106,9 @@ fn has_decimal_comma(text: &[u8]) -> bool {
 
 /// How unlikely a column with this text is: 0 for plain text, 1 with another separator inside, 2 with one at an end, or
 /// if it is a list of numbers.
-fn clutter(field: &[u8], separator: Separator, is_weight: bool) -> u8 {
+fn clutter(field: &[u8], separator: Separator) -> u8 {
     let inside = unquoted(field);
-    if inside.len() != field.len() || (is_weight && is_number(field, separator)) {
+    if inside.len() != field.len() {
         return 0;
     }
     let is_other = |byte: &u8| b",;|".contains(byte) && Some(*byte) != separator.byte();
@@ -138,7 +144,7 @@ mod tests {
 
     fn of(text: &str) -> std::result::Result<Separator, String> {
         let lines: Vec<&[u8]> = Lines::new(text.as_bytes()).collect();
-        find(&lines, Some(2)).map_err(|malformed| malformed.message)
+        find(&lines, Some(2), None).map_err(|malformed| malformed.message)
     }
 
     #[test]
@@ -177,6 +183,15 @@ mod tests {
         ] {
             assert_eq!(of(text), Ok(expected), "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_decimal_mark_that_was_asked_for_decides_as_well() {
+        let lines = [&b"1|2|3,5"[..]];
+        assert!(find(&lines, Some(2), None).is_err());
+        assert_eq!(find(&lines, Some(2), Some(DecimalMark::Comma)), Ok(Separator::Bar));
+        let lines = [&b"1,5;2;3,5"[..]];
+        assert_eq!(find(&lines, Some(2), Some(DecimalMark::Comma)).ok(), None);
     }
 
     #[test]
