@@ -16,7 +16,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
     long_about = "Shortest paths and reachability in large graphs: breadth-first search, single-source and all-pairs \
                   shortest paths, transitive closure, on all cores or on NVIDIA GPUs.\n\nGRAPH is a file (edge list, \
                   DIMACS .gr, PACE, METIS, Matrix Market, SciPy .npz, GAP .sg/.wsg or Warpath's own .wpg, as it is or \
-                  compressed with gz, zst, bz2 or xz), `-` for standard input, or a generator such as kron:20, uniform:20, grid:1000x1000, \
+                  compressed with gz, zst, bz2 or xz, or alone in a zip archive), `-` for standard input, or a generator such as kron:20, uniform:20, grid:1000x1000, \
                   rgg:20, scale-free:1000000, crawl:1000000, roads:1000000 or dense:2700, with options after commas (kron:20,edges-per-vertex=16,seed=1).",
     after_help = "Exit codes: 0 done, 1 a result that does not verify or a negative cycle, 2 something to correct \
                   (usage, input, an unwritable path), 3 memory, disk or a device lacking, 130 interrupted.",

@@ -19,9 +19,12 @@ const DOWNLOAD: &str = "perhaps a download went wrong";
 
 /// The kinds; the first that fits counts.
 const KINDS: &[Kind] = &[
-    Kind { name: "an Excel workbook", is: |head| is_zip(head) && has(head, b"xl/"), advice: EXPORT },
+    Kind {
+        name: "a workbook of Excel or a document of Word",
+        is: |head| is_zip(head) && has(head, b"[Content_Types].xml"),
+        advice: EXPORT,
+    },
     Kind { name: "an OpenDocument file", is: |head| is_zip(head) && has(head, b"opendocument"), advice: EXPORT },
-    Kind { name: "a zip archive", is: |head| is_zip(head) && !has(head, b".npy"), advice: UNPACK },
     Kind { name: "a tar archive", is: |head| head.get(257..262) == Some(b"ustar"), advice: UNPACK },
     Kind { name: "a 7z archive", is: |head| head.starts_with(b"7z\xbc\xaf\x27\x1c"), advice: UNPACK },
     Kind { name: "a RAR archive", is: |head| head.starts_with(b"Rar!\x1a\x07"), advice: UNPACK },
@@ -112,6 +115,14 @@ pub(super) fn is_zip(head: &[u8]) -> bool {
     head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
 }
 
+/// Whether a zip archive begins with a NumPy array.
+pub(super) fn is_npz(head: &[u8]) -> bool {
+    const LENGTH_OF_NAME: std::ops::Range<usize> = 26..28;
+    const NAME: usize = 30;
+    let length = head.get(LENGTH_OF_NAME).map_or(0, |bytes| usize::from(bytes[0]) + 256 * usize::from(bytes[1]));
+    is_zip(head) && head.get(NAME..NAME + length).is_some_and(|name| name.ends_with(b".npy"))
+}
+
 fn has(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
 }
@@ -173,8 +184,7 @@ mod tests {
     #[test]
     fn what_is_no_graph_is_named() {
         for (head, name) in [
-            (&b"PK\x03\x04\x14\0..g.csv"[..], "a zip archive"),
-            (b"PK\x03\x04\x14\0..[Content_Types].xml...xl/workbook.xml", "an Excel workbook"),
+            (&b"PK\x03\x04\x14\0..[Content_Types].xml...xl/workbook.xml"[..], "a workbook of Excel"),
             (b"PAR1\x15\x04", "a Parquet file"),
             (b"%PDF-1.7\n1 0 obj", "a PDF document"),
             (b"\xff\xfe1\0\t\x002\0", "text in UTF-16"),
@@ -210,7 +220,6 @@ mod tests {
             b"%%MatrixMarket matrix",
             b"<a <b\n",
             b"creator alice\n",
-            b"PK\x03\x04....indices.npy",
             b"PAR 1\n",
         ] {
             assert_eq!(recognize(head), None, "{head:?}");

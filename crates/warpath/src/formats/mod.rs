@@ -7,6 +7,7 @@
 //! kind of a fault by an [`InputError`]; this module fills in the name of the file. A writer gets a graph and a stream.
 //! No part of a file stays mapped, so changes to it after reading do not matter.
 
+mod archive;
 mod compression;
 mod detect;
 mod dimacs;
@@ -238,7 +239,7 @@ impl ReadOptions {
 
     fn parse_here(&self, open: impl FnOnce() -> Result<Opened>) -> Result<Graph> {
         self.control.progress("load", 0, 0)?;
-        let opened = open()?.with_line_feeds(self)?;
+        let opened = archive::only_member(open()?, self)?.with_line_feeds(self)?;
         let name = opened.name().to_owned();
         let format = match self.format {
             Some(format) => format,

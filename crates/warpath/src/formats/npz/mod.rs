@@ -25,7 +25,7 @@ use write::write;
 use zip::ZipArchive;
 
 use super::entry::FormatEntry;
-use super::foreign::is_zip;
+use super::foreign::is_npz;
 use super::rows::{Rows, plan_vertices, too_many_isolated, vertex_count, wants_weights};
 use super::{Input, ReadOptions};
 use crate::graph::{Direction, EdgeList, Graph, Labels, VertexId, Weights, with_weights};
@@ -39,7 +39,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     holds: "every graph",
     numbers_from: Some(0),
     is_binary: true,
-    is_announced: |opened| is_zip(opened.head()) && opened.head().windows(4).any(|name| name == b".npy"),
+    is_announced: |opened| is_npz(opened.head()),
     read: |opened, options| read(&opened.load(options)?, options),
     write: |graph, _, out| write(graph, out),
 };
