@@ -15,8 +15,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
     about,
     long_about = "Shortest paths and reachability in large graphs: breadth-first search, single-source and all-pairs \
                   shortest paths, transitive closure, on all cores or on NVIDIA GPUs.\n\nGRAPH is a file (edge list, \
-                  DIMACS .gr, PACE, METIS, Matrix Market, SciPy .npz, GAP .sg/.wsg or Warpath's own .wpg, plain or \
-                  compressed with gz, zst, bz2 or xz), `-` for standard input, or a generator such as kron:20, uniform:20, grid:1000x1000, \
+                  DIMACS .gr, PACE, METIS, Matrix Market, SciPy .npz, GAP .sg/.wsg or Warpath's own .wpg, plain, \
+                  compressed with gz, zst, bz2 or xz, or alone in a zip archive), `-` for standard input, or a generator such as kron:20, uniform:20, grid:1000x1000, \
                   rgg:20, scale-free:1000000, crawl:1000000, roads:1000000 or dense:2700, with options after commas (kron:20,edges-per-vertex=16,seed=1).",
     after_help = "Exit codes: 0 success; 1 the result does not verify, or there is a negative cycle; 2 an error in the \
                   arguments, the input or a path; 3 not enough memory or disk space, or no such device; 130 interrupted.",
@@ -129,10 +129,19 @@ pub struct GraphArguments {
     /// A file, `-` for standard input, or a generator such as kron:20
     #[arg(value_name = "GRAPH", value_hint = ValueHint::FilePath)]
     pub graph: PathBuf,
-    /// The weights: a column of an edge list (its number from 1, or its name), `unit`, or `random:LO..HI` (integers,
-    /// both ends included) [default: the file's own; a command that ignores weights does not read those of a .wpg]
+    /// The weights: a column of an edge list (its number from 1, or its name), `unit`, or `random:LO..HI[,seed=N]`
+    /// (integers, both ends included; the seed is that of the generator or 1 if none is given) [default: the file's own;
+    /// a command that ignores weights does not read those of a .wpg]
     #[arg(long, value_name = "COLUMN|unit|random:LO..HI", help_heading = "Reading")]
     pub weights: Option<String>,
+    /// The column of an edge list where an edge starts: its number from 1, or its name in the header [default: the one
+    /// that the header calls `source`, `from` or the like, else the first]
+    #[arg(long = "from", value_name = "COLUMN", requires = "to_column", help_heading = "Reading")]
+    pub from_column: Option<String>,
+    /// The column of an edge list where an edge ends [default: the one that the header calls `target`, `to` or the like,
+    /// else the second]
+    #[arg(long = "to", value_name = "COLUMN", requires = "from_column", help_heading = "Reading")]
+    pub to_column: Option<String>,
     /// Treat every edge as one arc, whatever the format says
     #[arg(long, conflicts_with = "undirected", help_heading = "Reading")]
     pub directed: bool,
@@ -146,6 +155,15 @@ pub struct GraphArguments {
     /// What the first line of an edge list is
     #[arg(long, value_name = "WHAT", value_enum, help_heading = "Reading")]
     pub first_line: Option<FirstLine>,
+    /// What stands between the columns of an edge list [default: what the first lines show]
+    #[arg(long, value_name = "WHAT", help_heading = "Reading",
+          value_parser = clap::builder::PossibleValuesParser::new(warpath::formats::Separator::ALL.map(warpath::formats::Separator::name)))]
+    pub separator: Option<String>,
+    /// What stands before the decimals of weights in an edge list [default: a point; with semicolons between columns,
+    /// a comma as well]
+    #[arg(long, value_name = "WHAT", help_heading = "Reading",
+          value_parser = clap::builder::PossibleValuesParser::new(["point", "comma"]))]
+    pub decimal: Option<String>,
     /// Drop edges from a vertex to itself
     #[arg(long, help_heading = "Reading")]
     pub drop_self_loops: bool,

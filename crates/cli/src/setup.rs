@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
-use warpath::formats::{Format, ReadOptions, WeightSource};
-use warpath::generate::{DEFAULT_SEED, Recipe, WeightRange};
+use warpath::formats::{Column, Format, Notes, ReadOptions, WeightSource};
+use warpath::generate::{DEFAULT_SEED, RandomWeights, Recipe};
 use warpath::graph::{Coordinates, Direction, ParallelEdges, SelfLoops};
 use warpath::problems::{Report, Seconds};
 use warpath::{Control, Decision, Engine, Error, Graph, Plan, Solver, VertexId};
@@ -208,56 +208,74 @@ fn load(arguments: &GraphArguments, setup: &Setup<'_>) -> Result<Graph, Failure>
         _ => None,
     };
     let random = arguments.weights.as_deref().and_then(|text| text.strip_prefix("random:"));
-    let random = random.map(str::parse::<WeightRange>).transpose()?;
-    let graph = if let Some(recipe) = recipe(arguments) {
-        generate(recipe, arguments, direction, setup)?
-    } else {
-        let mut options = setup.read_options().allow_isolated(arguments.allow_isolated);
-        options = options.leave_weights(setup.ignores_weights);
-        if let Some(name) = &arguments.format {
-            options = options.format(name.parse::<Format>()?);
-        }
-        if let Some(direction) = direction {
-            options = options.direction(direction);
-        }
-        if let Some(first_line) = arguments.first_line {
-            options = options.first_line(match first_line {
-                FirstLine::Counts => warpath::formats::FirstLine::Counts,
-                FirstLine::Header => warpath::formats::FirstLine::Header,
-                FirstLine::Edge => warpath::formats::FirstLine::Edge,
-            });
-        }
-        if arguments.drop_self_loops {
-            options = options.self_loops(SelfLoops::Drop);
-        }
-        if arguments.keep_parallel_edges {
-            options = options.parallel_edges(ParallelEdges::Keep);
-        }
-        options = options.weights(match arguments.weights.as_deref() {
-            None => WeightSource::File,
-            Some("unit") => WeightSource::Unit,
-            Some(_) if random.is_some() => WeightSource::Unit,
-            Some(column) => match column.parse() {
-                Ok(0) => return Err(Failure::usage("columns are counted from 1")),
-                Ok(position) => WeightSource::Column(position),
-                Err(_) => WeightSource::Named(column.to_owned()),
-            },
-        });
-        if arguments.graph.as_os_str() == "-" { options.read_stdin()? } else { options.read(&arguments.graph)? }
-    };
-    match random {
-        Some(WeightRange { low, high }) => Ok(graph.with_random_weights(low, high, DEFAULT_SEED)?),
-        None => Ok(graph),
+    let random = random.map(str::parse::<RandomWeights>).transpose()?;
+    if let Some(recipe) = recipe(arguments) {
+        return generate(recipe, arguments, direction, random, setup);
     }
+    let notes = Notes::new();
+    let mut options = options_for_lines(arguments, setup.read_options().allow_isolated(arguments.allow_isolated))?;
+    options = options.leave_weights(setup.ignores_weights).notes(&notes);
+    if let Some(name) = &arguments.format {
+        options = options.format(name.parse::<Format>()?);
+    }
+    if let Some(direction) = direction {
+        options = options.direction(direction);
+    }
+    if arguments.drop_self_loops {
+        options = options.self_loops(SelfLoops::Drop);
+    }
+    if arguments.keep_parallel_edges {
+        options = options.parallel_edges(ParallelEdges::Keep);
+    }
+    options = options.weights(match arguments.weights.as_deref() {
+        None => WeightSource::File,
+        Some("unit") => WeightSource::Unit,
+        Some(_) if random.is_some() => WeightSource::Unit,
+        Some(column) => column.parse::<Column>()?.into(),
+    });
+    let from_pipe = arguments.graph.as_os_str() == "-";
+    let graph = if from_pipe { options.read_stdin() } else { options.read(&arguments.graph) };
+    if !setup.common.quiet {
+        notes.take().iter().for_each(|note| print::to_stderr(&format!("note: {note}")));
+    }
+    match random {
+        Some(random) => Ok(random.of(graph?, DEFAULT_SEED)?),
+        None => Ok(graph?),
+    }
+}
+
+/// Adds what was said about the lines of an edge list.
+fn options_for_lines(arguments: &GraphArguments, mut options: ReadOptions) -> Result<ReadOptions, Failure> {
+    if let Some(first_line) = arguments.first_line {
+        options = options.first_line(match first_line {
+            FirstLine::Counts => warpath::formats::FirstLine::Counts,
+            FirstLine::Header => warpath::formats::FirstLine::Header,
+            FirstLine::Edge => warpath::formats::FirstLine::Edge,
+        });
+    }
+    if let Some((from, to)) = arguments.from_column.as_deref().zip(arguments.to_column.as_deref()) {
+        options = options.ends(from.parse::<Column>()?, to.parse::<Column>()?);
+    }
+    if let Some(separator) = &arguments.separator {
+        options = options.separator(separator.parse()?);
+    }
+    if let Some(mark) = &arguments.decimal {
+        options = options.decimal(mark.parse()?);
+    }
+    Ok(options)
 }
 
 fn generate(
     recipe: &str,
     arguments: &GraphArguments,
     direction: Option<Direction>,
+    random: Option<RandomWeights>,
     setup: &Setup<'_>,
 ) -> Result<Graph, Failure> {
     let unused = [
+        ("--from", arguments.from_column.is_some()),
+        ("--separator", arguments.separator.is_some()),
+        ("--decimal", arguments.decimal.is_some()),
         ("--format", arguments.format.is_some()),
         ("--first-line", arguments.first_line.is_some()),
         ("--drop-self-loops", arguments.drop_self_loops),
@@ -274,10 +292,13 @@ fn generate(
         Some(direction) => graph.with_direction(direction)?,
         None => graph,
     };
+    if let Some(random) = random {
+        // Graphs of different seeds have different weights.
+        return Ok(random.of(graph, recipe.seed())?);
+    }
     match arguments.weights.as_deref() {
         None => Ok(graph),
         Some("unit") => Ok(graph.without_weights()),
-        Some(text) if text.starts_with("random:") => Ok(graph),
         Some(text) => Err(Failure::usage(format!(
             "a generated graph has no column `{text}`; its weights can be `unit` or `random:LO..HI`"
         ))),

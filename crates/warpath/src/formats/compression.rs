@@ -97,6 +97,22 @@ pub(super) fn unpack(packed: &[u8], limit: impl FnOnce() -> u64, control: &Contr
     }
 }
 
+/// The bytes of a stream that unpacks a deflated file, at most as many as `limit` has room for.
+///
+/// # Errors
+///
+/// As [`unpack`].
+pub(super) fn unpack_stream(stream: impl Read, limit: u64, control: &Control) -> Result<Vec<u8>> {
+    let mut output = Output { bytes: GrowingBytes::new("the input, unpacked,", limit), control };
+    match output.drain(stream, |_| 1 << 18) {
+        Ok(()) => Ok(output.bytes.into_vec()),
+        Err(Failure::Corrupt(message)) => {
+            Err(InputError::new(format!("the packed data are corrupt or cut short: {message}")).into())
+        }
+        Err(Failure::Other(error)) => Err(error),
+    }
+}
+
 enum Failure {
     Corrupt(String),
     Other(Error),

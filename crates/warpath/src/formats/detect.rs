@@ -1,12 +1,12 @@
 //! Detects the format of an input: by its content if that is clear, else by its extension.
 //!
 //! Binary formats have magic bytes (GAP's has none, but its size follows from its header). Among texts, a banner tells
-//! Matrix Market and a `p` line DIMACS and PACE. Lines of numbers can be an edge list, METIS or a Matrix Market file
+//! Matrix Market and a `p` line DIMACS and PACE; what [`foreign`] knows is refused by its name. Lines of numbers can be an edge list, METIS or a Matrix Market file
 //! that lost its banner. There the extension decides; without an extension, only ragged lines reveal METIS.
 
 use super::compression::Compression;
 use super::input::Opened;
-use super::{Format, metis};
+use super::{Format, foreign, metis};
 use crate::{InputError, Result};
 
 /// The format of an unpacked input.
@@ -18,7 +18,14 @@ pub(super) fn detect(opened: &Opened) -> Result<Format> {
     if let Some(format) = Format::ALL.into_iter().find(|format| (format.entry().is_announced)(opened)) {
         return Ok(format);
     }
-    if let Some(format) = by_extension(opened.name()) {
+    // The content of a binary format is checked by its reader.
+    let by_extension = by_extension(opened.name());
+    if !by_extension.is_some_and(|format| format.entry().is_binary)
+        && let Some(message) = foreign::recognize(opened.head())
+    {
+        return Err(InputError::new(message).in_file(opened.name()).into());
+    }
+    if let Some(format) = by_extension {
         return Ok(format);
     }
     if opened.sample().iter().any(|&byte| byte < b' ' && !byte.is_ascii_whitespace()) {
@@ -34,13 +41,19 @@ pub(super) fn detect(opened: &Opened) -> Result<Format> {
 
 /// The format of the extension; if the last extension is a compression's, the one before it counts.
 pub(super) fn by_extension(name: &str) -> Option<Format> {
+    let extension = extension(name)?;
+    Format::ALL.into_iter().find(|format| format.extensions().contains(&extension.as_str()))
+}
+
+/// The extension of a name in small letters, without that of a compression.
+pub(super) fn extension(name: &str) -> Option<String> {
     let mut extensions = name.rsplit(['/', '\\']).next()?.rsplit('.').map(str::to_ascii_lowercase);
     let mut extension = extensions.next()?;
     if Compression::by_extension(name).is_some() {
         extension = extensions.next()?;
     }
     extensions.next()?;
-    Format::ALL.into_iter().find(|format| format.extensions().contains(&extension.as_str()))
+    Some(extension)
 }
 
 #[cfg(test)]
@@ -69,7 +82,10 @@ mod tests {
             ("x.mtx/y", "3 2\n1 3\n", Some(Format::EdgeList)),
             ("x", "", Some(Format::EdgeList)),
             ("x", "\u{feff}1 2", Some(Format::EdgeList)),
-            ("x", "PK\u{3}\u{4}", Some(Format::Npz)),
+            ("x", "PK\u{3}\u{4}......................\u{7}\0..row.npy", Some(Format::Npz)),
+            ("x.npz", "PK\u{3}\u{4}", Some(Format::Npz)),
+            ("x.csv", "{\"nodes\": []}", None),
+            ("x.json", "1 2", Some(Format::EdgeList)),
             ("x", "\u{7f}ELF\u{1}\u{0}", None),
             ("x.wpg", "", Some(Format::Warpath)),
         ] {

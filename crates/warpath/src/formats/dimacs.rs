@@ -24,6 +24,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     extensions: &["gr", "col", "dimacs", "clq"],
     holds: "every graph, an undirected one with weights as its arcs",
     numbers_from: Some(1),
+    is_binary: false,
     is_announced: |opened| announced(opened) == Some(Dialect::Dimacs),
     read: |opened, options| read_problem(Text::new(opened, options), options, Dialect::Dimacs),
     write: |graph, _, out| write(graph, out),
@@ -75,7 +76,7 @@ struct Shape {
 }
 
 pub(super) fn read_problem(text: Text, options: &ReadOptions, dialect: Dialect) -> Result<Graph> {
-    if let WeightSource::Column(_) | WeightSource::Named(_) = options.weights {
+    if let WeightSource::Column(_) = options.weights {
         return Err(crate::Error::invalid("only edge lists have columns to choose weights from"));
     }
     fn first_edge(body: &[u8], dialect: Dialect) -> Option<&[u8]> {
@@ -106,7 +107,7 @@ pub(super) fn read_problem(text: Text, options: &ReadOptions, dialect: Dialect) 
         return Err(located(Malformed::new(problem.line, message)));
     }
     let builder = options.builder(problem.direction).labels(Labels::range(1, problem.vertices));
-    let lists = weight_column::settle(&text, chunks)?;
+    let lists = weight_column::settle(&text, chunks, options)?;
     drop(beginning);
     text.close()?;
     lists.build(builder)
@@ -156,7 +157,7 @@ fn parse_edges(all: Piece<'_>, shape: Shape) -> Parsed<'_, WeightedChunk> {
         if let Some((edge, weight, end)) = plain_edge(piece, at, shape) {
             edges.push(edge);
             if shape.keep_weights {
-                weights.push_unsigned(weight, &piece[at..end], all);
+                weights.push_unsigned(weight);
             }
             at = end + 1;
             continue;

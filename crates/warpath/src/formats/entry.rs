@@ -17,6 +17,8 @@ pub(super) struct FormatEntry {
     pub(super) holds: &'static str,
     /// The number of the first vertex, where the format has numbers instead of names.
     pub(super) numbers_from: Option<u64>,
+    /// Whether its files are no text.
+    pub(super) is_binary: bool,
     /// Whether an input announces this format: by magic bytes, a banner, or a header that matches its size.
     pub(super) is_announced: fn(&Opened) -> bool,
     /// The reader.

@@ -28,6 +28,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     extensions: &["sg", "wsg"],
     holds: "graphs of fewer than 2^31 vertices, whose weights are signed integers of 32 bits",
     numbers_from: Some(0),
+    is_binary: true,
     is_announced: |opened| Layout::of(opened).is_some(),
     read: |opened, options| read(&opened, options),
     write: |graph, name, out| write(graph, name, out),

@@ -187,6 +187,21 @@ impl Opened {
         }
     }
 
+    /// The same input, with a line feed in the place of each carriage return if it is a text with nothing else at the
+    /// ends of its lines, as old Macs wrote them.
+    pub(super) fn with_line_feeds(self, options: &ReadOptions) -> Result<Self> {
+        let sample = self.sample();
+        let is_text = sample.iter().all(|&byte| byte >= b' ' || byte.is_ascii_whitespace());
+        if !is_text || !sample.contains(&b'\r') || sample.contains(&b'\n') {
+            return Ok(self);
+        }
+        let mut input = self.load(options)?;
+        if !input.bytes.contains(&b'\n') {
+            input.bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+        }
+        Ok(Opened::Memory(input))
+    }
+
     /// Loads the input into memory.
     pub(super) fn load(self, options: &ReadOptions) -> Result<Input> {
         match self {

@@ -23,6 +23,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     extensions: &["mtx", "mm"],
     holds: "every graph",
     numbers_from: Some(1),
+    is_binary: false,
     is_announced: has_banner,
     read: |opened, options| read(Text::new(opened, options), options),
     write: |graph, _, out| write(graph, out),
@@ -131,7 +132,7 @@ fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
         check(chunks.iter().map(|chunk| chunk.edges.len() as u64).sum())?;
         let greatest = chunks.iter().filter_map(|chunk| greatest(&chunk.edges)).max();
         let builder = named(builder, greatest)?;
-        let lists = settle(&text, chunks)?;
+        let lists = settle(&text, chunks, options)?;
         drop(beginning);
         text.close()?;
         lists.build(builder)?
@@ -369,8 +370,9 @@ mod tests {
             (integer, "3 3 1\n1 2 1.5\n", "3:5: a value of an integer matrix has to be an integer: `1.5`"),
             (
                 integer,
-                "3 3 1\n1 2 4294967296\n",
-                "3:5: a weight exceeds the range of 32-bit unsigned integers: `4294967296`",
+                "3 3 1\n1 2 9007199254740993\n",
+                "3:5: a weight is beyond 2^53, where 64-bit floats, which hold weights of more than 32 bits, begin to \
+                 skip integers; as a decimal, such as 1e16, it would be rounded: `9007199254740993`",
             ),
             (integer, "3 3 1\n1 2 +\n", "3:5: a weight has to be a finite number: `+`"),
             (real, "3 3 1\n1 2 nan\n", "3:5: a value has to be a finite number: `nan`"),

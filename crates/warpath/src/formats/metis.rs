@@ -26,6 +26,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     extensions: &["graph", "metis", "chaco"],
     holds: "undirected graphs without self-loops, whose weights are integers from 0",
     numbers_from: Some(1),
+    is_binary: false,
     is_announced: |_| false,
     read: |opened, options| read(Text::new(opened, options), options),
     write: |graph, _, out| write(graph, out),

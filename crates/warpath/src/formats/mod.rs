@@ -7,17 +7,21 @@
 //! kind of a fault by an [`InputError`]; this module fills in the name of the file. A writer gets a graph and a stream.
 //! No part of a file stays mapped, so changes to it after reading do not matter.
 
+mod archive;
 mod compression;
 mod coordinates;
 mod detect;
 mod dimacs;
 mod edge_list;
 mod entry;
+mod foreign;
 mod format;
 mod gap;
 mod input;
+mod list_options;
 mod matrix_market;
 mod metis;
+mod notes;
 mod npz;
 mod pace;
 mod partial_file;
@@ -32,61 +36,19 @@ mod wpg;
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::str::FromStr;
 
 use compression::{Compression, Packer};
 pub use coordinates::{CoordinateFormat, write_coordinates};
 pub use format::Format;
 use input::{Input, Opened};
+pub use list_options::{Column, DecimalMark, FirstLine, Separator, WeightSource};
+pub use notes::Notes;
 pub use partial_file::PartialFile;
 
 use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, SelfLoops};
 use crate::memory::{no_threads, spendable};
 pub use crate::partial::{check_output, lock, remove_partial_files};
 use crate::{Control, Error, InputError, Result, available_memory};
-
-/// Where the weights of edges come from.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum WeightSource {
-    /// The weights that the file has: in edge lists the third column if there is one.
-    #[default]
-    File,
-    /// No weights: weights in the file are skipped.
-    Unit,
-    /// A column of an edge list, counted from 1.
-    Column(usize),
-    /// A column of an edge list, by its name in the header line.
-    Named(String),
-}
-
-/// What the first line of an edge list is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum FirstLine {
-    /// A header or an edge, whichever it looks like; a line that may as well be counts is an error.
-    #[default]
-    Auto,
-    /// The number of vertices, and perhaps the number of edges.
-    Counts,
-    /// The names of the columns.
-    Header,
-    /// An edge.
-    Edge,
-}
-
-impl FromStr for FirstLine {
-    type Err = Error;
-
-    /// `auto`, `counts`, `header` or `edge`.
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "auto" => Ok(FirstLine::Auto),
-            "counts" => Ok(FirstLine::Counts),
-            "header" => Ok(FirstLine::Header),
-            "edge" => Ok(FirstLine::Edge),
-            _ => Err(Error::invalid(format!("a first line is auto, counts, header or edge, not `{name}`"))),
-        }
-    }
-}
 
 /// Reads a graph; the format is found from the content, then from the extension.
 ///
@@ -104,12 +66,16 @@ pub struct ReadOptions {
     direction: Option<Direction>,
     weights: WeightSource,
     first_line: FirstLine,
+    separator: Option<Separator>,
+    decimal: Option<DecimalMark>,
+    ends: Option<[Column; 2]>,
     self_loops: SelfLoops,
     parallel_edges: ParallelEdges,
     threads: usize,
     memory: Option<u64>,
     allow_isolated: bool,
     leave_weights: bool,
+    notes: Notes,
     control: Control,
 }
 
@@ -132,14 +98,14 @@ impl ReadOptions {
     }
 
     /// Where the weights come from.
-    pub fn weights(mut self, weights: WeightSource) -> Self {
-        self.weights = weights;
+    pub fn weights(mut self, weights: impl Into<WeightSource>) -> Self {
+        self.weights = weights.into();
         self
     }
 
     /// Says that nobody will ask for the weights. A `.wpg` file stores them apart, so it is then read without them, in
     /// less time and memory: the graph has unit weights, and damage among the weights goes unnoticed. Files of other
-    /// formats are read as usual.
+    /// formats are read as usual, though an edge list need not say which of its columns holds the weights.
     pub fn leave_weights(mut self, leave: bool) -> Self {
         self.leave_weights = leave;
         self
@@ -148,6 +114,34 @@ impl ReadOptions {
     /// What the first line of an edge list is.
     pub fn first_line(mut self, first_line: FirstLine) -> Self {
         self.first_line = first_line;
+        self
+    }
+
+    /// What stands between the columns of an edge list, instead of what its first lines show.
+    pub fn separator(mut self, separator: Separator) -> Self {
+        self.separator = Some(separator);
+        self
+    }
+
+    /// What stands before the decimals of weights in an edge list. By default this is a point. In lists with semicolons
+    /// it may also be a comma, as long as no weight has a point.
+    pub fn decimal(mut self, mark: DecimalMark) -> Self {
+        self.decimal = Some(mark);
+        self
+    }
+
+    /// The columns of an edge list that hold the start and the end of each edge. By default these are the columns whose
+    /// names in the header say so, such as `source` and `target`, else the first two.
+    ///
+    /// ```
+    /// use warpath::ReadOptions;
+    /// let text = b"minutes;arrival;departure\n55;OPO;LIS\n".to_vec();
+    /// let graph = ReadOptions::new().ends("departure", 2).weights("minutes").read_bytes("flights.csv", text)?;
+    /// assert_eq!(graph.neighbors(graph.vertex("LIS")?), [graph.vertex("OPO")?]);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    pub fn ends(mut self, from: impl Into<Column>, to: impl Into<Column>) -> Self {
+        self.ends = Some([from.into(), to.into()]);
         self
     }
 
@@ -180,6 +174,12 @@ impl ReadOptions {
     /// no edges, yet each takes memory. Such a header is most often a mistake, so it is an error by default.
     pub fn allow_isolated(mut self, allow: bool) -> Self {
         self.allow_isolated = allow;
+        self
+    }
+
+    /// Where the reader puts what it assumed, skipped or suspects.
+    pub fn notes(mut self, notes: &Notes) -> Self {
+        self.notes = notes.clone();
         self
     }
 
@@ -250,17 +250,30 @@ impl ReadOptions {
 
     fn parse_here(&self, open: impl FnOnce() -> Result<Opened>) -> Result<Graph> {
         self.control.progress("load", 0, 0)?;
-        let opened = open()?;
+        let opened = archive::only_member(open()?, self)?.with_line_feeds(self)?;
         let name = opened.name().to_owned();
         let format = match self.format {
             Some(format) => format,
             None => detect::detect(&opened)?,
         };
-        (format.entry().read)(opened, self).map_err(|error| match error {
-            Error::Input(error) if error.file.is_empty() => error.in_file(name).into(),
-            Error::InvalidRequest(message) => InputError::new(message).in_file(name).into(),
-            other => other,
-        })
+        self.check_list_options(format).map_err(|error| about(error, &name))?;
+        (format.entry().read)(opened, self).map_err(|error| about(error, &name))
+    }
+
+    /// An error if options about the lines of an edge list are set for a file in another format.
+    fn check_list_options(&self, format: Format) -> Result<()> {
+        let set = [
+            ("--first-line", self.first_line != FirstLine::Auto),
+            ("--separator", self.separator.is_some()),
+            ("--decimal", self.decimal.is_some()),
+            ("--from", self.ends.is_some()),
+        ];
+        match set.into_iter().find(|&(_, is_set)| is_set && format != Format::EdgeList) {
+            Some((option, _)) => Err(Error::invalid(format!(
+                "`{option}` is for edge lists, but this is read as {format}; `--format edge-list` reads it as one"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// How much memory arrays of known sizes may take, when `owned` bytes are taken already.
@@ -298,6 +311,15 @@ impl ReadOptions {
             .direction(self.direction.unwrap_or(direction))
             .self_loops(self.self_loops)
             .parallel_edges(self.parallel_edges)
+    }
+}
+
+/// An error of a reader, with the name of the file.
+fn about(error: Error, name: &str) -> Error {
+    match error {
+        Error::Input(error) if error.file.is_empty() => error.in_file(name).into(),
+        Error::InvalidRequest(message) => InputError::new(message).in_file(name).into(),
+        other => other,
     }
 }
 

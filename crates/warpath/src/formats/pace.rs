@@ -19,6 +19,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     extensions: &["pace", "tw"],
     holds: "undirected graphs without weights",
     numbers_from: Some(1),
+    is_binary: false,
     is_announced: |opened| announced(opened) == Some(Dialect::Pace),
     read: |opened, options| read_problem(Text::new(opened, options), options, Dialect::Pace),
     write: |graph, _, out| write(graph, out),

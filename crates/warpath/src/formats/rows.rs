@@ -35,9 +35,7 @@ pub(super) fn wants_weights(options: &ReadOptions) -> Result<bool> {
     match &options.weights {
         WeightSource::File => Ok(true),
         WeightSource::Unit => Ok(false),
-        WeightSource::Column(_) | WeightSource::Named(_) => {
-            Err(Error::invalid("a column of weights can be chosen in edge lists only"))
-        }
+        WeightSource::Column(_) => Err(Error::invalid("a column of weights can be chosen in edge lists only")),
     }
 }
 

@@ -148,7 +148,29 @@ fn edge_lists_of_every_layout() {
         ("1 2 0.5\n2 3 4\n", "1-2:0.5 2-3:4 3 f64"),
         ("6,2,4,1289241912\n6,5,2,1289241942\n", "6-2:4 6-5:2 3 u32"),
         ("from,to,cost\n1,2,7\n", "1-2:7 2 u32"),
-        ("a b weight\na b 3\n", "a-b:3 2 u32"),
+        ("c d weight\na b 3\n", "a-b:3 2 u32"),
+        ("1;2;1,5\n", "1-2:1.5 2 f64"),
+        ("1;2;1.5\n2;3;7\n", "1-2:1.5 2-3:7 3 f64"),
+        ("from;to;km\n1;2;1,5\n2;3;2\n", "1-2:1.5 2-3:2 3 f64"),
+        ("\"1\",\"2\",\"3\"\n", "1-2:3 2 u32"),
+        ("\"New York\" Boston 5\n", "New York-Boston:5 2 u32"),
+        ("12\" disk\tdrive\n", "12\" disk-drive:1 2 unit"),
+        ("id,source,target,minutes\n1,10,20,5\n2,20,30,6\n", "10-20:5 20-30:6 3 u32"),
+        ("weight,source,target\n5,1,2\n", "1-2:5 2 u32"),
+        ("head,tail\n1,2\n", "2-1:1 2 unit"),
+        ("endpoint1,endpoint2\n1,2\n", "1-2:1 2-1:1 2 unit"),
+        ("Source;Target;Type;Weight\n1;2;Undirected;1,5\n", "1-2:1.5 2-1:1.5 2 f64"),
+        ("Source;Target;Type;Weight\n1;2;Directed;1,5\n", "1-2:1.5 2 f64"),
+        ("u,v,length\nA,B,7\n", "A-B:7 2 u32"),
+        ("source,target\n", "0 unit"),
+        ("source 10\ntarget 20\n", "source-10:1 target-20:1 4 unit"),
+        ("source a 5\na target 3\nsource target 9\n", "source-a:5 source-target:9 a-target:3 3 u32"),
+        ("source target 9\nsource a 5\na target 3\n", "source-target:9 source-a:5 a-target:3 3 u32"),
+        ("node1 node2\nnode2 node3\n", "node1-node2:1 node2-node3:1 3 unit"),
+        ("1 2 4294967296\n2 3 -1\n", "1-2:4294967296 2-3:-1 3 f64"),
+        ("1 2\r2 3\r3 4\r", "1-2:1 2-3:1 3-4:1 4 unit"),
+        ("# nothing\r1 2\r2 3", "1-2:1 2-3:1 3 unit"),
+        ("1 2\r\r\n2 3\r\r\n", "1-2:1 2-3:1 3 unit"),
         ("Source\tTarget\nx\ty\n", "x-y:1 2 unit"),
         ("u v\nv w\n", "u-v:1 v-w:1 3 unit"),
         ("alice bob 3\nbob carol 4\n", "alice-bob:3 bob-carol:4 3 u32"),
@@ -186,15 +208,15 @@ fn edge_lists_of_every_layout() {
     assert_eq!(edges_of("3 0\n", &counts), "3 unit");
     assert_eq!(edges_of("3 1\n1 2\n", &auto.clone().first_line(FirstLine::Edge)), "1-2:1 3-1:1 3 unit");
     assert_eq!(edges_of("x y\n1 2\n", &auto.clone().first_line(FirstLine::Header)), "1-2:1 2 unit");
-    let column = |weights| auto.clone().weights(weights);
-    assert_eq!(edges_of("1 2 x 9\n", &column(WeightSource::Column(4))), "1-2:9 2 u32");
+    let column = |weights: WeightSource| auto.clone().weights(weights);
+    assert_eq!(edges_of("1 2 x 9\n", &column(4.into())), "1-2:9 2 u32");
     assert_eq!(edges_of("1 2 x 9\n", &column(WeightSource::Unit)), "1-2:1 2 unit");
-    let named = column(WeightSource::Named("km".into()));
+    let named = column("km".into());
     assert_eq!(edges_of("a,b,\"name\",km\n1,2,x,9.5\n", &named.clone().first_line(FirstLine::Header)), "1-2:9.5 2 f64");
     assert!(edges_of("a,b,c\n1,2,9\n", &named).contains("no column `km`; there are a, b, c"));
     assert!(edges_of("1,2,9\n", &named).contains("no header line"));
-    assert!(edges_of("1 2\n", &column(WeightSource::Column(3))).contains("no column 3"));
-    assert!(edges_of("1 2 3\n", &column(WeightSource::Column(2))).contains("columns 1 and 2 hold the vertices"));
+    assert!(edges_of("1 2\n", &column(3.into())).contains("no column 3"));
+    assert!(edges_of("1 2 3\n", &column(2.into())).contains("columns 1 and 2 hold the vertices"));
 }
 
 #[test]
@@ -230,8 +252,28 @@ fn what_is_wrong_is_said_with_line_and_text() {
         (Format::EdgeList, "1,2,3\n4,5,\n", "test:2:5: a weight has to be a finite number"),
         (Format::EdgeList, "1 2 3\n4 5 -inf\n", "test:2:5: a weight"),
         (Format::EdgeList, "1 2 3\n4 5 1e400\n", "test:2:5: a weight"),
-        (Format::EdgeList, "1 2 3\n4 5 4294967296\n", "test:2:5: a weight exceeds the range of 32-bit unsigned"),
-        (Format::EdgeList, "1 2 -3\n4 5 2147483648\n", "test:2:5: a weight exceeds the range of 32-bit signed"),
+        (Format::EdgeList, "1 2 3\n4 5 9007199254740993\n", "test:2:5: a weight is beyond 2^53"),
+        (Format::EdgeList, "a b nan\nb c 3\n", "test:1:5: a weight has to be a finite number"),
+        (Format::EdgeList, "a b inf\nc d 3\n", "test:1:5: a weight has to be a finite number"),
+        (Format::EdgeList, "a b NA\nc d 3\n", "test:1:5: a weight has to be a finite number"),
+        (Format::EdgeList, "a b weight\na b 3\n", "test:1:1: this line may be a header or an edge: `--first-line"),
+        (Format::EdgeList, "u v\nx y\n", "test:1:1: this line may be a header or an edge: `--first-line"),
+        (Format::EdgeList, "source,target\nsource,a\n", "test:1:1: this line may be a header or an edge"),
+        (Format::EdgeList, "source,target,2019\nx,a,5\n", "test:1:1: this line may be a header or an edge"),
+        (
+            Format::EdgeList,
+            "a b\t3\nc d\t4\n",
+            "test:2:1: the separator of columns is unclear; the columns are `c` and",
+        ),
+        (Format::EdgeList, "1,5;2,5\n", "test:1:1: the separator of columns is unclear"),
+        (Format::EdgeList, "1;2;1,5\n2;3;1.5\n", "test:2:5: some weights have a decimal point and some a comma"),
+        (Format::EdgeList, "1\t2\t1,5\n", "test:1:5: a weight has to be a finite number; `--decimal comma`"),
+        (Format::EdgeList, "id,x,y,minutes\n1,2,3,4\n", "test: the header does not say which columns hold the ends"),
+        (Format::EdgeList, "source,target,type\n1,2,directed\n2,3,undirected\n", "test:3:1: some edges are directed"),
+        (Format::EdgeList, "source,target\n1,2,3\n", "test:1:1: this header names 2 columns, but the next line has 3"),
+        (Format::EdgeList, "1 2\n2 3\r3 4\n", "test:2:4: a carriage return stands inside a line"),
+        (Format::EdgeList, "1 2\n# x\r3 4\n", "test:2:4: a carriage return stands inside a line"),
+        (Format::EdgeList, "x,\"y\nz\",w\n", "test:1:1: a quote is not closed on this line"),
         (Format::EdgeList, "5 3 x y\n0 1\n2 3\n", "test:1:1: this line announces 3 edges, but the file has 2"),
         (Format::EdgeList, "3 2 x y\n0 1\n2 3\n", "test:3:1: a vertex is out of range: 3 vertices are declared"),
         (Format::EdgeList, "9999999999\n0 1\n", "test:1:1: at most 4294967294 vertices are possible"),
@@ -253,7 +295,7 @@ fn what_is_wrong_is_said_with_line_and_text() {
         (Format::Dimacs, "p sp 3 2\na 1 2 3\na 1 2 3 4\n", "test:3:1: `a` or `e`, two vertices and a weight"),
         (Format::Dimacs, "p sp 3 2\na 1 2 3\nb 1 2 3\n", "test:3:1: `a` or `e`, two vertices and a weight"),
         (Format::Dimacs, "p sp 3 2\na 1 2 3\na 1 2 3x\n", "test:3:7: a weight has to be a finite number: `3x`"),
-        (Format::Dimacs, "p sp 3 1\na 1 2 99999999999\n", "test:2:7: a weight exceeds the range"),
+        (Format::Dimacs, "p sp 3 1\na 1 2 99999999999999999\n", "test:2:7: a weight is beyond 2^53"),
         (Format::Pace, "p tw 3 2\n1 2\n", "test:1:1: the header announces 2 edges"),
         (Format::Pace, "p tw 3 1\n1 -2\n", "test:2:3: a vertex from 1 to 3 is expected: `-2`"),
         (Format::Pace, "p tw 3 1\n1\n", "test:2:1: two vertices are expected"),
@@ -290,6 +332,7 @@ fn damaged_texts_are_errors_or_graphs_but_never_panics() {
         "# Undirected graph\n# Node: \"x y\"\n\"a\",\"b,c\",1.5\n\"b,c\",d,-2e3\n",
         "source\ttarget\tweight\n10\t20\t-1\n20\t4294967297\t3\n",
         "4 3\r\n0 1\r\n1 2\r\n2 3\r\n",
+        "id;source;target;km\n1;\"a;b\";c;1,5\n2;c;d e;2,5\n",
         "c road\np sp 4 3\na 1 2 803\na 2 3 158\na 4 1 99999999\n",
         "p edge 4 2\nn 1 2\ne 1 2\ne 3 4\n",
         "p tw 4 3\n1 2\n2 3\n3 4\n",

@@ -1,27 +1,47 @@
 //! Weights parsed from text, before their type is known.
 //!
-//! Weights become `u32`, `i32` if any is negative, `f64` if any is a decimal. Only the end of the text settles that. So
-//! each chunk collects its weights in the narrowest type that holds them, and [`settle`] widens all chunks to the
-//! widest type found. The text is not needed after that.
+//! Weights become `u32`, `i32` if any is negative, `f64` if any is a decimal or an integer beyond 32 bits. Only the end
+//! of the text settles that. So each chunk collects its weights in the narrowest type that holds them, and [`settle`]
+//! widens all chunks to the widest type found. The text is not needed after that.
 
 use rayon::prelude::*;
 
+use super::ReadOptions;
 use super::text::{Fault, Held, Malformed, Parsed, Piece, Text, finite};
 use crate::Result;
 use crate::graph::{EdgeList, Graph, GraphBuilder, Unit, VertexId, Weight};
 use crate::memory::allocation::bytes_of;
 
+/// Which decimals a text has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Decimals {
+    /// 1.5
+    Point,
+    /// 1,5
+    Comma,
+    /// All of one of these kinds.
+    OneOfBoth,
+}
+
 /// The weights of a chunk of edges.
 #[derive(Debug, Clone)]
 pub(super) struct WeightColumn {
     values: Values,
-    /// The first integer that only `u32` holds.
-    above_i32: Option<Box<Fault>>,
-    /// The first integer that neither `u32` nor `i32` holds.
-    above_u32: Option<Box<Fault>>,
+    decimals: Decimals,
+    /// Whether some integer is out of the range of `i32`, if others are negative; and of both types.
+    above_i32: bool,
+    above_u32: bool,
+    /// The first integer that `f64` may round.
+    inexact: Option<Box<Fault>>,
+    /// The first weights with a decimal comma and with a point, where a text may have one of both.
+    comma: Option<Box<Fault>>,
+    point: Option<Box<Fault>>,
     negative: bool,
     decimal: bool,
 }
+
+/// Up to here, `f64` holds every integer.
+const EXACT: i128 = 1 << f64::MANTISSA_DIGITS;
 
 #[derive(Debug, Clone)]
 enum Values {
@@ -31,12 +51,21 @@ enum Values {
 }
 
 impl WeightColumn {
-    /// No weights yet.
+    /// No weights yet; decimals have points.
     pub(super) fn new() -> Self {
+        Self::with(Decimals::Point)
+    }
+
+    /// No weights yet.
+    pub(super) fn with(decimals: Decimals) -> Self {
         WeightColumn {
             values: Values::U32(Vec::new()),
-            above_i32: None,
-            above_u32: None,
+            decimals,
+            above_i32: false,
+            above_u32: false,
+            inexact: None,
+            comma: None,
+            point: None,
             negative: false,
             decimal: false,
         }
@@ -51,12 +80,10 @@ impl WeightColumn {
         }
     }
 
-    /// Adds an unsigned integer that fits; `token` is its text in `piece`.
+    /// Adds an unsigned integer that fits.
     #[inline]
-    pub(super) fn push_unsigned(&mut self, value: u32, token: &[u8], piece: Piece<'_>) {
-        if value > i32::MAX as u32 {
-            self.above_i32.get_or_insert_with(|| out_of_range(token, piece));
-        }
+    pub(super) fn push_unsigned(&mut self, value: u32) {
+        self.above_i32 |= value > i32::MAX as u32;
         match &mut self.values {
             Values::U32(values) => values.push(value),
             Values::I32(values) if value <= i32::MAX as u32 => values.push(value as i32),
@@ -74,12 +101,42 @@ impl WeightColumn {
         if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
             return self.push_integer(token, digits, piece);
         }
-        let Some(value) = finite(token) else {
+        let value = match token.iter().find(|byte| b".,".contains(byte)) {
+            Some(b',') => self.after_comma(token, piece)?,
+            Some(_) if self.decimals == Decimals::Comma => {
+                return Err(Malformed::new(token, "a weight has a decimal point where commas were asked for"));
+            }
+            mark => {
+                if mark.is_some() && self.decimals == Decimals::OneOfBoth {
+                    self.point.get_or_insert_with(|| fault_of(token, piece));
+                }
+                finite(token)
+            }
+        };
+        let Some(value) = value else {
             return Err(Malformed::new(token, "a weight has to be a finite number"));
         };
         self.decimal = true;
         self.as_f64().push(value);
         Ok(())
+    }
+
+    /// The number with a decimal comma, if commas are decimal here.
+    #[cold]
+    fn after_comma<'p>(&mut self, token: &'p [u8], piece: Piece<'p>) -> Parsed<'p, Option<f64>> {
+        let with_point: Vec<u8> = token.iter().map(|&byte| if byte == b',' { b'.' } else { byte }).collect();
+        let value = finite(&with_point).filter(|_| !token.contains(&b'.'));
+        match self.decimals {
+            Decimals::Point if value.is_some() => {
+                let message = "a weight has to be a finite number; `--decimal comma` (`ReadOptions::decimal`) takes the \
+                               comma for a decimal one";
+                return Err(Malformed::new(token, message));
+            }
+            Decimals::Point => return Ok(None),
+            Decimals::Comma => {}
+            Decimals::OneOfBoth => drop(self.comma.get_or_insert_with(|| fault_of(token, piece))),
+        }
+        Ok(value)
     }
 
     fn push_integer<'p>(&mut self, token: &'p [u8], digits: &[u8], piece: Piece<'p>) -> Parsed<'p, ()> {
@@ -89,10 +146,10 @@ impl WeightColumn {
         let value = if token[0] == b'-' { -magnitude } else { magnitude };
         self.negative |= value < 0;
         if let Ok(value) = u32::try_from(value) {
-            self.push_unsigned(value, token, piece);
+            self.push_unsigned(value);
         } else if let Ok(value) = i32::try_from(value) {
             if let Values::U32(values) = &self.values
-                && self.above_i32.is_none()
+                && !self.above_i32
             {
                 self.values = Values::I32(values.iter().map(|&w| w as i32).collect());
             }
@@ -101,7 +158,10 @@ impl WeightColumn {
                 _ => self.as_f64().push(value.into()),
             }
         } else {
-            self.above_u32.get_or_insert_with(|| out_of_range(token, piece));
+            self.above_u32 = true;
+            if value.abs() > EXACT {
+                self.inexact.get_or_insert_with(|| fault_of(token, piece));
+            }
             let Some(value) = finite(token) else {
                 return Err(Malformed::new(token, "a weight has to be a finite number"));
             };
@@ -182,9 +242,9 @@ pub(super) struct WeightedChunk {
     pub(super) weights: Option<WeightColumn>,
 }
 
-/// The fault of an integer that may turn out to be out of range; the message is filled in then.
+/// The place of a number that may turn out to be a fault; the message is filled in then.
 #[cold]
-fn out_of_range(token: &[u8], piece: Piece<'_>) -> Box<Fault> {
+fn fault_of(token: &[u8], piece: Piece<'_>) -> Box<Fault> {
     Box::new(piece.fault(&Malformed::new(token, "")))
 }
 
@@ -212,24 +272,42 @@ impl WeightedLists {
     }
 }
 
-/// The edges of these chunks of `text`, with weights of a type that holds all of them.
+/// The edges of these chunks of `text`, with weights of a type that holds all of them. Notes tell of what may surprise.
 ///
 /// # Errors
 ///
-/// If an integer is out of range: above `u32`, or above `i32` where others are negative, and no weight is a decimal.
-pub(super) fn settle(text: &Text, chunks: Vec<WeightedChunk>) -> Result<WeightedLists> {
+/// If integers are so large that floats would round them, and no weight is a decimal; or if some decimals have a point
+/// and some a comma.
+pub(super) fn settle(text: &Text, chunks: Vec<WeightedChunk>, options: &ReadOptions) -> Result<WeightedLists> {
     let columns = || chunks.iter().filter_map(|chunk| chunk.weights.as_ref());
-    let (decimal, negative) = (columns().any(|c| c.decimal), columns().any(|c| c.negative));
-    if !decimal {
-        let too_large = columns().find_map(|column| {
-            let candidates = [column.above_u32.as_ref(), column.above_i32.as_ref().filter(|_| negative)];
-            candidates.into_iter().flatten().min_by_key(|fault| fault.at)
-        });
-        if let Some(fault) = too_large {
-            let range = if negative { "32-bit signed integers" } else { "32-bit unsigned integers" };
-            let message = format!("a weight exceeds the range of {range}");
-            return Err(text.locate(Fault { message, ..Fault::clone(fault) }));
+    let refused =
+        |fault: &Fault, message: &str| Err(text.locate(Fault { message: message.to_owned(), ..Fault::clone(fault) }));
+    let (mut decimal, negative) = (columns().any(|c| c.decimal), columns().any(|c| c.negative));
+    let commas = columns().find_map(|column| column.comma.as_deref());
+    if let Some((comma, point)) = commas.zip(columns().find_map(|column| column.point.as_deref())) {
+        let later = if comma.at > point.at { comma } else { point };
+        let message = "some weights have a decimal point and some a comma; `--decimal point` or `--decimal comma` \
+                       (`ReadOptions::decimal`) tells what to expect";
+        return refused(later, message);
+    }
+    if let Some(comma) = commas {
+        let shown = String::from_utf8_lossy(&comma.part);
+        options
+            .notes
+            .add(format!("weights such as `{shown}` are read with a decimal comma; `--decimal point` refuses them"));
+    }
+    if !decimal && columns().any(|column| column.above_u32 || (negative && column.above_i32)) {
+        if let Some(fault) = columns().find_map(|column| column.inexact.as_deref()) {
+            let message = "a weight is beyond 2^53, where 64-bit floats, which hold weights of more than 32 bits, begin \
+                           to skip integers; as a decimal, such as 1e16, it would be rounded";
+            return refused(fault, message);
         }
+        let range = if negative { "32-bit signed integers" } else { "32-bit unsigned integers" };
+        options.notes.add(format!(
+            "a weight exceeds the range of {range}, so all are read as 64-bit floats, which hold integers up to 2^53 \
+             exactly"
+        ));
+        decimal = true;
     }
     if columns().next().is_none() {
         let unit = |chunk: WeightedChunk| EdgeList { weights: vec![Unit; chunk.edges.len()], edges: chunk.edges };
@@ -278,7 +356,7 @@ mod tests {
             parsed.push(WeightedChunk { edges, weights: Some(weights) });
             rest = after;
         }
-        let graph = settle(&text, parsed)?.build(GraphBuilder::new())?;
+        let graph = settle(&text, parsed, &ReadOptions::new())?.build(GraphBuilder::new())?;
         Ok((graph.weight_kind(), graph.edges().map(|edge| edge.2).collect()))
     }
 
@@ -292,12 +370,22 @@ mod tests {
     }
 
     #[test]
-    fn integers_out_of_range_are_found_where_they_are_first() {
+    fn integers_beyond_32_bits_are_floats_as_long_as_these_are_exact() {
+        for (chunks, last) in [
+            (&["1 4294967296 ", "9999999999"][..], 9999999999.0),
+            (&["1 2147483648 ", "-1"][..], -1.0),
+            (&["-1 2147483648 5", ""][..], 5.0),
+            (&["1 ", "-2147483649"][..], -2147483649.0),
+            (&["9007199254740992 ", "-9007199254740992"][..], -9007199254740992.0),
+            (&["9007199254740993 ", "0.5"][..], 0.5),
+        ] {
+            let (kind, weights) = kind_of(chunks).unwrap();
+            assert_eq!((kind, weights.last()), (WeightKind::F64, Some(&last)), "{chunks:?}");
+        }
         for (chunks, column) in [
-            (&["1 4294967296 ", "9999999999"][..], 3),
-            (&["1 2147483648 ", "-1"][..], 3),
-            (&["-1 2147483648 5", ""][..], 4),
-            (&["1 ", "-2147483649"][..], 3),
+            (&["1 9007199254740993 ", "9999999999999999999999"][..], 3),
+            (&["1 ", "-9007199254740993"][..], 3),
+            (&["5 ", "18446744073709551616"][..], 3),
         ] {
             match kind_of(chunks) {
                 Err(crate::Error::Input(error)) => assert_eq!(error.column, Some(column), "{chunks:?}"),
@@ -308,5 +396,28 @@ mod tests {
             let piece = Piece { bytes: token.as_bytes(), offset: 0 };
             assert!(WeightColumn::new().push(piece.bytes, piece).is_err(), "{token}");
         }
+    }
+
+    #[test]
+    fn decimals_have_the_mark_that_is_expected() {
+        let push = |token: &'static str, decimals| {
+            let piece = Piece { bytes: token.as_bytes(), offset: 0 };
+            let mut column = WeightColumn::with(decimals);
+            column.push(piece.bytes, piece).map_err(|malformed| malformed.message)?;
+            Ok::<f64, String>(column.as_f64()[0])
+        };
+        for decimals in [Decimals::Comma, Decimals::OneOfBoth] {
+            for (token, value) in
+                [("1,5", 1.5), ("-0,25", -0.25), ("1,5e3", 1500.0), (",5", 0.5), ("7", 7.0), ("1e3", 1e3)]
+            {
+                assert_eq!(push(token, decimals), Ok(value), "{token}");
+            }
+            for token in ["1,5,0", "1.000,5", "1,000.5", ",", "1,x"] {
+                assert!(push(token, decimals).is_err(), "{token}");
+            }
+        }
+        assert_eq!(push("1.5", Decimals::OneOfBoth), Ok(1.5));
+        assert!(push("1.5", Decimals::Comma).unwrap_err().contains("a decimal point where commas were asked for"));
+        assert!(push("1,5", Decimals::Point).unwrap_err().contains("`--decimal comma`"));
     }
 }

@@ -26,7 +26,7 @@ mod spec;
 mod uniform;
 mod weights;
 
-pub use weights::WeightRange;
+pub use weights::{RandomWeights, WeightRange};
 
 use crate::graph::{
     Coordinates, Csr, Direction, EdgeList, GraphBuilder, InputCounts, Labels, SelfLoops, Unit, VertexId,
@@ -307,6 +307,17 @@ impl Recipe {
     /// ```
     pub fn is_directed(&self) -> bool {
         self.shape.generator().is_directed()
+    }
+
+    /// The seed, which chooses among the graphs of the recipe.
+    ///
+    /// ```
+    /// let recipe: warpath::generate::Recipe = "kron:20,seed=7".parse()?;
+    /// assert_eq!(recipe.seed(), 7);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// The range of random weights; `None` without weights, or with lengths.

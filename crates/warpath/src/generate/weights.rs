@@ -66,6 +66,49 @@ impl std::fmt::Display for WeightRange {
     }
 }
 
+/// Random weights as one asks for them: `LO..HI`, or `LO..HI,seed=N`.
+///
+/// ```
+/// use warpath::generate::{RandomWeights, WeightRange};
+/// let asked: RandomWeights = "1..255,seed=7".parse()?;
+/// assert_eq!((asked.range, asked.seed), (WeightRange { low: 1, high: 255 }, Some(7)));
+/// assert_eq!("1..255".parse::<RandomWeights>()?.seed, None);
+/// assert!("1..255,seed=x".parse::<RandomWeights>().is_err());
+/// # Ok::<(), warpath::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RandomWeights {
+    /// The range of the weights.
+    pub range: WeightRange,
+    /// The seed, if one is asked for.
+    pub seed: Option<u64>,
+}
+
+impl RandomWeights {
+    /// The graph with these weights; `seed` if none is asked for. As [`Graph::with_random_weights`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Graph::with_random_weights`].
+    pub fn of(self, graph: Graph, seed: u64) -> Result<Graph> {
+        graph.with_random_weights(self.range.low, self.range.high, self.seed.unwrap_or(seed))
+    }
+}
+
+impl FromStr for RandomWeights {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let Some((range, option)) = text.split_once(',') else {
+            return Ok(RandomWeights { range: text.parse()?, seed: None });
+        };
+        let seed = option.strip_prefix("seed=").and_then(|seed| seed.parse().ok());
+        let seed =
+            seed.ok_or_else(|| Error::invalid(format!("`{option}` is not `seed=N` with a whole number from 0")))?;
+        Ok(RandomWeights { range: range.parse()?, seed: Some(seed) })
+    }
+}
+
 impl Graph {
     /// The same graph with uniform random integer weights from `low` to `high`, both included, the same for a seed on
     /// every machine: `u32`, or `i32` if `low` is below zero. The two arcs of an undirected edge get the same weight;

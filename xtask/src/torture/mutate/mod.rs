@@ -163,6 +163,17 @@ impl Mutate {
                     text += &format!(" {option}");
                 }
             }
+            if valid.format == "edge-list" && random.once_in(4) {
+                text += *random.of(&[
+                    " --from 2 --to 1",
+                    " --from from --to to",
+                    " --separator comma",
+                    " --separator tab",
+                    " --decimal comma",
+                    " --first-line header",
+                    " --first-line edge",
+                ]);
+            }
             if random.once_in(4) {
                 text += &format!(" --threads {}", random.of(&[1, 2, 3, 7]));
             }

@@ -10,8 +10,10 @@ pub(super) struct Valid {
 }
 
 /// Formats: extension, and name for `--format`.
-pub(super) const FORMATS: [(&str, &str); 9] = [
+pub(super) const FORMATS: [(&str, &str); 11] = [
     ("txt", "edge-list"),
+    ("csv", "edge-list"),
+    ("tsv", "edge-list"),
     ("gr", "dimacs"),
     ("pace.gr", "pace"),
     ("graph", "metis"),
@@ -46,11 +48,12 @@ pub(super) const TEXTS: [(&str, &str); 5] = [
 
 /// The seeds of the fuzz targets, some of them written by other programs.
 pub(super) fn corpus() -> Vec<Valid> {
-    const SEEDS: [(&str, &str, &str); 17] = [
+    const SEEDS: [(&str, &str, &str); 18] = [
         ("dimacs/seed-edge", "dimacs", "gr"),
         ("dimacs/seed-sp", "dimacs", "gr"),
         ("edge_list/seed-csv", "edge-list", "csv"),
         ("edge_list/seed-names", "edge-list", "txt"),
+        ("edge_list/seed-semicolons", "edge-list", "csv"),
         ("gap/seed-sg", "gap", "sg"),
         ("gap/seed-wsg", "gap", "wsg"),
         ("matrix_market/seed-pattern", "matrix-market", "mtx"),

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::layout::{Comments, Layout, is_skipped};
-use super::lines::{IntegerName, NamedChunk};
+use super::lines::{IntegerName, NamedChunk, integer_name};
 use super::{Body, Failure, Named, check_lines};
-use crate::formats::text::{Held, Malformed, Parsed, unsigned};
+use crate::formats::text::{Held, Malformed, Parsed};
 use crate::formats::weight_column::WeightedChunk;
 use crate::graph::{Labels, MAX_VERTICES, VertexId};
 use crate::memory::with_capacity;
@@ -33,7 +33,8 @@ pub(super) fn name_integers<'a, I: IntegerName>(
         && lines == edges.saturating_add(1)
         && fits_counts(&parsed, vertices)
     {
-        let message = "this line may be an edge or the numbers of vertices and edges: say what the first line is";
+        let message = "this line may be an edge or the numbers of vertices and edges: `--first-line edge` or \
+                       `--first-line counts` (`ReadOptions::first_line`) tells";
         return Err(Malformed::new(line, message).into());
     }
     if let Some((line, vertices, edges)) = layout.counts {
@@ -51,12 +52,7 @@ pub(super) fn name_integers<'a, I: IntegerName>(
         let labels = Labels::range(first, check_vertices(line, vertices)?);
         return Ok((labels, renumber_range(parsed, body, first, vertices)?));
     }
-    // Integers saturate at the greatest number, so it is no name.
-    let declared: Option<Vec<u64>> =
-        comments.names.iter().map(|name| unsigned(name).filter(|&id| id != u64::MAX)).collect();
-    let Some(isolated) = declared else {
-        return Err(Malformed::new(comments.names[0], "not all names of vertices without edges are integers").into());
-    };
+    let isolated: Vec<u64> = comments.names.iter().filter_map(|name| integer_name(name)).collect();
     if lines == 0 && isolated.is_empty() {
         let count = comments.nodes.filter(|&count| count <= MAX_VERTICES).unwrap_or(0);
         return Ok((Labels::range(0, count), renumber_range(parsed, body, 0, count)?));

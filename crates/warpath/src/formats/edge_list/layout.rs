@@ -1,17 +1,20 @@
 //! The layout of a list: the declarations in its comments, and the form of its lines.
 
-use std::borrow::Cow;
-
 use super::Failure;
-use super::columns::{Delimiter, unquoted};
-use crate::formats::text::{Lines, Malformed, digits, unsigned};
-use crate::formats::{FirstLine, ReadOptions, WeightSource};
-use crate::{Error, Result};
+use super::columns::{Fields, unquoted};
+use super::header::{self, Roles, told_ends, told_weight};
+use super::separator;
+use crate::Result;
+use crate::formats::text::{Lines, Malformed, Parsed, digits, unsigned, words};
+use crate::formats::weight_column::Decimals;
+use crate::formats::{Column, DecimalMark, FirstLine, ReadOptions, Separator, WeightSource};
+use crate::graph::Direction;
 
 /// The declarations in comments before the first edge.
 #[derive(Default)]
 pub(super) struct Comments<'a> {
-    pub(super) undirected: bool,
+    /// What a comment, or the names of the ends, say about direction.
+    pub(super) direction: Option<Direction>,
     /// `# Nodes: V`
     pub(super) nodes: Option<u64>,
     /// `# Nodes: V Edges: E Ids: FIRST..LAST`: the number of edges and the first name.
@@ -21,27 +24,51 @@ pub(super) struct Comments<'a> {
 }
 
 impl<'a> Comments<'a> {
-    pub(super) fn of(text: &'a [u8]) -> Self {
+    /// The declarations on top of a text.
+    pub(super) fn of(text: &'a [u8]) -> Parsed<'a, Self> {
         let mut comments = Comments::default();
+        comments.add(text)?;
+        Ok(comments)
+    }
+
+    /// Adds the declarations on top of the text after a header.
+    pub(super) fn add(&mut self, text: &'a [u8]) -> Parsed<'a, ()> {
         for line in Lines::new(text).take_while(|line| is_skipped(line)) {
+            check_line_end(line)?;
             let Some(comment) = line.trim_ascii().strip_prefix(b"#").map(<[u8]>::trim_ascii_start) else { continue };
-            comments.undirected |= comment.get(..16).is_some_and(|word| word.eq_ignore_ascii_case(b"undirected graph"));
-            if let Some(name) = comment.strip_prefix(b"Node:") {
-                comments.names.push(name.trim_ascii());
+            let starts_with =
+                |word: &str| comment.get(..word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes()));
+            if starts_with("undirected graph") {
+                self.direction = Some(Direction::Undirected);
+            } else if starts_with("directed graph") && self.direction.is_none() {
+                self.direction = Some(Direction::Directed);
             }
-            let words: Vec<&[u8]> = Delimiter::Blank.fields(comment).collect();
+            if let Some(name) = comment.strip_prefix(b"Node:") {
+                self.names.push(name.trim_ascii());
+            }
+            let words: Vec<&[u8]> = words(comment).collect();
             if let [b"Nodes:", nodes, rest @ ..] = &words[..] {
-                comments.nodes = unsigned(nodes);
+                self.nodes = unsigned(nodes);
                 if let [b"Edges:", edges, b"Ids:", ids] = rest
                     && let (Some(edges), (first, first_end)) = (unsigned(edges), digits(ids, 0))
                     && first_end > 0
                     && ids[first_end..].starts_with(b"..")
                 {
-                    comments.whole = Some((line, edges, first));
+                    self.whole = Some((line, edges, first));
                 }
             }
         }
-        comments
+        Ok(())
+    }
+}
+
+/// An error if a carriage return stands inside a line: some other program may have meant it as the line's end.
+pub(super) fn check_line_end(line: &[u8]) -> Parsed<'_, ()> {
+    match line.trim_ascii_end().iter().position(|&byte| byte == b'\r') {
+        Some(at) => {
+            Err(Malformed::new(&line[at..], "a carriage return stands inside a line; lines end with a line feed"))
+        }
+        None => Ok(()),
     }
 }
 
@@ -52,142 +79,302 @@ pub(super) fn is_skipped(line: &[u8]) -> bool {
 
 /// The form of a list's lines.
 pub(super) struct Layout<'a> {
-    pub(super) delimiter: Delimiter,
+    pub(super) separator: Separator,
     pub(super) columns: usize,
+    /// Which columns hold the ends of an edge, from 0.
+    pub(super) ends: [usize; 2],
     /// Which column holds the weight, from 0.
     pub(super) weight: Option<usize>,
+    pub(super) decimals: Decimals,
     /// The first line, if it holds counts: the line, V and perhaps E.
     pub(super) counts: Option<(&'a [u8], u64, Option<u64>)>,
     /// The first line, if it is taken for an edge but might be counts.
     pub(super) doubtful: Option<(&'a [u8], u64, u64)>,
+    /// The first line, if nobody but its looks says that it is a header, and the names in the columns of the ends.
+    pub(super) header: Option<(&'a [u8], [&'a [u8]; 2])>,
+}
+
+/// How many lines are looked at to find the layout.
+const SAMPLED_LINES: usize = 100;
+
+/// Some of the first lines, without comments: each with the text from it on, and the text after it.
+fn sample(text: &[u8]) -> Vec<(&[u8], &[u8], &[u8])> {
+    let mut lines = Lines::new(text);
+    let mut sample = Vec::new();
+    while sample.len() < SAMPLED_LINES {
+        let before = lines.rest();
+        let Some(line) = lines.next() else { break };
+        if !is_skipped(line) {
+            sample.push((line, before, lines.rest()));
+        }
+    }
+    sample
 }
 
 impl<'a> Layout<'a> {
-    /// The layout, and the text from the first edge on.
+    /// The layout, and the text from the first edge on. A header may add to what the comments declare.
     pub(super) fn find(
         text: &'a [u8],
         options: &ReadOptions,
-        comments: &Comments<'a>,
+        comments: &mut Comments<'a>,
     ) -> std::result::Result<(Self, &'a [u8]), Failure<'a>> {
-        let mut lines = Lines::new(text);
-        let mut body = text;
-        let mut next = || loop {
-            let before = lines.rest();
-            let line = lines.next()?;
-            if !is_skipped(line) {
-                return Some((line, before, lines.rest()));
-            }
+        let sample = sample(text);
+        let lines: Vec<&[u8]> = sample.iter().map(|&(line, ..)| line).collect();
+        lines.iter().try_for_each(|line| check_line_end(line))?;
+        let weight = match options.weights {
+            WeightSource::File => Some(2),
+            WeightSource::Column(Column::Number(number)) => number.checked_sub(1),
+            WeightSource::Unit | WeightSource::Column(Column::Named(_)) => None,
         };
-        let first = next();
-        let second = next();
-        let delimiter = second.or(first).map_or(Delimiter::Blank, |(line, ..)| Delimiter::of(line));
-        let fields = |line: &'a [u8]| delimiter.fields(line).collect::<Vec<_>>();
-        let mut layout = Layout { delimiter, columns: 2, weight: None, counts: None, doubtful: None };
-        let mut header: Option<Vec<&'a [u8]>> = None;
-        if let Some((line, before, after)) = first {
-            let here = Delimiter::of(line).fields(line).collect::<Vec<_>>();
-            let following = second.map(|(line, ..)| fields(line));
-            let kind = match options.first_line {
-                FirstLine::Auto if comments.nodes.is_some() => FirstLine::Edge,
-                FirstLine::Auto => guess(&here, following.as_deref()),
-                given => given,
-            };
-            body = before;
-            match kind {
-                FirstLine::Counts => {
-                    let count = |token| unsigned(token).ok_or_else(|| Malformed::new(token, "a count is expected"));
-                    let edges = here.get(1).map(|token| count(token)).transpose()?;
-                    layout.counts = Some((line, count(here[0])?, edges));
-                    body = after;
-                }
-                FirstLine::Header => {
-                    header = Some(fields(line));
-                    body = after;
-                }
-                FirstLine::Auto | FirstLine::Edge => {
-                    if let (FirstLine::Auto, [u, v]) = (kind, &here[..]) {
-                        layout.doubtful = unsigned(u).zip(unsigned(v)).map(|(u, v)| (line, u, v));
-                    }
-                }
+        let separator = match options.separator {
+            Some(separator) => separator,
+            None => separator::find(&lines, weight, options.decimal)?,
+        };
+        let mut layout = Layout {
+            separator,
+            columns: 2,
+            ends: [0, 1],
+            weight: None,
+            decimals: decimals(options, separator),
+            counts: None,
+            doubtful: None,
+            header: None,
+        };
+        let Some(&(line, before, after)) = sample.first() else {
+            layout.set_columns(options)?;
+            return Ok((layout, text));
+        };
+        let first = First { line, body: &lines[1..], separator, weight, options };
+        let kind = match options.first_line {
+            FirstLine::Auto if comments.nodes.is_some() => FirstLine::Edge,
+            FirstLine::Auto => first.guess()?,
+            given => given,
+        };
+        let model = match kind {
+            FirstLine::Counts | FirstLine::Header => lines.get(1).copied(),
+            FirstLine::Auto | FirstLine::Edge => Some(line),
+        };
+        let model = model.or((kind == FirstLine::Header).then_some(line));
+        layout.columns = model.map_or(2, |line| Fields::new(line, separator).count());
+        if let Some(model) = model.filter(|_| layout.columns < 2) {
+            return Err(Malformed::new(model, "two vertices are expected on a line").into());
+        }
+        let mut body = before;
+        match kind {
+            FirstLine::Counts => {
+                let count = |token| unsigned(token).ok_or_else(|| Malformed::new(token, "a count is expected"));
+                let here = first.own_fields();
+                let edges = here.get(1).map(|token| count(token)).transpose()?;
+                layout.counts = Some((line, count(here.first().copied().unwrap_or_default())?, edges));
+                body = after;
             }
-            let model =
-                if kind == FirstLine::Auto || kind == FirstLine::Edge { Some(line) } else { second.map(|s| s.0) };
-            layout.columns = model.map_or(2, |line| fields(line).len());
-            if let Some(model) = model.filter(|_| layout.columns < 2) {
-                return Err(Malformed::new(model, "two vertices are expected on a line").into());
+            FirstLine::Header => {
+                let names = first.fields();
+                layout.take_header(line, &names, options, comments)?;
+                if options.direction.is_none() {
+                    comments.direction = first.stated_direction(&names)?.or(comments.direction);
+                }
+                comments.add(after)?;
+                return Ok((layout, after));
+            }
+            FirstLine::Auto | FirstLine::Edge => {
+                if let (FirstLine::Auto, [u, v]) = (kind, &first.own_fields()[..]) {
+                    layout.doubtful = unsigned(u).zip(unsigned(v)).map(|(u, v)| (line, u, v));
+                }
             }
         }
-        layout.weight = weight_column(&options.weights, layout.columns, header.as_deref())?;
+        layout.set_columns(options)?;
         Ok((layout, body))
     }
-}
 
-/// The names that headers use for the two ends of an edge.
-const NAMES_OF_ENDS: [(&str, &str); 10] = [
-    ("source", "target"),
-    ("source", "destination"),
-    ("from", "to"),
-    ("src", "dst"),
-    ("src", "dest"),
-    ("fromnodeid", "tonodeid"),
-    ("from_node", "to_node"),
-    ("node1", "node2"),
-    ("node_1", "node_2"),
-    ("id_1", "id_2"),
-];
-
-/// Guesses the kind of the first line from the first two lines; `Auto` for an edge that might be counts.
-fn guess(first: &[&[u8]], second: Option<&[&[u8]]>) -> FirstLine {
-    let integers = |fields: &[&[u8]]| fields.iter().take(2).all(|field| unsigned(field).is_some());
-    let number = |field: &&[u8]| field.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte));
-    if let [u, v, ..] = first {
-        let lower = |field: &[u8]| String::from_utf8_lossy(unquoted(field)).to_ascii_lowercase();
-        if NAMES_OF_ENDS.contains(&(lower(u).as_str(), lower(v).as_str())) {
-            return FirstLine::Header;
+    /// The ends and the weight by the places of columns.
+    fn set_columns(&mut self, options: &ReadOptions) -> Result<()> {
+        if let Some(ends) = &options.ends {
+            self.ends = told_ends(ends, self.columns, None)?;
         }
+        let after = self.ends[0].max(self.ends[1]) + 1;
+        let by_place = Some(after).filter(|&column| column < self.columns);
+        self.weight = told_weight(&options.weights, self.ends, self.columns, None)?.unwrap_or(by_place);
+        if by_place.is_some() && options.weights == WeightSource::File && !options.leave_weights {
+            options.notes.add(format!(
+                "column {} is read as the weights; `--weights COLUMN` takes another column, `--weights unit` none",
+                after + 1
+            ));
+        }
+        Ok(())
     }
-    let Some(second) = second else { return FirstLine::Edge };
-    if first.len() != second.len() && integers(first) {
-        // The first line is no edge like the others. If these are integers too, it can only be counts; but not if it
-        // has three columns: then it is the first line of a list that later loses its weights.
-        return if second.len() >= 2 && integers(second) && (first.len() <= 2 || first.len() > 3) {
-            FirstLine::Counts
-        } else {
-            FirstLine::Edge
+
+    /// The ends and the weight by the names of columns.
+    fn take_header(
+        &mut self,
+        line: &'a [u8],
+        names: &[&'a [u8]],
+        options: &ReadOptions,
+        comments: &mut Comments<'a>,
+    ) -> std::result::Result<(), Failure<'a>> {
+        if names.len() != self.columns {
+            if options.first_line == FirstLine::Header {
+                // A line that names no columns, and is skipped because that was asked for.
+                return Ok(self.set_columns(options)?);
+            }
+            let message = format!("this header names {} columns, but the next line has {}", names.len(), self.columns);
+            return Err(Malformed::new(line, message).into());
+        }
+        let Roles { ends, weight, undirected } = header::roles(names, options)?;
+        (self.ends, self.weight) = (ends, weight);
+        if undirected {
+            comments.direction = Some(Direction::Undirected);
+        }
+        if options.first_line == FirstLine::Auto {
+            self.header = Some((line, ends.map(|column| names[column])));
+        }
+        let shown = |column: usize| String::from_utf8_lossy(unquoted(names[column]));
+        let [lead, to] = if undirected { ["join", "and"] } else { ["lead from", "to"] };
+        let weights = match weight {
+            Some(column) => format!("the weights are `{}`", shown(column)),
+            None if options.weights == WeightSource::Unit => "weights are left out".to_owned(),
+            None => "there are no weights".to_owned(),
         };
-    }
-    let header = first.len() == second.len()
-        && first.iter().zip(second).any(|(above, below)| !number(above) && number(below))
-        && !first.iter().take(3).any(number);
-    match (header, integers(first)) {
-        (true, _) => FirstLine::Header,
-        (false, true) if first.len() == 2 => FirstLine::Auto,
-        _ => FirstLine::Edge,
+        options.notes.add(format!(
+            "the first line is read as a header: edges {lead} `{}` {to} `{}`, {weights}; `--first-line edge`, `--from` \
+             with `--to`, and `--weights` change that",
+            shown(ends[0]),
+            shown(ends[1])
+        ));
+        Ok(())
     }
 }
 
-fn weight_column(source: &WeightSource, columns: usize, header: Option<&[&[u8]]>) -> Result<Option<usize>> {
-    match source {
-        WeightSource::File => Ok((columns > 2).then_some(2)),
-        WeightSource::Unit => Ok(None),
-        WeightSource::Column(column @ (0..=2)) => {
-            Err(Error::invalid(format!("column {column} can't hold weights: columns 1 and 2 hold the vertices")))
+/// Which numbers a list has.
+fn decimals(options: &ReadOptions, separator: Separator) -> Decimals {
+    match options.decimal {
+        Some(DecimalMark::Point) => Decimals::Point,
+        Some(DecimalMark::Comma) => Decimals::Comma,
+        None if separator == Separator::Semicolon => Decimals::OneOfBoth,
+        None => Decimals::Point,
+    }
+}
+
+/// The first line of a list, before it is known what it is.
+struct First<'a, 'b> {
+    line: &'a [u8],
+    /// Some of the lines after it.
+    body: &'b [&'a [u8]],
+    separator: Separator,
+    /// The column of the weight, from 0, if that is known.
+    weight: Option<usize>,
+    options: &'b ReadOptions,
+}
+
+impl<'a> First<'a, '_> {
+    fn fields(&self) -> Vec<&'a [u8]> {
+        Fields::new(self.line, self.separator).collect()
+    }
+
+    /// The columns by the separator of this line, which may differ from the others' if it holds counts.
+    fn own_fields(&self) -> Vec<&'a [u8]> {
+        let separator = match self.options.separator {
+            Some(given) => given,
+            None => separator::find(&[self.line], self.weight, self.options.decimal).unwrap_or(self.separator),
+        };
+        Fields::new(self.line, separator).collect()
+    }
+
+    /// What the line is, from its looks and the lines after it; `Auto` for an edge that might be counts.
+    ///
+    /// A header is a line whose weight is no number, or that names the ends of edges, if these names are not vertices.
+    fn guess(&self) -> Parsed<'a, FirstLine> {
+        let (fields, own) = (self.fields(), self.own_fields());
+        let integers = |fields: &[&[u8]]| fields.iter().take(2).all(|field| unsigned(field).is_some());
+        let names_ends = header::names_ends(&fields);
+        let Some(&second) = self.body.first() else {
+            return Ok(if names_ends { FirstLine::Header } else { FirstLine::Edge });
+        };
+        let second: Vec<&[u8]> = Fields::new(second, self.separator).collect();
+        if own.len() != second.len() && integers(&own) {
+            // The first line is no edge like the others. If these are integers too, it can only be counts; but not if
+            // it has three columns: then it is the first line of a list that later loses its weights.
+            let counts = second.len() >= 2 && integers(&second) && (own.len() <= 2 || own.len() > 3);
+            return Ok(if counts { FirstLine::Counts } else { FirstLine::Edge });
         }
-        WeightSource::Column(column) if *column > columns => {
-            Err(Error::invalid(format!("there is no column {column} to take weights from: there are {columns}")))
+        if self.has_asked_names(&fields) {
+            return Ok(FirstLine::Header);
         }
-        WeightSource::Column(column) => Ok(Some(column - 1)),
-        WeightSource::Named(name) => {
-            let names: Vec<Cow<'_, str>> =
-                header.unwrap_or_default().iter().map(|field| String::from_utf8_lossy(unquoted(field))).collect();
-            if names.is_empty() {
-                return Err(Error::invalid(format!("there is no header line to find the column `{name}` in")));
-            }
-            match names.iter().position(|candidate| candidate == name) {
-                Some(column) if column >= 2 => Ok(Some(column)),
-                Some(_) => Err(Error::invalid(format!("the column `{name}` holds vertices"))),
-                None => Err(Error::invalid(format!("there is no column `{name}`; there are {}", names.join(", ")))),
-            }
+        let weight = self.weight.and_then(|column| fields.get(column).copied().zip(second.get(column).copied()));
+        let is_vertex = self.has_vertices(&fields);
+        let doubtful = || Malformed::new(self.line, IS_HEADER_OR_EDGE);
+        if names_ends {
+            return match weight {
+                Some((weight, _)) if resembles_number(weight) && is_vertex => Ok(FirstLine::Edge),
+                Some((weight, _)) if resembles_number(weight) => Err(doubtful()),
+                _ if is_vertex => Err(doubtful()),
+                _ => Ok(FirstLine::Header),
+            };
+        }
+        let heads = |(above, below): (&[u8], &[u8])| !resembles_number(above) && resembles_number(below);
+        let looks_like_one = fields.len() == second.len()
+            && !fields.iter().take(2).any(|field| resembles_number(field))
+            && !weight.is_some_and(|(above, _)| resembles_number(above))
+            && fields.iter().copied().zip(second.iter().copied()).any(heads);
+        match (looks_like_one, is_vertex) {
+            (true, false) => Ok(FirstLine::Header),
+            (true, true) => Err(doubtful()),
+            (false, false) if weight.is_none() && header::may_name_ends(&fields) => Err(doubtful()),
+            _ if integers(&fields) && fields.len() == 2 => Ok(FirstLine::Auto),
+            _ => Ok(FirstLine::Edge),
         }
     }
+
+    /// What a column `type` says about the direction of edges, as Gephi writes it, if this line is a header.
+    fn stated_direction(&self, names: &[&[u8]]) -> Parsed<'a, Option<Direction>> {
+        let Some(column) = names.iter().position(|name| unquoted(name).eq_ignore_ascii_case(b"type")) else {
+            return Ok(None);
+        };
+        let mut stated = None;
+        for line in self.body {
+            let here = match Fields::new(line, self.separator).nth(column).map(unquoted) {
+                Some(word) if word.eq_ignore_ascii_case(b"undirected") => Direction::Undirected,
+                Some(word) if word.eq_ignore_ascii_case(b"directed") => Direction::Directed,
+                _ => return Ok(None),
+            };
+            if *stated.get_or_insert(here) != here {
+                let message = "some edges are directed and some are not; `--directed` or `--undirected` \
+                               (`ReadOptions::direction`) says what all of them are";
+                return Err(Malformed::new(line, message));
+            }
+        }
+        Ok(stated)
+    }
+
+    /// Whether the line has the names of columns that were asked for.
+    fn has_asked_names(&self, fields: &[&[u8]]) -> bool {
+        let weight = match &self.options.weights {
+            WeightSource::Column(column) => Some(column),
+            _ => None,
+        };
+        let mut asked = (self.options.ends.iter().flatten().chain(weight)).filter_map(|column| match column {
+            Column::Named(name) => Some(name.as_bytes()),
+            Column::Number(_) => None,
+        });
+        asked.any(|name| fields.iter().any(|field| unquoted(field) == name))
+    }
+
+    /// Whether some line after it has one of its first two names in its first two columns.
+    fn has_vertices(&self, fields: &[&[u8]]) -> bool {
+        let ends = |line| Fields::new(line, self.separator).take(2);
+        self.body.iter().any(|line| ends(line).any(|name| fields.iter().take(2).any(|field| *field == name)))
+    }
+}
+
+/// What is wrong with a first line that may be a header or an edge.
+pub(super) const IS_HEADER_OR_EDGE: &str = "this line may be a header or an edge: `--first-line header` or `--first-line edge` (`ReadOptions::first_line`) tells";
+
+/// Whether a text is a number, or stands where one is missing.
+fn resembles_number(field: &[u8]) -> bool {
+    const MISSING: [&str; 11] = ["", "-", "?", "na", "n/a", "nan", "inf", "infinity", "null", "none", "nil"];
+    let text = unquoted(field);
+    let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text);
+    let digits = digits.strip_prefix(b".").unwrap_or(digits);
+    digits.first().is_some_and(u8::is_ascii_digit)
+        || MISSING.iter().any(|missing| digits.eq_ignore_ascii_case(missing.as_bytes()))
 }

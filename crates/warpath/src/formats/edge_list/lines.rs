@@ -1,11 +1,11 @@
 //! Reads the edges on the lines, by name: names are integers of some width, or columns of text.
 
-use super::columns::{Delimiter, unquoted};
-use super::layout::{Layout, is_skipped};
+use super::columns::{Fields, unquoted};
+use super::layout::{Layout, check_line_end, is_skipped};
 use super::{Body, Failure};
-use crate::formats::ReadOptions;
 use crate::formats::text::{Fault, Held, Lines, Malformed, Parsed, Piece, digits, unsigned};
 use crate::formats::weight_column::WeightColumn;
+use crate::formats::{ReadOptions, Separator};
 use crate::memory::allocation::bytes_of;
 
 /// A vertex name that is an integer.
@@ -116,23 +116,24 @@ fn parse_piece<'p, I: IntegerName>(
     let lines = sample.iter().filter(|&&byte| byte == b'\n').count() + 1;
     let expected = piece.len() / (sample.len() / lines).max(1) + 16;
     let mut edges: Vec<(I, I)> = Vec::with_capacity(expected);
-    let mut weights = WeightColumn::new();
+    let mut weights = WeightColumn::with(layout.decimals);
     if layout.weight.is_some() {
         weights.reserve(expected);
     }
-    let plain = layout.columns == 2 || (layout.columns == 3 && layout.weight == Some(2));
+    let plain = layout.ends == [0, 1] && (layout.columns == 2 || (layout.columns == 3 && layout.weight == Some(2)));
     let mut at = 0;
     while at < piece.len() {
         if plain && let Some((edge, weight, end)) = plain_line(piece, at, layout) {
             edges.push(edge);
             if layout.columns == 3 {
-                weights.push_unsigned(weight, &piece[at..end], all);
+                weights.push_unsigned(weight);
             }
             at = end + 1;
             continue;
         }
         let line = Lines::new(&piece[at..]).next().unwrap_or_default();
         at += piece[at..].iter().position(|&byte| byte == b'\n').map_or(piece.len() - at, |end| end + 1);
+        check_line_end(line)?;
         if !is_skipped(line) {
             edges.push(any_line(line, all, layout, &mut weights)?);
         }
@@ -145,9 +146,9 @@ fn parse_piece<'p, I: IntegerName>(
 /// single delimiters, and a weight of up to eight digits.
 #[inline(always)]
 fn plain_line<I: IntegerName>(piece: &[u8], start: usize, layout: &Layout<'_>) -> Option<((I, I), u32, usize)> {
-    let separates = |byte: u8| match layout.delimiter {
-        Delimiter::Blank => byte == b' ' || byte == b'\t',
-        Delimiter::Byte(delimiter) => byte == delimiter,
+    let separates = |byte: u8| match layout.separator.byte() {
+        None => byte == b' ' || byte == b'\t',
+        Some(separator) => byte == separator,
     };
     let name = |at: usize| {
         let (value, end) = digits(piece, at);
@@ -184,16 +185,18 @@ fn any_line<'p, I: IntegerName>(
     weights: &mut WeightColumn,
 ) -> std::result::Result<(I, I), ChunkFailure<'p>> {
     let (u, v) = split(line, piece, layout, weights)?;
-    let name = |token: &'p [u8]| {
-        if token.is_empty() || !token.iter().all(u8::is_ascii_digit) || (token[0] == b'0' && token.len() > 1) {
-            return Err(ChunkFailure::NoIntegers);
-        }
-        match unsigned(token).filter(|&value| value != u64::MAX) {
-            Some(value) => I::from_u64(value).ok_or(ChunkFailure::TooWide),
-            None => Err(ChunkFailure::NoIntegers),
-        }
+    let name = |field: &'p [u8]| {
+        let value = integer_name(unquoted(field)).ok_or(ChunkFailure::NoIntegers)?;
+        I::from_u64(value).ok_or(ChunkFailure::TooWide)
     };
     Ok((name(u)?, name(v)?))
+}
+
+/// The name of a vertex as an integer, if it is written as one: `07` is another name than `7`.
+pub(super) fn integer_name(token: &[u8]) -> Option<u64> {
+    let is_plain = token.first() != Some(&b'0') || token.len() == 1;
+    // Integers saturate at the greatest number, so it is no name.
+    unsigned(token).filter(|&value| is_plain && value != u64::MAX)
 }
 
 /// The two names on a line; the weight goes to `weights`.
@@ -203,28 +206,48 @@ pub(super) fn split<'p>(
     layout: &Layout<'_>,
     weights: &mut WeightColumn,
 ) -> Parsed<'p, (&'p [u8], &'p [u8])> {
-    let mut fields = layout.delimiter.fields(line);
+    let mut fields = Fields::new(line, layout.separator);
     let (mut found, mut weight) = (0, None);
     let mut ends = [&line[..0]; 2];
     for field in fields.by_ref() {
-        if let Some(end) = ends.get_mut(found) {
-            *end = field;
+        for (end, column) in ends.iter_mut().zip(layout.ends) {
+            if column == found {
+                *end = field;
+            }
         }
         if layout.weight == Some(found) {
             weight = Some(field);
         }
         found += 1;
     }
+    if fields.is_open {
+        return Err(Malformed::new(line, "a quote is not closed on this line"));
+    }
     if found != layout.columns {
-        let are = if found == 1 { "is" } else { "are" };
-        let message = format!("{} columns are expected, as on the first line, but there {are} {found}", layout.columns);
-        return Err(Malformed::new(line, message));
+        return Err(Malformed::new(line, wrong_count(line, found, layout)));
     }
     if let Some(token) = weight {
         weights.push(unquoted(token), piece).map_err(|mut malformed| {
-            malformed.message.push_str(" (another column, or unit weights, can be asked for)");
+            malformed
+                .message
+                .push_str(" (`--weights COLUMN` takes another column, `--weights unit` none; `ReadOptions::weights`)");
             malformed
         })?;
     }
     Ok((ends[0], ends[1]))
+}
+
+/// The message about a line with another number of columns.
+#[cold]
+fn wrong_count(line: &[u8], found: usize, layout: &Layout<'_>) -> String {
+    let are = if found == 1 { "is" } else { "are" };
+    let message = format!("{} columns are expected, as on the first line, but there {are} {found}", layout.columns);
+    let fitting = |separator: &Separator| Fields::new(line, *separator).count() == layout.columns;
+    match Separator::ALL.into_iter().find(fitting) {
+        Some(other) => {
+            let (here, other) = (layout.separator.name(), other.name());
+            format!("{message}, by the separator {here}; `--separator {other}` takes the {other} for it")
+        }
+        None => message,
+    }
 }

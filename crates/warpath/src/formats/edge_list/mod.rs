@@ -1,10 +1,10 @@
 //! Edge lists, as SNAP, Network Repository, KONECT, spreadsheets and scripts write them: two vertices on a line, then
 //! perhaps a weight and other columns.
 //!
-//! Nothing announces the layout of a list, so it is found from the first lines: the separator of columns (blanks and
-//! tabs, or comma, semicolon or `|`, unless tabs stand between names with such a character), the number of columns, and
-//! whether the first line is a header. All later lines must have the same layout. Lines that start with `#` or `%` are
-//! comments.
+//! Nothing announces the layout of a list, so it is found from the first lines: the separator of columns, the number of
+//! columns, and whether the first line is a header, whose names then tell which columns hold the ends and the weight.
+//! A list that can be read in several ways is refused, with the option for each way. All later lines must have the same
+//! layout. Lines that start with `#` or `%` are comments.
 //!
 //! **Names.** If all names are integers, vertices are numbered in their ascending order; a range without gaps needs no
 //! table. Otherwise names are strings, numbered in the order of their first appearance. Integers are tried first, in 32
@@ -12,28 +12,31 @@
 //!
 //! **Vertices without edges** survive if the number of vertices is declared: by a first line of counts, or by a comment
 //! `# Nodes: V` that fits. [`write()`] adds `Ids: FIRST..LAST` after it, and comments `# Node: NAME`, so that its files
-//! read back as the same graph. A comment that starts with `# Undirected graph` makes the list undirected.
+//! read back as the same graph. A comment that starts with `# Undirected graph` makes the list undirected; so does a
+//! header that names the ends `endpoint1` and `endpoint2`.
 //!
 //! **Cost.** One pass over the text, in chunks on all threads; a line of two or three short numbers takes no branch
 //! that depends on their digits. Then one pass over the edges finds the names in use, and another renames if there are
 //! gaps.
 //!
-//! *Parts.* `columns` splits a line, `layout` finds the form of the lines, `lines` reads the edges; `integers` and
-//! `strings` number the vertices; `write` is the writer.
+//! *Parts.* `columns` splits a line; `layout` finds the form of the lines, with `separator` and `header`; `lines` reads
+//! the edges; `integers` and `strings` number the vertices; `write` is the writer.
 
 mod columns;
+mod header;
 mod integers;
 mod layout;
 mod lines;
+mod separator;
 mod strings;
 mod write;
 
 use std::ops::Range;
 
 use integers::name_integers;
-use layout::{Comments, Layout, is_skipped};
-use lines::{Attempt, parse_pieces};
-use strings::name_strings;
+use layout::{Comments, IS_HEADER_OR_EDGE, Layout, is_skipped};
+use lines::{Attempt, integer_name, parse_pieces};
+use strings::{name_strings, text_of};
 use write::write;
 
 use super::ReadOptions;
@@ -41,7 +44,7 @@ use super::entry::FormatEntry;
 use super::rows::{plan_vertices, too_many_isolated};
 use super::text::{Fault, Lines, Malformed, Parsed, Piece, Text};
 use super::weight_column::{self, WeightedChunk, WeightedLists};
-use crate::graph::{Direction, Graph, GraphBuilder, Labels};
+use crate::graph::{Direction, Graph, GraphBuilder, Labels, VertexId};
 use crate::{Error, Result};
 
 /// This format's line in the table.
@@ -50,23 +53,55 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     extensions: &["el", "wel", "txt", "edges", "csv", "tsv", "edgelist", "arcs", "jlg", "ssv"],
     holds: "every graph, with names of printable text",
     numbers_from: None,
+    is_binary: false,
     is_announced: |_| false,
     read: |opened, options| read(Text::new(opened, options), options),
-    write: |graph, _, out| write(graph, out),
+    write,
 };
 
 fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
     let two_lines = |beginning: &[u8]| Lines::new(beginning).filter(|line| !is_skipped(line)).nth(1).is_some();
     let beginning = text.beginning(two_lines)?;
     let head = text.piece(&beginning);
-    let (builder, lists) = read_text(&text, head, options).map_err(|failure| match failure {
+    let read = read_text(&text, head, options).map_err(|failure| match failure {
         Failure::InHead(malformed) => text.locate(head.fault(&malformed)),
         Failure::InBody(fault) => text.locate(fault),
         Failure::Other(error) => error,
     })?;
     drop(beginning);
     text.close()?;
-    lists.build(builder)
+    let graph = read.lists.build(read.builder)?;
+    if read.is_direction_assumed && leads_one_way(&graph) {
+        options.notes.add(
+            "no edge leads back to an earlier vertex, as in lists that have each edge of an undirected graph once; \
+             `--undirected` takes the edges both ways, `--directed` says that they have one",
+        );
+    }
+    Ok(graph)
+}
+
+/// Whether all edges lead to a vertex with a higher number, or all to one with a lower: O(V), less if they don't.
+fn leads_one_way(graph: &Graph) -> bool {
+    let (mut upwards, mut downwards) = (graph.arcs() > 1, graph.arcs() > 1);
+    for v in 0..graph.vertices() as VertexId {
+        // Rows ascend.
+        if let (Some(&first), Some(&last)) = (graph.neighbors(v).first(), graph.neighbors(v).last()) {
+            upwards &= first > v;
+            downwards &= last < v;
+            if !upwards && !downwards {
+                return false;
+            }
+        }
+    }
+    upwards || downwards
+}
+
+/// A list that was read.
+struct Read {
+    builder: GraphBuilder,
+    lists: WeightedLists,
+    /// Whether neither the options nor the list say if edges have a direction.
+    is_direction_assumed: bool,
 }
 
 /// Why a list can't be read.
@@ -95,17 +130,13 @@ impl From<Error> for Failure<'_> {
     }
 }
 
-fn read_text<'a>(
-    text: &Text,
-    head: Piece<'a>,
-    options: &ReadOptions,
-) -> std::result::Result<(GraphBuilder, WeightedLists), Failure<'a>> {
-    let comments = Comments::of(head.bytes);
-    let (layout, body) = Layout::find(head.bytes, options, &comments)?;
-    let direction = if comments.undirected { Direction::Undirected } else { Direction::Directed };
-    let builder = options.builder(direction);
+fn read_text<'a>(text: &Text, head: Piece<'a>, options: &ReadOptions) -> std::result::Result<Read, Failure<'a>> {
+    let mut comments = Comments::of(head.bytes)?;
+    let (layout, body) = Layout::find(head.bytes, options, &mut comments)?;
+    let builder = options.builder(comments.direction.unwrap_or(Direction::Directed));
     let body = Body { text, pieces: text.pieces(head.offset_of(body))? };
-    let narrow = parse_pieces::<u32>(&body, &layout, options)?;
+    let integers = comments.names.iter().all(|name| integer_name(name).is_some());
+    let narrow = if integers { parse_pieces::<u32>(&body, &layout, options)? } else { Attempt::NoIntegers };
     let (labels, parsed) = match narrow {
         Attempt::Done(parsed) => name_integers(parsed, &body, &layout, &comments)?,
         Attempt::TooWide => match parse_pieces::<u64>(&body, &layout, options)? {
@@ -118,8 +149,15 @@ fn read_text<'a>(
         let line = layout.counts.map(|(line, ..)| line).or(comments.whole.map(|(line, ..)| line));
         return Err(Malformed::new(line.unwrap_or(&head.bytes[..0]), message).into());
     }
+    if let Some((line, names)) = layout.header
+        && names.iter().any(|&name| text_of(name).is_ok_and(|name| labels.find(&name).is_some()))
+    {
+        return Err(Malformed::new(line, IS_HEADER_OR_EDGE).into());
+    }
     plan_vertices(labels.len(), 0, options)?;
-    Ok((builder.labels(labels), weight_column::settle(text, parsed)?))
+    let is_direction_assumed = comments.direction.or(options.direction).is_none();
+    let lists = weight_column::settle(text, parsed, options)?;
+    Ok(Read { builder: builder.labels(labels), lists, is_direction_assumed })
 }
 
 /// The text from the first edge on.

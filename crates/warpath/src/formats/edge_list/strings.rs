@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::columns::unquoted;
-use super::layout::{Comments, Layout, is_skipped};
+use super::layout::{Comments, Layout, check_line_end, is_skipped};
 use super::lines::split;
 use super::{Body, Failure, Named, check_lines};
 use crate::Result;
@@ -52,8 +52,14 @@ pub(super) fn name_strings<'a>(
         .par_iter()
         .map(|&piece| {
             options.control.check()?;
-            let mut slices = Slices { edges: Vec::new(), weights: WeightColumn::new() };
-            for line in Lines::new(piece.bytes).filter(|line| !is_skipped(line)) {
+            let mut slices = Slices { edges: Vec::new(), weights: WeightColumn::with(layout.decimals) };
+            for line in Lines::new(piece.bytes) {
+                if let Err(malformed) = check_line_end(line) {
+                    return Ok(Err(malformed));
+                }
+                if is_skipped(line) {
+                    continue;
+                }
                 match split(line, piece, layout, &mut slices.weights) {
                     Ok(ends) => slices.edges.push(ends),
                     Err(malformed) => return Ok(Err(malformed)),
@@ -98,7 +104,7 @@ pub(super) fn name_strings<'a>(
 }
 
 /// The name in a column: printable text, without the quotes.
-fn text_of(field: &[u8]) -> Parsed<'_, Cow<'_, str>> {
+pub(super) fn text_of(field: &[u8]) -> Parsed<'_, Cow<'_, str>> {
     let inside = unquoted(field);
     let Ok(name) = std::str::from_utf8(inside) else {
         return Err(Malformed::new(field, "the name of a vertex has to be UTF-8 text"));

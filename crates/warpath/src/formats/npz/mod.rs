@@ -25,8 +25,9 @@ use write::write;
 use zip::ZipArchive;
 
 use super::entry::FormatEntry;
+use super::foreign::is_npz;
 use super::rows::{Rows, plan_vertices, too_many_isolated, vertex_count, wants_weights};
-use super::{Input, Opened, ReadOptions};
+use super::{Input, ReadOptions};
 use crate::graph::{Direction, EdgeList, Graph, Labels, VertexId, Weights, with_weights};
 use crate::memory::{self, allocation::bytes_of};
 use crate::{InputError, Plan, Result};
@@ -37,14 +38,11 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     extensions: &["npz"],
     holds: "every graph",
     numbers_from: Some(0),
-    is_announced: is_zip,
+    is_binary: true,
+    is_announced: |opened| is_npz(opened.head()),
     read: |opened, options| read(&opened.load(options)?, options),
     write: |graph, _, out| write(graph, out),
 };
-
-fn is_zip(opened: &Opened) -> bool {
-    opened.head().starts_with(b"PK\x03\x04") || opened.head().starts_with(b"PK\x05\x06")
-}
 
 type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
@@ -367,8 +365,8 @@ mod tests {
             "array `data`: elements of type `<c16` can't be read",
         );
         rejected(csr()[..4].to_vec(), "archive member `data.npy`: specified file not found in archive");
-        let error = ReadOptions::new().read_bytes("test", b"PK\x03\x04 and nothing".to_vec()).unwrap_err();
-        assert!(error.to_string().starts_with("test: not a whole zip archive: "), "{error}");
+        let error = ReadOptions::new().read_bytes("test.npz", b"PK\x03\x04 and nothing".to_vec()).unwrap_err();
+        assert!(error.to_string().starts_with("test.npz: not a whole zip archive: "), "{error}");
     }
 
     /// A matrix with this many entries, all in one place, which deflates well.

@@ -47,6 +47,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     extensions: &["wpg"],
     holds: "every graph, with the names of its vertices",
     numbers_from: None,
+    is_binary: true,
     is_announced: |opened| opened.head().starts_with(MAGIC),
     read: |opened, options| read(&opened, options),
     write: |graph, _, out| write(graph, out),
