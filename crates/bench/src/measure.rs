@@ -327,7 +327,7 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
         let mut of_source = Vec::new();
         while of_source.len() < task.repeats {
             let first = last.is_none();
-            if !first && spent > task.limits.budget && hosts.len() >= least_searches(&task.limits, &hosts) {
+            if !first && spent > task.limits.budget && hosts.len() >= task.limits.least_searches(&hosts) {
                 used_up = true;
                 if !of_source.is_empty() {
                     samples.push(of_source);
@@ -393,12 +393,6 @@ fn attempt(task: &Task<'_>, engine: Engine, references: &mut References, watch: 
         counters: counters.into_iter().map(|(name, values)| (name, middle(values))).collect(),
         device_bytes,
     })
-}
-
-/// The least number of timed searches of a case, of which these were timed.
-fn least_searches(limits: &Limits, timed: &[f64]) -> usize {
-    let is_long = |seconds: &f64| limits.once.is_some_and(|once| *seconds > once);
-    if timed.iter().any(is_long) { 1 } else { limits.searches }
 }
 
 /// The readings of all searches in a row, split by source like these samples.

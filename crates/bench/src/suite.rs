@@ -86,6 +86,14 @@ pub struct Limits {
     pub once: Option<f64>,
 }
 
+impl Limits {
+    /// The least number of timed searches of a case, of which these were timed, in seconds.
+    pub(crate) fn least_searches(&self, timed: &[f64]) -> usize {
+        let is_long = |seconds: &f64| self.once.is_some_and(|once| *seconds > once);
+        if timed.iter().any(is_long) { 1 } else { self.searches }
+    }
+}
+
 /// The reductions of a quick run.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]

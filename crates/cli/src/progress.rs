@@ -12,13 +12,17 @@ use crate::{print, signals};
 
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// The time until the first line that nobody asked for.
+const LONG_PATIENCE: Duration = Duration::from_secs(30);
+
 /// A control handle that signals cancel, and that shows progress on standard error.
 pub(crate) fn control(show: ShowProgress) -> Control {
     let control = Control::new();
     let control = match (show, std::io::stderr().is_terminal()) {
-        (ShowProgress::Never, _) | (ShowProgress::Auto, false) => control,
+        (ShowProgress::Never, _) => control,
         (_, true) => watched(control, Bar::new()),
-        (ShowProgress::Always, false) => watched(control, Lines::new()),
+        (ShowProgress::Auto, false) => watched(control, Lines::after(LONG_PATIENCE)),
+        (ShowProgress::Always, false) => watched(control, Lines::after(PATIENCE)),
     };
     signals::cancel_at_the_first(&control);
     control
@@ -95,9 +99,10 @@ struct Lines {
 impl Lines {
     const LONGEST: Duration = Duration::from_secs(60);
 
-    fn new() -> Self {
+    /// Lines of which the first comes after this time.
+    fn after(pause: Duration) -> Self {
         let now = Instant::now();
-        Lines { stage: "", since: now, last: now, pause: PATIENCE }
+        Lines { stage: "", since: now, last: now, pause }
     }
 
     /// The line that is due now, if any.
@@ -138,7 +143,7 @@ mod tests {
 
     #[test]
     fn lines_come_ever_more_rarely() {
-        let mut lines = Lines::new();
+        let mut lines = Lines::after(PATIENCE);
         let start = lines.since;
         let at =
             |second: u64| (start + Duration::from_secs(second), Progress { stage: "solve", done: second, total: 500 });
@@ -148,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_line_says_how_far_a_stage_is() {
-        let mut lines = Lines::new();
+        let mut lines = Lines::after(PATIENCE);
         let start = lines.since;
         assert_eq!(lines.line(Progress { stage: "load", done: 0, total: 0 }, start), None);
         let seconds = |seconds| start + Duration::from_secs(seconds);

@@ -99,7 +99,7 @@ fn carriage_returns_alone_end_lines_or_are_refused() {
     folder.file("mac.txt", "# from a Mac\r1 2\r2 3\r3 4\r");
     assert_eq!(edges(&folder, "mac.txt"), ["1 2", "2 3", "3 4"]);
     folder.file("mac.gr", "c from a Mac\rp sp 3 2\ra 1 2 5\ra 2 3 6\r");
-    assert_eq!(folder.run("info mac.gr --json").json()["edges"], 2);
+    assert_eq!(folder.run("info mac.gr --json").json()["arcs"], 2);
     folder.file("mixed.txt", "1 2\n2 3\r3 4\n");
     folder.run("info mixed.txt").fails(2, "mixed.txt:2:4: a carriage return stands inside a line");
 }
