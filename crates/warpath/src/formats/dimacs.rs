@@ -77,7 +77,9 @@ struct Shape {
 
 pub(super) fn read_problem(text: Text, options: &ReadOptions, dialect: Dialect) -> Result<Graph> {
     if let WeightSource::Column(_) = options.weights {
-        return Err(crate::Error::invalid("only edge lists have columns to choose weights from"));
+        return Err(crate::Error::invalid(
+            "`--weights COLUMN` (`ReadOptions::weights`) is for edge lists; here the weights are the file's own or `unit`",
+        ));
     }
     fn first_edge(body: &[u8], dialect: Dialect) -> Option<&[u8]> {
         Lines::new(body).find(|line| !is_skipped(line, dialect))

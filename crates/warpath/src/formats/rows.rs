@@ -35,7 +35,9 @@ pub(super) fn wants_weights(options: &ReadOptions) -> Result<bool> {
     match &options.weights {
         WeightSource::File => Ok(true),
         WeightSource::Unit => Ok(false),
-        WeightSource::Column(_) => Err(Error::invalid("a column of weights can be chosen in edge lists only")),
+        WeightSource::Column(_) => Err(Error::invalid(
+            "`--weights COLUMN` (`ReadOptions::weights`) is for edge lists; here the weights are the file's own or `unit`",
+        )),
     }
 }
 
