@@ -131,6 +131,8 @@ pub(super) enum Fact {
     Components,
     /// The number of vertices of the largest of them.
     Largest,
+    /// The number of strongly connected components, if the suite counts them.
+    StrongComponents,
 }
 
 impl Fact {
@@ -143,6 +145,7 @@ impl Fact {
             Fact::Levels => "levels",
             Fact::Components => "components",
             Fact::Largest => "largest component",
+            Fact::StrongComponents => "strong components",
         }
     }
 }
@@ -349,6 +352,7 @@ fn what(word: &str) -> Option<What> {
         "levels" => What::Fact(Fact::Levels),
         "components" => What::Fact(Fact::Components),
         "largest" => What::Fact(Fact::Largest),
+        "strong-components" => What::Fact(Fact::StrongComponents),
         _ => return None,
     })
 }

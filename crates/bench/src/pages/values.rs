@@ -166,6 +166,9 @@ fn fact_of(facts: &GraphFacts, fact: Fact) -> String {
         Fact::Levels => text::grouped(facts.frontiers.len() as u64),
         Fact::Components => text::grouped(facts.components.0),
         Fact::Largest => text::grouped(facts.components.1),
+        Fact::StrongComponents => {
+            facts.strong_components.map_or_else(|| "–".to_owned(), |(count, _)| text::grouped(count))
+        }
     }
 }
 
