@@ -26,7 +26,7 @@ pub(crate) fn coordinates(
 ) -> Result<Coordinates, Failure> {
     let found = match file {
         Some(file) => Some(setup.read_options().read_coordinates(file, graph)?),
-        None => generated_coordinates(arguments)?,
+        None => generated_coordinates(arguments, graph)?,
     };
     found.ok_or_else(|| {
         Failure::usage("a .geojson needs to know where the vertices lie")

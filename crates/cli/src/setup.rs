@@ -100,12 +100,13 @@ impl<'a> Setup<'a> {
         Ok(builder.open()?)
     }
 
-    /// Prints how a request would be answered, and the plan of the whole run: the graph, and what `beside` adds for the
-    /// output. It is an error if the plan does not fit into memory, or onto the disk of `output`.
+    /// Prints how a request would be answered, and the plan of the whole run: the graph with its coordinates, and what
+    /// `beside` adds for the output. It is an error if the plan does not fit into memory, or onto the disk of `output`.
     pub(crate) fn print_plan(
         &self,
         solver: &Solver,
         decision: &Decision,
+        coordinates: Option<&Coordinates>,
         beside: impl FnOnce(&mut Plan),
         output: Option<&Path>,
     ) -> Result<(), Failure> {
@@ -119,8 +120,8 @@ impl<'a> Setup<'a> {
         let disk = output.map(warpath::available_disk).transpose()?;
         let needed = plan.memory_bytes();
         let fits = needed <= available;
-        let graph = plan_of_graph(solver.graph(), &mut plan);
-        let memory = if fits { available.saturating_add(graph) } else { available };
+        let loaded = plan_of_loaded(solver.graph(), coordinates, &mut plan);
+        let memory = if fits { available.saturating_add(loaded) } else { available };
         print::plan(Some(decision), &plan, Available { memory, device, disk }, self.common.json)?;
         let checked = if fits {
             let on_device = plan.check_device(device.unwrap_or(0));
@@ -134,7 +135,7 @@ impl<'a> Setup<'a> {
     /// Prints the plan of a run that only loads the graph.
     pub(crate) fn print_plan_of_graph(&self, graph: &Graph) -> Result<(), Failure> {
         let mut plan = Plan::new();
-        let bytes = plan_of_graph(graph, &mut plan);
+        let bytes = plan_of_loaded(graph, None, &mut plan);
         let available = self.common.memory.unwrap_or_else(warpath::available_memory);
         let memory = available.saturating_add(bytes);
         print::plan(None, &plan, Available { memory, device: None, disk: None }, self.common.json)
@@ -161,11 +162,13 @@ impl<'a> Setup<'a> {
     }
 }
 
-/// Adds the graph to a plan; returns its bytes.
-fn plan_of_graph(graph: &Graph, plan: &mut Plan) -> u64 {
+/// Adds the graph and its coordinates to a plan; returns their bytes.
+fn plan_of_loaded(graph: &Graph, coordinates: Option<&Coordinates>, plan: &mut Plan) -> u64 {
     let bytes = graph.owned_bytes();
     plan.memory("the graph (in memory already)", bytes);
-    bytes
+    let Some(coordinates) = coordinates else { return bytes };
+    plan.memory("the coordinates of vertices (in memory already)", coordinates.owned_bytes());
+    bytes.saturating_add(coordinates.owned_bytes())
 }
 
 /// The files that a command reads: the graph, if it is not generated, and lists of vertices.
@@ -183,10 +186,17 @@ fn recipe(arguments: &GraphArguments) -> Option<&str> {
     arguments.graph.to_str().filter(|text| Recipe::looks_like(text) && !arguments.graph.exists())
 }
 
-/// Where the vertices lie, if the graph is to be generated and its generator knows.
-pub(crate) fn generated_coordinates(arguments: &GraphArguments) -> Result<Option<Coordinates>, Failure> {
+/// Where the vertices of this graph lie, if it was generated and its generator knows.
+pub(crate) fn generated_coordinates(arguments: &GraphArguments, graph: &Graph) -> Result<Option<Coordinates>, Failure> {
     let recipe = recipe(arguments).map(str::parse::<Recipe>).transpose()?;
-    Ok(recipe.map(|recipe| recipe.coordinates()).transpose()?.flatten())
+    let whole = recipe.map(|recipe| recipe.coordinates()).transpose()?.flatten();
+    let Some(whole) = whole else { return Ok(None) };
+    if !arguments.largest_component {
+        return Ok(Some(whole));
+    }
+    // The vertices of a component are numbered anew; their names are their numbers in the whole graph.
+    let place = |v| graph.name(v).parse().ok().and_then(|number| whole.of(number));
+    Ok(Some(Coordinates::new((0..graph.vertices() as VertexId).map(place).collect())))
 }
 
 /// Starts the global thread pool, which serves parallel loops without a pool of their own. If the first such loop

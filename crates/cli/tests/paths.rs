@@ -182,3 +182,45 @@ fn generated_graphs_know_their_coordinates() {
         !folder.names().iter().any(|name| name.starts_with('x') || name.starts_with('k') && name != "known.geojson")
     );
 }
+
+#[test]
+fn the_places_of_a_component_are_those_of_the_whole_graph() {
+    let folder = Folder::new();
+    let graph = "rgg:8,radius=0.05";
+    let text = folder.run(&format!("convert {graph} - --output-format edge-list --largest-component --quiet")).ok();
+    let edge = text.lines().find(|line| !line.starts_with('#')).unwrap();
+    let (from, to) = edge.split_once(' ').unwrap();
+    assert_ne!(from, "0", "the component has to have other numbers than the graph");
+    for (name, option) in [("whole", ""), ("part", "--largest-component")] {
+        folder.run(&format!("bfs {graph} {option} --source {from} --output {name}.geojson --quiet")).ok();
+        folder.run(&format!("path {graph} {option} {from} {to} --output path-{name}.geojson --quiet")).ok();
+        folder.run(&format!("generate {graph} {option} {name}.wpg --coordinates-output {name}.csv --quiet")).ok();
+    }
+    assert_eq!(folder.read("part.geojson"), folder.read("whole.geojson"));
+    assert_eq!(folder.read("path-part.geojson"), folder.read("path-whole.geojson"));
+    let whole = folder.read("whole.csv");
+    let part = folder.read("part.csv");
+    assert!(part.lines().count() > 2 && part.lines().all(|line| whole.lines().any(|other| other == line)), "{part}");
+}
+
+#[test]
+fn the_plan_has_the_paths_and_the_coordinates() {
+    let folder = Folder::new();
+    folder.file("pairs.csv", "0,9999\n5,77\n77,5\n");
+    let bytes = |arguments: &str, what: &str| -> Option<u64> {
+        let found = folder.run(&format!("{arguments} --plan --json")).json();
+        let items = found["plan"].as_array().unwrap().clone();
+        let item = items.iter().find(|item| item["what"].as_str().unwrap().starts_with(what))?;
+        assert!(found["memory_bytes"].as_u64() >= item["bytes"].as_u64());
+        item["bytes"].as_u64()
+    };
+    let pairs = "path grid:100x100 --pairs pairs.csv";
+    // On a square of 100 x 100 vertices, 150 edges are expected: for each path 151 vertices of four bytes.
+    assert_eq!(bytes(&format!("{pairs} --output x.csv"), "the paths"), Some(3 * 151 * 4));
+    assert_eq!(bytes(pairs, "the paths"), None);
+    let places = "the coordinates";
+    for arguments in [pairs, "path grid:100x100 0 7", "bfs grid:100x100 --source 0"] {
+        assert_eq!(bytes(&format!("{arguments} --output x.geojson"), places), Some(10_000 * 24), "{arguments}");
+        assert_eq!(bytes(&format!("{arguments} --output x.csv"), places), None, "{arguments}");
+    }
+}

@@ -178,15 +178,19 @@ fn random_weights_have_a_seed() {
 #[test]
 fn a_direction_that_may_be_none_is_asked_about() {
     let folder = Folder::new();
-    folder.file("once.txt", "0 1\n0 2\n1 2\n");
+    // Each edge from the lower to the higher vertex: one edge less is taken for an example without cycles.
+    let list = |edges: u32| (0..edges).map(|v| format!("{} {}\n", v / 2, v + 1)).collect::<String>();
+    folder.file("few.txt", list(99));
+    assert_eq!(folder.run("info few.txt").stderr, "");
+    folder.file("once.txt", list(100));
     let note = "`--undirected` takes the edges both ways";
     assert!(folder.run("info once.txt").stderr.contains(note));
     for arguments in ["once.txt --directed", "once.txt --undirected"] {
         assert_eq!(folder.run(&format!("info {arguments}")).stderr, "", "{arguments}");
     }
-    folder.file("both.txt", "0 1\n1 0\n1 2\n");
+    folder.file("both.txt", list(100) + "1 0\n");
     assert_eq!(folder.run("info both.txt").stderr, "");
-    folder.file("said.txt", "# Directed graph: citations\n1 0\n2 0\n");
+    folder.file("said.txt", "# Directed graph: citations\n".to_owned() + &list(100));
     assert_eq!(folder.run("info said.txt").stderr, "");
 }
 
@@ -202,4 +206,23 @@ fn a_third_column_is_said_to_be_the_weights() {
     {
         assert_eq!(folder.run(arguments).stderr, "", "{arguments}");
     }
+}
+
+#[test]
+fn a_search_without_weights_takes_any_third_column() {
+    let folder = Folder::new();
+    folder.file("streets.txt", "1 2 Elm\n2 1 Elm\n2 3 Oak\n");
+    folder.file("streets.csv", "source,target,street\n1,2,Elm\n2,1,Elm\n2,3,Oak\n");
+    for file in ["streets.txt", "streets.csv"] {
+        let run = folder.run(&format!("bfs {file} --source 1 --target 3 --json"));
+        let note = "note: column 3 holds no numbers; it is not read, for no weights are needed\n";
+        assert!(run.stderr.ends_with(note), "{run:?}");
+        assert_eq!(run.json()["reached"], 3, "{file}");
+        folder.run(&format!("components {file} --strong")).ok();
+        folder.run(&format!("bfs {file} --source 1 --weights 3")).fails(2, "a weight has to be a finite number");
+        folder.run(&format!("sssp {file} --source 1")).fails(2, "a weight has to be a finite number");
+    }
+    // Numbers are weights, which nobody needs: there is nothing to say.
+    folder.file("lengths.txt", "1 2 7\n2 1 7\n2 3 9\n");
+    assert_eq!(folder.run("bfs lengths.txt --source 1").stderr, "");
 }

@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
     }
     if plan.plan {
         let decision = destination.decide(&solver, request)?;
-        setup.print_plan(&solver, &decision, |_| (), arguments.output.as_deref())?;
+        setup.print_plan(&solver, &decision, None, |_| (), arguments.output.as_deref())?;
         return Ok(ExitCode::SUCCESS);
     }
     let solved = destination.solve(&solver, request, sources.as_deref(), targets.as_deref());

@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
                 plan.disk("the matrix", (graph.vertices() as u64).saturating_pow(2));
             }
         };
-        setup.print_plan(&solver, &decision, disk, arguments.output.as_deref())?;
+        setup.print_plan(&solver, &decision, None, disk, arguments.output.as_deref())?;
         return Ok(ExitCode::SUCCESS);
     }
     let written =

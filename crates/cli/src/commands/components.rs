@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use warpath::graph::{Components, Distances, strongly_connected_components, weakly_connected_components};
+use warpath::graph::{Components, Distances};
 use warpath::tables::{csv_field, write_npy};
 use warpath::{Error, Graph, VertexId};
 
@@ -40,8 +40,8 @@ pub(crate) fn run(arguments: ComponentsArguments) -> Result<ExitCode, Failure> {
     let create = |path| Output::create(path, &inputs(&arguments.graph, &[]), common, &setup.control);
     let output = arguments.output.as_deref().map(create).transpose()?;
     let (graph, load) = setup.load(&arguments.graph)?;
-    let find = if arguments.strong { strongly_connected_components } else { weakly_connected_components };
-    let (components, solve) = timed(|| Ok(find(&graph)?))?;
+    let find = if arguments.strong { Components::strong } else { Components::weak };
+    let (components, solve) = timed(|| Ok(find(&graph, &setup.control)?))?;
     setup.control.check()?;
     let sizes = sizes(&components)?;
     let (count, largest) = (components.count as u64, sizes.last().map_or(0, |of_size| of_size.vertices));

@@ -110,7 +110,7 @@ impl CoordinatesOutput {
     }
 
     fn write(mut self, arguments: &ConvertArguments, graph: &Graph) -> Result<(), Failure> {
-        let coordinates = generated_coordinates(&arguments.graph)?.ok_or_else(|| {
+        let coordinates = generated_coordinates(&arguments.graph, graph)?.ok_or_else(|| {
             Failure::usage(
                 "`--coordinates-output` is for the generators grid, rgg and roads, which know where vertices lie",
             )

@@ -84,7 +84,7 @@ fn between(arguments: &PathArguments, from_name: &str, to_name: &str) -> Result<
             Some(request) => solver.decide(request)?,
             None => solver.decide(&Sssp::from(from).to(to))?,
         };
-        setup.print_plan(&solver, &decision, |_| (), None)?;
+        setup.print_plan(&solver, &decision, writer.as_ref().and_then(RouteWriter::coordinates), |_| (), None)?;
         return Ok(ExitCode::SUCCESS);
     }
     let (paths, report) = match several {

@@ -124,7 +124,8 @@ impl SearchCommand<'_> {
                 Some(sources) => solver.decide_each(&request(Vec::new(), targets), &sources)?,
                 None => solver.decide(&request(nearest, targets))?,
             };
-            setup.print_plan(&solver, &decision, |_| (), self.search.output.as_deref())?;
+            let coordinates = output.as_ref().and_then(DistanceWriter::coordinates);
+            setup.print_plan(&solver, &decision, coordinates, |_| (), self.search.output.as_deref())?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut totals = Times { load, prepare: opening, ..Default::default() };

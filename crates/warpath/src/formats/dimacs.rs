@@ -11,10 +11,10 @@
 use std::io::Write;
 
 use super::entry::FormatEntry;
-use super::rows::{plan_vertices, too_many_isolated};
+use super::rows::{plan_vertices, too_many_isolated, wants_weights};
 use super::text::{Lines, Malformed, Parsed, Piece, Shown, Text, digits, parse_pieces, unsigned, words};
 use super::weight_column::{self, WeightColumn, WeightedChunk};
-use super::{Opened, ReadOptions, WeightSource, stream_error};
+use super::{Opened, ReadOptions, stream_error};
 use crate::graph::{Direction, Graph, Labels, MAX_VERTICES, VertexId, WeightKind, with_weights};
 use crate::{Result, graph::Weight};
 
@@ -76,11 +76,7 @@ struct Shape {
 }
 
 pub(super) fn read_problem(text: Text, options: &ReadOptions, dialect: Dialect) -> Result<Graph> {
-    if let WeightSource::Column(_) = options.weights {
-        return Err(crate::Error::invalid(
-            "`--weights COLUMN` (`ReadOptions::weights`) is for edge lists; here the weights are the file's own or `unit`",
-        ));
-    }
+    let wants_weights = wants_weights(options)?;
     fn first_edge(body: &[u8], dialect: Dialect) -> Option<&[u8]> {
         Lines::new(body).find(|line| !is_skipped(line, dialect))
     }
@@ -100,7 +96,7 @@ pub(super) fn read_problem(text: Text, options: &ReadOptions, dialect: Dialect) 
     let first = first_edge(body, dialect);
     let columns = first.map_or(0, |line| words(line).count() - usize::from(dialect == Dialect::Dimacs));
     let has_weights = columns > 2;
-    let keep_weights = has_weights && options.weights != WeightSource::Unit;
+    let keep_weights = has_weights && wants_weights;
     let shape = Shape { dialect, vertices: problem.vertices, has_weights, keep_weights };
     let chunks = parse_pieces(&text, head.offset_of(body), &options.control, |piece| parse_edges(piece, shape))?;
     let edges: u64 = chunks.iter().map(|chunk| chunk.edges.len() as u64).sum();

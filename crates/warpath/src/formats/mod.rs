@@ -104,8 +104,9 @@ impl ReadOptions {
     }
 
     /// Says that nobody will ask for the weights. A `.wpg` file stores them apart, so it is then read without them, in
-    /// less time and memory: the graph has unit weights, and damage among the weights goes unnoticed. Files of other
-    /// formats are read as usual, though an edge list need not say which of its columns holds the weights.
+    /// less time and memory: the graph has unit weights, and damage among the weights goes unnoticed. So is an edge
+    /// list, whose column of weights may then hold anything, unless [`ReadOptions::weights`] names a column. Files of
+    /// other formats are read as usual.
     pub fn leave_weights(mut self, leave: bool) -> Self {
         self.leave_weights = leave;
         self

@@ -16,12 +16,12 @@
 //! space-efficient algorithm for finding strongly connected components, Inf. Process. Lett. 2016; M. Sutton,
 //! T. Ben-Nun, A. Barak, Optimizing parallel graph connectivity computation via subgraph sampling, IPDPS 2018.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
 use super::{Csr, Graph, VertexId};
-use crate::{Result, memory};
+use crate::{Control, Result, memory};
 
 /// A partition of the vertices into components.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +33,24 @@ pub struct Components {
 }
 
 impl Components {
+    /// [`strongly_connected_components`], with a control handle that hears of progress and may cancel the search.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) or [`Error::Interrupted`](crate::Error::Interrupted).
+    pub fn strong(graph: &Graph, control: &Control) -> Result<Self> {
+        find_strong(graph.csr(), control)
+    }
+
+    /// [`weakly_connected_components`], with a control handle that hears of progress and may cancel the search.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) or [`Error::Interrupted`](crate::Error::Interrupted).
+    pub fn weak(graph: &Graph, control: &Control) -> Result<Self> {
+        find_weak(graph, control)
+    }
+
     /// The number of vertices of each component, in O(V).
     ///
     /// # Errors
@@ -74,8 +92,17 @@ impl Components {
 ///
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn strongly_connected_components(graph: &Graph) -> Result<Components> {
-    let csr = graph.csr();
+    Components::strong(graph, &Control::default())
+}
+
+/// The stage that a control handle hears of.
+const STAGE: &str = "components";
+
+fn find_strong(csr: &Csr, control: &Control) -> Result<Components> {
+    /// Vertices that are entered between two looks at the control handle.
+    const SOME: u64 = 1 << 16;
     let vertices = csr.vertices();
+    let mut entered = 0_u64;
     // 0 is unvisited. A vertex on the path or waiting for its component has the least index it is known to reach,
     // counted from 1 upwards; a finished one has its component, counted from `vertices` downwards. Indices are taken
     // back as components finish, so those below are always less than those from above.
@@ -96,6 +123,10 @@ pub fn strongly_connected_components(graph: &Graph) -> Result<Components> {
             if let Some(vertex) = enter.take() {
                 state[vertex as usize] = index;
                 index += 1;
+                entered += 1;
+                if entered.is_multiple_of(SOME) {
+                    control.progress(STAGE, entered, vertices as u64)?;
+                }
                 memory::grow("the path of the search", &mut path, 1)?;
                 path.push(Visit { vertex, next: csr.row(vertex).start, is_root: true });
             }
@@ -166,23 +197,39 @@ struct Visit {
 ///
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn weakly_connected_components(graph: &Graph) -> Result<Components> {
+    Components::weak(graph, &Control::default())
+}
+
+fn find_weak(graph: &Graph, control: &Control) -> Result<Components> {
     const SAMPLED_NEIGHBORS: usize = 2;
     let csr = graph.csr();
+    let passes = if graph.is_directed() { 1 } else { 2 };
+    let (done, all) = (AtomicU64::new(0), passes * csr.vertices() as u64);
+    // Calls `link` on all vertices, some of them between two looks at the control handle.
+    let each_vertex = |link: &(dyn Fn(VertexId) + Sync)| {
+        const SOME: usize = 1 << 14;
+        (0..csr.vertices().div_ceil(SOME)).into_par_iter().try_for_each(|part| {
+            let part = part * SOME..csr.vertices().min((part + 1) * SOME);
+            let length = part.len() as u64;
+            part.for_each(|v| link(v as VertexId));
+            control.progress(STAGE, done.fetch_add(length, Ordering::Relaxed) + length, all)
+        })
+    };
     let numbers = (0..csr.vertices()).into_par_iter().with_min_len(1 << 16);
     let forest = Forest(memory::collected("the components of vertices", numbers.map(|v| AtomicU32::new(v as u32)))?);
     let link_rest = |skipped: Option<u32>, first: usize| {
-        vertices_of(csr).for_each(|u| {
+        each_vertex(&|u| {
             if skipped.is_none_or(|root| forest.parent(u) != root) {
                 csr.neighbors(u).iter().skip(first).for_each(|&v| forest.link(u, v));
             }
-        });
+        })
     };
     if graph.is_directed() {
-        link_rest(None, 0);
+        link_rest(None, 0)?;
     } else {
-        vertices_of(csr).for_each(|u| csr.neighbors(u).iter().take(SAMPLED_NEIGHBORS).for_each(|&v| forest.link(u, v)));
+        each_vertex(&|u| csr.neighbors(u).iter().take(SAMPLED_NEIGHBORS).for_each(|&v| forest.link(u, v)))?;
         forest.compress();
-        link_rest(forest.most_frequent_root(), SAMPLED_NEIGHBORS);
+        link_rest(forest.most_frequent_root(), SAMPLED_NEIGHBORS)?;
     }
     forest.compress();
     let mut of: Vec<u32> = forest.0.into_iter().map(AtomicU32::into_inner).collect();
@@ -193,10 +240,6 @@ pub fn weakly_connected_components(graph: &Graph) -> Result<Components> {
         count += u32::from(of[v] == count);
     }
     Ok(Components { of, count: count as usize })
-}
-
-fn vertices_of(csr: &Csr) -> impl ParallelIterator<Item = VertexId> + '_ {
-    (0..csr.vertices() as VertexId).into_par_iter().with_min_len(1024)
 }
 
 /// Union-find: each vertex points to a vertex that is not greater, a root to itself.
@@ -334,6 +377,29 @@ mod tests {
         assert_eq!(weakly_connected_components(&graph).unwrap().count, 1);
         let cycle = Graph::from_edges(path.into_iter().chain([(vertices - 1, 0)])).unwrap();
         assert_eq!(strongly_connected_components(&cycle).unwrap().count, 1);
+    }
+
+    #[test]
+    fn a_search_ends_soon_after_it_is_cancelled() {
+        let vertices = size(300_000, 70_000);
+        let path: Vec<(u32, u32)> = (1..vertices).map(|v| (v - 1, v)).collect();
+        let directed = Graph::from_edges(path).unwrap();
+        let undirected = directed.clone().with_direction(Direction::Undirected).unwrap();
+        for graph in [directed, undirected] {
+            for find in [Components::strong, Components::weak] {
+                // The first news of progress comes while there is work left.
+                let slot = std::sync::Arc::new(std::sync::OnceLock::<(u64, u64)>::new());
+                let control = Control::new();
+                let (cancelled, first) = (control.clone(), slot.clone());
+                let control = control.watched_by(move |progress| {
+                    first.get_or_init(|| (progress.done, progress.total));
+                    cancelled.cancel();
+                });
+                assert!(matches!(find(&graph, &control), Err(crate::Error::Interrupted)));
+                let (done, all) = *slot.get().expect("there was news");
+                assert!(done > 0 && done < all, "{done} of {all}");
+            }
+        }
     }
 
     #[test]

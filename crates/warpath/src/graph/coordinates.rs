@@ -23,6 +23,11 @@ impl Coordinates {
         self.0.get(vertex as usize).copied().flatten()
     }
 
+    /// Bytes of memory that they take.
+    pub fn owned_bytes(&self) -> u64 {
+        (self.0.capacity() * size_of::<Option<[f64; 2]>>()) as u64
+    }
+
     /// The number of vertices, with and without coordinates.
     pub fn len(&self) -> usize {
         self.0.len()

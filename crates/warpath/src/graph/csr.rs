@@ -320,11 +320,12 @@ impl Graph {
         Ok(self.transpose.get_or_init(|| Box::new(made)))
     }
 
-    /// The graph whose arcs by tail are this one's arcs by head, if these are made, and the other way round.
-    pub(super) fn with_arcs_turned(mut self) -> Graph {
+    /// The graph whose arcs by tail are this one's arcs by head, if these are made. What were its arcs by tail are kept
+    /// as arcs by head if `keep` says so.
+    pub(super) fn with_arcs_turned(mut self, keep: bool) -> Graph {
         if let Some(mut by_head) = self.transpose.take() {
             std::mem::swap(&mut self.csr, &mut by_head);
-            self.transpose = OnceLock::from(by_head);
+            self.transpose = if keep { OnceLock::from(by_head) } else { OnceLock::new() };
         }
         self
     }
@@ -339,6 +340,14 @@ impl Graph {
                 Err(Error::invalid(format!("{role} {v} is not a vertex: the graph has {count} {vertices}")))
             }
         }
+    }
+
+    /// An error unless so many values are one for each vertex.
+    pub(crate) fn check_length(&self, length: usize, values: &str) -> Result<()> {
+        if length == self.vertices() {
+            return Ok(());
+        }
+        Err(Error::invalid(format!("{length} {values} are not one for each of {} vertices", self.vertices())))
     }
 
     /// An error unless these arcs are the graph's own.

@@ -12,10 +12,7 @@
 
 use rayon::prelude::*;
 
-use super::{
-    Components, Csr, Graph, InputCounts, VertexId, WeightKind, strongly_connected_components,
-    weakly_connected_components,
-};
+use super::{Components, Csr, Graph, InputCounts, VertexId, WeightKind};
 use crate::{Control, Result, memory};
 
 /// The result of [`Graph::statistics`].
@@ -94,10 +91,9 @@ impl Graph {
     pub fn statistics(&self, control: &Control) -> Result<Statistics> {
         let bytes = self.csr().owned_bytes() + self.labels().owned_bytes();
         control.check()?;
-        let weak = weakly_connected_components(self)?;
-        control.check()?;
+        let weak = Components::weak(self, control)?;
         let strong = match self.is_directed() {
-            true => Some(ComponentSizes::of(&strongly_connected_components(self)?)?),
+            true => Some(ComponentSizes::of(&Components::strong(self, control)?)?),
             false => None,
         };
         control.check()?;
@@ -223,7 +219,7 @@ mod tests {
     fn the_diameter_is_never_too_large_and_exact_on_trees() {
         for (name, graph) in graphs_of_every_shape::<crate::graph::Unit>(5) {
             let undirected = graph.clone().with_direction(Direction::Undirected).unwrap();
-            let weak = weakly_connected_components(&undirected).unwrap();
+            let weak = Components::weak(&undirected, &Control::new()).unwrap();
             let largest = weak.largest().unwrap();
             let mut visited = vec![u64::MAX; graph.vertices()];
             let exact = (0..graph.vertices() as VertexId)

@@ -109,8 +109,8 @@ impl Graph {
 
     /// The same graph with every arc turned round, so that a search from a vertex finds the distances *to* that vertex.
     /// In its result, the predecessor of a vertex is the next vertex on the way there. An undirected graph stays as it is.
-    /// O(V + E); the arcs by tail of the one graph are the arcs by head of the
-    /// other, and both are kept, as after [`Graph::transpose`].
+    /// O(V + E), with the arcs of both graphs in memory meanwhile. The arcs by tail of this graph, which are the arcs by
+    /// head of the other, are dropped, unless [`Graph::transpose`] has been called.
     ///
     /// ```
     /// let graph = warpath::Graph::from_edges([(0, 1, 5_u32), (1, 2, 7)])?.reversed()?;
@@ -123,8 +123,9 @@ impl Graph {
     ///
     /// As [`Graph::transpose`].
     pub fn reversed(self) -> Result<Graph> {
+        let keep = self.has_transpose();
         self.transpose()?;
-        Ok(self.with_arcs_turned())
+        Ok(self.with_arcs_turned(keep))
     }
 
     /// A directed graph from the three arrays of a sparse matrix as SciPy has them: row `v` has its columns and entries
@@ -292,10 +293,13 @@ mod tests {
             assert_eq!(found, expected, "{name}");
             assert!((0..graph.vertices() as VertexId).all(|v| graph.name(v) == reversed.name(v)), "{name}");
             assert_eq!((reversed.is_directed(), reversed.input_counts()), (graph.is_directed(), graph.input_counts()));
-            // The arcs by head are there already, and twice is the graph itself.
-            assert!(reversed.has_transpose());
+            // Only one set of arcs is kept, unless both were there before; and twice is the graph itself.
+            assert_eq!(reversed.has_transpose(), !graph.is_directed(), "{name}");
+            let arcs_bytes = |graph: &Graph| graph.csr().owned_bytes() + graph.labels().owned_bytes();
+            assert_eq!(reversed.owned_bytes(), arcs_bytes(&reversed), "{name}");
             assert_eq!(reversed.transpose().unwrap().offsets(), graph.csr().offsets(), "{name}");
-            assert!(reversed.reversed().unwrap().edges().eq(graph.edges()), "{name}");
+            let again = reversed.reversed().unwrap();
+            assert!(again.has_transpose() && again.edges().eq(graph.edges()), "{name}");
         }
     }
 

@@ -1,4 +1,6 @@
 //! The types of weights, the types of distances, and arrays of them. [`MinPlus`](super::MinPlus) says which go together.
+//!
+//! *Invariants.* Integers are seen as atomics of the same layout only while they are borrowed mutably.
 
 use std::fmt::{Debug, Display};
 
@@ -228,28 +230,28 @@ pub trait DistanceValue: sealed::Sealed + Pod + PartialOrd + Debug + Display + S
 }
 
 /// An unsigned integer that has an atomic form: [`DistanceValue::Key`].
-pub trait DistanceKey: Copy + Ord + Debug + Send + Sync + 'static {
+pub trait DistanceKey: Pod + Ord + Debug + Send + Sync + 'static {
     /// Its atomic form.
     type Atomic: Send + Sync;
-    /// A new atomic.
-    fn atomic(self) -> Self::Atomic;
+    /// These values as atomics, for as long as they are borrowed.
+    fn atomics(values: &mut [Self]) -> &[Self::Atomic];
     /// Relaxed load.
     fn load(atomic: &Self::Atomic) -> Self;
     /// Relaxed store.
     fn store(atomic: &Self::Atomic, value: Self);
     /// Relaxed minimum; returns the value before.
     fn fetch_min(atomic: &Self::Atomic, value: Self) -> Self;
-    /// The plain value; needs no synchronization, since the atomic is given away.
-    fn into_inner(atomic: Self::Atomic) -> Self;
 }
 
 macro_rules! distance_key {
     ($type:ty, $atomic:ident) => {
         impl DistanceKey for $type {
             type Atomic = std::sync::atomic::$atomic;
-            #[inline]
-            fn atomic(self) -> Self::Atomic {
-                Self::Atomic::new(self)
+            fn atomics(values: &mut [Self]) -> &[Self::Atomic] {
+                const { assert!(align_of::<$type>() == align_of::<Self::Atomic>()) };
+                // SAFETY: an atomic has the size and bit patterns of its integer, and here its alignment. Nobody else
+                // reads or writes the values, since they are borrowed mutably for as long as the atomics.
+                unsafe { &*(std::ptr::from_mut(values) as *const [Self::Atomic]) }
             }
             #[inline]
             fn load(atomic: &Self::Atomic) -> Self {
@@ -262,10 +264,6 @@ macro_rules! distance_key {
             #[inline]
             fn fetch_min(atomic: &Self::Atomic, value: Self) -> Self {
                 atomic.fetch_min(value, std::sync::atomic::Ordering::Relaxed)
-            }
-            #[inline]
-            fn into_inner(atomic: Self::Atomic) -> Self {
-                atomic.into_inner()
             }
         }
     };

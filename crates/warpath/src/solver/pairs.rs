@@ -32,12 +32,12 @@ impl Request for Pairs {
 
     fn decide(&self, solver: &Solver, _: Option<usize>) -> Result<Decision<sssp::Choice>> {
         let (search, sources) = self.search(solver)?;
-        Ok(self.planned(search.decide(solver, Some(sources))?))
+        Ok(self.planned(solver, search.decide(solver, Some(sources))?))
     }
 
     fn decide_on_cpu(&self, solver: &Solver, _: Option<usize>, reason: String) -> Result<Decision<sssp::Choice>> {
         let (search, sources) = self.search(solver)?;
-        Ok(self.planned(search.decide_on_cpu(solver, Some(sources), reason)?))
+        Ok(self.planned(solver, search.decide_on_cpu(solver, Some(sources), reason)?))
     }
 
     fn run(&mut self, solver: &Solver, team: &Team, decision: &Decision<sssp::Choice>) -> Result<PathsOfPairs> {
@@ -84,10 +84,18 @@ impl Pairs {
         Ok((search, sources.len()))
     }
 
-    /// The decision on the searches, with the memory of the answer.
-    fn planned(&self, mut decision: Decision<sssp::Choice>) -> Decision<sssp::Choice> {
+    /// The decision on the searches, with the memory of the answer. Nobody knows how long the paths will be: as many
+    /// edges as a breadth-first search has levels are expected.
+    fn planned(&self, solver: &Solver, mut decision: Decision<sssp::Choice>) -> Decision<sssp::Choice> {
         let mut plan = Plan::new();
-        plan.memory("the pairs and their distances", (self.pairs.len() * (8 + size_of::<Found>())) as u64);
+        let pairs = self.pairs.len() as u64;
+        plan.memory("the pairs and their distances", pairs.saturating_mul(8 + size_of::<Found>() as u64));
+        if !self.distances_only {
+            let levels = solver.workload(solver.weighted_facts(), &decision.parameters, 1).levels();
+            let vertices = (levels as u64 + 1).min(solver.graph.vertices() as u64);
+            let bytes = pairs.saturating_mul(vertices).saturating_mul(size_of::<VertexId>() as u64);
+            plan.memory(format!("the paths, of about {vertices} vertices each"), bytes);
+        }
         for item in decision.plan.memory_items() {
             plan.memory(item.what.clone(), item.bytes);
         }

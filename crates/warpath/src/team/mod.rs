@@ -100,6 +100,16 @@ impl Team {
         Ok(values)
     }
 
+    /// Sets all elements of an array to this value, by all threads if it is long.
+    pub(crate) fn fill<T: Copy + Send + Sync>(&self, values: &mut [T], value: T) {
+        const EACH: usize = 1 << 16;
+        if self.threads() == 1 || values.len() <= EACH {
+            values.fill(value);
+        } else {
+            self.install(|| values.par_chunks_mut(EACH).for_each(|part| part.fill(value)));
+        }
+    }
+
     /// Starts `work` on all threads at once and runs `beside` on the calling thread meanwhile; returns when all are
     /// done. The calling thread must not be one that takes up other work while it waits. A team [`alone`](Team::alone)
     /// first runs `work`, then `beside`.

@@ -62,7 +62,8 @@ pub(super) fn run(arguments: &PathArguments) -> Result<ExitCode, Failure> {
         request = request.verified();
     }
     if solving.plan.plan {
-        setup.print_plan(&solver, &solver.decide(&request)?, |_| (), None)?;
+        let coordinates = writer.as_ref().and_then(RouteWriter::coordinates);
+        setup.print_plan(&solver, &solver.decide(&request)?, coordinates, |_| (), None)?;
         return Ok(ExitCode::SUCCESS);
     }
     let found = solver.solve(request)?;

@@ -76,6 +76,14 @@ impl RouteWriter {
         Ok(())
     }
 
+    /// Where the vertices lie, if the output shows it.
+    pub(super) fn coordinates(&self) -> Option<&Coordinates> {
+        match &self.0 {
+            Form::Csv { .. } => None,
+            Form::GeoJson(_, coordinates) => coordinates.as_ref(),
+        }
+    }
+
     /// Writes a path.
     pub(super) fn write(&mut self, graph: &Graph, route: Route<'_>) -> Result<(), Error> {
         match &mut self.0 {

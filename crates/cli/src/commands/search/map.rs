@@ -42,6 +42,11 @@ impl MapWriter {
         Ok(())
     }
 
+    /// Where the vertices lie, once that is known.
+    pub(super) fn coordinates(&self) -> Option<&Coordinates> {
+        self.coordinates.as_ref()
+    }
+
     /// Writes the distances of a tree; `nearest` has the nearest source of every vertex if there are several.
     pub(super) fn write(
         &mut self,

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use warpath::graph::Coordinates;
 use warpath::tables::{csv_field, write_npy};
 use warpath::{Error, Graph, ShortestPathTree, VertexId};
 
@@ -32,6 +33,14 @@ impl DistanceWriter {
         match self {
             DistanceWriter::Table(_) => Ok(()),
             DistanceWriter::OnMap(writer) => writer.locate(setup, arguments, file, graph),
+        }
+    }
+
+    /// Where the vertices lie, if the output shows it.
+    pub(super) fn coordinates(&self) -> Option<&Coordinates> {
+        match self {
+            DistanceWriter::Table(_) => None,
+            DistanceWriter::OnMap(writer) => writer.coordinates(),
         }
     }
 

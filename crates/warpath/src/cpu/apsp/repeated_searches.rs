@@ -12,7 +12,7 @@
 //! Source: the algorithms of the searches, in `cpu/bfs` and `cpu/sssp`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
@@ -20,7 +20,7 @@ use super::{ApspAlgorithm, ApspOutput, ApspTask, Function, MinPlusOnCpu};
 use crate::algorithms::{AlgorithmInfo, Statistics, Workload, add_counters};
 use crate::cpu::Team;
 use crate::cpu::bfs::{self, BfsTask};
-use crate::cpu::sssp::{self, SsspAlgorithm, SsspOutcome, SsspTask};
+use crate::cpu::sssp::{self, SsspAlgorithm, SsspTask};
 use crate::graph::{DistanceValue, UnitToU32, VertexId, WeightKind};
 use crate::problems::Problem;
 use crate::{Error, Result, memory};
@@ -73,8 +73,8 @@ pub(super) fn solve_by<L: MinPlusOnCpu>(
     algorithm: &SsspAlgorithm,
 ) -> Result<Statistics> {
     let ApspTask { adjacency, graph, parameters, control, .. } = *task;
-    fill(task, output, &|source, targets, team| {
-        algorithm.solve::<L>(&SsspTask {
+    let search = |source, targets: &[VertexId], team: &Team, distances: &mut [L::Distance]| {
+        let search = SsspTask {
             adjacency,
             graph,
             sources: &[source],
@@ -83,26 +83,21 @@ pub(super) fn solve_by<L: MinPlusOnCpu>(
             parameters,
             team,
             control,
-        })
-    })
+        };
+        algorithm.solve_into::<L>(&search, distances)
+    };
+    fill(task, output, algorithm.blank::<L>(), &search)
 }
 
 /// Unit weights need no heap and no buckets: breadth-first searches.
 pub(super) fn solve_unit(task: &ApspTask<'_, UnitToU32>, output: ApspOutput<'_, u32>) -> Result<Statistics> {
     let ApspTask { graph, parameters, control, .. } = *task;
     let algorithm = bfs::choose_by(graph.vertices(), graph.arcs());
-    fill(task, output, &|source, targets, team| {
-        let outcome = (algorithm.solve)(&BfsTask {
-            graph,
-            sources: &[source],
-            targets,
-            cutoff: u32::UNREACHABLE,
-            parameters,
-            team,
-            control,
-        })?;
-        Ok(SsspOutcome { distances: outcome.levels, statistics: outcome.statistics })
-    })
+    let search = |source, targets: &[VertexId], team: &Team, levels: &mut [u32]| {
+        let cutoff = u32::UNREACHABLE;
+        algorithm.solve_into(&BfsTask { graph, sources: &[source], targets, cutoff, parameters, team, control }, levels)
+    };
+    fill(task, output, u32::UNREACHABLE, &search)
 }
 
 /// How many rows of a block each thread fills at least, if there is the memory.
@@ -110,12 +105,13 @@ const ROWS_A_THREAD: usize = 8;
 /// A block may always have this many bytes.
 const SMALL_BLOCK: u64 = 8 << 20;
 
-/// Searches from a source until these targets, if there are any, are settled.
-type Search<'a, D> = dyn Fn(VertexId, &[VertexId], &Team) -> Result<SsspOutcome<D>> + Sync + 'a;
+/// Searches from a source until these targets, if there are any, are settled, in an array that is blank.
+type Search<'a, D> = dyn Fn(VertexId, &[VertexId], &Team, &mut [D]) -> Result<Statistics> + Sync + 'a;
 
 fn fill<L: MinPlusOnCpu>(
     task: &ApspTask<'_, L>,
     output: ApspOutput<'_, L::Distance>,
+    blank: L::Distance,
     search: &Search<'_, L::Distance>,
 ) -> Result<Statistics> {
     task.check(&output)?;
@@ -125,7 +121,8 @@ fn fill<L: MinPlusOnCpu>(
     let mut ends = memory::copied("the list of targets", ends)?;
     ends.sort_unstable();
     ends.dedup();
-    let rows = Rows { task, search, ends, done: AtomicU64::new(0), statistics: Mutex::default() };
+    let (done, idle, statistics) = (AtomicU64::new(0), Mutex::default(), Mutex::default());
+    let rows = Rows { task, search, blank, ends, idle, done, statistics };
     match output {
         ApspOutput::Matrix(matrix) => rows.fill(&order, matrix)?,
         ApspOutput::Blocks(consumer) => {
@@ -145,8 +142,12 @@ fn fill<L: MinPlusOnCpu>(
 struct Rows<'a, L: MinPlusOnCpu> {
     task: &'a ApspTask<'a, L>,
     search: &'a Search<'a, L::Distance>,
+    /// What an array of distances is filled with before a search.
+    blank: L::Distance,
     /// Where a search may end; if there are none, it goes on to the end.
     ends: Vec<VertexId>,
+    /// Arrays of distances not in use, at most one a thread: for searches whose row has only some of the distances.
+    idle: Mutex<Vec<Vec<L::Distance>>>,
     /// The rows that are finished.
     done: AtomicU64,
     statistics: Mutex<Statistics>,
@@ -170,21 +171,44 @@ impl<L: MinPlusOnCpu> Rows<'_, L> {
 
     /// Fills the row of a source.
     fn fill_row(&self, source: VertexId, cells: &mut [L::Distance], team: &Team) -> Result<()> {
-        let SsspOutcome { distances, statistics } = (self.search)(source, &self.ends, team)?;
+        match self.task.targets {
+            // The row is the array that the search works in.
+            None => {
+                team.fill(cells, self.blank);
+                self.search(source, cells, team)?;
+            }
+            Some(targets) => {
+                let spare = self.idle().pop();
+                let mut distances = match spare {
+                    Some(mut distances) => {
+                        team.fill(&mut distances, self.blank);
+                        distances
+                    }
+                    None => team.filled("the array of distances", self.task.graph.vertices(), || self.blank)?,
+                };
+                self.search(source, &mut distances, team)?;
+                cells.iter_mut().zip(targets).for_each(|(cell, &target)| *cell = distances[target as usize]);
+                self.idle().push(distances);
+            }
+        }
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.task.control.progress("solve", done, self.task.sources.len() as u64)
+    }
+
+    /// Searches from a source in an array that is blank.
+    fn search(&self, source: VertexId, distances: &mut [L::Distance], team: &Team) -> Result<()> {
+        let statistics = (self.search)(source, &self.ends, team, distances)?;
         let is_reached = |&v: &VertexId| distances[v as usize] != L::Distance::UNREACHABLE;
         // A distance that was found is right, whatever walks have left the range: these are longer.
         let has_ended = !self.ends.is_empty() && self.ends.iter().all(is_reached);
-        if !has_ended && self.task.graph.has_left_range(&distances) {
+        if !has_ended && self.task.graph.has_left_range(distances) {
             return Err(Error::DistanceOverflow { semiring: L::NAME });
         }
-        match self.task.targets {
-            None => cells.copy_from_slice(&distances),
-            Some(targets) => {
-                cells.iter_mut().zip(targets).for_each(|(cell, &target)| *cell = distances[target as usize]);
-            }
-        }
         add_counters(&mut self.statistics.lock().unwrap_or_else(PoisonError::into_inner), statistics);
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        self.task.control.progress("solve", done, self.task.sources.len() as u64)
+        Ok(())
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Vec<L::Distance>>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -31,10 +31,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use super::sequential::{Queue, all_settled};
-use super::{BfsAlgorithm, BfsOutcome, BfsTask, UNREACHED};
-use crate::algorithms::{AlgorithmInfo, Parameter, Unset, Values, Workload};
+use super::{BfsAlgorithm, BfsTask, UNREACHED};
+use crate::algorithms::{AlgorithmInfo, Parameter, Statistics, Unset, Values, Workload};
 use crate::cpu::Worker;
-use crate::graph::{Csr, VertexId};
+use crate::graph::{Csr, DistanceKey, VertexId};
 use crate::prefetch::{prefetch, prefetch_for_writing};
 use crate::problems::Problem;
 use crate::{Error, Result, memory};
@@ -71,7 +71,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     },
     needs_transpose: true,
     uses_team: true,
-    solve,
+    search,
 };
 
 fn seconds(work: &Workload<'_>) -> f64 {
@@ -105,19 +105,14 @@ const CHUNK: usize = 8;
 /// Vertices in a chunk.
 const CHUNK_VERTICES: usize = 64 * CHUNK;
 
-fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
-    task.check()?;
-    let vertices = task.graph.vertices();
-    let mut search = DirectionOptimizing::new(vertices)?;
-    let mut levels = task.team.filled("the array of levels", vertices, || UNREACHED)?;
-    let counters = search.run(task, &mut levels, |wide| {
+fn search(task: &BfsTask<'_>, levels: &mut [u32]) -> Result<Statistics> {
+    let mut search = DirectionOptimizing::new(task.graph.vertices())?;
+    let counters = search.run(task, levels, |wide| {
         let mut ends = task.team.run(wide);
         ends.swap_remove(0)
     })?;
     let [levels_narrow, top_down, bottom_up] = counters;
-    let statistics =
-        vec![("narrow_levels", levels_narrow), ("top_down_levels", top_down), ("bottom_up_levels", bottom_up)];
-    Ok(BfsOutcome { levels, statistics })
+    Ok(vec![("narrow_levels", levels_narrow), ("top_down_levels", top_down), ("bottom_up_levels", bottom_up)])
 }
 
 /// The memory of one or more searches on the same graph.
@@ -192,7 +187,7 @@ impl DirectionOptimizing {
             let (discovered, frontier) = (self.queue.discovered(), self.queue.frontier());
             let by_head = if task.graph.has_transpose() { Some(task.graph.transpose()?) } else { None };
             let entry = Entry { task, by_head, level, narrow_arcs, discovered, frontier };
-            let shared_levels = shared(levels);
+            let shared_levels = u32::atomics(levels);
             let end = on_team(&|worker: &Worker<'_>| wide.run(worker, &entry, shared_levels));
             level = end.level;
             counters.iter_mut().zip(end.counters).for_each(|(sum, more)| *sum += more);
@@ -214,12 +209,6 @@ fn is_wide(graph: &Csr, frontier: &[VertexId], narrow_arcs: usize) -> bool {
     let step = frontier.len().div_ceil(SAMPLES).max(1);
     let estimate = arcs_of_every(step).saturating_mul(step);
     estimate > narrow_arcs && (step == 1 || arcs_of_every(1) > narrow_arcs)
-}
-
-/// A view of the levels that threads share.
-fn shared(levels: &mut [u32]) -> &[AtomicU32] {
-    // SAFETY: an `AtomicU32` is laid out as a `u32`, and the exclusive borrow lasts as long as the shared one.
-    unsafe { &*(std::ptr::from_mut(levels) as *const [AtomicU32]) }
 }
 
 /// The state of the search when the wide gear begins.

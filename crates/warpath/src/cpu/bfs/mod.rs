@@ -65,8 +65,35 @@ pub(crate) struct BfsAlgorithm {
     pub(crate) needs_transpose: bool,
     /// Whether one search uses all threads of the team.
     pub(crate) uses_team: bool,
+    /// Runs it on a checked task and levels that are all unreached.
+    search: fn(&BfsTask<'_>, &mut [u32]) -> Result<Statistics>,
+}
+
+impl BfsAlgorithm {
     /// Runs it.
-    pub(crate) solve: fn(&BfsTask<'_>) -> Result<BfsOutcome>,
+    ///
+    /// # Errors
+    ///
+    /// If the task names a missing vertex, memory does not suffice, or the caller cancels.
+    pub(crate) fn solve(&self, task: &BfsTask<'_>) -> Result<BfsOutcome> {
+        let alone = Team::alone();
+        let team = if self.uses_team { task.team } else { &alone };
+        let mut levels = team.filled("the array of levels", task.graph.vertices(), || UNREACHED)?;
+        let statistics = self.solve_into(task, &mut levels)?;
+        Ok(BfsOutcome { levels, statistics })
+    }
+
+    /// Runs it in an array of the caller, one level a vertex, each of them [`UNREACHED`]. If it fails, the array holds
+    /// anything.
+    ///
+    /// # Errors
+    ///
+    /// As [`BfsAlgorithm::solve`]; also if the array has another length.
+    pub(crate) fn solve_into(&self, task: &BfsTask<'_>, levels: &mut [u32]) -> Result<Statistics> {
+        task.check()?;
+        task.graph.check_length(levels.len(), "levels")?;
+        (self.search)(task, levels)
+    }
 }
 
 /// The algorithm predicted fastest for one search on this graph, by name, and why.
@@ -255,7 +282,7 @@ mod tests {
                     let (sources, targets, cutoff) = (sources.as_slice(), &[][..], UNREACHED);
                     let (graph, parameters, team, control) = (&graph, &parameters, &team, &control);
                     let task = BfsTask { graph, sources, targets, cutoff, parameters, team, control };
-                    (algorithm.solve)(&task).unwrap().levels
+                    algorithm.solve(&task).unwrap().levels
                 };
                 let expected = oracle(&graph, &[5, 7]);
                 for count in [2, 301, 12_000] {

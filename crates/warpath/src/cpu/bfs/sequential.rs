@@ -17,8 +17,8 @@
 //! from `UNREACHED`, which happens once; sources are told apart in the same way (`BfsTask::begin`), after a check that
 //! they are vertices. Offsets and heads are a `Csr`'s, which has checked them.
 
-use super::{BfsAlgorithm, BfsOutcome, BfsTask, UNREACHED};
-use crate::algorithms::{AlgorithmInfo, Workload};
+use super::{BfsAlgorithm, BfsTask, UNREACHED};
+use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
 use crate::graph::{Csr, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::prefetch::prefetch;
@@ -38,7 +38,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     },
     needs_transpose: false,
     uses_team: false,
-    solve,
+    search,
 };
 
 fn seconds(work: &Workload<'_>) -> f64 {
@@ -57,26 +57,23 @@ const ROW_AHEAD: usize = 32;
 /// How many neighbours are probed without asking whether there are that many.
 const ALWAYS_PROBED: usize = 3;
 
-fn solve(task: &BfsTask<'_>) -> Result<BfsOutcome> {
+fn search(task: &BfsTask<'_>, levels: &mut [u32]) -> Result<Statistics> {
     const VERTICES_BETWEEN_CHECKS: usize = 1 << 16;
-    task.check()?;
     let graph = task.graph.csr();
-    let mut levels = on_huge_pages(memory::with_capacity("the array of levels", graph.vertices())?);
-    levels.resize(graph.vertices(), UNREACHED);
     let mut queue = Queue::new(graph.vertices())?;
     let mut targets = memory::copied("the list of targets", task.targets)?;
-    queue.restart(task.begin(&mut levels));
+    queue.restart(task.begin(levels));
     let (mut level, mut checked_at) = (0, 0);
     task.control.check()?;
-    while !queue.frontier().is_empty() && level < task.cutoff && !all_settled(&mut targets, task, &levels) {
+    while !queue.frontier().is_empty() && level < task.cutoff && !all_settled(&mut targets, task, levels) {
         if queue.tail - checked_at >= VERTICES_BETWEEN_CHECKS {
             checked_at = queue.tail;
             task.control.check()?;
         }
         level += 1;
-        queue.expand(graph, level, &mut levels);
+        queue.expand(graph, level, levels);
     }
-    Ok(BfsOutcome { levels, statistics: vec![("visited", queue.tail as u64), ("levels", u64::from(level))] })
+    Ok(vec![("visited", queue.tail as u64), ("levels", u64::from(level))])
 }
 
 /// Whether there are targets and all of them have a level. Targets that have a level are dropped from `unsettled`.

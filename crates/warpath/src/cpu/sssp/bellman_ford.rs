@@ -13,8 +13,8 @@
 //! Source: Moore 1959; Bellman 1958, "On a routing problem"; Ford 1956; the check of the predecessors: Cherkassky &
 //! Goldberg 1999, "Negative-cycle detection algorithms", sect. 4.
 
-use super::{Function, SsspAlgorithm, SsspOutcome, SsspTask};
-use crate::algorithms::{AlgorithmInfo, Workload};
+use super::{Function, SsspAlgorithm, SsspTask};
+use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
 use crate::graph::{DistanceValue, MinPlus, NO_VERTEX};
 use crate::problems::{NegativeCycle, Problem, cycles_of_predecessors, greatest_weight, relative_slack};
 use crate::{Error, Result, memory};
@@ -45,14 +45,14 @@ fn seconds(work: &Workload<'_>) -> f64 {
     )
 }
 
-pub(super) fn solve<L: MinPlus>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
-    task.check()?;
+pub(super) fn solve<L: MinPlus>(task: &SsspTask<'_, L>, distances: &mut [L::Distance]) -> Result<Statistics> {
     // Without negative weights no cycle can sink, whatever rounding does.
     let can_sink = task.graph.has_negative_weights();
-    match run(task, can_sink, 0.0)? {
-        Some(outcome) => Ok(outcome),
+    match run(task, distances, can_sink, 0.0)? {
+        Some(statistics) => Ok(statistics),
         None => {
-            let cautious = run(task, can_sink, relative_slack::<L>() / 2.0)?;
+            distances.fill(L::Distance::UNREACHABLE);
+            let cautious = run(task, distances, can_sink, relative_slack::<L>() / 2.0)?;
             cautious.ok_or_else(|| {
                 Error::invalid("the float weights cancel out so badly that rounding decides which cycles are negative")
             })
@@ -60,8 +60,14 @@ pub(super) fn solve<L: MinPlus>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L:
     }
 }
 
-/// The search; `None` if a cycle sank by rounding alone. Improvements have to exceed `caution` times the values.
-fn run<L: MinPlus>(task: &SsspTask<'_, L>, can_sink: bool, caution: f64) -> Result<Option<SsspOutcome<L::Distance>>> {
+/// The search, in distances that are all unreachable; `None` if a cycle sank by rounding alone. Improvements have to
+/// exceed `caution` times the values.
+fn run<L: MinPlus>(
+    task: &SsspTask<'_, L>,
+    distances: &mut [L::Distance],
+    can_sink: bool,
+    caution: f64,
+) -> Result<Option<Statistics>> {
     let graph = task.adjacency;
     let vertices = graph.vertices();
     let weight_scale = if caution == 0.0 { 0.0 } else { greatest_weight::<L>(graph) };
@@ -72,7 +78,6 @@ fn run<L: MinPlus>(task: &SsspTask<'_, L>, can_sink: bool, caution: f64) -> Resu
         let (through, to) = (through.to_f64(), to.to_f64());
         through < to - caution * weight_scale.max(through.abs()).max(to.abs())
     };
-    let mut distances = memory::filled("the array of distances", vertices, L::Distance::UNREACHABLE)?;
     let with_predecessors = if can_sink { vertices } else { 0 };
     let mut predecessors = memory::filled("the array of predecessors", with_predecessors, NO_VERTEX)?;
     let mut in_next: Vec<bool> = memory::zeroed("the marks of vertices", vertices)?;
@@ -119,7 +124,7 @@ fn run<L: MinPlus>(task: &SsspTask<'_, L>, can_sink: bool, caution: f64) -> Resu
             }
         }
     }
-    Ok(Some(SsspOutcome { distances, statistics: vec![("rounds", rounds), ("relaxations", relaxations)] }))
+    Ok(Some(vec![("rounds", rounds), ("relaxations", relaxations)]))
 }
 
 #[cfg(test)]

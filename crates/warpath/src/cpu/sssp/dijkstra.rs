@@ -9,8 +9,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Function, SsspAlgorithm, SsspOutcome, SsspTask};
-use crate::algorithms::{AlgorithmInfo, Workload};
+use super::{Function, SsspAlgorithm, SsspTask};
+use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
 use crate::graph::{DistanceValue, MinPlus};
 use crate::problems::Problem;
 use crate::{Result, memory};
@@ -38,11 +38,9 @@ fn seconds(work: &Workload<'_>) -> f64 {
     work.side_by_side((work.vertices() * VERTEX + work.arcs() * ARC) * misses)
 }
 
-pub(super) fn solve<L: MinPlus>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
+pub(super) fn solve<L: MinPlus>(task: &SsspTask<'_, L>, distances: &mut [L::Distance]) -> Result<Statistics> {
     const SETTLED_BETWEEN_CHECKS: u64 = 1 << 14;
-    task.check()?;
     let graph = task.adjacency;
-    let mut distances = memory::filled("the array of distances", graph.vertices(), L::Distance::UNREACHABLE)?;
     let with_marks = if task.targets.is_empty() { 0 } else { graph.vertices() };
     let mut is_target: Vec<bool> = memory::zeroed("the marks of targets", with_marks)?;
     task.targets.iter().for_each(|&target| is_target[target as usize] = true);
@@ -85,5 +83,5 @@ pub(super) fn solve<L: MinPlus>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L:
             }
         }
     }
-    Ok(SsspOutcome { distances, statistics: vec![("settled", settled), ("relaxations", relaxations)] })
+    Ok(vec![("settled", settled), ("relaxations", relaxations)])
 }

@@ -8,7 +8,7 @@ pub(crate) mod yen;
 
 use super::Team;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
-use crate::graph::{Adjacency, Graph, MinPlus, VertexId};
+use crate::graph::{Adjacency, DistanceValue, Graph, MinPlus, VertexId};
 use crate::{Control, Result};
 
 /// Everything a shortest-path search needs to know.
@@ -78,10 +78,39 @@ impl SsspAlgorithm {
     ///
     /// If the task names a missing vertex or arcs of another graph, memory does not suffice, or the caller cancels.
     pub(crate) fn solve<L: MinPlus>(&self, task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
+        let (vertices, blank) = (task.adjacency.vertices(), self.blank::<L>());
+        let alone = Team::alone();
+        let team = if self.uses_team { task.team } else { &alone };
+        let mut distances = team.filled("the array of distances", vertices, || blank)?;
+        let statistics = self.solve_into(task, &mut distances)?;
+        Ok(SsspOutcome { distances, statistics })
+    }
+
+    /// What the array of distances has to be filled with before a search.
+    pub(crate) fn blank<L: MinPlus>(&self) -> L::Distance {
         match self.function {
-            Function::DeltaStepping => delta_stepping::solve(task),
-            Function::Dijkstra => dijkstra::solve(task),
-            Function::BellmanFord => bellman_ford::solve(task),
+            Function::DeltaStepping => delta_stepping::blank::<L>(),
+            Function::Dijkstra | Function::BellmanFord => L::Distance::UNREACHABLE,
+        }
+    }
+
+    /// Runs it in an array of the caller, one distance a vertex, each of them [`blank`](SsspAlgorithm::blank). If it
+    /// fails, the array holds anything.
+    ///
+    /// # Errors
+    ///
+    /// As [`SsspAlgorithm::solve`]; also if the array has another length.
+    pub(crate) fn solve_into<L: MinPlus>(
+        &self,
+        task: &SsspTask<'_, L>,
+        distances: &mut [L::Distance],
+    ) -> Result<Statistics> {
+        task.check()?;
+        task.graph.check_length(distances.len(), "distances")?;
+        match self.function {
+            Function::DeltaStepping => delta_stepping::solve(task, distances),
+            Function::Dijkstra => dijkstra::solve(task, distances),
+            Function::BellmanFord => bellman_ford::solve(task, distances),
         }
     }
 }

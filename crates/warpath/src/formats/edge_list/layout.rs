@@ -204,6 +204,23 @@ impl<'a> Layout<'a> {
         Ok(())
     }
 
+    /// Leaves the column of the weights unread if nobody will ask for them; a note says so if it holds something else.
+    pub(super) fn leave_weights(&mut self, body: &[u8], options: &ReadOptions) {
+        if !leaves_weights(options) {
+            return;
+        }
+        let Some(column) = self.weight.take() else { return };
+        let holds_text = |line: &[u8]| {
+            let field = Fields::new(line, self.separator).nth(column);
+            field.is_some_and(|field| !resembles_number(field))
+        };
+        if sample(body).iter().any(|&(line, ..)| holds_text(line)) {
+            options
+                .notes
+                .add(format!("column {} holds no numbers; it is not read, for no weights are needed", column + 1));
+        }
+    }
+
     /// The ends and the weight by the names of columns.
     fn take_header(
         &mut self,
@@ -231,6 +248,7 @@ impl<'a> Layout<'a> {
         let shown = |column: usize| String::from_utf8_lossy(unquoted(names[column]));
         let [lead, to] = if undirected { ["join", "and"] } else { ["lead from", "to"] };
         let weights = match weight {
+            Some(_) if leaves_weights(options) => "no weights are needed".to_owned(),
             Some(column) => format!("the weights are `{}`", shown(column)),
             None if options.weights == WeightSource::Unit => "weights are left out".to_owned(),
             None => "there are no weights".to_owned(),
@@ -243,6 +261,11 @@ impl<'a> Layout<'a> {
         ));
         Ok(())
     }
+}
+
+/// Whether weights stay unread: nobody will ask for them, and no column of them was named.
+fn leaves_weights(options: &ReadOptions) -> bool {
+    options.leave_weights && options.weights == WeightSource::File
 }
 
 /// Which numbers a list has.

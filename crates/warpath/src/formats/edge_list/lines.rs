@@ -120,12 +120,12 @@ fn parse_piece<'p, I: IntegerName>(
     if layout.weight.is_some() {
         weights.reserve(expected);
     }
-    let plain = layout.ends == [0, 1] && (layout.columns == 2 || (layout.columns == 3 && layout.weight == Some(2)));
+    let plain = layout.ends == [0, 1] && (2..=3).contains(&layout.columns) && layout.weight.is_none_or(|at| at == 2);
     let mut at = 0;
     while at < piece.len() {
         if plain && let Some((edge, weight, end)) = plain_line(piece, at, layout) {
             edges.push(edge);
-            if layout.columns == 3 {
+            if layout.weight.is_some() {
                 weights.push_unsigned(weight);
             }
             at = end + 1;

@@ -80,9 +80,14 @@ fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
     Ok(graph)
 }
 
-/// Whether all edges lead to a vertex with a higher number, or all to one with a lower: O(V), less if they don't.
+/// Whether all edges lead to a vertex with a higher number, or all to one with a lower, and they are so many that this
+/// is no accident, nor a small example of a graph without cycles: O(V), less if they don't.
 fn leads_one_way(graph: &Graph) -> bool {
-    let (mut upwards, mut downwards) = (graph.arcs() > 1, graph.arcs() > 1);
+    const MANY: usize = 100;
+    if graph.arcs() < MANY {
+        return false;
+    }
+    let (mut upwards, mut downwards) = (true, true);
     for v in 0..graph.vertices() as VertexId {
         // Rows ascend.
         if let (Some(&first), Some(&last)) = (graph.neighbors(v).first(), graph.neighbors(v).last()) {
@@ -132,7 +137,8 @@ impl From<Error> for Failure<'_> {
 
 fn read_text<'a>(text: &Text, head: Piece<'a>, options: &ReadOptions) -> std::result::Result<Read, Failure<'a>> {
     let mut comments = Comments::of(head.bytes)?;
-    let (layout, body) = Layout::find(head.bytes, options, &mut comments)?;
+    let (mut layout, body) = Layout::find(head.bytes, options, &mut comments)?;
+    layout.leave_weights(body, options);
     let builder = options.builder(comments.direction.unwrap_or(Direction::Directed));
     let body = Body { text, pieces: text.pieces(head.offset_of(body))? };
     let integers = comments.names.iter().all(|name| integer_name(name).is_some());

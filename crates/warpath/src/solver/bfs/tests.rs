@@ -3,7 +3,6 @@
 //! *Invariants.* The kernel of a test is launched with the array that it expects.
 
 use super::*;
-use crate::Error;
 use crate::graph::VertexId;
 use crate::solver::Search;
 use crate::testing::Random;
@@ -54,6 +53,7 @@ fn searches_that_run_together_are_those_that_run_alone() {
 #[cfg(emulator)]
 #[test]
 fn a_device_that_fails_leaves_the_rest_to_the_cpu() {
+    use crate::Error;
     use crate::cuda::device::{Device, Image, LaunchShape, arguments, emulator::Emulator};
     static TESTS: Image = Image { name: "tests", parts: &[] };
     let graph = Graph::from_edges((0..200_u32).flat_map(|v| [(v, v * 7 % 201), (v, v + 1)])).unwrap();

@@ -104,7 +104,7 @@ impl Bfs {
         }
         report.seconds.prepare = start.elapsed().as_secs_f64();
         let start = Instant::now();
-        let outcome = (algorithm.solve)(&BfsTask {
+        let outcome = algorithm.solve(&BfsTask {
             graph,
             sources,
             targets,

@@ -50,8 +50,8 @@ use scope::Scope;
 use sharing::Shared;
 use width::{Width, choose_delta};
 
-use super::{Function, SsspAlgorithm, SsspOutcome, SsspTask};
-use crate::algorithms::{AlgorithmInfo, Parameter, Unset, Values, Workload};
+use super::{Function, SsspAlgorithm, SsspTask};
+use crate::algorithms::{AlgorithmInfo, Parameter, Statistics, Unset, Values, Workload};
 use crate::cpu::Worker;
 use crate::graph::{Adjacency, DistanceKey, DistanceValue, MinPlus, VertexId};
 use crate::problems::Problem;
@@ -106,18 +106,21 @@ fn seconds(work: &Workload<'_>) -> f64 {
     work.in_turn(START + alone / (work.threads as f64).powf(if is_thin { 0.4 } else { 0.8 }))
 }
 
-type Atomic<L> = <<<L as MinPlus>::Distance as DistanceValue>::Key as DistanceKey>::Atomic;
+type Key<L> = <<L as MinPlus>::Distance as DistanceValue>::Key;
+type Atomic<L> = <Key<L> as DistanceKey>::Atomic;
 
 /// No bucket.
 const NONE: u64 = u64::MAX;
 
-pub(super) fn solve<L: MinPlus>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L::Distance>> {
-    task.check()?;
+/// The search works on the keys of distances; this is the distance of the same bits as the key of an unreached vertex.
+pub(super) fn blank<L: MinPlus>() -> L::Distance {
+    bytemuck::cast(L::Distance::UNREACHABLE.key())
+}
+
+pub(super) fn solve<L: MinPlus>(task: &SsspTask<'_, L>, room: &mut [L::Distance]) -> Result<Statistics> {
     let delta = task.parameters.get("delta").unwrap_or_else(|| choose_delta(task));
     let width = Width::new(delta);
-    let unreachable = L::Distance::UNREACHABLE.key();
-    let vertices = task.adjacency.vertices();
-    let distances: Vec<Atomic<L>> = task.team.filled("the array of distances", vertices, || unreachable.atomic())?;
+    let distances = Key::<L>::atomics(bytemuck::cast_slice_mut(room));
     for &source in task.sources {
         DistanceKey::store(&distances[source as usize], L::Distance::ZERO.key());
     }
@@ -125,9 +128,9 @@ pub(super) fn solve<L: MinPlus>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L:
     let scope = Scope::first(task, delta);
     let counts = task.team.run(|worker| {
         if worker.count == 1 {
-            ThreadSearch::<L, true>::new(task, &distances, &shared, width, scope).run(worker)
+            ThreadSearch::<L, true>::new(task, distances, &shared, width, scope).run(worker)
         } else {
-            ThreadSearch::<L, false>::new(task, &distances, &shared, width, scope).run(worker)
+            ThreadSearch::<L, false>::new(task, distances, &shared, width, scope).run(worker)
         }
     });
     let mut statistics = Counts::default();
@@ -138,16 +141,13 @@ pub(super) fn solve<L: MinPlus>(task: &SsspTask<'_, L>) -> Result<SsspOutcome<L:
         statistics.relaxations += count.relaxations;
         statistics.improvements += count.improvements;
     }
-    let distances = distances.into_iter().map(|d| L::Distance::from_key(DistanceKey::into_inner(d))).collect();
-    Ok(SsspOutcome {
-        distances,
-        statistics: vec![
-            ("buckets", statistics.buckets),
-            ("visits", statistics.visits),
-            ("relaxations", statistics.relaxations),
-            ("improvements", statistics.improvements),
-        ],
-    })
+    room.iter_mut().for_each(|distance| *distance = L::Distance::from_key(bytemuck::cast(*distance)));
+    Ok(vec![
+        ("buckets", statistics.buckets),
+        ("visits", statistics.visits),
+        ("relaxations", statistics.relaxations),
+        ("improvements", statistics.improvements),
+    ])
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -253,8 +253,12 @@ impl<'a, L: MinPlus, const ALONE: bool> ThreadSearch<'a, L, ALONE> {
     /// Whether all targets, if there are any, are in buckets below `next`. All threads agree on that: other threads may
     /// be at work in `next` already, but nothing moves below it any more.
     fn targets_are_settled(&mut self, next: u64) -> bool {
-        let (distances, width) = (self.distances, self.width);
-        self.unsettled_targets.retain(|&v| width.bucket(read::<L>(distances, v)) >= next);
+        // A target that is not settled keeps the others waiting, so that each is looked at once, and one a bucket.
+        while let Some(&v) = self.unsettled_targets.last()
+            && self.width.bucket(read::<L>(self.distances, v)) < next
+        {
+            self.unsettled_targets.pop();
+        }
         !self.task.targets.is_empty() && self.unsettled_targets.is_empty()
     }
 
