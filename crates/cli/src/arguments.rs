@@ -17,8 +17,9 @@ pub use reading::{FirstLine, GraphArguments};
     about,
     long_about = "Shortest paths and reachability in large graphs: breadth-first search, single-source and all-pairs \
                   shortest paths, transitive closure, on all cores or on NVIDIA GPUs.\n\nGRAPH is a file (edge list, \
-                  DIMACS .gr, PACE, METIS, Matrix Market, SciPy .npz, GAP .sg/.wsg or Warpath's own .wpg, plain, \
-                  compressed with gz, zst, bz2 or xz, or alone in a zip archive), `-` for standard input, or a generator such as kron:20, uniform:20, grid:1000x1000, \
+                  DIMACS .gr, PACE, METIS, Matrix Market, SciPy .npz, GAP .sg/.wsg, GraphML, GML, Pajek .net, JSON of nodes \
+                  and links, or Warpath's own .wpg; plain, compressed with gz, zst, bz2 or xz, or in a zip or tar archive \
+                  with one graph), `-` for standard input, or a generator such as kron:20, uniform:20, grid:1000x1000, \
                   rgg:20, scale-free:1000000, crawl:1000000, roads:1000000 or dense:2700, with options after commas (kron:20,edges-per-vertex=16,seed=1).",
     after_help = "Exit codes: 0 success; 1 the result does not verify, or there is a negative cycle; 2 an error in the \
                   arguments, the input or a path; 3 not enough memory or disk space, or no such device; 130 interrupted.",
@@ -449,7 +450,7 @@ pub struct ConvertArguments {
     pub output: PathBuf,
     /// The format to write, instead of the one that the extension names
     #[arg(long, value_name = "NAME",
-          value_parser = clap::builder::PossibleValuesParser::new(warpath::Format::ALL.map(warpath::Format::name)))]
+          value_parser = clap::builder::PossibleValuesParser::new(warpath::Format::written().map(warpath::Format::name)))]
     pub output_format: Option<String>,
     /// Also write where the vertices of a generated graph lie (`grid`, `rgg` and `roads` know it): to this DIMACS .co, in
     /// millionths, or this .csv
