@@ -29,6 +29,7 @@ mod node_link;
 mod notes;
 mod npz;
 mod pace;
+mod packed_file;
 mod pajek;
 mod partial_file;
 mod rows;
@@ -50,6 +51,7 @@ pub use format::Format;
 use input::{Input, Opened};
 pub use list_options::{Column, DecimalMark, FirstLine, Separator, WeightSource};
 pub use notes::Notes;
+pub use packed_file::PackedFile;
 pub use partial_file::PartialFile;
 
 use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, SelfLoops};
