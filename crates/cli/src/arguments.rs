@@ -17,8 +17,9 @@ pub use reading::{FirstLine, GraphArguments};
     about,
     long_about = "Shortest paths and reachability in large graphs: breadth-first search, single-source and all-pairs \
                   shortest paths, transitive closure, on all cores or on NVIDIA GPUs.\n\nGRAPH is a file (edge list, \
-                  DIMACS .gr, PACE, METIS, Matrix Market, SciPy .npz, GAP .sg/.wsg or Warpath's own .wpg, plain, \
-                  compressed with gz, zst, bz2 or xz, or alone in a zip archive), `-` for standard input, or a generator such as kron:20, uniform:20, grid:1000x1000, \
+                  DIMACS .gr, PACE, METIS, Matrix Market, SciPy .npz, GAP .sg/.wsg, GraphML, GML, Pajek .net, JSON of nodes \
+                  and links, or Warpath's own .wpg; plain, compressed with gz, zst, bz2 or xz, or in a zip or tar archive \
+                  with one graph), `-` for standard input, or a generator such as kron:20, uniform:20, grid:1000x1000, \
                   rgg:20, scale-free:1000000, crawl:1000000, roads:1000000 or dense:2700, with options after commas (kron:20,edges-per-vertex=16,seed=1).",
     after_help = "Exit codes: 0 success; 1 the result does not verify, or there is a negative cycle; 2 an error in the \
                   arguments, the input or a path; 3 not enough memory or disk space, or no such device; 130 interrupted.",
@@ -237,7 +238,7 @@ pub struct SearchArguments {
     /// Write vertex,distance (and predecessor) to this .csv (`-` for standard output), the distances of all vertices to
     /// this .npy, or to this .geojson a point with its distance for each vertex (with `--predecessors` a line for each
     /// edge of the tree). An unreachable vertex has an empty distance in the .csv; in the .npy it has the greatest value
-    /// of an integer type (4294967295 for u32), or infinity
+    /// of an integer type (4294967295 for u32), or infinity. A table can also be a .tsv, or packed as .csv.gz or .csv.zst
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Also write rows to the .csv for the vertices that --cutoff or --target leaves out, with empty distances
@@ -307,10 +308,13 @@ pub struct ApspArguments {
     #[arg(long, value_name = "HOW", value_enum)]
     pub reduce: Option<Reduction>,
     /// Write the matrix to this .npy, source,target,distance to this .csv (`-` for standard output), or the reduction
-    /// to this .csv. For an unreachable target, the .csv has an empty distance; the .npy has the greatest value of an
+    /// to this .csv; a table can also be a .tsv, or packed as .csv.gz or .csv.zst. For an unreachable target, the .csv has an empty distance; the .npy has the greatest value of an
     /// integer type (4294967295 for u32), or infinity
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// How the .csv holds the distances
+    #[arg(long, value_enum, value_name = "HOW", requires = "output", conflicts_with_all = ["reduce", "successors"])]
+    pub layout: Option<Layout>,
     /// Resume an interrupted .npy. Work on a matrix larger than one GPU saves its state as often as it can without
     /// spending more time on saving than on the work; `keep-seconds=0` among the algorithm's parameters saves every
     /// stage
@@ -329,6 +333,15 @@ pub struct ApspArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub solving: SolvingArguments,
+}
+
+/// How a table of distances is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Layout {
+    /// A line for each source and target (the default)
+    Long,
+    /// A line for each source and a column for each target
+    Wide,
 }
 
 /// How the rows of distances are reduced.
@@ -353,7 +366,8 @@ pub struct ClosureArguments {
     /// Let a vertex reach itself only over at least one edge
     #[arg(long)]
     pub irreflexive: bool,
-    /// Write the matrix of booleans to this .npy, or vertex,reachable counts to this .csv (`-` for standard output)
+    /// Write the matrix of booleans to this .npy, or vertex,reachable counts to this .csv (`-` for standard output), which
+    /// can also be a .tsv, or packed as .csv.gz or .csv.zst
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Check the certificate of the result
@@ -389,7 +403,7 @@ pub struct PathArguments {
     pub k: Option<u32>,
     /// Write the paths to this .csv (`-` for standard output): for each vertex the distance up to it and the weight of
     /// the edge to it, with the pair or the number of the path in front if there are several; or as lines to this
-    /// .geojson
+    /// .geojson. A table can also be a .tsv, or packed as .csv.gz or .csv.zst
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Where the vertices lie, for an output in .geojson: a DIMACS .co (numbers in millionths), or a .csv of vertex, x, y
@@ -415,7 +429,8 @@ pub struct ComponentsArguments {
     #[arg(long)]
     pub strong: bool,
     /// Write vertex,component to this .csv (`-` for standard output), or the components of all vertices to this .npy.
-    /// Components are numbered from 0; strong ones so that arcs between two lead to the lower number
+    /// Components are numbered from 0; strong ones so that arcs between two lead to the lower number. A table can also be
+    /// a .tsv, or packed as .csv.gz or .csv.zst
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -449,7 +464,7 @@ pub struct ConvertArguments {
     pub output: PathBuf,
     /// The format to write, instead of the one that the extension names
     #[arg(long, value_name = "NAME",
-          value_parser = clap::builder::PossibleValuesParser::new(warpath::Format::ALL.map(warpath::Format::name)))]
+          value_parser = clap::builder::PossibleValuesParser::new(warpath::Format::written().map(warpath::Format::name)))]
     pub output_format: Option<String>,
     /// Also write where the vertices of a generated graph lie (`grid`, `rgg` and `roads` know it): to this DIMACS .co, in
     /// millionths, or this .csv

@@ -101,3 +101,60 @@ fn the_first_line_is_what_one_says() {
     folder.file("bad.txt", "1 1\n2 3\n");
     folder.run("info bad.txt --first-line counts").fails(2, "bad.txt:2:1: a vertex is out of range");
 }
+
+/// The same graph, as other programs write it: LIS to OPO in 55, OPO to MAD in 70.
+const OF_OTHERS: [(&str, &str); 4] = [
+    (
+        "g.graphml",
+        "<?xml version='1.0' encoding='utf-8'?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n\
+         <key id=\"d0\" for=\"edge\" attr.name=\"weight\" attr.type=\"long\"/>\n<graph edgedefault=\"directed\">\n\
+         <node id=\"LIS\"/><node id=\"OPO\"/><node id=\"MAD\"/>\n\
+         <edge source=\"LIS\" target=\"OPO\"><data key=\"d0\">55</data></edge>\n\
+         <edge source=\"OPO\" target=\"MAD\"><data key=\"d0\">70</data></edge>\n</graph></graphml>\n",
+    ),
+    (
+        "g.gml",
+        "graph [\n  directed 1\n  node [ id 0 label \"LIS\" ]\n  node [ id 1 label \"OPO\" ]\n  node [ id 2 label \"MAD\" ]\n  \
+         edge [ source 0 target 1 weight 55 ]\n  edge [ source 1 target 2 weight 70 ]\n]\n",
+    ),
+    ("g.net", "*Vertices 3\n1 \"LIS\"\n2 \"OPO\"\n3 \"MAD\"\n*Arcs\n1 2 55\n2 3 70\n"),
+    (
+        "g.json",
+        "{\"directed\": true, \"nodes\": [{\"id\": \"LIS\"}, {\"id\": \"OPO\"}, {\"id\": \"MAD\"}],\n\
+         \"links\": [{\"source\": \"LIS\", \"target\": \"OPO\", \"weight\": 55}, {\"source\": \"OPO\", \"target\": \"MAD\", \"weight\": 70}]}",
+    ),
+];
+
+#[test]
+fn graphs_of_other_programs_are_read() {
+    let folder = Folder::new();
+    for (name, text) in OF_OTHERS {
+        folder.file(name, text);
+        let distances = folder.run(&format!("sssp {name} --source LIS --output -")).ok();
+        assert_eq!(distances, "vertex,distance\nLIS,0\nOPO,55\nMAD,125\n", "{name}");
+        assert_eq!(folder.run_with("sssp - --source LIS --output -", text).ok(), distances, "{name} from a pipe");
+        // The content goes before the extension.
+        folder.file("x.csv", text);
+        assert_eq!(folder.run("sssp x.csv --source LIS --output -").ok(), distances, "{name} as .csv");
+        folder.run(&format!("convert {name} x.wpg --quiet")).ok();
+        assert_eq!(folder.run("sssp x.wpg --source LIS --output -").ok(), distances, "{name} converted");
+        let by_hops = folder.run(&format!("sssp {name} --source LIS --weights unit --target MAD --json")).json();
+        assert_eq!(by_hops["targets"][0]["distance"], 2, "{name}");
+        folder.run(&format!("info {name} --separator tab")).fails(2, "`--separator` is for edge lists");
+        let extension = name.rsplit('.').next().unwrap();
+        folder.run(&format!("convert x.wpg y.{extension}")).fails(2, "are only read; edge-list, dimacs,");
+        folder.file(&format!("cut.{extension}"), &text[..text.len() - 3]);
+        folder.run(&format!("info cut.{extension}")).fails(2, &format!("cut.{extension}:"));
+    }
+    folder.run("convert x.wpg y.txt --output-format graphml").fails(2, "invalid value 'graphml'");
+    assert!(!folder.names().iter().any(|name| name.starts_with('y')), "{:?}", folder.names());
+    folder.file("none.gml", OF_OTHERS[1].1.replace(" weight 70", " km 70"));
+    folder.run("sssp none.gml --source LIS").fails(2, "none.gml:7:3: this edge has no attribute `weight`");
+    folder.file("km.gml", OF_OTHERS[1].1.replace("weight", "km"));
+    let run = folder.run("info km.gml");
+    assert!(run.stderr.contains("`--weights NAME` takes another one of: km"), "{run:?}");
+    assert_eq!(
+        folder.run("sssp km.gml --source LIS --weights km --target MAD --json").json()["targets"][0]["distance"],
+        125
+    );
+}

@@ -67,3 +67,66 @@ fn a_full_disk_is_exit_code_3() {
         assert_eq!(output.status.code(), Some(3), "{arguments}: {output:?}");
     }
 }
+
+#[test]
+fn a_table_may_be_wide() {
+    let folder = Folder::new();
+    folder.file("g.csv", "source,target,km\n\"Bath, Somerset\",Rio,3\nRio,Oslo,4\n");
+    folder.file("from.txt", "Bath, Somerset\nOslo\n");
+    folder.file("to.txt", "Oslo\nBath, Somerset\nRio\n");
+    let lists = "apsp g.csv --sources from.txt --targets to.txt";
+    let wide = "source,Oslo,\"Bath, Somerset\",Rio\n\"Bath, Somerset\",7,0,3\nOslo,0,,\n";
+    assert_eq!(folder.run(&format!("{lists} --output - --layout wide")).ok(), wide);
+    folder.run(&format!("{lists} --output x.tsv --layout wide --quiet")).ok();
+    assert_eq!(
+        folder.read("x.tsv"),
+        "source\tOslo\t\"Bath, Somerset\"\tRio\n\"Bath, Somerset\"\t7\t0\t3\nOslo\t0\t\t\n"
+    );
+    assert_eq!(
+        folder.run(&format!("{lists} --output - --layout long")).ok(),
+        folder.run(&format!("{lists} --output -")).ok()
+    );
+    let all = folder.run("apsp g.csv --layout wide --output -").ok();
+    assert_eq!(all, "source,\"Bath, Somerset\",Rio,Oslo\n\"Bath, Somerset\",0,3,7\nRio,,0,4\nOslo,,,0\n");
+    folder.run(&format!("{lists} --output x.npy --layout wide")).fails(2, "`--layout` is for a .csv");
+    folder.run(&format!("{lists} --layout wide")).fails(2, "required arguments were not provided");
+    folder.run(&format!("{lists} --output x.csv --layout wide --successors")).fails(2, "cannot be used with");
+    folder.run(&format!("{lists} --output x.csv --layout wide --reduce histogram")).fails(2, "cannot be used with");
+}
+
+#[test]
+fn every_table_may_be_packed_or_have_tabs() {
+    let folder = Folder::new();
+    folder.file("g.csv", "source,target,km\n\"a, b\",c,3\nc,d,4\n");
+    folder.file("pairs.csv", "\"a, b\",d\n");
+    let commands = [
+        "bfs g.csv --source c",
+        "sssp g.csv --source c --predecessors",
+        "apsp g.csv",
+        "apsp g.csv --reduce harmonic",
+        "closure g.csv",
+        "components g.csv",
+        "path g.csv c d",
+        "path g.csv --pairs pairs.csv",
+    ];
+    for command in commands {
+        let expected = folder.run(&format!("{command} --output -")).ok();
+        let unpacked = |name: &str| {
+            folder.run(&format!("{command} --output {name} --quiet")).ok();
+            let bytes = warpath::ReadOptions::new().read_text(folder.path().join(name)).unwrap();
+            (std::fs::read(folder.path().join(name)).unwrap() != bytes, String::from_utf8(bytes).unwrap())
+        };
+        for name in ["x.csv", "x.csv.gz", "x.csv.zst", "x.csv.bz2", "x.csv.xz"] {
+            assert_eq!(unpacked(name), (name != "x.csv", expected.clone()), "{command}: {name}");
+        }
+        let rows = |text: &str| -> Vec<Vec<String>> {
+            text.lines().map(|line| warpath::tables::csv_fields(line).unwrap()).collect()
+        };
+        for name in ["x.tsv", "x.tsv.gz"] {
+            let (is_packed, text) = unpacked(name);
+            assert_eq!((is_packed, rows(&text)), (name != "x.tsv", rows(&expected)), "{command}: {name}");
+            assert!(text.lines().next().unwrap().contains('\t'), "{command}: {text}");
+        }
+    }
+    folder.run("apsp g.csv --output x.npy.gz").fails(2, "`x.npy.gz` names no format for a result");
+}

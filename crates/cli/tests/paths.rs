@@ -87,7 +87,7 @@ fn paths_are_written_with_distances_and_weights() {
     let text = folder.run("path g.txt 1 3 --output -").ok();
     assert_eq!(text, "vertex,distance,weight\n1,0,\n2,0.5,0.5\n3,0.75,0.25\n");
     assert_eq!(folder.run("path g.txt 3 1 --output -").ok(), "vertex,distance,weight\n");
-    folder.run("path g.txt 1 3 --output x.npy").fails(2, "can be .csv or .geojson");
+    folder.run("path g.txt 1 3 --output x.npy").fails(2, "can be .csv, .tsv or .geojson");
     folder.run("path g.txt 1 3 --output g.txt").fails(2, "g.txt");
     let found = folder.run("path g.txt 1 3 --json").json();
     assert_eq!((&found["vertices"], &found["weights"]), (&json!(["1", "2", "3"]), &json!([0.5, 0.25])));

@@ -108,11 +108,10 @@ fn carriage_returns_alone_end_lines_or_are_refused() {
 fn what_is_no_graph_is_named() {
     let folder = Folder::new();
     for (name, content, kind) in [
-        ("g.json", &b"{\"nodes\": [{\"id\": 1}], \"links\": []}"[..], "JSON"),
+        ("g.json", &b"{\"elements\": {}}"[..], "JSON without nodes and links"),
         ("g.txt", b"[[1, 2], [2, 3]]\n", "JSON"),
-        ("g.graphml", b"<?xml version=\"1.0\"?>\n<graphml></graphml>", "GraphML"),
-        ("g.gml", b"graph [\n  directed 1\n]", "GML"),
-        ("g.net", b"*Vertices 2\n*Arcs\n1 2 1\n", "Pajek"),
+        ("g.graphml", b"<?xml version=\"1.0\"?>\n<gexf></gexf>", "GEXF"),
+        ("g.gml", b"<?xml version=\"1.0\"?>\n<gml:FeatureCollection/>", "XML"),
         ("g.xlsx", b"PK\x03\x04....[Content_Types].xml....xl/workbook.xml", "a workbook of Excel"),
         ("g.parquet", b"PAR1\x15\x04\x15", "a Parquet file"),
         ("g.pdf", b"%PDF-1.7\n%more\n", "a PDF document"),

@@ -9,7 +9,7 @@ use warpath::problems::{ApspSummary, DistanceMatrix, NpyWriter, RowReductions, R
 use warpath::tables::csv_field;
 use warpath::{Apsp, Decision, Error, Graph, Solver, VertexId};
 
-use crate::arguments::{ApspArguments, Reduction, SolvingArguments};
+use crate::arguments::{ApspArguments, Layout, Reduction, SolvingArguments};
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
@@ -38,7 +38,7 @@ enum Destination {
     /// A .npy file, row by row.
     Npy(NpyWriter),
     /// A .csv of the whole matrix, which is kept in memory for it.
-    Csv(Option<Output>),
+    Csv(Option<Output>, Layout),
     /// A reduction, and the file it is written to.
     Reduction(RowReductions, Reduction, Option<Output>),
 }
@@ -131,6 +131,9 @@ fn destination(arguments: &ApspArguments, setup: &Setup<'_>) -> Result<Destinati
     if arguments.successors && kind != Some(OutputKind::Csv) {
         return Err(Failure::usage("`--successors` are written to a .csv"));
     }
+    if arguments.layout.is_some() && kind != Some(OutputKind::Csv) {
+        return Err(Failure::usage("`--layout` is for a .csv; a .npy is a matrix"));
+    }
     if let Some(how) = arguments.reduce {
         if kind == Some(OutputKind::Npy) {
             return Err(Failure::usage("a reduction is written to a .csv"));
@@ -151,7 +154,7 @@ fn destination(arguments: &ApspArguments, setup: &Setup<'_>) -> Result<Destinati
             writer.reserve()?;
             Ok(Destination::Npy(writer))
         }
-        (Some(path), _) => Ok(Destination::Csv(Some(create(path)?.0))),
+        (Some(path), _) => Ok(Destination::Csv(Some(create(path)?.0), arguments.layout.unwrap_or(Layout::Long))),
         (None, _) => Ok(Destination::Nowhere(())),
     }
 }
@@ -159,7 +162,7 @@ fn destination(arguments: &ApspArguments, setup: &Setup<'_>) -> Result<Destinati
 impl Destination {
     fn decide(&mut self, solver: &Solver, request: Apsp) -> Result<Decision, Failure> {
         Ok(match self {
-            Destination::Csv(_) => solver.decide(&request)?,
+            Destination::Csv(..) => solver.decide(&request)?,
             Destination::Nowhere(sink) => solver.decide(&request.into_sink(sink))?,
             Destination::Npy(sink) => solver.decide(&request.into_sink(sink))?,
             Destination::Reduction(sink, ..) => solver.decide(&request.into_sink(sink))?,
@@ -188,11 +191,12 @@ impl Destination {
         match self {
             Destination::Nowhere(sink) => Ok((solver.solve(request.into_sink(sink))?, 0.0)),
             Destination::Npy(sink) => Ok((solver.solve(request.into_sink(sink))?, 0.0)),
-            Destination::Csv(output) => {
+            Destination::Csv(output, layout) => {
                 let matrix = solver.solve(request)?;
                 let Some(mut output) = output.take() else { return Ok((matrix.summary(), 0.0)) };
                 let ((), write) = timed(|| {
-                    let written = write_matrix(&mut output, graph, &matrix, targets);
+                    let write = if *layout == Layout::Wide { write_wide } else { write_long };
+                    let written = write(&mut output, graph, &matrix, targets);
                     written.map_err(|error| Error::io(output.path(), error))?;
                     Ok(output.finish()?)
                 })?;
@@ -213,7 +217,34 @@ impl Destination {
     }
 }
 
-fn write_matrix(
+/// Writes a line for each source, with a column for each target.
+fn write_wide(
+    out: &mut Output,
+    graph: &Graph,
+    matrix: &DistanceMatrix,
+    targets: Option<&[VertexId]>,
+) -> std::io::Result<()> {
+    write!(out, "source")?;
+    for j in 0..matrix.columns() {
+        let target = targets.map_or(j as VertexId, |targets| targets[j]);
+        write!(out, ",{}", csv_field(&graph.name(target)))?;
+    }
+    writeln!(out)?;
+    for (i, &source) in matrix.sources().iter().enumerate() {
+        write!(out, "{}", csv_field(&graph.name(source)))?;
+        for j in 0..matrix.columns() {
+            match matrix.distance(i, j) {
+                Some(distance) => write!(out, ",{distance}")?,
+                None => write!(out, ",")?,
+            }
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Writes a line for each source and target.
+fn write_long(
     out: &mut Output,
     graph: &Graph,
     matrix: &DistanceMatrix,

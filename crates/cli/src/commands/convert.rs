@@ -135,5 +135,5 @@ fn tell_of_lost_names(graph: &Graph, format: Format, arguments: &ConvertArgument
 }
 
 fn format_names() -> String {
-    Format::ALL.map(Format::name).join(", ")
+    Format::written().map(Format::name).collect::<Vec<_>>().join(", ")
 }

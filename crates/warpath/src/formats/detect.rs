@@ -1,8 +1,9 @@
 //! Detects the format of an input: by its content if that is clear, else by its extension.
 //!
 //! Binary formats have magic bytes (GAP's has none, but its size follows from its header). Among texts, a banner tells
-//! Matrix Market and a `p` line DIMACS and PACE; what [`foreign`] knows is refused by its name. Lines of numbers can be an edge list, METIS or a Matrix Market file
-//! that lost its banner. There the extension decides; without an extension, only ragged lines reveal METIS.
+//! Matrix Market, a `p` line DIMACS and PACE, and the first words GraphML, GML, Pajek and JSON; what [`foreign`] knows is
+//! refused by its name. Lines of numbers can be an edge list, METIS or a Matrix Market file that lost its banner. There
+//! the extension decides; without an extension, only ragged lines reveal METIS.
 
 use super::compression::Compression;
 use super::input::Opened;
@@ -84,8 +85,17 @@ mod tests {
             ("x", "\u{feff}1 2", Some(Format::EdgeList)),
             ("x", "PK\u{3}\u{4}......................\u{7}\0..row.npy", Some(Format::Npz)),
             ("x.npz", "PK\u{3}\u{4}", Some(Format::Npz)),
-            ("x.csv", "{\"nodes\": []}", None),
-            ("x.json", "1 2", Some(Format::EdgeList)),
+            ("x.csv", "{\"nodes\": []}", Some(Format::Json)),
+            ("x.csv", "{\"elements\": []}", None),
+            ("x.json", "{\"elements\": []}", None),
+            ("x.json", "1 2", Some(Format::Json)),
+            ("x", "\u{feff}<?xml version=\"1.0\"?>\n<graphml>", Some(Format::GraphMl)),
+            ("x.txt", "<g:graphml xmlns:g=\"x\">", Some(Format::GraphMl)),
+            ("x.gml", "<?xml version=\"1.0\"?><gml:FeatureCollection>", None),
+            ("x", "graph [\n  node [ id 1 ]", Some(Format::Gml)),
+            ("x", "Creator \"igraph\"\nVersion 1\ngraph\n[\n", Some(Format::Gml)),
+            ("x", "*Vertices 3\n1 \"a\"\n", Some(Format::Pajek)),
+            ("x.csv", "% x\r\n*Network n\r\n*vertices 2", Some(Format::Pajek)),
             ("x", "\u{7f}ELF\u{1}\u{0}", None),
             ("x.wpg", "", Some(Format::Warpath)),
         ] {

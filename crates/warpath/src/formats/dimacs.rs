@@ -27,7 +27,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     is_binary: false,
     is_announced: |opened| announced(opened) == Some(Dialect::Dimacs),
     read: |opened, options| read_problem(Text::new(opened, options), options, Dialect::Dimacs),
-    write: |graph, _, out| write(graph, out),
+    write: Some(|graph, _, out| write(graph, out)),
 };
 
 /// The formats that have a problem line.

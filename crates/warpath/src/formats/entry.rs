@@ -7,6 +7,12 @@ use super::input::Opened;
 use crate::Result;
 use crate::graph::Graph;
 
+/// A writer of graphs.
+pub(super) type Writer = fn(&Graph, &str, &mut dyn Write) -> Result<()>;
+
+/// What a format holds whose files are only read.
+pub(super) const READ_ONLY: &str = "nothing: its files are only read";
+
 /// The properties, reader and writer of a format: each format's source file has an entry.
 pub(super) struct FormatEntry {
     /// The name, as in `--format NAME`.
@@ -23,6 +29,6 @@ pub(super) struct FormatEntry {
     pub(super) is_announced: fn(&Opened) -> bool,
     /// The reader.
     pub(super) read: fn(Opened, &ReadOptions) -> Result<Graph>,
-    /// The writer; its second argument is the name of the file.
-    pub(super) write: fn(&Graph, &str, &mut dyn Write) -> Result<()>,
+    /// The writer, if there is one; its second argument is the name of the file.
+    pub(super) write: Option<Writer>,
 }

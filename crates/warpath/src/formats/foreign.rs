@@ -1,5 +1,5 @@
 //! Names the kinds of files that are no graphs, or graphs in formats that can't be read, by their first bytes. Without
-//! that, a text such as JSON or GraphML would be read as an edge list, or refused with a message about its columns.
+//! that, a text such as HTML or RDF would be read as an edge list, or refused with a message about its columns.
 
 /// A kind of file, how it begins, and what to do about it.
 struct Kind {
@@ -25,7 +25,6 @@ const KINDS: &[Kind] = &[
         advice: EXPORT,
     },
     Kind { name: "an OpenDocument file", is: |head| is_zip(head) && has(head, b"opendocument"), advice: EXPORT },
-    Kind { name: "a tar archive", is: |head| head.get(257..262) == Some(b"ustar"), advice: UNPACK },
     Kind { name: "a 7z archive", is: |head| head.starts_with(b"7z\xbc\xaf\x27\x1c"), advice: UNPACK },
     Kind { name: "a RAR archive", is: |head| head.starts_with(b"Rar!\x1a\x07"), advice: UNPACK },
     Kind { name: "a file compressed with lz4", is: |head| head.starts_with(b"\x04\x22\x4d\x18"), advice: UNPACK },
@@ -82,7 +81,6 @@ const KINDS: &[Kind] = &[
         advice: "`git lfs pull` gets the file",
     },
     Kind { name: "graph6 or sparse6", is: |head| begins(head, &[b">>graph6<<", b">>sparse6<<"]), advice: CONVERT },
-    Kind { name: "GraphML", is: |head| is_xml(head) && has(head, b"<graphml"), advice: CONVERT },
     Kind { name: "GEXF", is: |head| is_xml(head) && has(head, b"<gexf"), advice: CONVERT },
     Kind { name: "OpenStreetMap XML", is: |head| is_xml(head) && has(head, b"<osm"), advice: CONVERT },
     Kind {
@@ -91,13 +89,7 @@ const KINDS: &[Kind] = &[
         advice: DOWNLOAD,
     },
     Kind { name: "XML", is: is_xml, advice: CONVERT },
-    Kind { name: "JSON", is: is_json, advice: CONVERT },
-    Kind { name: "GML", is: is_gml, advice: CONVERT },
-    Kind {
-        name: "Pajek",
-        is: |head| begins(first_content(head, b"%"), &[b"*vertices", b"*network", b"*arcs", b"*edges"]),
-        advice: CONVERT,
-    },
+    Kind { name: "JSON without nodes and links", is: is_json, advice: CONVERT },
     Kind { name: "Graphviz (DOT)", is: is_dot, advice: CONVERT },
     Kind { name: "LEDA", is: |head| head.starts_with(b"LEDA.GRAPH"), advice: CONVERT },
     Kind { name: "RDF", is: |head| begins(first_content(head, b"#"), &[b"@prefix ", b"@base "]), advice: CONVERT },
@@ -123,7 +115,8 @@ pub(super) fn is_npz(head: &[u8]) -> bool {
     is_zip(head) && head.get(NAME..NAME + length).is_some_and(|name| name.ends_with(b".npy"))
 }
 
-fn has(text: &[u8], part: &[u8]) -> bool {
+/// Whether a text has a part, whatever the case.
+pub(super) fn has(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
 }
 
@@ -144,14 +137,15 @@ fn first_content<'a>(mut text: &'a [u8], comment: &[u8]) -> &'a [u8] {
     }
 }
 
-fn is_xml(head: &[u8]) -> bool {
+/// Whether a text begins as XML or HTML does.
+pub(super) fn is_xml(head: &[u8]) -> bool {
     let text = head.trim_ascii_start();
     begins(text, &[b"<?xml", b"<!doctype", b"<!--"])
         || (matches!(text, [b'<', b'a'..=b'z' | b'A'..=b'Z', ..]) && has(text, b">"))
 }
 
 /// `{` before a name in quotes, or `[` before an object, an array or a name in quotes.
-fn is_json(head: &[u8]) -> bool {
+pub(super) fn is_json(head: &[u8]) -> bool {
     let text = head.trim_ascii_start();
     let after = text.get(1..).unwrap_or_default().trim_ascii_start().first();
     match text.first() {
@@ -162,12 +156,17 @@ fn is_json(head: &[u8]) -> bool {
 }
 
 /// `graph [`, perhaps after lines such as `Creator "igraph"`.
-fn is_gml(head: &[u8]) -> bool {
+pub(super) fn is_gml(head: &[u8]) -> bool {
     let mut text = first_content(head, b"#");
     while begins(text, &[b"creator ", b"version ", b"comment "]) {
         text = text.iter().position(|&byte| byte == b'\n').map_or(&[], |end| text[end..].trim_ascii_start());
     }
     begins(text, &[b"graph"]) && text[5..].trim_ascii_start().starts_with(b"[")
+}
+
+/// `*Vertices N`, perhaps after `*Network NAME`.
+pub(super) fn is_pajek(head: &[u8]) -> bool {
+    begins(first_content(head, b"%"), &[b"*vertices", b"*network", b"*arcs", b"*edges"])
 }
 
 /// `graph {`, `digraph NAME {` and so on.
@@ -188,19 +187,12 @@ mod tests {
             (b"PAR1\x15\x04", "a Parquet file"),
             (b"%PDF-1.7\n1 0 obj", "a PDF document"),
             (b"\xff\xfe1\0\t\x002\0", "text in UTF-16"),
-            (b"\xef\xbb\xbf<?xml version=\"1.0\"?>\n<graphml>", "GraphML"),
-            (b"<graphml xmlns=\"x\">", "GraphML"),
             (b"<?xml version=\"1.0\"?><gexf>", "GEXF"),
             (b"<?xml version=\"1.0\"?><kml>", "XML"),
             (b"\n<!DOCTYPE html>\n<html>", "an HTML page"),
             (b"<html><body>404</body>", "an HTML page"),
-            (b"{\"nodes\": [], \"links\": []}", "JSON"),
             (b"[\n  {\"source\": 1}", "JSON"),
             (b"[[1,2],[2,3]]", "JSON"),
-            (b"graph [\n  node [ id 1 ]", "GML"),
-            (b"Creator \"igraph\"\nVersion 1\ngraph\n[\n", "GML"),
-            (b"*Vertices 3\n1 \"a\"\n", "Pajek"),
-            (b"% x\n*Network n\n*vertices 2", "Pajek"),
             (b"digraph G {\n a -> b;\n}", "Graphviz (DOT)"),
             (b"graph {\n", "Graphviz (DOT)"),
             (b"strict digraph \"a b\" {", "Graphviz (DOT)"),

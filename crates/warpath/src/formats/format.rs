@@ -2,15 +2,15 @@
 
 use std::str::FromStr;
 
-use super::entry::FormatEntry;
-use super::{dimacs, edge_list, gap, matrix_market, metis, npz, pace, wpg};
+use super::entry::{FormatEntry, Writer};
+use super::{dimacs, edge_list, gap, gml, graphml, matrix_market, metis, node_link, npz, pace, pajek, wpg};
 use crate::{Error, Result};
 
 /// Makes [`Format`] and [`FORMATS`] from the table.
 macro_rules! formats {
     ($(#[doc = $description:literal] $variant:ident => $file:ident,)*) => {
-        /// A file format for graphs. Only edge lists and Warpath's own format keep the names of vertices; the others
-        /// number them: see [`Format::numbers_from`].
+        /// A file format for graphs. Some have names of vertices, the others number them: see
+        /// [`Format::numbers_from`]. Some are only read: see [`Format::is_written`].
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Format {
             $(#[doc = $description] $variant,)*
@@ -48,6 +48,14 @@ formats! {
     Gap => gap,
     /// Warpath's own.
     Warpath => wpg,
+    /// GraphML; only read.
+    GraphMl => graphml,
+    /// GML, the Graph Modelling Language; only read.
+    Gml => gml,
+    /// Pajek's networks; only read.
+    Pajek => pajek,
+    /// JSON of nodes and links, as NetworkX and d3 have it; only read.
+    Json => node_link,
 }
 
 impl Format {
@@ -64,6 +72,28 @@ impl Format {
     /// The names of all formats, for people.
     pub fn names() -> String {
         Format::ALL.map(Format::name).join(", ")
+    }
+
+    /// Whether graphs can be written in it; files of other formats are only read.
+    pub fn is_written(self) -> bool {
+        self.entry().write.is_some()
+    }
+
+    /// The formats that graphs can be written in.
+    pub fn written() -> impl Iterator<Item = Format> {
+        Format::ALL.into_iter().filter(|format| format.is_written())
+    }
+
+    /// The writer.
+    ///
+    /// # Errors
+    ///
+    /// If files of this format are only read.
+    pub(super) fn writer(self) -> Result<Writer> {
+        self.entry().write.ok_or_else(|| {
+            let names: Vec<&str> = Format::written().map(Format::name).collect();
+            Error::invalid(format!("files of the format {self} are only read; {} are written", names.join(", ")))
+        })
     }
 
     /// Which graphs it can hold; others can't be written.

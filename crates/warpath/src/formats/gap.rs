@@ -31,7 +31,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     is_binary: true,
     is_announced: |opened| Layout::of(opened).is_some(),
     read: |opened, options| read(&opened, options),
-    write: |graph, name, out| write(graph, name, out),
+    write: Some(|graph, name, out| write(graph, name, out)),
 };
 
 const HEADER: usize = 17;

@@ -26,7 +26,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     is_binary: false,
     is_announced: has_banner,
     read: |opened, options| read(Text::new(opened, options), options),
-    write: |graph, _, out| write(graph, out),
+    write: Some(|graph, _, out| write(graph, out)),
 };
 
 /// Whether the first line begins like a banner.

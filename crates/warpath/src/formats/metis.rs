@@ -29,7 +29,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     is_binary: false,
     is_announced: |_| false,
     read: |opened, options| read(Text::new(opened, options), options),
-    write: |graph, _, out| write(graph, out),
+    write: Some(|graph, _, out| write(graph, out)),
 };
 
 /// Whether a text without a known extension looks like METIS: a first line of two to four numbers, then lines of

@@ -3,11 +3,13 @@
 //! [`read`] finds the format from the content, then from the extension, and unpacks compressed files. [`ReadOptions`]
 //! holds all choices for reading. [`write()`] picks format and compression by the extension; see [`WriteOptions`].
 //!
-//! A reader gets the options and an `Opened` input, or a `Text` over it, and returns a graph. It reports the place and
+//! A reader gets the options and an `Opened` input, or a `Text` over it, and returns a graph. Readers of formats that
+//! declare vertices and give edges attributes take a `Stream` of the text and add to a `Collector`. A reader reports the place and
 //! kind of a fault by an [`InputError`]; this module fills in the name of the file. A writer gets a graph and a stream.
 //! No part of a file stays mapped, so changes to it after reading do not matter.
 
 mod archive;
+mod collector;
 mod compression;
 mod coordinates;
 mod detect;
@@ -17,15 +19,21 @@ mod entry;
 mod foreign;
 mod format;
 mod gap;
+mod gml;
+mod graphml;
 mod input;
 mod list_options;
 mod matrix_market;
 mod metis;
+mod node_link;
 mod notes;
 mod npz;
 mod pace;
+mod packed_file;
+mod pajek;
 mod partial_file;
 mod rows;
+mod stream;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -43,6 +51,7 @@ pub use format::Format;
 use input::{Input, Opened};
 pub use list_options::{Column, DecimalMark, FirstLine, Separator, WeightSource};
 pub use notes::Notes;
+pub use packed_file::PackedFile;
 pub use partial_file::PartialFile;
 
 use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, SelfLoops};
@@ -383,7 +392,7 @@ impl WriteOptions {
             let packer = Packer::new(file, Compression::by_extension(&name)).map_err(io_error)?;
             // A packer gathers much before it writes, so cancelling is checked in front of it, too.
             let mut packer = self.control.writer(packer);
-            (format.entry().write)(graph, &name, &mut packer).map_err(|error| with_path(error, &path))?;
+            (format.writer()?)(graph, &name, &mut packer).map_err(|error| with_path(error, &path))?;
             packer.into_inner().finish().map_err(io_error)?.finish()
         };
         // A packer may have replaced the error of cancelling by its own.
@@ -398,7 +407,7 @@ impl WriteOptions {
     pub fn write_to(&self, graph: &Graph, out: impl Write) -> Result<()> {
         let format = self.format.ok_or_else(|| Error::invalid("a stream has no extension: name a format"))?;
         let mut out = self.control.writer(BufWriter::with_capacity(1 << 16, out));
-        (format.entry().write)(graph, "", &mut out).map_err(|error| with_path(error, Path::new("<output>")))?;
+        (format.writer()?)(graph, "", &mut out).map_err(|error| with_path(error, Path::new("<output>")))?;
         out.flush().map_err(|error| Error::io("<output>", error))
     }
 
@@ -406,16 +415,12 @@ impl WriteOptions {
     ///
     /// # Errors
     ///
-    /// If no format was given and the extension is unknown.
+    /// If no format was given and the extension is unknown, or files of the format are only read.
     pub fn format_for(&self, path: &Path) -> Result<Format> {
-        self.format.map_or_else(
-            || {
-                let name = path.to_string_lossy();
-                detect::by_extension(&name)
-                    .ok_or_else(|| Error::invalid(format!("`{name}`: the extension names no format")))
-            },
-            Ok,
-        )
+        let name = path.to_string_lossy();
+        let format = self.format.or_else(|| detect::by_extension(&name));
+        let format = format.ok_or_else(|| Error::invalid(format!("`{name}`: the extension names no format")))?;
+        format.writer().map(|_| format)
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     is_binary: false,
     is_announced: |opened| announced(opened) == Some(Dialect::Pace),
     read: |opened, options| read_problem(Text::new(opened, options), options, Dialect::Pace),
-    write: |graph, _, out| write(graph, out),
+    write: Some(|graph, _, out| write(graph, out)),
 };
 
 /// Writes the edges; vertices are numbered from 1, and their names are lost.

@@ -1,6 +1,6 @@
 //! Helpers for the tests of formats: round trips, malformed inputs, and mutations of good inputs.
 
-use super::{Format, ReadOptions, WriteOptions};
+use super::{Format, Notes, ReadOptions, WriteOptions};
 use crate::graph::{Direction, Graph, ParallelEdges, Unit};
 use crate::testing::{Random, TestWeight, graphs_of_every_shape, size};
 use crate::{Error, Result};
@@ -42,6 +42,34 @@ pub(super) fn assert_same(found: &Graph, expected: &Graph, name: &str) {
     assert_eq!(found.is_directed(), expected.is_directed(), "{name}");
     assert_eq!(found.csr().offsets(), expected.csr().offsets(), "{name}");
     assert!(found.edges().eq(expected.edges()), "{name}");
+}
+
+/// A graph that was read, as text: `directed` or not, the names of the vertices, and the arcs with their weights.
+pub(super) fn shown(text: impl Into<Vec<u8>>, format: Format, options: &ReadOptions) -> String {
+    let options = options.clone().format(format).parallel_edges(ParallelEdges::Keep);
+    let graph = match options.read_bytes("test", text.into()) {
+        Ok(graph) => graph,
+        Err(error) => return error.to_string(),
+    };
+    let vertices: Vec<_> = (0..graph.vertices() as u32).map(|v| graph.name(v).into_owned()).collect();
+    let arcs: Vec<_> = graph.edges().map(|(u, v, w)| format!("{}>{}:{w}", graph.name(u), graph.name(v))).collect();
+    let direction = if graph.is_directed() { "directed" } else { "undirected" };
+    format!("{direction} {} | {}", vertices.join(","), arcs.join(" "))
+}
+
+/// What the reader of a text notes.
+pub(super) fn noted(text: &str, format: Format) -> String {
+    let notes = Notes::new();
+    ReadOptions::new().format(format).notes(&notes).read_bytes("test", text.as_bytes().to_vec()).unwrap();
+    notes.take().join("\n")
+}
+
+/// Asserts that each of these texts is refused with a message that has this part.
+pub(super) fn assert_faults<T: Into<Vec<u8>> + Clone>(format: Format, cases: &[(T, &str)]) {
+    let found = |text: &T| shown(text.clone(), format, &ReadOptions::new());
+    let wrong: Vec<_> = cases.iter().map(|(text, part)| (found(text), part)).collect();
+    let wrong: Vec<_> = wrong.iter().filter(|(found, part)| !found.contains(&format!("test:{part}"))).collect();
+    assert!(wrong.is_empty(), "found and expected: {wrong:#?}");
 }
 
 /// Asserts the error for a malformed input.

@@ -119,6 +119,30 @@ impl Text {
         self.end() - self.start
     }
 
+    /// Where the text begins in the input.
+    pub(super) fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Copies a part of the text, by offsets in the input, into `buffer` in the place of what is there.
+    pub(super) fn copy(&self, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<()> {
+        let length = (range.end - range.start) as usize;
+        buffer.truncate(length);
+        buffer.try_reserve(length - buffer.len()).map_err(|_| refused("a piece of the text", length as u64))?;
+        buffer.resize(length, 0);
+        self.opened.read_at(range.start, buffer)
+    }
+
+    /// The line that begins at this byte, as far as an error shows it.
+    pub(super) fn shown_at(&self, at: u64) -> Result<Vec<u8>> {
+        const READABLE: u64 = 100;
+        let mut part = Vec::new();
+        self.copy(at..self.end().min(at + READABLE).max(at), &mut part)?;
+        let end = part.iter().position(|&byte| byte == b'\n').unwrap_or(part.len());
+        part.truncate(end);
+        Ok(part.trim_ascii_end().to_vec())
+    }
+
     /// An error if the parsed text, which holds `held` bytes, takes more memory than it may.
     pub(super) fn check_room(&self, held: u64) -> Result<()> {
         if held <= self.room {

@@ -48,7 +48,7 @@ pub(super) const TEXTS: [(&str, &str); 5] = [
 
 /// The seeds of the fuzz targets, some of them written by other programs.
 pub(super) fn corpus() -> Vec<Valid> {
-    const SEEDS: [(&str, &str, &str); 18] = [
+    const SEEDS: [(&str, &str, &str); 24] = [
         ("dimacs/seed-edge", "dimacs", "gr"),
         ("dimacs/seed-sp", "dimacs", "gr"),
         ("edge_list/seed-csv", "edge-list", "csv"),
@@ -56,6 +56,12 @@ pub(super) fn corpus() -> Vec<Valid> {
         ("edge_list/seed-semicolons", "edge-list", "csv"),
         ("gap/seed-sg", "gap", "sg"),
         ("gap/seed-wsg", "gap", "wsg"),
+        ("gml/seed-networkx", "gml", "gml"),
+        ("graphml/seed-networkx", "graphml", "graphml"),
+        ("node_link/seed-d3", "json", "json"),
+        ("node_link/seed-networkx", "json", "json"),
+        ("pajek/seed-lists", "pajek", "net"),
+        ("pajek/seed-mixed", "pajek", "net"),
         ("matrix_market/seed-pattern", "matrix-market", "mtx"),
         ("matrix_market/seed-real", "matrix-market", "mtx"),
         ("metis/seed-both", "metis", "graph"),

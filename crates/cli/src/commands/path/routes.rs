@@ -11,7 +11,7 @@ use warpath::{Control, Error, Graph, Path};
 use crate::arguments::PathArguments;
 use crate::failure::Failure;
 use crate::geojson::{self, FeatureWriter};
-use crate::output::Output;
+use crate::output::{Output, is_table};
 use crate::print;
 use crate::setup::Setup;
 
@@ -44,10 +44,10 @@ impl RouteWriter {
         arguments: &PathArguments,
         control: &Control,
     ) -> Result<Self, Failure> {
-        let is_csv = path.as_os_str() == "-" || path.extension().is_some_and(|extension| extension == "csv");
+        let is_csv = is_table(path);
         if !is_csv && !geojson::is_wanted(path) {
             let path = path.display();
-            let message = format!("`{path}` names no format for paths: its extension can be .csv or .geojson");
+            let message = format!("`{path}` names no format for paths: its extension can be .csv, .tsv or .geojson");
             return Err(Failure::usage(message));
         }
         if is_csv && arguments.coordinates.is_some() {

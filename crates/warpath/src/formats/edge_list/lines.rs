@@ -193,7 +193,7 @@ fn any_line<'p, I: IntegerName>(
 }
 
 /// The name of a vertex as an integer, if it is written as one: `07` is another name than `7`.
-pub(super) fn integer_name(token: &[u8]) -> Option<u64> {
+pub(in crate::formats) fn integer_name(token: &[u8]) -> Option<u64> {
     let is_plain = token.first() != Some(&b'0') || token.len() == 1;
     // Integers saturate at the greatest number, so it is no name.
     unsigned(token).filter(|&value| is_plain && value != u64::MAX)

@@ -35,7 +35,8 @@ use std::ops::Range;
 
 use integers::name_integers;
 use layout::{Comments, IS_HEADER_OR_EDGE, Layout, is_skipped};
-use lines::{Attempt, integer_name, parse_pieces};
+pub(super) use lines::integer_name;
+use lines::{Attempt, parse_pieces};
 use strings::{name_strings, text_of};
 use write::write;
 
@@ -56,7 +57,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     is_binary: false,
     is_announced: |_| false,
     read: |opened, options| read(Text::new(opened, options), options),
-    write,
+    write: Some(write),
 };
 
 fn read(text: Text, options: &ReadOptions) -> Result<Graph> {

@@ -41,7 +41,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     is_binary: true,
     is_announced: |opened| is_npz(opened.head()),
     read: |opened, options| read(&opened.load(options)?, options),
-    write: |graph, _, out| write(graph, out),
+    write: Some(|graph, _, out| write(graph, out)),
 };
 
 type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;

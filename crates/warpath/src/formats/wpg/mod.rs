@@ -50,7 +50,7 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     is_binary: true,
     is_announced: |opened| opened.head().starts_with(MAGIC),
     read: |opened, options| read(&opened, options),
-    write: |graph, _, out| write(graph, out),
+    write: Some(|graph, _, out| write(graph, out)),
 };
 
 /// The first bytes.

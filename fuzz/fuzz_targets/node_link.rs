@@ -1,0 +1,3 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| warpath_fuzz::round_trip(warpath::formats::Format::Json, bytes));
