@@ -38,8 +38,7 @@ impl Comparison {
     pub fn read(before: &Path, after: &Path) -> Result<Self> {
         match (before.is_dir(), after.is_dir()) {
             (false, false) => {
-                let pair =
-                    Pair { place: PathBuf::new(), before: Results::read(before)?, after: Results::read(after)? };
+                let pair = Pair { place: PathBuf::new(), before: Results::read(before)?, after: Results::read(after)? };
                 Ok(Comparison { pairs: vec![pair], unmatched: Vec::new() })
             }
             (true, true) => Self::read_folders(before, after),
@@ -65,7 +64,9 @@ impl Comparison {
         unmatched.extend(old.keys().map(|key| only(key, before)));
         if pairs.is_empty() {
             let (before, after) = (before.display(), after.display());
-            return Err(Error::invalid(format!("there is no results.jsonl at the same place below {before} and {after}")));
+            return Err(Error::invalid(format!(
+                "there is no results.jsonl at the same place below {before} and {after}"
+            )));
         }
         Ok(Comparison { pairs, unmatched })
     }

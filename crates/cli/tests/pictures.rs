@@ -16,7 +16,8 @@ fn searches_are_drawn() {
     let folder = Folder::new();
     folder.run("sssp grid:20x30 --weights random:1..9 --source 0 --plot d.svg --quiet").ok();
     let svg = folder.read("d.svg");
-    for text in ["<title>Shortest paths from 0 in grid:20x30</title>", "600 of 600 vertices reached", "unit of the weights"]
+    for text in
+        ["<title>Shortest paths from 0 in grid:20x30</title>", "600 of 600 vertices reached", "unit of the weights"]
     {
         assert!(svg.contains(text), "{text}");
     }
@@ -129,7 +130,11 @@ fn isochrones_are_polygons() {
     let found = areas(&folder, "a.geojson");
     let properties: Vec<&Value> = found.iter().map(|(_, properties)| properties).collect();
     // A diamond of radius r has 2r(r+1) + 1 vertices.
-    let expected = [json!({"limit": 10.5, "vertices": 221}), json!({"limit": 8, "vertices": 145}), json!({"limit": 4, "vertices": 41})];
+    let expected = [
+        json!({"limit": 10.5, "vertices": 221}),
+        json!({"limit": 8, "vertices": 145}),
+        json!({"limit": 4, "vertices": 41}),
+    ];
     assert_eq!(properties, expected.iter().collect::<Vec<_>>());
     for (polygons, _) in &found {
         assert_eq!(polygons.len(), 1);

@@ -117,7 +117,7 @@ pub(super) fn line_width(edges: usize) -> f64 {
 }
 
 fn legend_height(picture: &Picture) -> f64 {
-    let bar = if picture.distances.is_some() { 3.0 * LINE } else { 0.0 };
+    let bar = if picture.distances.is_some() { 3.0 * LINE + 8.0 } else { 0.0 };
     let routes = picture.routes.len().min(LISTED) + usize::from(picture.routes.len() > LISTED);
     let rest = routes + picture.outlines.len().min(1) + usize::from(!picture.marks.is_empty());
     bar + rest as f64 * LINE
@@ -273,7 +273,7 @@ fn draw_scale(scale: &DistanceScale, shows_unreached: bool, legend: &mut Legend<
         legend.canvas.rectangle([x - 0.5, top + LINE + 12.0], [1.0, 4.0], legend.theme.text);
         legend.write(x, Anchor::Middle, &text);
     }
-    legend.y += LINE - 4.0;
+    legend.y += LINE + 4.0;
 }
 
 /// The ticks of a scale of this width, as many as do not collide.

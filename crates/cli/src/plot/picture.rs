@@ -110,7 +110,9 @@ impl Picture {
         let extent = (high[0] - low[0]).max(high[1] - low[1]);
         if extent.is_finite() && extent > 0.0 {
             let around = extent * margin;
-            self.frame = [low.map(|at| at - around), high.map(|at| at + around)];
+            // Beyond the network there is nothing to see.
+            let [least, most] = self.frame;
+            self.frame = [[0, 1].map(|i| least[i].max(low[i] - around)), [0, 1].map(|i| most[i].min(high[i] + around))];
         }
     }
 
