@@ -157,7 +157,7 @@ const cells = network && (() => {
   return { side, cell, starts, order };
 })();
 function nearest(x, y) {
-  const near = 16, { places } = network, { side, cell, starts, order } = cells;
+  const near = 24, { places } = network, { side, cell, starts, order } = cells;
   const at = (px, py) => [(px - view.x) / view.scale, (py - view.y) / view.scale];
   const [[left, top], [right, bottom]] = [at(x - near, y - near), at(x + near, y + near)];
   let best = -1, least = near * near;

@@ -43,8 +43,9 @@ impl MapWriter {
         areas.sort_by(|a, b| b.limit.total_cmp(&a.limit));
         for area in areas {
             let mut properties = serde_json::Map::new();
-            if self.names_source {
-                properties.insert("source".into(), graph.name(tree.sources()[0]).into());
+            // An area around several sources belongs to all of them.
+            if let ([source], true) = (tree.sources(), self.names_source) {
+                properties.insert("source".into(), graph.name(*source).into());
             }
             self.features.write_area(area, properties)?;
         }
