@@ -278,12 +278,12 @@ fn draw_scale(scale: &DistanceScale, shows_unreached: bool, legend: &mut Legend<
 
 /// The ticks of a scale of this width, as many as do not collide.
 pub(super) fn fitting_ticks(scale: &DistanceScale, width: f64) -> Vec<(f64, String)> {
-    let all = (1..=6).rev().map(|most| ticks(scale.low, scale.high, scale.is_whole, most));
+    let mut all = (1..=6).rev().map(|most| ticks(scale.low, scale.high, scale.is_whole, most));
     let fits = |ticks: &Vec<(f64, String)>| {
         let letters: usize = ticks.iter().map(|(_, text)| text.chars().count() + 2).max().unwrap_or(0);
         letters as f64 * LETTER * (ticks.len() as f64 - 1.0) <= width
     };
-    all.clone().find(fits).or_else(|| all.last()).unwrap_or_default()
+    all.clone().find(fits).or_else(|| all.next_back()).unwrap_or_default()
 }
 
 /// A text of at most this many letters.
