@@ -30,6 +30,7 @@
 
 mod claims;
 pub mod compare;
+pub mod comparison;
 pub mod datasets;
 mod digest;
 mod graphs;

@@ -1,12 +1,14 @@
 //! The command line: every command and option, with the help that people read.
 
 mod bench;
+mod map;
 mod reading;
 
 use std::path::PathBuf;
 
-pub use bench::{BenchArguments, BenchCommand, DatasetsArguments, DatasetsCommand};
+pub use bench::{BenchArguments, BenchCommand, DatasetsArguments, DatasetsCommand, FailOn};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+pub use map::{IsochroneArguments, MapArguments};
 pub use reading::{FirstLine, GraphArguments};
 
 /// Shortest paths and reachability in large graphs.
@@ -38,13 +40,16 @@ pub enum Command {
     /// Breadth-first search: distances in edges from a source
     #[command(
         after_help = "Examples:\n  warpath bfs roads.gr --source 1\n  warpath bfs kron:20 --source 0 --verify\n  \
-                            warpath bfs web.txt.zst --source 7 --target 12 --predecessors --output tree.csv"
+                            warpath bfs web.txt.zst --source 7 --target 12 --predecessors --output tree.csv\n  \
+                            warpath bfs grid:100x100 --source 0 --plot levels.svg"
     )]
     Bfs(BfsArguments),
     /// Shortest paths from a source
     #[command(after_help = "Examples:\n  warpath sssp USA-road-d.NY.gr.gz --source 1 --verify --json\n  \
                             warpath sssp grid:1000x1000 --weights random:1..100 --source 0\n  \
-                            warpath sssp flights.csv --weights price --source LIS --predecessors --output from-lisbon.csv")]
+                            warpath sssp flights.csv --weights price --source LIS --predecessors --output from-lisbon.csv\n  \
+                            warpath sssp roads:200000 --source 0 --plot distances.html\n  \
+                            warpath sssp roads.gr --source 1 --coordinates roads.co --isochrones 300,600,900 --output areas.geojson")]
     Sssp(SsspArguments),
     /// Shortest paths between all pairs, or from and to lists of vertices
     #[command(after_help = "Examples:\n  warpath apsp network.mtx --output distances.npy\n  \
@@ -60,6 +65,7 @@ pub enum Command {
     #[command(
         after_help = "Examples:\n  warpath path roads.gr 1 264346\n  warpath path flights.csv LIS HEL --weights price\n  \
                             warpath path roads.gr 1 264346 --k 5 --output paths.csv\n  \
+                            warpath path roads.gr 1 264346 --k 3 --coordinates roads.co --plot ways.png\n  \
                             warpath path roads.gr --pairs trips.csv > lengths.csv"
     )]
     Path(PathArguments),
@@ -244,10 +250,9 @@ pub struct SearchArguments {
     /// Also write rows to the .csv for the vertices that --cutoff or --target leaves out, with empty distances
     #[arg(long, requires = "output")]
     pub all_rows: bool,
-    /// Where the vertices lie, for an output in .geojson: a DIMACS .co (numbers in millionths), or a .csv of vertex, x, y
-    /// [default: what the generators grid, rgg and roads know]
-    #[arg(long, value_name = "FILE", requires = "output", value_hint = ValueHint::FilePath)]
-    pub coordinates: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub map: MapArguments,
     /// Check the certificate of the result
     #[arg(long)]
     pub verify: bool,
@@ -283,6 +288,9 @@ pub struct SsspArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub search: SearchArguments,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub isochrones: IsochroneArguments,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub algorithm: AlgorithmArguments,
@@ -406,10 +414,9 @@ pub struct PathArguments {
     /// .geojson. A table can also be a .tsv, or packed as .csv.gz or .csv.zst
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Where the vertices lie, for an output in .geojson: a DIMACS .co (numbers in millionths), or a .csv of vertex, x, y
-    /// [default: what the generators grid, rgg and roads know]
-    #[arg(long, value_name = "FILE", requires = "output", value_hint = ValueHint::FilePath)]
-    pub coordinates: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub map: MapArguments,
     /// Check that the path exists and that no other is shorter
     #[arg(long)]
     pub verify: bool,

@@ -5,11 +5,13 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use warpath::graph::Coordinates;
+use warpath::problems::{Isochrone, Polygon};
 use warpath::{Error, Graph, VertexId};
 
 use crate::arguments::GraphArguments;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::print;
 use crate::setup::{Setup, generated_coordinates};
 
 /// Whether the extension of an output asks for GeoJSON.
@@ -17,21 +19,51 @@ pub(crate) fn is_wanted(output: &Path) -> bool {
     output.extension().is_some_and(|extension| extension == "geojson")
 }
 
-/// Where the vertices of a graph lie: read from a file, or known from its generator.
-pub(crate) fn coordinates(
-    setup: &Setup<'_>,
-    arguments: &GraphArguments,
-    file: Option<&Path>,
-    graph: &Graph,
-) -> Result<Coordinates, Failure> {
-    let found = match file {
-        Some(file) => Some(setup.read_options().read_coordinates(file, graph)?),
-        None => generated_coordinates(arguments, graph)?,
-    };
-    found.ok_or_else(|| {
-        Failure::usage("a .geojson needs to know where the vertices lie")
-            .help("`--coordinates FILE` names a DIMACS .co, or a .csv of vertex, x, y")
-    })
+/// Where the vertices of a graph lie, and how a plane shows it.
+pub(crate) struct Places {
+    pub(crate) coordinates: Coordinates,
+    /// How many units of y a unit of x is long: other than 1 for longitude and latitude.
+    pub(crate) x_scale: f64,
+}
+
+impl Places {
+    /// Reads them from a file, or asks the graph's generator.
+    pub(crate) fn find(
+        setup: &Setup<'_>,
+        arguments: &GraphArguments,
+        file: Option<&Path>,
+        graph: &Graph,
+    ) -> Result<Self, Failure> {
+        if let Some(file) = file {
+            let coordinates = setup.read_options().read_coordinates(file, graph)?;
+            let x_scale = coordinates.longitude_scale().unwrap_or(1.0);
+            return Ok(Places { coordinates, x_scale });
+        }
+        let coordinates = generated_coordinates(arguments, graph)?.ok_or_else(|| {
+            Failure::usage("a map needs to know where the vertices lie")
+                .help("`--coordinates FILE` names a DIMACS .co, or a .csv of vertex, x, y")
+        })?;
+        Ok(Places { coordinates, x_scale: 1.0 })
+    }
+
+    /// Where a vertex lies on a plane with the same unit in both directions.
+    pub(crate) fn on_plane(&self, vertex: VertexId) -> Option<[f64; 2]> {
+        self.coordinates.of(vertex).map(|place| self.point_on_plane(place))
+    }
+
+    /// Where a point lies there.
+    pub(crate) fn point_on_plane(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+        [x * self.x_scale, y]
+    }
+
+    /// Where a vertex lies there, which has to be known.
+    pub(crate) fn needed(&self, graph: &Graph, vertex: VertexId) -> Result<[f64; 2], Error> {
+        self.on_plane(vertex).ok_or_else(|| unknown(graph, vertex))
+    }
+}
+
+fn unknown(graph: &Graph, vertex: VertexId) -> Error {
+    Error::invalid(format!("there are no coordinates of vertex `{}`", graph.name(vertex)))
 }
 
 /// Writes a collection of features.
@@ -57,16 +89,29 @@ impl FeatureWriter {
         vertices: &[VertexId],
         properties: Map<String, Value>,
     ) -> Result<(), Error> {
-        let place = |&vertex: &VertexId| {
-            let place = coordinates.of(vertex);
-            place.ok_or_else(|| Error::invalid(format!("there are no coordinates of vertex `{}`", graph.name(vertex))))
-        };
+        let place = |&vertex: &VertexId| coordinates.of(vertex).ok_or_else(|| unknown(graph, vertex));
         let places = vertices.iter().map(place).collect::<Result<Vec<_>, Error>>()?;
         let geometry = match &places[..] {
             [] => Value::Null,
             [place] => json!({"type": "Point", "coordinates": place}),
             places => json!({"type": "LineString", "coordinates": places}),
         };
+        self.write_geometry(&geometry, &properties)
+    }
+
+    /// Writes a feature with the polygons of an area.
+    pub(crate) fn write_area(&mut self, area: &Isochrone, mut properties: Map<String, Value>) -> Result<(), Error> {
+        let rings = |polygon: &Polygon| -> Value {
+            std::iter::once(&polygon.outer).chain(&polygon.holes).map(|ring| json!(ring)).collect()
+        };
+        let polygons: Vec<Value> = area.polygons.iter().map(rings).collect();
+        let geometry = json!({"type": "MultiPolygon", "coordinates": polygons});
+        properties.insert("limit".into(), print::whole_or_float(area.limit));
+        properties.insert("vertices".into(), area.vertices.into());
+        self.write_geometry(&geometry, &properties)
+    }
+
+    fn write_geometry(&mut self, geometry: &Value, properties: &Map<String, Value>) -> Result<(), Error> {
         let feature = json!({"type": "Feature", "geometry": geometry, "properties": properties});
         let before = if self.begun { ",\n" } else { BEGINNING };
         self.begun = true;

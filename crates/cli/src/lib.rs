@@ -1,7 +1,7 @@
 //! The `warpath` command: arguments in, answers out.
 //!
 //! Each command has a file in `commands/`. The other modules are shared: [`arguments`] (the command line), `setup`
-//! (loading a graph, times), `progress` and `signals` (Ctrl-C), `output` (files and standard output), `geojson`, `print` (tables
+//! (loading a graph, times), `progress` and `signals` (Ctrl-C), `output` (files and standard output), `geojson`, `plot` (pictures), `print` (tables
 //! and JSON), `failure` (errors), `report` (error messages and exit codes) and [`out_of_memory`] (the exit code where a
 //! small allocation fails).
 
@@ -14,6 +14,7 @@ mod failure;
 mod geojson;
 pub mod out_of_memory;
 mod output;
+mod plot;
 mod print;
 mod progress;
 mod report;

@@ -98,6 +98,12 @@ pub(crate) fn shortest(value: f32) -> f64 {
     value.to_string().parse().unwrap_or(value.into())
 }
 
+/// A float as a JSON number: a whole one without a decimal point.
+pub(crate) fn whole_or_float(value: f64) -> serde_json::Value {
+    let is_whole = value.fract() == 0.0 && value.abs() < (1_u64 << 53) as f64;
+    if is_whole { (value as i64).into() } else { value.into() }
+}
+
 /// A distance as a JSON number, of the same digits as in a .csv.
 pub(crate) fn number(distance: Distance) -> serde_json::Value {
     match distance {

@@ -124,10 +124,8 @@ impl<'a> ErrorShown<'a> {
 
 impl<'a> Cycle<'a> {
     fn of(cycle: &'a NegativeCycle) -> Self {
-        let length = cycle.length();
         // Show integers that a float holds exactly as integers.
-        let is_integer = length.fract() == 0.0 && length.abs() < (1_u64 << 53) as f64;
-        let length = if is_integer { (length as i64).into() } else { length.into() };
+        let length = print::whole_or_float(cycle.length());
         Cycle { length, edges: cycle.edges().len(), vertices: cycle.names() }
     }
 }

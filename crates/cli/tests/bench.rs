@@ -155,6 +155,11 @@ fn two_runs_are_compared() {
         "{told}"
     );
     assert!(told.contains("1 slower, 0 faster, 8 within"), "{told}");
+    let told = folder.run("bench compare a/results.jsonl b.jsonl --fail-on slower");
+    assert!(told.code == Some(1) && told.stdout.contains("1 slower") && told.stderr.is_empty(), "{told:?}");
+    folder.run("bench compare b.jsonl a/results.jsonl --fail-on slower").ok();
+    folder.run("bench compare a/results.jsonl a/results.jsonl --fail-on slower").ok();
+    folder.run("bench compare a/results.jsonl b.jsonl --fail-on faster").fails(2, "faster");
     std::fs::remove_file(folder.path().join("a/report.html")).unwrap();
     folder.run("bench report a").ok();
     assert!(folder.read("a/report.html").contains("</html>"));
@@ -187,6 +192,43 @@ fn two_runs_are_compared() {
     folder.file("c.jsonl", "nothing\n");
     folder.run("bench compare a/results.jsonl c.jsonl").fails(2, "c.jsonl");
     folder.run("bench compare a/results.jsonl missing.jsonl").fails(2, "missing.jsonl");
+}
+
+#[test]
+fn folders_of_runs_are_compared() {
+    let folder = Folder::new();
+    folder.run(&format!("{SINGH} --output before/cpu/singh --quiet")).ok();
+    let text = folder.read("before/cpu/singh/results.jsonl");
+    for place in ["after/cpu/singh", "after/new", "before/gone", "other/elsewhere"] {
+        std::fs::create_dir_all(folder.path().join(place)).unwrap();
+    }
+    let slower = |mut record: Value| {
+        if record["record"] == "row" && record["seconds"].is_object() {
+            let median = record["seconds"]["solve"]["median"].as_f64().unwrap();
+            record["seconds"]["solve"]["median"] = (1000.0 * median).into();
+        }
+        record.to_string() + "\n"
+    };
+    let all: String = records(&folder, "before/cpu/singh/results.jsonl").into_iter().map(slower).collect();
+    folder.file("after/cpu/singh/results.jsonl", all);
+    folder.file("after/new/results.jsonl", &text);
+    folder.file("before/gone/results.jsonl", &text);
+    folder.file("other/elsewhere/results.jsonl", &text);
+    let told = folder.run("bench compare before after").ok();
+    assert!(told.starts_with("cpu/singh/results.jsonl\n") && told.contains("9 slower, 0 faster"), "{told}");
+    assert!(told.contains("note: only after has new/results.jsonl of the suite singh"), "{told}");
+    assert!(told.contains("note: only before has gone/results.jsonl of the suite singh"), "{told}");
+    assert_eq!(folder.run("bench compare before after --fail-on slower").code, Some(1));
+    assert_eq!(folder.run("bench compare before before --fail-on slower").code, Some(0));
+    folder.run("bench compare before other").fails(2, "at the same place");
+    folder.run("bench compare before after/new/results.jsonl").fails(2, "two files or two folders");
+    folder.file("after/new/results.jsonl", "nothing\n");
+    folder.run("bench compare before after").fails(2, "results.jsonl");
+    // Of the same place, but not of the same suite.
+    folder.file("after/new/results.jsonl", &text);
+    std::fs::create_dir_all(folder.path().join("gap/cpu/singh")).unwrap();
+    folder.file("gap/cpu/singh/results.jsonl", text.replace("\"suite\":\"singh\"", "\"suite\":\"gap\""));
+    folder.run("bench compare before gap").fails(2, "at the same place");
 }
 
 /// Every suite's files, graphs and algorithms work together, not only where they are read.

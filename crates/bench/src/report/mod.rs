@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 use drawing::Drawing;
 use shown::Shown;
-use svg::escape;
+use svg::{escape, prose};
 
 use crate::claims::{self, Judged, Verdict};
 use crate::results::{GraphFacts, Results, Row, Status};
@@ -57,7 +57,7 @@ fn head(out: &mut String, suite: &Suite, results: &Results, shown: &[Shown<'_>])
          content=\"width=device-width, initial-scale=1\"><link rel=\"icon\" href=\"data:,\"><title>{title}</title>\
          <style>{}</style></head><body><header><h1>{title}</h1><p>{}</p><dl class=\"facts\">",
         include_str!("style.css"),
-        escape(suite.about.trim())
+        prose(suite.about.trim())
     );
     let extent = if run.quick { "quick: small graphs, few repeats" } else { "whole" };
     let scale = run.scale.map_or_else(String::new, |scale| format!(", scale {scale}"));
@@ -112,10 +112,10 @@ fn claims(out: &mut String, suite: &Suite, results: &Results) {
             Verdict::InPart(_, _) => "part",
             Verdict::Untested | Verdict::NotMeasured => "open",
         };
-        let claim = format!("<a href=\"#{}\">{}</a>", one.claim.experiment, escape(&one.claim.text));
+        let claim = format!("<a href=\"#{}\">{}</a>", one.claim.experiment, prose(&one.claim.text));
         let cells = [
             ("text", claim),
-            ("says", escape(&one.says())),
+            ("says", prose(&one.says())),
             (class, escape(&one.verdict_text())),
             ("text", escape(&one.measured())),
             ("", escape(&one.data())),
@@ -170,7 +170,7 @@ fn experiment(out: &mut String, shown: &Shown<'_>) {
     let id = &experiment.id;
     let _ = write!(out, "<section id=\"{id}\"><h2>{}</h2>", escape(&experiment.title));
     if let Some(note) = &experiment.note {
-        let _ = write!(out, "<p>{}</p>", escape(note.trim()));
+        let _ = write!(out, "<p>{}</p>", prose(note.trim()));
     }
     let axes = if experiment.chart == Chart::Lines { "both axes are" } else { "the axis is" };
     let cut_off = match drawing::limit(shown.results).filter(|_| shown.rows.iter().any(|row| drawing::is_cut_off(row)))
@@ -224,7 +224,7 @@ fn papers_figures(out: &mut String, suite: &Suite, results: &Results) {
     );
     for (figure_of, drawing) in drawn {
         let _ = write!(out, "<h3>{}: {}</h3>", escape(&figure_of.name), escape(&figure_of.title));
-        let note = figure_of.note.as_deref().map_or_else(String::new, |note| format!("{} ", escape(note.trim())));
+        let note = figure_of.note.as_deref().map_or_else(String::new, |note| format!("{} ", prose(note.trim())));
         let mut experiments: Vec<&str> = Vec::new();
         for line in &figure_of.lines {
             if !experiments.contains(&line.experiment.as_str()) {
@@ -350,7 +350,7 @@ fn row_of_numbers(out: &mut String, shown: &Shown<'_>, row: &Row, columns: &Colu
         time(times.map(|times| times.download));
     }
     let clock = times.map_or("", |times| tables::clock(times.clock));
-    let _ = write!(out, "<td>{clock}</td><td class=\"remark\">{}</td></tr>", escape(&tables::remark(row)));
+    let _ = write!(out, "<td>{clock}</td><td class=\"remark\">{}</td></tr>", prose(&tables::remark(row)));
 }
 
 fn speed_ups(out: &mut String, shown: &[Shown<'_>]) {
@@ -414,7 +414,7 @@ fn ceilings(out: &mut String, shown: &[Shown<'_>]) {
         out.push_str("<p>No ceiling is known for what was measured.</p>");
     }
     for source in sources {
-        let _ = write!(out, "<p class=\"soft\">Ceiling: {}.</p>", escape(source));
+        let _ = write!(out, "<p class=\"soft\">Ceiling: {}.</p>", prose(source));
     }
     out.push_str("</section>");
 }
@@ -450,7 +450,7 @@ fn graph_section(out: &mut String, graph: &GraphFacts) {
     }
     facts.push(format!("made of {} in {}", graph.origin, text::seconds(graph.load_seconds)));
     facts.extend(graph.stand_in.clone());
-    let _ = write!(out, "<p class=\"soft\">{}</p><div class=\"panels\">", escape(&facts.join("; ")));
+    let _ = write!(out, "<p class=\"soft\">{}</p><div class=\"panels\">", prose(&facts.join("; ")));
     let _ = write!(out, "<figure>{}<figcaption>Vertices by degree</figcaption></figure>", rates::degrees(graph));
     if !graph.frontiers.is_empty() {
         let _ = write!(
@@ -500,6 +500,21 @@ mod tests {
         results.run.machine.processor = "a & b <i>".into();
         let page = html(&suite, &results);
         assert!(!page.contains("<script>alert") && page.contains("a &amp; b &lt;i&gt;"));
+    }
+
+    #[test]
+    fn backticks_enclose_code() {
+        let (suite, mut results) = results("singh", "fig8", "n10", &["CPU, sequential queue"]);
+        results.rows[0].detail = Some("`a<b` and ``, but 5` is a length".into());
+        let page = html(&suite, &results);
+        assert!(page.contains("<code>a&lt;b</code> and <code></code>, but 5` is a length"), "{page}");
+        // No text of a suite shows a backtick.
+        for name in Suite::names() {
+            let suite = Suite::named(name).unwrap();
+            let page = html(&suite, &empty_run(name));
+            let (pictures, _) = page.split_once("<script>").unwrap();
+            assert!(!pictures.contains('`'), "{name}");
+        }
     }
 
     #[test]

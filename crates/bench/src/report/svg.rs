@@ -139,6 +139,19 @@ pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
+/// Text for HTML in which backticks enclose code, as they do in Markdown.
+pub(super) fn prose(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, code, after)) =
+        rest.split_once('`').and_then(|(before, from)| from.split_once('`').map(|(code, after)| (before, code, after)))
+    {
+        out += &format!("{}<code>{}</code>", escape(before), escape(code));
+        rest = after;
+    }
+    out + &escape(rest)
+}
+
 /// An axis between two positions of a picture.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueHint};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 /// `warpath bench`.
 #[derive(Debug, Args)]
@@ -59,14 +59,20 @@ pub struct BenchArguments {
 /// The subcommands of `warpath bench`.
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
-    /// Compare two runs: what became faster or slower, beyond the noise
+    /// Compare two runs: what became faster or slower, beyond the noise. Exits with 1 if a row of the later run is wrong
+    #[command(after_help = "Examples:\n  warpath bench compare before/results.jsonl after/results.jsonl\n  \
+                            warpath bench compare docs/results/cpu new/ --fail-on slower")]
     Compare {
-        /// The results.jsonl of the earlier run
-        #[arg(value_name = "BEFORE", value_hint = ValueHint::FilePath)]
+        /// The results.jsonl of the earlier run, or a folder with those of several. Files belong together that lie at the
+        /// same place below both folders and are of the same suite
+        #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath)]
         before: PathBuf,
-        /// The results.jsonl of the later run
-        #[arg(value_name = "AFTER", value_hint = ValueHint::FilePath)]
+        /// The results.jsonl of the later run, or a folder
+        #[arg(value_name = "AFTER", value_hint = ValueHint::AnyPath)]
         after: PathBuf,
+        /// Exit with 1 also if this happened
+        #[arg(long, value_name = "WHAT", value_enum)]
+        fail_on: Option<FailOn>,
     },
     /// Hold recorded times against the times that the algorithms predict
     Predictions {
@@ -92,6 +98,13 @@ pub enum BenchCommand {
         #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
         folder: PathBuf,
     },
+}
+
+/// What makes `warpath bench compare` fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// A row takes longer, beyond the noise
+    Slower,
 }
 
 /// `warpath datasets`.

@@ -60,6 +60,14 @@ pub struct GraphArguments {
     pub allow_isolated: bool,
 }
 
+impl GraphArguments {
+    /// What to call the graph: the name of its file, or its recipe.
+    pub(crate) fn name(&self) -> String {
+        let name = self.graph.file_name().filter(|_| self.graph.as_os_str() != "-");
+        name.map_or("standard input".into(), |name| name.to_string_lossy()).into_owned()
+    }
+}
+
 /// What the first line of an edge list is.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum FirstLine {

@@ -8,11 +8,12 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use warpath::Engine;
 use warpath::formats::PartialFile;
+use warpath_bench::comparison::Comparison;
 use warpath_bench::pages::{Page, Recorded};
 use warpath_bench::predictions::{self, Prediction};
-use warpath_bench::{Event, Options, Results, Suite, Tools, compare, tables};
+use warpath_bench::{Event, Options, Results, Suite, Tools, tables};
 
-use crate::arguments::{BenchArguments, BenchCommand, ShowProgress};
+use crate::arguments::{BenchArguments, BenchCommand, FailOn, ShowProgress};
 use crate::failure::Failure;
 use crate::print::{self, Table};
 use crate::progress;
@@ -20,10 +21,12 @@ use crate::setup::start_threads;
 
 pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
     match &arguments.other {
-        Some(BenchCommand::Compare { before, after }) => {
-            let (before, after) = (Results::read(before)?, Results::read(after)?);
-            print::to_stdout(&compare::text(&before, &after))?;
-            return Ok(exit_code(&after));
+        Some(BenchCommand::Compare { before, after, fail_on }) => {
+            let comparison = Comparison::read(before, after)?;
+            print::to_stdout(&comparison.text())?;
+            let is_slower = matches!(fail_on, Some(FailOn::Slower)) && comparison.slower() > 0;
+            let fails = is_slower || comparison.wrong() > 0;
+            return Ok(if fails { ExitCode::from(1) } else { ExitCode::SUCCESS });
         }
         Some(BenchCommand::Predictions { results }) => {
             let read = results.iter().map(|path| Ok(predictions::predictions(&Results::read(path)?)));

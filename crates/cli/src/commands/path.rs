@@ -5,6 +5,7 @@ mod pair_list;
 mod routes;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use serde::Serialize;
 use warpath::problems::{KShortestPaths, PathStep, Report};
@@ -12,6 +13,8 @@ use warpath::{Distance, Error, Graph, Path, Solver, Sssp, VertexId};
 
 use crate::arguments::{PathArguments, SolvingArguments};
 use crate::failure::Failure;
+use crate::geojson::{self, Places};
+use crate::plot::{PathsShown, Plot};
 use crate::print::{self, Table};
 use crate::setup::{Answer, PeakBytes, Setup, Times, inputs, timed};
 use routes::{Route, RouteWriter};
@@ -69,13 +72,17 @@ fn between(arguments: &PathArguments, from_name: &str, to_name: &str) -> Result<
     let SolvingArguments { plan, .. } = solving;
     let setup = Setup::to_solve(solving)?;
     let fields: &[&str] = if arguments.k.is_some() { &["path"] } else { &[] };
-    let lists = [&arguments.coordinates];
+    let lists = [&arguments.map.coordinates];
     let inputs = inputs(&arguments.graph, &lists);
     let output = arguments.output.as_deref();
+    check_map(arguments)?;
     let create = |path| RouteWriter::create(path, fields, &inputs, arguments, &setup.control);
     let mut writer = output.map(create).transpose()?;
+    let draw = |path| Plot::create(path, &inputs, output, &solving.common, &setup.control);
+    let plot = arguments.map.plot.as_deref().map(draw).transpose()?;
     let (graph, load) = setup.load(&arguments.graph)?;
-    writer.iter_mut().try_for_each(|writer| writer.locate(&setup, arguments, &graph))?;
+    let places = places(arguments, &setup, &graph)?;
+    writer.iter_mut().for_each(|writer| writer.locate(places.as_ref()));
     let (from, to) = (graph.vertex(from_name)?, graph.vertex(to_name)?);
     let (solver, opening) = timed(|| setup.solver(&graph))?;
     let several = arguments.k.map(|most| KShortestPaths::between(from, to).at_most(most as usize));
@@ -84,7 +91,7 @@ fn between(arguments: &PathArguments, from_name: &str, to_name: &str) -> Result<
             Some(request) => solver.decide(request)?,
             None => solver.decide(&Sssp::from(from).to(to))?,
         };
-        setup.print_plan(&solver, &decision, writer.as_ref().and_then(RouteWriter::coordinates), |_| (), None)?;
+        setup.print_plan(&solver, &decision, places.as_deref().map(|places| &places.coordinates), |_| (), None)?;
         return Ok(ExitCode::SUCCESS);
     }
     let (paths, report) = match several {
@@ -99,6 +106,10 @@ fn between(arguments: &PathArguments, from_name: &str, to_name: &str) -> Result<
     };
     let ((), verify) = timed(|| if arguments.verify { verify_paths(&solver, from, to, &paths) } else { Ok(()) })?;
     let ((), write) = timed(|| {
+        if let Some((plot, places)) = plot.zip(places.as_deref()) {
+            let shown = PathsShown { graph_name: arguments.graph.name(), ends: [from, to], paths: &paths };
+            plot.write_paths(&graph, places, &shown)?;
+        }
         let Some(mut writer) = writer else { return Ok(()) };
         for (index, path) in paths.iter().enumerate() {
             let number = arguments.k.map(|_| ("path", (index + 1).into()));
@@ -108,6 +119,25 @@ fn between(arguments: &PathArguments, from_name: &str, to_name: &str) -> Result<
     })?;
     let seconds = Times { verify, write, ..Times::of(&report, load, opening) };
     print_paths(arguments, &solver, (from_name, to_name), &paths, &report, seconds)
+}
+
+/// Whether a picture or a map needs to know where the vertices lie.
+fn needs_places(arguments: &PathArguments) -> bool {
+    arguments.map.plot.is_some() || arguments.output.as_deref().is_some_and(geojson::is_wanted)
+}
+
+/// An error if there are coordinates, and nothing needs them.
+fn check_map(arguments: &PathArguments) -> Result<(), Failure> {
+    if arguments.map.coordinates.is_some() && !needs_places(arguments) {
+        return Err(Failure::usage("`--coordinates` are for `--plot` or an output in .geojson"));
+    }
+    Ok(())
+}
+
+/// Where the vertices lie, if a picture or a map needs it.
+fn places(arguments: &PathArguments, setup: &Setup<'_>, graph: &Graph) -> Result<Option<Arc<Places>>, Failure> {
+    let find = || Places::find(setup, &arguments.graph, arguments.map.coordinates.as_deref(), graph);
+    Ok(if needs_places(arguments) { Some(Arc::new(find()?)) } else { None })
 }
 
 fn print_paths(
@@ -169,6 +199,9 @@ fn print_paths(
     }
     if let Some(path) = &arguments.output {
         table.row("written", path.display().to_string());
+    }
+    if let Some(plot) = &arguments.map.plot {
+        table.row("drawn", plot.display().to_string());
     }
     table.row("time", seconds.text());
     table.print()?;

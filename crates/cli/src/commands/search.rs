@@ -1,5 +1,6 @@
 //! `warpath bfs` and `warpath sssp`: distances from sources.
 
+mod drawn;
 mod found;
 mod map;
 mod writer;
@@ -11,10 +12,13 @@ use std::time::Instant;
 use warpath::problems::{Cutoff, Report};
 use warpath::{Bfs, Error, Search, ShortestPathTree, Solver, Sssp, VertexId};
 
+use self::drawn::Drawn;
 use self::found::{EachSearch, Found, ManySearches, OneSearch};
 use self::map::MapWriter;
 use self::writer::{Columns, DistanceWriter, TableWriter};
-use crate::arguments::{BfsArguments, GraphArguments, SearchArguments, SolvingArguments, SsspArguments};
+use crate::arguments::{
+    BfsArguments, GraphArguments, IsochroneArguments, SearchArguments, SolvingArguments, SsspArguments,
+};
 use crate::failure::Failure;
 use crate::geojson;
 use crate::output::{Output, OutputKind};
@@ -33,6 +37,7 @@ pub(crate) fn bfs(arguments: BfsArguments) -> Result<ExitCode, Failure> {
         graph: &arguments.graph,
         search: &arguments.search,
         solving: &arguments.solving,
+        isochrones: None,
         ignores_weights: true,
         count_paths: arguments.count_paths,
     };
@@ -61,6 +66,7 @@ pub(crate) fn sssp(arguments: SsspArguments) -> Result<ExitCode, Failure> {
         graph: &arguments.graph,
         search: &arguments.search,
         solving: &arguments.solving,
+        isochrones: Some(&arguments.isochrones).filter(|areas| !areas.isochrones.is_empty()),
         ignores_weights: false,
         count_paths: false,
     };
@@ -100,6 +106,8 @@ struct SearchCommand<'a> {
     graph: &'a GraphArguments,
     search: &'a SearchArguments,
     solving: &'a SolvingArguments,
+    /// The areas that are asked for, if any are.
+    isochrones: Option<&'a IsochroneArguments>,
     ignores_weights: bool,
     count_paths: bool,
 }
@@ -109,10 +117,9 @@ impl SearchCommand<'_> {
         let setup =
             Setup::to_solve(self.solving)?.ignoring_weights(self.ignores_weights).reversing(self.search.reverse);
         let mut output = self.search.output.as_deref().map(|path| self.create_output(&setup, path)).transpose()?;
+        let mut drawn = Drawn::create(self, &setup)?;
         let (graph, load) = setup.load(self.graph)?;
-        output
-            .iter_mut()
-            .try_for_each(|output| output.locate(&setup, self.graph, self.search.coordinates.as_deref(), &graph))?;
+        drawn.locate(self, &setup, &graph, output.as_mut())?;
         let vertices = |names: &[String]| names.iter().map(|name| graph.vertex(name)).collect::<Result<Vec<_>, _>>();
         let nearest = vertices(&self.search.source)?;
         let targets = vertices(&self.search.target)?;
@@ -124,8 +131,7 @@ impl SearchCommand<'_> {
                 Some(sources) => solver.decide_each(&request(Vec::new(), targets), &sources)?,
                 None => solver.decide(&request(nearest, targets))?,
             };
-            let coordinates = output.as_ref().and_then(DistanceWriter::coordinates);
-            setup.print_plan(&solver, &decision, coordinates, |_| (), self.search.output.as_deref())?;
+            setup.print_plan(&solver, &decision, drawn.coordinates(), |_| (), self.search.output.as_deref())?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut totals = Times { load, prepare: opening, ..Default::default() };
@@ -142,9 +148,13 @@ impl SearchCommand<'_> {
             }
             totals.verify += start.elapsed().as_secs_f64();
             let start = Instant::now();
-            if let Some(output) = &mut output {
-                output.write(&graph, &tree, nearest.as_deref())?;
+            let areas = drawn.areas(&graph, &tree)?;
+            match (&mut output, &areas) {
+                (Some(output), Some(areas)) if output.is_map() => output.write_areas(&graph, &tree, areas)?,
+                (Some(output), _) => output.write(&graph, &tree, nearest.as_deref())?,
+                (None, _) => {}
             }
+            drawn.draw(self, &graph, &tree, areas.as_deref().unwrap_or_default())?;
             totals.write += start.elapsed().as_secs_f64();
             totals.add(&tree.report().seconds);
             results.push((result, tree.report().clone()));
@@ -172,20 +182,20 @@ impl SearchCommand<'_> {
                 "`--all-rows` adds the rows that `--cutoff` or `--target` leaves out, and neither is given",
             ));
         }
-        let lists = [&self.search.sources, &self.search.coordinates];
+        let lists = [&self.search.sources, &self.search.map.coordinates];
         let inputs = inputs(self.graph, &lists);
         if geojson::is_wanted(path) {
             let for_csv = [("--count-paths", self.count_paths), ("--all-rows", self.search.all_rows)];
             if let Some((option, _)) = for_csv.iter().find(|(_, given)| *given) {
                 return Err(Failure::usage(format!("a .geojson holds distances; `{option}` needs a .csv")));
             }
+            if self.isochrones.is_some() && self.search.predecessors {
+                return Err(Failure::usage("a .geojson with isochrones holds areas; `--predecessors` needs lines"));
+            }
             let output = Output::open(path, &inputs, &self.solving.common, &setup.control)?;
             let names_source = many || self.search.names_nearest();
             let (lines, reverse) = (self.search.predecessors, self.search.reverse);
             return Ok(DistanceWriter::OnMap(MapWriter::new(output, names_source, lines, reverse)));
-        }
-        if self.search.coordinates.is_some() {
-            return Err(Failure::usage("`--coordinates` are for an output in .geojson"));
         }
         let (output, kind) = Output::create(path, &inputs, &self.solving.common, &setup.control)?;
         if kind == OutputKind::Npy && many {
@@ -243,6 +253,9 @@ impl SearchCommand<'_> {
         }
         if let Some(output) = &self.search.output {
             table.row("written", output.display().to_string());
+        }
+        if let Some(plot) = &self.search.map.plot {
+            table.row("drawn", plot.display().to_string());
         }
         table.row("time", seconds.text());
         table.print()

@@ -37,4 +37,27 @@ impl Coordinates {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// How many degrees of latitude a degree of longitude is long, in the middle of these coordinates: the cosine of the
+    /// latitude there. `None` if they can't be longitude and latitude in degrees, because an x lies beyond 180 or a y
+    /// beyond 90, or if there are none. O(V).
+    ///
+    /// ```
+    /// use warpath::graph::Coordinates;
+    /// let paris = Coordinates::new(vec![Some([2.3, 48.8]), None, Some([2.4, 48.9])]);
+    /// assert!((paris.longitude_scale().unwrap() - 0.658).abs() < 0.001);
+    /// assert_eq!(Coordinates::new(vec![Some([2.3, 148.8])]).longitude_scale(), None);
+    /// ```
+    pub fn longitude_scale(&self) -> Option<f64> {
+        let mut latitudes: Option<(f64, f64)> = None;
+        for &[x, y] in self.0.iter().flatten() {
+            if x.abs() > 180.0 || y.abs() > 90.0 {
+                return None;
+            }
+            let (low, high) = latitudes.unwrap_or((y, y));
+            latitudes = Some((low.min(y), high.max(y)));
+        }
+        // At a pole, a degree of longitude would have no length.
+        latitudes.map(|(low, high)| ((low + high) / 2.0).to_radians().cos().max(0.01))
+    }
 }

@@ -10,6 +10,7 @@ use warpath::{Error, Graph, Pairs};
 
 use super::pair_list::read_pairs;
 use super::routes::{Route, RouteWriter};
+use super::{check_map, places};
 use crate::arguments::PathArguments;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -45,13 +46,18 @@ pub(super) fn run(arguments: &PathArguments) -> Result<ExitCode, Failure> {
     }
     let setup = Setup::to_solve(solving)?;
     let list = arguments.pairs.clone().map(|file| if file.as_os_str() == "-" { "/dev/stdin".into() } else { file });
-    let lists = [&list, &arguments.coordinates];
+    let lists = [&list, &arguments.map.coordinates];
+    check_map(arguments)?;
+    if arguments.map.plot.is_some() {
+        return Err(Failure::usage("`--plot` shows the paths between two vertices; `--pairs` asks for many"));
+    }
     let inputs = inputs(&arguments.graph, &lists);
     let output = arguments.output.as_deref();
     let create = |path| RouteWriter::create(path, &["source", "target"], &inputs, arguments, &setup.control);
     let mut writer = output.map(create).transpose()?;
     let (graph, load) = setup.load(&arguments.graph)?;
-    writer.iter_mut().try_for_each(|writer| writer.locate(&setup, arguments, &graph))?;
+    let places = places(arguments, &setup, &graph)?;
+    writer.iter_mut().for_each(|writer| writer.locate(places.as_ref()));
     let pairs = read_pairs(&setup, &graph, file)?;
     let (solver, opening) = timed(|| setup.solver(&graph))?;
     let mut request = Pairs::of(pairs);
@@ -62,7 +68,7 @@ pub(super) fn run(arguments: &PathArguments) -> Result<ExitCode, Failure> {
         request = request.verified();
     }
     if solving.plan.plan {
-        let coordinates = writer.as_ref().and_then(RouteWriter::coordinates);
+        let coordinates = places.as_deref().map(|places| &places.coordinates);
         setup.print_plan(&solver, &solver.decide(&request)?, coordinates, |_| (), None)?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -2,18 +2,17 @@
 //! for each path.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use serde_json::Value;
-use warpath::graph::Coordinates;
 use warpath::tables::csv_field;
 use warpath::{Control, Error, Graph, Path};
 
 use crate::arguments::PathArguments;
 use crate::failure::Failure;
-use crate::geojson::{self, FeatureWriter};
+use crate::geojson::{self, FeatureWriter, Places};
 use crate::output::{Output, is_table};
 use crate::print;
-use crate::setup::Setup;
 
 /// A path to write.
 pub(super) struct Route<'p> {
@@ -31,8 +30,8 @@ enum Form {
         output: Output,
         header: String,
     },
-    /// The coordinates are known once the graph is.
-    GeoJson(FeatureWriter, Option<Coordinates>),
+    /// The places are known once the graph is.
+    GeoJson(FeatureWriter, Option<Arc<Places>>),
 }
 
 impl RouteWriter {
@@ -50,9 +49,6 @@ impl RouteWriter {
             let message = format!("`{path}` names no format for paths: its extension can be .csv, .tsv or .geojson");
             return Err(Failure::usage(message));
         }
-        if is_csv && arguments.coordinates.is_some() {
-            return Err(Failure::usage("`--coordinates` are for an output in .geojson"));
-        }
         let output = Output::open(path, inputs, &arguments.solving.common, control)?;
         Ok(RouteWriter(if is_csv {
             let columns: String = fields.iter().map(|field| format!("{field},")).collect();
@@ -62,25 +58,10 @@ impl RouteWriter {
         }))
     }
 
-    /// Finds out where the vertices lie, if the output shows it.
-    pub(super) fn locate(
-        &mut self,
-        setup: &Setup<'_>,
-        arguments: &PathArguments,
-        graph: &Graph,
-    ) -> Result<(), Failure> {
-        if let Form::GeoJson(_, coordinates) = &mut self.0 {
-            let file = arguments.coordinates.as_deref();
-            *coordinates = Some(geojson::coordinates(setup, &arguments.graph, file, graph)?);
-        }
-        Ok(())
-    }
-
-    /// Where the vertices lie, if the output shows it.
-    pub(super) fn coordinates(&self) -> Option<&Coordinates> {
-        match &self.0 {
-            Form::Csv { .. } => None,
-            Form::GeoJson(_, coordinates) => coordinates.as_ref(),
+    /// Says where the vertices lie, if the output shows it.
+    pub(super) fn locate(&mut self, places: Option<&Arc<Places>>) {
+        if let Form::GeoJson(_, known) = &mut self.0 {
+            *known = places.cloned();
         }
     }
 
@@ -92,14 +73,14 @@ impl RouteWriter {
                 lines += &csv_lines(graph, &route)?;
                 output.write_all(lines.as_bytes()).map_err(|error| Error::io(output.path(), error))
             }
-            Form::GeoJson(features, coordinates) => {
-                let coordinates = coordinates.as_ref().ok_or_else(|| Error::invalid("the map is not known yet"))?;
+            Form::GeoJson(features, places) => {
+                let places = places.as_ref().ok_or_else(|| Error::invalid("the map is not known yet"))?;
                 let mut fields = route.fields;
                 fields.push(("length", route.path.map_or(Value::Null, |path| print::number(path.length()))));
                 fields.push(("edges", route.path.map_or(Value::Null, |path| path.edges().len().into())));
                 let properties = fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
                 let vertices = route.path.map(Path::vertices).unwrap_or_default();
-                features.write(graph, coordinates, vertices, properties)
+                features.write(graph, &places.coordinates, vertices, properties)
             }
         }
     }

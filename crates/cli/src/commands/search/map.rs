@@ -1,22 +1,19 @@
 //! Writes the distances that a search found as points and lines on a map.
 
-use std::path::Path;
+use std::sync::Arc;
 
-use warpath::graph::Coordinates;
+use warpath::problems::Isochrone;
 use warpath::{Error, Graph, ShortestPathTree, VertexId};
 
-use crate::arguments::GraphArguments;
-use crate::failure::Failure;
-use crate::geojson::{self, FeatureWriter};
+use crate::geojson::{FeatureWriter, Places};
 use crate::output::Output;
 use crate::print;
-use crate::setup::Setup;
 
 /// Writes a point for each vertex that was reached, or a line for each edge of the tree.
 pub(super) struct MapWriter {
     features: FeatureWriter,
     /// Known once the graph is.
-    coordinates: Option<Coordinates>,
+    places: Option<Arc<Places>>,
     /// Whether each vertex names its source: there are several.
     names_source: bool,
     /// Whether there is a line for each edge of the tree, not a point for each vertex.
@@ -27,24 +24,32 @@ pub(super) struct MapWriter {
 
 impl MapWriter {
     pub(super) fn new(output: Output, names_source: bool, lines: bool, reverse: bool) -> Self {
-        MapWriter { features: FeatureWriter::new(output), coordinates: None, names_source, lines, reverse }
+        MapWriter { features: FeatureWriter::new(output), places: None, names_source, lines, reverse }
     }
 
-    /// Finds out where the vertices lie: from this file, or from what the generator knows.
-    pub(super) fn locate(
+    /// Says where the vertices lie.
+    pub(super) fn locate(&mut self, places: &Arc<Places>) {
+        self.places = Some(places.clone());
+    }
+
+    /// Writes areas in place of distances, the greatest first, so that it does not cover the others.
+    pub(super) fn write_areas(
         &mut self,
-        setup: &Setup<'_>,
-        arguments: &GraphArguments,
-        file: Option<&Path>,
         graph: &Graph,
-    ) -> Result<(), Failure> {
-        self.coordinates = Some(geojson::coordinates(setup, arguments, file, graph)?);
+        tree: &ShortestPathTree,
+        areas: &[Isochrone],
+    ) -> Result<(), Error> {
+        let mut areas: Vec<&Isochrone> = areas.iter().collect();
+        areas.sort_by(|a, b| b.limit.total_cmp(&a.limit));
+        for area in areas {
+            let mut properties = serde_json::Map::new();
+            // An area around several sources belongs to all of them.
+            if let ([source], true) = (tree.sources(), self.names_source) {
+                properties.insert("source".into(), graph.name(*source).into());
+            }
+            self.features.write_area(area, properties)?;
+        }
         Ok(())
-    }
-
-    /// Where the vertices lie, once that is known.
-    pub(super) fn coordinates(&self) -> Option<&Coordinates> {
-        self.coordinates.as_ref()
     }
 
     /// Writes the distances of a tree; `nearest` has the nearest source of every vertex if there are several.
@@ -54,7 +59,8 @@ impl MapWriter {
         tree: &ShortestPathTree,
         nearest: Option<&[VertexId]>,
     ) -> Result<(), Error> {
-        let coordinates = self.coordinates.as_ref().ok_or_else(|| Error::invalid("the map is not known yet"))?;
+        let places = self.places.as_ref().ok_or_else(|| Error::invalid("the map is not known yet"))?;
+        let coordinates = &places.coordinates;
         let name = |vertex: VertexId| graph.name(vertex).into_owned().into();
         for v in 0..graph.vertices() as VertexId {
             let Some(distance) = tree.distance(v) else { continue };

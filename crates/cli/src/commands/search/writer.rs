@@ -1,17 +1,15 @@
 //! Writes the distances that a search found to a file.
 
 use std::io::Write;
-use std::path::Path;
+use std::sync::Arc;
 
-use warpath::graph::Coordinates;
+use warpath::problems::Isochrone;
 use warpath::tables::{csv_field, write_npy};
 use warpath::{Error, Graph, ShortestPathTree, VertexId};
 
 use super::map::MapWriter;
-use crate::arguments::GraphArguments;
-use crate::failure::Failure;
+use crate::geojson::Places;
 use crate::output::{Output, OutputKind};
-use crate::setup::Setup;
 
 /// Writes distances to a file.
 pub(super) enum DistanceWriter {
@@ -22,25 +20,28 @@ pub(super) enum DistanceWriter {
 }
 
 impl DistanceWriter {
-    /// Finds out where the vertices lie, if the output shows it: from this file, or from what the generator knows.
-    pub(super) fn locate(
-        &mut self,
-        setup: &Setup<'_>,
-        arguments: &GraphArguments,
-        file: Option<&Path>,
-        graph: &Graph,
-    ) -> Result<(), Failure> {
-        match self {
-            DistanceWriter::Table(_) => Ok(()),
-            DistanceWriter::OnMap(writer) => writer.locate(setup, arguments, file, graph),
+    /// Says where the vertices lie, if the output shows it.
+    pub(super) fn locate(&mut self, places: &Arc<Places>) {
+        if let DistanceWriter::OnMap(writer) = self {
+            writer.locate(places);
         }
     }
 
-    /// Where the vertices lie, if the output shows it.
-    pub(super) fn coordinates(&self) -> Option<&Coordinates> {
+    /// Whether the output is a map.
+    pub(super) fn is_map(&self) -> bool {
+        matches!(self, DistanceWriter::OnMap(_))
+    }
+
+    /// Writes areas in place of distances, to a map.
+    pub(super) fn write_areas(
+        &mut self,
+        graph: &Graph,
+        tree: &ShortestPathTree,
+        areas: &[Isochrone],
+    ) -> Result<(), Error> {
         match self {
-            DistanceWriter::Table(_) => None,
-            DistanceWriter::OnMap(writer) => writer.coordinates(),
+            DistanceWriter::Table(_) => Err(Error::invalid("a table holds no areas")),
+            DistanceWriter::OnMap(writer) => writer.write_areas(graph, tree, areas),
         }
     }
 
