@@ -2,9 +2,9 @@
 //!
 //! A dataset is a file in the data folder (`--data`, `$WARPATH_DATA`), as published or in another compression.
 //! [`Dataset::get`] downloads it to `FILE.partial`. That file gets its final name once it is complete, its checksum is
-//! right, and it reads as a graph with the numbers of vertices and edges in the table; otherwise it is removed. The
-//! final name is the one that [`Dataset::find`] looks for, with the extension of the compression that was received,
-//! whatever its source. If no checksum is known, the received file's checksum is reported as unchecked.
+//! right where one is known, and it reads as a graph with the numbers of vertices and edges in the table; otherwise it is
+//! removed. The final name is the one that [`Dataset::find`] looks for, with the extension of the compression that was
+//! received, whatever its source.
 
 use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};

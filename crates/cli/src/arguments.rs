@@ -79,7 +79,7 @@ pub enum Command {
         after_help = "Examples:\n  warpath info roads.gr.zst\n  warpath info matrix.mtx --format matrix-market --json"
     )]
     Info(InfoArguments),
-    /// Write a graph in another format, found from the extension
+    /// Write a graph in another format: the one that the extension of OUTPUT names
     #[command(
         after_help = "Examples:\n  warpath convert roads.gr.gz roads.wpg\n  warpath convert edges.csv graph.mtx.zst --undirected"
     )]
@@ -88,9 +88,10 @@ pub enum Command {
     #[command(after_help = "Examples:\n  warpath generate kron:20,seed=7 kron20.wpg --weights random:1..255\n  \
                             warpath generate grid:100x100 grid.txt")]
     Generate(ConvertArguments),
-    /// Show what this machine offers: cores, vector units, memory, GPUs
+    /// Show what this machine offers (cores, vector units, memory, GPUs), and list the algorithms
     Devices(DevicesArguments),
-    /// Run benchmarks: the papers' experiments, the GAP benchmark, the peers; makes tables and a report with figures
+    /// Run benchmarks: the experiments of papers, the GAP benchmark, other programs beside Warpath; makes tables and a report
+    /// with figures
     #[command(
         args_conflicts_with_subcommands = true,
         subcommand_negates_reqs = true,
@@ -253,7 +254,7 @@ pub struct SearchArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub map: MapArguments,
-    /// Check the certificate of the result
+    /// Check the result against the graph: every distance is that of a path, and no edge leads to a shorter one
     #[arg(long)]
     pub verify: bool,
 }
@@ -323,7 +324,7 @@ pub struct ApspArguments {
     /// How the .csv holds the distances
     #[arg(long, value_enum, value_name = "HOW", requires = "output", conflicts_with_all = ["reduce", "successors"])]
     pub layout: Option<Layout>,
-    /// Resume an interrupted .npy. Work on a matrix larger than one GPU saves its state as often as it can without
+    /// Continue an interrupted run that writes a .npy. Work on a matrix larger than one GPU saves its state as often as it can without
     /// spending more time on saving than on the work; `keep-seconds=0` among the algorithm's parameters saves every
     /// stage
     #[arg(long, requires = "output", conflicts_with = "reduce")]
@@ -332,7 +333,7 @@ pub struct ApspArguments {
     /// if they fit beside a matrix of integers; otherwise the CPU finds them from the distances
     #[arg(long, requires = "output", conflicts_with = "reduce")]
     pub successors: bool,
-    /// Check the certificate of every row
+    /// Check every row against the graph: every distance is that of a path, and no edge leads to a shorter one
     #[arg(long)]
     pub verify: bool,
     #[command(flatten)]
@@ -378,7 +379,7 @@ pub struct ClosureArguments {
     /// can also be a .tsv, or packed as .csv.gz or .csv.zst
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Check the certificate of the result
+    /// Check the result against the graph
     #[arg(long)]
     pub verify: bool,
     #[command(flatten)]

@@ -315,7 +315,7 @@ fn a_dataset_that_is_there_is_used() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0]["name"], "road-ny");
     let list = folder.run("datasets").ok();
-    assert!(list.contains("absent") && list.contains("not checked") && !list.contains("http:"), "{list}");
+    assert!(list.contains("absent") && list.contains("no SHA-256 is known") && !list.contains("http:"), "{list}");
     // Arcs of weight -1 among the first thousand numbers; 1 and 2 are providers of 3, and 3 of 4.
     folder.file("data/20110116.as-rel.txt", "# relationships\n3|1|1\n1|3|-1\n2|3|-1\n3|4|-1\n1|2|0\n");
     let suite = "bench --suite katz-kider --experiment as --quick --engine cpu --quiet";
@@ -364,7 +364,7 @@ fn datasets_are_downloaded_and_checked() {
     let answer = |text: &str| format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{text}", text.len()).into_bytes();
     let whole = server(answer(text));
     let told = folder.run(&format!("datasets get gene-network --data data --from {whole}/genes.gr")).ok();
-    assert!(told.contains("bio-HS-CX.edges,") && told.contains("not checked"), "{told}");
+    assert!(told.contains("bio-HS-CX.edges,") && told.contains("none is known to compare it with"), "{told}");
     let told = folder.run(&format!("info {}", folder.path().join("data/bio-HS-CX.edges").display())).ok();
     assert!(told.contains("4,413"), "what is not packed has no name that says so: {told}");
     let other = folder.run(&format!("datasets get road-ny --data data --from {whole}/ny.gr"));
@@ -389,6 +389,23 @@ fn datasets_are_downloaded_and_checked() {
         std::os::unix::fs::symlink("/dev/full", output).unwrap();
         folder.run(&format!("datasets get pokec --data data --from {large}/x")).fails(3, "No space left");
     }
+}
+
+#[test]
+fn a_run_of_the_peers_is_drawn_as_one_picture() {
+    let folder = Folder::new();
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+    let results = std::fs::read_to_string(format!("{root}/results/xeon/peers/results.jsonl")).unwrap();
+    folder.file("results.jsonl", &results);
+    assert_eq!(folder.run("bench chart results.jsonl --output speed.svg").ok(), "written  speed.svg\n");
+    let picture = folder.read("speed.svg");
+    assert!(picture.starts_with("<svg xmlns=") && picture.contains(">SciPy 1.18.1</text>"), "{picture}");
+    assert!(picture.contains("no GPU") && !picture.contains("pylibcugraph"), "{picture}");
+    folder.run("bench chart results.jsonl --output results.jsonl").fails(2, "would replace the input");
+    assert!(folder.read("results.jsonl") == results);
+    folder.file("other.jsonl", results.lines().next().unwrap());
+    folder.run("bench chart other.jsonl --output other.svg").fails(2, "the suite `peers` measures them");
+    assert!(!folder.path().join("other.svg").exists());
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! with classes that the style sheet colours; a short script sorts the tables.
 
 mod drawing;
+mod overview;
 mod panels;
 mod rates;
 mod shown;
@@ -12,6 +13,7 @@ mod svg;
 use std::fmt::Write;
 
 use drawing::Drawing;
+pub use overview::overview;
 use shown::Shown;
 use svg::{escape, prose};
 

@@ -205,11 +205,11 @@ pub(super) fn speed_ups(shown: &Shown<'_>) -> Vec<SpeedUps> {
         let is_peer = |series: &&str| shown.rows.iter().any(|row| row.series == **series && row.engine == "peer");
         let peers: Vec<&str> = shown.series.iter().filter(|series| is_peer(series)).copied().collect();
         for ours in shown.series.iter().filter(|series| !is_peer(series)) {
-            all.push((format!("{ours} is so many times as fast as each"), collect(&|peer| ratios(peer, ours), &peers)));
+            all.push((format!("Speed-up of {ours} over each program"), collect(&|peer| ratios(peer, ours), &peers)));
         }
     } else if let Some(against) = shown.experiment.against.as_deref() {
         let others: Vec<&str> = shown.series.iter().filter(|series| **series != against).copied().collect();
-        all.push((format!("So many times as fast as {against}"), collect(&|series| ratios(against, series), &others)));
+        all.push((format!("Speed-up over {against}"), collect(&|series| ratios(against, series), &others)));
     }
     let on_common = all.into_iter().filter_map(|(headline, all)| SpeedUps::on_common_graphs(headline, all));
     on_common.map(|all| best_variations(shown, all)).collect()

@@ -26,6 +26,18 @@ impl Svg {
         Svg { out }
     }
 
+    /// A picture of this size that is a file of its own, with its style sheet.
+    pub(super) fn alone((width, height): (f64, f64), label: &str, style: &str) -> Self {
+        let mut out = String::new();
+        let label = escape(label);
+        let _ = write!(
+            out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} \
+             {height}\" role=\"img\" aria-label=\"{label}\"><style>{style}</style>"
+        );
+        Svg { out }
+    }
+
     pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let ((x1, y1), (x2, y2)) = (from, to);
         let _ =

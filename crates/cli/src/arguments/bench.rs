@@ -74,7 +74,7 @@ pub enum BenchCommand {
         #[arg(long, value_name = "WHAT", value_enum)]
         fail_on: Option<FailOn>,
     },
-    /// Hold recorded times against the times that the algorithms predict
+    /// Compare recorded times with the times that the algorithms predict
     Predictions {
         /// The files results.jsonl
         #[arg(value_name = "RESULTS", required = true, value_hint = ValueHint::FilePath)]
@@ -91,6 +91,15 @@ pub enum BenchCommand {
         /// Write the recorded figures into the pages
         #[arg(long)]
         write: bool,
+    },
+    /// Draw the shortest paths in a run of the suite `peers` as one picture
+    Chart {
+        /// The file results.jsonl of the run
+        #[arg(value_name = "RESULTS", value_hint = ValueHint::FilePath)]
+        results: PathBuf,
+        /// The .svg to write
+        #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        output: PathBuf,
     },
     /// Rebuild tables.md and report.html from the results.jsonl in a folder
     Report {
@@ -124,9 +133,10 @@ pub struct DatasetsArguments {
 /// The subcommands of `warpath datasets`.
 #[derive(Debug, Subcommand)]
 pub enum DatasetsCommand {
-    /// Download a dataset and check it
+    /// Download a dataset. It is kept if it has the vertices and edges of the published graph, and the known SHA-256 where there
+    /// is one
     Get {
-        /// Its name
+        /// The name of the dataset, as `warpath datasets` lists it
         #[arg(value_name = "NAME")]
         name: String,
         /// The folder to download to

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use warpath::Engine;
-use warpath::formats::PartialFile;
+use warpath::formats::{PartialFile, check_output};
 use warpath_bench::comparison::Comparison;
 use warpath_bench::pages::{Page, Recorded};
 use warpath_bench::predictions::{self, Prediction};
@@ -35,6 +35,7 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::SUCCESS);
         }
         Some(BenchCommand::Figures { pages, results, write }) => return figures(pages, results, *write),
+        Some(BenchCommand::Chart { results, output }) => return chart(results, output),
         Some(BenchCommand::Report { folder }) => {
             let results = warpath_bench::render(folder)?;
             written(folder, results.wrong())?;
@@ -116,6 +117,19 @@ fn figures(pages: &[PathBuf], results: &Path, write: bool) -> Result<ExitCode, F
     }
     table.print()?;
     Ok(if differing == mended { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Draws a run as one picture.
+fn chart(results: &Path, output: &Path) -> Result<ExitCode, Failure> {
+    check_output(output, &[results])?;
+    let picture = warpath_bench::report::overview(&Results::read(results)?)?;
+    let mut file = PartialFile::create(output, &progress::control(ShowProgress::Never))?;
+    file.write_all(picture.as_bytes()).map_err(|error| warpath::Error::io(output, error))?;
+    file.finish()?;
+    let mut table = Table::new();
+    table.row("written", output.display().to_string());
+    table.print()?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Says which files a folder now holds.

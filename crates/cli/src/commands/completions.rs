@@ -30,8 +30,24 @@ pub(crate) fn run(arguments: CompletionsArguments) -> Result<ExitCode, Failure> 
     };
     let mut text = Vec::new();
     generate(shell, &mut with_names(), "warpath", &mut text);
+    if shell == Shell::Fish {
+        text.extend(datasets_in_fish().into_bytes());
+    }
     print::to_stdout(&String::from_utf8_lossy(&text))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The names of datasets for `warpath datasets get`: `clap_complete` gives fish the values of options, and none of arguments.
+fn datasets_in_fish() -> String {
+    let line = |dataset: datasets::Dataset| {
+        let title = dataset.title.replace('\\', "\\\\").replace('\'', "\\'");
+        format!(
+            "complete -c warpath -n \"__fish_warpath_using_subcommand datasets; and __fish_seen_subcommand_from get\" -f -a \
+             \"{}\" -d '{title}'\n",
+            dataset.name
+        )
+    };
+    datasets::all().into_iter().map(line).collect()
 }
 
 /// The command line, with the names that options take which the parser leaves to the library.

@@ -86,7 +86,9 @@ fn list(folder: Option<PathBuf>, json: bool) -> Result<ExitCode, Failure> {
         match (&dataset.sha256, &dataset.sha256_text) {
             (Some(checksum), _) => table.row("", format!("SHA-256 {checksum}")),
             (None, Some(checksum)) => table.row("", format!("SHA-256 of the text {checksum}")),
-            (None, None) => table.row("", "not checked: no SHA-256 is known"),
+            (None, None) => {
+                table.row("", "no SHA-256 is known: a download is held to the numbers of vertices and edges only")
+            }
         }
     }
     table.print()?;
@@ -101,8 +103,13 @@ fn get(name: &str, folder: Option<&Path>, from: Option<&str>, quiet: bool) -> Re
     if !quiet {
         let mut table = Table::new();
         table.row("written", format!("{}, {}", got.path.display(), print::bytes(got.bytes)));
-        let checked = if got.checked { "the known one was compared" } else { "not checked, for none is known" };
-        table.row("SHA-256", format!("{}; {checked}", got.sha256));
+        let compared = match got.checked {
+            true => "as known",
+            false => {
+                "none is known to compare it with; the numbers of vertices and edges are those of the published graph"
+            }
+        };
+        table.row("SHA-256", format!("{}: {compared}", got.sha256));
         table.print()?;
     }
     Ok(ExitCode::SUCCESS)
