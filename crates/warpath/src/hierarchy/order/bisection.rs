@@ -7,8 +7,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use super::coarse::Coarse;
 use super::random::Random;
-use super::refinement::{Separation, most_on_a_side};
-use super::separator::Side;
+use super::refinement::{Separation, Side, most_on_a_side};
 
 /// How often sides are grown, each time from another vertex.
 const TRIES: usize = 8;

@@ -8,9 +8,27 @@ use std::collections::BinaryHeap;
 
 use super::coarse::Coarse;
 use super::random::Random;
-use super::separator::Side;
 
 const PASSES: u32 = 6;
+
+/// Where a vertex is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Left,
+    Right,
+    Separator,
+}
+
+impl Side {
+    /// The other side of the separator.
+    pub(super) fn opposite(self) -> Side {
+        match self {
+            Side::Left => Side::Right,
+            Side::Right => Side::Left,
+            Side::Separator => Side::Separator,
+        }
+    }
+}
 
 /// The most that a side may weigh: a part of all. The rest is freedom to look for small separators.
 pub(super) fn most_on_a_side(total: u64) -> u64 {

@@ -8,26 +8,7 @@ use super::bisection;
 use super::coarse::Coarse;
 use super::pattern::Pattern;
 use super::random::Random;
-use super::refinement::Separation;
-
-/// Where a vertex is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    Left,
-    Right,
-    Separator,
-}
-
-impl Side {
-    /// The other side of the separator.
-    pub(super) fn opposite(self) -> Side {
-        match self {
-            Side::Left => Side::Right,
-            Side::Right => Side::Left,
-            Side::Separator => Side::Separator,
-        }
-    }
-}
+use super::refinement::{Separation, Side};
 
 /// The number of vertices at which coarsening ends.
 const COARSEST: usize = 120;
