@@ -27,6 +27,7 @@ mod error;
 pub mod formats;
 pub mod generate;
 pub mod graph;
+pub mod hierarchy;
 mod huge_pages;
 mod instructions;
 mod memory;

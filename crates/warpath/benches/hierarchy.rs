@@ -1,0 +1,65 @@
+//! Times a hierarchy on the CPU: `cargo bench -p warpath --bench hierarchy -- GRAPH..`, where a graph is a file or a
+//! generator. Answers are compared with those of searches before anything is printed.
+
+use std::time::Instant;
+
+use warpath::hierarchy::Hierarchy;
+use warpath::{Graph, Result, Solver, VertexId};
+
+fn main() -> Result<()> {
+    let graphs: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    println!(
+        "| graph | vertices | arcs | order, elimination | shortcuts | width | height | customize | one source | its search | a pair | its path |"
+    );
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+    for name in graphs {
+        let graph = if name.contains(':') { warpath::generate(&name)? } else { warpath::read(&name)? };
+        measure(&name, graph)?;
+    }
+    Ok(())
+}
+
+fn measure(name: &str, graph: Graph) -> Result<()> {
+    let graph = std::sync::Arc::new(graph);
+    let count = graph.vertices() as u64;
+    let (prepared, hierarchy) = timed(1, || Hierarchy::new(graph.clone()))?;
+    let (customized, metric) = timed(5, || hierarchy.customize(graph.weights()))?;
+    let vertex = |i: u64| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20).wrapping_rem(count) as VertexId;
+    let (source, target) = (vertex(1), vertex(2));
+    let (swept, distances) = timed(9, || metric.distances_from(source))?;
+    let solver = Solver::new(graph.clone())?;
+    let (searched, tree) = timed(9, || solver.sssp(source))?;
+    for v in 0..graph.vertices() {
+        assert_eq!(distances.get(v), tree.distance(v as VertexId), "{name}: {source} to {v}");
+    }
+    const PAIRS: u64 = 1000;
+    let (paired, _) = timed(3, || (0..PAIRS).try_for_each(|i| metric.distance(vertex(i), vertex(i + 7)).map(drop)))?;
+    let (unpacked, path) = timed(9, || metric.path(source, target))?;
+    assert_eq!(path.map(|path| path.length()), tree.distance(target), "{name}");
+    println!(
+        "| {name} | {count} | {} | {prepared:.2} s | {} | {} | {} | {:.1} ms | {:.2} ms | {:.2} ms | {:.1} us | {:.1} us |",
+        graph.arcs(),
+        hierarchy.shortcuts(),
+        hierarchy.width(),
+        hierarchy.height(),
+        customized * 1e3,
+        swept * 1e3,
+        searched * 1e3,
+        paired * 1e6 / PAIRS as f64,
+        unpacked * 1e6
+    );
+    Ok(())
+}
+
+/// The least seconds of several runs, and the last result.
+fn timed<T>(runs: u32, work: impl Fn() -> Result<T>) -> Result<(f64, T)> {
+    let mut least = f64::INFINITY;
+    let mut last = None;
+    for _ in 0..runs {
+        let start = Instant::now();
+        let result = work()?;
+        least = least.min(start.elapsed().as_secs_f64());
+        last = Some(result);
+    }
+    Ok((least, last.expect("there is a run")))
+}

@@ -1,0 +1,204 @@
+//! A hierarchy with the lengths of its shortcuts, and what it answers.
+
+use std::sync::OnceLock;
+
+use super::customization::{Lengths, customize};
+use super::{Hierarchy, Shared, query};
+use crate::error::NegativeCycle;
+use crate::graph::{Csr, Distance, DistanceValue, Distances, Graph, MinPlus, VertexId, Weights, with_min_plus};
+use crate::problems::Path;
+use crate::{Error, Result};
+
+/// A hierarchy with lengths: answers for one kind of weights. Made by [`Hierarchy::customize`]; threads may share it.
+///
+/// Distances of integers are exact, the same as those of every search. Shortcuts add floats in another order than a search
+/// does, so distances of floats may differ from its in the last digits.
+pub struct Metric {
+    hierarchy: Hierarchy,
+    weights: Weights,
+    narrow: Box<dyn Answers>,
+    /// Of unsigned weights, with 64-bit distances, for answers that 32 bits can't hold.
+    wide: OnceLock<Box<dyn Answers>>,
+}
+
+impl std::fmt::Debug for Metric {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Metric").field("weights", &self.weights.kind()).finish_non_exhaustive()
+    }
+}
+
+/// Answers by one semiring; `None` where a distance may be too great for it.
+trait Answers: Send + Sync {
+    fn distances_from(&self, shared: &Shared, source: VertexId) -> Result<Option<Distances>>;
+    fn distance(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Distance>>;
+    fn path(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Path>>;
+}
+
+/// Lengths by the semiring `S`.
+struct Customized<S: MinPlus> {
+    lengths: Lengths<S::Distance>,
+    /// If a distance or more was lost by an overflow, one of the same source is greater than this.
+    safe: S::Distance,
+    /// Whether no distance at all can overflow.
+    always_safe: bool,
+}
+
+impl Metric {
+    pub(super) fn new(hierarchy: Hierarchy, weights: &Weights) -> Result<Self> {
+        let arcs = hierarchy.graph().arcs();
+        if weights.len() != arcs {
+            return Err(Error::invalid(format!("there are {} weights, and the graph has {arcs} arcs", weights.len())));
+        }
+        weights.check()?;
+        let narrow = customized(&hierarchy.shared, weights, false)?;
+        let metric = Metric { hierarchy, weights: weights.clone(), narrow: narrow.0, wide: OnceLock::new() };
+        if !narrow.1 {
+            metric.wide()?;
+        }
+        Ok(metric)
+    }
+
+    /// The hierarchy.
+    pub fn hierarchy(&self) -> &Hierarchy {
+        &self.hierarchy
+    }
+
+    /// The distances from `source` to all vertices, by vertex. O(shortcuts), without a queue.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] if there is no such vertex; [`Error::DistanceOverflow`]; [`Error::OutOfMemory`].
+    pub fn distances_from(&self, source: VertexId) -> Result<Distances> {
+        self.hierarchy.graph().check_vertices(&[source], "source")?;
+        self.answer(|answers, shared| answers.distances_from(shared, source))
+    }
+
+    /// The distance from `source` to `target`, `None` if there is no path. O(shortcuts between the ancestors of both):
+    /// microseconds on roads.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] if there is no such vertex; [`Error::DistanceOverflow`]; [`Error::OutOfMemory`].
+    pub fn distance(&self, source: VertexId, target: VertexId) -> Result<Option<Distance>> {
+        self.hierarchy.graph().check_vertices(&[source, target], "vertex")?;
+        self.answer(|answers, shared| Ok(answers.distance(shared, source, target)))
+    }
+
+    /// A shortest path from `source` to `target`, `None` if there is none. As [`Metric::distance`], and then for each
+    /// shortcut on the way the time of a look at its triangles.
+    ///
+    /// # Errors
+    ///
+    /// As [`Metric::distance`].
+    pub fn path(&self, source: VertexId, target: VertexId) -> Result<Option<Path>> {
+        self.hierarchy.graph().check_vertices(&[source, target], "vertex")?;
+        self.answer(|answers, shared| Ok(answers.path(shared, source, target)))
+    }
+
+    /// An answer by the narrow semiring, or, where that does not suffice, by the wide one.
+    fn answer<T>(&self, ask: impl Fn(&dyn Answers, &Shared) -> Result<Option<T>>) -> Result<T> {
+        if self.wide.get().is_none()
+            && let Some(answer) = ask(&*self.narrow, &self.hierarchy.shared)?
+        {
+            return Ok(answer);
+        }
+        let overflow = Error::DistanceOverflow { semiring: self.widest() };
+        ask(self.wide()?, &self.hierarchy.shared)?.ok_or(overflow)
+    }
+
+    fn widest(&self) -> &'static str {
+        with_min_plus!(self.weights.kind(), true, S => S::NAME)
+    }
+
+    fn wide(&self) -> Result<&dyn Answers> {
+        if self.wide.get().is_none() {
+            let (wide, _) = customized(&self.hierarchy.shared, &self.weights, true)?;
+            // Another thread may have been quicker; both are the same.
+            let _ = self.wide.set(wide);
+        }
+        Ok(&**self.wide.get().expect("it was set"))
+    }
+}
+
+/// The lengths by the narrow or the wide semiring, and whether none of them can have overflowed.
+fn customized(shared: &Shared, weights: &Weights, wide: bool) -> Result<(Box<dyn Answers>, bool)> {
+    with_min_plus!(weights.kind(), wide, S => customized_by::<S>(shared, weights))
+}
+
+fn customized_by<S: MinPlus>(shared: &Shared, weights: &Weights) -> Result<(Box<dyn Answers>, bool)> {
+    let csr = shared.graph.csr();
+    let values = <S::Weight as crate::graph::Weight>::of(weights).expect("the semiring is for these weights");
+    let arcs = crate::graph::Adjacency { offsets: csr.offsets(), targets: csr.targets(), weights: values };
+    for v in 0..csr.vertices() as VertexId {
+        let loops = arcs.edges(v).filter(|&(head, _)| head == v);
+        if loops.map(|(_, weight)| S::extend(S::Distance::ZERO, weight)).any(|length| length < S::Distance::ZERO) {
+            return Err(negative_cycle(shared, weights, vec![v]));
+        }
+    }
+    let elimination = &shared.elimination;
+    let lengths = customize::<S>(elimination, &shared.places, arcs, shared.graph.is_directed())?;
+    if let Some((low, high)) = lengths.negative::<S>(elimination) {
+        let mut walk = Vec::new();
+        query::unpack::<S>(elimination, &lengths, low, high, &mut walk);
+        query::unpack::<S>(elimination, &lengths, high, low, &mut walk);
+        return Err(negative_cycle(shared, weights, walk));
+    }
+    let greatest = lengths.greatest();
+    let unlost = S::join(greatest, greatest) != S::Distance::UNREACHABLE;
+    let safe = S::Distance::at_most_float(S::Distance::LIMIT - greatest.to_f64().abs());
+    // A shortest way goes up the tree and down again, by at most so many arcs.
+    let longest = 2.0 * elimination.height() as f64 * greatest.to_f64().abs();
+    let always_safe = longest < S::Distance::LIMIT;
+    Ok((Box::new(Customized::<S> { lengths, safe, always_safe }), unlost))
+}
+
+/// The negative cycle in a closed walk of negative length.
+fn negative_cycle(shared: &Shared, weights: &Weights, walk: Vec<VertexId>) -> Error {
+    let csr = shared.graph.csr();
+    let csr = Csr::trusted(csr.offsets().to_vec(), csr.targets().to_vec(), weights.clone());
+    let counts = shared.graph.input_counts();
+    let graph = Graph::from_parts(csr, shared.graph.is_directed(), shared.graph.labels().clone(), counts);
+    // Cut off each circle when the walk comes back to a vertex; the lengths of all circles add up to the walk's.
+    let mut open: Vec<VertexId> = Vec::new();
+    for v in walk {
+        if let Some(place) = open.iter().position(|&u| u == v) {
+            if let Some(cycle) = NegativeCycle::through(&graph, &open[place..]) {
+                return Error::NegativeCycle(Box::new(cycle));
+            }
+            open.truncate(place);
+        }
+        open.push(v);
+    }
+    match NegativeCycle::through(&graph, &open) {
+        Some(cycle) => Error::NegativeCycle(Box::new(cycle)),
+        None => Error::invalid("the weights have a cycle whose sum rounds to less than zero"),
+    }
+}
+
+impl<S: MinPlus> Answers for Customized<S> {
+    fn distances_from(&self, shared: &Shared, source: VertexId) -> Result<Option<Distances>> {
+        let distances = query::from::<S>(&shared.elimination, &self.lengths, source)?;
+        let lost = |&distance: &S::Distance| distance != S::Distance::UNREACHABLE && self.safe < distance;
+        Ok((!distances.iter().any(lost)).then(|| S::Distance::into_distances(distances)))
+    }
+
+    fn distance(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Distance>> {
+        self.way(shared, source, target).map(|way| way.and_then(|way| way.length.distance()))
+    }
+
+    fn path(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Path>> {
+        let Some(way) = self.way(shared, source, target)? else { return Some(None) };
+        let length = way.length.distance()?;
+        let vertices = way.vertices::<S>(&shared.elimination, &self.lengths, source, target);
+        Some(Some(Path::new(vertices, length)))
+    }
+}
+
+impl<S: MinPlus> Customized<S> {
+    /// The way between two vertices; `None` if it may be lost by an overflow.
+    fn way(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<query::Way<S::Distance>>> {
+        let way = query::between::<S>(&shared.elimination, &self.lengths, source, target);
+        let right = self.always_safe || way.as_ref().is_some_and(|way| way.length <= self.safe);
+        right.then_some(way)
+    }
+}

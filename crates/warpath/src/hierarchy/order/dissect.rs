@@ -1,0 +1,109 @@
+//! Nested dissection: a small separator comes last, and the two sides, which no edge joins, are dissected in the same way
+//! (George, *Nested dissection of a regular finite element mesh*, 1973).
+
+use rayon::prelude::*;
+
+use super::minimum_degree::{LARGEST, minimum_degree};
+use super::pattern::Pattern;
+use super::random::Random;
+use super::refinement::Side;
+use super::separator::separator;
+use crate::Result;
+use crate::control::Control;
+use crate::graph::VertexId;
+
+/// A part up to this size is ordered by minimum degree.
+const SMALL: usize = 256;
+
+/// Parts from this size on are worth a thread of their own.
+const WORTH_A_THREAD: usize = 2000;
+
+/// The order in which the vertices of `whole` are eliminated. The same on every machine, whatever the threads.
+pub(super) fn dissect(whole: &Pattern, control: &Control) -> Result<Vec<VertexId>> {
+    let all = (0..whole.vertices() as VertexId).collect();
+    Dissection { whole, control }.part(whole.clone(), all, Random(1))
+}
+
+struct Dissection<'a> {
+    whole: &'a Pattern,
+    control: &'a Control,
+}
+
+impl Dissection<'_> {
+    /// Orders a part; `names` are its vertices' numbers in the whole.
+    fn part(&self, part: Pattern, names: Vec<VertexId>, random: Random) -> Result<Vec<VertexId>> {
+        self.control.check()?;
+        let parts = part.parts()?;
+        if parts.len() > 1 {
+            let mut number = vec![u32::MAX; part.vertices()];
+            let parts: Vec<_> = parts.into_iter().map(|kept| (part.part(&kept, &mut number), kept)).collect();
+            drop(part);
+            let named = |kept: &[VertexId]| kept.iter().map(|&v| names[v as usize]).collect::<Vec<_>>();
+            let orders = parts
+                .into_par_iter()
+                .enumerate()
+                .map(|(i, (part, kept))| self.connected(part, named(&kept), random.branch(i as u64)));
+            return Ok(orders.collect::<Result<Vec<_>>>()?.concat());
+        }
+        self.connected(part, names, random)
+    }
+
+    fn connected(&self, part: Pattern, names: Vec<VertexId>, mut random: Random) -> Result<Vec<VertexId>> {
+        if part.vertices() <= SMALL {
+            return Ok(self.small(&part, &names));
+        }
+        let sides = separator(&part, &mut random);
+        let on =
+            |wanted: Side| (0..names.len() as VertexId).filter(|&v| sides[v as usize] == wanted).collect::<Vec<_>>();
+        let (left, right, middle) = (on(Side::Left), on(Side::Right), on(Side::Separator));
+        let named = |kept: &[VertexId]| kept.iter().map(|&v| names[v as usize]).collect::<Vec<_>>();
+        if left.is_empty() || right.is_empty() {
+            return Ok(by_degree(&part, &names));
+        }
+        let mut number = vec![u32::MAX; names.len()];
+        let (first, second) = (part.part(&left, &mut number), part.part(&right, &mut number));
+        let (left, right, middle) = (named(&left), named(&right), named(&middle));
+        let large = part.vertices() >= WORTH_A_THREAD;
+        drop((part, names, sides, number));
+        let orders = [random.branch(0), random.branch(1)];
+        let [one, two] = orders;
+        let (first, second) = if large {
+            rayon::join(|| self.part(first, left, one), || self.part(second, right, two))
+        } else {
+            (self.part(first, left, one), self.part(second, right, two))
+        };
+        let mut order = first?;
+        order.extend(second?);
+        order.extend(middle);
+        Ok(order)
+    }
+
+    /// Orders a small part by minimum degree, with its halo if that is small, too.
+    fn small(&self, part: &Pattern, names: &[VertexId]) -> Vec<VertexId> {
+        let mut known: Vec<(VertexId, u32)> = names.iter().enumerate().map(|(i, &v)| (v, i as u32)).collect();
+        let around = names.iter().flat_map(|&v| self.whole.neighbors(v).iter().copied());
+        let mut halo: Vec<VertexId> = around.filter(|u| names.binary_search(u).is_err()).collect();
+        halo.sort_unstable();
+        halo.dedup();
+        let all = names.len() + halo.len();
+        let order = if all <= LARGEST {
+            known.extend(halo.iter().enumerate().map(|(i, &v)| (v, (names.len() + i) as u32)));
+            known.sort_unstable();
+            let number = |v: &VertexId| known[known.binary_search_by_key(v, |entry| entry.0).expect("it is known")].1;
+            let rows: Vec<Vec<u32>> =
+                names.iter().map(|&v| self.whole.neighbors(v).iter().map(number).collect()).collect();
+            minimum_degree(&rows, all)
+        } else {
+            let rows: Vec<Vec<u32>> = (0..names.len() as VertexId).map(|v| part.neighbors(v).to_vec()).collect();
+            minimum_degree(&rows, names.len())
+        };
+        order.into_iter().map(|v| names[v as usize]).collect()
+    }
+}
+
+/// An order for a part that no separator divides: it becomes a clique, in whatever order.
+fn by_degree(part: &Pattern, names: &[VertexId]) -> Vec<VertexId> {
+    let mut order: Vec<VertexId> = (0..names.len() as VertexId).collect();
+    order.sort_by_key(|&v| part.neighbors(v).len());
+    order.into_iter().map(|v| names[v as usize]).collect()
+}

@@ -1,0 +1,233 @@
+use super::*;
+use crate::Solver;
+use crate::graph::Distance;
+use crate::testing::{Random, TestWeight, graphs_of_every_shape, size};
+
+/// How far floats may differ: shortcuts add them in another order.
+fn alike(a: Option<Distance>, b: Option<Distance>) -> bool {
+    match (a, b) {
+        (Some(Distance::Single(_) | Distance::Double(_)), Some(_)) => {
+            let (a, b) = (a.unwrap().to_f64(), b.unwrap().to_f64());
+            a == b || (a - b).abs() <= 1e-5 * a.abs().max(b.abs())
+        }
+        _ => a.map(Distance::to_f64) == b.map(Distance::to_f64),
+    }
+}
+
+fn random_order(count: usize, random: &mut Random) -> Vec<VertexId> {
+    let mut order: Vec<VertexId> = (0..count as VertexId).collect();
+    for end in (1..count).rev() {
+        order.swap(end, random.below(end as u64 + 1) as usize);
+    }
+    order
+}
+
+/// Every answer of the hierarchy against searches by other algorithms, and its paths against the graph.
+fn check(name: &str, hierarchy: &Hierarchy, random: &mut Random) {
+    let graph = &hierarchy.shared.graph;
+    let metric = hierarchy.customize(graph.weights()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let solver = Solver::new(graph.clone()).unwrap();
+    for _ in 0..size(3, 1) {
+        let source = random.below(graph.vertices() as u64) as VertexId;
+        let expected = solver.sssp(source).unwrap();
+        let found = metric.distances_from(source).unwrap();
+        for target in 0..graph.vertices() as VertexId {
+            let expected = expected.distance(target);
+            assert!(alike(found.get(target as usize), expected), "{name}: {source} to {target}: {expected:?}");
+            let distance = metric.distance(source, target).unwrap();
+            assert!(alike(distance, expected), "{name}: pair {source}, {target}: {distance:?}, {expected:?}");
+        }
+        for _ in 0..5 {
+            let target = random.below(graph.vertices() as u64) as VertexId;
+            let path = metric.path(source, target).unwrap();
+            assert_eq!(path.is_some(), expected.distance(target).is_some(), "{name}");
+            let Some(path) = path else { continue };
+            assert_eq!((path.vertices()[0], *path.vertices().last().unwrap()), (source, target), "{name}");
+            let steps = path.steps(graph).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(alike(Some(steps.last().unwrap().distance), Some(path.length())), "{name}: length of the path");
+        }
+    }
+}
+
+fn every_shape<W: TestWeight>(seed: u64) {
+    let mut random = Random(seed);
+    for (name, graph) in graphs_of_every_shape::<W>(seed) {
+        let graph = Arc::new(graph);
+        check(&name, &Hierarchy::new(graph.clone()).unwrap(), &mut random);
+        let order = random_order(graph.vertices(), &mut random);
+        check(&format!("{name}, random order"), &Hierarchy::with_order(graph, &order).unwrap(), &mut random);
+    }
+}
+
+#[test]
+fn answers_are_those_of_searches() {
+    every_shape::<u32>(1);
+    every_shape::<crate::graph::Unit>(2);
+    every_shape::<i32>(3);
+    every_shape::<f32>(4);
+    every_shape::<f64>(5);
+}
+
+#[test]
+fn dissected_graphs_are_answered_too() {
+    // Large enough for separators, coarsening and threads; from sparse to as dense as no separator divides it.
+    let specs = [
+        "grid:60x70,weights=1..1000",
+        "rgg:12,weights=0..9",
+        "roads:5000",
+        "scale-free:3000,weights=1..100",
+        "crawl:2000,arcs=9000,weights=1..100",
+        "kron:10,weights=1..1000",
+        "dense:400",
+    ];
+    for spec in specs {
+        let graph = crate::generate(spec).unwrap_or_else(|error| panic!("{spec}: {error}"));
+        check(spec, &Hierarchy::new(graph).unwrap(), &mut Random(9));
+    }
+}
+
+#[test]
+fn the_order_does_not_depend_on_threads() {
+    let graph = Arc::new(crate::generate("roads:9000").unwrap());
+    let with_threads = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| Hierarchy::new(graph.clone()).unwrap())
+    };
+    let (one, three) = (with_threads(1), with_threads(3));
+    assert_eq!(one.order(), three.order());
+    let mut vertices = one.order().to_vec();
+    vertices.sort_unstable();
+    assert!(vertices.into_iter().eq(0..graph.vertices() as VertexId), "each vertex once");
+}
+
+#[test]
+fn separators_keep_shortcuts_few() {
+    // A grid of n vertices needs at least about (31 / 8) n log2(n) / 2 of George's count; a bad order gives n^1.5.
+    let grid = Hierarchy::new(crate::generate("grid:100x100").unwrap()).unwrap();
+    assert!(grid.shortcuts() < 220_000, "{} shortcuts", grid.shortcuts());
+    assert!(grid.height() < 400, "height {}", grid.height());
+    // A path is halved again and again, and a star has its hub last.
+    let path = Graph::from_edges((0..999).map(|v| (v, v + 1, 1_u32))).unwrap();
+    let path = Hierarchy::new(path).unwrap();
+    assert!(path.shortcuts() < 2_000 && path.height() < 40, "{} {}", path.shortcuts(), path.height());
+    let star = Graph::from_edges((1..100_000).map(|v| (0, v, 1_u32))).unwrap();
+    let star = Hierarchy::new(star).unwrap();
+    assert_eq!((star.shortcuts(), star.width()), (99_999, 1));
+}
+
+/// Weights that may be negative, but have no negative cycle: each is what it was plus the difference of two potentials.
+#[test]
+fn negative_weights_are_added_up() {
+    let mut random = Random(11);
+    for (name, graph) in graphs_of_every_shape::<u32>(6) {
+        if !graph.is_directed() {
+            continue;
+        }
+        let potentials: Vec<i64> = (0..graph.vertices()).map(|_| random.below(2000) as i64 - 1000).collect();
+        let weights = (0..graph.vertices() as VertexId).flat_map(|u| {
+            let row = graph.neighbors(u).iter();
+            row.map(|&v| (potentials[v as usize] - potentials[u as usize]) as i32).collect::<Vec<_>>()
+        });
+        let weights: Vec<i32> = weights.map(|difference| difference + random.below(50) as i32).collect();
+        let graph = graph.with_weights(Weights::I32(weights)).unwrap();
+        check(&name, &Hierarchy::new(graph).unwrap(), &mut random);
+    }
+}
+
+/// Bellman-Ford from all vertices at once: distances that still fall after V rounds.
+fn has_negative_cycle(graph: &Graph) -> bool {
+    let arcs = graph.csr().adjacency::<i32>().unwrap();
+    let mut distances = vec![0_i64; graph.vertices()];
+    let mut fell = true;
+    for _ in 0..=graph.vertices() {
+        fell = false;
+        for u in 0..graph.vertices() as VertexId {
+            for (v, weight) in arcs.edges(u) {
+                let length = distances[u as usize] + i64::from(weight);
+                if length < distances[v as usize] {
+                    (distances[v as usize], fell) = (length, true);
+                }
+            }
+        }
+        if !fell {
+            break;
+        }
+    }
+    fell
+}
+
+#[test]
+fn negative_cycles_are_found_with_their_edges() {
+    let mut random = Random(12);
+    let mut found = 0;
+    for (name, graph) in graphs_of_every_shape::<u32>(7) {
+        let weights = if graph.is_directed() {
+            (0..graph.arcs()).map(|_| random.below(100) as i32 - 12).collect()
+        } else {
+            vec![-1; graph.arcs()]
+        };
+        let graph = Arc::new(graph.with_weights(Weights::I32(weights)).unwrap());
+        let hierarchy = Hierarchy::new(graph.clone()).unwrap();
+        match (hierarchy.customize(graph.weights()), has_negative_cycle(&graph)) {
+            (Ok(_), false) => {}
+            (Err(Error::NegativeCycle(cycle)), true) => {
+                found += 1;
+                cycle.verify(&graph).unwrap_or_else(|error| panic!("{name}: {error}"));
+            }
+            (found, expected) => panic!("{name}: {:?}, expected a negative cycle: {expected}", found.err()),
+        }
+    }
+    assert!(found > 10, "{found}");
+}
+
+#[test]
+fn other_weights_need_no_new_order() {
+    let mut random = Random(13);
+    let graph = Arc::new(crate::generate("crawl:500,arcs=3000,weights=1..100").unwrap());
+    let hierarchy = Hierarchy::new(graph.clone()).unwrap();
+    for kind in 0..3 {
+        let draw = |random: &mut Random| random.below(1 << 20);
+        let drawn: Vec<u64> = (0..graph.arcs()).map(|_| draw(&mut random)).collect();
+        let weights = match kind {
+            0 => Weights::U32(drawn.iter().map(|&w| w as u32 * 4000).collect()),
+            1 => Weights::F64(drawn.iter().map(|&w| w as f64 / 3.0).collect()),
+            _ => Weights::unit(graph.arcs()),
+        };
+        let metric = hierarchy.customize(&weights).unwrap();
+        let other = Graph::clone(&graph).with_weights(weights).unwrap();
+        let tree = Solver::new(other).unwrap().sssp(7).unwrap();
+        let distances = metric.distances_from(7).unwrap();
+        for v in 0..graph.vertices() {
+            assert!(alike(distances.get(v), tree.distance(v as VertexId)), "{kind}: {v}");
+        }
+    }
+}
+
+#[test]
+fn mistakes_are_named() {
+    let graph = Arc::new(Graph::from_edges([(0, 1, 5_u32), (1, 2, 7)]).unwrap());
+    let told = |result: Result<Hierarchy>, wanted: &str| {
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains(wanted), "{error}");
+    };
+    told(Hierarchy::with_order(graph.clone(), &[0, 1]), "the order has 2 vertices, and the graph 3");
+    told(Hierarchy::with_order(graph.clone(), &[0, 1, 1]), "the order has the vertex 1 twice");
+    told(Hierarchy::with_order(graph.clone(), &[0, 1, 3]), "3");
+    let hierarchy = Hierarchy::new(graph).unwrap();
+    let error = hierarchy.customize(&Weights::unit(3)).unwrap_err().to_string();
+    assert!(error.contains("3 weights, and the graph has"), "{error}");
+    let metric = hierarchy.customize(hierarchy.graph().weights()).unwrap();
+    assert!(metric.distance(0, 3).is_err() && metric.distances_from(3).is_err());
+    let edges = crate::graph::GraphBuilder::new().direction(crate::graph::Direction::Undirected);
+    let edge = edges.build_from([(0, 1, 5_u32)]).unwrap();
+    let error = Hierarchy::new(edge).unwrap().customize(&Weights::U32(vec![1, 2])).unwrap_err().to_string();
+    assert!(error.contains("the two directions"), "{error}");
+}
+
+#[test]
+fn a_cancelled_order_ends() {
+    let control = Control::new();
+    control.cancel();
+    let graph = crate::generate("grid:50x50").unwrap();
+    assert!(matches!(Hierarchy::with_control(graph, &control), Err(Error::Interrupted)));
+}
