@@ -113,12 +113,11 @@ pub(super) fn customize<S: MinPlus>(
     let mut settling = Settling::new(elimination, 0)?;
     let down = lengths.down.as_deref_mut().unwrap_or_default();
     let mut next = 0;
-    for subtree in
-        subtrees.iter().map(|subtree| subtree.clone()).chain(std::iter::once(elimination.count()..elimination.count()))
-    {
+    for subtree in &subtrees {
         (next..subtree.start).for_each(|rank| settling.settle::<S>(rank, &mut lengths.up, down));
         next = subtree.end;
     }
+    (next..elimination.count()).for_each(|rank| settling.settle::<S>(rank, &mut lengths.up, down));
     Ok(lengths)
 }
 

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::customization::{Lengths, customize};
-use super::{Hierarchy, Shared, query};
+use super::{Hierarchy, Shared, query, sweep};
 use crate::error::NegativeCycle;
 use crate::graph::{Csr, Distance, DistanceValue, Distances, Graph, MinPlus, VertexId, Weights, with_min_plus};
 use crate::problems::Path;
@@ -27,9 +27,14 @@ impl std::fmt::Debug for Metric {
     }
 }
 
+/// What is done with the distances from the source at a place in the list: `None` where one may be too great.
+type Visit<'v> = dyn Fn(usize, Option<&Distances>) -> Result<()> + Sync + 'v;
+
 /// Answers by one semiring; `None` where a distance may be too great for it.
 trait Answers: Send + Sync {
     fn distances_from(&self, shared: &Shared, source: VertexId) -> Result<Option<Distances>>;
+    /// Visits the distances from each source with its place in the list; `visit` gives them back.
+    fn distances_from_each(&self, shared: &Shared, sources: &[VertexId], visit: &Visit<'_>) -> Result<()>;
     fn distance(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Distance>>;
     fn path(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Path>>;
 }
@@ -71,6 +76,38 @@ impl Metric {
     pub fn distances_from(&self, source: VertexId) -> Result<Distances> {
         self.hierarchy.graph().check_vertices(&[source], "source")?;
         self.answer(|answers, shared| answers.distances_from(shared, source))
+    }
+
+    /// Hands the distances from each of `sources`, by vertex, to `visit` with the source's place in the list. `visit` is
+    /// called from all threads of the pool, for each source once, in any order. O(shortcuts) for each source, of which
+    /// sixteen share each look at memory; each thread takes memory for 32 arrays of distances.
+    ///
+    /// ```
+    /// let graph = warpath::generate("roads:2000")?;
+    /// let hierarchy = warpath::hierarchy::Hierarchy::new(graph)?;
+    /// let metric = hierarchy.customize(hierarchy.graph().weights())?;
+    /// let reached = std::sync::atomic::AtomicUsize::new(0);
+    /// metric.distances_from_each(&[0, 7, 1999], |_, distances| {
+    ///     let there = (0..distances.len()).filter(|&v| distances.get(v).is_some()).count();
+    ///     reached.fetch_add(there, std::sync::atomic::Ordering::Relaxed);
+    /// })?;
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Metric::distances_from`]; some sources may have been visited then.
+    pub fn distances_from_each(&self, sources: &[VertexId], visit: impl Fn(usize, &Distances) + Sync) -> Result<()> {
+        self.hierarchy.graph().check_vertices(sources, "source")?;
+        let shared = &self.hierarchy.shared;
+        let narrow = self.wide.get().unwrap_or(&self.narrow);
+        narrow.distances_from_each(shared, sources, &|place, distances| {
+            match distances {
+                Some(distances) => visit(place, distances),
+                None => visit(place, &self.distances_from(sources[place])?),
+            }
+            Ok(())
+        })
     }
 
     /// The distance from `source` to `target`, `None` if there is no path. O(shortcuts between the ancestors of both):
@@ -178,8 +215,19 @@ fn negative_cycle(shared: &Shared, weights: &Weights, walk: Vec<VertexId>) -> Er
 impl<S: MinPlus> Answers for Customized<S> {
     fn distances_from(&self, shared: &Shared, source: VertexId) -> Result<Option<Distances>> {
         let distances = query::from::<S>(&shared.elimination, &self.lengths, source)?;
-        let lost = |&distance: &S::Distance| distance != S::Distance::UNREACHABLE && self.safe < distance;
-        Ok((!distances.iter().any(lost)).then(|| S::Distance::into_distances(distances)))
+        Ok(self.are_right(&distances).then(|| S::Distance::into_distances(distances)))
+    }
+
+    fn distances_from_each(&self, shared: &Shared, sources: &[VertexId], visit: &Visit<'_>) -> Result<()> {
+        sweep::from_each::<S>(&shared.elimination, &self.lengths, sources, &|place, distances| {
+            if !self.are_right(&distances) {
+                visit(place, None)?;
+                return Ok(distances);
+            }
+            let distances = S::Distance::into_distances(distances);
+            visit(place, Some(&distances))?;
+            Ok(S::Distance::into_vec(distances).expect("they have this type"))
+        })
     }
 
     fn distance(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Distance>> {
@@ -195,6 +243,12 @@ impl<S: MinPlus> Answers for Customized<S> {
 }
 
 impl<S: MinPlus> Customized<S> {
+    /// Whether no distance from a source was lost by an overflow.
+    fn are_right(&self, distances: &[S::Distance]) -> bool {
+        let too_great = |&distance: &S::Distance| distance != S::Distance::UNREACHABLE && self.safe < distance;
+        self.always_safe || !distances.iter().any(too_great)
+    }
+
     /// The way between two vertices; `None` if it may be lost by an overflow.
     fn way(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<query::Way<S::Distance>>> {
         let way = query::between::<S>(&shared.elimination, &self.lengths, source, target);

@@ -21,6 +21,7 @@
 //! - one pair: walk from both ends up the tree, and take the best ancestor that both have. Microseconds.
 //! - one source: walk up from the source, then let each vertex, from the roots down, take the best of its ancestors: one pass
 //!   over memory in a fixed order, without a queue (`query`).
+//! - many sources: sixteen share the pass (`sweep`).
 //!
 //! The order depends on the graph's edges alone. The lengths of shortcuts depend on the weights, and are found by looking
 //! once at every triangle of shortcuts: milliseconds, so that other weights, such as the traffic of the next minute, need no
@@ -34,6 +35,7 @@ mod elimination;
 mod metric;
 mod order;
 mod query;
+mod sweep;
 #[cfg(test)]
 mod tests;
 

@@ -53,7 +53,7 @@ pub(super) fn from<S: MinPlus>(
 }
 
 /// The distances between a vertex and its ancestors, by their depth.
-fn climb<S: MinPlus>(elimination: &Elimination, lengths: &[S::Distance], start: u32) -> Vec<S::Distance> {
+pub(super) fn climb<S: MinPlus>(elimination: &Elimination, lengths: &[S::Distance], start: u32) -> Vec<S::Distance> {
     let mut distances = vec![S::Distance::UNREACHABLE; elimination.depths[start as usize] as usize + 1];
     distances[elimination.depths[start as usize] as usize] = S::Distance::ZERO;
     let mut rank = start;

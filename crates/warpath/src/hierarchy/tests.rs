@@ -27,6 +27,15 @@ fn check(name: &str, hierarchy: &Hierarchy, random: &mut Random) {
     let graph = &hierarchy.shared.graph;
     let metric = hierarchy.customize(graph.weights()).unwrap_or_else(|error| panic!("{name}: {error}"));
     let solver = Solver::new(graph.clone()).unwrap();
+    // Two full sweeps and a part of one; sources may repeat.
+    let sources: Vec<VertexId> = (0..37).map(|_| random.below(graph.vertices() as u64) as VertexId).collect();
+    let visits = std::sync::Mutex::new(vec![0; sources.len()]);
+    let visit = |place: usize, distances: &crate::graph::Distances| {
+        visits.lock().unwrap()[place] += 1;
+        assert_eq!(*distances, metric.distances_from(sources[place]).unwrap(), "{name}: source {place}");
+    };
+    metric.distances_from_each(&sources, visit).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!(visits.into_inner().unwrap().iter().all(|&times| times == 1), "{name}");
     for _ in 0..size(3, 1) {
         let source = random.below(graph.vertices() as u64) as VertexId;
         let expected = solver.sssp(source).unwrap();
@@ -218,6 +227,8 @@ fn mistakes_are_named() {
     assert!(error.contains("3 weights, and the graph has"), "{error}");
     let metric = hierarchy.customize(hierarchy.graph().weights()).unwrap();
     assert!(metric.distance(0, 3).is_err() && metric.distances_from(3).is_err());
+    assert!(metric.distances_from_each(&[0, 3], |_, _| panic!("no source is visited")).is_err());
+    metric.distances_from_each(&[], |_, _| panic!("there is no source")).unwrap();
     let edges = crate::graph::GraphBuilder::new().direction(crate::graph::Direction::Undirected);
     let edge = edges.build_from([(0, 1, 5_u32)]).unwrap();
     let error = Hierarchy::new(edge).unwrap().customize(&Weights::U32(vec![1, 2])).unwrap_err().to_string();
