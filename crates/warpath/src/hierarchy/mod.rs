@@ -46,10 +46,14 @@ use order::Pattern;
 
 use crate::control::Control;
 use crate::graph::{Graph, VertexId, Weights};
-use crate::memory::filled;
+use crate::memory::{available_memory, filled, spendable};
 use crate::{Error, Result};
 
 pub use metric::Metric;
+
+/// What a shortcut takes while the hierarchy is made and customized: its ends, its place among the earlier neighbours, and two
+/// lengths of 64 bits.
+const BYTES_A_SHORTCUT: u64 = 4 + 4 + 8 + 16;
 
 /// An order of the vertices of a graph and the shortcuts that it leads to, whatever the weights.
 ///
@@ -80,8 +84,8 @@ impl Hierarchy {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRequest`] if the graph has no small separators: if there are 2^32 shortcuts or more;
-    /// [`Error::OutOfMemory`].
+    /// [`Error::InvalidRequest`] if the graph has no small separators: if there are 2^32 shortcuts or more, or more than
+    /// memory has room for; [`Error::OutOfMemory`].
     pub fn new(graph: impl Into<Arc<Graph>>) -> Result<Self> {
         Self::with_control(graph, &Control::new())
     }
@@ -125,7 +129,7 @@ impl Hierarchy {
     }
 
     fn eliminated(graph: Arc<Graph>, pattern: &Pattern, order: &[VertexId]) -> Result<Self> {
-        let elimination = Elimination::new(pattern, order, u64::from(u32::MAX))?;
+        let elimination = Elimination::new(pattern, order, spendable(available_memory()) / BYTES_A_SHORTCUT)?;
         let mut places = filled("the places of arcs", graph.arcs(), 0)?;
         for tail in 0..graph.vertices() as VertexId {
             for arc in graph.csr().row(tail) {

@@ -236,6 +236,18 @@ fn mistakes_are_named() {
 }
 
 #[test]
+fn a_graph_without_separators_is_given_up() {
+    let graph = crate::generate("kron:9").unwrap();
+    let pattern = Pattern::new(&graph).unwrap();
+    let order = order::nested_dissection(pattern.clone(), &Control::new()).unwrap();
+    let whole = Elimination::new(&pattern, &order, u64::MAX).unwrap();
+    let arcs = whole.heads.len() as u64;
+    assert!(Elimination::new(&pattern, &order, arcs).is_ok());
+    let error = Elimination::new(&pattern, &order, arcs - 1).unwrap_err().to_string();
+    assert!(error.contains("the graph has no small separators"), "{error}");
+}
+
+#[test]
 fn a_cancelled_order_ends() {
     let control = Control::new();
     control.cancel();
