@@ -19,7 +19,7 @@ mod geometric;
 mod grid;
 mod kronecker;
 mod powers;
-mod random;
+pub(crate) mod random;
 mod roads;
 mod scale_free;
 mod spec;

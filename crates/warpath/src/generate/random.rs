@@ -11,11 +11,12 @@
 //! again until the value is inside, which still is a bijection (cycle walking: J. Black, P. Rogaway, Ciphers with
 //! arbitrary finite domains, CT-RSA 2002).
 
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+/// What the state of SplitMix64 grows by in a step.
+pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The output function of SplitMix64: a bijection without visible pattern.
 #[inline]
-fn mix(state: u64) -> u64 {
+pub(crate) fn mix(state: u64) -> u64 {
     let mut mixed = state;
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,12 +1,14 @@
 //! Random numbers that depend on the place in the dissection alone (SplitMix64; Steele, Lea, Flood 2014), so that an order
 //! is the same on every machine and with every number of threads.
 
+use crate::generate::random::{STEP, mix};
+
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
     pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.0 = self.0.wrapping_add(STEP);
         mix(self.0)
     }
 
@@ -25,10 +27,4 @@ impl Random {
             values.swap(end, self.below(end + 1));
         }
     }
-}
-
-fn mix(mut bits: u64) -> u64 {
-    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ bits >> 31
 }
