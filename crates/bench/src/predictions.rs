@@ -2,7 +2,7 @@
 //!
 //! A prediction comes from the facts that a results file records about a graph ([`AlgorithmInfo::seconds`]), so no graph
 //! is needed. The records do not say how neighborhoods grow: a graph of many levels without hubs counts as one whose
-//! neighborhoods grow as on a plane. Rows of algorithms that a program no longer has are left out, and so are peers.
+//! neighborhoods grow as on a plane, or as on a line if there are nearly as many levels as vertices. Rows of algorithms that a program no longer has are left out, and so are peers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -77,13 +77,16 @@ fn facts(recorded: &results::GraphFacts) -> Option<GraphFacts> {
     const MANY_LEVELS: f64 = 0.2;
     const MOST_ARCS: u64 = 64;
     let weight_kind = [Unit, U32, I32, F32, F64].into_iter().find(|kind| kind.name() == recorded.weights)?;
+    /// The vertices of a line within two arcs and within four; the plane's growth is all that its predictions look at.
+    const GROWTH: [[f64; 2]; 2] = [[1.0, 4.0], [5.0, 9.0]];
+    let is_line = recorded.frontiers.len() as u64 > recorded.vertices / 8;
     let has_many_levels = recorded.frontiers.len() as f64 > MANY_LEVELS * (recorded.vertices as f64).sqrt();
     let is_planar = recorded.vertices >= 4096 && recorded.degree.2 <= MOST_ARCS && has_many_levels;
     Some(GraphFacts {
         vertices: recorded.vertices as usize,
         arcs: recorded.arcs as usize,
         greatest_degree: recorded.degree.2 as usize,
-        planar_growth: is_planar.then_some([1.0, 4.0]),
+        planar_growth: is_planar.then_some(GROWTH[usize::from(is_line)]),
         weight_kind,
         weight_range: recorded.weight_range.unwrap_or((1.0, 1.0)),
     })

@@ -121,10 +121,19 @@ impl Workload<'_> {
         self.vertices().powi(3)
     }
 
-    /// The expected number of levels of a breadth-first search: across a square, or those of a small world.
+    /// The expected number of levels of a breadth-first search: along a line, across a square, or those of a small world.
     pub(crate) fn levels(&self) -> f64 {
         const OF_A_SMALL_WORLD: f64 = 10.0;
-        if self.graph.has_short_levels() { 1.5 * self.vertices().sqrt() } else { OF_A_SMALL_WORLD }
+        /// How many times as many vertices a neighborhood of twice the radius has, at most: 1.8 on a line, 2.1 on three side
+        /// by side, 3.1 on a grid.
+        const ON_A_LINE: f64 = 2.25;
+        match self.graph.planar_growth {
+            None => OF_A_SMALL_WORLD,
+            // Twice the radius has about twice the vertices: every level has as many as the last. Half as many levels as
+            // there are from the end of the line.
+            Some([near, far]) if far <= ON_A_LINE * near => 2.0 * self.vertices() / (far - near).max(2.0),
+            Some(_) => 1.5 * self.vertices().sqrt(),
+        }
     }
 
     /// The searches one after another, each of this many seconds.
@@ -163,6 +172,15 @@ mod tests {
         assert!(!uniform.has_short_levels() && !uniform.has_hubs());
         let star = GraphFacts::without_weights(&Graph::from_edges((1..9_000).map(|leaf| (0, leaf))).unwrap());
         assert!(star.has_hubs());
+        let levels = |graph| {
+            let parameters = &Parameters::default();
+            Workload { graph, parameters, searches: 1, threads: 1 }.levels()
+        };
+        // From the end of a line there are 100,000 levels, from its middle half as many; a ladder is as long as a line.
+        assert!((40_000.0..100_000.0).contains(&levels(facts("grid:1x100000"))));
+        assert!((40_000.0..100_000.0).contains(&levels(facts("grid:2x100000"))));
+        assert!((100.0..200.0).contains(&levels(grid)));
+        assert!((100.0..400.0).contains(&levels(facts("roads:20000"))));
     }
 
     #[test]

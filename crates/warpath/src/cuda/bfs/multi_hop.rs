@@ -64,7 +64,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
             },
         ],
         negative_weights: true,
-        seconds: |work| work.in_turn(100e-6 + work.vertices() / 1e9),
+        seconds: |work| work.in_turn(100e-6 + (work.vertices() / 1e9).max(work.levels() * 0.3e-6)),
     },
     plan: |graph, parameters| {
         let shape = Shape::of(graph, radius(parameters));

@@ -76,7 +76,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
             },
         ],
         negative_weights: false,
-        seconds: |work| work.in_turn(200e-6 + work.vertices() / 400e6),
+        seconds: |work| work.in_turn(200e-6 + (work.vertices() / 400e6).max(work.levels() * 0.3e-6)),
     },
     semirings: &[DeviceSemiring::Narrow, DeviceSemiring::Wide],
     needs_transpose: |_| false,
