@@ -48,6 +48,7 @@ use elimination::Elimination;
 use crate::Result;
 use crate::control::Control;
 use crate::graph::{Graph, VertexId, Weights};
+use crate::memory::filled;
 
 pub use builder::{HierarchyBuilder, nested_dissection};
 pub use metric::Metric;
@@ -133,6 +134,26 @@ impl Hierarchy {
     /// once. A search from one source looks at each of them once.
     pub fn shortcuts(&self) -> u64 {
         self.shared.elimination.heads.len() as u64
+    }
+
+    /// How many of the shortcuts are edges of the graph: pairs of vertices with an arc between them, in either direction.
+    /// O(E + shortcuts).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub fn edges(&self) -> Result<u64> {
+        let csr = self.graph().csr();
+        let mut is_edge = filled("the edges of a hierarchy", self.shared.elimination.heads.len(), false)?;
+        for tail in 0..csr.vertices() as VertexId {
+            for (&place, &head) in self.shared.places[csr.row(tail)].iter().zip(csr.neighbors(tail)) {
+                // A loop has no shortcut.
+                if head != tail {
+                    is_edge[place as usize] = true;
+                }
+            }
+        }
+        Ok(is_edge.iter().filter(|&&is_edge| is_edge).count() as u64)
     }
 
     /// The most vertices on a path from a root of the elimination tree: what a walk up the tree visits at most.

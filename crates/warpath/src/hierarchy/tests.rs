@@ -237,6 +237,15 @@ fn mistakes_are_named() {
 }
 
 #[test]
+fn edges_are_told_from_other_shortcuts() {
+    for (name, graph) in graphs_of_every_shape::<u32>(14) {
+        let pattern = Pattern::new(&graph).unwrap();
+        let hierarchy = Hierarchy::new(graph).unwrap();
+        assert_eq!(hierarchy.edges().unwrap(), pattern.heads.len() as u64 / 2, "{name}");
+    }
+}
+
+#[test]
 fn a_graph_without_separators_is_given_up() {
     let graph = crate::generate("kron:9").unwrap();
     let pattern = Pattern::new(&graph).unwrap();
