@@ -82,6 +82,7 @@ fn run(command: Command) -> Result<ExitCode, failure::Failure> {
         Command::Components(arguments) => commands::components::run(arguments),
         Command::Info(arguments) => commands::info::run(arguments),
         Command::Convert(arguments) => commands::convert::convert(arguments),
+        Command::Prepare(arguments) => commands::prepare::run(arguments),
         Command::Generate(arguments) => commands::convert::generate(arguments),
         Command::Devices(arguments) => commands::devices::run(arguments),
         Command::Bench(arguments) => commands::bench::run(arguments),

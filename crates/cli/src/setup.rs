@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
-use warpath::formats::{Column, Format, Notes, ReadOptions, WeightSource};
+use warpath::formats::{Column, Format, Notes, ReadOptions, StoredArrays, WeightSource};
 use warpath::generate::{DEFAULT_SEED, RandomWeights, Recipe};
 use warpath::graph::{Coordinates, Direction, ParallelEdges, SelfLoops};
+use warpath::hierarchy::{Hierarchy, HierarchyBuilder};
 use warpath::problems::{Report, Seconds};
 use warpath::{Control, Decision, Engine, Error, Graph, Plan, Solver, VertexId};
 
@@ -75,16 +76,42 @@ impl<'a> Setup<'a> {
     /// Reads or generates the graph; also returns the seconds it took.
     pub(crate) fn load(&self, arguments: &GraphArguments) -> Result<(Arc<Graph>, f64), Failure> {
         let start = Instant::now();
-        let graph = load(arguments, self)?;
-        let graph = if arguments.largest_component { graph.largest_component()? } else { graph };
-        let graph = Arc::new(if self.reverses { graph.reversed()? } else { graph });
+        let graph = self.graph(arguments, None)?;
         Ok((graph, start.elapsed().as_secs_f64()))
+    }
+
+    /// As [`Setup::load`], and also the hierarchy that the file holds beside the graph, if it holds one.
+    pub(crate) fn load_with_hierarchy(&self, arguments: &GraphArguments) -> Result<Prepared, Failure> {
+        let start = Instant::now();
+        let stored = StoredArrays::new();
+        let graph = self.graph(arguments, Some(&stored))?;
+        let hierarchy = if !arguments.largest_component {
+            Hierarchy::from_stored(graph.clone(), &stored)?
+        } else {
+            if !stored.is_empty() && !self.common.quiet {
+                print::to_stderr("note: the hierarchy in the file is that of the whole graph, and is left out");
+            }
+            None
+        };
+        Ok(Prepared { graph, hierarchy, seconds: start.elapsed().as_secs_f64() })
+    }
+
+    fn graph(&self, arguments: &GraphArguments, stored: Option<&StoredArrays>) -> Result<Arc<Graph>, Failure> {
+        let graph = load(arguments, stored, self)?;
+        let graph = if arguments.largest_component { graph.largest_component()? } else { graph };
+        Ok(Arc::new(if self.reverses { graph.reversed()? } else { graph }))
     }
 
     /// How files are read.
     pub(crate) fn read_options(&self) -> ReadOptions {
         let options = ReadOptions::new().control(self.control.clone());
         self.host_memory().into_iter().fold(options, ReadOptions::memory)
+    }
+
+    /// How a hierarchy is made for a graph.
+    pub(crate) fn hierarchy(&self, graph: &Arc<Graph>) -> HierarchyBuilder {
+        let builder = Hierarchy::builder(graph.clone()).control(self.control.clone());
+        self.host_memory().into_iter().fold(builder, HierarchyBuilder::memory)
     }
 
     /// A solver for the graph.
@@ -162,6 +189,14 @@ impl<'a> Setup<'a> {
     }
 }
 
+/// A graph, and the hierarchy that its file holds, if it holds one.
+pub(crate) struct Prepared {
+    pub(crate) graph: Arc<Graph>,
+    pub(crate) hierarchy: Option<Hierarchy>,
+    /// The time that reading both took.
+    pub(crate) seconds: f64,
+}
+
 /// Adds the graph and its coordinates to a plan; returns their bytes.
 fn plan_of_loaded(graph: &Graph, coordinates: Option<&Coordinates>, plan: &mut Plan) -> u64 {
     let bytes = graph.owned_bytes();
@@ -211,7 +246,7 @@ pub(crate) fn start_threads(threads: Option<u32>) -> Result<(), Failure> {
     })
 }
 
-fn load(arguments: &GraphArguments, setup: &Setup<'_>) -> Result<Graph, Failure> {
+fn load(arguments: &GraphArguments, stored: Option<&StoredArrays>, setup: &Setup<'_>) -> Result<Graph, Failure> {
     let direction = match (arguments.directed, arguments.undirected) {
         (true, _) => Some(Direction::Directed),
         (_, true) => Some(Direction::Undirected),
@@ -225,6 +260,7 @@ fn load(arguments: &GraphArguments, setup: &Setup<'_>) -> Result<Graph, Failure>
     let notes = Notes::new();
     let mut options = options_for_lines(arguments, setup.read_options().allow_isolated(arguments.allow_isolated))?;
     options = options.leave_weights(setup.ignores_weights).notes(&notes);
+    options = stored.into_iter().fold(options, ReadOptions::stored_arrays);
     if let Some(name) = &arguments.format {
         options = options.format(name.parse::<Format>()?);
     }
@@ -317,12 +353,58 @@ fn generate(
 
 /// Reads the vertices named in a file, one per line; skips empty lines and lines that begin with `#` or `%`.
 pub(crate) fn read_vertices(setup: &Setup<'_>, graph: &Graph, file: &Path) -> Result<Vec<VertexId>, Failure> {
+    let mut vertices = Vec::new();
+    for_each_vertex(setup, graph, file, |_, v| {
+        vertices.try_reserve(1).map_err(|_| {
+            let (what, needed) = (format!("the list `{}`", file.display()), 2 * size_of_val(&vertices[..]) as u64);
+            Error::OutOfMemory { what, needed, available: warpath::available_memory() }
+        })?;
+        vertices.push(v);
+        Ok(())
+    })?;
+    if vertices.is_empty() {
+        return Err(Failure::usage(format!("{}: there are no vertices in it", file.display())));
+    }
+    Ok(vertices)
+}
+
+/// Reads an order of all vertices, one per line.
+pub(crate) fn read_order(setup: &Setup<'_>, graph: &Graph, file: &Path) -> Result<Vec<VertexId>, Failure> {
+    let mut order = Vec::with_capacity(graph.vertices());
+    // The line of each vertex; 0 if it did not come yet.
+    let mut lines = vec![0; graph.vertices()];
+    for_each_vertex(setup, graph, file, |line, v| match std::mem::replace(&mut lines[v as usize], line) {
+        0 => {
+            order.push(v);
+            Ok(())
+        }
+        before => Err(Error::invalid(format!("the order has this vertex in line {before} already"))),
+    })?;
+    let mut missing = (0..graph.vertices() as VertexId).filter(|&v| lines[v as usize] == 0);
+    if let Some(first) = missing.next() {
+        let (count, first) = (1 + missing.count(), graph.name(first));
+        let what = print::count(count, "vertex", "vertices");
+        let message = match count {
+            1 => format!("the order lacks {what}: `{first}`"),
+            _ => format!("the order lacks {what}, of which the first is `{first}`"),
+        };
+        return Err(Error::from(warpath::InputError::new(message).in_file(file.display().to_string())).into());
+    }
+    Ok(order)
+}
+
+/// Hands each vertex named in a file to `take`, with the number of its line; `take` may say what is wrong with it.
+fn for_each_vertex(
+    setup: &Setup<'_>,
+    graph: &Graph,
+    file: &Path,
+    mut take: impl FnMut(u64, VertexId) -> Result<(), Error>,
+) -> Result<(), Failure> {
     /// No vertex has a longer name, and an error repeats the name.
     const LONGEST: usize = 1 << 16;
     /// This many lines are read in a moment.
     const SOME: usize = 1 << 12;
     let bytes = setup.read_options().read_text(file)?;
-    let mut vertices = Vec::new();
     for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
         if index % SOME == 0 {
             setup.control.check()?;
@@ -331,8 +413,9 @@ pub(crate) fn read_vertices(setup: &Setup<'_>, graph: &Graph, file: &Path) -> Re
         if name.is_empty() || name.starts_with(b"#") || name.starts_with(b"%") {
             continue;
         }
+        let line = index as u64 + 1;
         let at_line = |message: &str| {
-            Error::from(warpath::InputError::at(index as u64 + 1, name, message).in_file(file.display().to_string()))
+            Error::from(warpath::InputError::at(line, name, message).in_file(file.display().to_string()))
         };
         if name.len() > LONGEST {
             return Err(at_line("no name of a vertex is so long").into());
@@ -341,20 +424,16 @@ pub(crate) fn read_vertices(setup: &Setup<'_>, graph: &Graph, file: &Path) -> Re
         // The message already contains the name.
         let unknown = |error: Error| {
             Error::from(warpath::InputError {
-                line: Some(index as u64 + 1),
+                line: Some(line),
                 ..warpath::InputError::new(error.to_string()).in_file(file.display().to_string())
             })
         };
-        vertices.try_reserve(1).map_err(|_| {
-            let (what, needed) = (format!("the list `{}`", file.display()), 2 * size_of_val(&vertices[..]) as u64);
-            Error::OutOfMemory { what, needed, available: warpath::available_memory() }
+        take(line, graph.vertex(text).map_err(unknown)?).map_err(|error| match error {
+            Error::InvalidRequest(message) => at_line(&message),
+            other => other,
         })?;
-        vertices.push(graph.vertex(text).map_err(unknown)?);
     }
-    if vertices.is_empty() {
-        return Err(Failure::usage(format!("{}: there are no vertices in it", file.display())));
-    }
-    Ok(vertices)
+    Ok(())
 }
 
 /// A graph as JSON.

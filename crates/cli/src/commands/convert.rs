@@ -13,7 +13,7 @@ use crate::arguments::ConvertArguments;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::print::{self, Table};
-use crate::setup::{GraphFacts, PeakBytes, Setup, Times, generated_coordinates, inputs, timed};
+use crate::setup::{GraphFacts, PeakBytes, Prepared, Setup, Times, generated_coordinates, inputs, timed};
 
 #[derive(Debug, Serialize)]
 struct Converted {
@@ -57,7 +57,12 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
     };
     let coordinates = arguments.coordinates_output.as_deref();
     let coordinates = coordinates.map(|path| CoordinatesOutput::create(path, &arguments, &setup)).transpose()?;
-    let (graph, load) = setup.load(&arguments.graph)?;
+    let Prepared { graph, hierarchy, seconds: load } = if format == Format::Warpath && !arguments.plan.plan {
+        setup.load_with_hierarchy(&arguments.graph)?
+    } else {
+        let (graph, seconds) = setup.load(&arguments.graph)?;
+        Prepared { graph, hierarchy: None, seconds }
+    };
     if arguments.plan.plan {
         setup.print_plan_of_graph(&graph)?;
         return Ok(ExitCode::SUCCESS);
@@ -66,11 +71,18 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
         coordinates.write(&arguments, &graph)?;
     }
     let Some(file) = file else {
-        options.write_to(&graph, Output::standard(&setup.control))?;
+        let out = Output::standard(&setup.control);
+        match &hierarchy {
+            Some(hierarchy) => hierarchy.write_to(&options, out)?,
+            None => options.write_to(&graph, out)?,
+        }
         tell_of_lost_names(&graph, format, &arguments);
         return Ok(ExitCode::SUCCESS);
     };
-    let ((), write) = timed(|| Ok(options.write_file(&graph, file)?))?;
+    let ((), write) = timed(|| match &hierarchy {
+        Some(hierarchy) => Ok(hierarchy.write_file(&options, file)?),
+        None => Ok(options.write_file(&graph, file)?),
+    })?;
     tell_of_lost_names(&graph, format, &arguments);
     let bytes = std::fs::metadata(&arguments.output).map_or(0, |metadata| metadata.len());
     let converted = Converted {

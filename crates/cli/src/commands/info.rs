@@ -8,9 +8,10 @@ use warpath::graph::{ComponentSizes, Statistics, WeightKind};
 use warpath::{Apsp, Bfs, Closure, Decision, Graph, Solver, Sssp};
 
 use crate::arguments::InfoArguments;
+use crate::commands::prepare::HierarchyFacts;
 use crate::failure::Failure;
 use crate::print::{self, Table};
-use crate::setup::{PeakBytes, Setup, Times, timed};
+use crate::setup::{PeakBytes, Prepared, Setup, Times, timed};
 
 #[derive(Debug, Serialize)]
 struct Info {
@@ -28,6 +29,9 @@ struct Info {
     strong_components: Option<Components>,
     estimated_diameter: u64,
     graph_bytes: u64,
+    /// Of the hierarchy that the file holds beside the graph.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hierarchy: Option<HierarchyFacts>,
     /// Memory for solving beyond the graph; absent for a graph without vertices, where there is nothing to solve.
     memory_bytes: BTreeMap<&'static str, u64>,
     seconds: Times,
@@ -59,7 +63,7 @@ impl From<ComponentSizes> for Components {
 pub(crate) fn run(arguments: InfoArguments) -> Result<ExitCode, Failure> {
     let common = &arguments.common;
     let setup = Setup::on_engine(common, &arguments.engine)?;
-    let (graph, load) = setup.load(&arguments.graph)?;
+    let Prepared { graph, hierarchy, seconds: load } = setup.load_with_hierarchy(&arguments.graph)?;
     let (statistics, solve) = timed(|| Ok(graph.statistics(&setup.control)?))?;
     let solver = setup.solver(&graph)?;
     // The range has 64 bits; what is shown has the digits that the weight has in its own type.
@@ -85,6 +89,7 @@ pub(crate) fn run(arguments: InfoArguments) -> Result<ExitCode, Failure> {
         strong_components: statistics.strong_components.map(Into::into),
         estimated_diameter: statistics.estimated_diameter,
         graph_bytes: statistics.bytes,
+        hierarchy: hierarchy.as_ref().map(HierarchyFacts::of).transpose()?,
         memory_bytes: memory_needs(&graph, &solver),
         seconds: Times { load, solve, ..Default::default() },
         peak_bytes: PeakBytes::of_host(),
@@ -145,6 +150,9 @@ fn show(info: &Info, statistics: &Statistics) -> Table {
     }
     let diameter = print::count(info.estimated_diameter, "edge", "edges");
     table.row("diameter", format!("about {diameter} (at least; directions ignored)"));
+    if let Some(hierarchy) = &info.hierarchy {
+        table.row("hierarchy", hierarchy.text());
+    }
     table.row("the graph takes", print::bytes(statistics.bytes));
     for (problem, bytes) in &info.memory_bytes {
         table.row(format!("{problem} takes"), format!("{} more", print::bytes(*bytes)));

@@ -10,4 +10,5 @@ pub(crate) mod datasets;
 pub(crate) mod devices;
 pub(crate) mod info;
 pub(crate) mod path;
+pub(crate) mod prepare;
 pub(crate) mod search;

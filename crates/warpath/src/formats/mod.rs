@@ -33,6 +33,7 @@ mod packed_file;
 mod pajek;
 mod partial_file;
 mod rows;
+mod stored_arrays;
 mod stream;
 #[cfg(test)]
 mod testing;
@@ -53,6 +54,7 @@ pub use list_options::{Column, DecimalMark, FirstLine, Separator, WeightSource};
 pub use notes::Notes;
 pub use packed_file::PackedFile;
 pub use partial_file::PartialFile;
+pub use stored_arrays::StoredArrays;
 
 use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, SelfLoops};
 use crate::memory::{no_threads, spendable};
@@ -85,6 +87,7 @@ pub struct ReadOptions {
     allow_isolated: bool,
     leave_weights: bool,
     notes: Notes,
+    stored_arrays: Option<StoredArrays>,
     control: Control,
 }
 
@@ -193,6 +196,12 @@ impl ReadOptions {
         self
     }
 
+    /// Where the reader puts arrays that a `.wpg` file holds beside its graph; without this call, they are not read.
+    pub fn stored_arrays(mut self, stored: &StoredArrays) -> Self {
+        self.stored_arrays = Some(stored.clone());
+        self
+    }
+
     /// A handle to watch and cancel the reading with.
     pub fn control(mut self, control: Control) -> Self {
         self.control = control;
@@ -262,6 +271,9 @@ impl ReadOptions {
         self.control.progress("load", 0, 0)?;
         let opened = archive::only_member(open()?, self)?.with_line_feeds(self)?;
         let name = opened.name().to_owned();
+        if let Some(stored) = &self.stored_arrays {
+            stored.put(&name, Vec::new());
+        }
         let format = match self.format {
             Some(format) => format,
             None => detect::detect(&opened)?,
@@ -384,19 +396,30 @@ impl WriteOptions {
     ///
     /// As [`write()`].
     pub fn write_file(&self, graph: &Graph, file: PartialFile) -> Result<()> {
+        let writer = self.format_for(file.path())?.writer()?;
+        self.pack(file, |name, out| writer(graph, name, out))
+    }
+
+    /// Writes a graph with arrays beside it to a `.wpg` file. The names have at most eight letters.
+    pub(crate) fn write_file_with(&self, graph: &Graph, arrays: &[(&str, &[u32])], file: PartialFile) -> Result<()> {
+        only_wpg(self.format_for(file.path())?)?;
+        self.pack(file, |_, out| wpg::write(graph, arrays, out))
+    }
+
+    /// Lets `write` write to a file, packed as its extension says.
+    fn pack(&self, file: PartialFile, write: impl FnOnce(&str, &mut dyn Write) -> Result<()>) -> Result<()> {
         let path = file.path().to_owned();
-        let format = self.format_for(&path)?;
         let name = path.to_string_lossy();
-        let write = || {
+        let pack = || {
             let io_error = |error| Error::io(&path, error);
             let packer = Packer::new(file, Compression::by_extension(&name)).map_err(io_error)?;
             // A packer gathers much before it writes, so cancelling is checked in front of it, too.
             let mut packer = self.control.writer(packer);
-            (format.writer()?)(graph, &name, &mut packer).map_err(|error| with_path(error, &path))?;
+            write(&name, &mut packer).map_err(|error| with_path(error, &path))?;
             packer.into_inner().finish().map_err(io_error)?.finish()
         };
         // A packer may have replaced the error of cancelling by its own.
-        write().map_err(|error| self.control.check().err().unwrap_or(error))
+        pack().map_err(|error| self.control.check().err().unwrap_or(error))
     }
 
     /// Writes a graph to a stream, uncompressed; the format has to be given.
@@ -405,9 +428,24 @@ impl WriteOptions {
     ///
     /// If no format was given, it can't hold the graph, or the stream can't be written.
     pub fn write_to(&self, graph: &Graph, out: impl Write) -> Result<()> {
-        let format = self.format.ok_or_else(|| Error::invalid("a stream has no extension: name a format"))?;
+        let writer = self.format_of_stream()?.writer()?;
+        self.pass_on(out, |out| writer(graph, "", out))
+    }
+
+    /// Writes a graph with arrays beside it to a stream, as [`WriteOptions::write_file_with`] does to a file.
+    pub(crate) fn write_to_with(&self, graph: &Graph, arrays: &[(&str, &[u32])], out: impl Write) -> Result<()> {
+        only_wpg(self.format_of_stream()?)?;
+        self.pass_on(out, |out| wpg::write(graph, arrays, out))
+    }
+
+    fn format_of_stream(&self) -> Result<Format> {
+        self.format.ok_or_else(|| Error::invalid("a stream has no extension: name a format"))
+    }
+
+    /// Lets `write` write to a stream.
+    fn pass_on(&self, out: impl Write, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
         let mut out = self.control.writer(BufWriter::with_capacity(1 << 16, out));
-        (format.writer()?)(graph, "", &mut out).map_err(|error| with_path(error, Path::new("<output>")))?;
+        write(&mut out).map_err(|error| with_path(error, Path::new("<output>")))?;
         out.flush().map_err(|error| Error::io("<output>", error))
     }
 
@@ -421,6 +459,16 @@ impl WriteOptions {
         let format = self.format.or_else(|| detect::by_extension(&name));
         let format = format.ok_or_else(|| Error::invalid(format!("`{name}`: the extension names no format")))?;
         format.writer().map(|_| format)
+    }
+}
+
+/// An error for every format but Warpath's own, the only one that holds arrays beside a graph.
+fn only_wpg(format: Format) -> Result<()> {
+    match format {
+        Format::Warpath => Ok(()),
+        other => {
+            Err(Error::invalid(format!("{other} files hold no hierarchy; Warpath's own do: their extension is .wpg")))
+        }
     }
 }
 

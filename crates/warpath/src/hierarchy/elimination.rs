@@ -9,12 +9,16 @@
 //! their parent, and a subtree is a range of numbers, its root the last. A number is called a *rank*.
 
 use super::order::Pattern;
+use crate::control::Control;
 use crate::graph::VertexId;
-use crate::memory::{filled, with_capacity};
+use crate::memory::{filled, listed, with_capacity};
 use crate::{Error, Result};
 
 /// The mark for a rank that has no parent.
 pub(super) const ROOT: u32 = u32::MAX;
+
+/// The most arcs: their places have 32 bits.
+pub(super) const MOST_ARCS: u64 = u32::MAX as u64;
 
 /// The elimination tree and the chordal graph.
 #[derive(Debug)]
@@ -42,10 +46,33 @@ impl Elimination {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRequest`] if there were more than `limit` arcs, or 2^32; [`Error::OutOfMemory`].
-    pub(super) fn new(pattern: &Pattern, order: &[VertexId], limit: u64) -> Result<Self> {
-        let rows = Rows::new(pattern, order, limit.min(u64::from(u32::MAX)))?;
+    /// [`Error::InvalidRequest`] if there were more than `limit` arcs, or 2^32; [`Error::OutOfMemory`];
+    /// [`Error::Interrupted`].
+    pub(super) fn new(pattern: &Pattern, order: &[VertexId], limit: u64, control: &Control) -> Result<Self> {
+        let rows = Rows::new(pattern, order, limit.min(MOST_ARCS), control)?;
         rows.in_postorder(order)
+    }
+
+    /// The elimination whose ranks have these vertices, and these later neighbours: `heads` from one of `offsets` to the
+    /// next. The rows are those of a chordal graph, numbered in postorder of its tree. O(arcs).
+    pub(super) fn of_rows(vertices: Vec<VertexId>, offsets: Vec<u64>, heads: Vec<u32>) -> Result<Self> {
+        let count = vertices.len();
+        let mut ranks = filled("a hierarchy", count, 0)?;
+        for (rank, &v) in vertices.iter().enumerate() {
+            ranks[v as usize] = rank as u32;
+        }
+        let parent = |row: &[u64]| if row[0] == row[1] { ROOT } else { heads[row[0] as usize] };
+        let parents = listed("a hierarchy", offsets.windows(2).map(parent))?;
+        let mut depths = filled("a hierarchy", count, 0)?;
+        for rank in (0..count).rev() {
+            if parents[rank] != ROOT {
+                depths[rank] = depths[parents[rank] as usize] + 1;
+            }
+        }
+        let (lower_offsets, lower) = (Vec::new(), Vec::new());
+        let mut result = Elimination { vertices, ranks, parents, depths, offsets, heads, lower_offsets, lower };
+        result.list_lower()?;
+        Ok(result)
     }
 
     /// Number of vertices.
@@ -82,7 +109,9 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(pattern: &Pattern, order: &[VertexId], limit: u64) -> Result<Self> {
+    fn new(pattern: &Pattern, order: &[VertexId], limit: u64, control: &Control) -> Result<Self> {
+        /// As many vertices are eliminated in a moment, unless their rows are long.
+        const SOME: usize = 1 << 10;
         let count = order.len();
         let mut place = filled("an elimination", count, 0)?;
         for (at, &v) in order.iter().enumerate() {
@@ -100,6 +129,9 @@ impl Rows {
         let mut seen = filled("an elimination", count, ROOT)?;
         let mut row: Vec<u32> = Vec::new();
         for at in 0..count {
+            if at % SOME == 0 || row.len() > SOME {
+                control.progress("eliminate", at as u64, count as u64)?;
+            }
             row.clear();
             let mut add = |head: u32| {
                 if head as usize > at && std::mem::replace(&mut seen[head as usize], at as u32) != at as u32 {
@@ -161,35 +193,19 @@ impl Rows {
         for (at, &rank) in ranks.iter().enumerate() {
             place[rank as usize] = at as u32;
         }
-        let mut result = Elimination {
-            vertices: with_capacity("a hierarchy", count)?,
-            ranks: filled("a hierarchy", count, 0)?,
-            parents: with_capacity("a hierarchy", count)?,
-            depths: filled("a hierarchy", count, 0)?,
-            offsets: with_capacity("a hierarchy", count + 1)?,
-            heads: with_capacity("a hierarchy", self.heads.len())?,
-            lower_offsets: Vec::new(),
-            lower: Vec::new(),
-        };
-        result.offsets.push(0);
-        for (rank, &at) in place.iter().enumerate() {
-            let v = order[at as usize];
-            result.vertices.push(v);
-            result.ranks[v as usize] = rank as u32;
+        let mut vertices = with_capacity("a hierarchy", count)?;
+        let mut offsets = with_capacity("a hierarchy", count + 1)?;
+        let mut heads = with_capacity("a hierarchy", self.heads.len())?;
+        offsets.push(0);
+        for &at in &place {
+            vertices.push(order[at as usize]);
             let row = self.offsets[at as usize] as usize..self.offsets[at as usize + 1] as usize;
             // Ancestors keep their order: the rows stay ascending.
-            result.heads.extend(self.heads[row].iter().map(|&head| ranks[head as usize]));
-            result.offsets.push(result.heads.len() as u64);
-            let parent = self.parents[at as usize];
-            result.parents.push(if parent == ROOT { ROOT } else { ranks[parent as usize] });
+            heads.extend(self.heads[row].iter().map(|&head| ranks[head as usize]));
+            offsets.push(heads.len() as u64);
         }
-        for rank in (0..count).rev() {
-            if let Some(&above) = result.parents.get(rank).filter(|&&parent| parent != ROOT) {
-                result.depths[rank] = result.depths[above as usize] + 1;
-            }
-        }
-        result.list_lower()?;
-        Ok(result)
+        drop(self);
+        Elimination::of_rows(vertices, offsets, heads)
     }
 }
 

@@ -25,16 +25,18 @@
 //!
 //! The order depends on the graph's edges alone. The lengths of shortcuts depend on the weights, and are found by looking
 //! once at every triangle of shortcuts: milliseconds, so that other weights, such as the traffic of the next minute, need no
-//! new order (`customization`).
+//! new order (`customization`). So a hierarchy is worth a file: a `.wpg` holds it beside its graph (`stored`).
 //!
 //! Sources: George 1973 (nested dissection); Dibbelt, Strasser, Wagner, *Customizable contraction hierarchies*, 2016;
 //! Delling, Goldberg, Nowatzyk, Werneck, *PHAST*, 2013.
 
+mod builder;
 mod customization;
 mod elimination;
 mod metric;
 mod order;
 mod query;
+mod stored;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -42,18 +44,14 @@ mod tests;
 use std::sync::Arc;
 
 use elimination::Elimination;
-use order::Pattern;
 
+use crate::Result;
 use crate::control::Control;
 use crate::graph::{Graph, VertexId, Weights};
-use crate::memory::{available_memory, filled, spendable};
-use crate::{Error, Result};
+use crate::memory::filled;
 
+pub use builder::{HierarchyBuilder, nested_dissection};
 pub use metric::Metric;
-
-/// What a shortcut takes while the hierarchy is made and customized: its ends, its place among the earlier neighbours, and two
-/// lengths of 64 bits.
-const BYTES_A_SHORTCUT: u64 = 4 + 4 + 8 + 16;
 
 /// An order of the vertices of a graph and the shortcuts that it leads to, whatever the weights.
 ///
@@ -87,19 +85,16 @@ impl Hierarchy {
     /// [`Error::InvalidRequest`] if the graph has no small separators: if there are 2^32 shortcuts or more, or more than
     /// memory has room for; [`Error::OutOfMemory`].
     pub fn new(graph: impl Into<Arc<Graph>>) -> Result<Self> {
-        Self::with_control(graph, &Control::new())
+        Self::builder(graph).build()
     }
 
     /// As [`Hierarchy::new`], and stops if `control` is cancelled.
     ///
     /// # Errors
     ///
-    /// As [`Hierarchy::new`], and [`Error::Interrupted`].
+    /// As [`HierarchyBuilder::build`].
     pub fn with_control(graph: impl Into<Arc<Graph>>, control: &Control) -> Result<Self> {
-        let graph = graph.into();
-        let pattern = Pattern::new(&graph)?;
-        let order = order::nested_dissection(pattern.clone(), control)?;
-        Self::eliminated(graph, &pattern, &order)
+        Self::builder(graph).control(control.clone()).build()
     }
 
     /// Eliminates the vertices in an order of the caller's, the first one first. Distances don't depend on the order; the
@@ -107,40 +102,22 @@ impl Hierarchy {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRequest`] if `order` does not have each vertex once, or as [`Hierarchy::new`].
+    /// As [`HierarchyBuilder::build`].
     pub fn with_order(graph: impl Into<Arc<Graph>>, order: &[VertexId]) -> Result<Self> {
-        let graph = graph.into();
-        if order.len() != graph.vertices() {
-            return Err(Error::invalid(format!(
-                "the order has {} vertices, and the graph {}",
-                order.len(),
-                graph.vertices()
-            )));
-        }
-        graph.check_vertices(order, "vertex of the order")?;
-        let mut seen = filled("an order", order.len(), false)?;
-        for &v in order {
-            if std::mem::replace(&mut seen[v as usize], true) {
-                return Err(Error::invalid(format!("the order has the vertex {} twice", graph.name(v))));
-            }
-        }
-        let pattern = Pattern::new(&graph)?;
-        Self::eliminated(graph, &pattern, order)
+        Self::builder(graph).order(order.to_vec()).build()
     }
 
-    fn eliminated(graph: Arc<Graph>, pattern: &Pattern, order: &[VertexId]) -> Result<Self> {
-        let elimination = Elimination::new(pattern, order, spendable(available_memory()) / BYTES_A_SHORTCUT)?;
-        let mut places = filled("the places of arcs", graph.arcs(), 0)?;
-        for tail in 0..graph.vertices() as VertexId {
-            for arc in graph.csr().row(tail) {
-                let (a, b) = (elimination.ranks[tail as usize], elimination.ranks[graph.csr().targets()[arc] as usize]);
-                let row = elimination.row(a.min(b) as usize);
-                if let Ok(place) = elimination.heads[row.clone()].binary_search(&a.max(b)) {
-                    places[arc] = (row.start + place) as u32;
-                }
-            }
-        }
-        Ok(Hierarchy { shared: Arc::new(Shared { graph, elimination, places }) })
+    /// A hierarchy with choices.
+    ///
+    /// ```
+    /// use warpath::hierarchy::Hierarchy;
+    /// let graph = warpath::generate("grid:30x30")?;
+    /// let hierarchy = Hierarchy::builder(graph).memory(8 << 20).build()?;
+    /// assert!(hierarchy.shortcuts() < 20_000);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    pub fn builder(graph: impl Into<Arc<Graph>>) -> HierarchyBuilder {
+        HierarchyBuilder::new(graph.into())
     }
 
     /// The graph.
@@ -157,6 +134,26 @@ impl Hierarchy {
     /// once. A search from one source looks at each of them once.
     pub fn shortcuts(&self) -> u64 {
         self.shared.elimination.heads.len() as u64
+    }
+
+    /// How many of the shortcuts are edges of the graph: pairs of vertices with an arc between them, in either direction.
+    /// O(E + shortcuts).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub fn edges(&self) -> Result<u64> {
+        let csr = self.graph().csr();
+        let mut is_edge = filled("the edges of a hierarchy", self.shared.elimination.heads.len(), false)?;
+        for tail in 0..csr.vertices() as VertexId {
+            for (&place, &head) in self.shared.places[csr.row(tail)].iter().zip(csr.neighbors(tail)) {
+                // A loop has no shortcut.
+                if head != tail {
+                    is_edge[place as usize] = true;
+                }
+            }
+        }
+        Ok(is_edge.iter().filter(|&&is_edge| is_edge).count() as u64)
     }
 
     /// The most vertices on a path from a root of the elimination tree: what a walk up the tree visits at most.

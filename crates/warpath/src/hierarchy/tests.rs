@@ -1,7 +1,8 @@
+use super::order::Pattern;
 use super::*;
-use crate::Solver;
 use crate::graph::Distance;
 use crate::testing::{Random, TestWeight, graphs_of_every_shape, size};
+use crate::{Error, Solver};
 
 /// How far floats may differ: shortcuts add them in another order.
 fn alike(a: Option<Distance>, b: Option<Distance>) -> bool {
@@ -14,7 +15,7 @@ fn alike(a: Option<Distance>, b: Option<Distance>) -> bool {
     }
 }
 
-fn random_order(count: usize, random: &mut Random) -> Vec<VertexId> {
+pub(super) fn random_order(count: usize, random: &mut Random) -> Vec<VertexId> {
     let mut order: Vec<VertexId> = (0..count as VertexId).collect();
     for end in (1..count).rev() {
         order.swap(end, random.below(end as u64 + 1) as usize);
@@ -23,7 +24,7 @@ fn random_order(count: usize, random: &mut Random) -> Vec<VertexId> {
 }
 
 /// Every answer of the hierarchy against searches by other algorithms, and its paths against the graph.
-fn check(name: &str, hierarchy: &Hierarchy, random: &mut Random) {
+pub(super) fn check(name: &str, hierarchy: &Hierarchy, random: &mut Random) {
     let graph = &hierarchy.shared.graph;
     let metric = hierarchy.customize(graph.weights()).unwrap_or_else(|error| panic!("{name}: {error}"));
     let solver = Solver::new(graph.clone()).unwrap();
@@ -236,14 +237,23 @@ fn mistakes_are_named() {
 }
 
 #[test]
+fn edges_are_told_from_other_shortcuts() {
+    for (name, graph) in graphs_of_every_shape::<u32>(14) {
+        let pattern = Pattern::new(&graph).unwrap();
+        let hierarchy = Hierarchy::new(graph).unwrap();
+        assert_eq!(hierarchy.edges().unwrap(), pattern.heads.len() as u64 / 2, "{name}");
+    }
+}
+
+#[test]
 fn a_graph_without_separators_is_given_up() {
     let graph = crate::generate("kron:9").unwrap();
     let pattern = Pattern::new(&graph).unwrap();
     let order = order::nested_dissection(pattern.clone(), &Control::new()).unwrap();
-    let whole = Elimination::new(&pattern, &order, u64::MAX).unwrap();
+    let whole = Elimination::new(&pattern, &order, u64::MAX, &Control::new()).unwrap();
     let arcs = whole.heads.len() as u64;
-    assert!(Elimination::new(&pattern, &order, arcs).is_ok());
-    let error = Elimination::new(&pattern, &order, arcs - 1).unwrap_err().to_string();
+    assert!(Elimination::new(&pattern, &order, arcs, &Control::new()).is_ok());
+    let error = Elimination::new(&pattern, &order, arcs - 1, &Control::new()).unwrap_err().to_string();
     assert!(error.contains("the graph has no small separators"), "{error}");
 }
 

@@ -6,12 +6,15 @@
 //! is one pass over the file and one or two over the arcs, O(V + E). A file that is overwritten meanwhile, even by a
 //! good graph, fails its checksums; later changes do not matter.
 //!
+//! Beside its graph, a file may hold arrays of numbers that other modules know the meaning of, such as a hierarchy. A
+//! reader that has no use for them leaves them in the file. Only a file with such arrays has version 2.
+//!
 //! The layout, all little-endian:
 //!
 //! | bytes | what |
 //! |---|---|
 //! | 0..8 | magic: `\x89WPG\r\n\x1a\n` (a conversion of line ends destroys it) |
-//! | 8..12 | version, 1 |
+//! | 8..12 | version: 1, or 2 if there are arrays beside the graph |
 //! | 12..16 | flags: 1 directed |
 //! | 16..20 | weights: 0 none, 1 `u32`, 2 `i32`, 3 `f32`, 4 `f64` |
 //! | 20..24 | names: 0 consecutive integers, 1 ascending integers, 2 strings |
@@ -19,11 +22,13 @@
 //! | 40..48 | the name of vertex 0, if names are consecutive |
 //! | 48..72 | lines, self-loops and parallel arcs of the input |
 //! | 72..168 | section table: offset and length in bytes of each of the six sections |
-//! | 168..252 | zeros |
+//! | 168..240 | table of up to three arrays beside the graph: name, offset and length in bytes of each; else zeros |
+//! | 240..252 | zeros |
 //! | 252..256 | CRC-32 of bytes 0..252 |
 //!
 //! The sections are: offsets (`u64`), heads (`u32`), weights, names (`u64`: the names themselves, or where each string
-//! ends), text of the names, checksums.
+//! ends), text of the names, arrays beside the graph (`u32`), checksums. The name of an array has up to eight letters of
+//! ASCII, and zeros after them. It stands for one content: an array that holds something else gets another name.
 //!
 //! Sections follow in that order, each at the next multiple of 64, zeros between. The last section holds the CRC-32 of
 //! each block of 1 MiB of the file from byte 256 up to this section, and then the CRC-32 of these checksums. The file
@@ -33,7 +38,7 @@ mod read;
 mod write;
 
 use read::read;
-use write::write;
+pub(super) use write::write;
 
 use super::entry::FormatEntry;
 use crate::graph::WeightKind;
@@ -50,12 +55,14 @@ pub(super) const FORMAT: FormatEntry = FormatEntry {
     is_binary: true,
     is_announced: |opened| opened.head().starts_with(MAGIC),
     read: |opened, options| read(&opened, options),
-    write: Some(|graph, _, out| write(graph, out)),
+    write: Some(|graph, _, out| write(graph, &[], out)),
 };
 
 /// The first bytes.
 pub(super) const MAGIC: &[u8; 8] = b"\x89WPG\r\n\x1a\n";
+/// The version of files that hold a graph alone, and of those that hold arrays beside it.
 const VERSION: u32 = 1;
+const VERSION_WITH_ARRAYS: u32 = 2;
 const HEADER: usize = 256;
 const ALIGNMENT: u64 = 64;
 const BLOCK: usize = 1 << 20;
@@ -77,17 +84,27 @@ struct Header {
     self_loops: u64,
     parallel: u64,
     sections: [Section; SECTIONS],
-    reserved: [u8; HEADER - 168 - CHECKSUM],
+    arrays: [StoredArray; ARRAYS],
+    reserved: [u8; HEADER - 240 - CHECKSUM],
     checksum: u32,
 }
 
-#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct Section {
     offset: u64,
     length: u64,
 }
 
+/// An array beside the graph; all zeros if there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct StoredArray {
+    name: [u8; 8],
+    section: Section,
+}
+
+const ARRAYS: usize = 3;
 const SECTIONS: usize = 6;
 const OFFSETS: usize = 0;
 const TARGETS: usize = 1;
@@ -103,31 +120,51 @@ const CONSECUTIVE: u32 = 0;
 const INTEGERS: u32 = 1;
 const STRINGS: u32 = 2;
 
+/// How many numbers the sections have, and how many bytes each weight.
+struct Counts<'a> {
+    vertices: u64,
+    arcs: u64,
+    weight_bytes: u64,
+    named: u64,
+    text: u64,
+    /// Of each array beside the graph.
+    arrays: &'a [u64],
+}
+
 /// Where the sections lie, computed from the counts.
 struct Layout {
     sections: [Section; SECTIONS],
+    arrays: [Section; ARRAYS],
 }
 
 impl Layout {
     /// `None` if the file would have more than 2^64 bytes.
-    fn new(vertices: u64, arcs: u64, weight_bytes: u64, named: u64, text: u64) -> Option<Self> {
+    fn new(counts: &Counts<'_>) -> Option<Self> {
         let mut sections = [Section { offset: 0, length: 0 }; SECTIONS];
+        let mut arrays = [Section { offset: 0, length: 0 }; ARRAYS];
         let mut end = HEADER as u64;
-        let lengths = [
-            vertices.checked_add(1)?.checked_mul(8)?,
-            arcs.checked_mul(4)?,
-            arcs.checked_mul(weight_bytes)?,
-            named.checked_mul(8)?,
-            text,
-        ];
-        for (section, length) in sections.iter_mut().zip(lengths) {
+        let mut place = |section: &mut Section, length: u64| {
             *section = Section { offset: end, length };
             end = end.checked_add(length)?.checked_next_multiple_of(ALIGNMENT)?;
+            Some(())
+        };
+        let lengths = [
+            counts.vertices.checked_add(1)?.checked_mul(8)?,
+            counts.arcs.checked_mul(4)?,
+            counts.arcs.checked_mul(counts.weight_bytes)?,
+            counts.named.checked_mul(8)?,
+            counts.text,
+        ];
+        for (section, length) in sections.iter_mut().zip(lengths) {
+            place(section, length)?;
+        }
+        for (section, count) in arrays.iter_mut().zip(counts.arrays) {
+            place(section, count.checked_mul(4)?)?;
         }
         let blocks = (end - HEADER as u64).div_ceil(BLOCK as u64);
         sections[CHECKSUMS] = Section { offset: end, length: (blocks + 1) * CHECKSUM as u64 };
         end.checked_add(sections[CHECKSUMS].length)?;
-        Some(Layout { sections })
+        Some(Layout { sections, arrays })
     }
 
     fn end(&self) -> u64 {
@@ -265,7 +302,7 @@ mod tests {
         let text = names + 64;
         for (graph, at, replacement, message) in [
             (&range, 0, &b"x"[..], "not a `.wpg` file: it does not begin with the magic bytes"),
-            (&range, 8, &[2], "this is version 2 of the `.wpg` format; only version 1 can be read"),
+            (&range, 8, &[3], "this is version 3 of the `.wpg` format; only versions 1 and 2 can be read"),
             (
                 &range,
                 12,

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::{
-    BLOCK, CHECKSUM, CHECKSUMS, CONSECUTIVE, DIRECTED, HEADER, Header, INTEGERS, Layout, MAGIC, NAMES, OFFSETS,
-    SECTIONS, STRINGS, Section, TARGETS, TEXT, VERSION, WEIGHT_KINDS, WEIGHTS,
+    ARRAYS, BLOCK, CHECKSUM, CHECKSUMS, CONSECUTIVE, Counts, DIRECTED, HEADER, Header, INTEGERS, Layout, MAGIC, NAMES,
+    OFFSETS, STRINGS, Section, StoredArray, TARGETS, TEXT, VERSION, VERSION_WITH_ARRAYS, WEIGHT_KINDS, WEIGHTS,
 };
 use crate::formats::rows::{Rows, about_input, asymmetry, finish, wants_weights};
 use crate::formats::{Opened, ReadOptions};
@@ -27,19 +27,26 @@ pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
     let mut plan = Plan::new();
     // Text names are in memory twice while they are numbered.
     let unwanted = if kind == WeightKind::Unit { header.sections[WEIGHTS].length } else { 0 };
-    plan.memory("the graph", header.sections[CHECKSUMS].offset - unwanted + header.sections[TEXT].length);
+    let of_arrays = header.arrays.iter().map(|array| array.section.length).sum::<u64>();
+    plan.memory("the graph", header.sections[CHECKSUMS].offset - of_arrays - unwanted + header.sections[TEXT].length);
+    if options.stored_arrays.is_some() {
+        plan.memory("the arrays beside the graph", of_arrays);
+    }
     plan.check(options.room(opened.owned_bytes()))?;
 
-    let mut offsets: Vec<u64> = zeros(&header, OFFSETS)?;
-    let mut targets: Vec<VertexId> = zeros(&header, TARGETS)?;
-    let mut names: Vec<u64> = zeros(&header, NAMES)?;
-    let mut text: Vec<u8> = zeros(&header, TEXT)?;
+    let section = header.sections;
+    let mut offsets: Vec<u64> = zeros(section[OFFSETS])?;
+    let mut targets: Vec<VertexId> = zeros(section[TARGETS])?;
+    let mut names: Vec<u64> = zeros(section[NAMES])?;
+    let mut text: Vec<u8> = zeros(section[TEXT])?;
+    let stored = header.arrays.iter().filter(|array| array.is_there() && options.stored_arrays.is_some());
+    let mut stored = stored.map(|array| Ok((array, zeros(array.section)?))).collect::<Result<Vec<_>>>()?;
     let mut weights = match kind {
         WeightKind::Unit => Weights::unit(header.arcs as usize),
-        WeightKind::U32 => Weights::U32(zeros(&header, WEIGHTS)?),
-        WeightKind::I32 => Weights::I32(zeros(&header, WEIGHTS)?),
-        WeightKind::F32 => Weights::F32(zeros(&header, WEIGHTS)?),
-        WeightKind::F64 => Weights::F64(zeros(&header, WEIGHTS)?),
+        WeightKind::U32 => Weights::U32(zeros(section[WEIGHTS])?),
+        WeightKind::I32 => Weights::I32(zeros(section[WEIGHTS])?),
+        WeightKind::F32 => Weights::F32(zeros(section[WEIGHTS])?),
+        WeightKind::F64 => Weights::F64(zeros(section[WEIGHTS])?),
     };
     let weights_bytes = match &mut weights {
         Weights::Unit(_) => &mut [],
@@ -48,16 +55,20 @@ pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
         Weights::F32(values) => bytemuck::cast_slice_mut(values),
         Weights::F64(values) => bytemuck::cast_slice_mut(values),
     };
-    let arrays = [
-        bytemuck::cast_slice_mut(&mut offsets),
-        bytemuck::cast_slice_mut(&mut targets),
-        weights_bytes,
-        bytemuck::cast_slice_mut(&mut names),
-        &mut text,
+    let mut arrays: Vec<(Section, &mut [u8])> = vec![
+        (section[OFFSETS], bytemuck::cast_slice_mut(&mut offsets)),
+        (section[TARGETS], bytemuck::cast_slice_mut(&mut targets)),
+        (section[WEIGHTS], weights_bytes),
+        (section[NAMES], bytemuck::cast_slice_mut(&mut names)),
+        (section[TEXT], &mut text),
     ];
+    arrays.extend(stored.iter_mut().map(|(array, values)| (array.section, bytemuck::cast_slice_mut(values))));
     copy_sections(opened, &header, arrays, &options.control)?;
     // No block covers the header.
     opened.check_unchanged()?;
+    if let Some(wanted) = &options.stored_arrays {
+        wanted.put(opened.name(), stored.into_iter().map(|(array, values)| (array.text(), values)).collect());
+    }
 
     if offsets[0] != 0 || offsets[header.vertices as usize] != header.arcs {
         return damaged("its rows do not run from the first arc to the last");
@@ -114,10 +125,12 @@ pub(super) fn read_header(opened: &Opened) -> Result<Header> {
     if there.len() < HEADER {
         return damaged(&format!("it ends after {length} bytes, within the header"));
     }
-    let header: Header = bytemuck::pod_read_unaligned(&bytes);
-    if header.version != VERSION {
-        let message =
-            format!("this is version {} of the `.wpg` format; only version {VERSION} can be read", header.version);
+    let mut header: Header = bytemuck::pod_read_unaligned(&bytes);
+    if ![VERSION, VERSION_WITH_ARRAYS].contains(&header.version) {
+        let message = format!(
+            "this is version {} of the `.wpg` format; only versions {VERSION} and {VERSION_WITH_ARRAYS} can be read",
+            header.version
+        );
         return Err(InputError::new(message).into());
     }
     // A fuzzer that can't guess checksums gets past them, to what they protect.
@@ -130,15 +143,23 @@ pub(super) fn read_header(opened: &Opened) -> Result<Header> {
     if header.vertices > MAX_VERTICES || header.first_name.checked_add(header.vertices).is_none() {
         return damaged("its header has too many vertices");
     }
-    let named = if header.names == CONSECUTIVE { 0 } else { header.vertices };
-    let text = if header.names == STRINGS { header.sections[TEXT].length } else { 0 };
-    let weight = WEIGHT_KINDS[header.weights as usize].bytes();
-    let Some(layout) = Layout::new(header.vertices, header.arcs, weight, named, text) else {
+    if header.version == VERSION {
+        // Nothing of this version looks at these bytes.
+        header.arrays = bytemuck::Zeroable::zeroed();
+    }
+    let arrays = lengths_of_arrays(&header.arrays)?;
+    let layout = Layout::new(&Counts {
+        vertices: header.vertices,
+        arcs: header.arcs,
+        weight_bytes: WEIGHT_KINDS[header.weights as usize].bytes(),
+        named: if header.names == CONSECUTIVE { 0 } else { header.vertices },
+        text: if header.names == STRINGS { header.sections[TEXT].length } else { 0 },
+        arrays: &arrays,
+    });
+    let Some(layout) = layout else {
         return damaged("its header has impossible counts");
     };
-    let stated = |index: usize| (header.sections[index].offset, header.sections[index].length);
-    let expected = |index: usize| (layout.sections[index].offset, layout.sections[index].length);
-    if (0..SECTIONS).any(|index| stated(index) != expected(index)) {
+    if header.sections != layout.sections || header.arrays.map(|array| array.section) != layout.arrays {
         return damaged("its sections are not where its counts say");
     }
     let end = layout.end();
@@ -148,15 +169,46 @@ pub(super) fn read_header(opened: &Opened) -> Result<Header> {
     Ok(header)
 }
 
-/// Room for a section, all zeros.
-fn zeros<T: bytemuck::Pod>(header: &Header, index: usize) -> Result<Vec<T>> {
-    let length = header.sections[index].length as usize / size_of::<T>();
-    Ok(on_huge_pages(memory::zeroed("an array of the file", length)?))
+/// How many numbers each array beside the graph has. Arrays come first in the table; what is left of it is zeros.
+fn lengths_of_arrays(table: &[StoredArray; ARRAYS]) -> Result<Vec<u64>> {
+    let count = table.iter().take_while(|array| array.is_there()).count();
+    let (arrays, rest) = table.split_at(count);
+    let is_name = |name: &[u8; 8]| {
+        let letters = name.iter().take_while(|byte| byte.is_ascii_graphic()).count();
+        letters > 0 && name[letters..].iter().all(|&byte| byte == 0)
+    };
+    let repeats = (1..count).any(|index| arrays[..index].iter().any(|array| array.name == arrays[index].name));
+    if repeats
+        || !arrays.iter().all(|array| is_name(&array.name))
+        || rest.iter().any(|array| *array != StoredArray::NONE)
+    {
+        return damaged("its table of arrays beside the graph makes no sense");
+    }
+    // A length that is no multiple of four does not fit to the layout that is made of these.
+    Ok(arrays.iter().map(|array| array.section.length / 4).collect())
 }
 
-/// Copies all sections but the last into `arrays`, and compares the checksum of every block on the way. An empty array
-/// marks an unwanted section: blocks with nothing else are not read.
-fn copy_sections(opened: &Opened, header: &Header, arrays: [&mut [u8]; CHECKSUMS], control: &Control) -> Result<()> {
+impl StoredArray {
+    const NONE: StoredArray = StoredArray { name: [0; 8], section: Section { offset: 0, length: 0 } };
+
+    fn is_there(&self) -> bool {
+        self.name != StoredArray::NONE.name
+    }
+
+    /// The name, which was checked.
+    fn text(&self) -> String {
+        self.name.iter().take_while(|&&byte| byte != 0).map(|&byte| char::from(byte)).collect()
+    }
+}
+
+/// Room for a section, all zeros.
+fn zeros<T: bytemuck::Pod>(section: Section) -> Result<Vec<T>> {
+    Ok(on_huge_pages(memory::zeroed("an array of the file", section.length as usize / size_of::<T>())?))
+}
+
+/// Copies these sections into their arrays, and compares the checksum of every block on the way. An empty array marks an
+/// unwanted section: blocks with nothing that is wanted are not read.
+fn copy_sections(opened: &Opened, header: &Header, arrays: Vec<(Section, &mut [u8])>, control: &Control) -> Result<()> {
     let Section { offset: end, length } = header.sections[CHECKSUMS];
     let mut table = vec![0; length as usize];
     opened.read_at(end, &mut table)?;
@@ -193,10 +245,10 @@ fn copy_sections(opened: &Opened, header: &Header, arrays: [&mut [u8]; CHECKSUMS
 }
 
 /// The pieces of arrays that lie in each block, with their places in it.
-fn cut_at_blocks<'a>(header: &Header, arrays: [&'a mut [u8]; CHECKSUMS]) -> Vec<Vec<(usize, &'a mut [u8])>> {
+fn cut_at_blocks<'a>(header: &Header, arrays: Vec<(Section, &'a mut [u8])>) -> Vec<Vec<(usize, &'a mut [u8])>> {
     let end = header.sections[CHECKSUMS].offset as usize - HEADER;
     let mut blocks: Vec<Vec<_>> = std::iter::repeat_with(Vec::new).take(end.div_ceil(BLOCK)).collect();
-    for (section, mut rest) in header.sections.iter().zip(arrays) {
+    for (section, mut rest) in arrays {
         let mut at = section.offset as usize - HEADER;
         while !rest.is_empty() {
             let (piece, later) = rest.split_at_mut((BLOCK - at % BLOCK).min(rest.len()));

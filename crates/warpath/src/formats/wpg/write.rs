@@ -3,19 +3,19 @@
 use std::io::Write;
 
 use super::{
-    ALIGNMENT, BLOCK, CHECKSUM, CONSECUTIVE, DIRECTED, HEADER, Header, INTEGERS, Layout, MAGIC, STRINGS, VERSION,
-    WEIGHT_KINDS,
+    ALIGNMENT, ARRAYS, BLOCK, CHECKSUM, CONSECUTIVE, Counts, DIRECTED, HEADER, Header, INTEGERS, Layout, MAGIC,
+    STRINGS, StoredArray, VERSION, VERSION_WITH_ARRAYS, WEIGHT_KINDS,
 };
 use crate::Result;
 use crate::formats::stream_error;
 use crate::graph::{Graph, Labels, VertexId, Weights};
 
-/// Writes a graph, in one pass.
-pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> Result<()> {
-    write_sections(graph, out).map_err(stream_error)
+/// Writes a graph with these arrays beside it, at most [`ARRAYS`], in one pass. Names have at most eight letters.
+pub(in crate::formats) fn write(graph: &Graph, arrays: &[(&str, &[u32])], out: &mut dyn Write) -> Result<()> {
+    write_sections(graph, arrays, out).map_err(stream_error)
 }
 
-fn write_sections(graph: &Graph, out: &mut dyn Write) -> std::io::Result<()> {
+fn write_sections(graph: &Graph, arrays: &[(&str, &[u32])], out: &mut dyn Write) -> std::io::Result<()> {
     let strings;
     let (names, first_name, named, text): (u32, u64, &[u64], String) = match graph.labels() {
         Labels::Range { first, .. } => (CONSECUTIVE, *first, &[], String::new()),
@@ -33,14 +33,20 @@ fn write_sections(graph: &Graph, out: &mut dyn Write) -> std::io::Result<()> {
     let csr = graph.csr();
     let kind = graph.weight_kind();
     let counts = graph.input_counts();
-    let layout =
-        Layout::new(graph.vertices() as u64, graph.arcs() as u64, kind.bytes(), named.len() as u64, text.len() as u64);
+    let layout = Layout::new(&Counts {
+        vertices: graph.vertices() as u64,
+        arcs: graph.arcs() as u64,
+        weight_bytes: kind.bytes(),
+        named: named.len() as u64,
+        text: text.len() as u64,
+        arrays: &arrays.iter().map(|(_, values)| values.len() as u64).collect::<Vec<_>>(),
+    });
     let Some(layout) = layout else {
         return Err(std::io::ErrorKind::FileTooLarge.into());
     };
     let mut header = Header {
         magic: *MAGIC,
-        version: VERSION,
+        version: if arrays.is_empty() { VERSION } else { VERSION_WITH_ARRAYS },
         flags: if graph.is_directed() { DIRECTED } else { 0 },
         weights: WEIGHT_KINDS.iter().position(|&candidate| candidate == kind).unwrap_or_default() as u32,
         names,
@@ -51,7 +57,8 @@ fn write_sections(graph: &Graph, out: &mut dyn Write) -> std::io::Result<()> {
         self_loops: counts.self_loops,
         parallel: counts.parallel,
         sections: layout.sections,
-        reserved: [0; HEADER - 168 - CHECKSUM],
+        arrays: table(arrays, &layout),
+        reserved: [0; HEADER - 240 - CHECKSUM],
         checksum: 0,
     };
     header.checksum = crc32fast::hash(&bytemuck::bytes_of(&header)[..HEADER - CHECKSUM]);
@@ -69,7 +76,18 @@ fn write_sections(graph: &Graph, out: &mut dyn Write) -> std::io::Result<()> {
     }
     blocks.section(bytemuck::cast_slice(named))?;
     blocks.section(text.as_bytes())?;
+    arrays.iter().try_for_each(|(_, values)| blocks.section(bytemuck::cast_slice(values)))?;
     blocks.finish()
+}
+
+/// The table of the arrays beside the graph.
+fn table(arrays: &[(&str, &[u32])], layout: &Layout) -> [StoredArray; ARRAYS] {
+    let mut table: [StoredArray; ARRAYS] = bytemuck::Zeroable::zeroed();
+    for ((entry, (name, _)), &section) in table.iter_mut().zip(arrays).zip(&layout.arrays) {
+        entry.name[..name.len()].copy_from_slice(name.as_bytes());
+        entry.section = section;
+    }
+    table
 }
 
 /// Passes sections on, and computes the checksum of each block on the way.

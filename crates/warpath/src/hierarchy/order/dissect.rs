@@ -1,6 +1,8 @@
 //! Nested dissection: a small separator comes last, and the two sides, which no edge joins, are dissected in the same way
 //! (George, *Nested dissection of a regular finite element mesh*, 1973).
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rayon::prelude::*;
 
 use super::minimum_degree::{LARGEST, minimum_degree};
@@ -21,12 +23,14 @@ const WORTH_A_THREAD: usize = 2000;
 /// The order in which the vertices of `whole` are eliminated. The same on every machine, whatever the threads.
 pub(super) fn dissect(whole: &Pattern, control: &Control) -> Result<Vec<VertexId>> {
     let all = (0..whole.vertices() as VertexId).collect();
-    Dissection { whole, control }.part(whole.clone(), all, Random(1))
+    Dissection { whole, control, ordered: AtomicU64::new(0) }.part(whole.clone(), all, Random(1))
 }
 
 struct Dissection<'a> {
     whole: &'a Pattern,
     control: &'a Control,
+    /// How many vertices have their place.
+    ordered: AtomicU64,
 }
 
 impl Dissection<'_> {
@@ -50,6 +54,7 @@ impl Dissection<'_> {
 
     fn connected(&self, part: Pattern, names: Vec<VertexId>, mut random: Random) -> Result<Vec<VertexId>> {
         if part.vertices() <= SMALL {
+            self.tell(names.len())?;
             return Ok(self.small(&part, &names));
         }
         let sides = separator(&part, &mut random);
@@ -58,8 +63,10 @@ impl Dissection<'_> {
         let (left, right, middle) = (on(Side::Left), on(Side::Right), on(Side::Separator));
         let named = |kept: &[VertexId]| kept.iter().map(|&v| names[v as usize]).collect::<Vec<_>>();
         if left.is_empty() || right.is_empty() {
+            self.tell(names.len())?;
             return Ok(by_degree(&part, &names));
         }
+        self.tell(middle.len())?;
         let mut number = vec![u32::MAX; names.len()];
         let (first, second) = (part.part(&left, &mut number), part.part(&right, &mut number));
         let (left, right, middle) = (named(&left), named(&right), named(&middle));
@@ -76,6 +83,12 @@ impl Dissection<'_> {
         order.extend(second?);
         order.extend(middle);
         Ok(order)
+    }
+
+    /// Tells that `more` vertices have their place.
+    fn tell(&self, more: usize) -> Result<()> {
+        let ordered = self.ordered.fetch_add(more as u64, Ordering::Relaxed) + more as u64;
+        self.control.progress("order", ordered, self.whole.vertices() as u64)
     }
 
     /// Orders a small part by minimum degree, with its halo if that is small, too.
