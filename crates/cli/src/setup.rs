@@ -11,7 +11,7 @@ use warpath::generate::{DEFAULT_SEED, RandomWeights, Recipe};
 use warpath::graph::{Coordinates, Direction, ParallelEdges, SelfLoops};
 use warpath::hierarchy::{Hierarchy, HierarchyBuilder};
 use warpath::problems::{Report, Seconds};
-use warpath::{Control, Decision, Engine, Error, Graph, Plan, Solver, VertexId};
+use warpath::{Control, Decision, Engine, Error, Graph, Plan, Solver, SolverBuilder, VertexId};
 
 use crate::arguments::{CommonArguments, EngineArguments, FirstLine, GraphArguments, SolvingArguments};
 use crate::failure::Failure;
@@ -80,11 +80,11 @@ impl<'a> Setup<'a> {
         Ok((graph, start.elapsed().as_secs_f64()))
     }
 
-    /// As [`Setup::load`], and also the hierarchy that the file holds beside the graph, if it holds one.
+    /// As [`Setup::load`], and also the hierarchy that the file holds beside the graph, if it holds one and weights matter.
     pub(crate) fn load_with_hierarchy(&self, arguments: &GraphArguments) -> Result<Prepared, Failure> {
         let start = Instant::now();
         let stored = StoredArrays::new();
-        let graph = self.graph(arguments, Some(&stored))?;
+        let graph = self.graph(arguments, (!self.ignores_weights).then_some(&stored))?;
         let hierarchy = if !arguments.largest_component {
             Hierarchy::from_stored(graph.clone(), &stored)?
         } else {
@@ -114,10 +114,11 @@ impl<'a> Setup<'a> {
         self.host_memory().into_iter().fold(builder, HierarchyBuilder::memory)
     }
 
-    /// A solver for the graph.
-    pub(crate) fn solver(&self, graph: &Arc<Graph>) -> Result<Solver, Failure> {
+    /// A solver for the graph, with the hierarchy that its file holds, if it is read and there is one.
+    pub(crate) fn solver(&self, graph: &Arc<Graph>, hierarchy: Option<Hierarchy>) -> Result<Solver, Failure> {
         let mut builder = Solver::builder(graph.clone()).control(self.control.clone()).engine(self.engine.clone());
         builder = builder.statistics(self.statistics);
+        builder = hierarchy.into_iter().fold(builder, SolverBuilder::hierarchy);
         if let Some(threads) = self.common.threads {
             builder = builder.threads(threads as usize);
         }

@@ -14,6 +14,7 @@ mod device;
 mod each;
 mod entrance;
 mod facts;
+mod hierarchy;
 mod k_shortest_paths;
 mod pairs;
 mod path;
@@ -27,9 +28,11 @@ pub use self::decision::Decision;
 use self::decision::leaves_it_to_the_cpu;
 use self::device::DeviceState;
 use self::facts::Facts;
+use self::hierarchy::Prepared;
 use self::turns::Turns;
 use crate::cuda::device::Device;
 use crate::graph::{Distance, DistanceValue, Graph, VertexId};
+use crate::hierarchy::Hierarchy;
 use crate::problems::{Bfs, ShortestPathTree, Sssp};
 use crate::team::{Team, at_most_cores};
 use crate::{Control, Engine, Error, Plan, Result, available_memory, memory};
@@ -59,6 +62,7 @@ pub struct Solver {
     /// Whether to gather statistics that cost time.
     statistics: bool,
     facts: Facts,
+    hierarchy: Prepared,
     turns: Turns,
     device: Mutex<DeviceState>,
 }
@@ -72,6 +76,7 @@ pub struct SolverBuilder {
     engine: Engine,
     memory: Option<u64>,
     statistics: bool,
+    hierarchy: Option<Hierarchy>,
     devices: Vec<Arc<dyn Device>>,
 }
 
@@ -128,12 +133,33 @@ impl SolverBuilder {
         self
     }
 
+    /// A hierarchy of the graph, the one that [`Hierarchy::read`](crate::hierarchy::Hierarchy::read) has read beside it, or a
+    /// new one. Where it is predicted to be quicker on the CPU, searches by weights and pairs are answered from it.
+    ///
+    /// ```
+    /// use warpath::hierarchy::Hierarchy;
+    /// let graph = std::sync::Arc::new(warpath::generate("roads:5000,weights=1..100")?);
+    /// let hierarchy = Hierarchy::new(graph.clone())?;
+    /// let solver = warpath::Solver::builder(graph).hierarchy(hierarchy).open()?;
+    /// let trees = solver.decide_each(&warpath::Sssp::from(0).distances_only(), &[7; 100])?;
+    /// assert_eq!(trees.algorithm(), "hierarchy");
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    pub fn hierarchy(mut self, hierarchy: Hierarchy) -> Self {
+        self.hierarchy = Some(hierarchy);
+        self
+    }
+
     /// Makes the solver.
     ///
     /// # Errors
     ///
-    /// If the threads can't be started. A missing device is an error of the first request that needs it.
+    /// If the threads can't be started, or if the hierarchy is not one of this graph. A missing device is an error of the
+    /// first request that needs it.
     pub fn open(self) -> Result<Solver> {
+        if self.hierarchy.as_ref().is_some_and(|hierarchy| !hierarchy.is_of(&self.graph)) {
+            return Err(Error::invalid("the hierarchy is that of another graph"));
+        }
         let memory = match self.engine {
             Engine::Cuda(_) => available_memory(),
             _ => self.memory.unwrap_or_else(available_memory),
@@ -149,6 +175,7 @@ impl SolverBuilder {
             memory,
             statistics: self.statistics,
             facts: Facts::default(),
+            hierarchy: Prepared::of(self.hierarchy),
             turns: Turns::default(),
             device,
         })
@@ -272,6 +299,7 @@ impl Solver {
             engine: Engine::Auto,
             memory: None,
             statistics: false,
+            hierarchy: None,
             devices: Vec::new(),
         }
     }

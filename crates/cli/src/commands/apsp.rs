@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
     let list =
         |file: &Option<std::path::PathBuf>| file.as_deref().map(|file| read_vertices(&setup, &graph, file)).transpose();
     let (sources, targets) = (list(&arguments.sources)?, list(&arguments.targets)?);
-    let (solver, opening) = timed(|| setup.solver(&graph))?;
+    let (solver, opening) = timed(|| setup.solver(&graph, None))?;
     let mut request = Apsp::all();
     if let Some(sources) = &sources {
         request = request.from(sources.as_slice());

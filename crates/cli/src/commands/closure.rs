@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
     let create = |path| Output::create(path, &inputs(&arguments.graph, &[]), common, &setup.control);
     let mut output = arguments.output.as_deref().map(create).transpose()?;
     let (graph, load) = setup.load(&arguments.graph)?;
-    let (solver, opening) = timed(|| setup.solver(&graph))?;
+    let (solver, opening) = timed(|| setup.solver(&graph, None))?;
     let mut request = Closure::new();
     if arguments.irreflexive {
         request = request.irreflexive();

@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: InfoArguments) -> Result<ExitCode, Failure> {
     let setup = Setup::on_engine(common, &arguments.engine)?;
     let Prepared { graph, hierarchy, seconds: load } = setup.load_with_hierarchy(&arguments.graph)?;
     let (statistics, solve) = timed(|| Ok(graph.statistics(&setup.control)?))?;
-    let solver = setup.solver(&graph)?;
+    let solver = setup.solver(&graph, None)?;
     // The range has 64 bits; what is shown has the digits that the weight has in its own type.
     let digits =
         |weight: f64| if statistics.weight_kind == WeightKind::F32 { print::shortest(weight as f32) } else { weight };

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::geojson::{self, Places};
 use crate::plot::{PathsShown, Plot};
 use crate::print::{self, Table};
-use crate::setup::{Answer, PeakBytes, Setup, Times, inputs, timed};
+use crate::setup::{Answer, PeakBytes, Prepared, Setup, Times, inputs, timed};
 use routes::{Route, RouteWriter};
 
 #[derive(Debug, Serialize)]
@@ -80,11 +80,11 @@ fn between(arguments: &PathArguments, from_name: &str, to_name: &str) -> Result<
     let mut writer = output.map(create).transpose()?;
     let draw = |path| Plot::create(path, &inputs, output, &solving.common, &setup.control);
     let plot = arguments.map.plot.as_deref().map(draw).transpose()?;
-    let (graph, load) = setup.load(&arguments.graph)?;
+    let Prepared { graph, hierarchy, seconds: load } = setup.load_with_hierarchy(&arguments.graph)?;
     let places = places(arguments, &setup, &graph)?;
     writer.iter_mut().for_each(|writer| writer.locate(places.as_ref()));
     let (from, to) = (graph.vertex(from_name)?, graph.vertex(to_name)?);
-    let (solver, opening) = timed(|| setup.solver(&graph))?;
+    let (solver, opening) = timed(|| setup.solver(&graph, hierarchy))?;
     let several = arguments.k.map(|most| KShortestPaths::between(from, to).at_most(most as usize));
     if plan.plan {
         let decision = match &several {

@@ -23,7 +23,7 @@ use crate::failure::Failure;
 use crate::geojson;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::setup::{Answer, Counters, PeakBytes, Setup, Times, inputs, read_vertices, timed};
+use crate::setup::{Answer, Counters, PeakBytes, Prepared, Setup, Times, inputs, read_vertices, timed};
 
 pub(crate) fn bfs(arguments: BfsArguments) -> Result<ExitCode, Failure> {
     let cutoff = match &arguments.search.cutoff {
@@ -118,14 +118,14 @@ impl SearchCommand<'_> {
             Setup::to_solve(self.solving)?.ignoring_weights(self.ignores_weights).reversing(self.search.reverse);
         let mut output = self.search.output.as_deref().map(|path| self.create_output(&setup, path)).transpose()?;
         let mut drawn = Drawn::create(self, &setup)?;
-        let (graph, load) = setup.load(self.graph)?;
+        let Prepared { graph, hierarchy, seconds: load } = setup.load_with_hierarchy(self.graph)?;
         drawn.locate(self, &setup, &graph, output.as_mut())?;
         let vertices = |names: &[String]| names.iter().map(|name| graph.vertex(name)).collect::<Result<Vec<_>, _>>();
         let nearest = vertices(&self.search.source)?;
         let targets = vertices(&self.search.target)?;
         let list = self.search.sources.as_deref();
         let independent = list.map(|file| read_vertices(&setup, &graph, file)).transpose()?;
-        let (solver, opening) = timed(|| setup.solver(&graph))?;
+        let (solver, opening) = timed(|| setup.solver(&graph, hierarchy))?;
         if self.solving.plan.plan {
             let decision = match independent {
                 Some(sources) => solver.decide_each(&request(Vec::new(), targets), &sources)?,

@@ -32,7 +32,7 @@ type Visit<'v> = dyn Fn(usize, Option<&Distances>) -> Result<()> + Sync + 'v;
 
 /// Answers by one semiring; `None` where a distance may be too great for it.
 trait Answers: Send + Sync {
-    fn distances_from(&self, shared: &Shared, source: VertexId) -> Result<Option<Distances>>;
+    fn distances_from(&self, shared: &Shared, sources: &[VertexId]) -> Result<Option<Distances>>;
     /// Visits the distances from each source with its place in the list; `visit` gives them back.
     fn distances_from_each(&self, shared: &Shared, sources: &[VertexId], visit: &Visit<'_>) -> Result<()>;
     fn distance(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Distance>>;
@@ -74,8 +74,18 @@ impl Metric {
     ///
     /// [`Error::InvalidRequest`] if there is no such vertex; [`Error::DistanceOverflow`]; [`Error::OutOfMemory`].
     pub fn distances_from(&self, source: VertexId) -> Result<Distances> {
-        self.hierarchy.graph().check_vertices(&[source], "source")?;
-        self.answer(|answers, shared| answers.distances_from(shared, source))
+        self.distances_from_nearest(&[source])
+    }
+
+    /// The distances to all vertices from the nearest of `sources`, by vertex; none is reached if there are no sources.
+    /// O(shortcuts), however many sources there are, and for each source O(shortcuts of its ancestors).
+    ///
+    /// # Errors
+    ///
+    /// As [`Metric::distances_from`].
+    pub fn distances_from_nearest(&self, sources: &[VertexId]) -> Result<Distances> {
+        self.hierarchy.graph().check_vertices(sources, "source")?;
+        self.answer(|answers, shared| answers.distances_from(shared, sources))
     }
 
     /// Hands the distances from each of `sources`, by vertex, to `visit` with the source's place in the list. `visit` is
@@ -141,6 +151,12 @@ impl Metric {
         }
         let overflow = Error::DistanceOverflow { semiring: self.widest() };
         ask(self.wide()?, &self.hierarchy.shared)?.ok_or(overflow)
+    }
+
+    /// The types of weight and distance that answers have had to be in so far, such as `u32->u32`.
+    pub(crate) fn number_types(&self) -> &'static str {
+        let wide = self.wide.get().is_some();
+        with_min_plus!(self.weights.kind(), wide, S => S::NAME)
     }
 
     fn widest(&self) -> &'static str {
@@ -213,8 +229,8 @@ fn negative_cycle(shared: &Shared, weights: &Weights, walk: Vec<VertexId>) -> Er
 }
 
 impl<S: MinPlus> Answers for Customized<S> {
-    fn distances_from(&self, shared: &Shared, source: VertexId) -> Result<Option<Distances>> {
-        let distances = query::from::<S>(&shared.elimination, &self.lengths, source)?;
+    fn distances_from(&self, shared: &Shared, sources: &[VertexId]) -> Result<Option<Distances>> {
+        let distances = query::from::<S>(&shared.elimination, &self.lengths, sources)?;
         Ok(self.are_right(&distances).then(|| S::Distance::into_distances(distances)))
     }
 

@@ -125,6 +125,17 @@ impl Hierarchy {
         &self.shared.graph
     }
 
+    /// Whether this is a hierarchy of the very graph that the caller has.
+    pub(crate) fn is_of(&self, graph: &Arc<Graph>) -> bool {
+        Arc::ptr_eq(&self.shared.graph, graph)
+    }
+
+    /// How many triangles of shortcuts there are: what customization looks at. O(V).
+    pub(crate) fn triangles(&self) -> f64 {
+        let elimination = &self.shared.elimination;
+        (0..elimination.count()).map(|rank| elimination.row(rank).len() as f64).map(|row| row * (row - 1.0) / 2.0).sum()
+    }
+
     /// The vertices in the order of their elimination.
     pub fn order(&self) -> &[VertexId] {
         &self.shared.elimination.vertices

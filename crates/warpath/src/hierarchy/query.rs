@@ -21,21 +21,23 @@ fn lower<D: PartialOrd>(value: &mut D, other: D) {
     }
 }
 
-/// The distances from `source` to all vertices, by vertex, in O(shortcuts).
+/// The distances to all vertices from the nearest of `sources`, by vertex, in O(shortcuts).
 pub(super) fn from<S: MinPlus>(
     elimination: &Elimination,
     lengths: &Lengths<S::Distance>,
-    source: VertexId,
+    sources: &[VertexId],
 ) -> Result<Vec<S::Distance>> {
     let mut by_rank = filled("distances", elimination.count(), S::Distance::UNREACHABLE)?;
-    let mut rank = elimination.ranks[source as usize];
-    by_rank[rank as usize] = S::Distance::ZERO;
-    while rank != ROOT {
-        let here = by_rank[rank as usize];
-        for arc in elimination.row(rank as usize) {
-            lower(&mut by_rank[elimination.heads[arc] as usize], S::join(here, lengths.up[arc]));
+    for &source in sources {
+        let mut rank = elimination.ranks[source as usize];
+        lower(&mut by_rank[rank as usize], S::Distance::ZERO);
+        while rank != ROOT {
+            let here = by_rank[rank as usize];
+            for arc in elimination.row(rank as usize) {
+                lower(&mut by_rank[elimination.heads[arc] as usize], S::join(here, lengths.up[arc]));
+            }
+            rank = elimination.parents[rank as usize];
         }
-        rank = elimination.parents[rank as usize];
     }
     let down = lengths.down();
     for rank in (0..elimination.count()).rev() {

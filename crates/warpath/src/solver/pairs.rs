@@ -1,4 +1,5 @@
-//! Paths between pairs of vertices: a search for each source, until its targets are settled.
+//! Paths between pairs of vertices: a search for each source, until its targets are settled; or, where there is a hierarchy,
+//! a walk up from both ends of each pair.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -6,7 +7,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::decision::Decision;
-use super::{Request, Search, Solver, sssp};
+use super::{Request, Search, Solver, hierarchy, sssp};
 use crate::algorithms::add_counters;
 use crate::graph::{Distance, VertexId};
 use crate::problems::{Pairs, Path, PathsOfPairs, Report, Sssp};
@@ -31,8 +32,14 @@ impl Request for Pairs {
     type Choice = sssp::Choice;
 
     fn decide(&self, solver: &Solver, _: Option<usize>) -> Result<Decision<sssp::Choice>> {
-        let (search, sources) = self.search(solver)?;
-        Ok(self.planned(solver, search.decide(solver, Some(sources))?))
+        let (mut search, sources) = self.search(solver)?;
+        let pays = self.hierarchy_pays(solver, sources);
+        if pays.is_some() {
+            search.algorithm = Some(hierarchy::NAME.to_owned());
+        }
+        let decision = search.decide(solver, Some(sources))?;
+        let decision = pays.into_iter().fold(decision, |decision, reason| Decision { reason, ..decision });
+        Ok(self.planned(solver, decision))
     }
 
     fn decide_on_cpu(&self, solver: &Solver, _: Option<usize>, reason: String) -> Result<Decision<sssp::Choice>> {
@@ -41,6 +48,9 @@ impl Request for Pairs {
     }
 
     fn run(&mut self, solver: &Solver, team: &Team, decision: &Decision<sssp::Choice>) -> Result<PathsOfPairs> {
+        if decision.choice.needs_metric() && !self.verified {
+            return self.walk(solver, team, decision);
+        }
         let start = Instant::now();
         let mut order = memory::listed("the list of pairs", 0..self.pairs.len())?;
         order.sort_unstable_by_key(|&pair| (self.pairs[pair], pair));
@@ -82,6 +92,40 @@ impl Pairs {
             algorithm: self.algorithm.clone(),
         };
         Ok((search, sources.len()))
+    }
+
+    /// Why the hierarchy that the solver was given is predicted to be quicker than searches; `None` if it is not.
+    fn hierarchy_pays(&self, solver: &Solver, sources: usize) -> Option<String> {
+        if self.algorithm.is_some() {
+            return None;
+        }
+        solver.pairs_pay(self.pairs.len(), sssp::seconds_here(solver, sssp::choose(&solver.graph).0, sources))
+    }
+
+    /// Answers each pair by itself, over the hierarchy.
+    fn walk(&self, solver: &Solver, team: &Team, decision: &Decision<sssp::Choice>) -> Result<PathsOfPairs> {
+        let start = Instant::now();
+        let metric = solver.metric()?;
+        let mut report = decision.report();
+        report.seconds.prepare = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let done = AtomicU64::new(0);
+        let answer = |&(source, target): &(VertexId, VertexId)| {
+            solver.control.progress("solve", done.fetch_add(1, Ordering::Relaxed) + 1, self.pairs.len() as u64)?;
+            if self.distances_only {
+                return Ok((metric.distance(source, target)?, None));
+            }
+            let path = metric.path(source, target)?;
+            Ok((path.as_ref().map(Path::length), path))
+        };
+        let found = team.install(|| self.pairs.par_iter().map(answer).collect::<Result<Vec<_>>>())?;
+        report.seconds.solve = start.elapsed().as_secs_f64();
+        report.semiring = metric.number_types();
+        let (distances, mut paths): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+        if self.distances_only {
+            paths.clear();
+        }
+        Ok(PathsOfPairs { pairs: memory::copied("the list of pairs", &self.pairs)?, distances, paths, report })
     }
 
     /// The decision on the searches, with the memory of the answer. Nobody knows how long the paths will be: as many

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::Solver;
+use super::{Solver, hierarchy, sssp};
 use crate::cpu::sssp::bidirectional::{PathOutcome, fewest_arcs, shortest_path};
 use crate::graph::{Csr, DistanceValue, I32ToI64, MinPlus, U32ToU64, UnitToU32, VertexId, WeightKind};
 use crate::problems::{Path, Report, Seconds, Sssp};
@@ -22,7 +22,8 @@ impl Solver {
     /// different one, since the search runs from both ends where it can: if there are no weights, or integers of 0 or
     /// more, and arcs can be followed backwards without work (an undirected graph, or
     /// [`Graph::transpose`](crate::Graph::transpose) was called before). Elsewhere the search runs from `from` and
-    /// stops at the target.
+    /// stops at the target. Where the solver has a [hierarchy](crate::SolverBuilder::hierarchy) whose lengths are known, or
+    /// soon are, the path comes from it.
     ///
     /// # Errors
     ///
@@ -51,6 +52,11 @@ impl Solver {
     fn path_here(&self, from: VertexId, to: VertexId) -> Result<(Option<Path>, Report)> {
         self.checked(&[from], "source")?;
         self.checked(&[to], "target")?;
+        // Two searches from both ends settle about half of what one does.
+        let otherwise = sssp::seconds_here(self, sssp::choose(&self.graph).0, 1) / 2.0;
+        if let Some(reason) = self.pairs_pay(1, otherwise) {
+            return self.path_up_the_hierarchy(from, to, reason);
+        }
         if !self.searches_from_both_ends() {
             let tree = self.solve_here(Sssp::from(from).to(to))?;
             return Ok((tree.path_to(to), tree.report));
@@ -66,6 +72,29 @@ impl Solver {
         };
         report.seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
         Ok((path, report))
+    }
+
+    fn path_up_the_hierarchy(&self, from: VertexId, to: VertexId, reason: String) -> Result<(Option<Path>, Report)> {
+        let start = Instant::now();
+        let metric = self.metric()?;
+        let prepare = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let path = metric.path(from, to)?;
+        let report = Report {
+            engine: "cpu".into(),
+            engine_reason: self.engine_reason("only there are hierarchies"),
+            algorithm: hierarchy::NAME.into(),
+            reason,
+            semiring: metric.number_types(),
+            seconds: Seconds { prepare, solve: start.elapsed().as_secs_f64(), ..Default::default() },
+            ..Default::default()
+        };
+        Ok((path, report))
+    }
+
+    /// Why a path is looked for on the CPU: unless it was asked for, this.
+    fn engine_reason(&self, otherwise: &str) -> String {
+        if matches!(self.engine, Engine::Cpu) { "asked for" } else { otherwise }.into()
     }
 
     /// Whether [`Solver::path`] searches from both ends on this graph; that is never done on a GPU.
@@ -89,10 +118,9 @@ impl Solver {
 
     /// The path that two searches found when they met, and the report without the time.
     fn met<L: MinPlus>(&self, found: PathOutcome<L::Distance>) -> (Option<Path>, Report) {
-        let asked_for = matches!(self.engine, Engine::Cpu);
         let report = Report {
             engine: "cpu".into(),
-            engine_reason: if asked_for { "asked for" } else { "only there are searches from both ends" }.into(),
+            engine_reason: self.engine_reason("only there are searches from both ends"),
             algorithm: "bidirectional".into(),
             reason: "arcs can be followed backwards, too, and two searches that meet settle fewer vertices".into(),
             semiring: L::NAME,

@@ -15,11 +15,18 @@ use crate::cuda::sssp::{self as cuda, many_sources};
 use crate::graph::{Graph, WeightKind};
 use crate::problems::{Bfs, ShortestPathTree, Sssp};
 use crate::team::Team;
-use crate::{Error, Result};
+use crate::{Error, Plan, Result};
 
 /// The algorithm that a search was decided on.
 #[derive(Debug, Clone)]
 pub struct Choice(Algorithm);
+
+impl Choice {
+    /// Whether a hierarchy answers.
+    pub(super) fn needs_metric(&self) -> bool {
+        matches!(self.0, Algorithm::Cpu(algorithm) if algorithm.needs_metric())
+    }
+}
 
 /// An algorithm of either engine.
 #[derive(Debug, Clone)]
@@ -96,19 +103,35 @@ impl Sssp {
     fn decide_here(&self, solver: &Solver, many: Option<usize>, placed: Placed) -> Result<Decision<Choice>> {
         let graph = &*solver.graph;
         let (name, reason) = match &self.algorithm {
-            Some(name) => (name.as_str(), "asked for"),
-            None => choose(graph),
+            Some(name) => (name.as_str(), "asked for".to_owned()),
+            None => self.choose_here(solver, many),
         };
         let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, name)?;
+        solver.check_hierarchy(&algorithm.info)?;
         if graph.has_negative_weights() && !algorithm.info.negative_weights {
             return Err(Error::invalid(format!("`{}` needs weights of 0 or more", algorithm.info.name)));
         }
         let one = plan_search(solver, 8, self.distances_only);
-        let (manner, plan) = solver.single_searches(many, &placed, one);
+        let (manner, plan) = match many {
+            Some(many) if algorithm.needs_metric() => {
+                let mut plan = Plan::new();
+                let at_once = SWEPT_AT_ONCE.saturating_mul(solver.threads()).min(many);
+                plan.memory(format!("{at_once} searches at once"), one.memory_bytes().saturating_mul(at_once as u64));
+                solver.plan_hierarchy(&mut plan);
+                (Manner::InBatches, plan)
+            }
+            _ => {
+                let (manner, mut plan) = solver.single_searches(many, &placed, one);
+                if algorithm.needs_metric() {
+                    solver.plan_hierarchy(&mut plan);
+                }
+                (manner, plan)
+            }
+        };
         Ok(Decision {
             placed,
             algorithm: name.into(),
-            reason: reason.into(),
+            reason,
             parameters,
             number_types: number_types(graph, false),
             plan,
@@ -116,6 +139,18 @@ impl Sssp {
             manner,
             choice: Choice(Algorithm::Cpu(algorithm)),
         })
+    }
+
+    /// The algorithm of the CPU predicted fastest, and why.
+    fn choose_here(&self, solver: &Solver, many: Option<usize>) -> (&'static str, String) {
+        let (name, reason) = choose(&solver.graph);
+        if self.targets.is_empty() && self.cutoff.is_none() {
+            let searches = many.unwrap_or(1);
+            if let Some(reason) = solver.sweeps_pay(searches, seconds_here(solver, name, searches)) {
+                return (super::hierarchy::NAME, reason);
+            }
+        }
+        (name, reason.to_owned())
     }
 
     /// Decides on an algorithm of the CUDA engine.
@@ -186,7 +221,7 @@ impl Sssp {
         let distance_bytes = if graph.weight_kind() == WeightKind::F64 { 8.0 } else { 4.0 };
         let back = work.in_turn(distance_bytes * work.vertices() / COPYING);
         let gpu = ready + (chosen.algorithm.info.seconds)(&work) + back;
-        let name = self.algorithm.as_deref().unwrap_or(choose(graph).0);
+        let name = self.algorithm.as_deref().unwrap_or_else(|| self.choose_here(solver, many).0);
         let on_cpu = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?;
         let cpu = (on_cpu.0.info.seconds)(&solver.workload(work.graph, &on_cpu.1, searches));
         Predicted { gpu, cpu }.gpu_pays(solver, bytes)
@@ -244,6 +279,9 @@ impl Sssp {
     }
 }
 
+/// How many searches over a hierarchy are done before their trees are handed over, for each thread: those that share a sweep.
+const SWEPT_AT_ONCE: usize = 16;
+
 /// Fewer searches than this go one after another, unless the request asks for something else.
 const FEWEST: usize = 8;
 
@@ -269,8 +307,14 @@ fn find_on_cuda(solver: &Solver, asked: Option<&str>) -> Result<OnDevice<cuda::S
     Ok(OnDevice { name, reason, algorithm, parameters, plan })
 }
 
-/// The name of the algorithm of the CPU engine predicted fastest, and why.
-fn choose(graph: &Graph) -> (&'static str, &'static str) {
+/// The seconds that this many searches are predicted to take by an algorithm of the CPU.
+pub(super) fn seconds_here(solver: &Solver, name: &str, searches: usize) -> f64 {
+    let Ok((algorithm, parameters)) = parse_algorithm(ALGORITHMS, |entry| &entry.info, name) else { return 0.0 };
+    (algorithm.info.seconds)(&solver.workload(solver.weighted_facts(), &parameters, searches))
+}
+
+/// The name of the algorithm of the CPU engine predicted fastest without a hierarchy, and why.
+pub(super) fn choose(graph: &Graph) -> (&'static str, &'static str) {
     let (algorithm, reason) = cpu::choose(graph.vertices(), graph.arcs(), graph.has_negative_weights());
     (algorithm.info.name, reason)
 }

@@ -15,7 +15,7 @@ use crate::arguments::PathArguments;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::print::{self, Table};
-use crate::setup::{Answer, PeakBytes, Setup, Times, inputs, timed};
+use crate::setup::{Answer, PeakBytes, Prepared, Setup, Times, inputs, timed};
 
 #[derive(Debug, Serialize)]
 struct PairsFound {
@@ -55,11 +55,11 @@ pub(super) fn run(arguments: &PathArguments) -> Result<ExitCode, Failure> {
     let output = arguments.output.as_deref();
     let create = |path| RouteWriter::create(path, &["source", "target"], &inputs, arguments, &setup.control);
     let mut writer = output.map(create).transpose()?;
-    let (graph, load) = setup.load(&arguments.graph)?;
+    let Prepared { graph, hierarchy, seconds: load } = setup.load_with_hierarchy(&arguments.graph)?;
     let places = places(arguments, &setup, &graph)?;
     writer.iter_mut().for_each(|writer| writer.locate(places.as_ref()));
     let pairs = read_pairs(&setup, &graph, file)?;
-    let (solver, opening) = timed(|| setup.solver(&graph))?;
+    let (solver, opening) = timed(|| setup.solver(&graph, hierarchy))?;
     let mut request = Pairs::of(pairs);
     if writer.is_none() {
         request = request.distances_only();

@@ -81,6 +81,7 @@ pub(super) fn solve_by<L: MinPlusOnCpu>(
             targets,
             cutoff: L::Distance::UNREACHABLE,
             parameters,
+            metric: None,
             team,
             control,
         };

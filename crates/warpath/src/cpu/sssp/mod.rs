@@ -4,11 +4,13 @@ pub(crate) mod bellman_ford;
 pub(crate) mod bidirectional;
 pub(crate) mod delta_stepping;
 pub(crate) mod dijkstra;
+pub(crate) mod hierarchy;
 pub(crate) mod yen;
 
 use super::Team;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::graph::{Adjacency, DistanceValue, Graph, MinPlus, VertexId};
+use crate::hierarchy::Metric;
 use crate::{Control, Result};
 
 /// Everything a shortest-path search needs to know.
@@ -26,6 +28,8 @@ pub(crate) struct SsspTask<'a, L: MinPlus> {
     pub(crate) cutoff: L::Distance,
     /// The parameters that the caller set.
     pub(crate) parameters: &'a Parameters,
+    /// A hierarchy of the graph with its weights, for the algorithm that needs one.
+    pub(crate) metric: Option<&'a Metric>,
     /// The threads to run on.
     pub(crate) team: &'a Team,
     /// May cancel the work.
@@ -59,6 +63,7 @@ enum Function {
     DeltaStepping,
     Dijkstra,
     BellmanFord,
+    Hierarchy,
 }
 
 /// A shortest-path algorithm.
@@ -72,6 +77,11 @@ pub(crate) struct SsspAlgorithm {
 }
 
 impl SsspAlgorithm {
+    /// Whether the task needs a hierarchy.
+    pub(crate) fn needs_metric(&self) -> bool {
+        matches!(self.function, Function::Hierarchy)
+    }
+
     /// Runs it.
     ///
     /// # Errors
@@ -90,7 +100,7 @@ impl SsspAlgorithm {
     pub(crate) fn blank<L: MinPlus>(&self) -> L::Distance {
         match self.function {
             Function::DeltaStepping => delta_stepping::blank::<L>(),
-            Function::Dijkstra | Function::BellmanFord => L::Distance::UNREACHABLE,
+            Function::Dijkstra | Function::BellmanFord | Function::Hierarchy => L::Distance::UNREACHABLE,
         }
     }
 
@@ -111,6 +121,7 @@ impl SsspAlgorithm {
             Function::DeltaStepping => delta_stepping::solve(task, distances),
             Function::Dijkstra => dijkstra::solve(task, distances),
             Function::BellmanFord => bellman_ford::solve(task, distances),
+            Function::Hierarchy => hierarchy::solve(task, distances),
         }
     }
 }
@@ -130,7 +141,7 @@ pub(crate) fn choose(vertices: usize, arcs: usize, negative: bool) -> (&'static 
 
 /// Every single-source shortest-path algorithm of this engine.
 pub(crate) static ALGORITHMS: &[SsspAlgorithm] =
-    &[delta_stepping::ALGORITHM, dijkstra::ALGORITHM, bellman_ford::ALGORITHM];
+    &[delta_stepping::ALGORITHM, dijkstra::ALGORITHM, bellman_ford::ALGORITHM, hierarchy::ALGORITHM];
 
 #[cfg(test)]
 mod tests {

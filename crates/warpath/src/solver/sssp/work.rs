@@ -1,12 +1,13 @@
 //! Single-source shortest paths: carries out the decision and makes the result.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use super::{Algorithm, Choice};
+use super::{Algorithm, Choice, SWEPT_AT_ONCE};
+use crate::cpu::sssp::hierarchy::in_type_of;
 use crate::cpu::sssp::{SsspAlgorithm, SsspTask};
 use crate::cuda::sssp::{self as cuda, MinPlusOnDevice, many_sources};
-use crate::graph::{Adjacency, DistanceValue, Graph, MinPlus, VertexId};
+use crate::graph::{Adjacency, DistanceValue, Distances, Graph, MinPlus, VertexId};
 use crate::problems::{Problem, Report, ShortestPathTree, Sssp, derive_predecessors, starts};
 use crate::solver::batches::{Batches, Searched, Together, gone};
 use crate::solver::decision::Decision;
@@ -70,6 +71,11 @@ impl Search for Sssp {
                 return bfs.run_batches(solver, decided, sources, &mut |tree| each(as_sssp(tree)));
             }
             Algorithm::Cuda(chosen) => chosen,
+            Algorithm::Cpu(_) if decision.choice.needs_metric() => {
+                return sources
+                    .chunks(SWEPT_AT_ONCE * solver.threads())
+                    .try_for_each(|chunk| self.sweep(solver, decision, chunk)?.into_iter().try_for_each(&mut *each));
+            }
             Algorithm::Cpu(_) => return Err(Error::invalid("single searches were decided on")),
         };
         let OnDevice { algorithm, parameters, .. } = &**chosen;
@@ -136,6 +142,55 @@ impl Sssp {
         self.tree(solver, &solver.team, adjacency, checked, found)
     }
 
+    /// The trees from each of these sources over the hierarchy, by sweeps that they share.
+    fn sweep(
+        &self,
+        solver: &Solver,
+        decision: &Decision<Choice>,
+        sources: &[VertexId],
+    ) -> Result<Vec<ShortestPathTree>> {
+        let start = Instant::now();
+        let metric = solver.metric()?;
+        let prepare = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let found: Vec<Mutex<Option<Distances>>> = sources.iter().map(|_| Mutex::default()).collect();
+        let keep = |place: usize, distances: &Distances| {
+            *found[place].lock().unwrap_or_else(PoisonError::into_inner) = Some(distances.clone());
+        };
+        solver.team.install(|| metric.distances_from_each(sources, keep))?;
+        let solve = start.elapsed().as_secs_f64() / sources.len() as f64;
+        let trees = sources.iter().zip(found).map(|(&source, found)| {
+            solver.control.check()?;
+            let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let found = found.ok_or_else(|| Error::invalid("a sweep left out a source"))?;
+            let one = self.starting_at(source);
+            let mut found = Some(found);
+            let mut tree = in_semiring!(solver.graph, L, wide => {
+                // Distances of 64 bits may be asked for once more.
+                let distances = if let Some(Distances::U64(_)) = found { found.clone() } else { found.take() };
+                one.tree_of_sweep::<L>(solver, decision, distances.ok_or_else(other_weights)?, wide)
+            })?;
+            tree.report.seconds.prepare = prepare;
+            tree.report.seconds.solve = solve;
+            Ok(tree)
+        });
+        trees.collect()
+    }
+
+    fn tree_of_sweep<L: MinPlus>(
+        &self,
+        solver: &Solver,
+        decision: &Decision<Choice>,
+        found: Distances,
+        wide: bool,
+    ) -> Result<ShortestPathTree> {
+        let adjacency = solver.graph.csr().adjacency::<L::Weight>().ok_or_else(other_weights)?;
+        let report = Report { semiring: L::NAME, repeated_wide: wide, ..decision.report() };
+        let distances = in_type_of::<L>(found)?;
+        let found = SearchOutcome { distances, predecessors: None, out_of_range: true, report };
+        self.tree(solver, &solver.team, adjacency, self.check::<L>(solver)?, found)
+    }
+
     /// The result, if the semiring's range was wide enough for it.
     fn tree<L: MinPlus>(
         &self,
@@ -198,6 +253,7 @@ fn search_on_cpu<L: MinPlus>(
     let graph = &*solver.graph;
     let start = Instant::now();
     graph.weight_range();
+    let metric = algorithm.needs_metric().then(|| solver.metric()).transpose()?;
     report.seconds.prepare = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let outcome = algorithm.solve::<L>(&SsspTask {
@@ -207,6 +263,7 @@ fn search_on_cpu<L: MinPlus>(
         targets: &checked.targets,
         cutoff: checked.cutoff,
         parameters: &decision.parameters,
+        metric,
         team,
         control: &solver.control,
     })?;

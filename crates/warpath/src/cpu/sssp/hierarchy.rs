@@ -1,0 +1,68 @@
+//! Shortest paths over a hierarchy: one sweep over its shortcuts, from the roots down, without a queue.
+//!
+//! The hierarchy and its lengths are there before the search ([`crate::hierarchy`] has the method), so this pays where they
+//! were made before, or where many searches share them. Work O(shortcuts), whatever the weights, below 0 too; targets and
+//! cutoffs save nothing. Shortcuts add floats in another order than walks do, and a distance would not be the length of any
+//! walk to the last digit: only integers.
+//!
+//! Source: Delling, Goldberg, Nowatzyk, Werneck, "PHAST", 2013; Dibbelt, Strasser, Wagner, "Customizable contraction
+//! hierarchies", 2016.
+
+use super::{Function, SsspAlgorithm, SsspTask};
+use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
+use crate::graph::{DistanceValue, Distances, MinPlus};
+use crate::problems::Problem;
+use crate::{Error, Result};
+
+/// This algorithm's line in the table.
+pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Sssp,
+        name: "hierarchy",
+        summary: "one sweep over shortcuts that are made once for all sources; integers, on graphs with small separators",
+        source: "Delling et al. 2013, Dibbelt et al. 2016",
+        parameters: &[],
+        negative_weights: true,
+        seconds,
+    },
+    uses_team: false,
+    function: Function::Hierarchy,
+};
+
+/// The time of a sweep, for this many shortcuts.
+pub(crate) fn seconds_of_sweeps(shortcuts: f64, work: &Workload<'_>) -> f64 {
+    /// Looking at a shortcut for one source, and for one of the sources that share a sweep.
+    const ALONE: f64 = 2.1e-9;
+    const SHARED: f64 = 0.36e-9;
+    match work.searches {
+        0 | 1 => shortcuts * ALONE,
+        searches => searches as f64 * shortcuts * SHARED / work.threads.min(searches.div_ceil(16)).max(1) as f64,
+    }
+}
+
+fn seconds(work: &Workload<'_>) -> f64 {
+    /// How many shortcuts an arc leads to on roads and meshes, and elsewhere, where separators are large.
+    const OF_SHORT_LEVELS: f64 = 4.0;
+    const ELSEWHERE: f64 = 50.0;
+    let shortcuts = if work.graph.has_short_levels() { OF_SHORT_LEVELS } else { ELSEWHERE };
+    seconds_of_sweeps(shortcuts * work.arcs(), work)
+}
+
+/// The distances in the type of this semiring. Once a distance does not fit 32 bits, a hierarchy answers in 64: those that
+/// do not fit count as overflowed here, as in a search.
+pub(crate) fn in_type_of<L: MinPlus>(found: Distances) -> Result<Vec<L::Distance>> {
+    let found = match found {
+        Distances::U64(wide) if size_of::<L::Distance>() < size_of::<u64>() => {
+            Distances::U32(wide.into_iter().map(|distance| u32::try_from(distance).unwrap_or(u32::MAX)).collect())
+        }
+        found => found,
+    };
+    L::Distance::into_vec(found).ok_or_else(|| Error::invalid("the hierarchy has weights of another type"))
+}
+
+pub(super) fn solve<L: MinPlus>(task: &SsspTask<'_, L>, distances: &mut [L::Distance]) -> Result<Statistics> {
+    let metric = task.metric.ok_or_else(|| Error::invalid("a search over a hierarchy needs one"))?;
+    task.control.check()?;
+    distances.copy_from_slice(&in_type_of::<L>(metric.distances_from_nearest(task.sources)?)?);
+    Ok(vec![("shortcuts", metric.hierarchy().shortcuts())])
+}

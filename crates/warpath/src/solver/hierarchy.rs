@@ -1,0 +1,256 @@
+//! The hierarchy of a solver's graph: given, or made when a request first asks for it; and when it pays.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use super::Solver;
+use crate::algorithms::{AlgorithmInfo, Parameters};
+use crate::cpu::sssp::hierarchy::{ALGORITHM, seconds_of_sweeps};
+use crate::graph::WeightKind;
+use crate::hierarchy::{Hierarchy, Metric};
+use crate::{Engine, Error, Plan, Result};
+
+/// The name of the algorithm that answers from a hierarchy.
+pub(super) const NAME: &str = ALGORITHM.info.name;
+
+/// A hierarchy and the lengths of its shortcuts, as far as they are there.
+#[derive(Debug, Default)]
+pub(super) struct Prepared {
+    given: Option<Hierarchy>,
+    metric: OnceLock<Metric>,
+    /// Held while one is made, so that no two threads make it.
+    making: Mutex<()>,
+}
+
+impl Prepared {
+    pub(super) fn of(given: Option<Hierarchy>) -> Self {
+        Prepared { given, ..Default::default() }
+    }
+}
+
+impl Solver {
+    /// The hierarchy with the graph's weights. Makes what is not there, on all threads: not for a worker of the team, which
+    /// could take up a search that waits for it.
+    pub(super) fn metric(&self) -> Result<&Metric> {
+        let _making = self.hierarchy.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(metric) = self.hierarchy.metric.get() {
+            return Ok(metric);
+        }
+        let made = self.team.install(|| {
+            let hierarchy = match &self.hierarchy.given {
+                Some(given) => given.clone(),
+                None => {
+                    Hierarchy::builder(self.graph.clone()).control(self.control.clone()).memory(self.memory).build()?
+                }
+            };
+            hierarchy.customize(self.graph.weights())
+        })?;
+        Ok(self.hierarchy.metric.get_or_init(|| made))
+    }
+
+    /// An error if the algorithm answers from a hierarchy and the graph's weights are floats: shortcuts add these in another
+    /// order than walks do, so that distances would differ from those of all other algorithms in the last digits.
+    pub(super) fn check_hierarchy(&self, info: &AlgorithmInfo) -> Result<()> {
+        let floats = matches!(self.graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
+        if info.name == NAME && floats {
+            return Err(Error::invalid(format!(
+                "`{NAME}` needs weights that are integers: sums of {} depend on their order, which it changes",
+                self.graph.weight_kind().name()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Adds what the hierarchy takes and does not have yet.
+    pub(super) fn plan_hierarchy(&self, plan: &mut Plan) {
+        /// As many shortcuts as this for an arc are expected, as on roads; nobody knows before the graph is dissected.
+        const EXPECTED: u64 = 4;
+        /// The ends of a shortcut and its place among the earlier neighbours; its lengths in both directions.
+        const SHORTCUT: u64 = 16;
+        const LENGTHS: u64 = 16;
+        if self.hierarchy.metric.get().is_some() {
+            return;
+        }
+        match &self.hierarchy.given {
+            Some(given) => plan.memory("the lengths of shortcuts", given.shortcuts().saturating_mul(LENGTHS)),
+            None => {
+                let shortcuts = EXPECTED.saturating_mul(self.graph.arcs() as u64);
+                let what = format!("the hierarchy, if an arc leads to about {EXPECTED} shortcuts");
+                plan.memory(what, shortcuts.saturating_mul(SHORTCUT + LENGTHS));
+            }
+        }
+    }
+
+    /// Why this many searches pay over the hierarchy that the solver was given, in comparison with the same number by another
+    /// algorithm that takes this long; `None` if they don't, or if none was given.
+    pub(super) fn sweeps_pay(&self, searches: usize, otherwise: f64) -> Option<String> {
+        let shortcuts = self.usable()?.shortcuts() as f64;
+        let parameters = Parameters::default();
+        let work = self.workload(self.weighted_facts(), &parameters, searches);
+        let seconds = self.seconds_until_customized()? + seconds_of_sweeps(shortcuts, &work);
+        (seconds < otherwise).then(|| {
+            format!("sweeps over the hierarchy are predicted to take {:.2} times as long", seconds / otherwise)
+        })
+    }
+
+    /// Why this many pairs pay over the hierarchy that the solver was given, as [`Solver::sweeps_pay`].
+    pub(super) fn pairs_pay(&self, pairs: usize, otherwise: f64) -> Option<String> {
+        /// A shortcut of an ancestor, and the least a pair takes.
+        const SHORTCUT: f64 = 2e-9;
+        const LEAST: f64 = 5e-6;
+        let hierarchy = self.usable()?;
+        let walk = LEAST + 2.0 * (hierarchy.height() as f64) * (hierarchy.width() as f64) * SHORTCUT;
+        let seconds = self.seconds_until_customized()? + walk * pairs.div_ceil(self.threads().min(pairs).max(1)) as f64;
+        (seconds < otherwise)
+            .then(|| format!("walks up the hierarchy are predicted to take {:.2} times as long", seconds / otherwise))
+    }
+
+    /// The hierarchy that the solver was given, if `auto` may use it.
+    fn usable(&self) -> Option<&Hierarchy> {
+        let here = !matches!(self.engine, Engine::Cuda(_));
+        self.hierarchy.given.as_ref().filter(|_| here && self.check_hierarchy(&ALGORITHM.info).is_ok())
+    }
+
+    /// The seconds until the lengths of all shortcuts are known.
+    fn seconds_until_customized(&self) -> Option<f64> {
+        const TRIANGLE: f64 = 4e-9;
+        const SHORTCUT: f64 = 20e-9;
+        let hierarchy = self.hierarchy.given.as_ref()?;
+        if self.hierarchy.metric.get().is_some() {
+            return Some(0.0);
+        }
+        let work = hierarchy.triangles() * TRIANGLE + hierarchy.shortcuts() as f64 * SHORTCUT;
+        Some(work / self.threads() as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::graph::{Unit, VertexId};
+    use crate::testing::{Random, TestWeight, graphs_of_every_shape};
+    use crate::{Graph, Pairs, Sssp, generate};
+
+    /// A solver with a hierarchy of the graph, and one without.
+    fn solvers(graph: Graph, threads: usize) -> [Solver; 2] {
+        let graph = Arc::new(graph);
+        let open = |builder: crate::SolverBuilder| builder.threads(threads).engine(Engine::Cpu).open().unwrap();
+        let hierarchy = Hierarchy::new(graph.clone()).unwrap();
+        [open(Solver::builder(graph.clone()).hierarchy(hierarchy)), open(Solver::builder(graph))]
+    }
+
+    fn agrees_with_searches<W: TestWeight>(seed: u64) {
+        let mut random = Random(seed);
+        for (name, graph) in graphs_of_every_shape::<W>(seed) {
+            let count = graph.vertices() as u64;
+            let mut any = || random.below(count) as VertexId;
+            let requests = [
+                Sssp::from(any()),
+                Sssp::from([any(), any(), any()]),
+                Sssp::from(any()).to([any(), any()]),
+                Sssp::from(any()).distances_only(),
+            ];
+            let sources: Vec<VertexId> = (0..40).map(|_| any()).collect();
+            let pairs: Vec<(VertexId, VertexId)> = (0..30).map(|_| (any(), any())).collect();
+            for threads in [1, 3] {
+                let [with, without] = solvers(graph.clone(), threads);
+                for request in &requests {
+                    let found = with.solve(request.clone().algorithm(NAME)).unwrap();
+                    let right = without.solve(request.clone()).unwrap();
+                    found.verify(&graph).unwrap_or_else(|error| panic!("{name}: {error}"));
+                    assert_eq!(found.distances(), right.distances(), "{name}");
+                    assert_eq!(found.predecessors(), right.predecessors(), "{name}");
+                    assert_eq!(found.report().algorithm, NAME);
+                }
+                let mut index = 0;
+                let search = Sssp::from(0).algorithm(NAME);
+                with.solve_each(search, &sources, |tree| {
+                    let right = without.sssp(sources[index]).unwrap();
+                    assert_eq!(
+                        (tree.distances(), tree.predecessors()),
+                        (right.distances(), right.predecessors()),
+                        "{name}"
+                    );
+                    index += 1;
+                    Ok(())
+                })
+                .unwrap();
+                assert_eq!(index, sources.len());
+                let ask = || Pairs::of(pairs.clone()).algorithm(NAME);
+                let (found, right) = (with.solve(ask()).unwrap(), without.solve(Pairs::of(pairs.clone())).unwrap());
+                let verified = with.solve(ask().verified()).unwrap();
+                let lengths = with.solve(ask().distances_only()).unwrap();
+                for (pair, &(source, target)) in pairs.iter().enumerate() {
+                    for distance in [found.distance(pair), verified.distance(pair), lengths.distance(pair)] {
+                        assert_eq!(distance, right.distance(pair), "{name}");
+                    }
+                    let alone = with.path(source, target).unwrap();
+                    for path in [found.path(pair), verified.path(pair), alone.as_ref()] {
+                        assert_eq!(path.map(|path| path.length()), right.distance(pair), "{name}");
+                        let Some(path) = path else { continue };
+                        let steps = path.steps(&graph).unwrap();
+                        assert_eq!(steps.last().unwrap().distance, path.length(), "{name}");
+                        assert_eq!((path.vertices()[0], *path.vertices().last().unwrap()), (source, target), "{name}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_hierarchy_answers_as_searches_do() {
+        agrees_with_searches::<Unit>(71);
+        agrees_with_searches::<u32>(72);
+        agrees_with_searches::<i32>(73);
+    }
+
+    #[test]
+    fn distances_beyond_32_bits_are_found_in_64() {
+        let graph = Graph::from_edges((0..40_u32).map(|v| (v, v + 1, 4_000_000_000_u32))).unwrap();
+        let [with, without] = solvers(graph, 2);
+        let ask = || Sssp::from(0).algorithm(NAME);
+        let right = without.sssp(0).unwrap();
+        assert_eq!(with.solve(ask()).unwrap().distances(), right.distances());
+        let mut types = Vec::new();
+        with.solve_each(ask(), &[0, 39], |tree| {
+            types.push(tree.report().semiring);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(types, ["u32->u64", "u32->u32"]);
+        assert_eq!(with.solve(Pairs::of([(0, 40)]).algorithm(NAME)).unwrap().distance(0), right.distance(40));
+    }
+
+    #[test]
+    fn auto_takes_a_hierarchy_where_it_is_given_and_pays() {
+        let [with, without] = solvers(generate("roads:20000,weights=1..1000").unwrap(), 2);
+        let many = [3; 500];
+        assert_eq!(with.decide_each(&Sssp::from(0), &many).unwrap().algorithm(), NAME);
+        assert_ne!(without.decide_each(&Sssp::from(0), &many).unwrap().algorithm(), NAME);
+        let pairs = || Pairs::of((0..1000).map(|v| (v, 19_999 - v)));
+        assert_eq!(with.decide(&pairs()).unwrap().algorithm(), NAME);
+        assert_eq!(with.solve(pairs()).unwrap().report().algorithm, NAME);
+        assert_ne!(without.decide(&pairs()).unwrap().algorithm(), NAME);
+        // Its lengths are known now.
+        assert_eq!(with.path_and_report(5, 19_000).unwrap().1.algorithm, NAME);
+        // Searches that end early are for those who ask for them.
+        assert_ne!(with.decide(&Sssp::from(0).to(1)).unwrap().algorithm(), NAME);
+    }
+
+    #[test]
+    fn what_a_hierarchy_does_not_do_is_refused() {
+        let floats = Graph::from_edges([(0, 1, 0.1_f64), (1, 2, 0.2)]).unwrap();
+        let [with, _] = solvers(floats, 1);
+        let error = with.solve(Sssp::from(0).algorithm(NAME)).unwrap_err();
+        assert!(error.to_string().contains("needs weights that are integers"), "{error}");
+        assert_ne!(with.solve(Pairs::of([(0, 2); 100])).unwrap().report().algorithm, NAME);
+        let hierarchy = Hierarchy::new(generate("grid:5x5").unwrap()).unwrap();
+        let error = Solver::builder(generate("grid:5x5").unwrap()).hierarchy(hierarchy).open().unwrap_err();
+        assert!(error.to_string().contains("another graph"), "{error}");
+        let cycle = Graph::from_edges([(0, 1, 1), (1, 2, -2), (2, 0, 0)]).unwrap();
+        let [with, _] = solvers(cycle, 1);
+        let error = with.solve(Sssp::from(0).algorithm(NAME)).unwrap_err();
+        assert!(matches!(error, Error::NegativeCycle(_)), "{error}");
+    }
+}
