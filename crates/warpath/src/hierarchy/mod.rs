@@ -83,8 +83,8 @@ impl Hierarchy {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRequest`] if the graph has no small separators: if there are 2^32 shortcuts or more, or more than
-    /// memory has room for; [`Error::OutOfMemory`].
+    /// [`Error::InvalidRequest`](crate::Error::InvalidRequest) if the graph has no small separators: if there are 2^32 shortcuts or more, or more than
+    /// memory has room for; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn new(graph: impl Into<Arc<Graph>>) -> Result<Self> {
         Self::builder(graph).build()
     }
@@ -193,8 +193,8 @@ impl Hierarchy {
     ///
     /// # Errors
     ///
-    /// [`Error::NegativeCycle`]; [`Error::InvalidRequest`] if there are not as many weights as arcs, or if the graph is
-    /// undirected and the two directions of an edge have other weights; [`Error::OutOfMemory`].
+    /// [`Error::NegativeCycle`](crate::Error::NegativeCycle); [`Error::InvalidRequest`](crate::Error::InvalidRequest) if there are not as many weights as arcs, or if the graph is
+    /// undirected and the two directions of an edge have other weights; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn customize(&self, weights: &Weights) -> Result<Metric> {
         Metric::new(self.clone(), weights)
     }
