@@ -1,7 +1,7 @@
 //! The `warpath` command: arguments in, answers out.
 //!
 //! Each command has a file in `commands/`. The other modules are shared: [`arguments`] (the command line), `setup`
-//! (loading a graph, times), `progress` and `signals` (Ctrl-C), `output` (files and standard output), `geojson`, `plot` (pictures), `print` (tables
+//! (loading a graph, times), `vertex_lists`, `progress` and `signals` (Ctrl-C), `output` (files and standard output), `geojson`, `plot` (pictures), `print` (tables
 //! and JSON), `failure` (errors), `report` (error messages and exit codes) and [`out_of_memory`] (the exit code where a
 //! small allocation fails).
 
@@ -20,6 +20,7 @@ mod progress;
 mod report;
 mod setup;
 mod signals;
+mod vertex_lists;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -55,7 +55,7 @@ fn every_source_and_every_output_will_do() {
 #[test]
 fn convert_keeps_a_hierarchy() {
     let folder = Folder::new();
-    folder.file("square.txt", &format!("{SQUARE}x y\n"));
+    folder.file("square.txt", format!("{SQUARE}x y\n"));
     folder.run("prepare square.txt --undirected --output square.wpg").ok();
     let hierarchy = folder.run("info square.wpg --json").json()["hierarchy"].clone();
     folder.run("convert square.wpg again.wpg.gz").ok();

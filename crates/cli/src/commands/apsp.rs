@@ -13,7 +13,8 @@ use crate::arguments::{ApspArguments, Layout, Reduction, SolvingArguments};
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::setup::{Answer, PeakBytes, Setup, Times, inputs, read_vertices, timed};
+use crate::setup::{Answer, PeakBytes, Setup, Times, inputs, timed};
+use crate::vertex_lists::read_vertices;
 
 #[derive(Debug, Serialize)]
 struct ApspFound {

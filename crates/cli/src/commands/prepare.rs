@@ -11,7 +11,8 @@ use crate::arguments::PrepareArguments;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::print::{self, Table};
-use crate::setup::{GraphFacts, PeakBytes, Setup, inputs, read_order, timed};
+use crate::setup::{GraphFacts, PeakBytes, Setup, inputs, timed};
+use crate::vertex_lists::read_order;
 
 #[derive(Debug, Serialize)]
 struct Prepared {

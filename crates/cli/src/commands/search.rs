@@ -23,7 +23,8 @@ use crate::failure::Failure;
 use crate::geojson;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::setup::{Answer, Counters, PeakBytes, Prepared, Setup, Times, inputs, read_vertices, timed};
+use crate::setup::{Answer, Counters, PeakBytes, Prepared, Setup, Times, inputs, timed};
+use crate::vertex_lists::read_vertices;
 
 pub(crate) fn bfs(arguments: BfsArguments) -> Result<ExitCode, Failure> {
     let cutoff = match &arguments.search.cutoff {

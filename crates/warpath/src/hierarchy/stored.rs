@@ -223,8 +223,8 @@ fn check_postorder(offsets: &[u64], heads: &[u32]) -> Result<()> {
     (0..count).filter_map(parent).for_each(|above| children[above as usize] += 1);
     // The roots of subtrees whose parent is still to come. In postorder, the children of a rank are the last of them.
     let mut waiting: Vec<u32> = with_capacity("an elimination tree", count)?;
-    for rank in 0..count {
-        for _ in 0..children[rank] {
+    for (rank, &children) in children.iter().enumerate() {
+        for _ in 0..children {
             if waiting.pop().is_none_or(|child| parent(child as usize) != Some(rank as u32)) {
                 return damaged(format!("the subtree of rank {rank} is no range of ranks"));
             }

@@ -258,6 +258,50 @@ fn a_graph_without_separators_is_given_up() {
 }
 
 #[test]
+fn estimates_are_near_what_comes_about() {
+    // Where separators are small an estimate is close; where there are none it is too high, and far above the others.
+    for (spec, least, most) in [
+        ("grid:150x150", 0.7, 1.4),
+        ("roads:40000", 0.7, 1.5),
+        ("rgg:14", 0.7, 1.4),
+        ("grid:1x20000", 0.5, 1.5),
+        ("scale-free:8000", 0.7, 2.5),
+        ("kron:13", 0.7, 3.0),
+        ("dense:600", 0.9, 1.1),
+    ] {
+        let graph = crate::generate(spec).unwrap();
+        let estimate = Hierarchy::estimate(&graph, &Control::new()).unwrap();
+        let hierarchy = Hierarchy::new(graph).unwrap();
+        assert_eq!(estimate.edges, hierarchy.edges().unwrap(), "{spec}");
+        let is_near = |estimate: u64, truth: u64| {
+            let ratio = estimate as f64 / truth as f64;
+            assert!((least..most).contains(&ratio), "{spec}: {estimate} instead of {truth}");
+        };
+        is_near(estimate.shortcuts, hierarchy.shortcuts());
+        let degrees = hierarchy.shared.elimination.offsets.windows(2).map(|pair| pair[1] - pair[0]);
+        let triangles: u64 = degrees.map(|degree| degree * degree.saturating_sub(1) / 2).sum();
+        assert!(estimate.triangles as f64 >= 0.5 * triangles as f64, "{spec}: {} of {triangles}", estimate.triangles);
+        assert!(estimate.triangles as f64 <= 10.0 * triangles as f64, "{spec}: {} of {triangles}", estimate.triangles);
+        assert!(
+            estimate.height as usize * 3 >= hierarchy.height(),
+            "{spec}: {} of {}",
+            estimate.height,
+            hierarchy.height()
+        );
+    }
+    for (name, graph) in graphs_of_every_shape::<u32>(15) {
+        let estimate = Hierarchy::estimate(&graph, &Control::new()).unwrap();
+        let hierarchy = Hierarchy::new(graph).unwrap();
+        assert_eq!(estimate.edges, hierarchy.edges().unwrap(), "{name}");
+        assert!(estimate.shortcuts >= estimate.edges && estimate.shortcuts <= 4 * hierarchy.shortcuts(), "{name}");
+    }
+    let control = Control::new();
+    control.cancel();
+    let outcome = Hierarchy::estimate(&crate::generate("grid:50x50").unwrap(), &control);
+    assert!(matches!(outcome, Err(Error::Interrupted)));
+}
+
+#[test]
 fn a_cancelled_order_ends() {
     let control = Control::new();
     control.cancel();

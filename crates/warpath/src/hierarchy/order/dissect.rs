@@ -15,7 +15,7 @@ use crate::control::Control;
 use crate::graph::VertexId;
 
 /// A part up to this size is ordered by minimum degree.
-const SMALL: usize = 256;
+pub(super) const SMALL: usize = 256;
 
 /// Parts from this size on are worth a thread of their own.
 const WORTH_A_THREAD: usize = 2000;
@@ -55,7 +55,7 @@ impl Dissection<'_> {
     fn connected(&self, part: Pattern, names: Vec<VertexId>, mut random: Random) -> Result<Vec<VertexId>> {
         if part.vertices() <= SMALL {
             self.tell(names.len())?;
-            return Ok(self.small(&part, &names));
+            return Ok(small(self.whole, &part, &names).0);
         }
         let sides = separator(&part, &mut random);
         let on =
@@ -90,28 +90,31 @@ impl Dissection<'_> {
         let ordered = self.ordered.fetch_add(more as u64, Ordering::Relaxed) + more as u64;
         self.control.progress("order", ordered, self.whole.vertices() as u64)
     }
+}
 
-    /// Orders a small part by minimum degree, with its halo if that is small, too.
-    fn small(&self, part: &Pattern, names: &[VertexId]) -> Vec<VertexId> {
-        let mut known: Vec<(VertexId, u32)> = names.iter().enumerate().map(|(i, &v)| (v, i as u32)).collect();
-        let around = names.iter().flat_map(|&v| self.whole.neighbors(v).iter().copied());
-        let mut halo: Vec<VertexId> = around.filter(|u| names.binary_search(u).is_err()).collect();
-        halo.sort_unstable();
-        halo.dedup();
-        let all = names.len() + halo.len();
-        let order = if all <= LARGEST {
-            known.extend(halo.iter().enumerate().map(|(i, &v)| (v, (names.len() + i) as u32)));
-            known.sort_unstable();
-            let number = |v: &VertexId| known[known.binary_search_by_key(v, |entry| entry.0).expect("it is known")].1;
-            let rows: Vec<Vec<u32>> =
-                names.iter().map(|&v| self.whole.neighbors(v).iter().map(number).collect()).collect();
-            minimum_degree(&rows, all)
-        } else {
-            let rows: Vec<Vec<u32>> = (0..names.len() as VertexId).map(|v| part.neighbors(v).to_vec()).collect();
-            minimum_degree(&rows, names.len())
-        };
-        order.into_iter().map(|v| names[v as usize]).collect()
+/// Orders a small part of `whole` by minimum degree, with its halo if that is small, too. Also says how many later neighbours
+/// each vertex has in this order, halo included.
+pub(super) fn small(whole: &Pattern, part: &Pattern, names: &[VertexId]) -> (Vec<VertexId>, Vec<u32>) {
+    let mut known: Vec<(VertexId, u32)> = names.iter().enumerate().map(|(i, &v)| (v, i as u32)).collect();
+    let around = names.iter().flat_map(|&v| whole.neighbors(v).iter().copied());
+    let mut halo: Vec<VertexId> = around.filter(|u| names.binary_search(u).is_err()).collect();
+    halo.sort_unstable();
+    halo.dedup();
+    let all = names.len() + halo.len();
+    let (order, mut later) = if all <= LARGEST {
+        known.extend(halo.iter().enumerate().map(|(i, &v)| (v, (names.len() + i) as u32)));
+        known.sort_unstable();
+        let number = |v: &VertexId| known[known.binary_search_by_key(v, |entry| entry.0).expect("it is known")].1;
+        let rows: Vec<Vec<u32>> = names.iter().map(|&v| whole.neighbors(v).iter().map(number).collect()).collect();
+        minimum_degree(&rows, all)
+    } else {
+        let rows: Vec<Vec<u32>> = (0..names.len() as VertexId).map(|v| part.neighbors(v).to_vec()).collect();
+        minimum_degree(&rows, names.len())
+    };
+    if all > LARGEST {
+        later.iter_mut().for_each(|later| *later += halo.len() as u32);
     }
+    (order.into_iter().map(|v| names[v as usize]).collect(), later)
 }
 
 /// An order for a part that no separator divides: it becomes a clique, in whatever order.

@@ -2,7 +2,7 @@
 //!
 //! Vertices with at most two neighbours come first ([`reduce`]); what is left is dissected ([`dissect`]): a small
 //! [`separator`] comes last, and the two sides are dissected in the same way. Small parts are ordered by
-//! [`minimum_degree`].
+//! [`minimum_degree`]. [`estimate`](mod@estimate) says beforehand, roughly, what will come of it.
 //!
 //! METIS, the usual choice, takes its random numbers from the C library, so that its orders differ between machines and
 //! between threads that run at once; and it installs signal handlers for the whole process, through which it leaves by
@@ -11,6 +11,7 @@
 mod bisection;
 mod coarse;
 mod dissect;
+mod estimate;
 mod minimum_degree;
 mod pattern;
 mod random;
@@ -22,6 +23,8 @@ use crate::Result;
 use crate::control::Control;
 use crate::graph::VertexId;
 
+pub use estimate::Estimate;
+pub(super) use estimate::estimate;
 pub(super) use pattern::Pattern;
 
 /// The vertices in the order of their elimination. The same on every machine and with every number of threads.

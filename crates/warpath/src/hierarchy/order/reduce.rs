@@ -22,6 +22,10 @@ pub(super) struct Reduced {
     pub(super) left: Vec<VertexId>,
     /// The edges between them, those through vertices of `first` included, by their places in `left`.
     pub(super) pattern: Pattern,
+    /// How many later neighbours the vertices of `first` have together.
+    pub(super) shortcuts: u64,
+    /// In how many rounds they went; no two neighbours go in the same one.
+    pub(super) rounds: u32,
 }
 
 /// Eliminates vertices with at most two neighbours until there are none but those beside hubs, in O(V + E).
@@ -34,7 +38,7 @@ pub(super) fn reduce(mut pattern: Pattern) -> Result<Reduced> {
     // The last round in which a neighbour was eliminated.
     let mut touched = filled("an order", vertices, 0_u32)?;
     let mut candidates: Vec<VertexId> = (0..vertices as VertexId).filter(|&v| degree[v as usize] <= 2).collect();
-    let mut round = 0;
+    let (mut round, mut shortcuts) = (0, 0);
     while !candidates.is_empty() {
         round += 1;
         let mut later = Vec::new();
@@ -58,6 +62,7 @@ pub(super) fn reduce(mut pattern: Pattern) -> Result<Reduced> {
             }
             gone[v as usize] = true;
             first.push(v);
+            shortcuts += [around.0, around.1].iter().flatten().count() as u64;
             for u in [around.0, around.1].into_iter().flatten() {
                 touched[u as usize] = round;
                 if degree[u as usize] <= 2 {
@@ -79,7 +84,7 @@ pub(super) fn reduce(mut pattern: Pattern) -> Result<Reduced> {
         rest.heads.extend(pattern.neighbors(v).iter().map(|&u| number[u as usize]).filter(|&new| new != u32::MAX));
         rest.offsets.push(rest.heads.len() as u32);
     }
-    Ok(Reduced { first, left, pattern: rest })
+    Ok(Reduced { first, left, pattern: rest, shortcuts, rounds: round })
 }
 
 /// Puts an edge between `a` and `b` in the place of those that they have to `v`, unless they are neighbours already. The

@@ -29,6 +29,11 @@ pub(super) fn separator(pattern: &Pattern, random: &mut Random) -> Vec<Side> {
     best.sides
 }
 
+/// As [`separator`], by a single attempt: in a fraction of the time, and a little larger.
+pub(super) fn quick_separator(pattern: &Pattern, random: &mut Random) -> Vec<Side> {
+    attempts(&Coarse::of(pattern), 1, random).sides
+}
+
 /// The best of several attempts down to the coarsest graph.
 fn attempts(graph: &Coarse, count: usize, random: &mut Random) -> Separation {
     let attempt = |random: &mut Random| multilevel(graph, COARSEST, random, &mut bisection::separation);
