@@ -143,3 +143,41 @@ fn a_damaged_hierarchy_is_refused_where_it_is_read() {
     // The graph is whole.
     assert!(folder.run("bfs grid.wpg --source 0 --json").json()["reached"] == 160_000);
 }
+
+#[test]
+fn searches_and_pairs_are_answered_from_the_hierarchy() {
+    let folder = Folder::new();
+    folder.run("convert roads:3000 roads.gr --largest-component --weights random:1..100").ok();
+    folder.run("prepare roads.gr --output roads.wpg").ok();
+    let vertices = folder.run("info roads.gr --json").json()["vertices"].as_u64().unwrap();
+    folder.file("sources.txt", (1..=60).map(|v| format!("{v}\n")).collect::<String>());
+    folder.file("pairs.txt", (1..=200).map(|v| format!("{v} {}\n", vertices - v)).collect::<String>());
+    let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    for (options, output) in [
+        ("sssp GRAPH --source 5 --verify --predecessors", "tree"),
+        ("sssp GRAPH --source 5 --reverse --predecessors", "reversed"),
+        ("sssp GRAPH --source 5 --source 70 --verify", "nearest"),
+        ("sssp GRAPH --sources sources.txt --verify", "each"),
+    ] {
+        let (right, found) = (format!("{output}-right.csv"), format!("{output}-found.csv"));
+        folder.run(&format!("{} --output {right}", options.replace("GRAPH", "roads.gr"))).ok();
+        let by = format!("{} --algorithm hierarchy --output {found} --json", options.replace("GRAPH", "roads.wpg"));
+        assert_eq!(folder.run(&by).json()["algorithm"], "hierarchy", "{options}");
+        assert_eq!(text(&found), text(&right), "{options}");
+        // The hierarchy is made where the file has none.
+        folder.run(&by.replace("roads.wpg", "roads.gr")).json();
+        assert_eq!(text(&found), text(&right), "{options}");
+    }
+    assert_eq!(folder.run("sssp roads.wpg --sources sources.txt --json").json()["algorithm"], "hierarchy");
+    let found = folder.run("path roads.wpg --pairs pairs.txt --json").json();
+    assert_eq!(found["algorithm"], "hierarchy");
+    assert_eq!(found["pairs"], folder.run("path roads.gr --pairs pairs.txt --json").json()["pairs"]);
+    // Other weights need no other hierarchy; floats are not for it.
+    let options = "roads.wpg --weights random:1..9 --source 5 --verify";
+    let other = folder.run(&format!("sssp {options} --algorithm hierarchy --json")).json();
+    assert_eq!(other["farthest"], folder.run(&format!("sssp {options} --json")).json()["farthest"]);
+    folder
+        .run("sssp roads.wpg --weights random:0.5..9 --source 5 --algorithm hierarchy")
+        .fails(2, "weights that are integers");
+    folder.run("bfs roads.wpg --source 5 --verify").ok();
+}
