@@ -37,8 +37,16 @@ use integers::name_integers;
 use layout::{Comments, IS_HEADER_OR_EDGE, Layout, is_skipped};
 pub(super) use lines::integer_name;
 use lines::{Attempt, parse_pieces};
+// What lists in columnar files share with lists of text.
 use strings::{name_strings, text_of};
 use write::write;
+#[cfg(feature = "parquet")]
+pub(super) use {
+    header::{Roles, roles},
+    integers::number_integers,
+    layout::{MIXED_DIRECTIONS, SAMPLED_LINES, direction_of},
+    lines::{IntegerName, NamedChunk},
+};
 
 use super::ReadOptions;
 use super::entry::FormatEntry;
@@ -72,13 +80,20 @@ fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
     drop(beginning);
     text.close()?;
     let graph = read.lists.build(read.builder)?;
-    if read.is_direction_assumed && leads_one_way(&graph) {
+    if read.is_direction_assumed {
+        note_one_way(&graph, options);
+    }
+    Ok(graph)
+}
+
+/// A note if the graph of a list that does not state a direction looks like an undirected one: O(V).
+pub(super) fn note_one_way(graph: &Graph, options: &ReadOptions) {
+    if leads_one_way(graph) {
         options.notes.add(
             "no edge leads back to an earlier vertex, as in lists that have each edge of an undirected graph once; \
              `--undirected` takes the edges both ways, `--directed` says that they have one",
         );
     }
-    Ok(graph)
 }
 
 /// Whether all edges lead to a vertex with a higher number, or all to one with a lower, and they are so many that this
@@ -163,7 +178,7 @@ fn read_text<'a>(text: &Text, head: Piece<'a>, options: &ReadOptions) -> std::re
     }
     plan_vertices(labels.len(), 0, options)?;
     let is_direction_assumed = comments.direction.or(options.direction).is_none();
-    let lists = weight_column::settle(text, parsed, options)?;
+    let lists = weight_column::settle(|fault| text.locate(fault), parsed, options)?;
     Ok(Read { builder: builder.labels(labels), lists, is_direction_assumed })
 }
 
@@ -174,7 +189,7 @@ struct Body<'t> {
 }
 
 /// The names of the vertices, and the edges by their numbers.
-type Named = (Labels, Vec<WeightedChunk>);
+pub(super) type Named = (Labels, Vec<WeightedChunk>);
 
 fn check_lines<'a>(line: &'a [u8], announced: Option<u64>, lines: u64) -> Parsed<'a, ()> {
     match announced.filter(|&announced| announced != lines) {
