@@ -475,7 +475,7 @@ pub struct ConvertArguments {
           value_parser = clap::builder::PossibleValuesParser::new(warpath::Format::written().map(warpath::Format::name)))]
     pub output_format: Option<String>,
     /// Also write where the vertices of a generated graph lie (`grid`, `rgg` and `roads` know it): to this DIMACS .co, in
-    /// millionths, or this .csv
+    /// millionths, or this .csv; both can be packed, as .csv.gz or .csv.zst
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub coordinates_output: Option<PathBuf>,
     #[command(flatten)]

@@ -46,6 +46,7 @@ mod wpg;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+pub use columnar::panics_are_contained;
 use compression::{Compression, Packer};
 pub use coordinates::{CoordinateFormat, write_coordinates};
 pub use format::Format;

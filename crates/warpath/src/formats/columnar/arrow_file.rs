@@ -164,7 +164,7 @@ mod reading {
             let (metadata, body) = bytes.split_at(found.metadata_bytes as usize);
             let prefix = if metadata.starts_with(&CONTINUATION) { 8 } else { 4 };
             let message = root_as_message(&metadata[prefix..]).map_err(damaged)?;
-            let unpacked = unpacked_bytes(&message, body)?;
+            let unpacked = check_buffers(&message, body)?;
             check_room("a batch of an Arrow file, unpacked,", unpacked, self.room)?;
             Ok(Buffer::from_vec(bytes))
         }
@@ -231,19 +231,26 @@ mod reading {
         Ok(Some((prefix, copied(opened, at + prefix, length, room)?)))
     }
 
-    /// How many bytes the buffers of a message have when they are unpacked.
-    fn unpacked_bytes(message: &Message<'_>, body: &[u8]) -> Result<u64> {
+    /// How many bytes the packed buffers of a message have when they are unpacked.
+    ///
+    /// # Errors
+    ///
+    /// If a buffer is not within the body of the message: `arrow-ipc` would panic.
+    fn check_buffers(message: &Message<'_>, body: &[u8]) -> Result<u64> {
         let batch = message.header_as_record_batch().or(message.header_as_dictionary_batch().and_then(|of| of.data()));
-        let Some(batch) = batch.filter(|batch| batch.compression().is_some()) else { return Ok(0) };
-        let mut sum = 0_u64;
-        for buffer in batch.buffers().iter().flatten().filter(|buffer| buffer.length() > 0) {
-            let start = usize::try_from(buffer.offset()).ok();
-            let length = start.and_then(|start| body.get(start..)?.first_chunk()).copied().map(i64::from_le_bytes);
-            let length = length.ok_or_else(|| damaged("a buffer goes beyond the end of its message"))?;
-            // -1 stands for a buffer that is not packed.
-            sum = sum.saturating_add(u64::try_from(length).unwrap_or(0));
+        let Some(batch) = batch else { return Ok(0) };
+        let is_packed = batch.compression().is_some();
+        let mut unpacked = 0_u64;
+        for buffer in batch.buffers().iter().flatten() {
+            let range = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
+            let bytes = range.and_then(|(start, length)| body.get(start..)?.get(..length));
+            let bytes = bytes.ok_or_else(|| damaged("a buffer goes beyond the end of its message"))?;
+            if let Some(&length) = bytes.first_chunk().filter(|_| is_packed) {
+                // -1 stands for a buffer that is not packed.
+                unpacked = unpacked.saturating_add(u64::try_from(i64::from_le_bytes(length)).unwrap_or(0));
+            }
         }
-        Ok(sum)
+        Ok(unpacked)
     }
 
     fn check_room(what: &str, needed: u64, room: u64) -> Result<()> {

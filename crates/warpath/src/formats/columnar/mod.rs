@@ -35,11 +35,21 @@ fn refuse<T>(kind: &str) -> crate::Result<T> {
     .into())
 }
 
+/// Whether a panic of this thread, now, becomes an error about the file that is read. A panic hook has nothing to say about
+/// it then.
+pub fn panics_are_contained() -> bool {
+    #[cfg(feature = "parquet")]
+    return reading::panics_are_contained();
+    #[cfg(not(feature = "parquet"))]
+    false
+}
+
 #[cfg(feature = "parquet")]
 use reading::{ColumnarFile, damaged, read};
 
 #[cfg(feature = "parquet")]
 mod reading {
+    use std::cell::Cell;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use arrow_array::RecordBatch;
@@ -105,10 +115,23 @@ mod reading {
     ///
     /// Those of the code, or one in the place of its panic.
     pub(super) fn contained<T>(decode: impl FnOnce() -> Result<T>) -> Result<T> {
-        catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|panic| {
+        CONTAINED.set(true);
+        let outcome = catch_unwind(AssertUnwindSafe(decode));
+        CONTAINED.set(false);
+        outcome.unwrap_or_else(|panic| {
             let said = (panic.downcast_ref::<String>().map(String::as_str)).or(panic.downcast_ref::<&str>().copied());
             Err(damaged(said.unwrap_or("it can't be decoded")))
         })
+    }
+
+    thread_local! {
+        /// Whether this thread runs code whose panics become errors.
+        static CONTAINED: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Whether this thread runs such code.
+    pub(super) fn panics_are_contained() -> bool {
+        CONTAINED.get()
     }
 
     /// The error of a file that can't be decoded.

@@ -37,6 +37,7 @@ mod reading {
     use parquet::arrow::ProjectionMask;
     use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
     use parquet::errors::ParquetError;
+    use parquet::file::metadata::ColumnChunkMetaData;
     use parquet::file::reader::{ChunkReader, Length};
 
     use super::MAGIC;
@@ -62,6 +63,7 @@ mod reading {
             let parts = Parts { opened: Arc::new(opened), room: options.room(0) };
             let told = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
             let metadata = ArrowReaderMetadata::load(&parts, told).map_err(error_of)?;
+            check_places(&metadata)?;
             Ok(ParquetFile { opened: parts, metadata })
         }
     }
@@ -89,6 +91,19 @@ mod reading {
 
         fn opened(&self) -> &Opened {
             &self.opened.opened
+        }
+    }
+
+    /// An error if a column is said to begin before the file, or to have fewer bytes than none: `parquet` would panic.
+    fn check_places(metadata: &ArrowReaderMetadata) -> Result<()> {
+        let mut columns = metadata.metadata().row_groups().iter().flat_map(|group| group.columns());
+        let is_possible = |column: &ColumnChunkMetaData| {
+            let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+            start >= 0 && column.data_page_offset() >= 0 && column.compressed_size() >= 0
+        };
+        match columns.all(is_possible) {
+            true => Ok(()),
+            false => Err(damaged("a column has a negative place or length")),
         }
     }
 

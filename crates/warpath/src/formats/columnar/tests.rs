@@ -342,3 +342,13 @@ fn a_damaged_file_is_one_error_and_no_panic() {
         }
     }
 }
+
+#[test]
+fn a_panic_while_decoding_is_an_error_about_the_file() {
+    let outcome = super::reading::contained(|| -> Result<()> {
+        assert!(super::panics_are_contained());
+        panic!("bad length")
+    });
+    assert_eq!(outcome.unwrap_err().to_string(), "<input>: the file is damaged or cut short: bad length");
+    assert!(!super::panics_are_contained());
+}

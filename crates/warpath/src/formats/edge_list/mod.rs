@@ -48,11 +48,11 @@ pub(super) use {
     lines::{IntegerName, NamedChunk},
 };
 
-use super::ReadOptions;
 use super::entry::FormatEntry;
 use super::rows::{plan_vertices, too_many_isolated};
 use super::text::{Fault, Lines, Malformed, Parsed, Piece, Text};
 use super::weight_column::{self, WeightedChunk, WeightedLists};
+use super::{FirstLine, ReadOptions};
 use crate::graph::{Direction, Graph, GraphBuilder, Labels, VertexId};
 use crate::{Error, Result};
 
@@ -177,9 +177,29 @@ fn read_text<'a>(text: &Text, head: Piece<'a>, options: &ReadOptions) -> std::re
         return Err(Malformed::new(line, IS_HEADER_OR_EDGE).into());
     }
     plan_vertices(labels.len(), 0, options)?;
+    if options.first_line == FirstLine::Auto && layout.header.is_none() && layout.columns == 2 {
+        note_unlike_first_line(&labels, &parsed, options);
+    }
     let is_direction_assumed = comments.direction.or(options.direction).is_none();
     let lists = weight_column::settle(|fault| text.locate(fault), parsed, options)?;
     Ok(Read { builder: builder.labels(labels), lists, is_direction_assumed })
+}
+
+/// A note if the first edge joins two names that no other line has: it may be a header of unusual names. O(E), much less
+/// if it is not.
+fn note_unlike_first_line(labels: &Labels, chunks: &[WeightedChunk], options: &ReadOptions) {
+    let Labels::Strings(names) = labels else { return };
+    let mut edges = chunks.iter().flat_map(|chunk| &chunk.edges);
+    let Some(&(u, v)) = edges.next().filter(|(u, v)| u != v) else { return };
+    let mut others = edges.peekable();
+    if others.peek().is_some() && others.all(|&(a, b)| ![a, b].iter().any(|end| [u, v].contains(end))) {
+        options.notes.add(format!(
+            "the first line is read as an edge, but no other line has one of its names, `{}` and `{}`; if it is a header, \
+             `--first-line header` skips it",
+            names.get(u),
+            names.get(v)
+        ));
+    }
 }
 
 /// The text from the first edge on.
