@@ -20,6 +20,7 @@ mod progress;
 mod report;
 mod setup;
 mod signals;
+mod table;
 
 use std::io::Write;
 use std::process::ExitCode;

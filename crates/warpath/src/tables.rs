@@ -69,6 +69,8 @@ pub enum Cell<'t> {
     Signed(i64),
     /// An integer of a column of unsigned ones.
     Unsigned(u64),
+    /// An integer that is too great for 64 bits, but at least this. Only text can say so; in Parquet the value is missing.
+    AtLeast(u64),
     /// A 32-bit float.
     Single(f32),
     /// A 64-bit float.

@@ -88,9 +88,10 @@ pub(crate) fn sssp(arguments: SsspArguments) -> Result<ExitCode, Failure> {
 impl SearchArguments {
     /// Whether the nearest of several sources is told, to the .csv or .geojson or for each target.
     fn names_nearest(&self) -> bool {
-        let to_file = self.output.as_deref().is_some_and(|path| {
-            geojson::is_wanted(path) || OutputKind::of(path).is_ok_and(|kind| kind == OutputKind::Csv)
-        });
+        let to_file = self
+            .output
+            .as_deref()
+            .is_some_and(|path| geojson::is_wanted(path) || OutputKind::of(path).is_ok_and(OutputKind::is_table));
         self.source.len() > 1 && (to_file || !self.target.is_empty())
     }
 

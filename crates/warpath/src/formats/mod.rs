@@ -143,7 +143,8 @@ impl ReadOptions {
     }
 
     /// The columns of an edge list that hold the start and the end of each edge. By default these are the columns whose
-    /// names in the header say so, such as `source` and `target`, else the first two.
+    /// names in the header say so, such as `source` and `target`, else the first two. Lists in Parquet and Arrow files have
+    /// such columns as well.
     ///
     /// ```
     /// use warpath::ReadOptions;

@@ -59,7 +59,7 @@ impl Gathered {
             (Gathered::Text(values), Cell::Missing) => values.append_null(),
             (Gathered::I64(values), Cell::Missing) => values.append_null(),
             (Gathered::U32(values), Cell::Missing) => values.append_null(),
-            (Gathered::U64(values), Cell::Missing) => values.append_null(),
+            (Gathered::U64(values), Cell::Missing | Cell::AtLeast(_)) => values.append_null(),
             (Gathered::F32(values), Cell::Missing) => values.append_null(),
             (Gathered::F64(values), Cell::Missing) => values.append_null(),
             _ => return false,

@@ -52,7 +52,7 @@ mod reading {
 
     use super::{CONTINUATION, MAGIC, is_stream};
     use crate::formats::columnar::{ColumnarFile, damaged};
-    use crate::formats::{Opened, ReadOptions};
+    use crate::formats::{Opened, ReadOptions, foreign};
     use crate::memory::zeroed;
     use crate::{Error, InputError, Result};
 
@@ -86,7 +86,11 @@ mod reading {
             }
             match is_stream(&opened) {
                 true => ArrowFile::of_stream(opened, room),
-                false => Err(InputError::new("this is neither an Arrow file nor an Arrow stream").into()),
+                false => {
+                    let known = foreign::recognize(opened.head());
+                    let unknown = || "this is neither an Arrow file nor an Arrow stream".to_owned();
+                    Err(InputError::new(known.unwrap_or_else(unknown)).into())
+                }
             }
         }
 

@@ -352,3 +352,17 @@ fn a_panic_while_decoding_is_an_error_about_the_file() {
     assert_eq!(outcome.unwrap_err().to_string(), "<input>: the file is damaged or cut short: bad length");
     assert!(!super::panics_are_contained());
 }
+
+#[test]
+fn other_files_with_these_extensions_are_named() {
+    for (name, bytes, message) in [
+        ("x.feather", &b"FEA1\0\0\0\0"[..], "x.feather: this looks like a Feather file of version 1"),
+        ("x.arrow", b"1 2\n", "x.arrow: this is neither an Arrow file nor an Arrow stream"),
+        ("x.parquet", b"1 2\n", "x.parquet: this is no Parquet file"),
+        ("x.parquet", b"", "x.parquet: this is no Parquet file"),
+        ("x.arrow", b"", "x.arrow: this is neither"),
+    ] {
+        let error = ReadOptions::new().read_bytes(name, bytes.to_vec()).unwrap_err().to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
+}
