@@ -17,7 +17,7 @@ use crate::output::{Output, OutputKind};
 /// A table that is written.
 pub(crate) enum Table {
     /// Lines of fields with commas between them.
-    Csv(Output),
+    Csv(Box<Output>),
     /// Columns with types, once they are known.
     #[cfg(feature = "parquet")]
     Parquet { path: PathBuf, state: ParquetState },
@@ -26,7 +26,7 @@ pub(crate) enum Table {
 /// How far a .parquet is.
 #[cfg(feature = "parquet")]
 pub(crate) enum ParquetState {
-    Created(PackedFile),
+    Created(Box<PackedFile>),
     Begun(Box<ParquetTable<PackedFile>>),
     /// It failed.
     Lost,
@@ -38,9 +38,9 @@ impl Table {
         match (output, kind) {
             #[cfg(feature = "parquet")]
             (Output::File(file), OutputKind::Parquet) => {
-                Table::Parquet { path: file.path().to_owned(), state: ParquetState::Created(file) }
+                Table::Parquet { path: file.path().to_owned(), state: ParquetState::Created(Box::new(file)) }
             }
-            (output, _) => Table::Csv(output),
+            (output, _) => Table::Csv(Box::new(output)),
         }
     }
 
@@ -54,7 +54,7 @@ impl Table {
             #[cfg(feature = "parquet")]
             Table::Parquet { path, state } => match std::mem::replace(state, ParquetState::Lost) {
                 ParquetState::Created(file) => {
-                    let table = ParquetTable::new(file, columns).map_err(|error| Error::io(path.as_path(), error))?;
+                    let table = ParquetTable::new(*file, columns).map_err(|error| Error::io(path.as_path(), error))?;
                     *state = ParquetState::Begun(Box::new(table));
                     Ok(())
                 }

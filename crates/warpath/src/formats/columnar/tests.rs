@@ -130,8 +130,11 @@ fn field(array: &ArrayRef, row: usize) -> String {
     }
 }
 
+/// Names, edges, type of weights, whether edges have a direction, and notes.
+type Facts = (Vec<String>, Vec<(u32, u32, f64)>, WeightKind, bool, Vec<String>);
+
 /// All that tells graphs apart, with the notes but that on the header.
-fn facts(read: Result<Graph>, notes: &Notes) -> (Vec<String>, Vec<(u32, u32, f64)>, WeightKind, bool, Vec<String>) {
+fn facts(read: Result<Graph>, notes: &Notes) -> Facts {
     let graph = read.unwrap();
     let names = (0..graph.vertices() as u32).map(|v| graph.name(v).into_owned()).collect();
     let notes = notes.take().into_iter().filter(|note| !note.contains("edges lead") && !note.contains("edges join"));

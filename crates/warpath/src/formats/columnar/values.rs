@@ -97,7 +97,7 @@ pub(super) fn integer_names(array: &ArrayRef) -> Option<Vec<u64>> {
     let name = |value: Option<u64>| value.filter(|&value| value != u64::MAX);
     with_integers!(
         array,
-        values => values.iter().map(|&value| name(u64::try_from(value).ok())).collect(),
+        values => values.iter().map(|&value| name(u64::try_from(i128::from(value)).ok())).collect(),
         (0..array.len()).map(|row| integer_name(text_at(array, row)?.as_bytes())).collect()
     )
 }
@@ -151,7 +151,7 @@ pub(super) fn push_weights(
         }
         _ => with_integers!(
             array,
-            values => values.iter().enumerate().try_for_each(|(row, &value)| match u32::try_from(value) {
+            values => values.iter().enumerate().try_for_each(|(row, &value)| match u32::try_from(i128::from(value)) {
                 Ok(value) => {
                     weights.push_unsigned(value);
                     Ok(())
