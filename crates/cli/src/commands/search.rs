@@ -196,7 +196,7 @@ impl SearchCommand<'_> {
             let output = Output::open(path, &inputs, &self.solving.common, &setup.control)?;
             let names_source = many || self.search.names_nearest();
             let (lines, reverse) = (self.search.predecessors, self.search.reverse);
-            return Ok(DistanceWriter::OnMap(MapWriter::new(output, names_source, lines, reverse)));
+            return Ok(DistanceWriter::OnMap(Box::new(MapWriter::new(output, names_source, lines, reverse))));
         }
         let (output, kind) = Output::create(path, &inputs, &self.solving.common, &setup.control)?;
         if kind == OutputKind::Npy && many {

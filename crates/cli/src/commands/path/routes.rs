@@ -49,7 +49,7 @@ enum Form {
     /// The columns are named with the first path.
     Table { table: Table, fields: Vec<String>, begun: bool },
     /// The places are known once the graph is.
-    GeoJson(FeatureWriter, Option<Arc<Places>>),
+    GeoJson(Box<FeatureWriter>, Option<Arc<Places>>),
 }
 
 impl RouteWriter {
@@ -75,7 +75,7 @@ impl RouteWriter {
                 fields: fields.iter().map(|&field| field.to_owned()).collect(),
                 begun: false,
             },
-            None => Form::GeoJson(FeatureWriter::new(output), None),
+            None => Form::GeoJson(Box::new(FeatureWriter::new(output)), None),
         }))
     }
 

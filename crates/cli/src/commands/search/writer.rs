@@ -16,7 +16,7 @@ pub(super) enum DistanceWriter {
     /// As a table.
     Table(TableWriter),
     /// As points and lines on a map.
-    OnMap(MapWriter),
+    OnMap(Box<MapWriter>),
 }
 
 impl DistanceWriter {
@@ -80,7 +80,7 @@ pub(super) struct TableWriter {
 
 enum Form {
     Table(Table),
-    Npy(Output),
+    Npy(Box<Output>),
 }
 
 /// Which columns a table has besides vertex and distance.
@@ -93,7 +93,7 @@ pub(super) struct Columns {
 
 impl TableWriter {
     pub(super) fn new(output: Output, kind: OutputKind, columns: Columns, reverse: bool, all_rows: bool) -> Self {
-        let form = if kind.is_table() { Form::Table(Table::new(output, kind)) } else { Form::Npy(output) };
+        let form = if kind.is_table() { Form::Table(Table::new(output, kind)) } else { Form::Npy(Box::new(output)) };
         TableWriter { form, columns, reverse, all_rows, begun: false }
     }
 
