@@ -4,7 +4,7 @@
 //! until the group is complete; groups end early if they grow large, as those of wide tables do.
 
 use std::io::Write;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::builder::{Float32Builder, Float64Builder, Int64Builder, StringBuilder, UInt32Builder, UInt64Builder};
 use arrow_array::{ArrayRef, RecordBatch};
@@ -79,6 +79,20 @@ impl Gathered {
     }
 }
 
+/// A stream that the encoder has, too. `ArrowWriter::into_inner` would give it back, but loses the kind of its last error:
+/// whether the disk is full, or the work was cancelled.
+struct Shared<W>(Arc<Mutex<W>>);
+
+impl<W: Write> Write for Shared<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).flush()
+    }
+}
+
 /// A table that is written as Parquet: groups of rows, compressed with Snappy. Every column may have missing values.
 ///
 /// ```
@@ -91,7 +105,8 @@ impl Gathered {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct ParquetTable<W: Write + Send> {
-    writer: ArrowWriter<W>,
+    writer: ArrowWriter<Shared<W>>,
+    out: Arc<Mutex<W>>,
     schema: SchemaRef,
     gathered: Vec<Gathered>,
     rows: usize,
@@ -123,9 +138,10 @@ impl<W: Write + Send> ParquetTable<W> {
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-        let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(io_error)?;
+        let out = Arc::new(Mutex::new(out));
+        let writer = ArrowWriter::try_new(Shared(out.clone()), schema.clone(), Some(properties)).map_err(io_error)?;
         let gathered = columns.iter().map(|&(_, of)| Gathered::new(of)).collect();
-        Ok(ParquetTable { writer, schema, gathered, rows: 0 })
+        Ok(ParquetTable { writer, out, schema, gathered, rows: 0 })
     }
 
     /// Adds a row, with a cell for each column.
@@ -164,7 +180,9 @@ impl<W: Write + Send> ParquetTable<W> {
     /// If the stream can't be written.
     pub fn finish(mut self) -> std::io::Result<W> {
         self.encode()?;
-        self.writer.into_inner().map_err(io_error)
+        self.writer.close().map_err(io_error)?;
+        let out = Arc::into_inner(self.out).and_then(|out| out.into_inner().ok());
+        out.ok_or_else(|| std::io::Error::other("the stream of a table is still in use"))
     }
 }
 
