@@ -20,7 +20,7 @@ pub use reading::{FirstLine, GraphArguments};
     long_about = "Shortest paths and reachability in large graphs: breadth-first search, single-source and all-pairs \
                   shortest paths, transitive closure, on all cores or on NVIDIA GPUs.\n\nGRAPH is a file (edge list, \
                   DIMACS .gr, PACE, METIS, Matrix Market, SciPy .npz, GAP .sg/.wsg, GraphML, GML, Pajek .net, JSON of nodes \
-                  and links, or Warpath's own .wpg; plain, compressed with gz, zst, bz2 or xz, or in a zip or tar archive \
+                  and links, Parquet, Arrow or Feather in builds with the feature `parquet`, or Warpath's own .wpg; plain, compressed with gz, zst, bz2 or xz, or in a zip or tar archive \
                   with one graph), `-` for standard input, or a generator such as kron:20, uniform:20, grid:1000x1000, \
                   rgg:20, scale-free:1000000, crawl:1000000, roads:1000000 or dense:2700, with options after commas (kron:20,edges-per-vertex=16,seed=1).",
     after_help = "Exit codes: 0 success; 1 the result does not verify, or there is a negative cycle; 2 an error in the \
@@ -251,7 +251,7 @@ pub struct SearchArguments {
     /// Write vertex,distance (and predecessor) to this .csv (`-` for standard output), the distances of all vertices to
     /// this .npy, or to this .geojson a point with its distance for each vertex (with `--predecessors` a line for each
     /// edge of the tree). An unreachable vertex has an empty distance in the .csv; in the .npy it has the greatest value
-    /// of an integer type (4294967295 for u32), or infinity. A table can also be a .tsv, or packed as .csv.gz or .csv.zst
+    /// of an integer type (4294967295 for u32), or infinity. A table can also be a .tsv, packed as .csv.gz or .csv.zst, or a .parquet (in builds with the feature `parquet`)
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Also write rows to the .csv for the vertices that --cutoff or --target leaves out, with empty distances
@@ -275,7 +275,7 @@ pub struct BfsArguments {
     #[allow(missing_docs)]
     pub search: SearchArguments,
     /// Count the shortest paths to each vertex; the .csv gets a column `paths`. Counts have 64 bits: where there are
-    /// more paths, it says `>=18446744073709551615`
+    /// more paths, it says `>=18446744073709551615`, and a .parquet null
     #[arg(long)]
     pub count_paths: bool,
     #[command(flatten)]
@@ -323,7 +323,7 @@ pub struct ApspArguments {
     #[arg(long, value_name = "HOW", value_enum)]
     pub reduce: Option<Reduction>,
     /// Write the matrix to this .npy, source,target,distance to this .csv (`-` for standard output), or the reduction
-    /// to this .csv; a table can also be a .tsv, or packed as .csv.gz or .csv.zst. For an unreachable target, the .csv has an empty distance; the .npy has the greatest value of an
+    /// to this .csv; a table can also be a .tsv, packed as .csv.gz or .csv.zst, or a .parquet (in builds with the feature `parquet`). For an unreachable target, the .csv has an empty distance; the .npy has the greatest value of an
     /// integer type (4294967295 for u32), or infinity
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
@@ -382,7 +382,7 @@ pub struct ClosureArguments {
     #[arg(long)]
     pub irreflexive: bool,
     /// Write the matrix of booleans to this .npy, or vertex,reachable counts to this .csv (`-` for standard output), which
-    /// can also be a .tsv, or packed as .csv.gz or .csv.zst
+    /// can also be a .tsv, packed as .csv.gz or .csv.zst, or a .parquet (in builds with the feature `parquet`)
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Check the result against the graph
@@ -418,7 +418,7 @@ pub struct PathArguments {
     pub k: Option<u32>,
     /// Write the paths to this .csv (`-` for standard output): for each vertex the distance up to it and the weight of
     /// the edge to it, with the pair or the number of the path in front if there are several; or as lines to this
-    /// .geojson. A table can also be a .tsv, or packed as .csv.gz or .csv.zst
+    /// .geojson. A table can also be a .tsv, packed as .csv.gz or .csv.zst, or a .parquet (in builds with the feature `parquet`)
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -444,7 +444,7 @@ pub struct ComponentsArguments {
     pub strong: bool,
     /// Write vertex,component to this .csv (`-` for standard output), or the components of all vertices to this .npy.
     /// Components are numbered from 0; strong ones so that arcs between two lead to the lower number. A table can also be
-    /// a .tsv, or packed as .csv.gz or .csv.zst
+    /// a .tsv, packed as .csv.gz or .csv.zst, or a .parquet (in builds with the feature `parquet`)
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -481,7 +481,7 @@ pub struct ConvertArguments {
           value_parser = clap::builder::PossibleValuesParser::new(warpath::Format::written().map(warpath::Format::name)))]
     pub output_format: Option<String>,
     /// Also write where the vertices of a generated graph lie (`grid`, `rgg` and `roads` know it): to this DIMACS .co, in
-    /// millionths, or this .csv
+    /// millionths, or this .csv; both can be packed, as .csv.gz or .csv.zst
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub coordinates_output: Option<PathBuf>,
     #[command(flatten)]

@@ -20,6 +20,7 @@ mod progress;
 mod report;
 mod setup;
 mod signals;
+mod table;
 mod vertex_lists;
 
 use std::io::Write;

@@ -52,7 +52,7 @@ unsafe impl GlobalAlloc for Allocator {
 }
 
 /// From now on, an abort because of a refused allocation exits with code 3. So does the panic of the standard library
-/// when a new thread can't have the stack that handles its stack overflow.
+/// when a new thread can't have the stack that handles its stack overflow. A panic that becomes an error is not printed.
 pub fn end_with_code_3() {
     let otherwise = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -62,7 +62,10 @@ pub fn end_with_code_3() {
             warpath::formats::remove_partial_files();
             std::process::exit(3);
         }
-        otherwise(panic);
+        // An error tells of it.
+        if !warpath::formats::panics_are_contained() {
+            otherwise(panic);
+        }
     }));
     #[cfg(unix)]
     {

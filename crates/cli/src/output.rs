@@ -16,30 +16,60 @@ pub(crate) enum OutputKind {
     Csv,
     /// A NumPy array.
     Npy,
+    /// Columns of values with types.
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 impl OutputKind {
     /// The format that the extension names; standard output is .csv. A table may be packed.
     pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
-        if is_table(path) {
-            return Ok(OutputKind::Csv);
+        if let Some(kind) = OutputKind::of_table(path)? {
+            return Ok(kind);
         }
         match PackedFile::extension_of(path).as_deref() {
             Some("npy") if !PackedFile::is_packed(path) => Ok(OutputKind::Npy),
             _ => {
                 let name = path.display();
                 Err(Failure::usage(format!(
-                    "`{name}` names no format for a result: its extension can be .npy, .csv or .tsv, these two also with \
-                     .gz, .zst, .bz2 or .xz after them"
+                    "`{name}` names no format for a result: its extension can be .npy, .parquet, .csv or .tsv, the last \
+                     two also with .gz, .zst, .bz2 or .xz after them"
                 )))
             }
         }
     }
+
+    /// The kind of a table: standard output, a .csv or a .tsv, perhaps packed, or a .parquet; `None` if the extension
+    /// names no table.
+    pub(crate) fn of_table(path: &Path) -> Result<Option<Self>, Failure> {
+        if path.as_os_str() == "-" {
+            return Ok(Some(OutputKind::Csv));
+        }
+        match PackedFile::extension_of(path).as_deref() {
+            Some("csv" | "tsv") => Ok(Some(OutputKind::Csv)),
+            Some("parquet" | "pq") if !PackedFile::is_packed(path) => parquet(path).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether it is a table, of rows and columns with names.
+    pub(crate) fn is_table(self) -> bool {
+        self != OutputKind::Npy
+    }
 }
 
-/// Whether an output is a table: standard output, a .csv or a .tsv, perhaps packed.
-pub(crate) fn is_table(path: &Path) -> bool {
-    path.as_os_str() == "-" || matches!(PackedFile::extension_of(path).as_deref(), Some("csv" | "tsv"))
+#[cfg(feature = "parquet")]
+fn parquet(_: &Path) -> Result<OutputKind, Failure> {
+    Ok(OutputKind::Parquet)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(path: &Path) -> Result<OutputKind, Failure> {
+    let path = path.display();
+    Err(Failure::usage(format!(
+        "`{path}`: this build of Warpath can't write Parquet, for it lacks the feature `parquet`"
+    ))
+    .help("`cargo install --path crates/cli --features parquet` installs one that can"))
 }
 
 /// A stream for results, which fails once the work is cancelled.

@@ -87,7 +87,7 @@ fn paths_are_written_with_distances_and_weights() {
     let text = folder.run("path g.txt 1 3 --output -").ok();
     assert_eq!(text, "vertex,distance,weight\n1,0,\n2,0.5,0.5\n3,0.75,0.25\n");
     assert_eq!(folder.run("path g.txt 3 1 --output -").ok(), "vertex,distance,weight\n");
-    folder.run("path g.txt 1 3 --output x.npy").fails(2, "can be .csv, .tsv or .geojson");
+    folder.run("path g.txt 1 3 --output x.npy").fails(2, "can be .csv, .tsv, .parquet or .geojson");
     folder.run("path g.txt 1 3 --output g.txt").fails(2, "g.txt");
     let found = folder.run("path g.txt 1 3 --json").json();
     assert_eq!((&found["vertices"], &found["weights"]), (&json!(["1", "2", "3"]), &json!([0.5, 0.25])));
@@ -175,6 +175,13 @@ fn generated_graphs_know_their_coordinates() {
     assert_eq!(features(&folder, "known.geojson")[0].0["coordinates"], json!([[0.0, 0.0], [1.0, 0.0]]));
     folder.run("generate roads:200 roads.wpg --coordinates-output roads.csv --quiet").ok();
     assert_eq!(folder.read("roads.csv").lines().count(), 201);
+    folder.run("generate roads:200 roads.wpg --coordinates-output packed.csv.gz --quiet").ok();
+    assert!(std::fs::read(folder.path().join("packed.csv.gz")).unwrap().starts_with(b"\x1f\x8b"));
+    let map = |coordinates: &str| {
+        folder.run(&format!("path roads.wpg 0 9 --coordinates {coordinates} --output map.geojson --quiet")).ok();
+        folder.read("map.geojson")
+    };
+    assert_eq!(map("packed.csv.gz"), map("roads.csv"));
     folder.run("generate kron:5 k.wpg --coordinates-output k.csv").fails(2, "grid, rgg and roads");
     folder.run("generate grid:2x3 x.csv --coordinates-output x.csv").fails(2, "x.csv");
     folder.run("generate grid:2x3 x.wpg --coordinates-output x.txt").fails(2, ".co or .csv");

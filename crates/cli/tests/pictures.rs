@@ -90,7 +90,10 @@ fn what_can_not_be_drawn_is_refused_at_once() {
     let isochrones = "sssp grid:9x9 --source 40 --isochrones";
     folder.run(&format!("{isochrones} 3")).fails(2, "`--isochrones` are for");
     folder.run(&format!("{isochrones} 3 --output x.csv")).fails(2, "`--isochrones` are for");
-    folder.run(&format!("{isochrones} three --output x.geojson")).fails(2, "three");
+    let three = folder.run(&format!("{isochrones} 3,three --output x.geojson"));
+    three.fails(2, "a limit is a number, such as 300 or 7.5, and `three` is none");
+    let fine = folder.run(&format!("{isochrones} 3 --isochrone-resolution fine --output x.geojson"));
+    fine.fails(2, "a resolution is a number, such as 0.001, and `fine` is none");
     folder.run(&format!("{isochrones} nan --output x.geojson")).fails(2, "not a number");
     folder.run(&format!("{isochrones} 3 --output x.geojson --cutoff 2")).fails(2, "beyond 2");
     folder.run(&format!("{isochrones} 3 --output x.geojson --predecessors")).fails(2, "--predecessors");

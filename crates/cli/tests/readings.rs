@@ -113,7 +113,7 @@ fn what_is_no_graph_is_named() {
         ("g.graphml", b"<?xml version=\"1.0\"?>\n<gexf></gexf>", "GEXF"),
         ("g.gml", b"<?xml version=\"1.0\"?>\n<gml:FeatureCollection/>", "XML"),
         ("g.xlsx", b"PK\x03\x04....[Content_Types].xml....xl/workbook.xml", "a workbook of Excel"),
-        ("g.parquet", b"PAR1\x15\x04\x15", "a Parquet file"),
+        ("old", b"FEA1\0\0\0\0", "a Feather file of version 1"),
         ("g.pdf", b"%PDF-1.7\n%more\n", "a PDF document"),
         ("404.txt", b"<!DOCTYPE html>\n<html>not found</html>", "an HTML page"),
         ("u.csv", b"\xff\xfe1\x00,\x002\x00\n\x00", "text in UTF-16"),
@@ -224,4 +224,36 @@ fn a_search_without_weights_takes_any_third_column() {
     // Numbers are weights, which nobody needs: there is nothing to say.
     folder.file("lengths.txt", "1 2 7\n2 1 7\n2 3 9\n");
     assert_eq!(folder.run("bfs lengths.txt --source 1").stderr, "");
+}
+
+#[test]
+fn a_first_line_unlike_the_others_is_noted() {
+    let folder = Folder::new();
+    folder.file("courses.csv", "course,requires\nalgebra,logic\ncalculus,algebra\n");
+    let note = "no other line has one of its names, `course` and `requires`; if it is a header, `--first-line header`";
+    for command in ["info courses.csv", "bfs courses.csv --source logic"] {
+        let run = folder.run(command);
+        assert!(run.stderr.contains(note), "{run:?}");
+        run.ok();
+    }
+    assert_eq!(folder.run("info courses.csv --first-line header --json").json()["vertices"], 3);
+    for (name, text) in [
+        ("told.csv", "--first-line edge"),
+        ("one.csv", ""),
+        ("numbers.csv", ""),
+        ("shared.csv", ""),
+        ("weights.csv", ""),
+    ] {
+        let list = match name {
+            "told.csv" => "course,requires\nalgebra,logic\n",
+            "one.csv" => "course,requires\n",
+            "numbers.csv" => "1,2\n3,4\n",
+            "shared.csv" => "course,requires\nalgebra,logic\nlogic,course\n",
+            _ => "course,requires,1\nalgebra,logic,2\n",
+        };
+        folder.file(name, list);
+        let run = folder.run(&format!("info {name} {text}"));
+        assert!(!run.stderr.contains("no other line"), "{run:?}");
+        run.ok();
+    }
 }

@@ -1,14 +1,94 @@
-//! Tables of results as other programs read them: fields of CSV, and NumPy arrays.
+//! Tables of results as other programs read them: fields of CSV, NumPy arrays, and Parquet.
 //!
 //! A `.npy` of version 1 is a header that says type and shape, then the values in C order, in the order of bytes that
 //! the machine has and the header names.
 //!
 //! Sources: RFC 4180 (CSV); NumPy Enhancement Proposal 1, "A simple file format for NumPy arrays".
 
+#[cfg(feature = "parquet")]
+mod parquet_table;
+
 use std::borrow::Cow;
 use std::io::Write;
 
-use crate::graph::{Distances, with_distances};
+#[cfg(feature = "parquet")]
+pub use parquet_table::ParquetTable;
+
+use crate::graph::{Distance, Distances, with_distances};
+
+/// The type of the values in a column of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnType {
+    /// Text.
+    Text,
+    /// Signed 64-bit integers.
+    I64,
+    /// Unsigned 32-bit integers.
+    U32,
+    /// Unsigned 64-bit integers.
+    U64,
+    /// 32-bit floats.
+    F32,
+    /// 64-bit floats.
+    F64,
+}
+
+impl From<&Distances> for ColumnType {
+    /// The type of these distances.
+    fn from(distances: &Distances) -> Self {
+        match distances {
+            Distances::U32(_) => ColumnType::U32,
+            Distances::U64(_) => ColumnType::U64,
+            Distances::I64(_) => ColumnType::I64,
+            Distances::F32(_) => ColumnType::F32,
+            Distances::F64(_) => ColumnType::F64,
+        }
+    }
+}
+
+impl From<Distance> for ColumnType {
+    /// A type that holds this distance, and all others of its kind.
+    fn from(distance: Distance) -> Self {
+        match distance {
+            Distance::Unsigned(_) => ColumnType::U64,
+            Distance::Signed(_) => ColumnType::I64,
+            Distance::Single(_) => ColumnType::F32,
+            Distance::Double(_) => ColumnType::F64,
+        }
+    }
+}
+
+/// A value in a row of a table.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cell<'t> {
+    /// No value.
+    Missing,
+    /// Text.
+    Text(&'t str),
+    /// An integer of a column of signed ones.
+    Signed(i64),
+    /// An integer of a column of unsigned ones.
+    Unsigned(u64),
+    /// An integer that is too great for 64 bits, but at least this. Only text can say so; in Parquet the value is missing.
+    AtLeast(u64),
+    /// A 32-bit float.
+    Single(f32),
+    /// A 64-bit float.
+    Double(f64),
+}
+
+impl From<Option<Distance>> for Cell<'_> {
+    /// A distance; no value where there is none.
+    fn from(distance: Option<Distance>) -> Self {
+        match distance {
+            None => Cell::Missing,
+            Some(Distance::Unsigned(value)) => Cell::Unsigned(value),
+            Some(Distance::Signed(value)) => Cell::Signed(value),
+            Some(Distance::Single(value)) => Cell::Single(value),
+            Some(Distance::Double(value)) => Cell::Double(value),
+        }
+    }
+}
 
 /// A name as a field of CSV: in quotes if it has to be.
 pub fn csv_field(name: &str) -> Cow<'_, str> {

@@ -26,10 +26,21 @@ pub struct IsochroneArguments {
     /// Find the areas that are reached within these distances, which have the unit of the weights: polygons for an output
     /// in .geojson, the greatest first, or outlines for `--plot`. A point on an edge is reached when the way from the
     /// edge's start is long enough; an area has all that is nearer to such a point than the resolution
-    #[arg(long, value_name = "LIMITS", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(long, value_name = "LIMITS", value_delimiter = ',', allow_negative_numbers = true, value_parser = limit)]
     pub isochrones: Vec<f64>,
     /// How finely isochrones are drawn, in the unit of the coordinates (of latitude, if they are degrees) [default: 9 of
     /// 10 edges are no longer; at least a 500th and at most a 10th of the extent of what is reached]
-    #[arg(long, value_name = "LENGTH", requires = "isochrones", allow_negative_numbers = true)]
+    #[arg(long, value_name = "LENGTH", requires = "isochrones", allow_negative_numbers = true,
+          value_parser = resolution)]
     pub isochrone_resolution: Option<f64>,
+}
+
+/// The limit of an area.
+fn limit(text: &str) -> Result<f64, String> {
+    text.trim().parse().map_err(|_| format!("a limit is a number, such as 300 or 7.5, and `{text}` is none"))
+}
+
+/// How finely areas are drawn.
+fn resolution(text: &str) -> Result<f64, String> {
+    text.trim().parse().map_err(|_| format!("a resolution is a number, such as 0.001, and `{text}` is none"))
 }

@@ -10,7 +10,7 @@ pub struct GraphArguments {
     /// A file, `-` for standard input, or a generator such as kron:20
     #[arg(value_name = "GRAPH", value_hint = ValueHint::FilePath)]
     pub graph: PathBuf,
-    /// The weights: a column of an edge list (its number from 1, or its name), an attribute of the edges of a GraphML, GML
+    /// The weights: a column of an edge list or of a Parquet or Arrow file (its number from 1, or its name), an attribute of the edges of a GraphML, GML
     /// or JSON file (its name; `weight` if none is given), `unit`, or `random:LO..HI[,seed=N]` (integers, both ends included; the seed is that of the generator or 1 if none is given) [default: the file's own;
     /// a command that ignores weights does not read those of a .wpg]
     #[arg(long, value_name = "COLUMN|unit|random:LO..HI", help_heading = "Reading")]

@@ -1,12 +1,11 @@
 //! `warpath apsp`: distances between all pairs, or a table of some.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
 use warpath::formats::check_output;
 use warpath::problems::{ApspSummary, DistanceMatrix, NpyWriter, RowReductions, RowSink};
-use warpath::tables::csv_field;
+use warpath::tables::{Cell, ColumnType};
 use warpath::{Apsp, Decision, Error, Graph, Solver, VertexId};
 
 use crate::arguments::{ApspArguments, Layout, Reduction, SolvingArguments};
@@ -14,6 +13,7 @@ use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
 use crate::setup::{Answer, PeakBytes, Setup, Times, inputs, timed};
+use crate::table::{self, Names, distance_type, text_of};
 use crate::vertex_lists::read_vertices;
 
 #[derive(Debug, Serialize)]
@@ -38,10 +38,10 @@ enum Destination {
     Nowhere(()),
     /// A .npy file, row by row.
     Npy(NpyWriter),
-    /// A .csv of the whole matrix, which is kept in memory for it.
-    Csv(Option<Output>, Layout),
+    /// A table of the whole matrix, which is kept in memory for it.
+    Table(Option<table::Table>, Layout),
     /// A reduction, and the file it is written to.
-    Reduction(RowReductions, Reduction, Option<Output>),
+    Reduction(RowReductions, Reduction, Option<table::Table>),
 }
 
 pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
     let (summary, write) = solved.map_err(|failure| destination.advise(failure))?;
     let reduction = match &destination {
         Destination::Reduction(reductions, how, None) if arguments.output.is_none() => {
-            Some(reduction_rows(&graph, reductions, *how, sources.as_deref(), targets.as_deref()))
+            Some(Reduced::of(&graph, reductions, *how, sources.as_deref(), targets.as_deref()))
         }
         _ => None,
     };
@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
         finite_pairs: summary.finite_pairs(),
         distance_sum: print::sum(summary.distance_sum()),
         max_distance: summary.max_distance().map(print::number),
-        reduction: reduction.as_deref().filter(|_| common.json).map(rows_as_json),
+        reduction: reduction.as_ref().filter(|_| common.json).map(Reduced::as_json),
         verified: arguments.verify.then_some(true),
         seconds,
         peak_bytes: PeakBytes::of([summary.report()]),
@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
         if let Some(path) = &arguments.output {
             table.row("written", path.display().to_string());
         } else if let Some(rows) = &reduction {
-            show_rows(&mut table, rows);
+            rows.show(&mut table);
         }
         table.row("time", found.seconds.text());
         table.print()?;
@@ -126,27 +126,29 @@ fn destination(arguments: &ApspArguments, setup: &Setup<'_>) -> Result<Destinati
     let inputs = inputs(&arguments.graph, &[&arguments.sources, &arguments.targets]);
     let create = |path| Output::create(path, &inputs, &arguments.solving.common, &setup.control);
     let kind = output.map(OutputKind::of).transpose()?;
+    let is_table = kind.is_some_and(OutputKind::is_table);
+    let create_table = |path| create(path).map(|(output, kind)| table::Table::new(output, kind));
     if arguments.resume && kind != Some(OutputKind::Npy) {
         return Err(Failure::usage("`--resume` continues a .npy; other outputs begin anew"));
     }
-    if arguments.successors && kind != Some(OutputKind::Csv) {
+    if arguments.successors && !is_table {
         return Err(Failure::usage("`--successors` are written to a .csv"));
     }
-    if arguments.layout.is_some() && kind != Some(OutputKind::Csv) {
+    if arguments.layout.is_some() && !is_table {
         return Err(Failure::usage("`--layout` is for a .csv; a .npy is a matrix"));
     }
     if let Some(how) = arguments.reduce {
         if kind == Some(OutputKind::Npy) {
             return Err(Failure::usage("a reduction is written to a .csv"));
         }
-        let output = output.map(create).transpose()?;
+        let output = output.map(create_table).transpose()?;
         let wanted = match how {
             Reduction::Eccentricity => warpath::problems::Reduction::Eccentricity,
             Reduction::Closeness => warpath::problems::Reduction::Closeness,
             Reduction::Harmonic => warpath::problems::Reduction::Harmonic,
             Reduction::Histogram => warpath::problems::Reduction::Histogram,
         };
-        return Ok(Destination::Reduction(RowReductions::new([wanted]), how, output.map(|(output, _)| output)));
+        return Ok(Destination::Reduction(RowReductions::new([wanted]), how, output));
     }
     match (output, kind) {
         (Some(path), Some(OutputKind::Npy)) => {
@@ -155,7 +157,7 @@ fn destination(arguments: &ApspArguments, setup: &Setup<'_>) -> Result<Destinati
             writer.reserve()?;
             Ok(Destination::Npy(writer))
         }
-        (Some(path), _) => Ok(Destination::Csv(Some(create(path)?.0), arguments.layout.unwrap_or(Layout::Long))),
+        (Some(path), _) => Ok(Destination::Table(Some(create_table(path)?), arguments.layout.unwrap_or(Layout::Long))),
         (None, _) => Ok(Destination::Nowhere(())),
     }
 }
@@ -163,7 +165,7 @@ fn destination(arguments: &ApspArguments, setup: &Setup<'_>) -> Result<Destinati
 impl Destination {
     fn decide(&mut self, solver: &Solver, request: Apsp) -> Result<Decision, Failure> {
         Ok(match self {
-            Destination::Csv(..) => solver.decide(&request)?,
+            Destination::Table(..) => solver.decide(&request)?,
             Destination::Nowhere(sink) => solver.decide(&request.into_sink(sink))?,
             Destination::Npy(sink) => solver.decide(&request.into_sink(sink))?,
             Destination::Reduction(sink, ..) => solver.decide(&request.into_sink(sink))?,
@@ -192,13 +194,12 @@ impl Destination {
         match self {
             Destination::Nowhere(sink) => Ok((solver.solve(request.into_sink(sink))?, 0.0)),
             Destination::Npy(sink) => Ok((solver.solve(request.into_sink(sink))?, 0.0)),
-            Destination::Csv(output, layout) => {
+            Destination::Table(output, layout) => {
                 let matrix = solver.solve(request)?;
                 let Some(mut output) = output.take() else { return Ok((matrix.summary(), 0.0)) };
                 let ((), write) = timed(|| {
                     let write = if *layout == Layout::Wide { write_wide } else { write_long };
-                    let written = write(&mut output, graph, &matrix, targets);
-                    written.map_err(|error| Error::io(output.path(), error))?;
+                    write(&mut output, graph, &matrix, targets)?;
                     Ok(output.finish()?)
                 })?;
                 Ok((matrix.summary(), write))
@@ -207,9 +208,9 @@ impl Destination {
                 let summary = solver.solve(request.into_sink(sink))?;
                 let Some(mut output) = output.take() else { return Ok((summary, 0.0)) };
                 let ((), write) = timed(|| {
-                    let rows = reduction_rows(graph, sink, *how, sources, targets);
-                    (rows.iter().try_for_each(|(name, value)| writeln!(output, "{},{value}", csv_field(name))))
-                        .map_err(|error| Error::io(output.path(), error))?;
+                    let reduced = Reduced::of(graph, sink, *how, sources, targets);
+                    output.begin(&reduced.columns)?;
+                    reduced.rows.iter().try_for_each(|row| output.push_row(row))?;
                     Ok(output.finish()?)
                 })?;
                 Ok((summary, write))
@@ -218,122 +219,124 @@ impl Destination {
     }
 }
 
-/// Writes a line for each source, with a column for each target.
+/// Writes a row for each source, with a column for each target.
 fn write_wide(
-    out: &mut Output,
+    table: &mut table::Table,
     graph: &Graph,
     matrix: &DistanceMatrix,
     targets: Option<&[VertexId]>,
-) -> std::io::Result<()> {
-    write!(out, "source")?;
-    for j in 0..matrix.columns() {
-        let target = targets.map_or(j as VertexId, |targets| targets[j]);
-        write!(out, ",{}", csv_field(&graph.name(target)))?;
-    }
-    writeln!(out)?;
+) -> Result<(), Error> {
+    let names = Names::of(graph);
+    let target = |j: usize| targets.map_or(j as VertexId, |targets| targets[j]);
+    let titles: Vec<String> = (0..matrix.columns()).map(|j| graph.name(target(j)).into_owned()).collect();
+    let distance = ColumnType::from(matrix.distances());
+    let mut columns = vec![("source", names.column)];
+    columns.extend(titles.iter().map(|title| (title.as_str(), distance)));
+    table.begin(&columns)?;
+    let mut cells = Vec::new();
     for (i, &source) in matrix.sources().iter().enumerate() {
-        write!(out, "{}", csv_field(&graph.name(source)))?;
-        for j in 0..matrix.columns() {
-            match matrix.distance(i, j) {
-                Some(distance) => write!(out, ",{distance}")?,
-                None => write!(out, ",")?,
-            }
-        }
-        writeln!(out)?;
+        cells.clear();
+        cells.push(names.cell(source));
+        cells.extend((0..matrix.columns()).map(|j| Cell::from(matrix.distance(i, j))));
+        table.push_row(&cells)?;
     }
     Ok(())
 }
 
-/// Writes a line for each source and target.
+/// Writes a row for each source and target.
 fn write_long(
-    out: &mut Output,
+    table: &mut table::Table,
     graph: &Graph,
     matrix: &DistanceMatrix,
     targets: Option<&[VertexId]>,
-) -> std::io::Result<()> {
+) -> Result<(), Error> {
+    let names = Names::of(graph);
     let successors = matrix.found_successors();
-    writeln!(out, "source,target,distance{}", if successors.is_some() { ",successor" } else { "" })?;
+    let mut columns = vec![("source", names.column), ("target", names.column)];
+    columns.push(("distance", ColumnType::from(matrix.distances())));
+    columns.extend(successors.map(|_| ("successor", names.column)));
+    table.begin(&columns)?;
     for (i, &source) in matrix.sources().iter().enumerate() {
         for j in 0..matrix.columns() {
             let target = targets.map_or(j as VertexId, |targets| targets[j]);
-            write!(out, "{},{},", csv_field(&graph.name(source)), csv_field(&graph.name(target)))?;
-            if let Some(distance) = matrix.distance(i, j) {
-                write!(out, "{distance}")?;
+            let cells = [names.cell(source), names.cell(target), matrix.distance(i, j).into()];
+            match successors {
+                None => table.push_row(&cells)?,
+                Some(successors) => {
+                    let [source, target_name, distance] = cells;
+                    let successor = names.cell_of(successors.get(i, target as usize));
+                    table.push_row(&[source, target_name, distance, successor])?;
+                }
             }
-            if let Some(successors) = successors {
-                let target = targets.map_or(j, |targets| targets[j] as usize);
-                let name = successors.get(i, target).map(|vertex| graph.name(vertex));
-                write!(out, ",{}", name.as_deref().map(csv_field).unwrap_or_default())?;
-            }
-            writeln!(out)?;
         }
     }
     Ok(())
 }
 
-/// The reduction as rows of names and values, the header first.
-fn reduction_rows(
-    graph: &Graph,
-    reductions: &RowReductions,
-    how: Reduction,
-    sources: Option<&[VertexId]>,
-    targets: Option<&[VertexId]>,
-) -> Vec<(String, String)> {
-    let name = |list: Option<&[VertexId]>, index: usize| {
-        let vertex = list.map_or(index as VertexId, |list| list[index]);
-        graph.name(vertex).into_owned()
-    };
-    let header = |first: &str, second: &str| (first.to_owned(), second.to_owned());
-    match how {
-        Reduction::Eccentricity => std::iter::once(header("vertex", "eccentricity"))
-            .chain(reductions.eccentricities().iter().enumerate().map(|(index, eccentricity)| {
-                (name(sources, index), eccentricity.map_or(String::new(), |distance| distance.to_string()))
-            }))
-            .collect(),
-        Reduction::Closeness => std::iter::once(header("vertex", "closeness"))
-            .chain(
-                reductions
-                    .closeness()
-                    .iter()
-                    .enumerate()
-                    .map(|(index, value)| (name(targets, index), value.to_string())),
-            )
-            .collect(),
-        Reduction::Harmonic => std::iter::once(header("vertex", "harmonic"))
-            .chain(
-                reductions
-                    .harmonic()
-                    .iter()
-                    .enumerate()
-                    .map(|(index, value)| (name(targets, index), value.to_string())),
-            )
-            .collect(),
-        Reduction::Histogram => std::iter::once(header("distance", "pairs"))
-            .chain(reductions.histogram().bins().map(|(from, count)| (from.to_string(), count.to_string())))
-            .collect(),
-    }
+/// A reduction as a table of two columns.
+struct Reduced<'g> {
+    columns: [(&'static str, ColumnType); 2],
+    rows: Vec<[Cell<'g>; 2]>,
 }
 
-/// The rows as objects keyed by the header; `null` stands for a missing number.
-fn rows_as_json(rows: &[(String, String)]) -> serde_json::Value {
-    let [(first, second), rows @ ..] = rows else { return serde_json::Value::Null };
-    let number =
-        |text: &str| serde_json::from_str::<serde_json::Number>(text).map_or(serde_json::Value::Null, Into::into);
-    let object = |(name, value): &(String, String)| {
-        // Histogram rows start with a distance, all other rows with a vertex name.
-        let name = if first == "distance" { number(name) } else { name.as_str().into() };
-        serde_json::Value::Object([(first.clone(), name), (second.clone(), number(value))].into_iter().collect())
-    };
-    rows.iter().map(object).collect()
-}
-
-/// Shows the first rows of a reduction that is not written to a file.
-fn show_rows(table: &mut Table, rows: &[(String, String)]) {
-    const SHOWN: usize = 20;
-    for (name, value) in rows.iter().take(SHOWN + 1) {
-        table.row(name.as_str(), value.as_str());
+impl<'g> Reduced<'g> {
+    fn of(
+        graph: &'g Graph,
+        reductions: &RowReductions,
+        how: Reduction,
+        sources: Option<&[VertexId]>,
+        targets: Option<&[VertexId]>,
+    ) -> Self {
+        let names = Names::of(graph);
+        let name =
+            |list: Option<&[VertexId]>, index: usize| names.cell(list.map_or(index as VertexId, |list| list[index]));
+        let of_targets = |title, values: &[f64]| Reduced {
+            columns: [("vertex", names.column), (title, ColumnType::F64)],
+            rows: values.iter().enumerate().map(|(j, &value)| [name(targets, j), Cell::Double(value)]).collect(),
+        };
+        match how {
+            Reduction::Eccentricity => {
+                let values = reductions.eccentricities();
+                Reduced {
+                    columns: [("vertex", names.column), ("eccentricity", distance_type(graph))],
+                    rows: values.iter().enumerate().map(|(i, &value)| [name(sources, i), value.into()]).collect(),
+                }
+            }
+            Reduction::Closeness => of_targets("closeness", &reductions.closeness()),
+            Reduction::Harmonic => of_targets("harmonic", reductions.harmonic()),
+            Reduction::Histogram => Reduced {
+                columns: [("distance", ColumnType::F64), ("pairs", ColumnType::U64)],
+                rows: (reductions.histogram().bins())
+                    .map(|(from, count)| [Cell::Double(from), Cell::Unsigned(count)])
+                    .collect(),
+            },
+        }
     }
-    if rows.len() > SHOWN + 1 {
-        table.row("", format!("and {} more; --output FILE.csv has them all", rows.len() - SHOWN - 1));
+
+    /// The rows as objects keyed by the names of the columns; `null` stands for a missing number.
+    fn as_json(&self) -> serde_json::Value {
+        let number =
+            |text: &str| serde_json::from_str::<serde_json::Number>(text).map_or(serde_json::Value::Null, Into::into);
+        let [first, second] = self.columns.map(|(name, _)| name.to_owned());
+        let object = |&[name, value]: &[Cell<'_>; 2]| {
+            let (name, value) = (text_of(name), text_of(value));
+            // Rows of a histogram start with a distance, all other rows with the name of a vertex.
+            let name = if first == "distance" { number(&name) } else { name.into() };
+            serde_json::Value::Object([(first.clone(), name), (second.clone(), number(&value))].into_iter().collect())
+        };
+        self.rows.iter().map(object).collect()
+    }
+
+    /// Shows the first rows, if no file gets them.
+    fn show(&self, table: &mut Table) {
+        const SHOWN: usize = 20;
+        let [first, second] = self.columns.map(|(name, _)| name);
+        table.row(first, second);
+        for &[name, value] in self.rows.iter().take(SHOWN) {
+            table.row(text_of(name), text_of(value));
+        }
+        if self.rows.len() > SHOWN {
+            table.row("", format!("and {} more; --output FILE.csv has them all", self.rows.len() - SHOWN));
+        }
     }
 }

@@ -3,14 +3,16 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use warpath::problems::Report;
-use warpath::{Closure, Error, Plan};
+use warpath::problems::{ReachableCounts, Report};
+use warpath::tables::{Cell, ColumnType};
+use warpath::{Closure, Error, Graph, Plan, VertexId};
 
 use crate::arguments::{ClosureArguments, SolvingArguments};
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
 use crate::setup::{Answer, PeakBytes, Setup, Times, inputs, timed};
+use crate::table::{self, Names};
 
 #[derive(Debug, Serialize)]
 struct ClosureFound {
@@ -69,11 +71,8 @@ pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
     } else {
         let counts = solver.solve(request.counts_only())?;
         verify = timed(|| if arguments.verify { Ok(counts.verify(&graph)?) } else { Ok(()) })?.1;
-        write = timed(|| match &mut output {
-            Some((output, _)) => {
-                let result = counts.write_csv(&graph, output);
-                Ok(written(result, output)?)
-            }
+        write = timed(|| match output.take() {
+            Some((output, kind)) => Ok(write_counts(table::Table::new(output, kind), &graph, &counts)?),
             None => Ok(()),
         })?
         .1;
@@ -109,4 +108,14 @@ pub(crate) fn run(arguments: ClosureArguments) -> Result<ExitCode, Failure> {
         table.print()?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes how many vertices each vertex reaches.
+fn write_counts(mut table: table::Table, graph: &Graph, counts: &ReachableCounts) -> Result<(), Error> {
+    let names = Names::of(graph);
+    table.begin(&[("vertex", names.column), ("reachable", ColumnType::U64)])?;
+    for v in 0..graph.vertices() as VertexId {
+        table.push_row(&[names.cell(v), Cell::Unsigned(counts.count(v))])?;
+    }
+    table.finish()
 }

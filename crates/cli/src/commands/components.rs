@@ -1,12 +1,11 @@
 //! `warpath components`: which vertices belong together.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
 use warpath::graph::{Components, Distances};
-use warpath::tables::{csv_field, write_npy};
+use warpath::tables::{Cell, ColumnType, write_npy};
 use warpath::{Error, Graph, VertexId};
 
 use crate::arguments::ComponentsArguments;
@@ -14,6 +13,7 @@ use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
 use crate::setup::{GraphFacts, PeakBytes, Setup, Times, inputs, timed};
+use crate::table::{self, Names};
 
 #[derive(Debug, Serialize)]
 struct ComponentsFound {
@@ -47,11 +47,7 @@ pub(crate) fn run(arguments: ComponentsArguments) -> Result<ExitCode, Failure> {
     let (count, largest) = (components.count as u64, sizes.last().map_or(0, |of_size| of_size.vertices));
     let ((), write) = timed(|| match output {
         None => Ok(()),
-        Some((mut output, kind)) => {
-            let written = write(&mut output, kind, &graph, components);
-            written.map_err(|error| Error::io(output.path(), error))?;
-            Ok(output.finish()?)
-        }
+        Some((output, kind)) => Ok(write(output, kind, &graph, components)?),
     })?;
     let found = ComponentsFound {
         graph: GraphFacts::of(&graph),
@@ -79,14 +75,19 @@ fn sizes(components: &Components) -> Result<Vec<OfSize>, Error> {
     Ok(of_size.into_iter().map(|(vertices, components)| OfSize { vertices, components }).collect())
 }
 
-fn write(output: &mut Output, kind: OutputKind, graph: &Graph, components: Components) -> std::io::Result<()> {
+fn write(mut output: Output, kind: OutputKind, graph: &Graph, components: Components) -> Result<(), Error> {
     if kind == OutputKind::Npy {
-        return write_npy(output, &[components.of.len()], &Distances::U32(components.of));
+        let written = write_npy(&mut output, &[components.of.len()], &Distances::U32(components.of));
+        written.map_err(|error| Error::io(output.path(), error))?;
+        return output.finish();
     }
-    writeln!(output, "vertex,component")?;
-    (0..graph.vertices() as VertexId)
-        .zip(&components.of)
-        .try_for_each(|(v, component)| writeln!(output, "{},{component}", csv_field(&graph.name(v))))
+    let mut table = table::Table::new(output, kind);
+    let names = Names::of(graph);
+    table.begin(&[("vertex", names.column), ("component", ColumnType::U32)])?;
+    for (v, &component) in (0..graph.vertices() as VertexId).zip(&components.of) {
+        table.push_row(&[names.cell(v), Cell::Unsigned(component.into())])?;
+    }
+    table.finish()
 }
 
 fn show(found: &ComponentsFound, arguments: &ComponentsArguments) -> Table {

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use warpath::formats::{CoordinateFormat, Format, PartialFile, WriteOptions, check_output, write_coordinates};
+use warpath::formats::{
+    CoordinateFormat, Format, PackedFile, PartialFile, WriteOptions, check_output, write_coordinates,
+};
 use warpath::generate::Recipe;
 use warpath::graph::Labels;
 use warpath::{Error, Graph};
@@ -106,7 +108,7 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
 
 /// A file for coordinates.
 struct CoordinatesOutput {
-    file: PartialFile,
+    file: PackedFile,
     format: CoordinateFormat,
 }
 
@@ -118,7 +120,7 @@ impl CoordinatesOutput {
         // Two outputs to one file: the second would replace the first.
         inputs.push(&arguments.output);
         check_output(path, &inputs)?;
-        Ok(CoordinatesOutput { file: PartialFile::create(path, &setup.control)?, format })
+        Ok(CoordinatesOutput { file: PackedFile::create(path, &setup.control)?, format })
     }
 
     fn write(mut self, arguments: &ConvertArguments, graph: &Graph) -> Result<(), Failure> {

@@ -17,7 +17,7 @@ use crate::geojson::{self, Places};
 use crate::plot::{PathsShown, Plot};
 use crate::print::{self, Table};
 use crate::setup::{Answer, PeakBytes, Prepared, Setup, Times, inputs, timed};
-use routes::{Route, RouteWriter};
+use routes::{Field, NUMBER, Route, RouteWriter};
 
 #[derive(Debug, Serialize)]
 struct PathFound {
@@ -71,7 +71,7 @@ fn between(arguments: &PathArguments, from_name: &str, to_name: &str) -> Result<
     let solving = &arguments.solving;
     let SolvingArguments { plan, .. } = solving;
     let setup = Setup::to_solve(solving)?;
-    let fields: &[&str] = if arguments.k.is_some() { &["path"] } else { &[] };
+    let fields: &[&str] = if arguments.k.is_some() { &[NUMBER] } else { &[] };
     let lists = [&arguments.map.coordinates];
     let inputs = inputs(&arguments.graph, &lists);
     let output = arguments.output.as_deref();
@@ -112,10 +112,10 @@ fn between(arguments: &PathArguments, from_name: &str, to_name: &str) -> Result<
         }
         let Some(mut writer) = writer else { return Ok(()) };
         for (index, path) in paths.iter().enumerate() {
-            let number = arguments.k.map(|_| ("path", (index + 1).into()));
+            let number = arguments.k.map(|_| (NUMBER, Field::Number(index as u64 + 1)));
             writer.write(&graph, Route { fields: number.into_iter().collect(), path: Some(path) })?;
         }
-        Ok(writer.finish()?)
+        Ok(writer.finish(&graph)?)
     })?;
     let seconds = Times { verify, write, ..Times::of(&report, load, opening) };
     print_paths(arguments, &solver, (from_name, to_name), &paths, &report, seconds)

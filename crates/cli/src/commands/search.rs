@@ -89,9 +89,10 @@ pub(crate) fn sssp(arguments: SsspArguments) -> Result<ExitCode, Failure> {
 impl SearchArguments {
     /// Whether the nearest of several sources is told, to the .csv or .geojson or for each target.
     fn names_nearest(&self) -> bool {
-        let to_file = self.output.as_deref().is_some_and(|path| {
-            geojson::is_wanted(path) || OutputKind::of(path).is_ok_and(|kind| kind == OutputKind::Csv)
-        });
+        let to_file = self
+            .output
+            .as_deref()
+            .is_some_and(|path| geojson::is_wanted(path) || OutputKind::of(path).is_ok_and(OutputKind::is_table));
         self.source.len() > 1 && (to_file || !self.target.is_empty())
     }
 
@@ -196,7 +197,7 @@ impl SearchCommand<'_> {
             let output = Output::open(path, &inputs, &self.solving.common, &setup.control)?;
             let names_source = many || self.search.names_nearest();
             let (lines, reverse) = (self.search.predecessors, self.search.reverse);
-            return Ok(DistanceWriter::OnMap(MapWriter::new(output, names_source, lines, reverse)));
+            return Ok(DistanceWriter::OnMap(Box::new(MapWriter::new(output, names_source, lines, reverse))));
         }
         let (output, kind) = Output::create(path, &inputs, &self.solving.common, &setup.control)?;
         if kind == OutputKind::Npy && many {

@@ -329,7 +329,7 @@ impl<'t> Collector<'t> {
         if !is_ascending(&order) {
             renumber(&mut chunks, &order)?;
         }
-        let lists = weight_column::settle(self.text, chunks, options)?;
+        let lists = weight_column::settle(|fault| self.text.locate(fault), chunks, options)?;
         let graph = lists.build(options.builder(direction).labels(as_integers(labels)?));
         Ok(graph?)
     }

@@ -105,7 +105,7 @@ pub(super) fn read_problem(text: Text, options: &ReadOptions, dialect: Dialect) 
         return Err(located(Malformed::new(problem.line, message)));
     }
     let builder = options.builder(problem.direction).labels(Labels::range(1, problem.vertices));
-    let lists = weight_column::settle(&text, chunks, options)?;
+    let lists = weight_column::settle(|fault| text.locate(fault), chunks, options)?;
     drop(beginning);
     text.close()?;
     lists.build(builder)

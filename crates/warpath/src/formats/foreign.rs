@@ -28,11 +28,10 @@ const KINDS: &[Kind] = &[
     Kind { name: "a 7z archive", is: |head| head.starts_with(b"7z\xbc\xaf\x27\x1c"), advice: UNPACK },
     Kind { name: "a RAR archive", is: |head| head.starts_with(b"Rar!\x1a\x07"), advice: UNPACK },
     Kind { name: "a file compressed with lz4", is: |head| head.starts_with(b"\x04\x22\x4d\x18"), advice: UNPACK },
-    Kind { name: "a Parquet file", is: |head| head.starts_with(b"PAR1"), advice: EXPORT },
     Kind {
-        name: "an Arrow or Feather file",
-        is: |head| head.starts_with(b"ARROW1") || head.starts_with(b"FEA1"),
-        advice: EXPORT,
+        name: "a Feather file of version 1",
+        is: |head| head.starts_with(b"FEA1"),
+        advice: "`pyarrow.feather.write_feather` writes version 2",
     },
     Kind { name: "an HDF5 file", is: |head| head.starts_with(b"\x89HDF\r\n\x1a\n"), advice: EXPORT },
     Kind { name: "an SQLite database", is: |head| head.starts_with(b"SQLite format 3\0"), advice: EXPORT },
@@ -184,7 +183,7 @@ mod tests {
     fn what_is_no_graph_is_named() {
         for (head, name) in [
             (&b"PK\x03\x04\x14\0..[Content_Types].xml...xl/workbook.xml"[..], "a workbook of Excel"),
-            (b"PAR1\x15\x04", "a Parquet file"),
+            (b"FEA1\0\0\0\0", "a Feather file of version 1"),
             (b"%PDF-1.7\n1 0 obj", "a PDF document"),
             (b"\xff\xfe1\0\t\x002\0", "text in UTF-16"),
             (b"<?xml version=\"1.0\"?><gexf>", "GEXF"),

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use super::columnar::{arrow_file, parquet_file};
 use super::entry::{FormatEntry, Writer};
 use super::{dimacs, edge_list, gap, gml, graphml, matrix_market, metis, node_link, npz, pace, pajek, wpg};
 use crate::{Error, Result};
@@ -56,6 +57,10 @@ formats! {
     Pajek => pajek,
     /// JSON of nodes and links, as NetworkX and d3 have it; only read.
     Json => node_link,
+    /// Parquet: an edge list in columns; only read, by builds with the feature `parquet`.
+    Parquet => parquet_file,
+    /// Arrow and Feather: an edge list in columns; only read, by builds with the feature `parquet`.
+    Arrow => arrow_file,
 }
 
 impl Format {

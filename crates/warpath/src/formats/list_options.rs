@@ -64,7 +64,7 @@ pub enum WeightSource {
     File,
     /// No weights: weights in the file are skipped.
     Unit,
-    /// A column of an edge list.
+    /// A column of an edge list, of text or in columns.
     Column(Column),
 }
 

@@ -132,7 +132,7 @@ fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
         check(chunks.iter().map(|chunk| chunk.edges.len() as u64).sum())?;
         let greatest = chunks.iter().filter_map(|chunk| greatest(&chunk.edges)).max();
         let builder = named(builder, greatest)?;
-        let lists = settle(&text, chunks, options)?;
+        let lists = settle(|fault| text.locate(fault), chunks, options)?;
         drop(beginning);
         text.close()?;
         lists.build(builder)?

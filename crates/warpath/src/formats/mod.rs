@@ -10,6 +10,7 @@
 
 mod archive;
 mod collector;
+mod columnar;
 mod compression;
 mod coordinates;
 mod detect;
@@ -46,6 +47,7 @@ mod wpg;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+pub use columnar::panics_are_contained;
 use compression::{Compression, Packer};
 pub use coordinates::{CoordinateFormat, write_coordinates};
 pub use format::Format;
@@ -144,7 +146,8 @@ impl ReadOptions {
     }
 
     /// The columns of an edge list that hold the start and the end of each edge. By default these are the columns whose
-    /// names in the header say so, such as `source` and `target`, else the first two.
+    /// names in the header say so, such as `source` and `target`, else the first two. Lists in Parquet and Arrow files have
+    /// such columns as well.
     ///
     /// ```
     /// use warpath::ReadOptions;
@@ -282,20 +285,27 @@ impl ReadOptions {
         (format.entry().read)(opened, self).map_err(|error| about(error, &name))
     }
 
-    /// An error if options about the lines of an edge list are set for a file in another format.
+    /// An error if options about the lines or the columns of an edge list are set for a file in another format.
     fn check_list_options(&self, format: Format) -> Result<()> {
+        let (has_lines, has_columns) =
+            (format == Format::EdgeList, [Format::EdgeList, Format::Parquet, Format::Arrow].contains(&format));
         let set = [
-            ("--first-line", self.first_line != FirstLine::Auto),
-            ("--separator", self.separator.is_some()),
-            ("--decimal", self.decimal.is_some()),
-            ("--from", self.ends.is_some()),
+            ("--first-line", self.first_line != FirstLine::Auto, has_lines),
+            ("--separator", self.separator.is_some(), has_lines),
+            ("--decimal", self.decimal.is_some(), has_lines),
+            ("--from", self.ends.is_some(), has_columns),
         ];
-        match set.into_iter().find(|&(_, is_set)| is_set && format != Format::EdgeList) {
-            Some((option, _)) => Err(Error::invalid(format!(
+        match set.into_iter().find(|&(_, is_set, has_it)| is_set && !has_it) {
+            Some((option, ..)) => Err(Error::invalid(format!(
                 "`{option}` is for edge lists, but this is read as {format}; `--format edge-list` reads it as one"
             ))),
             None => Ok(()),
         }
+    }
+
+    /// Whether the weights of an edge list stay unread: nobody will ask for them, and no column of them was named.
+    fn leaves_weights(&self) -> bool {
+        self.leave_weights && self.weights == WeightSource::File
     }
 
     /// How much memory arrays of known sizes may take, when `owned` bytes are taken already.

@@ -7,10 +7,11 @@
 use rayon::prelude::*;
 
 use super::ReadOptions;
-use super::text::{Fault, Held, Malformed, Parsed, Piece, Text, finite};
-use crate::Result;
+use super::text::{Fault, Held, Malformed, Parsed, Piece, finite};
+
 use crate::graph::{EdgeList, Graph, GraphBuilder, Unit, VertexId, Weight};
 use crate::memory::allocation::bytes_of;
+use crate::{Error, Result};
 
 /// Which decimals a text has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +90,14 @@ impl WeightColumn {
             Values::I32(values) if value <= i32::MAX as u32 => values.push(value as i32),
             _ => self.as_f64().push(value.into()),
         }
+    }
+
+    /// Adds a finite number that is a decimal by its type, whatever its value.
+    #[cfg(feature = "parquet")]
+    #[inline]
+    pub(super) fn push_decimal(&mut self, value: f64) {
+        self.decimal = true;
+        self.as_f64().push(value);
     }
 
     /// Adds the number in `token`, a part of `piece`.
@@ -253,10 +262,25 @@ pub(super) enum WeightedLists {
     Unit(Vec<EdgeList<Unit>>),
     U32(Vec<EdgeList<u32>>),
     I32(Vec<EdgeList<i32>>),
+    #[cfg(feature = "parquet")]
+    F32(Vec<EdgeList<f32>>),
     F64(Vec<EdgeList<f64>>),
 }
 
 impl WeightedLists {
+    /// The same lists with 32-bit floats in the place of 64-bit ones, all of which have to be 32-bit ones in truth.
+    #[cfg(feature = "parquet")]
+    pub(super) fn with_single_floats(self) -> Self {
+        let narrowed = |list: EdgeList<f64>| EdgeList {
+            edges: list.edges,
+            weights: list.weights.into_iter().map(|weight| weight as f32).collect(),
+        };
+        match self {
+            WeightedLists::F64(lists) => WeightedLists::F32(lists.into_iter().map(narrowed).collect()),
+            other => other,
+        }
+    }
+
     /// The graph of these edges.
     ///
     /// # Errors
@@ -267,21 +291,28 @@ impl WeightedLists {
             WeightedLists::Unit(lists) => builder.build(lists),
             WeightedLists::U32(lists) => builder.build(lists),
             WeightedLists::I32(lists) => builder.build(lists),
+            #[cfg(feature = "parquet")]
+            WeightedLists::F32(lists) => builder.build(lists),
             WeightedLists::F64(lists) => builder.build(lists),
         }
     }
 }
 
-/// The edges of these chunks of `text`, with weights of a type that holds all of them. Notes tell of what may surprise.
+/// The edges of these chunks, with weights of a type that holds all of them. `locate` says where in the input a fault is.
+/// Notes tell of what may surprise.
 ///
 /// # Errors
 ///
 /// If integers are so large that floats would round them, and no weight is a decimal; or if some decimals have a point
 /// and some a comma.
-pub(super) fn settle(text: &Text, chunks: Vec<WeightedChunk>, options: &ReadOptions) -> Result<WeightedLists> {
+pub(super) fn settle(
+    locate: impl Fn(Fault) -> Error,
+    chunks: Vec<WeightedChunk>,
+    options: &ReadOptions,
+) -> Result<WeightedLists> {
     let columns = || chunks.iter().filter_map(|chunk| chunk.weights.as_ref());
     let refused =
-        |fault: &Fault, message: &str| Err(text.locate(Fault { message: message.to_owned(), ..Fault::clone(fault) }));
+        |fault: &Fault, message: &str| Err(locate(Fault { message: message.to_owned(), ..Fault::clone(fault) }));
     let (mut decimal, negative) = (columns().any(|c| c.decimal), columns().any(|c| c.negative));
     let commas = columns().find_map(|column| column.comma.as_deref());
     if let Some((comma, point)) = commas.zip(columns().find_map(|column| column.point.as_deref())) {
@@ -334,6 +365,7 @@ fn widened<W: Weight>(chunks: Vec<WeightedChunk>, widen: fn(Values) -> Vec<W>) -
 
 #[cfg(test)]
 mod tests {
+    use super::super::text::Text;
     use super::*;
     use crate::graph::WeightKind;
 
@@ -356,7 +388,7 @@ mod tests {
             parsed.push(WeightedChunk { edges, weights: Some(weights) });
             rest = after;
         }
-        let graph = settle(&text, parsed, &ReadOptions::new())?.build(GraphBuilder::new())?;
+        let graph = settle(|fault| text.locate(fault), parsed, &ReadOptions::new())?.build(GraphBuilder::new())?;
         Ok((graph.weight_kind(), graph.edges().map(|edge| edge.2).collect()))
     }
 

@@ -1,21 +1,20 @@
 //! `warpath path --pairs`: the distances and paths of many pairs.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
 use warpath::problems::PathsOfPairs;
-use warpath::tables::csv_field;
-use warpath::{Error, Graph, Pairs};
+use warpath::{Graph, Pairs};
 
 use super::pair_list::read_pairs;
-use super::routes::{Route, RouteWriter};
+use super::routes::{Field, Route, RouteWriter};
 use super::{check_map, places};
 use crate::arguments::PathArguments;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
 use crate::setup::{Answer, PeakBytes, Prepared, Setup, Times, inputs, timed};
+use crate::table::{self, Names, distance_type};
 
 #[derive(Debug, Serialize)]
 struct PairsFound {
@@ -116,25 +115,18 @@ fn shown(graph: &Graph, found: &PathsOfPairs) -> Vec<PairShown> {
 
 fn write_paths(mut writer: RouteWriter, graph: &Graph, found: &PathsOfPairs) -> Result<(), Failure> {
     for (pair, &(from, to)) in found.pairs().iter().enumerate() {
-        let name = |vertex| graph.name(vertex).into_owned().into();
-        let fields = vec![("source", name(from)), ("target", name(to))];
+        let fields = vec![("source", Field::Vertex(from)), ("target", Field::Vertex(to))];
         writer.write(graph, Route { fields, path: found.path(pair) })?;
     }
-    Ok(writer.finish()?)
+    Ok(writer.finish(graph)?)
 }
 
-fn write_distances(mut out: Output, graph: &Graph, found: &PathsOfPairs) -> Result<(), Failure> {
-    let mut write = || -> std::io::Result<()> {
-        writeln!(out, "source,target,distance")?;
-        for (pair, &(from, to)) in found.pairs().iter().enumerate() {
-            write!(out, "{},{},", csv_field(&graph.name(from)), csv_field(&graph.name(to)))?;
-            match found.distance(pair) {
-                Some(distance) => writeln!(out, "{distance}")?,
-                None => writeln!(out)?,
-            }
-        }
-        Ok(())
-    };
-    write().map_err(|error| Error::io(out.path(), error))?;
-    Ok(out.finish()?)
+fn write_distances(out: Output, graph: &Graph, found: &PathsOfPairs) -> Result<(), Failure> {
+    let mut table = table::Table::new(out, OutputKind::Csv);
+    let names = Names::of(graph);
+    table.begin(&[("source", names.column), ("target", names.column), ("distance", distance_type(graph))])?;
+    for (pair, &(from, to)) in found.pairs().iter().enumerate() {
+        table.push_row(&[names.cell(from), names.cell(to), found.distance(pair).into()])?;
+    }
+    Ok(table.finish()?)
 }

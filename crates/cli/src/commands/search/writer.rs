@@ -1,22 +1,22 @@
 //! Writes the distances that a search found to a file.
 
-use std::io::Write;
 use std::sync::Arc;
 
 use warpath::problems::Isochrone;
-use warpath::tables::{csv_field, write_npy};
+use warpath::tables::{Cell, ColumnType, write_npy};
 use warpath::{Error, Graph, ShortestPathTree, VertexId};
 
 use super::map::MapWriter;
 use crate::geojson::Places;
 use crate::output::{Output, OutputKind};
+use crate::table::{Names, Table};
 
 /// Writes distances to a file.
 pub(super) enum DistanceWriter {
     /// As a table.
     Table(TableWriter),
     /// As points and lines on a map.
-    OnMap(MapWriter),
+    OnMap(Box<MapWriter>),
 }
 
 impl DistanceWriter {
@@ -61,16 +61,15 @@ impl DistanceWriter {
     /// Gives the file its final name.
     pub(super) fn finish(self) -> Result<(), Error> {
         match self {
-            DistanceWriter::Table(writer) => writer.output.finish(),
+            DistanceWriter::Table(writer) => writer.finish(),
             DistanceWriter::OnMap(writer) => writer.finish(),
         }
     }
 }
 
-/// Writes distances as a table.
+/// Writes distances as a table, or as an array.
 pub(super) struct TableWriter {
-    output: Output,
-    kind: OutputKind,
+    form: Form,
     columns: Columns,
     /// Whether arcs were followed backwards, so that predecessors are successors.
     reverse: bool,
@@ -79,7 +78,12 @@ pub(super) struct TableWriter {
     begun: bool,
 }
 
-/// Which columns a .csv has besides vertex and distance.
+enum Form {
+    Table(Table),
+    Npy(Box<Output>),
+}
+
+/// Which columns a table has besides vertex and distance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Columns {
     pub(super) source: bool,
@@ -89,62 +93,66 @@ pub(super) struct Columns {
 
 impl TableWriter {
     pub(super) fn new(output: Output, kind: OutputKind, columns: Columns, reverse: bool, all_rows: bool) -> Self {
-        TableWriter { output, kind, columns, reverse, all_rows, begun: false }
+        let form = if kind.is_table() { Form::Table(Table::new(output, kind)) } else { Form::Npy(Box::new(output)) };
+        TableWriter { form, columns, reverse, all_rows, begun: false }
+    }
+
+    fn finish(self) -> Result<(), Error> {
+        match self.form {
+            Form::Table(table) => table.finish(),
+            Form::Npy(output) => output.finish(),
+        }
     }
 
     fn write(&mut self, graph: &Graph, tree: &ShortestPathTree, nearest: Option<&[VertexId]>) -> Result<(), Error> {
-        let result = match self.kind {
-            OutputKind::Csv => self.write_csv(graph, tree, nearest),
-            OutputKind::Npy => write_npy(&mut self.output, &[tree.distances().len()], tree.distances()),
+        let Columns { source, predecessor, paths } = self.columns;
+        let table = match &mut self.form {
+            Form::Table(table) => table,
+            Form::Npy(output) => {
+                let written = write_npy(output, &[tree.distances().len()], tree.distances());
+                return written.map_err(|error| Error::io(output.path(), error));
+            }
         };
-        result.map_err(|error| Error::io(self.output.path(), error))
-    }
-
-    fn write_header(&mut self) -> std::io::Result<()> {
-        let Columns { source, predecessor, paths } = self.columns;
-        let parent = if self.reverse { ",successor" } else { ",predecessor" };
-        let columns = [("source,", source), ("vertex,distance", true), (parent, predecessor), (",paths", paths)];
-        let header: String = columns.iter().filter(|(_, there)| *there).map(|(name, _)| *name).collect();
-        writeln!(self.output, "{header}")
-    }
-
-    fn write_csv(
-        &mut self,
-        graph: &Graph,
-        tree: &ShortestPathTree,
-        nearest: Option<&[VertexId]>,
-    ) -> std::io::Result<()> {
+        let names = Names::of(graph);
         if !std::mem::replace(&mut self.begun, true) {
-            self.write_header()?;
+            let parent = if self.reverse { "successor" } else { "predecessor" };
+            let distance = match ColumnType::from(tree.distances()) {
+                // The next of several searches may need 64 bits.
+                ColumnType::U32 if source && nearest.is_none() => ColumnType::U64,
+                of => of,
+            };
+            let columns = [
+                (("source", names.column), source),
+                (("vertex", names.column), true),
+                (("distance", distance), true),
+                ((parent, names.column), predecessor),
+                (("paths", ColumnType::U64), paths),
+            ];
+            let columns: Vec<_> = columns.iter().filter(|(_, there)| *there).map(|(column, _)| *column).collect();
+            table.begin(&columns)?;
         }
-        let Columns { source, predecessor, paths } = self.columns;
-        let out = &mut self.output;
-        let only = csv_field(&graph.name(tree.sources()[0])).into_owned();
+        let mut cells = Vec::new();
         for v in 0..graph.vertices() as VertexId {
             let distance = tree.distance(v);
             if distance.is_none() && !self.all_rows {
                 continue;
             }
+            cells.clear();
             match nearest {
-                Some(nearest) if distance.is_some() => write!(out, "{},", csv_field(&graph.name(nearest[v as usize])))?,
-                Some(_) => write!(out, ",")?,
-                None if source => write!(out, "{only},")?,
+                Some(nearest) => cells.push(names.cell_of(distance.map(|_| nearest[v as usize]))),
+                None if source => cells.push(names.cell(tree.sources()[0])),
                 None => {}
             }
-            write!(out, "{},", csv_field(&graph.name(v)))?;
-            if let Some(distance) = distance {
-                write!(out, "{distance}")?;
-            }
+            cells.extend([names.cell(v), distance.into()]);
             if predecessor {
-                let predecessor = tree.predecessor(v).map(|predecessor| graph.name(predecessor));
-                write!(out, ",{}", predecessor.as_deref().map(csv_field).unwrap_or_default())?;
+                cells.push(names.cell_of(tree.predecessor(v)));
             }
             if let Some(counts) = tree.path_counts().filter(|_| paths) {
                 // No program may take the greatest number for an exact one.
                 let count = counts.counts[v as usize];
-                write!(out, ",{}{count}", if count == u64::MAX { ">=" } else { "" })?;
+                cells.push(if count == u64::MAX { Cell::AtLeast(count) } else { Cell::Unsigned(count) });
             }
-            writeln!(out)?;
+            table.push_row(&cells)?;
         }
         Ok(())
     }

@@ -44,9 +44,24 @@ pub(super) const UNDIRECTED_ENDS: (&str, &str) = ("endpoint1", "endpoint2");
 const TIMES: [&str; 2] = ["departure", "start"];
 
 /// The names of columns that tell edges apart, or into kinds.
-const KEYS: [&str; 16] = [
-    "", "id", "index", "key", "type", "label", "fid", "objectid", "edge", "edgeid", "link", "linkid", "row", "rowid",
-    "osmid", "unnamed0",
+const KEYS: [&str; 17] = [
+    "",
+    "id",
+    "index",
+    "key",
+    "type",
+    "label",
+    "fid",
+    "objectid",
+    "edge",
+    "edgeid",
+    "link",
+    "linkid",
+    "row",
+    "rowid",
+    "osmid",
+    "unnamed0",
+    "indexlevel0",
 ];
 
 /// The names of weights; some of them are also the beginning of names, as in `travel_time_s`.
@@ -58,13 +73,28 @@ const SHORT_WEIGHTS: [&str; 8] = ["w", "wt", "len", "time", "hours", "km", "mete
 
 /// What a header says.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Roles {
+pub(in crate::formats) struct Roles {
     /// The columns of the start and the end of an edge, from 0.
-    pub(super) ends: [usize; 2],
+    pub(in crate::formats) ends: [usize; 2],
     /// The column of the weight, from 0.
-    pub(super) weight: Option<usize>,
+    pub(in crate::formats) weight: Option<usize>,
     /// Whether the names say that edges have no direction.
-    pub(super) undirected: bool,
+    pub(in crate::formats) undirected: bool,
+}
+
+impl Roles {
+    /// What the columns with these names hold, for people.
+    pub(in crate::formats) fn described(&self, names: &[&[u8]], options: &ReadOptions) -> String {
+        let shown = |column: usize| String::from_utf8_lossy(unquoted(names[column]));
+        let [lead, to] = if self.undirected { ["join", "and"] } else { ["lead from", "to"] };
+        let weights = match self.weight {
+            Some(_) if options.leaves_weights() => "no weights are needed".to_owned(),
+            Some(column) => format!("the weights are `{}`", shown(column)),
+            None if options.weights == WeightSource::Unit => "weights are left out".to_owned(),
+            None => "there are no weights".to_owned(),
+        };
+        format!("edges {lead} `{}` {to} `{}`, {weights}", shown(self.ends[0]), shown(self.ends[1]))
+    }
 }
 
 /// A name in lower case, letters and digits only.
@@ -133,7 +163,7 @@ fn is_weight(plain: &str) -> bool {
 /// # Errors
 ///
 /// If the header lacks a column that was asked for, or leaves the ends or the weight unclear.
-pub(super) fn roles(fields: &[&[u8]], options: &ReadOptions) -> Result<Roles> {
+pub(in crate::formats) fn roles(fields: &[&[u8]], options: &ReadOptions) -> Result<Roles> {
     let names: Vec<String> = fields.iter().map(|field| plain(field)).collect();
     let (ends, undirected) = match &options.ends {
         Some(ends) => (told_ends(ends, fields.len(), Some(fields))?, false),

@@ -21,14 +21,6 @@ pub(super) fn name_integers<'a, I: IntegerName>(
     comments: &Comments<'a>,
 ) -> std::result::Result<Named, Failure<'a>> {
     let lines: u64 = parsed.iter().map(|chunk| chunk.edges.len() as u64).sum();
-    let bounds = |(low, high): (u64, u64), (u, v): &(I, I)| {
-        let (u, v) = (u.to_u64(), v.to_u64());
-        (low.min(u).min(v), high.max(u).max(v))
-    };
-    let (least, greatest) = parsed
-        .par_iter()
-        .map(|chunk| chunk.edges.iter().fold((u64::MAX, 0), bounds))
-        .reduce(|| (u64::MAX, 0), |a, b| (a.0.min(b.0), a.1.max(b.1)));
     if let Some((line, vertices, edges)) = layout.doubtful
         && lines == edges.saturating_add(1)
         && fits_counts(&parsed, vertices)
@@ -40,7 +32,7 @@ pub(super) fn name_integers<'a, I: IntegerName>(
     if let Some((line, vertices, edges)) = layout.counts {
         check_lines(line, edges, lines)?;
         // Names count from 1 unless there is a 0.
-        let first = u64::from(lines == 0 || least != 0) * u64::from(lines != 0);
+        let first = u64::from(lines != 0 && bounds(&parsed).0 != 0);
         let labels = Labels::range(first, check_vertices(line, vertices)?);
         return Ok((labels, renumber_range(parsed, body, first, vertices)?));
     }
@@ -53,19 +45,32 @@ pub(super) fn name_integers<'a, I: IntegerName>(
         return Ok((labels, renumber_range(parsed, body, first, vertices)?));
     }
     let isolated: Vec<u64> = comments.names.iter().filter_map(|name| integer_name(name)).collect();
-    if lines == 0 && isolated.is_empty() {
-        let count = comments.nodes.filter(|&count| count <= MAX_VERTICES).unwrap_or(0);
-        return Ok((Labels::range(0, count), renumber_range(parsed, body, 0, count)?));
+    let check_room = |held| body.text.check_room(held);
+    Ok(number_integers(parsed, isolated, comments.nodes, check_room)?)
+}
+
+/// Numbers the vertices of edges and isolated ones in the order of their names. `nodes` is how many there are, if that is
+/// declared; `check_room` refuses a number of bytes that is too much.
+pub(in crate::formats) fn number_integers<I: IntegerName>(
+    parsed: Vec<NamedChunk<I>>,
+    isolated: Vec<u64>,
+    nodes: Option<u64>,
+    check_room: impl FnOnce(u64) -> Result<()>,
+) -> Result<Named> {
+    let edges: u64 = parsed.iter().map(|chunk| chunk.edges.len() as u64).sum();
+    if edges == 0 && isolated.is_empty() {
+        let count = nodes.filter(|&count| count <= MAX_VERTICES).unwrap_or(0);
+        return Ok((Labels::range(0, count), renumber(parsed, |_| 0)));
     }
-    let (least, greatest) = isolated.iter().fold((least, greatest), |(low, high), &id| (low.min(id), high.max(id)));
+    let (least, greatest) = isolated.iter().fold(bounds(&parsed), |(low, high), &name| (low.min(name), high.max(name)));
     let span = greatest - least + 1;
     // Use a bit for each possible name, unless there are far more possible names than edges.
-    if span / 64 > lines + 1024 {
-        return name_scattered(parsed, body, isolated);
+    if span / 64 > edges + 1024 {
+        return name_scattered(parsed, isolated, check_room);
     }
     let present = Presence::of(&parsed, &isolated, least, span);
     let found = present.count();
-    let range = match comments.nodes {
+    let range = match nodes {
         // A declared number of vertices counts if the names fit it and some are missing.
         Some(nodes) if nodes > found && greatest < nodes => Some((0, nodes)),
         Some(nodes) if nodes > found && greatest == nodes && least > 0 => Some((1, nodes)),
@@ -74,12 +79,24 @@ pub(super) fn name_integers<'a, I: IntegerName>(
     };
     if let Some((first, count)) = range {
         check_count(count)?;
-        return Ok((Labels::range(first, count), renumber_range(parsed, body, first, count)?));
+        return Ok((Labels::range(first, count), renumber(parsed, |name| (name.to_u64() - first) as VertexId)));
     }
     check_count(found)?;
     let ranks = present.into_ranks();
     let renumbered = renumber(parsed, |name| ranks.rank(name.to_u64() - least));
     Ok((Labels::Integers(ranks.names(least)), renumbered))
+}
+
+/// The least and the greatest name.
+fn bounds<I: IntegerName>(parsed: &[NamedChunk<I>]) -> (u64, u64) {
+    let of_edge = |(low, high): (u64, u64), (u, v): &(I, I)| {
+        let (u, v) = (u.to_u64(), v.to_u64());
+        (low.min(u).min(v), high.max(u).max(v))
+    };
+    parsed
+        .par_iter()
+        .map(|chunk| chunk.edges.iter().fold((u64::MAX, 0), of_edge))
+        .reduce(|| (u64::MAX, 0), |a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
 fn check_vertices(line: &[u8], vertices: u64) -> Parsed<'_, u64> {
@@ -146,12 +163,12 @@ fn renumber<I: IntegerName>(parsed: Vec<NamedChunk<I>>, number: impl Fn(I) -> Ve
 /// Numbers integers that are far apart, by sorting them.
 fn name_scattered<I: IntegerName>(
     parsed: Vec<NamedChunk<I>>,
-    body: &Body<'_>,
     isolated: Vec<u64>,
-) -> std::result::Result<Named, Failure<'static>> {
+    check_room: impl FnOnce(u64) -> Result<()>,
+) -> Result<Named> {
     let count = 2 * parsed.iter().map(|chunk| chunk.edges.len()).sum::<usize>() + isolated.len();
     let held: u64 = parsed.iter().map(Held::held_bytes).sum();
-    body.text.check_room(held.saturating_add(8 * count as u64))?;
+    check_room(held.saturating_add(8 * count as u64))?;
     let mut names: Vec<u64> = with_capacity("the names of vertices", count)?;
     for chunk in &parsed {
         names.extend(chunk.edges.iter().flat_map(|&(u, v)| [u.to_u64(), v.to_u64()]));

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::columns::{Fields, unquoted};
-use super::header::{self, Roles, told_ends, told_weight};
+use super::header::{self, told_ends, told_weight};
 use super::separator;
 use crate::Result;
 use crate::formats::text::{Lines, Malformed, Parsed, digits, unsigned, words};
@@ -95,7 +95,7 @@ pub(super) struct Layout<'a> {
 }
 
 /// How many lines are looked at to find the layout.
-const SAMPLED_LINES: usize = 100;
+pub(in crate::formats) const SAMPLED_LINES: usize = 100;
 
 /// Some of the first lines, without comments: each with the text from it on, and the text after it.
 fn sample(text: &[u8]) -> Vec<(&[u8], &[u8], &[u8])> {
@@ -206,7 +206,7 @@ impl<'a> Layout<'a> {
 
     /// Leaves the column of the weights unread if nobody will ask for them; a note says so if it holds something else.
     pub(super) fn leave_weights(&mut self, body: &[u8], options: &ReadOptions) {
-        if !leaves_weights(options) {
+        if !options.leaves_weights() {
             return;
         }
         let Some(column) = self.weight.take() else { return };
@@ -237,35 +237,21 @@ impl<'a> Layout<'a> {
             let message = format!("this header names {} columns, but the next line has {}", names.len(), self.columns);
             return Err(Malformed::new(line, message).into());
         }
-        let Roles { ends, weight, undirected } = header::roles(names, options)?;
-        (self.ends, self.weight) = (ends, weight);
-        if undirected {
+        let roles = header::roles(names, options)?;
+        (self.ends, self.weight) = (roles.ends, roles.weight);
+        if roles.undirected {
             comments.direction = Some(Direction::Undirected);
         }
         if options.first_line == FirstLine::Auto {
-            self.header = Some((line, ends.map(|column| names[column])));
+            self.header = Some((line, roles.ends.map(|column| names[column])));
         }
-        let shown = |column: usize| String::from_utf8_lossy(unquoted(names[column]));
-        let [lead, to] = if undirected { ["join", "and"] } else { ["lead from", "to"] };
-        let weights = match weight {
-            Some(_) if leaves_weights(options) => "no weights are needed".to_owned(),
-            Some(column) => format!("the weights are `{}`", shown(column)),
-            None if options.weights == WeightSource::Unit => "weights are left out".to_owned(),
-            None => "there are no weights".to_owned(),
-        };
         options.notes.add(format!(
-            "the first line is read as a header: edges {lead} `{}` {to} `{}`, {weights}; `--first-line edge`, `--from` \
-             with `--to`, and `--weights` change that",
-            shown(ends[0]),
-            shown(ends[1])
+            "the first line is read as a header: {}; `--first-line edge`, `--from` with `--to`, and `--weights` change \
+             that",
+            roles.described(names, options)
         ));
         Ok(())
     }
-}
-
-/// Whether weights stay unread: nobody will ask for them, and no column of them was named.
-fn leaves_weights(options: &ReadOptions) -> bool {
-    options.leave_weights && options.weights == WeightSource::File
 }
 
 /// Which numbers a list has.
@@ -355,15 +341,10 @@ impl<'a> First<'a, '_> {
         };
         let mut stated = None;
         for line in self.body {
-            let here = match Fields::new(line, self.separator).nth(column).map(unquoted) {
-                Some(word) if word.eq_ignore_ascii_case(b"undirected") => Direction::Undirected,
-                Some(word) if word.eq_ignore_ascii_case(b"directed") => Direction::Directed,
-                _ => return Ok(None),
-            };
+            let word = Fields::new(line, self.separator).nth(column).map(unquoted);
+            let Some(here) = word.and_then(direction_of) else { return Ok(None) };
             if *stated.get_or_insert(here) != here {
-                let message = "some edges are directed and some are not; `--directed` or `--undirected` \
-                               (`ReadOptions::direction`) says what all of them are";
-                return Err(Malformed::new(line, message));
+                return Err(Malformed::new(line, MIXED_DIRECTIONS));
             }
         }
         Ok(stated)
@@ -388,6 +369,18 @@ impl<'a> First<'a, '_> {
         self.body.iter().any(|line| ends(line).any(|name| fields.iter().take(2).any(|field| *field == name)))
     }
 }
+
+/// The direction that this word in a column `type` states.
+pub(in crate::formats) fn direction_of(word: &[u8]) -> Option<Direction> {
+    match word {
+        word if word.eq_ignore_ascii_case(b"undirected") => Some(Direction::Undirected),
+        word if word.eq_ignore_ascii_case(b"directed") => Some(Direction::Directed),
+        _ => None,
+    }
+}
+
+/// What is wrong with a column `type` that states both directions.
+pub(in crate::formats) const MIXED_DIRECTIONS: &str = "some edges are directed and some are not; `--directed` or `--undirected` (`ReadOptions::direction`) says what all of them are";
 
 /// What is wrong with a first line that may be a header or an edge.
 pub(super) const IS_HEADER_OR_EDGE: &str = "this line may be a header or an edge: `--first-line header` or `--first-line edge` (`ReadOptions::first_line`) tells";

@@ -9,7 +9,7 @@ use crate::formats::{ReadOptions, Separator};
 use crate::memory::allocation::bytes_of;
 
 /// A vertex name that is an integer.
-pub(super) trait IntegerName: Copy + Ord + Send + Sync + 'static {
+pub(in crate::formats) trait IntegerName: Copy + Ord + Send + Sync + 'static {
     fn from_u64(value: u64) -> Option<Self>;
     fn to_u64(self) -> u64;
 }
@@ -38,9 +38,9 @@ impl IntegerName for u64 {
 }
 
 /// The edges of a chunk, by name.
-pub(super) struct NamedChunk<I> {
-    pub(super) edges: Vec<(I, I)>,
-    pub(super) weights: Option<WeightColumn>,
+pub(in crate::formats) struct NamedChunk<I> {
+    pub(in crate::formats) edges: Vec<(I, I)>,
+    pub(in crate::formats) weights: Option<WeightColumn>,
 }
 
 impl<I> Held for NamedChunk<I> {

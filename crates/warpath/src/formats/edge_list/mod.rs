@@ -37,14 +37,22 @@ use integers::name_integers;
 use layout::{Comments, IS_HEADER_OR_EDGE, Layout, is_skipped};
 pub(super) use lines::integer_name;
 use lines::{Attempt, parse_pieces};
+// What lists in columnar files share with lists of text.
 use strings::{name_strings, text_of};
 use write::write;
+#[cfg(feature = "parquet")]
+pub(super) use {
+    header::{Roles, roles},
+    integers::number_integers,
+    layout::{MIXED_DIRECTIONS, SAMPLED_LINES, direction_of},
+    lines::{IntegerName, NamedChunk},
+};
 
-use super::ReadOptions;
 use super::entry::FormatEntry;
 use super::rows::{plan_vertices, too_many_isolated};
 use super::text::{Fault, Lines, Malformed, Parsed, Piece, Text};
 use super::weight_column::{self, WeightedChunk, WeightedLists};
+use super::{FirstLine, ReadOptions};
 use crate::graph::{Direction, Graph, GraphBuilder, Labels, VertexId};
 use crate::{Error, Result};
 
@@ -72,13 +80,20 @@ fn read(text: Text, options: &ReadOptions) -> Result<Graph> {
     drop(beginning);
     text.close()?;
     let graph = read.lists.build(read.builder)?;
-    if read.is_direction_assumed && leads_one_way(&graph) {
+    if read.is_direction_assumed {
+        note_one_way(&graph, options);
+    }
+    Ok(graph)
+}
+
+/// A note if the graph of a list that does not state a direction looks like an undirected one: O(V).
+pub(super) fn note_one_way(graph: &Graph, options: &ReadOptions) {
+    if leads_one_way(graph) {
         options.notes.add(
             "no edge leads back to an earlier vertex, as in lists that have each edge of an undirected graph once; \
              `--undirected` takes the edges both ways, `--directed` says that they have one",
         );
     }
-    Ok(graph)
 }
 
 /// Whether all edges lead to a vertex with a higher number, or all to one with a lower, and they are so many that this
@@ -162,9 +177,29 @@ fn read_text<'a>(text: &Text, head: Piece<'a>, options: &ReadOptions) -> std::re
         return Err(Malformed::new(line, IS_HEADER_OR_EDGE).into());
     }
     plan_vertices(labels.len(), 0, options)?;
+    if options.first_line == FirstLine::Auto && layout.header.is_none() && layout.columns == 2 {
+        note_unlike_first_line(&labels, &parsed, options);
+    }
     let is_direction_assumed = comments.direction.or(options.direction).is_none();
-    let lists = weight_column::settle(text, parsed, options)?;
+    let lists = weight_column::settle(|fault| text.locate(fault), parsed, options)?;
     Ok(Read { builder: builder.labels(labels), lists, is_direction_assumed })
+}
+
+/// A note if the first edge joins two names that no other line has: it may be a header of unusual names. O(E), much less
+/// if it is not.
+fn note_unlike_first_line(labels: &Labels, chunks: &[WeightedChunk], options: &ReadOptions) {
+    let Labels::Strings(names) = labels else { return };
+    let mut edges = chunks.iter().flat_map(|chunk| &chunk.edges);
+    let Some(&(u, v)) = edges.next().filter(|(u, v)| u != v) else { return };
+    let mut others = edges.peekable();
+    if others.peek().is_some() && others.all(|&(a, b)| ![a, b].iter().any(|end| [u, v].contains(end))) {
+        options.notes.add(format!(
+            "the first line is read as an edge, but no other line has one of its names, `{}` and `{}`; if it is a header, \
+             `--first-line header` skips it",
+            names.get(u),
+            names.get(v)
+        ));
+    }
 }
 
 /// The text from the first edge on.
@@ -174,7 +209,7 @@ struct Body<'t> {
 }
 
 /// The names of the vertices, and the edges by their numbers.
-type Named = (Labels, Vec<WeightedChunk>);
+pub(super) type Named = (Labels, Vec<WeightedChunk>);
 
 fn check_lines<'a>(line: &'a [u8], announced: Option<u64>, lines: u64) -> Parsed<'a, ()> {
     match announced.filter(|&announced| announced != lines) {
