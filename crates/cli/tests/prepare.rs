@@ -172,6 +172,20 @@ fn searches_and_pairs_are_answered_from_the_hierarchy() {
     let found = folder.run("path roads.wpg --pairs pairs.txt --json").json();
     assert_eq!(found["algorithm"], "hierarchy");
     assert_eq!(found["pairs"], folder.run("path roads.gr --pairs pairs.txt --json").json()["pairs"]);
+    folder.file("targets.txt", "7\n70\n700\n");
+    for options in
+        ["--sources sources.txt --targets targets.txt --verify", "--sources sources.txt", "--reduce eccentricity"]
+    {
+        folder.run(&format!("apsp roads.gr {options} --output right.csv")).ok();
+        let table =
+            folder.run(&format!("apsp roads.wpg {options} --algorithm hierarchy --output found.csv --json")).json();
+        assert_eq!(table["algorithm"], "hierarchy", "{options}");
+        assert_eq!(text("found.csv"), text("right.csv"), "{options}");
+    }
+    assert_eq!(
+        folder.run("apsp roads.wpg --sources sources.txt --targets targets.txt --json").json()["algorithm"],
+        "hierarchy"
+    );
     // Other weights need no other hierarchy; floats are not for it.
     let options = "roads.wpg --weights random:1..9 --source 5 --verify";
     let other = folder.run(&format!("sssp {options} --algorithm hierarchy --json")).json();

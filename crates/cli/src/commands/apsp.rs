@@ -12,7 +12,7 @@ use crate::arguments::{ApspArguments, Layout, Reduction, SolvingArguments};
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::setup::{Answer, PeakBytes, Setup, Times, inputs, timed};
+use crate::setup::{Answer, PeakBytes, Prepared, Setup, Times, inputs, timed};
 use crate::table::{self, Names, distance_type, text_of};
 use crate::vertex_lists::read_vertices;
 
@@ -49,11 +49,11 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
     let SolvingArguments { common, plan, .. } = solving;
     let setup = Setup::to_solve(solving)?;
     let mut destination = destination(&arguments, &setup)?;
-    let (graph, load) = setup.load(&arguments.graph)?;
+    let Prepared { graph, hierarchy, seconds: load } = setup.load_with_hierarchy(&arguments.graph)?;
     let list =
         |file: &Option<std::path::PathBuf>| file.as_deref().map(|file| read_vertices(&setup, &graph, file)).transpose();
     let (sources, targets) = (list(&arguments.sources)?, list(&arguments.targets)?);
-    let (solver, opening) = timed(|| setup.solver(&graph, None))?;
+    let (solver, opening) = timed(|| setup.solver(&graph, hierarchy))?;
     let mut request = Apsp::all();
     if let Some(sources) = &sources {
         request = request.from(sources.as_slice());

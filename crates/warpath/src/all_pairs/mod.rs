@@ -5,6 +5,7 @@ pub(crate) mod potentials;
 
 use crate::algorithms::Parameters;
 use crate::graph::{Adjacency, DistanceValue, Graph, MinPlus, VertexId};
+use crate::hierarchy::Metric;
 use crate::problems::KeptState;
 use crate::team::Team;
 use crate::{Control, Error, Result, memory};
@@ -24,6 +25,8 @@ pub(crate) struct ApspTask<'a, L: MinPlus> {
     pub(crate) block_bytes: u64,
     /// The parameters that the caller set.
     pub(crate) parameters: &'a Parameters,
+    /// A hierarchy of the graph with its weights, for the algorithm that needs one.
+    pub(crate) metric: Option<&'a Metric>,
     /// The threads to run on.
     pub(crate) team: &'a Team,
     /// Watches the work and may cancel it.

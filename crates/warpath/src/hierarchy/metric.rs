@@ -197,7 +197,9 @@ fn customized_by<S: MinPlus>(shared: &Shared, weights: &Weights) -> Result<(Box<
         return Err(negative_cycle(shared, weights, walk));
     }
     let greatest = lengths.greatest();
-    let unlost = S::join(greatest, greatest) != S::Distance::UNREACHABLE;
+    // A weight may itself be out of range.
+    let is_lost = |weight: &S::Weight| S::extend(S::Distance::ZERO, *weight) == S::Distance::UNREACHABLE;
+    let unlost = !values.iter().any(is_lost) && S::join(greatest, greatest) != S::Distance::UNREACHABLE;
     let safe = S::Distance::at_most_float(S::Distance::LIMIT - greatest.to_f64().abs());
     // A shortest way goes up the tree and down again, by at most so many arcs.
     let longest = 2.0 * elimination.height() as f64 * greatest.to_f64().abs();

@@ -192,6 +192,7 @@ fn decide_on(
     if graph.has_negative_weights() && !algorithm.info().negative_weights {
         return Err(Error::invalid(format!("`{}` needs weights of 0 or more", algorithm.info().name)));
     }
+    solver.check_hierarchy(algorithm.info())?;
     if request.intermediates && !algorithm.has_intermediates() {
         return Err(on_matrix::without_intermediates(algorithm.info().name));
     }
@@ -209,7 +210,12 @@ fn decide_on(
             on_matrix::plan(algorithm, &parameters, solver, &table, state.as_ref(), &mut plan)?;
         }
         Algorithm::BySearches(algorithm) => by_searches::plan(algorithm, &parameters, solver, &table, &mut plan),
-        Algorithm::Cpu(algorithm) => table.plan_on_cpu(algorithm, request, solver, &mut plan, sink.is_none()),
+        Algorithm::Cpu(algorithm) => {
+            table.plan_on_cpu(algorithm, request, solver, &mut plan, sink.is_none());
+            if algorithm.needs_metric() {
+                solver.plan_hierarchy(&mut plan);
+            }
+        }
     }
     if let Some(sink) = sink {
         sink.plan(table.sources.len() as u64, table.columns, table.distance_bytes, &mut plan);

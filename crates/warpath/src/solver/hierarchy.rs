@@ -80,13 +80,19 @@ impl Solver {
         }
     }
 
-    /// Why this many searches pay over the hierarchy that the solver was given, in comparison with the same number by another
-    /// algorithm that takes this long; `None` if they don't, or if none was given.
-    pub(super) fn sweeps_pay(&self, searches: usize, otherwise: f64) -> Option<String> {
+    /// The seconds that searches from this many sources are predicted to take over the hierarchy that the solver was given;
+    /// `None` if none was, or if it is not for these weights or this engine.
+    pub(super) fn seconds_of_sweeps(&self, searches: usize) -> Option<f64> {
         let shortcuts = self.usable()?.shortcuts() as f64;
         let parameters = Parameters::default();
         let work = self.workload(self.weighted_facts(), &parameters, searches);
-        let seconds = self.seconds_until_customized()? + seconds_of_sweeps(shortcuts, &work);
+        Some(self.seconds_until_customized()? + seconds_of_sweeps(shortcuts, &work))
+    }
+
+    /// Why this many searches pay over the hierarchy that the solver was given, in comparison with the same number by another
+    /// algorithm that takes this long; `None` if they don't, or if none was given.
+    pub(super) fn sweeps_pay(&self, searches: usize, otherwise: f64) -> Option<String> {
+        let seconds = self.seconds_of_sweeps(searches)?;
         (seconds < otherwise).then(|| {
             format!("sweeps over the hierarchy are predicted to take {:.2} times as long", seconds / otherwise)
         })
@@ -104,10 +110,12 @@ impl Solver {
             .then(|| format!("walks up the hierarchy are predicted to take {:.2} times as long", seconds / otherwise))
     }
 
-    /// The hierarchy that the solver was given, if `auto` may use it.
+    /// The hierarchy that the solver was given, if `auto` may use it: not with weights below 0, because a negative cycle that
+    /// no source reaches would be an error.
     fn usable(&self) -> Option<&Hierarchy> {
         let here = !matches!(self.engine, Engine::Cuda(_));
-        self.hierarchy.given.as_ref().filter(|_| here && self.check_hierarchy(&ALGORITHM.info).is_ok())
+        let suits = || self.check_hierarchy(&ALGORITHM.info).is_ok() && !self.graph.has_negative_weights();
+        self.hierarchy.given.as_ref().filter(|_| here && suits())
     }
 
     /// The seconds until the lengths of all shortcuts are known.
@@ -130,7 +138,7 @@ mod tests {
     use super::*;
     use crate::graph::{Unit, VertexId};
     use crate::testing::{Random, TestWeight, graphs_of_every_shape};
-    use crate::{Graph, Pairs, Sssp, generate};
+    use crate::{Apsp, Graph, Pairs, Sssp, generate};
 
     /// A solver with a hierarchy of the graph, and one without.
     fn solvers(graph: Graph, threads: usize) -> [Solver; 2] {
@@ -205,6 +213,40 @@ mod tests {
         agrees_with_searches::<i32>(73);
     }
 
+    fn tables_agree<W: TestWeight>(seed: u64) {
+        let mut random = Random(seed);
+        for (name, graph) in graphs_of_every_shape::<W>(seed) {
+            let count = graph.vertices() as u64;
+            let mut any = |many: usize| (0..many).map(|_| random.below(count) as VertexId).collect::<Vec<_>>();
+            let requests = [
+                Apsp::all(),
+                Apsp::all().verified(),
+                Apsp::all().from(any(37)),
+                Apsp::all().from(any(5)).to(any(9)),
+                Apsp::all().to(any(3)),
+                Apsp::all().from(any(4)).to([]),
+            ];
+            for threads in [1, 3] {
+                let [with, without] = solvers(graph.clone(), threads);
+                for request in &requests {
+                    let found = with.solve(request.clone().algorithm(NAME)).unwrap();
+                    let right = without.solve(request.clone()).unwrap();
+                    assert_eq!(found.report().algorithm, NAME);
+                    for (row, column) in (0..right.rows()).flat_map(|row| (0..right.columns()).map(move |c| (row, c))) {
+                        assert_eq!(found.distance(row, column), right.distance(row, column), "{name}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn tables_over_a_hierarchy_are_those_of_searches() {
+        tables_agree::<Unit>(74);
+        tables_agree::<u32>(75);
+        tables_agree::<i32>(76);
+    }
+
     #[test]
     fn distances_beyond_32_bits_are_found_in_64() {
         let graph = Graph::from_edges((0..40_u32).map(|v| (v, v + 1, 4_000_000_000_u32))).unwrap();
@@ -232,6 +274,9 @@ mod tests {
         assert_eq!(with.decide(&pairs()).unwrap().algorithm(), NAME);
         assert_eq!(with.solve(pairs()).unwrap().report().algorithm, NAME);
         assert_ne!(without.decide(&pairs()).unwrap().algorithm(), NAME);
+        let table = || Apsp::all().from((0..200).collect::<Vec<_>>()).to([1, 2, 3]);
+        assert_eq!(with.decide(&table()).unwrap().algorithm(), NAME);
+        assert_ne!(without.decide(&table()).unwrap().algorithm(), NAME);
         // Its lengths are known now.
         assert_eq!(with.path_and_report(5, 19_000).unwrap().1.algorithm, NAME);
         // Searches that end early are for those who ask for them.

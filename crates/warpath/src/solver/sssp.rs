@@ -115,7 +115,7 @@ impl Sssp {
         let (manner, plan) = match many {
             Some(many) if algorithm.needs_metric() => {
                 let mut plan = Plan::new();
-                let at_once = SWEPT_AT_ONCE.saturating_mul(solver.threads()).min(many);
+                let at_once = cpu::hierarchy::SHARED.saturating_mul(solver.threads()).min(many);
                 plan.memory(format!("{at_once} searches at once"), one.memory_bytes().saturating_mul(at_once as u64));
                 solver.plan_hierarchy(&mut plan);
                 (Manner::InBatches, plan)
@@ -278,9 +278,6 @@ impl Sssp {
         }
     }
 }
-
-/// How many searches over a hierarchy are done before their trees are handed over, for each thread: those that share a sweep.
-const SWEPT_AT_ONCE: usize = 16;
 
 /// Fewer searches than this go one after another, unless the request asks for something else.
 const FEWEST: usize = 8;

@@ -6,6 +6,7 @@
 
 pub(crate) mod batched;
 pub(crate) mod floyd_warshall;
+pub(crate) mod hierarchy;
 pub(crate) mod johnson;
 pub(crate) mod repeated_dijkstra;
 pub(crate) mod repeated_searches;
@@ -80,6 +81,7 @@ enum Function {
     TiledFloydWarshall,
     Johnson,
     FloydWarshall,
+    Hierarchy,
     RepeatedDijkstra,
     RepeatedSearches,
 }
@@ -99,6 +101,11 @@ pub(crate) struct ApspAlgorithm {
 }
 
 impl ApspAlgorithm {
+    /// Whether the task needs a hierarchy.
+    pub(crate) fn needs_metric(&self) -> bool {
+        matches!(self.function, Function::Hierarchy)
+    }
+
     /// Runs it.
     ///
     /// # Errors
@@ -115,6 +122,7 @@ impl ApspAlgorithm {
             Function::TiledFloydWarshall => tiled_floyd_warshall::solve(task, output),
             Function::Johnson => L::johnson(task, output),
             Function::FloydWarshall => floyd_warshall::solve(task, output),
+            Function::Hierarchy => hierarchy::solve(task, output),
             Function::RepeatedDijkstra => repeated_dijkstra::solve(task, output),
             Function::RepeatedSearches => L::repeated_searches(task, output),
         }
@@ -129,4 +137,5 @@ pub(crate) static ALGORITHMS: &[ApspAlgorithm] = &[
     floyd_warshall::ALGORITHM,
     repeated_dijkstra::ALGORITHM,
     repeated_searches::ALGORITHM,
+    hierarchy::ALGORITHM,
 ];

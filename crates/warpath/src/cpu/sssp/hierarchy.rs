@@ -1,8 +1,8 @@
 //! Shortest paths over a hierarchy: one sweep over its shortcuts, from the roots down, without a queue.
 //!
 //! The hierarchy and its lengths are there before the search ([`crate::hierarchy`] has the method), so this pays where they
-//! were made before, or where many searches share them. Work O(shortcuts), whatever the weights, below 0 too; targets and
-//! cutoffs save nothing. Shortcuts add floats in another order than walks do, and a distance would not be the length of any
+//! were made before, or where many searches share them. Work O(shortcuts), whatever the weights, below 0 too (then a
+//! negative cycle is an error wherever it is); targets and cutoffs save nothing. Shortcuts add floats in another order than walks do, and a distance would not be the length of any
 //! walk to the last digit: only integers.
 //!
 //! Source: Delling, Goldberg, Nowatzyk, Werneck, "PHAST", 2013; Dibbelt, Strasser, Wagner, "Customizable contraction
@@ -29,14 +29,17 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     function: Function::Hierarchy,
 };
 
+/// How many sources share a sweep.
+pub(crate) const SHARED: usize = 16;
+
 /// The time of a sweep, for this many shortcuts.
 pub(crate) fn seconds_of_sweeps(shortcuts: f64, work: &Workload<'_>) -> f64 {
     /// Looking at a shortcut for one source, and for one of the sources that share a sweep.
     const ALONE: f64 = 2.1e-9;
-    const SHARED: f64 = 0.36e-9;
+    const TOGETHER: f64 = 0.36e-9;
     match work.searches {
         0 | 1 => shortcuts * ALONE,
-        searches => searches as f64 * shortcuts * SHARED / work.threads.min(searches.div_ceil(16)).max(1) as f64,
+        searches => searches as f64 * shortcuts * TOGETHER / work.threads.min(searches.div_ceil(SHARED)).max(1) as f64,
     }
 }
 

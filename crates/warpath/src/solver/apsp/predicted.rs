@@ -6,7 +6,7 @@ use super::{by_searches, has_exact_floats, on_matrix as matrix};
 use crate::Engine;
 use crate::algorithms::{AlgorithmInfo, Parameters, Workload, parse_algorithm};
 use crate::cpu::apsp::{
-    self as cpu, ALGORITHMS, batched as batched_on_cpu, johnson as johnson_on_cpu, repeated_searches,
+    self as cpu, ALGORITHMS, batched as batched_on_cpu, hierarchy, johnson as johnson_on_cpu, repeated_searches,
     tiled_floyd_warshall as tiled_on_cpu,
 };
 use crate::cuda::apsp::strips::Room;
@@ -55,13 +55,16 @@ fn candidates_on_cpu(solver: &Solver, table: &Table) -> Vec<CandidateOnCpu> {
     };
     let on_matrix = (graph.weight_kind() != WeightKind::Unit && !exact_floats).then_some(&tiled_on_cpu::ALGORITHM);
     let none = Parameters::default();
-    let candidate = |algorithm: &'static cpu::ApspAlgorithm| CandidateOnCpu {
+    let candidate = |(algorithm, seconds): (&'static cpu::ApspAlgorithm, f64)| CandidateOnCpu {
         algorithm,
-        seconds: on_cpu(algorithm, &none, solver, table),
+        seconds,
         fits: table.bytes_on_cpu(algorithm, solver) <= solver.memory / 2,
     };
-    let mut candidates: Vec<CandidateOnCpu> =
-        on_matrix.into_iter().chain([by_batches, &repeated_searches::ALGORITHM]).map(candidate).collect();
+    let made_here = on_matrix.into_iter().chain([by_batches, &repeated_searches::ALGORITHM]);
+    let predicted = made_here.map(|algorithm| (algorithm, on_cpu(algorithm, &none, solver, table)));
+    // Only where a hierarchy was given.
+    let swept = solver.seconds_of_sweeps(table.sources.len()).map(|seconds| (&hierarchy::ALGORITHM, seconds));
+    let mut candidates: Vec<CandidateOnCpu> = predicted.chain(swept).map(candidate).collect();
     candidates.sort_by(|a, b| b.fits.cmp(&a.fits).then(a.seconds.total_cmp(&b.seconds)));
     candidates
 }

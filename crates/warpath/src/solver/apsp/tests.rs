@@ -45,8 +45,10 @@ fn solver(graph: &Graph, threads: usize) -> Solver {
     Solver::builder(graph.clone()).threads(threads).memory(1 << 30).open().unwrap()
 }
 
-fn names() -> impl Iterator<Item = &'static str> {
-    ALGORITHMS.iter().map(|algorithm| algorithm.info.name)
+fn names(graph: &Graph) -> impl Iterator<Item = &'static str> {
+    let floats = matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
+    let takes_it = move |algorithm: &&ApspAlgorithm| !(floats && algorithm.needs_metric());
+    ALGORITHMS.iter().filter(takes_it).map(|algorithm| algorithm.info.name)
 }
 
 /// Those for weights below 0.
@@ -73,7 +75,7 @@ fn every_algorithm_agrees<W: TestWeight>(integer: bool) {
     for (turn, (name, graph)) in graphs_of_every_shape::<W>(7).into_iter().enumerate() {
         let expected = if integer { naive(&graph) } else { Vec::new() };
         let rows = if integer { Vec::new() } else { searched(&graph) };
-        for (index, algorithm) in names().enumerate() {
+        for (index, algorithm) in names(&graph).enumerate() {
             let solver = solver(&graph, 1 + (turn + index) % 2);
             let matrix = solver.solve(Apsp::all().algorithm(algorithm)).unwrap();
             if integer {
@@ -157,7 +159,7 @@ fn negative_weights() {
             let matrix = solver(&graph, 2).solve(Apsp::all().algorithm(algorithm).verified()).unwrap();
             assert!(integers(matrix.distances()) == expected, "{algorithm}");
         }
-        for refused in names().filter(|name| names_for_signed().all(|other| other != *name)) {
+        for refused in names(&graph).filter(|name| names_for_signed().all(|other| other != *name)) {
             let error = solver(&graph, 2).solve(Apsp::all().algorithm(refused)).unwrap_err();
             assert!(error.to_string().contains("needs weights of 0 or more"), "{refused}: {error}");
         }
@@ -189,8 +191,12 @@ fn negative_cycles_are_returned_if_a_source_reaches_them() {
                 other => panic!("{algorithm}: {other:?}"),
             }
         }
-        let safe = solver(&graph, 2).solve(Apsp::all().from([7, 8]).algorithm(algorithm).verified()).unwrap();
-        assert_eq!(safe.finite_pairs(), 2);
+        let safe = solver(&graph, 2).solve(Apsp::all().from([7, 8]).algorithm(algorithm).verified());
+        // A hierarchy has none of the lengths, whatever the sources, and is never picked for weights below 0.
+        match safe {
+            Err(Error::NegativeCycle(_)) => assert_eq!(algorithm, "hierarchy"),
+            safe => assert_eq!(safe.unwrap().finite_pairs(), 2),
+        }
         // No file is begun, or kept, for a table that does not exist.
         let folder = tempfile::tempdir().unwrap();
         let mut writer = NpyWriter::new(folder.path().join("distances.npy"));
@@ -216,7 +222,7 @@ fn tables_of_some_sources_and_targets() {
         };
         let solver = solver(&graph, 2);
         let whole = solver.solve(Apsp::all()).unwrap();
-        for algorithm in names() {
+        for algorithm in names(&graph) {
             let request = || Apsp::all().from(sources.clone()).to(targets.clone()).algorithm(algorithm);
             let table = solver.solve(request()).unwrap();
             for (i, &source) in sources.iter().enumerate() {
@@ -242,7 +248,7 @@ fn tables_of_some_sources_and_targets() {
 #[test]
 fn verifying_and_the_sink_take_time_of_their_own() {
     let graph = crate::generate::generate("uniform:7").unwrap();
-    for algorithm in names() {
+    for algorithm in names(&graph) {
         let solver = solver(&graph, 2);
         let seconds = |request: Apsp| {
             let in_memory = solver.solve(request.clone()).unwrap().report().seconds;
@@ -261,7 +267,7 @@ fn verifying_and_the_sink_take_time_of_their_own() {
 #[test]
 fn an_empty_graph_has_an_empty_matrix() {
     let graph = GraphBuilder::new().build_from(Vec::<(VertexId, VertexId, u32)>::new()).unwrap();
-    for algorithm in names() {
+    for algorithm in names(&graph) {
         let matrix = solver(&graph, 2).solve(Apsp::all().algorithm(algorithm)).unwrap();
         assert_eq!((matrix.rows(), matrix.columns(), matrix.finite_pairs()), (0, 0, 0));
         assert_eq!(matrix.distance_sum(), DistanceSum::Integer(0));
@@ -277,7 +283,7 @@ fn an_empty_graph_has_an_empty_matrix() {
 fn distances_beyond_32_bits_are_repeated_in_64() {
     let heavy = u32::MAX - 5;
     let graph = Graph::from_edges([(0, 1, heavy), (1, 2, 4), (2, 3, 1), (3, 0, heavy)]).unwrap();
-    for algorithm in names() {
+    for algorithm in names(&graph) {
         let matrix = solver(&graph, 2).solve(Apsp::all().algorithm(algorithm).verified()).unwrap();
         assert!(matrix.report().repeated_wide, "{algorithm}");
         assert_eq!(matrix.distance(0, 3), Some(Distance::Unsigned(u64::from(u32::MAX))));
@@ -291,7 +297,7 @@ fn distances_beyond_32_bits_are_repeated_in_64() {
     // One arc alone is half of what 32 bits hold, or more.
     for heavy in [u32::MAX / 2 - 1, u32::MAX / 2, 3_000_000_000, u32::MAX] {
         let graph = Graph::from_edges([(0, 1, heavy), (1, 2, 5)]).unwrap();
-        for algorithm in names() {
+        for algorithm in names(&graph) {
             let matrix = solver(&graph, 1).solve(Apsp::all().algorithm(algorithm).verified()).unwrap();
             assert_eq!(matrix.distance(0, 2), Some(Distance::Unsigned(u64::from(heavy) + 5)), "{algorithm}");
         }
@@ -329,7 +335,7 @@ fn planted_errors_are_rejected() {
     values[7] = values[7].wrapping_add(1);
     assert!(table.verify(&graph).is_err());
     let floats = Graph::from_edges(edges.into_iter().map(|(u, v, w)| (u, v, f64::from(w) / 7.0))).unwrap();
-    for algorithm in names() {
+    for algorithm in names(&floats) {
         let mut matrix = solver(&floats, 1).solve(Apsp::all().algorithm(algorithm)).unwrap();
         matrix.verify(&floats).unwrap();
         let Distances::F64(values) = &mut matrix.distances else { panic!("double") };
@@ -343,7 +349,7 @@ fn planted_errors_are_rejected() {
 #[test]
 fn paths_and_successors_are_those_of_searches() {
     for (name, graph) in graphs_of_every_shape::<f32>(9).into_iter().filter(|(_, graph)| graph.vertices() < 150) {
-        for algorithm in names() {
+        for algorithm in names(&graph) {
             let solver = solver(&graph, 2);
             let matrix = solver.solve(Apsp::all().algorithm(algorithm)).unwrap();
             let successors = matrix.successors(&graph).unwrap();
@@ -432,7 +438,7 @@ fn what_does_not_fit_is_refused_and_work_can_be_cancelled() {
         other => panic!("{other:?}"),
     }
     assert!(small.solve(Apsp::all().from([0, 9]).into_sink(&mut ())).is_ok());
-    for algorithm in names() {
+    for algorithm in names(&graph) {
         let control = Control::new();
         let inner = control.clone();
         let control = control.watched_by(move |_| inner.cancel());
@@ -558,7 +564,7 @@ fn only_shortest_distances_count<W: Weight>(weight: impl Fn(u32) -> W, unit: f64
             let numbers = |distances: &Distances| -> Vec<Option<f64>> {
                 (0..distances.len()).map(|cell| distances.get(cell).map(Distance::to_f64)).collect()
             };
-            for algorithm in names().map(Some).chain([None]) {
+            for algorithm in names(&graph).map(Some).chain([None]) {
                 let request = Apsp { algorithm: algorithm.map(str::to_owned), ..Apsp::all().from(sources.as_slice()) };
                 let found = solver.solve(request.clone()).map(|matrix| {
                     matrix.verify(&graph).unwrap();

@@ -142,6 +142,12 @@ fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
 ) -> Result<Ran> {
     let graph = &*solver.graph;
     let (table, parameters) = (&*decision.choice.table, &decision.parameters);
+    let start = Instant::now();
+    let metric = match decision.choice.algorithm {
+        Algorithm::Cpu(algorithm) if algorithm.needs_metric() => Some(solver.metric()?),
+        _ => None,
+    };
+    let prepare = start.elapsed().as_secs_f64();
     let task = ApspTask::<L> {
         adjacency: graph.csr().adjacency::<L::Weight>().ok_or_else(other_weights)?,
         graph,
@@ -149,6 +155,7 @@ fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
         targets: table.targets.as_deref(),
         block_bytes: block_bytes(solver),
         parameters,
+        metric,
         team,
         control: &solver.control,
     };
@@ -156,7 +163,7 @@ fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
         Algorithm::Cpu(algorithm) => {
             let start = Instant::now();
             let statistics = algorithm.solve(&task, output.of_rows())?;
-            let seconds = Seconds { solve: start.elapsed().as_secs_f64(), ..Default::default() };
+            let seconds = Seconds { prepare, solve: start.elapsed().as_secs_f64(), ..Default::default() };
             return Ok(Ran { seconds, statistics, ..Ran::on("cpu") });
         }
         Algorithm::OnMatrix(algorithm) => on_matrix::run(solver, algorithm, &task, output.of_rows(), beside)?,

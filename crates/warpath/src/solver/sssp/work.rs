@@ -3,8 +3,8 @@
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use super::{Algorithm, Choice, SWEPT_AT_ONCE};
-use crate::cpu::sssp::hierarchy::in_type_of;
+use super::{Algorithm, Choice};
+use crate::cpu::sssp::hierarchy::{SHARED, in_type_of};
 use crate::cpu::sssp::{SsspAlgorithm, SsspTask};
 use crate::cuda::sssp::{self as cuda, MinPlusOnDevice, many_sources};
 use crate::graph::{Adjacency, DistanceValue, Distances, Graph, MinPlus, VertexId};
@@ -73,7 +73,7 @@ impl Search for Sssp {
             Algorithm::Cuda(chosen) => chosen,
             Algorithm::Cpu(_) if decision.choice.needs_metric() => {
                 return sources
-                    .chunks(SWEPT_AT_ONCE * solver.threads())
+                    .chunks(SHARED * solver.threads())
                     .try_for_each(|chunk| self.sweep(solver, decision, chunk)?.into_iter().try_for_each(&mut *each));
             }
             Algorithm::Cpu(_) => return Err(Error::invalid("single searches were decided on")),

@@ -1,0 +1,108 @@
+//! Rows over a hierarchy: sixteen sources share a sweep over the shortcuts, from the roots down.
+//!
+//! The hierarchy and its lengths are there before ([`crate::hierarchy`] has the method). Work O(shortcuts) a source, whatever
+//! the weights, below 0 too; fewer targets save nothing but the writing. Memory: for each thread 32 arrays of distances.
+//! Integers only, as [`the search`](crate::cpu::sssp::hierarchy) from one source.
+//!
+//! Source: Delling, Goldberg, Nowatzyk, Werneck, "PHAST", 2013; Dibbelt, Strasser, Wagner, "Customizable contraction
+//! hierarchies", 2016.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::{ApspAlgorithm, ApspOutput, ApspTask, Function, MinPlusOnCpu};
+use crate::algorithms::{AlgorithmInfo, Statistics};
+use crate::cpu::sssp::hierarchy as search;
+use crate::graph::{DistanceValue, Distances, MinPlus};
+use crate::hierarchy::Metric;
+use crate::problems::Problem;
+use crate::{Error, Result, memory};
+
+/// This algorithm's line in the table.
+pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Apsp,
+        name: search::ALGORITHM.info.name,
+        summary: "sweeps over shortcuts that are made once, 16 sources each; integers, on graphs with small separators",
+        source: search::ALGORITHM.info.source,
+        parameters: &[],
+        negative_weights: true,
+        seconds: search::ALGORITHM.info.seconds,
+    },
+    needs_matrix: false,
+    ends_at_targets: false,
+    workspace_bytes: |vertices, _, threads, distance_bytes| {
+        threads.saturating_mul(vertices).saturating_mul(distance_bytes).saturating_mul(2 * search::SHARED as u64)
+    },
+    function: Function::Hierarchy,
+};
+
+pub(super) fn solve<L: MinPlusOnCpu>(
+    task: &ApspTask<'_, L>,
+    output: ApspOutput<'_, L::Distance>,
+) -> Result<Statistics> {
+    task.check(&output)?;
+    let metric = task.metric.ok_or_else(|| Error::invalid("rows over a hierarchy need one"))?;
+    let order = memory::listed("the order of rows", 0..task.sources.len())?;
+    let done = AtomicU64::new(0);
+    match output {
+        ApspOutput::Matrix(matrix) => fill(task, metric, &order, matrix, &done)?,
+        ApspOutput::Blocks(consumer) => {
+            let have = consumer.start(&order)?.min(order.len());
+            done.store(have as u64, Ordering::Relaxed);
+            let share = search::SHARED * task.team.threads();
+            task.hand_out(&order[have..], share, consumer, |block, values| fill(task, metric, block, values, &done))?;
+        }
+    }
+    Ok(vec![("shortcuts", metric.hierarchy().shortcuts())])
+}
+
+/// Fills rows, whose cells lie one row after another.
+fn fill<L: MinPlus>(
+    task: &ApspTask<'_, L>,
+    metric: &Metric,
+    rows: &[usize],
+    cells: &mut [L::Distance],
+    done: &AtomicU64,
+) -> Result<()> {
+    if task.columns() == 0 {
+        return Ok(());
+    }
+    let sources = memory::listed("the sources of a block", rows.iter().map(|&row| task.sources[row]))?;
+    let cells = cells.chunks_exact_mut(task.columns()).map(Mutex::new);
+    let cells = memory::listed("the rows of a block", cells)?;
+    let failed = Mutex::new(None);
+    let visit = |place: usize, found: &Distances| {
+        let mut row = cells[place].lock().unwrap_or_else(PoisonError::into_inner);
+        let written = write_row(task, found, &mut row).and_then(|()| {
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            task.control.progress("solve", done, task.sources.len() as u64)
+        });
+        if let Err(error) = written {
+            *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        }
+    };
+    task.team.install(|| metric.distances_from_each(&sources, visit))?;
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+/// Writes the distances to the targets, or to all vertices, into a row; an error if a shortest distance has left the range of
+/// the semiring. Once a distance does not fit 32 bits, a hierarchy answers in 64.
+fn write_row<L: MinPlus>(task: &ApspTask<'_, L>, found: &Distances, row: &mut [L::Distance]) -> Result<()> {
+    let mut pick = |distances: &[L::Distance]| match task.targets {
+        None => row.copy_from_slice(distances),
+        Some(targets) => row.iter_mut().zip(targets).for_each(|(cell, &v)| *cell = distances[v as usize]),
+    };
+    if let Some(found) = L::Distance::of(found) {
+        pick(found);
+        return Ok(());
+    }
+    let found = search::in_type_of::<L>(found.clone())?;
+    pick(&found);
+    // If all targets have a distance in range, those beyond do not matter.
+    let is_whole = task.targets.is_some() && row.iter().all(|&distance| distance != L::Distance::UNREACHABLE);
+    if !is_whole && task.graph.has_left_range(&found) {
+        return Err(Error::DistanceOverflow { semiring: L::NAME });
+    }
+    Ok(())
+}
