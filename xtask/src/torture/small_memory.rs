@@ -8,7 +8,7 @@ use std::sync::Once;
 
 use super::cgroup::Cgroup;
 use super::mutate::{bzip2, gzip, xz, zstandard};
-use super::process::Limits;
+use super::process::{Limits, Process};
 use super::{Case, Program, Workshop, answer_of, once, words};
 use crate::kernels::at;
 
@@ -17,6 +17,8 @@ pub(super) struct SmallMemory {
     works: Vec<Work>,
     promises: [OnceCell<Vec<u8>>; PROMISES.len()],
     cgroups: Once,
+    /// The least limit: the loader, which is not under test, crashes below.
+    least: f64,
 }
 
 /// A command under test.
@@ -98,7 +100,8 @@ impl SmallMemory {
             works.push(Work { command: format!("{command} --json"), graph: None, answer: OnceCell::new() });
         }
         let promises = [const { OnceCell::new() }; PROMISES.len()];
-        Ok(SmallMemory { shop, works, promises, cgroups: Once::new() })
+        let least = least_to_start(&shop)?;
+        Ok(SmallMemory { shop, works, promises, cgroups: Once::new(), least })
     }
 
     /// The output and file of a command without limits.
@@ -112,8 +115,8 @@ impl SmallMemory {
 
     /// A random limit.
     fn limits<'a>(&self, case: &mut Case<'_>, group: &'a mut Option<Cgroup>) -> Limits<'a> {
-        // From 48 MB, enough for a process to start, to 1.5 GB, evenly on a logarithmic scale.
-        let bytes = (48e6 * 32_f64.powf(case.random.share())) as u64;
+        // To 1.5 GB, evenly on a logarithmic scale.
+        let bytes = (self.least * (1.5e9 / self.least).powf(case.random.share())) as u64;
         match case.random.below(4) {
             0 => match Cgroup::new(&format!("warpath-torture-{}", std::process::id()), bytes) {
                 Ok(made) => Limits { cgroup: Some(group.insert(made)), ..Limits::default() },
@@ -140,6 +143,21 @@ impl SmallMemory {
         limits.address_space.get_or_insert(8 << 30);
         case.run(&words(&command), limits)?.expect(&[0, 2, 3])
     }
+}
+
+/// A size of the address space, in bytes, in which the program starts and says its version. It grows with the program, of
+/// which builds without optimization and with all features are several times as large as others.
+fn least_to_start(shop: &Workshop) -> Result<f64, String> {
+    const STEP: u64 = 4 << 20;
+    for bytes in (1..256).map(|steps| steps * STEP) {
+        let limits = Limits { address_space: Some(bytes), ..Limits::default() };
+        let process = Process::start(&shop.binary, &words("--version"), &shop.folder, "prepare", None, limits)?;
+        if process.wait()?.expect(&[0]).is_ok() {
+            // Where libraries lie differs from start to start.
+            return Ok((bytes + STEP) as f64);
+        }
+    }
+    Err("preparing: the program does not start in 1 GiB of address space".into())
 }
 
 fn output_of(command: &str) -> Option<&str> {
