@@ -136,6 +136,15 @@ impl Workload<'_> {
         }
     }
 
+    /// How many shortcuts a hierarchy has if nobody has counted them: those of roads and meshes where searches have many short
+    /// levels, and elsewhere, where separators are large, many.
+    pub(crate) fn usual_shortcuts(&self) -> f64 {
+        const OF_SHORT_LEVELS: f64 = 4.0;
+        const ELSEWHERE: f64 = 50.0;
+        let of_an_arc = if self.graph.has_short_levels() { OF_SHORT_LEVELS } else { ELSEWHERE };
+        of_an_arc * self.arcs()
+    }
+
     /// The searches one after another, each of this many seconds.
     pub(crate) fn in_turn(&self, seconds: f64) -> f64 {
         self.searches as f64 * seconds

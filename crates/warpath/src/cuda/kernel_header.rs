@@ -93,6 +93,8 @@ pub(crate) mod cpp {
         Offset = "Offset";
         /// The weight of an arc.
         Weight = "typename Lane::Weight";
+        /// The head of a shortcut and its length, side by side.
+        Step = "Arc<typename Lane::Distance>";
         /// The head of an arc and its weight, side by side.
         Arc = "Arc<typename Lane::Weight>";
         /// The tail of an arc, its head and its weight, side by side.
@@ -403,6 +405,7 @@ mod tests {
 
     /// Every header.
     const HEADERS: &[fn() -> Header] = &[
+        apsp::hierarchy::arrays::header,
         apsp::katz_kider::program::header,
         apsp::matrix::header,
         apsp::outgoing::header,

@@ -113,7 +113,7 @@ impl Hierarchy {
                 *place = (row.start + found) as u32;
             }
         }
-        Ok(Hierarchy { shared: Arc::new(Shared { graph, elimination, places }) })
+        Ok(Hierarchy { shared: Arc::new(Shared { graph, elimination, places, pieces: Default::default() }) })
     }
 }
 

@@ -15,21 +15,21 @@ use crate::{Error, Result};
 
 /// The lengths of arcs and shortcuts, by their places in [`Elimination::heads`].
 #[derive(Debug)]
-pub(super) struct Lengths<D> {
+pub(crate) struct Lengths<D> {
     /// From each vertex to its later neighbours.
-    pub(super) up: Vec<D>,
+    pub(crate) up: Vec<D>,
     /// The other way, where it differs.
     down: Option<Vec<D>>,
 }
 
 impl<D: DistanceValue> Lengths<D> {
     /// From later neighbours to each vertex.
-    pub(super) fn down(&self) -> &[D] {
+    pub(crate) fn down(&self) -> &[D] {
         self.down.as_deref().unwrap_or(&self.up)
     }
 
     /// The greatest length that is one.
-    pub(super) fn greatest(&self) -> D {
+    pub(crate) fn greatest(&self) -> D {
         let finite = |values: &[D]| {
             let reachable = values.par_iter().copied().filter(|&value| value != D::UNREACHABLE);
             reachable.reduce(|| D::ZERO, |a, b| if a < b { b } else { a })

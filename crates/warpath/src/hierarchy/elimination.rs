@@ -15,26 +15,26 @@ use crate::memory::{filled, listed, with_capacity};
 use crate::{Error, Result};
 
 /// The mark for a rank that has no parent.
-pub(super) const ROOT: u32 = u32::MAX;
+pub(crate) const ROOT: u32 = u32::MAX;
 
 /// The most arcs: their places have 32 bits.
 pub(super) const MOST_ARCS: u64 = u32::MAX as u64;
 
 /// The elimination tree and the chordal graph.
 #[derive(Debug)]
-pub(super) struct Elimination {
+pub(crate) struct Elimination {
     /// The vertex of each rank.
-    pub(super) vertices: Vec<VertexId>,
+    pub(crate) vertices: Vec<VertexId>,
     /// The rank of each vertex.
-    pub(super) ranks: Vec<u32>,
+    pub(crate) ranks: Vec<u32>,
     /// The parent of each rank, [`ROOT`] if it has none.
-    pub(super) parents: Vec<u32>,
+    pub(crate) parents: Vec<u32>,
     /// How many ancestors each rank has.
-    pub(super) depths: Vec<u32>,
+    pub(crate) depths: Vec<u32>,
     /// Where each rank's later neighbours begin in `heads`.
-    pub(super) offsets: Vec<u64>,
+    pub(crate) offsets: Vec<u64>,
     /// The later neighbours of each rank, ascending.
-    pub(super) heads: Vec<u32>,
+    pub(crate) heads: Vec<u32>,
     /// Where each rank's earlier neighbours begin in `lower`.
     pub(super) lower_offsets: Vec<u64>,
     /// The earlier neighbours of each rank, ascending, each with the arc's place in `heads`.
@@ -76,12 +76,12 @@ impl Elimination {
     }
 
     /// Number of vertices.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.vertices.len()
     }
 
     /// The places of a rank's later neighbours in `heads`.
-    pub(super) fn row(&self, rank: usize) -> std::ops::Range<usize> {
+    pub(crate) fn row(&self, rank: usize) -> std::ops::Range<usize> {
         self.offsets[rank] as usize..self.offsets[rank + 1] as usize
     }
 
@@ -90,8 +90,20 @@ impl Elimination {
         &self.lower[self.lower_offsets[rank] as usize..self.lower_offsets[rank + 1] as usize]
     }
 
+    /// The first rank of the subtree of each rank, which ends with the rank itself.
+    pub(crate) fn first_descendants(&self) -> Result<Vec<u32>> {
+        let mut first = listed("a hierarchy", 0..self.count() as u32)?;
+        for rank in 0..self.count() {
+            if self.parents[rank] != ROOT {
+                let parent = self.parents[rank] as usize;
+                first[parent] = first[parent].min(first[rank]);
+            }
+        }
+        Ok(first)
+    }
+
     /// The greatest number of vertices on a path from a root.
-    pub(super) fn height(&self) -> usize {
+    pub(crate) fn height(&self) -> usize {
         self.depths.iter().max().map_or(0, |&deepest| deepest as usize + 1)
     }
 

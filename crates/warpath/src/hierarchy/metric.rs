@@ -1,5 +1,6 @@
 //! A hierarchy with the lengths of its shortcuts, and what it answers.
 
+use std::any::Any;
 use std::sync::OnceLock;
 
 use super::customization::{Lengths, customize};
@@ -37,6 +38,8 @@ trait Answers: Send + Sync {
     fn distances_from_each(&self, shared: &Shared, sources: &[VertexId], visit: &Visit<'_>) -> Result<()>;
     fn distance(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Distance>>;
     fn path(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Path>>;
+    /// The [`Lengths`].
+    fn lengths(&self) -> &dyn Any;
 }
 
 /// Lengths by the semiring `S`.
@@ -159,6 +162,23 @@ impl Metric {
         with_min_plus!(self.weights.kind(), wide, S => S::NAME)
     }
 
+    /// The lengths of all shortcuts, if distances of this type are those of these weights.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn lengths<D: DistanceValue>(&self) -> Result<Option<&Lengths<D>>> {
+        if let Some(lengths) = self.narrow.lengths().downcast_ref() {
+            return Ok(Some(lengths));
+        }
+        Ok(self.wide()?.lengths().downcast_ref())
+    }
+
+    /// Whether some lengths may have been too great for 32 bits.
+    pub(crate) fn may_have_lost_lengths(&self) -> bool {
+        self.wide.get().is_some()
+    }
+
     fn widest(&self) -> &'static str {
         with_min_plus!(self.weights.kind(), true, S => S::NAME)
     }
@@ -257,6 +277,10 @@ impl<S: MinPlus> Answers for Customized<S> {
         let length = way.length.distance()?;
         let vertices = way.vertices::<S>(&shared.elimination, &self.lengths, source, target);
         Some(Some(Path::new(vertices, length)))
+    }
+
+    fn lengths(&self) -> &dyn Any {
+        &self.lengths
     }
 }
 

@@ -35,20 +35,23 @@ mod customization;
 mod elimination;
 mod metric;
 mod order;
+mod pieces;
 mod query;
 mod stored;
 mod sweep;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-
-use elimination::Elimination;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::Result;
 use crate::control::Control;
 use crate::graph::{Graph, VertexId, Weights};
 use crate::memory::filled;
+
+pub(crate) use customization::Lengths;
+pub(crate) use elimination::{Elimination, ROOT};
+pub(crate) use pieces::{COLUMNS, Limits, Piece, Pieces};
 
 pub use builder::{HierarchyBuilder, nested_dissection};
 pub use metric::Metric;
@@ -75,6 +78,8 @@ struct Shared {
     elimination: Elimination,
     /// The place of each arc of the graph among the shortcuts; of loops, 0.
     places: Vec<u32>,
+    /// The tree as it was last cut into pieces, and how.
+    pieces: Mutex<Option<(Limits, Arc<Pieces>)>>,
 }
 
 impl Hierarchy {
@@ -150,6 +155,26 @@ impl Hierarchy {
     /// Whether this is a hierarchy of the very graph that the caller has.
     pub(crate) fn is_of(&self, graph: &Arc<Graph>) -> bool {
         Arc::ptr_eq(&self.shared.graph, graph)
+    }
+
+    /// The elimination tree and its shortcuts.
+    pub(crate) fn elimination(&self) -> &Elimination {
+        &self.shared.elimination
+    }
+
+    /// The tree in pieces, for a device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn pieces(&self, limits: Limits) -> Result<Arc<Pieces>> {
+        let mut kept = self.shared.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, pieces)) = kept.as_ref().filter(|(of, _)| *of == limits) {
+            return Ok(pieces.clone());
+        }
+        let pieces = Arc::new(Pieces::new(&self.shared.elimination, limits)?);
+        *kept = Some((limits, pieces.clone()));
+        Ok(pieces)
     }
 
     /// How many triangles of shortcuts there are: what customization looks at. O(V).

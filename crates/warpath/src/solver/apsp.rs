@@ -60,6 +60,15 @@ impl Algorithm {
         matches!(self, Algorithm::OnMatrix(algorithm) if algorithm.has_intermediates())
     }
 
+    /// Whether a hierarchy answers.
+    fn needs_metric(&self) -> bool {
+        match self {
+            Algorithm::Cpu(algorithm) => algorithm.needs_metric(),
+            Algorithm::OnMatrix(_) => false,
+            Algorithm::BySearches(algorithm) => algorithm.needs_metric,
+        }
+    }
+
     /// Whether it works on the square matrix of all vertices.
     fn needs_matrix(&self) -> bool {
         match self {
@@ -193,6 +202,11 @@ fn decide_on(
         return Err(Error::invalid(format!("`{}` needs weights of 0 or more", algorithm.info().name)));
     }
     solver.check_hierarchy(algorithm.info())?;
+    if matches!(algorithm, Algorithm::BySearches(algorithm) if algorithm.needs_metric)
+        && graph.weight_kind() == WeightKind::I32
+    {
+        return Err(Error::invalid(SIGNED));
+    }
     if request.intermediates && !algorithm.has_intermediates() {
         return Err(on_matrix::without_intermediates(algorithm.info().name));
     }
@@ -267,6 +281,9 @@ fn decide_again(
         error => Err(error),
     }
 }
+
+/// Why some graphs are not answered from a hierarchy on a device.
+const SIGNED: &str = "on a GPU, `hierarchy` takes integers without a sign; engine cpu takes all";
 
 /// Whether some weights are floats below 0: their cycles are exact only if lengths are added up along paths.
 fn has_exact_floats(graph: &Graph) -> bool {

@@ -5,6 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::Solver;
 use crate::algorithms::{AlgorithmInfo, Parameters};
 use crate::cpu::sssp::hierarchy::{ALGORITHM, seconds_of_sweeps};
+use crate::cuda::apsp::hierarchy as on_device;
 use crate::graph::WeightKind;
 use crate::hierarchy::{Hierarchy, Metric};
 use crate::{Engine, Error, Plan, Result};
@@ -45,6 +46,11 @@ impl Solver {
             hierarchy.customize(self.graph.weights())
         })?;
         Ok(self.hierarchy.metric.get_or_init(|| made))
+    }
+
+    /// The hierarchy, if it is there.
+    pub(super) fn hierarchy_there(&self) -> Option<&Hierarchy> {
+        self.hierarchy.metric.get().map(Metric::hierarchy).or(self.hierarchy.given.as_ref())
     }
 
     /// An error if the algorithm answers from a hierarchy and the graph's weights are floats: shortcuts add these in another
@@ -89,6 +95,14 @@ impl Solver {
         Some(self.seconds_until_customized()? + seconds_of_sweeps(shortcuts, &work))
     }
 
+    /// The same of sweeps on a GPU, over the hierarchy that is there.
+    pub(super) fn seconds_of_sweeps_on_device(&self, searches: usize) -> Option<f64> {
+        let shortcuts = self.hierarchy_there()?.shortcuts() as f64;
+        let parameters = Parameters::default();
+        let work = self.workload(self.weighted_facts(), &parameters, searches);
+        Some(self.seconds_until_customized()? + on_device::seconds_of_sweeps(shortcuts, &work))
+    }
+
     /// Why this many searches pay over the hierarchy that the solver was given, in comparison with the same number by another
     /// algorithm that takes this long; `None` if they don't, or if none was given.
     pub(super) fn sweeps_pay(&self, searches: usize, otherwise: f64) -> Option<String> {
@@ -113,16 +127,23 @@ impl Solver {
     /// The hierarchy that the solver was given, if `auto` may use it: not with weights below 0, because a negative cycle that
     /// no source reaches would be an error.
     fn usable(&self) -> Option<&Hierarchy> {
-        let here = !matches!(self.engine, Engine::Cuda(_));
-        let suits = || self.check_hierarchy(&ALGORITHM.info).is_ok() && !self.graph.has_negative_weights();
-        self.hierarchy.given.as_ref().filter(|_| here && suits())
+        self.hierarchy.given.as_ref().filter(|_| !matches!(self.engine, Engine::Cuda(_)) && self.suits_a_hierarchy())
+    }
+
+    /// Whether `auto` may use a hierarchy that the solver was given on a GPU.
+    pub(super) fn has_usable_hierarchy_on_device(&self) -> bool {
+        self.hierarchy.given.is_some() && self.graph.weight_kind() != WeightKind::I32 && self.suits_a_hierarchy()
+    }
+
+    fn suits_a_hierarchy(&self) -> bool {
+        self.check_hierarchy(&ALGORITHM.info).is_ok() && !self.graph.has_negative_weights()
     }
 
     /// The seconds until the lengths of all shortcuts are known.
     fn seconds_until_customized(&self) -> Option<f64> {
         const TRIANGLE: f64 = 4e-9;
         const SHORTCUT: f64 = 20e-9;
-        let hierarchy = self.hierarchy.given.as_ref()?;
+        let hierarchy = self.hierarchy_there()?;
         if self.hierarchy.metric.get().is_some() {
             return Some(0.0);
         }

@@ -44,11 +44,7 @@ pub(crate) fn seconds_of_sweeps(shortcuts: f64, work: &Workload<'_>) -> f64 {
 }
 
 fn seconds(work: &Workload<'_>) -> f64 {
-    /// How many shortcuts an arc leads to on roads and meshes, and elsewhere, where separators are large.
-    const OF_SHORT_LEVELS: f64 = 4.0;
-    const ELSEWHERE: f64 = 50.0;
-    let shortcuts = if work.graph.has_short_levels() { OF_SHORT_LEVELS } else { ELSEWHERE };
-    seconds_of_sweeps(shortcuts * work.arcs(), work)
+    seconds_of_sweeps(work.usual_shortcuts(), work)
 }
 
 /// The distances in the type of this semiring. Once a distance does not fit 32 bits, a hierarchy answers in 64: those that

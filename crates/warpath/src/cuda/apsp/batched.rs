@@ -63,6 +63,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
         seconds,
     },
     semirings: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Single, DeviceSemiring::Double],
+    needs_metric: false,
     plan,
     prepare,
 };
@@ -104,7 +105,7 @@ fn plan(task: &SearchesTask<'_>) -> Plan {
 }
 
 fn prepare<'g>(device: &Arc<dyn Device>, task: &SearchesTask<'g>) -> Result<Box<dyn Searches + 'g>> {
-    let SearchesTask { graph, semiring, parameters, rows } = *task;
+    let SearchesTask { graph, semiring, parameters, rows, .. } = *task;
     if graph.weight_kind() == WeightKind::Unit {
         let searches = bfs::prepare(device, graph, parameters, rows)?;
         return Ok(Box::new(Unweighted { searches, stride: bfs::stride(graph) }));

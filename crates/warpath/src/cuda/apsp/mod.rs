@@ -29,6 +29,7 @@
 pub(crate) mod batched;
 pub(crate) mod blocked_floyd_warshall;
 pub(crate) mod floyd_warshall;
+pub(crate) mod hierarchy;
 mod host_part;
 pub(crate) mod johnson;
 pub(in crate::cuda) mod katz_kider;
@@ -220,6 +221,7 @@ pub(crate) static ALGORITHMS: &[ApspAlgorithm] = &[
     ApspAlgorithm::OnMatrix(tiled_floyd_warshall::ALGORITHM),
     ApspAlgorithm::BySearches(batched::ALGORITHM),
     ApspAlgorithm::BySearches(johnson::ALGORITHM),
+    ApspAlgorithm::BySearches(hierarchy::ALGORITHM),
     ApspAlgorithm::OnMatrix(blocked_floyd_warshall::ALGORITHM),
     ApspAlgorithm::OnMatrix(katz_kider::ALGORITHM),
     ApspAlgorithm::OnMatrix(floyd_warshall::TUNED),

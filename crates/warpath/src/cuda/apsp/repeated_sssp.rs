@@ -38,6 +38,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
         seconds: |work| work.in_turn(400e-6 + work.arcs() / 1e9),
     },
     semirings: NON_NEGATIVE,
+    needs_metric: false,
     plan: |task| {
         let mut plan = (mask::ALGORITHM.plan)(task.graph, task.parameters);
         layout(&mut Arena::counting(&mut plan), task);

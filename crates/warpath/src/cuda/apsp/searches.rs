@@ -14,6 +14,7 @@ use crate::cuda::device::Device;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::{Graph, VertexId};
+use crate::hierarchy::{Hierarchy, Metric};
 use crate::plan::Plan;
 use crate::{Control, Error, Result};
 
@@ -28,6 +29,10 @@ pub(crate) struct SearchesTask<'a> {
     pub(crate) parameters: &'a Parameters,
     /// How many rows a batch has at most.
     pub(crate) rows: u64,
+    /// The hierarchy of the graph, if there is one.
+    pub(crate) hierarchy: Option<&'a Hierarchy>,
+    /// Its lengths, which some algorithms need to be prepared.
+    pub(crate) metric: Option<&'a Metric>,
 }
 
 /// Makes searches ready on a device.
@@ -40,6 +45,8 @@ pub(crate) struct SearchesAlgorithm {
     pub(crate) info: AlgorithmInfo,
     /// The semirings that it has, once weights are 0 or more.
     pub(crate) semirings: &'static [DeviceSemiring],
+    /// Whether a hierarchy answers.
+    pub(crate) needs_metric: bool,
     /// What it takes, the graph included.
     pub(crate) plan: fn(&SearchesTask<'_>) -> Plan,
     /// Allocates the planned memory and makes everything ready.

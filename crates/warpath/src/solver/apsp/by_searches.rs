@@ -19,6 +19,7 @@ use crate::cuda::apsp::searches::{Searches, SearchesAlgorithm, SearchesTask};
 use crate::cuda::device::Device;
 use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::{Csr, Distance, DistanceValue, Graph, I32ToI64, Labels, VertexId, WeightKind, Weights};
+use crate::hierarchy::{Hierarchy, Metric};
 use crate::plan::Plan;
 use crate::problems::{DistanceSum, RowFacts};
 use crate::solver::Solver;
@@ -42,6 +43,7 @@ impl Batch {
         graph: &Graph,
         table: &Table,
         semiring: DeviceSemiring,
+        hierarchy: Option<&Hierarchy>,
         available: u64,
     ) -> Self {
         let row_bytes = (graph.vertices() as u64 * 4 * semiring.words()).max(1);
@@ -53,7 +55,8 @@ impl Batch {
             if asked.is_none() && rows > WORTH_A_BATCH && rows < most {
                 rows -= rows % WORTH_A_BATCH;
             }
-            let mut plan = (algorithm.plan)(&SearchesTask { graph, semiring, parameters, rows });
+            let task = SearchesTask { graph, semiring, parameters, rows, hierarchy, metric: None };
+            let mut plan = (algorithm.plan)(&task);
             table.wanted(graph, semiring, rows).plan(&mut plan);
             if plan.device_bytes() <= available || asked.is_some() || rows == 1 {
                 return Batch { rows, plan };
@@ -92,12 +95,14 @@ impl Table {
 pub(super) fn device_plan(
     algorithm: &SearchesAlgorithm,
     parameters: &Parameters,
-    graph: &Graph,
+    solver: &Solver,
     table: &Table,
     available: u64,
 ) -> Plan {
+    let (graph, hierarchy) = (&*solver.graph, solver.hierarchy_there());
     let semirings = table.semirings_of_searches(graph.weight_kind()).iter();
-    let plans = semirings.map(|&semiring| Batch::of(algorithm, parameters, graph, table, semiring, available).plan);
+    let plans =
+        semirings.map(|&semiring| Batch::of(algorithm, parameters, graph, table, semiring, hierarchy, available).plan);
     plans.max_by_key(Plan::device_bytes).unwrap_or_default()
 }
 
@@ -115,10 +120,12 @@ pub(super) fn plan(
     }
     // Without a device nobody knows how much fits.
     let available = solver.allowed_on_device().unwrap_or(u64::MAX);
-    for item in device_plan(algorithm, parameters, graph, table, available).device_items() {
+    for item in device_plan(algorithm, parameters, solver, table, available).device_items() {
         plan.device(item.what.clone(), item.bytes);
     }
-    if graph.weight_kind() == WeightKind::I32 {
+    if algorithm.needs_metric {
+        solver.plan_hierarchy(plan);
+    } else if graph.weight_kind() == WeightKind::I32 {
         let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
         plan.memory("potentials, and weights that they have changed", 16 * vertices + 8 * arcs);
     }
@@ -200,11 +207,12 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
         self.algorithm.check(semiring)?;
         let task = self.task;
         let graph = changed.map_or(task.graph, |changed| &changed.graph);
+        let hierarchy = task.metric.map(Metric::hierarchy);
         let Batch { rows, plan } =
-            Batch::of(self.algorithm, task.parameters, task.graph, self.table, semiring, self.available);
+            Batch::of(self.algorithm, task.parameters, task.graph, self.table, semiring, hierarchy, self.available);
         plan.check_device(self.available)?;
         self.ran.device_bytes = self.ran.device_bytes.max(plan.device_bytes());
-        let to_prepare = SearchesTask { graph, semiring, parameters: task.parameters, rows };
+        let to_prepare = SearchesTask { graph, semiring, parameters: task.parameters, rows, hierarchy, metric: task.metric };
         let mut searches = task.team.install(|| (self.algorithm.prepare)(&self.device, &to_prepare))?;
         let wanted = self.table.wanted(task.graph, semiring, rows);
         let outgoing = Outgoing::new(&self.device, &wanted, changed.map_or(&[], |changed| &changed.potentials))?;

@@ -10,7 +10,9 @@ use crate::cpu::apsp::{
     tiled_floyd_warshall as tiled_on_cpu,
 };
 use crate::cuda::apsp::strips::Room;
-use crate::cuda::apsp::{self as cuda, ApspAlgorithm, batched, johnson, tiled_floyd_warshall};
+use crate::cuda::apsp::{
+    self as cuda, ApspAlgorithm, batched, hierarchy as hierarchy_there, johnson, tiled_floyd_warshall,
+};
 use crate::graph::WeightKind;
 use crate::problems::Apsp;
 use crate::solver::Solver;
@@ -71,7 +73,10 @@ fn candidates_on_cpu(solver: &Solver, table: &Table) -> Vec<CandidateOnCpu> {
 
 /// Predicted seconds for which an algorithm keeps a device busy.
 pub(super) fn on_device(info: &AlgorithmInfo, parameters: &Parameters, solver: &Solver, table: &Table) -> f64 {
-    (info.seconds)(&workload(solver, table, parameters))
+    let from_there = (info.name == hierarchy_there::ALGORITHM.info.name)
+        .then(|| solver.seconds_of_sweeps_on_device(table.sources.len()))
+        .flatten();
+    from_there.unwrap_or_else(|| (info.seconds)(&workload(solver, table, parameters)))
 }
 
 /// An algorithm of the CUDA engine that may be picked, and its prediction.
@@ -91,6 +96,9 @@ pub(super) fn candidates(solver: &Solver, table: &Table, available: u64) -> Vec<
         let name = algorithm.info().name;
         if name == tiled_floyd_warshall::ALGORITHM.info.name {
             return !has_exact_floats(graph);
+        }
+        if name == hierarchy_there::ALGORITHM.info.name {
+            return solver.has_usable_hierarchy_on_device();
         }
         let signed = graph.has_negative_weights();
         let by_batches = if signed { johnson::ALGORITHM.info.name } else { batched::ALGORITHM.info.name };
@@ -129,8 +137,10 @@ pub(super) fn candidate(
         }
         // Rows come back while others are searched for.
         ApspAlgorithm::BySearches(algorithm) => {
-            let there = 8.0 * (graph.arcs() as f64 + vertices);
-            let plan = by_searches::device_plan(algorithm, parameters, graph, table, available);
+            let shortcuts = solver.hierarchy_there().filter(|_| algorithm.needs_metric);
+            let copied = shortcuts.map_or(graph.arcs() as f64, |hierarchy| 3.0 * hierarchy.shortcuts() as f64);
+            let there = 8.0 * (copied + vertices);
+            let plan = by_searches::device_plan(algorithm, parameters, solver, table, available);
             (there / COPYING + work.max(back), plan)
         }
     };

@@ -143,10 +143,7 @@ fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
     let graph = &*solver.graph;
     let (table, parameters) = (&*decision.choice.table, &decision.parameters);
     let start = Instant::now();
-    let metric = match decision.choice.algorithm {
-        Algorithm::Cpu(algorithm) if algorithm.needs_metric() => Some(solver.metric()?),
-        _ => None,
-    };
+    let metric = decision.choice.algorithm.needs_metric().then(|| solver.metric()).transpose()?;
     let prepare = start.elapsed().as_secs_f64();
     let task = ApspTask::<L> {
         adjacency: graph.csr().adjacency::<L::Weight>().ok_or_else(other_weights)?,

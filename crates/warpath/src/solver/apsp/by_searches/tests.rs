@@ -112,6 +112,51 @@ fn all_that_is_searched_counts_as_solving() {
     }
 }
 
+/// Batches of one row, of some, of all: less than a warp's sources, and more.
+const OVER_A_HIERARCHY: [&str; 4] = ["hierarchy:rows=7", "hierarchy:rows=70", "hierarchy", "hierarchy:rows=1"];
+
+#[test]
+fn sweeps_over_a_hierarchy_agree_with_the_cpu() {
+    agrees_with_the_cpu::<u32>(1, 7, &OVER_A_HIERARCHY);
+    agrees_with_the_cpu::<u32>(2, 7, &OVER_A_HIERARCHY);
+    agrees_with_the_cpu::<Unit>(3, 13, &OVER_A_HIERARCHY);
+}
+
+/// Trees of many levels with wide fronts, and subtrees below them.
+#[test]
+fn large_fronts_and_many_subtrees_agree_with_the_cpu() {
+    let mut random = Random(5);
+    let recipes = ["uniform:8,edges-per-vertex=6,weights=1..50", "grid:24x24,weights=1..9", "roads:1500,weights=1..1000", "kron:8,weights=0..5"];
+    for recipe in recipes {
+        let graph = crate::generate(recipe).unwrap();
+        let sources: Vec<VertexId> = (0..75).map(|_| random.below(graph.vertices() as u64) as VertexId).collect();
+        let request = || Apsp::all().from(sources.clone());
+        let expected = on_cpu(&graph).solve(request().algorithm("repeated-searches")).unwrap();
+        for device in devices(7) {
+            let solver = Solver::builder(graph.clone()).threads(2).device(device).open().unwrap();
+            let matrix = solver.solve(request().algorithm("hierarchy").verified()).unwrap();
+            assert!(matrix.distances() == expected.distances(), "{recipe}");
+            let table = solver.solve(request().to([5, 3]).algorithm("hierarchy:rows=64")).unwrap();
+            for (row, column) in (0..75).flat_map(|row| [(row, 0), (row, 1)]) {
+                let target = [5, 3][column];
+                assert_eq!(table.distance(row, column), expected.distance(row, target), "{recipe}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hierarchy_on_a_device_says_what_it_does_not_take() {
+    let signed = Graph::from_edges([(0, 1, 5), (1, 2, 3)]).unwrap();
+    let floats = Graph::from_edges([(0, 1, 0.5_f32), (1, 2, 3.0)]).unwrap();
+    for device in devices(1) {
+        let refused = on(device.clone(), &signed).solve(Apsp::all().algorithm("hierarchy")).unwrap_err();
+        assert!(refused.to_string().contains("engine cpu takes all"), "{refused}");
+        let refused = on(device, &floats).solve(Apsp::all().algorithm("hierarchy")).unwrap_err();
+        assert!(refused.to_string().contains("needs weights that are integers"), "{refused}");
+    }
+}
+
 /// About `degree` arcs a vertex, whose weights potentials make negative, but no cycle.
 fn negative_graph(seed: u64, vertices: u64, degree: u64, potential: u64) -> Graph {
     let mut random = Random(seed);
@@ -240,7 +285,7 @@ fn no_vertices_and_one() {
     let empty = GraphBuilder::new().build_from(Vec::<(u32, u32, u32)>::new()).unwrap();
     let one = GraphBuilder::new().vertices(1).build_from(Vec::<(u32, u32)>::new()).unwrap();
     for device in devices(1) {
-        for algorithm in ["batched", "repeated-sssp", "johnson"] {
+        for algorithm in ["batched", "repeated-sssp", "johnson", "hierarchy"] {
             let matrix = on(device.clone(), &empty).solve(Apsp::all().algorithm(algorithm)).unwrap();
             assert_eq!((matrix.rows(), matrix.columns(), matrix.distances().len()), (0, 0, 0));
             let summary = on(device.clone(), &empty).solve(Apsp::all().algorithm(algorithm).into_sink(&mut ()));
@@ -264,7 +309,7 @@ fn rows_beyond_the_narrow_semiring() {
     // Signed distances begin in 32 bits, and continue in 64 bits from where they must.
     let signed = Graph::from_edges((0..4_u32).map(|v| (v, v + 1, i32::MAX - v as i32))).unwrap();
     for device in devices(2) {
-        for algorithm in ["batched:rows=2,threads=32", "repeated-sssp:rows=4,threads=32"] {
+        for algorithm in ["batched:rows=2,threads=32", "repeated-sssp:rows=4,threads=32", OVER_A_HIERARCHY[0]] {
             let repeats = |graph: &Graph, request: Apsp| {
                 let found = on(device.clone(), graph).solve(request.clone().algorithm(algorithm)).unwrap();
                 let expected = on_cpu(graph).solve(request.algorithm("batched")).unwrap();
@@ -275,6 +320,9 @@ fn rows_beyond_the_narrow_semiring() {
             assert!(repeats(&long, Apsp::all().from([7, 6, 6, 6, 0])));
             assert!(!repeats(&long, Apsp::all().from([7, 8])));
             assert!(!repeats(&walks, Apsp::all()));
+            if algorithm == OVER_A_HIERARCHY[0] {
+                continue;
+            }
             assert!(!repeats(&floats, Apsp::all()));
             assert!(repeats(&signed, Apsp::all()));
             assert!(!repeats(&signed, Apsp::all().from([2, 3])));
