@@ -144,6 +144,11 @@ __device__ __forceinline__ void take_front(const Sweep<Lane>& sweep) {
     const u32 index = sweep.level + blockIdx.x / sweep.groups;
     const Group<Lane> group(sweep, blockIdx.x % sweep.groups);
     const Front front = load_constant(&sweep.fronts[index]);
+    // The lengths inside the front lie behind the distances.
+    Distance* const triangle = reinterpret_cast<Distance*>(memory) + static_cast<u64>(warps) * columns * sources;
+    for (u32 i = threadIdx.x; i < columns * columns; i += blockDim.x) {
+        triangle[i] = load_constant(&sweep.triangles[static_cast<u64>(index) * columns * columns + i]);
+    }
     Two<Lane> best[columns];
 #pragma unroll
     for (u32 column = 0; column < columns; column++) best[column] = {{Lane::infinity, Lane::infinity}};
@@ -173,12 +178,9 @@ __device__ __forceinline__ void take_front(const Sweep<Lane>& sweep) {
     if (warp != 0) return;
 #pragma unroll
     for (u32 column = 0; column < columns; column++) best[column] = *found_by(0, column);
-    const Distance* const triangle = &sweep.triangles[static_cast<u64>(index) * columns * columns];
 #pragma unroll
     for (u32 top = columns - 1; top > 0; top--) {
-        const Lengths<Distance> lengths(&triangle[top * columns]);
-#pragma unroll
-        for (u32 column = 0; column < top; column++) best[column].lower(best[top], lengths[column]);
+        for (u32 column = 0; column < top; column++) best[column].lower(best[top], triangle[top * columns + column]);
     }
 #pragma unroll
     for (u32 column = 0; column < columns; column++) {
@@ -197,9 +199,10 @@ __device__ __forceinline__ void take_subtree(const Sweep<Lane>& sweep) {
     const u32 before = (sweep.most_arcs * sizeof(Arc<Distance>) + most_vertices * sizeof(u32) + 15) / 16 * 16;
     const u32 warp = warp_index(), warps = warps_of_block(), lane = lane_index();
     const u32 parts = (sweep.groups + warps - 1) / warps;
-    const Subtree& kept = sweep.subtrees[blockIdx.x / parts];
-    const Subtree subtree{load_constant(&kept.first),    load_constant(&kept.count), load_constant(&kept.boundary),
-                          load_constant(&kept.boundary_count), load_constant(&kept.arcs),  load_constant(&kept.arc_count)};
+    // Both at once.
+    const uint4* const kept = reinterpret_cast<const uint4*>(&sweep.subtrees[blockIdx.x / parts]);
+    const uint4 ranks = load_constant(&kept[0]), counts = load_constant(&kept[1]);
+    const Subtree subtree{ranks.x, ranks.y, ranks.z, ranks.w, counts.x, counts.y, 0, 0};
     const u32 group_index = blockIdx.x % parts * warps + warp;
     const u32 top = subtree.first + subtree.count - 1;
     for (u32 i = threadIdx.x; i < subtree.arc_count; i += blockDim.x) {
@@ -212,10 +215,15 @@ __device__ __forceinline__ void take_subtree(const Sweep<Lane>& sweep) {
     const Group<Lane> group(sweep, group_index);
     Two<Lane>* const own =
         reinterpret_cast<Two<Lane>*>(memory + before) + static_cast<u64>(warp) * sweep.most_slots * lanes_a_warp + lane;
-#pragma unroll 4
-    for (u32 i = 0; i < subtree.boundary_count; i++) {
-        const u32 head = load_constant(&sweep.subtree_boundaries[subtree.boundary + i]);
-        own[i * lanes_a_warp] = load_constant(group.row(head));
+    for (u32 first = 0; first < subtree.boundary_count; first += lanes_a_warp) {
+        // A lane reads a rank of the boundary; the warp reads the distances of eight ranks at a time.
+        const u32 left = min(subtree.boundary_count - first, lanes_a_warp);
+        const u32 head = lane < left ? load_constant(&sweep.subtree_boundaries[subtree.boundary + first + lane]) : 0;
+#pragma unroll 8
+        for (u32 i = 0; i < left; i++) {
+            const u32 rank = __shfl_sync(all_lanes, head, static_cast<int>(i));
+            own[(first + i) * lanes_a_warp] = load_constant(group.row(rank));
+        }
     }
     const auto is_here = [&](u32 rank) { return subtree.first <= rank && rank <= top; };
     const bool some_start_here = __ballot_sync(all_lanes, is_here(group.ranks.x) || is_here(group.ranks.y)) != 0;
@@ -238,23 +246,29 @@ __device__ __forceinline__ void take_subtree(const Sweep<Lane>& sweep) {
 template <class Lane>
 __device__ __forceinline__ void transpose(const Transposition<Lane>& rows) {
     using Distance = typename Lane::Distance;
-    constexpr u32 vertices_a_block = 1024, tile = 32;
+    constexpr u32 vertices_a_block = 1024, tile = 32, warps = transposing / lanes_a_warp, each = tile / warps;
     __shared__ Distance distances[tile][tile + 1];
     const u32 parts = (rows.count + tile - 1) / tile;
-    const u32 first_source = blockIdx.x % parts * tile, lane = lane_index(), warps = warps_of_block();
+    const u32 first_source = blockIdx.x % parts * tile, lane = lane_index();
     const u64 begin = static_cast<u64>(blockIdx.x / parts) * vertices_a_block;
     const u32 begin_after = static_cast<u32>(min(begin + vertices_a_block, static_cast<u64>(rows.vertices)));
     Distance greatest = 0;
     for (u32 first = static_cast<u32>(begin); first < begin_after; first += tile) {
-        for (u32 i = warp_index(); i < tile; i += warps) {
-            Distance distance = Lane::infinity;
-            if (first + i < begin_after) {
-                const u32 rank = load_constant(&rows.ranks[first + i]);
-                distance = load_once(&rows.by_rank[rank * rows.stride + first_source + lane]);
+        // All loads of a thread are on their way at once.
+        Distance read[each];
+#pragma unroll
+        for (u32 k = 0; k < each; k++) {
+            const u32 vertex = first + warp_index() + k * warps;
+            read[k] = Lane::infinity;
+            if (vertex < begin_after) {
+                read[k] = load_once(&rows.by_rank[load_constant(&rows.ranks[vertex]) * rows.stride + first_source + lane]);
             }
-            const bool is_reached = distance < Lane::infinity;
-            if (is_reached) greatest = max(greatest, distance);
-            distances[i][lane] = is_reached ? distance : Lane::unreachable;
+        }
+#pragma unroll
+        for (u32 k = 0; k < each; k++) {
+            const bool is_reached = read[k] < Lane::infinity;
+            if (is_reached) greatest = max(greatest, read[k]);
+            distances[warp_index() + k * warps][lane] = is_reached ? read[k] : Lane::unreachable;
         }
         __syncthreads();
         for (u32 i = warp_index(); i < tile; i += warps) {

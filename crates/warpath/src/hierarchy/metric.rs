@@ -4,7 +4,9 @@ use std::any::Any;
 use std::sync::OnceLock;
 
 use super::customization::{Lengths, customize};
-use super::{Hierarchy, Shared, query, sweep};
+use super::selection::Selection;
+use super::sweep::Swept;
+use super::{Hierarchy, Shared, query};
 use crate::error::NegativeCycle;
 use crate::graph::{Csr, Distance, DistanceValue, Distances, Graph, MinPlus, VertexId, Weights, with_min_plus};
 use crate::problems::Path;
@@ -34,8 +36,14 @@ type Visit<'v> = dyn Fn(usize, Option<&Distances>) -> Result<()> + Sync + 'v;
 /// Answers by one semiring; `None` where a distance may be too great for it.
 trait Answers: Send + Sync {
     fn distances_from(&self, shared: &Shared, sources: &[VertexId]) -> Result<Option<Distances>>;
-    /// Visits the distances from each source with its place in the list; `visit` gives them back.
-    fn distances_from_each(&self, shared: &Shared, sources: &[VertexId], visit: &Visit<'_>) -> Result<()>;
+    /// Visits the distances from each source with its place in the list: by vertex, or to the targets in their order.
+    fn distances_from_each(
+        &self,
+        shared: &Shared,
+        sources: &[VertexId],
+        targets: Option<&[VertexId]>,
+        visit: &Visit<'_>,
+    ) -> Result<()>;
     fn distance(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Distance>>;
     fn path(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Path>>;
     /// The [`Lengths`].
@@ -111,15 +119,54 @@ impl Metric {
     ///
     /// As [`Metric::distances_from`]; some sources may have been visited then.
     pub fn distances_from_each(&self, sources: &[VertexId], visit: impl Fn(usize, &Distances) + Sync) -> Result<()> {
+        self.each(sources, None, &visit)
+    }
+
+    /// Hands the distances from each of `sources` to all `targets`, in their order, to `visit`, as
+    /// [`Metric::distances_from_each`] does. O(V + shortcuts of the targets' ancestors) once, and then O(shortcuts of the
+    /// targets' and the source's ancestors) for each source.
+    ///
+    /// ```
+    /// let graph = warpath::generate("roads:2000")?;
+    /// let hierarchy = warpath::hierarchy::Hierarchy::new(graph)?;
+    /// let metric = hierarchy.customize(hierarchy.graph().weights())?;
+    /// metric.distances_between(&[0, 7], &[1999, 3, 7], |source, distances| {
+    ///     assert_eq!(distances.get(2).is_some_and(|d| d.to_f64() == 0.0), source == 1);
+    /// })?;
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Metric::distances_from_each`].
+    pub fn distances_between(
+        &self,
+        sources: &[VertexId],
+        targets: &[VertexId],
+        visit: impl Fn(usize, &Distances) + Sync,
+    ) -> Result<()> {
+        self.hierarchy.graph().check_vertices(targets, "target")?;
+        self.each(sources, Some(targets), &visit)
+    }
+
+    fn each(
+        &self,
+        sources: &[VertexId],
+        targets: Option<&[VertexId]>,
+        visit: &(dyn Fn(usize, &Distances) + Sync),
+    ) -> Result<()> {
         self.hierarchy.graph().check_vertices(sources, "source")?;
         let shared = &self.hierarchy.shared;
         let narrow = self.wide.get().unwrap_or(&self.narrow);
-        narrow.distances_from_each(shared, sources, &|place, distances| {
-            match distances {
-                Some(distances) => visit(place, distances),
-                None => visit(place, &self.distances_from(sources[place])?),
+        narrow.distances_from_each(shared, sources, targets, &|place, distances| {
+            if let Some(distances) = distances {
+                visit(place, distances);
+                return Ok(());
             }
-            Ok(())
+            self.wide()?.distances_from_each(shared, &[sources[place]], targets, &|_, distances| {
+                visit(place, distances.ok_or(Error::DistanceOverflow { semiring: self.widest() })?);
+                Ok(())
+            })
         })
     }
 
@@ -256,9 +303,24 @@ impl<S: MinPlus> Answers for Customized<S> {
         Ok(self.are_right(&distances).then(|| S::Distance::into_distances(distances)))
     }
 
-    fn distances_from_each(&self, shared: &Shared, sources: &[VertexId], visit: &Visit<'_>) -> Result<()> {
-        sweep::from_each::<S>(&shared.elimination, &self.lengths, sources, &|place, distances| {
-            if !self.are_right(&distances) {
+    fn distances_from_each(
+        &self,
+        shared: &Shared,
+        sources: &[VertexId],
+        targets: Option<&[VertexId]>,
+        visit: &Visit<'_>,
+    ) -> Result<()> {
+        let elimination = &shared.elimination;
+        let select = |targets| Selection::new(elimination, self.lengths.down(), targets);
+        let selection = targets.map(select).transpose()?;
+        let swept = Swept::<S> {
+            elimination,
+            lengths: &self.lengths,
+            selection: selection.as_ref(),
+            safe: (!self.always_safe).then_some(self.safe),
+        };
+        swept.from_each(sources, &|place, distances, certain| {
+            if !certain {
                 visit(place, None)?;
                 return Ok(distances);
             }

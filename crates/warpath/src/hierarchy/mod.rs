@@ -22,6 +22,7 @@
 //! - one source: walk up from the source, then let each vertex, from the roots down, take the best of its ancestors: one pass
 //!   over memory in a fixed order, without a queue (`query`).
 //! - many sources: sixteen share the pass (`sweep`).
+//! - a table of sources and targets: the pass goes over the targets' ancestors alone (`selection`).
 //!
 //! The order depends on the graph's edges alone. The lengths of shortcuts depend on the weights, and are found by looking
 //! once at every triangle of shortcuts: milliseconds, so that other weights, such as the traffic of the next minute, need no
@@ -37,6 +38,7 @@ mod metric;
 mod order;
 mod pieces;
 mod query;
+mod selection;
 mod stored;
 mod sweep;
 #[cfg(test)]

@@ -37,6 +37,17 @@ pub(super) fn check(name: &str, hierarchy: &Hierarchy, random: &mut Random) {
     };
     metric.distances_from_each(&sources, visit).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert!(visits.into_inner().unwrap().iter().all(|&times| times == 1), "{name}");
+    let targets: Vec<VertexId> = (0..5).map(|_| random.below(graph.vertices() as u64) as VertexId).collect();
+    for targets in [&targets[..], &targets[..1], &[]] {
+        let visit = |place: usize, distances: &crate::graph::Distances| {
+            let all = metric.distances_from(sources[place]).unwrap();
+            assert_eq!(distances.len(), targets.len(), "{name}");
+            for (column, &target) in targets.iter().enumerate() {
+                assert_eq!(distances.get(column), all.get(target as usize), "{name}: {place} to {target}");
+            }
+        };
+        metric.distances_between(&sources, targets, visit).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
     for _ in 0..size(3, 1) {
         let source = random.below(graph.vertices() as u64) as VertexId;
         let expected = solver.sssp(source).unwrap();
@@ -229,11 +240,33 @@ fn mistakes_are_named() {
     let metric = hierarchy.customize(hierarchy.graph().weights()).unwrap();
     assert!(metric.distance(0, 3).is_err() && metric.distances_from(3).is_err());
     assert!(metric.distances_from_each(&[0, 3], |_, _| panic!("no source is visited")).is_err());
+    assert!(metric.distances_between(&[0], &[3], |_, _| panic!("no source is visited")).is_err());
     metric.distances_from_each(&[], |_, _| panic!("there is no source")).unwrap();
     let edges = crate::graph::GraphBuilder::new().direction(crate::graph::Direction::Undirected);
     let edge = edges.build_from([(0, 1, 5_u32)]).unwrap();
     let error = Hierarchy::new(edge).unwrap().customize(&Weights::U32(vec![1, 2])).unwrap_err().to_string();
     assert!(error.contains("the two directions"), "{error}");
+}
+
+/// Distances to some targets are certain only if nothing was lost on the way up from the source, either.
+#[test]
+fn distances_beyond_32_bits_are_found_between_some_vertices() {
+    // A way up and down whose top is far away, under orders that put each vertex on top.
+    let far = 3_000_000_000_u32;
+    let graph = Arc::new(Graph::from_edges([(0, 1, far), (1, 2, far), (2, 3, 1), (3, 4, far), (0, 5, 1)]).unwrap());
+    let mut random = Random(21);
+    for _ in 0..20 {
+        let order = random_order(6, &mut random);
+        let hierarchy = Hierarchy::with_order(graph.clone(), &order).unwrap();
+        let metric = hierarchy.customize(graph.weights()).unwrap();
+        let expected = [None, Some(1), Some(u64::from(far) * 3 + 1), Some(u64::from(far) * 2)];
+        let visit = |_: usize, distances: &crate::graph::Distances| {
+            for (column, expected) in expected.into_iter().enumerate().skip(1) {
+                assert_eq!(distances.get(column), expected.map(Distance::Unsigned), "{order:?}");
+            }
+        };
+        metric.distances_between(&[0], &[0, 5, 4, 2], visit).unwrap();
+    }
 }
 
 #[test]

@@ -88,8 +88,12 @@ impl Solver {
 
     /// The seconds that searches from this many sources are predicted to take over the hierarchy that the solver was given;
     /// `None` if none was, or if it is not for these weights or this engine.
-    pub(super) fn seconds_of_sweeps(&self, searches: usize) -> Option<f64> {
-        let shortcuts = self.usable()?.shortcuts() as f64;
+    /// With targets, sweeps go over their ancestors alone.
+    pub(super) fn seconds_of_sweeps(&self, searches: usize, targets: Option<usize>) -> Option<f64> {
+        let hierarchy = self.usable()?;
+        let all = hierarchy.shortcuts() as f64;
+        let of_one = hierarchy.height() as f64 * hierarchy.width() as f64 / 2.0;
+        let shortcuts = targets.map_or(all, |targets| all.min((targets as f64 + 1.0) * of_one));
         let parameters = Parameters::default();
         let work = self.workload(self.weighted_facts(), &parameters, searches);
         Some(self.seconds_until_customized()? + seconds_of_sweeps(shortcuts, &work))
@@ -106,7 +110,7 @@ impl Solver {
     /// Why this many searches pay over the hierarchy that the solver was given, in comparison with the same number by another
     /// algorithm that takes this long; `None` if they don't, or if none was given.
     pub(super) fn sweeps_pay(&self, searches: usize, otherwise: f64) -> Option<String> {
-        let seconds = self.seconds_of_sweeps(searches)?;
+        let seconds = self.seconds_of_sweeps(searches, None)?;
         (seconds < otherwise).then(|| {
             format!("sweeps over the hierarchy are predicted to take {:.2} times as long", seconds / otherwise)
         })

@@ -10,6 +10,8 @@ constexpr u32 sources = 64;
 constexpr u32 columns = 8;
 /// The most vertices of a subtree.
 constexpr u32 most_vertices = 48;
+/// Threads of a block that transposes.
+constexpr u32 transposing = 256;
 /// The parent of a root.
 constexpr u32 no_parent = 4294967295;
 
@@ -52,14 +54,16 @@ struct Subtree {
     u32 boundary_count;
     u32 arcs;  // Where its arcs begin.
     u32 arc_count;
+    u32 unused[2];
 };
-static_assert(sizeof(Subtree) == 24, "");
+static_assert(sizeof(Subtree) == 32, "");
 static_assert(offsetof(Subtree, first) == 0, "");
 static_assert(offsetof(Subtree, count) == 4, "");
 static_assert(offsetof(Subtree, boundary) == 8, "");
 static_assert(offsetof(Subtree, boundary_count) == 12, "");
 static_assert(offsetof(Subtree, arcs) == 16, "");
 static_assert(offsetof(Subtree, arc_count) == 20, "");
+static_assert(offsetof(Subtree, unused) == 24, "");
 
 /// The argument of the kernel that walks up from each source.
 template <class Lane>

@@ -1,7 +1,7 @@
 //! Rows over a hierarchy: sixteen sources share a sweep over the shortcuts, from the roots down.
 //!
 //! The hierarchy and its lengths are there before ([`crate::hierarchy`] has the method). Work O(shortcuts) a source, whatever
-//! the weights, below 0 too; fewer targets save nothing but the writing. Memory: for each thread 32 arrays of distances.
+//! the weights, below 0 too; with targets O(shortcuts of the targets' ancestors). Memory: for each thread 32 arrays of distances.
 //! Integers only, as [`the search`](crate::cpu::sssp::hierarchy) from one source.
 //!
 //! Source: Delling, Goldberg, Nowatzyk, Werneck, "PHAST", 2013; Dibbelt, Strasser, Wagner, "Customizable contraction
@@ -74,7 +74,7 @@ fn fill<L: MinPlus>(
     let failed = Mutex::new(None);
     let visit = |place: usize, found: &Distances| {
         let mut row = cells[place].lock().unwrap_or_else(PoisonError::into_inner);
-        let written = write_row(task, found, &mut row).and_then(|()| {
+        let written = write_row::<L>(found, &mut row).and_then(|()| {
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             task.control.progress("solve", done, task.sources.len() as u64)
         });
@@ -82,27 +82,26 @@ fn fill<L: MinPlus>(
             *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         }
     };
-    task.team.install(|| metric.distances_from_each(&sources, visit))?;
+    task.team.install(|| match task.targets {
+        None => metric.distances_from_each(&sources, visit),
+        Some(targets) => metric.distances_between(&sources, targets, visit),
+    })?;
     failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
-/// Writes the distances to the targets, or to all vertices, into a row; an error if a shortest distance has left the range of
-/// the semiring. Once a distance does not fit 32 bits, a hierarchy answers in 64.
-fn write_row<L: MinPlus>(task: &ApspTask<'_, L>, found: &Distances, row: &mut [L::Distance]) -> Result<()> {
-    let mut pick = |distances: &[L::Distance]| match task.targets {
-        None => row.copy_from_slice(distances),
-        Some(targets) => row.iter_mut().zip(targets).for_each(|(cell, &v)| *cell = distances[v as usize]),
-    };
+/// Writes distances into a row; an error if one has left the range of the semiring. Once a distance does not fit 32 bits, a
+/// hierarchy answers in 64.
+fn write_row<L: MinPlus>(found: &Distances, row: &mut [L::Distance]) -> Result<()> {
     if let Some(found) = L::Distance::of(found) {
-        pick(found);
+        row.copy_from_slice(found);
         return Ok(());
     }
-    let found = search::in_type_of::<L>(found.clone())?;
-    pick(&found);
-    // If all targets have a distance in range, those beyond do not matter.
-    let is_whole = task.targets.is_some() && row.iter().all(|&distance| distance != L::Distance::UNREACHABLE);
-    if !is_whole && task.graph.has_left_range(&found) {
+    let narrow = search::in_type_of::<L>(found.clone())?;
+    let is_lost =
+        |(place, &distance): (usize, &L::Distance)| distance == L::Distance::UNREACHABLE && found.get(place).is_some();
+    if narrow.iter().enumerate().any(is_lost) {
         return Err(Error::DistanceOverflow { semiring: L::NAME });
     }
+    row.copy_from_slice(&narrow);
     Ok(())
 }

@@ -212,7 +212,8 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
             Batch::of(self.algorithm, task.parameters, task.graph, self.table, semiring, hierarchy, self.available);
         plan.check_device(self.available)?;
         self.ran.device_bytes = self.ran.device_bytes.max(plan.device_bytes());
-        let to_prepare = SearchesTask { graph, semiring, parameters: task.parameters, rows, hierarchy, metric: task.metric };
+        let to_prepare =
+            SearchesTask { graph, semiring, parameters: task.parameters, rows, hierarchy, metric: task.metric };
         let mut searches = task.team.install(|| (self.algorithm.prepare)(&self.device, &to_prepare))?;
         let wanted = self.table.wanted(task.graph, semiring, rows);
         let outgoing = Outgoing::new(&self.device, &wanted, changed.map_or(&[], |changed| &changed.potentials))?;

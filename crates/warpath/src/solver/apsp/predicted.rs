@@ -65,7 +65,9 @@ fn candidates_on_cpu(solver: &Solver, table: &Table) -> Vec<CandidateOnCpu> {
     let made_here = on_matrix.into_iter().chain([by_batches, &repeated_searches::ALGORITHM]);
     let predicted = made_here.map(|algorithm| (algorithm, on_cpu(algorithm, &none, solver, table)));
     // Only where a hierarchy was given.
-    let swept = solver.seconds_of_sweeps(table.sources.len()).map(|seconds| (&hierarchy::ALGORITHM, seconds));
+    let targets = table.targets.as_ref().map(|targets| targets.len());
+    let swept = solver.seconds_of_sweeps(table.sources.len(), targets);
+    let swept = swept.map(|seconds| (&hierarchy::ALGORITHM, seconds));
     let mut candidates: Vec<CandidateOnCpu> = predicted.chain(swept).map(candidate).collect();
     candidates.sort_by(|a, b| b.fits.cmp(&a.fits).then(a.seconds.total_cmp(&b.seconds)));
     candidates

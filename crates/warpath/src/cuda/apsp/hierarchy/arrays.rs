@@ -24,6 +24,8 @@ kernel_header! {
         pub(super) const COLUMNS: u32 = 8;
         /// The most vertices of a subtree.
         pub(super) const MOST_VERTICES: u32 = 48;
+        /// Threads of a block that transposes.
+        pub(super) const TRANSPOSING: u32 = 256;
         /// The parent of a root.
         pub(super) const NO_PARENT: u32 = 4294967295;
     }
@@ -64,6 +66,7 @@ kernel_header! {
         /// Where its arcs begin.
         pub(super) arcs: u32,
         pub(super) arc_count: u32,
+        pub(super) unused: [u32; 2],
     }
 
     /// The argument of the kernel that walks up from each source.
@@ -263,10 +266,8 @@ pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
         sources: arena.take("sources", sizes.stride()),
         greatest: arena.take("the greatest distances", sizes.stride()),
         above: arena.take("distances of ancestors", product(&[sizes.height, sizes.stride()])),
-        by_rank: arena.take(
-            format!("distances of {} sources, by rank", sizes.stride()),
-            product(&[vertices, sizes.stride()]),
-        ),
+        by_rank: arena
+            .take(format!("distances of {} sources, by rank", sizes.stride()), product(&[vertices, sizes.stride()])),
         rows: arena.take(format!("distances of {} searches", sizes.rows), product(&[sizes.row_stride, sizes.rows])),
     }
 }
@@ -324,7 +325,8 @@ impl Arrays {
         let mut parts = crate::memory::with_capacity(WHAT, fronts.len())?;
         for (&front, header) in fronts.iter().zip(&mut headers) {
             let row = elimination.row(front.top());
-            *header = Front { first: front.first, count: front.count, boundary: next, boundary_count: row.len() as u32 };
+            *header =
+                Front { first: front.first, count: front.count, boundary: next, boundary_count: row.len() as u32 };
             next += row.len() as u32;
             let (mine, rest) = std::mem::take(&mut heads).split_at_mut(row.len());
             mine.copy_from_slice(&elimination.heads[row]);
@@ -369,7 +371,8 @@ impl Arrays {
         const WHAT: &str = "the subtrees of a hierarchy";
         let mut headers = crate::memory::with_capacity(WHAT, subtrees.len())?;
         let mut boundaries = crate::memory::with_capacity(WHAT, self.subtree_boundaries.length() as usize)?;
-        let mut arcs: Vec<[D; 2]> = crate::memory::with_capacity(WHAT, self.subtree_arcs.cast::<[D; 2]>().length() as usize)?;
+        let mut arcs: Vec<[D; 2]> =
+            crate::memory::with_capacity(WHAT, self.subtree_arcs.cast::<[D; 2]>().length() as usize)?;
         let mut ends = filled(WHAT, elimination.count(), 0_u32)?;
         for &subtree in subtrees {
             let boundary = &elimination.heads[elimination.row(subtree.top())];
@@ -398,6 +401,7 @@ impl Arrays {
                 boundary_count: boundary.len() as u32,
                 arcs: first_arc as u32,
                 arc_count: (arcs.len() - first_arc) as u32,
+                unused: [0; 2],
             });
         }
         pool.upload(self.subtrees, &headers)?;

@@ -41,7 +41,9 @@ pub(in crate::cuda) mod arrays;
 
 use std::sync::Arc;
 
-use arrays::{Arrays, COLUMNS, Climb, Length, MOST_VERTICES, SOURCES, Sizes, Sweep, Transposition, layout, ranks_of};
+use arrays::{
+    Arrays, COLUMNS, Climb, Length, MOST_VERTICES, SOURCES, Sizes, Sweep, TRANSPOSING, Transposition, layout, ranks_of,
+};
 
 use super::batched::ROWS;
 use super::searches::{Finished, RowsOnDevice, Searches, SearchesAlgorithm, SearchesTask};
@@ -86,7 +88,7 @@ const LIMITS: Limits = Limits { vertices: MOST_VERTICES as usize, slots: 96, arc
 const INNER: usize = (COLUMNS * COLUMNS) as usize;
 
 fn pieces_of(hierarchy: &Hierarchy) -> Result<Arc<Pieces>> {
-    hierarchy.pieces(LIMITS)
+    hierarchy.pieces(Limits { vertices: tune("H_V", 32), slots: tune("H_S", 64), arcs: tune("H_A", 512) })
 }
 
 /// Predicted seconds of the sweeps over this many shortcuts.
@@ -142,9 +144,8 @@ struct Kernels {
     distance: u32,
 }
 
-/// Threads of a warp, and of a block that transposes.
+/// Threads of a warp.
 const WARP: u32 = 32;
-const TRANSPOSING: u32 = 256;
 /// Vertices of a block that transposes.
 const TRANSPOSED: u64 = 1024;
 
@@ -160,7 +161,8 @@ impl Kernels {
             let bytes = |warps: u32| all + each * u64::from(warps);
             let halves = (0..).map(|power| most >> power).take_while(|&warps| warps > 0);
             let fits = |limit: u64| move |&warps: &u32| bytes(warps) <= limit;
-            let found = halves.clone().find(fits(room / 2)).or_else(|| halves.clone().find(fits(room)))?;
+            let found =
+                halves.clone().find(fits(room / tune("H_P", 3) as u64)).or_else(|| halves.clone().find(fits(room)))?;
             Some((found, bytes(found) as u32))
         };
         let climbers = warps(sizes.height() * distance, 0, 8).ok_or_else(|| {
@@ -171,7 +173,7 @@ impl Kernels {
         })?;
         let slots = pieces.slots as u64 * u64::from(SOURCES) * distance;
         let staged = pieces.arcs as u64 * 2 * distance + 4 * u64::from(MOST_VERTICES);
-        let subtree_warps = warps(slots, staged.next_multiple_of(16), 4)
+        let subtree_warps = warps(slots, staged.next_multiple_of(16), tune("H_W", 4) as u32)
             .ok_or_else(|| Error::invalid("the device has too little shared memory for the subtrees of a hierarchy"))?;
         Ok(Kernels {
             climb: function("climb")?,
@@ -185,11 +187,21 @@ impl Kernels {
     }
 }
 
-/// Warps of a block for fronts with boundaries this long.
-fn warps_of_fronts(longest: u32) -> u32 {
+/// Warps of a block for a launch of this many blocks, with boundaries up to this long: as many as the boundary is worth, but
+/// no more than the device has room for at once.
+fn warps_of_fronts(longest: u32, blocks: u64, multiprocessors: u32) -> u32 {
     /// Vertices of a boundary that are worth a warp.
-    const SHARE: u32 = 16;
-    longest.div_ceil(SHARE).next_power_of_two().clamp(1, COLUMNS)
+    let share: u32 = tune("H_SHARE", 12) as u32;
+    let most: u32 = tune("H_MOST", 16) as u32;
+    /// Warps of a multiprocessor.
+    let resident: u64 = tune("H_RESIDENT", 64) as u64;
+    let room = (resident * u64::from(multiprocessors) / blocks.max(1)).clamp(1, most.into()) as u32;
+    let room = 1 << room.ilog2();
+    longest.div_ceil(share).next_power_of_two().clamp(1, room)
+}
+
+fn tune(name: &str, usual: usize) -> usize {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
 }
 
 /// Makes the lengths ready; the first distance from which on another one may have been lost.
@@ -280,9 +292,10 @@ impl<'g> Sweeps<'g> {
         unsafe { device.launch(climb, &climbing, arguments![up])? };
         for (level, &longest) in self.pieces.levels.windows(2).zip(&self.pieces.longest) {
             let down = Sweep { groups, level: level[0], ..self.sweep };
-            let warps = warps_of_fronts(longest);
             let blocks = u64::from(level[1] - level[0]) * u64::from(groups);
-            let shape = shape(blocks, warps, warps * COLUMNS * SOURCES * distance)?;
+            let warps = warps_of_fronts(longest, blocks, device.properties().multiprocessors);
+            let bytes = (warps * COLUMNS * SOURCES + INNER as u32) * distance;
+            let shape = shape(blocks, warps, bytes)?;
             // SAFETY: as above.
             unsafe { device.launch(front, &shape, arguments![down])? };
         }

@@ -126,7 +126,12 @@ fn sweeps_over_a_hierarchy_agree_with_the_cpu() {
 #[test]
 fn large_fronts_and_many_subtrees_agree_with_the_cpu() {
     let mut random = Random(5);
-    let recipes = ["uniform:8,edges-per-vertex=6,weights=1..50", "grid:24x24,weights=1..9", "roads:1500,weights=1..1000", "kron:8,weights=0..5"];
+    let recipes = [
+        "uniform:8,edges-per-vertex=6,weights=1..50",
+        "grid:24x24,weights=1..9",
+        "roads:1500,weights=1..1000",
+        "kron:8,weights=0..5",
+    ];
     for recipe in recipes {
         let graph = crate::generate(recipe).unwrap();
         let sources: Vec<VertexId> = (0..75).map(|_| random.below(graph.vertices() as u64) as VertexId).collect();
