@@ -56,6 +56,12 @@ pub enum Command {
                             warpath apsp roads.gr --sources depots.txt --targets customers.txt --output table.csv\n  \
                             warpath apsp social.txt --reduce closeness --output closeness.csv")]
     Apsp(ApspArguments),
+    /// A table of distances from some vertices to some others: `apsp` with both lists
+    #[command(after_help = "Examples:\n  warpath table roads.gr --sources depots.txt --targets customers.txt\n  \
+                            warpath prepare roads.gr --output roads.wpg\n  \
+                            warpath table roads.wpg --sources depots.txt --targets customers.txt --layout wide --output table.csv\n  \
+                            warpath table roads.wpg --sources depots.txt --targets customers.txt --json")]
+    Table(TableArguments),
     /// Which vertices can reach which
     #[command(
         after_help = "Examples:\n  warpath closure citations.txt\n  warpath closure kron:12 --output reach.npy --verify"
@@ -124,6 +130,7 @@ impl Command {
             Command::Bfs(arguments) => ("bfs", arguments.solving.common.json),
             Command::Sssp(arguments) => ("sssp", arguments.solving.common.json),
             Command::Apsp(arguments) => ("apsp", arguments.solving.common.json),
+            Command::Table(arguments) => ("table", arguments.solving.common.json),
             Command::Closure(arguments) => ("closure", arguments.solving.common.json),
             Command::Path(arguments) => ("path", arguments.solving.common.json),
             Command::Components(arguments) => ("components", arguments.common.json),
@@ -339,6 +346,37 @@ pub struct ApspArguments {
     /// if they fit beside a matrix of integers; otherwise the CPU finds them from the distances
     #[arg(long, requires = "output", conflicts_with = "reduce")]
     pub successors: bool,
+    /// Check every row against the graph: every distance is that of a path, and no edge leads to a shorter one
+    #[arg(long)]
+    pub verify: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub algorithm: AlgorithmArguments,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub solving: SolvingArguments,
+}
+
+/// `warpath table`.
+#[derive(Debug, Args)]
+pub struct TableArguments {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub graph: GraphArguments,
+    /// A file with one source per line
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub sources: PathBuf,
+    /// A file with one target per line
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub targets: PathBuf,
+    /// Write the table to this .csv, .tsv, .csv.gz, .csv.zst, .parquet (in builds with the feature `parquet`) or .npy. For an
+    /// unreachable target, the distance is empty; a .npy has the greatest value of an integer type (4294967295 for u32), or
+    /// infinity [default: standard output, or with `--json` the distances in the object]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// How the table holds the distances
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub layout: Option<Layout>,
     /// Check every row against the graph: every distance is that of a path, and no edge leads to a shorter one
     #[arg(long)]
     pub verify: bool,

@@ -79,6 +79,7 @@ fn run(command: Command) -> Result<ExitCode, failure::Failure> {
         Command::Bfs(arguments) => commands::search::bfs(arguments),
         Command::Sssp(arguments) => commands::search::sssp(arguments),
         Command::Apsp(arguments) => commands::apsp::run(arguments),
+        Command::Table(arguments) => commands::apsp::run_table(arguments),
         Command::Closure(arguments) => commands::closure::run(arguments),
         Command::Path(arguments) => commands::path::run(arguments),
         Command::Components(arguments) => commands::components::run(arguments),

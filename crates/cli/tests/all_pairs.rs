@@ -34,6 +34,29 @@ fn a_table_has_the_rows_and_columns_asked_for() {
 }
 
 #[test]
+fn table_is_apsp_with_two_lists() {
+    let folder = path_of_four();
+    let lists = "--sources sources.txt --targets targets.txt";
+    let text = folder.run(&format!("table g.txt {lists} --verify")).ok();
+    assert_eq!(text, "source,target,distance\n1,4,3\n1,2,1\n3,4,1\n3,2,\n");
+    assert_eq!(folder.run(&format!("table g.txt {lists} --layout wide")).ok(), "source,4,2\n1,3,1\n3,1,\n");
+    let found = folder.run(&format!("table g.txt {lists} --json --verify")).json();
+    assert_eq!(found["command"], "table");
+    assert_eq!((&found["sources"], &found["targets"]), (&json!(["1", "3"]), &json!(["4", "2"])));
+    assert_eq!(found["distances"], json!([[3, 1], [1, null]]));
+    assert!(found["time"].as_str().unwrap().contains("solve"), "{found}");
+    let found = folder.run(&format!("table g.txt {lists} --json --output x.csv")).json();
+    assert_eq!((&found["distances"], &found["finite_pairs"]), (&serde_json::Value::Null, &json!(3)));
+    assert_eq!(folder.read("x.csv"), text);
+    folder.run(&format!("table g.txt {lists} --json --layout wide")).fails(2, "a list for each source");
+    folder.run("table g.txt --sources sources.txt").fails(2, "--targets <FILE>");
+    // From a prepared file, too.
+    folder.run("prepare g.txt --weights unit --output g.wpg --quiet").ok();
+    assert_eq!(folder.run(&format!("table g.wpg {lists} --algorithm hierarchy")).ok(), text);
+    assert!(folder.run(&format!("table g.wpg {lists} --plan")).ok().contains("memory"));
+}
+
+#[test]
 fn reductions_are_the_same_printed_written_and_as_json() {
     let folder = path_of_four();
     let lists = "--sources sources.txt --targets targets.txt";

@@ -1,4 +1,4 @@
-//! `warpath apsp`: distances between all pairs, or a table of some.
+//! `warpath apsp`: distances between all pairs, or a table of some; and `warpath table`, which is `apsp` with two lists.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use warpath::problems::{ApspSummary, DistanceMatrix, NpyWriter, RowReductions, R
 use warpath::tables::{Cell, ColumnType};
 use warpath::{Apsp, Decision, Error, Graph, Solver, VertexId};
 
-use crate::arguments::{ApspArguments, Layout, Reduction, SolvingArguments};
+use crate::arguments::{ApspArguments, Layout, Reduction, SolvingArguments, TableArguments};
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
@@ -27,6 +27,12 @@ struct ApspFound {
     /// The reduction, one object per row, if no file is written.
     #[serde(skip_serializing_if = "Option::is_none")]
     reduction: Option<serde_json::Value>,
+    /// The table, if no file is written.
+    #[serde(flatten)]
+    cells: Option<Cells>,
+    /// The seconds of a table as a person reads them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
     verified: Option<bool>,
     seconds: Times,
     peak_bytes: PeakBytes,
@@ -40,15 +46,70 @@ enum Destination {
     Npy(NpyWriter),
     /// A table of the whole matrix, which is kept in memory for it.
     Table(Option<table::Table>, Layout),
+    /// The table, for a JSON object.
+    Cells(Option<Cells>),
     /// A reduction, and the file it is written to.
     Reduction(RowReductions, Reduction, Option<table::Table>),
 }
 
+/// A table, with names of vertices.
+#[derive(Debug, Serialize)]
+struct Cells {
+    sources: Vec<String>,
+    targets: Vec<String>,
+    /// A row for each source; `null` stands for a target that is not reached.
+    distances: Vec<Vec<Option<serde_json::Value>>>,
+}
+
+impl Cells {
+    fn of(graph: &Graph, matrix: &DistanceMatrix, targets: Option<&[VertexId]>) -> Self {
+        let name = |v: VertexId| graph.name(v).into_owned();
+        let target = |j: usize| targets.map_or(j as VertexId, |targets| targets[j]);
+        let row = |i: usize| (0..matrix.columns()).map(|j| matrix.distance(i, j).map(print::number)).collect();
+        Cells {
+            sources: matrix.sources().iter().map(|&source| name(source)).collect(),
+            targets: (0..matrix.columns()).map(|j| name(target(j))).collect(),
+            distances: (0..matrix.rows()).map(row).collect(),
+        }
+    }
+}
+
+pub(crate) fn run_table(arguments: TableArguments) -> Result<ExitCode, Failure> {
+    let TableArguments { graph, sources, targets, output, layout, verify, algorithm, solving } = arguments;
+    let to_standard_output = !solving.common.json && !solving.plan.plan;
+    let output = output.or_else(|| to_standard_output.then(|| "-".into()));
+    if solving.common.json && output.is_none() && layout.is_some() {
+        return Err(Failure::usage("`--layout` is for a .csv; a JSON object has a list for each source"));
+    }
+    let arguments = ApspArguments {
+        graph,
+        sources: Some(sources),
+        targets: Some(targets),
+        reduce: None,
+        output,
+        layout,
+        resume: false,
+        successors: false,
+        verify,
+        algorithm,
+        solving,
+    };
+    solve("table", arguments)
+}
+
 pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
+    solve("apsp", arguments)
+}
+
+fn solve(command: &'static str, arguments: ApspArguments) -> Result<ExitCode, Failure> {
+    let is_table = command == "table";
     let solving = &arguments.solving;
     let SolvingArguments { common, plan, .. } = solving;
     let setup = Setup::to_solve(solving)?;
-    let mut destination = destination(&arguments, &setup)?;
+    let mut destination = match is_table && arguments.output.is_none() {
+        true => Destination::Cells(None),
+        false => destination(&arguments, &setup)?,
+    };
     let Prepared { graph, hierarchy, seconds: load } = setup.load_with_hierarchy(&arguments.graph)?;
     let list =
         |file: &Option<std::path::PathBuf>| file.as_deref().map(|file| read_vertices(&setup, &graph, file)).transpose();
@@ -86,12 +147,17 @@ pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
     let mut seconds = Times::of(summary.report(), load, opening);
     seconds.write += write;
     let found = ApspFound {
-        answer: Answer::new("apsp", &solver, summary.report(), solving),
+        answer: Answer::new(command, &solver, summary.report(), solving),
         source_count: summary.sources(),
         finite_pairs: summary.finite_pairs(),
         distance_sum: print::sum(summary.distance_sum()),
         max_distance: summary.max_distance().map(print::number),
         reduction: reduction.as_ref().filter(|_| common.json).map(Reduced::as_json),
+        cells: match &mut destination {
+            Destination::Cells(cells) => cells.take(),
+            _ => None,
+        },
+        time: is_table.then(|| seconds.text()),
         verified: arguments.verify.then_some(true),
         seconds,
         peak_bytes: PeakBytes::of([summary.report()]),
@@ -165,7 +231,7 @@ fn destination(arguments: &ApspArguments, setup: &Setup<'_>) -> Result<Destinati
 impl Destination {
     fn decide(&mut self, solver: &Solver, request: Apsp) -> Result<Decision, Failure> {
         Ok(match self {
-            Destination::Table(..) => solver.decide(&request)?,
+            Destination::Table(..) | Destination::Cells(_) => solver.decide(&request)?,
             Destination::Nowhere(sink) => solver.decide(&request.into_sink(sink))?,
             Destination::Npy(sink) => solver.decide(&request.into_sink(sink))?,
             Destination::Reduction(sink, ..) => solver.decide(&request.into_sink(sink))?,
@@ -203,6 +269,11 @@ impl Destination {
                     Ok(output.finish()?)
                 })?;
                 Ok((matrix.summary(), write))
+            }
+            Destination::Cells(cells) => {
+                let matrix = solver.solve(request)?;
+                *cells = Some(Cells::of(graph, &matrix, targets));
+                Ok((matrix.summary(), 0.0))
             }
             Destination::Reduction(sink, how, output) => {
                 let summary = solver.solve(request.into_sink(sink))?;

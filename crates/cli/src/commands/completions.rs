@@ -53,12 +53,13 @@ fn datasets_in_fish() -> String {
 /// The command line, with the names that options take which the parser leaves to the library.
 fn with_names() -> clap::Command {
     let mut command = crate::command();
-    for problem in ["bfs", "sssp", "apsp", "closure"] {
+    for (name, problem) in
+        [("bfs", "bfs"), ("sssp", "sssp"), ("apsp", "apsp"), ("table", "apsp"), ("closure", "closure")]
+    {
         let names = PossibleValuesParser::new(algorithms(problem));
-        command =
-            command.mut_subcommand(problem, |command| command.mut_arg("algorithm", |arg| arg.value_parser(names)));
+        command = command.mut_subcommand(name, |command| command.mut_arg("algorithm", |arg| arg.value_parser(names)));
     }
-    for name in ["bfs", "sssp", "apsp", "closure", "path", "info"] {
+    for name in ["bfs", "sssp", "apsp", "table", "closure", "path", "info"] {
         let engines = PossibleValuesParser::new(["auto", "cpu", "cuda", "cuda:all"]);
         command = command.mut_subcommand(name, |command| command.mut_arg("engine", |arg| arg.value_parser(engines)));
     }

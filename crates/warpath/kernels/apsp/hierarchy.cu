@@ -1,10 +1,10 @@
-// Rows over a hierarchy: a warp takes 64 sources, and a piece of the elimination tree. The host loop, and the essay, are in
+// Rows over a hierarchy: a warp takes as many sources as 512 bytes have distances, and a piece of the elimination tree. The host loop, and the essay, are in
 // `src/cuda/apsp/hierarchy/mod.rs`.
 //
 // Source: Delling, Goldberg, Nowatzyk and Werneck 2013, "PHAST"; Dibbelt, Strasser and Wagner 2016, "Customizable
 // contraction hierarchies"; Sao, Kannan, Gera and Vuduc 2020, "A supernodal all-pairs shortest path algorithm".
 //
-// registers: 80
+// registers: 96
 // no-sass: STL
 #include "../collectives.cuh"
 #include "../sssp/lanes.cuh"
@@ -34,76 +34,99 @@ struct Full {
     }
 };
 
-/// The distances from the two sources of a thread.
+/// The distances from the sources of a thread: 16 bytes.
 template <class Lane>
-struct alignas(2 * sizeof(typename Lane::Distance)) Two {
+struct alignas(16) Held {
     using Distance = typename Lane::Distance;
-    Distance of[2];
+    static constexpr u32 count = 16 / sizeof(Distance);
+    Distance of[count];
 
-    __device__ __forceinline__ void lower(const Two& from, Distance length) {
-        of[0] = min(of[0], Lane::sum(from.of[0], length));
-        of[1] = min(of[1], Lane::sum(from.of[1], length));
+    static __device__ __forceinline__ Held none() {
+        Held held;
+#pragma unroll
+        for (u32 k = 0; k < count; k++) held.of[k] = Lane::infinity;
+        return held;
     }
 
-    __device__ __forceinline__ void lower(const Two& to) {
-        of[0] = min(of[0], to.of[0]);
-        of[1] = min(of[1], to.of[1]);
+    /// By the way over vertices that have the distances `from`.
+    __device__ __forceinline__ void lower(const Held& from, Distance length) {
+#pragma unroll
+        for (u32 k = 0; k < count; k++) of[k] = min(of[k], Lane::sum(from.of[k], length));
+    }
+
+    __device__ __forceinline__ void lower(const Held& to) {
+#pragma unroll
+        for (u32 k = 0; k < count; k++) of[k] = min(of[k], to.of[k]);
     }
 };
 
+/// The sources of a warp.
+template <class Lane>
+constexpr u32 sources = Held<Lane>::count * lanes_a_warp;
+
 /// The lengths to all vertices of a front from one vertex, read 16 bytes at a time.
-template <class Distance>
+template <class Lane>
 struct Lengths {
-    static constexpr u32 each = 16 / sizeof(Distance);
-    struct alignas(16) Part {
-        Distance of[each];
-    };
-    Part parts[columns / each];
+    using Distance = typename Lane::Distance;
+    using Part = Held<Lane>;
+    Part parts[columns / Part::count];
 
     __device__ __forceinline__ explicit Lengths(const Distance* from) {
 #pragma unroll
-        for (u32 part = 0; part < columns / each; part++) {
+        for (u32 part = 0; part < columns / Part::count; part++) {
             parts[part] = load_constant(reinterpret_cast<const Part*>(from) + part);
         }
     }
 
-    __device__ __forceinline__ Distance operator[](u32 column) const { return parts[column / each].of[column % each]; }
+    __device__ __forceinline__ Distance operator[](u32 column) const {
+        return parts[column / Part::count].of[column % Part::count];
+    }
 };
 
-/// A warp walks up from a source. In shared memory each warp has the distances of all ancestors, by depth.
+/// A block walks up from a source. In shared memory are the distances of all ancestors, by depth. While a vertex is worked on,
+/// the arcs of its parent are on their way.
 template <class Lane>
 __device__ __forceinline__ void climb(const Climb<Lane>& up) {
     using Distance = typename Lane::Distance;
+    using Step = Arc<Distance>;
     DYNAMIC_SHARED(memory);
-    Distance* const distances = reinterpret_cast<Distance*>(memory) + static_cast<u64>(warp_index()) * up.height;
-    const u32 lane = lane_index(), index = warp_of_grid();
-    if (index >= up.count) return;
-    u32 rank = load_constant(&up.sources[index]);
+    Distance* const distances = reinterpret_cast<Distance*>(memory);
+    const u32 index = blockIdx.x;
+    const u32 rank = load_constant(&up.sources[index]);
     const u32 own_depth = load_constant(&up.positions[rank]).depth;
-    for (u32 depth = lane; depth <= own_depth; depth += lanes_a_warp) {
+    for (u32 depth = threadIdx.x; depth <= own_depth; depth += blockDim.x) {
         distances[depth] = depth == own_depth ? 0 : Lane::infinity;
     }
+    const auto lower = [&](Distance here, const Step& step) {
+        // The heads of a vertex are at different depths.
+        const Distance through = Lane::sum(here, step.weight);
+        if (through < distances[step.head]) distances[step.head] = through;
+    };
     Node node = load_constant(&up.nodes[rank]);
+    u32 end = load_constant(&up.nodes[rank + 1]).arcs;
+    Step first{};
+    if (node.arcs + threadIdx.x < end) first = load_constant(&up.arcs[node.arcs + threadIdx.x]);
     for (u32 depth = own_depth;; depth--) {
-        const u32 end = load_constant(&up.nodes[rank + 1]).arcs;
-        const u32 begin = node.arcs, parent = node.parent;
-        // The next one is on its way while this one is worked on.
-        if (parent != no_parent) node = load_constant(&up.nodes[parent]);
-        __syncwarp();
-        const Distance here = distances[depth];
-        if (here < Lane::infinity) {
-            for (u32 arc = begin + lane; arc < end; arc += lanes_a_warp) {
-                // The heads of a vertex are at different depths.
-                const Arc<Distance> step = load_constant(&up.arcs[arc]);
-                const Distance through = Lane::sum(here, step.weight);
-                if (through < distances[step.head]) distances[step.head] = through;
-            }
+        const Node now = node;
+        const u32 end_now = end;
+        const Step first_now = first;
+        const bool is_last = now.parent == no_parent;
+        if (!is_last) {
+            node = load_constant(&up.nodes[now.parent]);
+            end = load_constant(&up.nodes[now.parent + 1]).arcs;
+            if (node.arcs + threadIdx.x < end) first = load_constant(&up.arcs[node.arcs + threadIdx.x]);
         }
-        if (parent == no_parent) break;
-        rank = parent;
+        __syncthreads();
+        const Distance here = distances[depth];
+        u32 arc = now.arcs + threadIdx.x;
+        if (here < Lane::infinity && arc < end_now) {
+            lower(here, first_now);
+            for (arc += blockDim.x; arc < end_now; arc += blockDim.x) lower(here, load_constant(&up.arcs[arc]));
+        }
+        if (is_last) break;
     }
-    __syncwarp();
-    for (u32 depth = lane; depth <= own_depth; depth += lanes_a_warp) {
+    __syncthreads();
+    for (u32 depth = threadIdx.x; depth <= own_depth; depth += blockDim.x) {
         store(&up.above[depth * up.stride + index], distances[depth]);
     }
 }
@@ -112,30 +135,44 @@ __device__ __forceinline__ void climb(const Climb<Lane>& up) {
 template <class Lane>
 struct Group {
     using Distance = typename Lane::Distance;
+    static constexpr u32 count = Held<Lane>::count;
     const Sweep<Lane>& sweep;
     const u64 place;  // of this thread's sources
-    const uint2 ranks;
+    u32 ranks[count];
 
     __device__ __forceinline__ Group(const Sweep<Lane>& sweep, u32 group)
-        : sweep(sweep),
-          place(static_cast<u64>(group) * sources + 2 * lane_index()),
-          ranks(load_constant(reinterpret_cast<const uint2*>(&sweep.sources[place]))) {}
+        : sweep(sweep), place(static_cast<u64>(group) * sources<Lane> + count * lane_index()) {
+#pragma unroll
+        for (u32 k = 0; k < count; k++) ranks[k] = load_constant(&sweep.sources[place + k]);
+    }
 
-    __device__ __forceinline__ Two<Lane>* row(u32 rank) const {
-        return reinterpret_cast<Two<Lane>*>(&sweep.by_rank[rank * sweep.stride + place]);
+    __device__ __forceinline__ Held<Lane>* row(u32 rank) const {
+        return reinterpret_cast<Held<Lane>*>(&sweep.by_rank[rank * sweep.stride + place]);
+    }
+
+    /// Whether some source of the warp is in a subtree.
+    __device__ __forceinline__ bool some_start_in(u32 first, u32 last) const {
+        bool is_there = false;
+#pragma unroll
+        for (u32 k = 0; k < count; k++) is_there |= first <= ranks[k] && ranks[k] <= last;
+        return __ballot_sync(all_lanes, is_there) != 0;
     }
 
     /// Lowers distances of a rank to what the climbs have found from sources below it.
-    __device__ __forceinline__ void lower_to_climb(Two<Lane>& found, u32 rank) const {
+    __device__ __forceinline__ void lower_to_climb(Held<Lane>& found, u32 rank) const {
         const Position position = load_constant(&sweep.positions[rank]);
         const Distance* const above = &sweep.above[position.depth * sweep.stride + place];
-        if (position.first <= ranks.x && ranks.x <= rank) found.of[0] = min(found.of[0], load_constant(&above[0]));
-        if (position.first <= ranks.y && ranks.y <= rank) found.of[1] = min(found.of[1], load_constant(&above[1]));
+#pragma unroll
+        for (u32 k = 0; k < count; k++) {
+            if (position.first <= ranks[k] && ranks[k] <= rank) {
+                found.of[k] = min(found.of[k], load_constant(&above[k]));
+            }
+        }
     }
 };
 
-/// A block takes a front and 64 sources. Its warps share the boundary; in shared memory each has the distances of all
-/// vertices of the front that it has found.
+/// A block takes a front and the sources of a warp. Its warps share the boundary; in shared memory are the lengths inside the
+/// front, and for each warp the distances of all its vertices that the warp has found.
 template <class Lane>
 __device__ __forceinline__ void take_front(const Sweep<Lane>& sweep) {
     using Distance = typename Lane::Distance;
@@ -144,42 +181,61 @@ __device__ __forceinline__ void take_front(const Sweep<Lane>& sweep) {
     const u32 index = sweep.level + blockIdx.x / sweep.groups;
     const Group<Lane> group(sweep, blockIdx.x % sweep.groups);
     const Front front = load_constant(&sweep.fronts[index]);
-    // The lengths inside the front lie behind the distances.
-    Distance* const triangle = reinterpret_cast<Distance*>(memory) + static_cast<u64>(warps) * columns * sources;
+    Distance* const triangle = reinterpret_cast<Distance*>(memory);
     for (u32 i = threadIdx.x; i < columns * columns; i += blockDim.x) {
         triangle[i] = load_constant(&sweep.triangles[static_cast<u64>(index) * columns * columns + i]);
     }
-    Two<Lane> best[columns];
+    Held<Lane> best[columns];
 #pragma unroll
-    for (u32 column = 0; column < columns; column++) best[column] = {{Lane::infinity, Lane::infinity}};
+    for (u32 column = 0; column < columns; column++) best[column] = Held<Lane>::none();
+    if (warp == 0) {
+        const u32 top = front.first + front.count - 1;
+        if (group.some_start_in(load_constant(&sweep.positions[top]).first, top)) {
+#pragma unroll
+            for (u32 column = 0; column < columns; column++) {
+                if (column < front.count) group.lower_to_climb(best[column], front.first + column);
+            }
+        }
+    }
+    for (u32 first = warp * lanes_a_warp; first < front.boundary_count; first += warps * lanes_a_warp) {
+        // A lane reads a rank of the boundary. Earlier launches have written the distances.
+        const u32 left = min(front.boundary_count - first, lanes_a_warp);
+        const u64 at = front.boundary + first;
+        const u32 head = lane < left ? load_constant(&sweep.front_boundaries[at + lane]) : 0;
 #pragma unroll 4
-    for (u32 i = warp; i < front.boundary_count; i += warps) {
-        const u64 at = front.boundary + i;
-        // Earlier launches have written it.
-        const Two<Lane> from = load_constant(group.row(load_constant(&sweep.front_boundaries[at])));
-        const Lengths<Distance> lengths(&sweep.front_lengths[at * columns]);
+        for (u32 i = 0; i < left; i++) {
+            const u32 rank = __shfl_sync(all_lanes, head, static_cast<int>(i));
+            const Held<Lane> from = load_constant(group.row(rank));
+            const Lengths<Lane> lengths(&sweep.front_lengths[(at + i) * columns]);
 #pragma unroll
-        for (u32 column = 0; column < columns; column++) best[column].lower(from, lengths[column]);
+            for (u32 column = 0; column < columns; column++) best[column].lower(from, lengths[column]);
+        }
     }
-    // The distances of a vertex that a warp has found.
-    const auto found_by = [&](u32 warp, u32 column) {
-        return reinterpret_cast<Two<Lane>*>(memory) + (warp * columns + column) * lanes_a_warp + lane;
-    };
+    if (warps > 1) {
+        // The distances of a vertex that a warp has found.
+        const auto found_by = [&](u32 warp, u32 column) {
+            return reinterpret_cast<Held<Lane>*>(triangle + columns * columns) +
+                   (warp * columns + column) * lanes_a_warp + lane;
+        };
 #pragma unroll
-    for (u32 column = 0; column < columns; column++) *found_by(warp, column) = best[column];
-    __syncthreads();
-    for (u32 column = warp; column < front.count; column += warps) {
-        Two<Lane> least = *found_by(0, column);
-        for (u32 other = 1; other < warps; other++) least.lower(*found_by(other, column));
-        group.lower_to_climb(least, front.first + column);
-        *found_by(0, column) = least;
+        for (u32 column = 0; column < columns; column++) *found_by(warp, column) = best[column];
+        __syncthreads();
+        for (u32 column = warp; column < front.count; column += warps) {
+            Held<Lane> least = *found_by(0, column);
+            for (u32 other = 1; other < warps; other++) least.lower(*found_by(other, column));
+            *found_by(0, column) = least;
+        }
+        __syncthreads();
+        if (warp != 0) return;
+#pragma unroll
+        for (u32 column = 0; column < columns; column++) best[column] = *found_by(0, column);
     }
-    __syncthreads();
-    if (warp != 0) return;
-#pragma unroll
-    for (u32 column = 0; column < columns; column++) best[column] = *found_by(0, column);
+    __syncwarp();
 #pragma unroll
     for (u32 top = columns - 1; top > 0; top--) {
+        // Beyond the front there is nothing, and no way from there.
+        if (top >= front.count) continue;
+#pragma unroll
         for (u32 column = 0; column < top; column++) best[column].lower(best[top], triangle[top * columns + column]);
     }
 #pragma unroll
@@ -188,33 +244,40 @@ __device__ __forceinline__ void take_front(const Sweep<Lane>& sweep) {
     }
 }
 
-/// A block takes a subtree, each of its warps 64 sources. In shared memory are the arcs, where those of each vertex end, and
-/// for each warp the distances of the boundary and of the vertices from the top.
+/// Two arcs that are read at once.
+template <class Distance>
+struct alignas(4 * sizeof(Distance)) TwoArcs {
+    Arc<Distance> arcs[2];
+};
+
+/// A block takes a subtree, each of its warps the sources of one. In shared memory are the arcs, where those of each vertex
+/// end, and for each warp the distances of the boundary and of the vertices from the top.
 template <class Lane>
 __device__ __forceinline__ void take_subtree(const Sweep<Lane>& sweep) {
     using Distance = typename Lane::Distance;
     DYNAMIC_SHARED(memory);
-    Arc<Distance>* const arcs = reinterpret_cast<Arc<Distance>*>(memory);
-    u32* const ends = reinterpret_cast<u32*>(arcs + sweep.most_arcs);
-    const u32 before = (sweep.most_arcs * sizeof(Arc<Distance>) + most_vertices * sizeof(u32) + 15) / 16 * 16;
+    TwoArcs<Distance>* const arcs = reinterpret_cast<TwoArcs<Distance>*>(memory);
+    u32* const ends = reinterpret_cast<u32*>(arcs + sweep.most_arcs / 2);
+    const u32 before = (sweep.most_arcs / 2 * sizeof(TwoArcs<Distance>) + most_vertices * sizeof(u32) + 15) / 16 * 16;
     const u32 warp = warp_index(), warps = warps_of_block(), lane = lane_index();
     const u32 parts = (sweep.groups + warps - 1) / warps;
     // Both at once.
     const uint4* const kept = reinterpret_cast<const uint4*>(&sweep.subtrees[blockIdx.x / parts]);
     const uint4 ranks = load_constant(&kept[0]), counts = load_constant(&kept[1]);
-    const Subtree subtree{ranks.x, ranks.y, ranks.z, ranks.w, counts.x, counts.y, 0, 0};
+    const Subtree subtree{ranks.x, ranks.y, ranks.z, ranks.w, counts.x, counts.y, {0, 0}};
     const u32 group_index = blockIdx.x % parts * warps + warp;
     const u32 top = subtree.first + subtree.count - 1;
+    Arc<Distance>* const single = reinterpret_cast<Arc<Distance>*>(memory);
     for (u32 i = threadIdx.x; i < subtree.arc_count; i += blockDim.x) {
-        arcs[i] = load_constant(&sweep.subtree_arcs[subtree.arcs + i]);
+        single[i] = load_constant(&sweep.subtree_arcs[subtree.arcs + i]);
     }
-    for (u32 i = threadIdx.x; i < subtree.count; i += blockDim.x) ends[i] = load_constant(&sweep.ends[top - i]);
+    for (u32 i = threadIdx.x; i < subtree.count; i += blockDim.x) ends[i] = load_constant(&sweep.ends[top - i]) / 2;
     __syncthreads();
     if (group_index >= sweep.groups) return;
 
     const Group<Lane> group(sweep, group_index);
-    Two<Lane>* const own =
-        reinterpret_cast<Two<Lane>*>(memory + before) + static_cast<u64>(warp) * sweep.most_slots * lanes_a_warp + lane;
+    Held<Lane>* const own =
+        reinterpret_cast<Held<Lane>*>(memory + before) + static_cast<u64>(warp) * sweep.most_slots * lanes_a_warp + lane;
     for (u32 first = 0; first < subtree.boundary_count; first += lanes_a_warp) {
         // A lane reads a rank of the boundary; the warp reads the distances of eight ranks at a time.
         const u32 left = min(subtree.boundary_count - first, lanes_a_warp);
@@ -225,60 +288,79 @@ __device__ __forceinline__ void take_subtree(const Sweep<Lane>& sweep) {
             own[(first + i) * lanes_a_warp] = load_constant(group.row(rank));
         }
     }
-    const auto is_here = [&](u32 rank) { return subtree.first <= rank && rank <= top; };
-    const bool some_start_here = __ballot_sync(all_lanes, is_here(group.ranks.x) || is_here(group.ranks.y)) != 0;
+    const bool some_start_here = group.some_start_in(subtree.first, top);
     u32 arc = 0;
     for (u32 i = 0; i < subtree.count; i++) {
         const u32 rank = top - i, end = ends[i];
-        Two<Lane> best{{Lane::infinity, Lane::infinity}};
-#pragma unroll 4
-        for (; arc < end; arc++) {
-            const Arc<Distance> step = arcs[arc];
-            best.lower(own[step.head * lanes_a_warp], step.weight);
-        }
+        Held<Lane> best = Held<Lane>::none();
         if (some_start_here) group.lower_to_climb(best, rank);
+#pragma unroll 2
+        for (; arc < end; arc++) {
+            const TwoArcs<Distance> two = arcs[arc];
+            const Held<Lane> a = own[two.arcs[0].head * lanes_a_warp], b = own[two.arcs[1].head * lanes_a_warp];
+            best.lower(a, two.arcs[0].weight);
+            best.lower(b, two.arcs[1].weight);
+        }
         own[(subtree.boundary_count + i) * lanes_a_warp] = best;
         store(group.row(rank), best);
     }
 }
 
-/// A block makes a part of 32 rows, 32 vertices at a time.
+/// A block makes a part of 64 rows, 64 vertices at a time.
 template <class Lane>
 __device__ __forceinline__ void transpose(const Transposition<Lane>& rows) {
     using Distance = typename Lane::Distance;
-    constexpr u32 vertices_a_block = 1024, tile = 32, warps = transposing / lanes_a_warp, each = tile / warps;
+    constexpr u32 tile = 64, warps = transposing / lanes_a_warp, each = tile / warps, halves = tile / lanes_a_warp;
     __shared__ Distance distances[tile][tile + 1];
     const u32 parts = (rows.count + tile - 1) / tile;
-    const u32 first_source = blockIdx.x % parts * tile, lane = lane_index();
-    const u64 begin = static_cast<u64>(blockIdx.x / parts) * vertices_a_block;
-    const u32 begin_after = static_cast<u32>(min(begin + vertices_a_block, static_cast<u64>(rows.vertices)));
-    Distance greatest = 0;
+    const u32 first_source = blockIdx.x % parts * tile, lane = lane_index(), warp = warp_index();
+    const u64 begin = static_cast<u64>(blockIdx.x / parts) * transposed;
+    const u32 begin_after = static_cast<u32>(min(begin + transposed, static_cast<u64>(rows.vertices)));
+    Distance greatest[halves] = {};
     for (u32 first = static_cast<u32>(begin); first < begin_after; first += tile) {
         // All loads of a thread are on their way at once.
-        Distance read[each];
+        Distance read[each][halves];
 #pragma unroll
         for (u32 k = 0; k < each; k++) {
-            const u32 vertex = first + warp_index() + k * warps;
-            read[k] = Lane::infinity;
+            const u32 vertex = first + warp + k * warps;
+#pragma unroll
+            for (u32 half = 0; half < halves; half++) read[k][half] = Lane::infinity;
             if (vertex < begin_after) {
-                read[k] = load_once(&rows.by_rank[load_constant(&rows.ranks[vertex]) * rows.stride + first_source + lane]);
+                const u32 rank = load_constant(&rows.ranks[vertex]);
+                const Distance* const from = &rows.by_rank[rank * rows.stride + first_source + lane];
+#pragma unroll
+                for (u32 half = 0; half < halves; half++) read[k][half] = load_once(from + half * lanes_a_warp);
             }
         }
 #pragma unroll
         for (u32 k = 0; k < each; k++) {
-            const bool is_reached = read[k] < Lane::infinity;
-            if (is_reached) greatest = max(greatest, read[k]);
-            distances[warp_index() + k * warps][lane] = is_reached ? read[k] : Lane::unreachable;
+#pragma unroll
+            for (u32 half = 0; half < halves; half++) {
+                const bool is_reached = read[k][half] < Lane::infinity;
+                if (is_reached) greatest[half] = max(greatest[half], read[k][half]);
+                distances[warp + k * warps][half * lanes_a_warp + lane] = is_reached ? read[k][half] : Lane::unreachable;
+            }
         }
         __syncthreads();
-        for (u32 i = warp_index(); i < tile; i += warps) {
-            if (first_source + i < rows.count && first + lane < begin_after) {
-                store_once(&rows.rows[(first_source + i) * rows.row_stride + first + lane], distances[lane][i]);
+#pragma unroll
+        for (u32 k = 0; k < each; k++) {
+            const u32 source = first_source + warp + k * warps;
+            if (source >= rows.count) continue;
+#pragma unroll
+            for (u32 half = 0; half < halves; half++) {
+                const u32 vertex = half * lanes_a_warp + lane;
+                if (first + vertex < begin_after) {
+                    store_once(&rows.rows[source * rows.row_stride + first + vertex], distances[vertex][warp + k * warps]);
+                }
             }
         }
         __syncthreads();
     }
-    if (first_source + lane < rows.count) atomicMax(&rows.greatest[first_source + lane], static_cast<u64>(greatest));
+#pragma unroll
+    for (u32 half = 0; half < halves; half++) {
+        const u32 source = first_source + half * lanes_a_warp + lane;
+        if (source < rows.count) atomicMax(&rows.greatest[source], static_cast<u64>(greatest[half]));
+    }
 }
 
 #define WARPATH_HIERARCHY(kind, lane, Lane)                                                       \

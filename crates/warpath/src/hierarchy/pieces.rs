@@ -26,7 +26,7 @@ pub(crate) struct Limits {
     pub(crate) vertices: usize,
     /// Its vertices and its boundary.
     pub(crate) slots: usize,
-    /// Its arcs.
+    /// Its arcs, of each vertex an even number: arcs are read two at a time, and the last one may be there twice.
     pub(crate) arcs: usize,
 }
 
@@ -63,11 +63,11 @@ pub(crate) struct Pieces {
     pub(crate) longest: Vec<u32>,
     /// The sum of the boundaries of all subtrees.
     pub(crate) subtree_boundary: u64,
-    /// The arcs of all subtrees.
+    /// The arcs of all subtrees, of each vertex an even number.
     pub(crate) subtree_arcs: u64,
     /// The most vertices and boundary of a subtree.
     pub(crate) slots: usize,
-    /// The most arcs of a subtree.
+    /// The most arcs of a subtree, of each vertex an even number.
     pub(crate) arcs: usize,
 }
 
@@ -81,7 +81,11 @@ impl Pieces {
         let count = elimination.count();
         let boundary = |rank: usize| elimination.row(rank).len();
         let first = elimination.first_descendants()?;
-        let arcs = |rank: usize| (elimination.offsets[rank + 1] - elimination.offsets[first[rank] as usize]) as usize;
+        // Rows are made even.
+        let mut before = with_capacity("pieces of a hierarchy", count + 1)?;
+        before.push(0_u64);
+        (0..count).for_each(|rank| before.push(before[rank] + (boundary(rank) as u64).next_multiple_of(2)));
+        let arcs = |rank: usize| (before[rank + 1] - before[first[rank] as usize]) as usize;
         let vertices = |rank: usize| rank + 1 - first[rank] as usize;
         // If this holds for a vertex, it holds for its children: their boundary is at most the vertex and its boundary.
         let is_small = |rank: usize| {

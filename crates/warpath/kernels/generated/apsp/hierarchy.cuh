@@ -4,14 +4,14 @@
 
 namespace apsp_hierarchy {
 
-/// Sources of a warp: two for each thread.
-constexpr u32 sources = 64;
 /// The most vertices of a front.
 constexpr u32 columns = 8;
 /// The most vertices of a subtree.
 constexpr u32 most_vertices = 48;
 /// Threads of a block that transposes.
 constexpr u32 transposing = 256;
+/// Vertices of a block that transposes.
+constexpr u32 transposed = 1024;
 /// The parent of a root.
 constexpr u32 no_parent = 4294967295;
 

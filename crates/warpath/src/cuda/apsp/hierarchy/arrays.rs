@@ -18,14 +18,14 @@ kernel_header! {
     path: "apsp/hierarchy";
     namespace: apsp_hierarchy;
     constants {
-        /// Sources of a warp: two for each thread.
-        pub(super) const SOURCES: u32 = 64;
         /// The most vertices of a front.
         pub(super) const COLUMNS: u32 = 8;
         /// The most vertices of a subtree.
         pub(super) const MOST_VERTICES: u32 = 48;
         /// Threads of a block that transposes.
         pub(super) const TRANSPOSING: u32 = 256;
+        /// Vertices of a block that transposes.
+        pub(super) const TRANSPOSED: u32 = 1024;
         /// The parent of a root.
         pub(super) const NO_PARENT: u32 = 4294967295;
     }
@@ -138,6 +138,14 @@ kernel_header! {
     }
 }
 
+/// The most sources of a warp, of whose distances each thread has 16 bytes.
+const MOST_SOURCES: u32 = 128;
+
+/// The sources of a warp if a distance has so many bytes.
+pub(super) fn sources_of_a_warp(distance: u32) -> u32 {
+    4 * MOST_SOURCES / distance
+}
+
 const _: () = assert!(FRONT == COLUMNS as usize && ROOT == NO_PARENT, "the kernels see the same tree");
 
 /// A length on a device.
@@ -221,7 +229,7 @@ impl Sizes {
 
     /// Distances of a rank: whole warps.
     pub(super) fn stride(&self) -> u64 {
-        self.rows.next_multiple_of(SOURCES.into())
+        self.rows.next_multiple_of(MOST_SOURCES.into())
     }
 }
 
@@ -380,6 +388,7 @@ impl Arrays {
             boundaries.extend_from_slice(boundary);
             for rank in subtree.ranks() {
                 let mut place = 0;
+                let first_of_row = arcs.len();
                 for arc in elimination.row(rank) {
                     let head = elimination.heads[arc];
                     let slot = if head as usize <= subtree.top() {
@@ -391,6 +400,10 @@ impl Arrays {
                         place
                     };
                     arcs.push([(slot as u32).into(), down[arc].min(infinity)]);
+                }
+                // Arcs are read two at a time.
+                if (arcs.len() - first_of_row) % 2 == 1 {
+                    arcs.push(arcs[arcs.len() - 1]);
                 }
                 ends[rank] = (arcs.len() - first_arc) as u32;
             }
@@ -440,7 +453,7 @@ impl Arrays {
             groups: 0,
             level: 0,
             most_slots: pieces.slots as u32,
-            most_arcs: pieces.arcs as u32,
+            most_arcs: pieces.arcs.next_multiple_of(2) as u32,
         };
         let transposition = Transposition {
             by_rank: self.by_rank.as_ptr().cast(),

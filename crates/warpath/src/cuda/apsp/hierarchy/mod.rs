@@ -42,7 +42,8 @@ pub(in crate::cuda) mod arrays;
 use std::sync::Arc;
 
 use arrays::{
-    Arrays, COLUMNS, Climb, Length, MOST_VERTICES, SOURCES, Sizes, Sweep, TRANSPOSING, Transposition, layout, ranks_of,
+    Arrays, COLUMNS, Climb, Length, MOST_VERTICES, Sizes, Sweep, TRANSPOSED, TRANSPOSING, Transposition, layout,
+    ranks_of, sources_of_a_warp,
 };
 
 use super::batched::ROWS;
@@ -138,7 +139,7 @@ struct Kernels {
     transpose: Function,
     /// Warps of a block that climbs, and its shared memory.
     climbers: (u32, u32),
-    /// The same of subtrees.
+    /// The same of a block for a subtree.
     subtree_warps: (u32, u32),
     /// Bytes of a distance.
     distance: u32,
@@ -146,11 +147,25 @@ struct Kernels {
 
 /// Threads of a warp.
 const WARP: u32 = 32;
-/// Vertices of a block that transposes.
-const TRANSPOSED: u64 = 1024;
+/// Rows of a block that transposes.
+const TRANSPOSED_ROWS: u32 = 64;
+
+/// Warps of a block that climbs a tree of this width.
+fn warps_of_climbs(width: usize) -> u32 {
+    /// Later neighbours of the widest vertex that are worth a warp.
+    const SHARE: usize = 64;
+    width.div_ceil(SHARE).next_power_of_two().clamp(1, 16) as u32
+}
 
 impl Kernels {
-    fn new(device: &dyn Device, semiring: DeviceSemiring, full: bool, sizes: &Sizes, pieces: &Pieces) -> Result<Self> {
+    fn new(
+        device: &dyn Device,
+        semiring: DeviceSemiring,
+        full: bool,
+        hierarchy: &Hierarchy,
+        sizes: &Sizes,
+        pieces: &Pieces,
+    ) -> Result<Self> {
         let kind = if full { "full_" } else { "" };
         let function =
             |name: &str| semiring.function(device, &images::APSP_HIERARCHY, &format!("apsp_hierarchy_{kind}{name}"));
@@ -165,13 +180,15 @@ impl Kernels {
                 halves.clone().find(fits(room / tune("H_P", 3) as u64)).or_else(|| halves.clone().find(fits(room)))?;
             Some((found, bytes(found) as u32))
         };
-        let climbers = warps(sizes.height() * distance, 0, 8).ok_or_else(|| {
-            Error::invalid(format!(
+        let ancestors = sizes.height() * distance;
+        if ancestors > room {
+            return Err(Error::invalid(format!(
                 "the elimination tree is {} vertices high: too much for the shared memory of a block; engine cpu takes it",
                 sizes.height()
-            ))
-        })?;
-        let slots = pieces.slots as u64 * u64::from(SOURCES) * distance;
+            )));
+        }
+        let climbers = (warps_of_climbs(hierarchy.width()), ancestors as u32);
+        let slots = pieces.slots as u64 * u64::from(sources_of_a_warp(distance as u32)) * distance;
         let staged = pieces.arcs as u64 * 2 * distance + 4 * u64::from(MOST_VERTICES);
         let subtree_warps = warps(slots, staged.next_multiple_of(16), tune("H_W", 4) as u32)
             .ok_or_else(|| Error::invalid("the device has too little shared memory for the subtrees of a hierarchy"))?;
@@ -190,10 +207,10 @@ impl Kernels {
 /// Warps of a block for a launch of this many blocks, with boundaries up to this long: as many as the boundary is worth, but
 /// no more than the device has room for at once.
 fn warps_of_fronts(longest: u32, blocks: u64, multiprocessors: u32) -> u32 {
-    /// Vertices of a boundary that are worth a warp.
-    let share: u32 = tune("H_SHARE", 12) as u32;
+    // Vertices of a boundary that are worth a warp.
+    let share: u32 = tune("H_SHARE", 32) as u32;
     let most: u32 = tune("H_MOST", 16) as u32;
-    /// Warps of a multiprocessor.
+    // Warps of a multiprocessor.
     let resident: u64 = tune("H_RESIDENT", 64) as u64;
     let room = (resident * u64::from(multiprocessors) / blocks.max(1)).clamp(1, most.into()) as u32;
     let room = 1 << room.ilog2();
@@ -223,7 +240,7 @@ impl<'g> Sweeps<'g> {
         let hierarchy = metric.hierarchy();
         let pieces = pieces_of(hierarchy)?;
         let sizes = Sizes::of(task, Some((hierarchy, &pieces)));
-        let kernels = Kernels::new(&**device, task.semiring, false, &sizes, &pieces)?;
+        let kernels = Kernels::new(&**device, task.semiring, false, hierarchy, &sizes, &pieces)?;
         let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, &sizes))?;
         let doubtful = match task.semiring {
             DeviceSemiring::Narrow => upload::<u32>(&arrays, &pool, metric, &pieces, false)?,
@@ -254,7 +271,7 @@ impl<'g> Sweeps<'g> {
     fn use_all_numbers(&mut self) -> Result<()> {
         let device = self.pool.device().clone();
         self.full = true;
-        self.kernels = Kernels::new(&*device, self.semiring, true, &self.sizes, &self.pieces)?;
+        self.kernels = Kernels::new(&*device, self.semiring, true, self.metric.hierarchy(), &self.sizes, &self.pieces)?;
         self.doubtful = upload::<u32>(&self.arrays, &self.pool, self.metric, &self.pieces, true)?;
         device.synchronize()
     }
@@ -279,7 +296,8 @@ impl<'g> Sweeps<'g> {
     fn launch(&self, count: u32) -> Result<()> {
         let device = self.pool.device();
         let Kernels { climb, front, subtree, transpose, climbers, subtree_warps, distance } = self.kernels;
-        let groups = count.div_ceil(SOURCES);
+        let sources = sources_of_a_warp(distance);
+        let groups = count.div_ceil(sources);
         let shape = |blocks: u64, warps: u32, shared_bytes: u32| {
             let blocks = u32::try_from(blocks).ok().filter(|&blocks| blocks <= i32::MAX as u32);
             let blocks = blocks.ok_or_else(|| Error::invalid("the batch is too large: set `rows` to fewer"))?;
@@ -287,14 +305,15 @@ impl<'g> Sweeps<'g> {
         };
         let (warps, bytes) = climbers;
         let up = Climb { count, ..self.climb };
-        let climbing = shape(count.div_ceil(warps).into(), warps, bytes)?;
+        let climbing = shape(count.into(), warps, bytes)?;
         // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
         unsafe { device.launch(climb, &climbing, arguments![up])? };
         for (level, &longest) in self.pieces.levels.windows(2).zip(&self.pieces.longest) {
             let down = Sweep { groups, level: level[0], ..self.sweep };
             let blocks = u64::from(level[1] - level[0]) * u64::from(groups);
             let warps = warps_of_fronts(longest, blocks, device.properties().multiprocessors);
-            let bytes = (warps * COLUMNS * SOURCES + INNER as u32) * distance;
+            let found = if warps > 1 { warps * COLUMNS * sources } else { 0 };
+            let bytes = (found + INNER as u32) * distance;
             let shape = shape(blocks, warps, bytes)?;
             // SAFETY: as above.
             unsafe { device.launch(front, &shape, arguments![down])? };
@@ -308,7 +327,7 @@ impl<'g> Sweeps<'g> {
             unsafe { device.launch(subtree, &shape, arguments![down])? };
         }
         let rows = Transposition { count, ..self.transposition };
-        let blocks = u64::from(rows.vertices).div_ceil(TRANSPOSED) * u64::from(count.div_ceil(WARP));
+        let blocks = u64::from(rows.vertices.div_ceil(TRANSPOSED)) * u64::from(count.div_ceil(TRANSPOSED_ROWS));
         let shape = shape(blocks, TRANSPOSING / WARP, 0)?;
         // SAFETY: as above.
         unsafe { device.launch(transpose, &shape, arguments![rows]) }
