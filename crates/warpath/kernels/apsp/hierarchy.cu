@@ -1,4 +1,4 @@
-// Rows over a hierarchy: a warp takes as many sources as 512 bytes have distances, and a piece of the elimination tree. The host loop, and the essay, are in
+// Rows over a hierarchy: a warp takes 64 sources, and a piece of the elimination tree. The host loop, and the essay, are in
 // `src/cuda/apsp/hierarchy/mod.rs`.
 //
 // Source: Delling, Goldberg, Nowatzyk and Werneck 2013, "PHAST"; Dibbelt, Strasser and Wagner 2016, "Customizable
@@ -34,11 +34,11 @@ struct Full {
     }
 };
 
-/// The distances from the sources of a thread: 16 bytes.
+/// The distances from the sources of a thread.
 template <class Lane>
-struct alignas(16) Held {
+struct alignas(sources / lanes_a_warp * sizeof(typename Lane::Distance)) Held {
     using Distance = typename Lane::Distance;
-    static constexpr u32 count = 16 / sizeof(Distance);
+    static constexpr u32 count = sources / lanes_a_warp;
     Distance of[count];
 
     static __device__ __forceinline__ Held none() {
@@ -60,26 +60,25 @@ struct alignas(16) Held {
     }
 };
 
-/// The sources of a warp.
-template <class Lane>
-constexpr u32 sources = Held<Lane>::count * lanes_a_warp;
-
 /// The lengths to all vertices of a front from one vertex, read 16 bytes at a time.
 template <class Lane>
 struct Lengths {
     using Distance = typename Lane::Distance;
-    using Part = Held<Lane>;
-    Part parts[columns / Part::count];
+    static constexpr u32 each = 16 / sizeof(Distance);
+    struct alignas(16) Part {
+        Distance of[each];
+    };
+    Part parts[columns / each];
 
     __device__ __forceinline__ explicit Lengths(const Distance* from) {
 #pragma unroll
-        for (u32 part = 0; part < columns / Part::count; part++) {
+        for (u32 part = 0; part < columns / each; part++) {
             parts[part] = load_constant(reinterpret_cast<const Part*>(from) + part);
         }
     }
 
     __device__ __forceinline__ Distance operator[](u32 column) const {
-        return parts[column / Part::count].of[column % Part::count];
+        return parts[column / each].of[column % each];
     }
 };
 
@@ -141,7 +140,7 @@ struct Group {
     u32 ranks[count];
 
     __device__ __forceinline__ Group(const Sweep<Lane>& sweep, u32 group)
-        : sweep(sweep), place(static_cast<u64>(group) * sources<Lane> + count * lane_index()) {
+        : sweep(sweep), place(static_cast<u64>(group) * sources + count * lane_index()) {
 #pragma unroll
         for (u32 k = 0; k < count; k++) ranks[k] = load_constant(&sweep.sources[place + k]);
     }
@@ -182,7 +181,7 @@ __device__ __forceinline__ void take_front(const Sweep<Lane>& sweep) {
     const Group<Lane> group(sweep, blockIdx.x % sweep.groups);
     const Front front = load_constant(&sweep.fronts[index]);
     Distance* const triangle = reinterpret_cast<Distance*>(memory);
-    for (u32 i = threadIdx.x; i < columns * columns; i += blockDim.x) {
+    for (u32 i = threadIdx.x; i < front.count * columns; i += blockDim.x) {
         triangle[i] = load_constant(&sweep.triangles[static_cast<u64>(index) * columns * columns + i]);
     }
     Held<Lane> best[columns];
@@ -251,7 +250,8 @@ struct alignas(4 * sizeof(Distance)) TwoArcs {
 };
 
 /// A block takes a subtree, each of its warps the sources of one. In shared memory are the arcs, where those of each vertex
-/// end, and for each warp the distances of the boundary and of the vertices from the top.
+/// end, and for each warp the distances of the boundary and of a vertex and its ancestors: a stack, since the vertices below one
+/// follow it at once.
 template <class Lane>
 __device__ __forceinline__ void take_subtree(const Sweep<Lane>& sweep) {
     using Distance = typename Lane::Distance;
@@ -271,7 +271,7 @@ __device__ __forceinline__ void take_subtree(const Sweep<Lane>& sweep) {
     for (u32 i = threadIdx.x; i < subtree.arc_count; i += blockDim.x) {
         single[i] = load_constant(&sweep.subtree_arcs[subtree.arcs + i]);
     }
-    for (u32 i = threadIdx.x; i < subtree.count; i += blockDim.x) ends[i] = load_constant(&sweep.ends[top - i]) / 2;
+    for (u32 i = threadIdx.x; i < subtree.count; i += blockDim.x) ends[i] = load_constant(&sweep.ends[top - i]);
     __syncthreads();
     if (group_index >= sweep.groups) return;
 
@@ -291,7 +291,7 @@ __device__ __forceinline__ void take_subtree(const Sweep<Lane>& sweep) {
     const bool some_start_here = group.some_start_in(subtree.first, top);
     u32 arc = 0;
     for (u32 i = 0; i < subtree.count; i++) {
-        const u32 rank = top - i, end = ends[i];
+        const u32 rank = top - i, slot = ends[i] >> 16, end = ends[i] & 0xffff;
         Held<Lane> best = Held<Lane>::none();
         if (some_start_here) group.lower_to_climb(best, rank);
 #pragma unroll 2
@@ -301,7 +301,7 @@ __device__ __forceinline__ void take_subtree(const Sweep<Lane>& sweep) {
             best.lower(a, two.arcs[0].weight);
             best.lower(b, two.arcs[1].weight);
         }
-        own[(subtree.boundary_count + i) * lanes_a_warp] = best;
+        own[slot * lanes_a_warp] = best;
         store(group.row(rank), best);
     }
 }

@@ -24,7 +24,7 @@ pub(crate) const COLUMNS: usize = 8;
 pub(crate) struct Limits {
     /// Its vertices.
     pub(crate) vertices: usize,
-    /// Its vertices and its boundary.
+    /// Its height and its boundary: how many distances are there at a time, since those below a vertex need no others.
     pub(crate) slots: usize,
     /// Its arcs, of each vertex an even number: arcs are read two at a time, and the last one may be there twice.
     pub(crate) arcs: usize,
@@ -65,7 +65,7 @@ pub(crate) struct Pieces {
     pub(crate) subtree_boundary: u64,
     /// The arcs of all subtrees, of each vertex an even number.
     pub(crate) subtree_arcs: u64,
-    /// The most vertices and boundary of a subtree.
+    /// The most height and boundary of a subtree.
     pub(crate) slots: usize,
     /// The most arcs of a subtree, of each vertex an even number.
     pub(crate) arcs: usize,
@@ -87,12 +87,17 @@ impl Pieces {
         (0..count).for_each(|rank| before.push(before[rank] + (boundary(rank) as u64).next_multiple_of(2)));
         let arcs = |rank: usize| (before[rank + 1] - before[first[rank] as usize]) as usize;
         let vertices = |rank: usize| rank + 1 - first[rank] as usize;
+        let mut heights = filled("pieces of a hierarchy", count, 1_usize)?;
+        for rank in 0..count {
+            if elimination.parents[rank] != ROOT {
+                let parent = elimination.parents[rank] as usize;
+                heights[parent] = heights[parent].max(heights[rank] + 1);
+            }
+        }
+        let slots = |rank: usize| heights[rank] + boundary(rank);
         // If this holds for a vertex, it holds for its children: their boundary is at most the vertex and its boundary.
-        let is_small = |rank: usize| {
-            vertices(rank) <= limits.vertices
-                && vertices(rank) + boundary(rank) <= limits.slots
-                && arcs(rank) <= limits.arcs
-        };
+        let is_small =
+            |rank: usize| vertices(rank) <= limits.vertices && slots(rank) <= limits.slots && arcs(rank) <= limits.arcs;
         let mut pieces = Pieces {
             fronts: Vec::new(),
             levels: vec![0],
@@ -114,7 +119,7 @@ impl Pieces {
                 let piece = Piece { first: first[top], count: vertices(top) as u32 };
                 crate::memory::grow("pieces of a hierarchy", &mut pieces.subtrees, 1)?;
                 pieces.subtrees.push(piece);
-                pieces.slots = pieces.slots.max(vertices(top) + boundary(top));
+                pieces.slots = pieces.slots.max(slots(top));
                 pieces.arcs = pieces.arcs.max(arcs(top));
                 pieces.subtree_boundary += boundary(top) as u64;
                 pieces.subtree_arcs += arcs(top) as u64;
@@ -183,8 +188,10 @@ mod tests {
         }
         assert_eq!(*pieces.levels.last().unwrap() as usize, pieces.fronts.len(), "{name}");
         for subtree in &pieces.subtrees {
-            let boundary = elimination.row(subtree.top()).len();
-            assert!(subtree.count as usize <= limits.vertices && boundary + subtree.count as usize <= pieces.slots);
+            let (boundary, depth) = (elimination.row(subtree.top()).len(), elimination.depths[subtree.top()]);
+            let lowest = subtree.ranks().map(|rank| elimination.depths[rank]).max().unwrap();
+            let height = (lowest - depth + 1) as usize;
+            assert!(subtree.count as usize <= limits.vertices && boundary + height <= pieces.slots, "{name}");
             assert!(pieces.slots <= limits.slots.max(1) && pieces.arcs <= limits.arcs.max(1), "{name}");
             put(*subtree, levels);
         }

@@ -1,4 +1,4 @@
-//! The hierarchy of a solver's graph: given, or made when a request first asks for it; and when it pays.
+//! The hierarchy of a solver's graph: given, or made when a request first needs it; and when it pays.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -7,7 +7,7 @@ use crate::algorithms::{AlgorithmInfo, Parameters};
 use crate::cpu::sssp::hierarchy::{ALGORITHM, seconds_of_sweeps};
 use crate::cuda::apsp::hierarchy as on_device;
 use crate::graph::WeightKind;
-use crate::hierarchy::{Hierarchy, Metric};
+use crate::hierarchy::{Estimate, Hierarchy, Metric};
 use crate::{Engine, Error, Plan, Result};
 
 /// The name of the algorithm that answers from a hierarchy.
@@ -18,6 +18,8 @@ pub(super) const NAME: &str = ALGORITHM.info.name;
 pub(super) struct Prepared {
     given: Option<Hierarchy>,
     metric: OnceLock<Metric>,
+    /// What one would be like, once somebody has asked; `None` if nobody can tell.
+    estimate: OnceLock<Option<Estimate>>,
     /// Held while one is made, so that no two threads make it.
     making: Mutex<()>,
 }
@@ -86,75 +88,104 @@ impl Solver {
         }
     }
 
-    /// The seconds that searches from this many sources are predicted to take over the hierarchy that the solver was given;
-    /// `None` if none was, or if it is not for these weights or this engine.
-    /// With targets, sweeps go over their ancestors alone.
-    pub(super) fn seconds_of_sweeps(&self, searches: usize, targets: Option<usize>) -> Option<f64> {
-        let hierarchy = self.usable()?;
-        let all = hierarchy.shortcuts() as f64;
-        let of_one = hierarchy.height() as f64 * hierarchy.width() as f64 / 2.0;
-        let shortcuts = targets.map_or(all, |targets| all.min((targets as f64 + 1.0) * of_one));
+    /// The seconds that searches from this many sources are predicted to take by sweeps, with all that has to be made before;
+    /// `None` if `auto` should not think of it. With targets, sweeps go over their ancestors alone. `otherwise` is how long the
+    /// quickest other algorithm takes.
+    pub(super) fn seconds_of_sweeps(&self, searches: usize, targets: Option<usize>, otherwise: f64) -> Option<f64> {
+        let prospect = self.prospect(otherwise).filter(|_| !matches!(self.engine, Engine::Cuda(_)))?;
+        let of_a_chain = prospect.height * prospect.width / 2.0;
+        let all = prospect.shortcuts;
+        let shortcuts = targets.map_or(all, |targets| all.min((targets as f64 + 1.0) * of_a_chain));
         let parameters = Parameters::default();
         let work = self.workload(self.weighted_facts(), &parameters, searches);
-        Some(self.seconds_until_customized()? + seconds_of_sweeps(shortcuts, &work))
+        Some(prospect.making + seconds_of_sweeps(shortcuts, &work))
     }
 
-    /// The same of sweeps on a GPU, over the hierarchy that is there.
-    pub(super) fn seconds_of_sweeps_on_device(&self, searches: usize) -> Option<f64> {
-        let shortcuts = self.hierarchy_there()?.shortcuts() as f64;
+    /// The same of sweeps on a GPU.
+    pub(super) fn seconds_of_sweeps_on_device(&self, searches: usize, otherwise: f64) -> Option<f64> {
+        let prospect = self.prospect(otherwise).filter(|_| self.graph.weight_kind() != WeightKind::I32)?;
         let parameters = Parameters::default();
         let work = self.workload(self.weighted_facts(), &parameters, searches);
-        Some(self.seconds_until_customized()? + on_device::seconds_of_sweeps(shortcuts, &work))
+        Some(prospect.making + on_device::seconds_of_sweeps(prospect.shortcuts, &work))
     }
 
-    /// Why this many searches pay over the hierarchy that the solver was given, in comparison with the same number by another
-    /// algorithm that takes this long; `None` if they don't, or if none was given.
+    /// Why this many searches pay by sweeps, in comparison with the same number by another algorithm that takes this long;
+    /// `None` if they don't.
     pub(super) fn sweeps_pay(&self, searches: usize, otherwise: f64) -> Option<String> {
-        let seconds = self.seconds_of_sweeps(searches, None)?;
+        let seconds = self.seconds_of_sweeps(searches, None, otherwise)?;
         (seconds < otherwise).then(|| {
             format!("sweeps over the hierarchy are predicted to take {:.2} times as long", seconds / otherwise)
         })
     }
 
-    /// Why this many pairs pay over the hierarchy that the solver was given, as [`Solver::sweeps_pay`].
+    /// Why this many pairs pay over the hierarchy, as [`Solver::sweeps_pay`].
     pub(super) fn pairs_pay(&self, pairs: usize, otherwise: f64) -> Option<String> {
         /// A shortcut of an ancestor, and the least a pair takes.
         const SHORTCUT: f64 = 2e-9;
         const LEAST: f64 = 5e-6;
-        let hierarchy = self.usable()?;
-        let walk = LEAST + 2.0 * (hierarchy.height() as f64) * (hierarchy.width() as f64) * SHORTCUT;
-        let seconds = self.seconds_until_customized()? + walk * pairs.div_ceil(self.threads().min(pairs).max(1)) as f64;
+        let prospect = self.prospect(otherwise).filter(|_| !matches!(self.engine, Engine::Cuda(_)))?;
+        let walk = LEAST + 2.0 * prospect.height * prospect.width * SHORTCUT;
+        let seconds = prospect.making + walk * pairs.div_ceil(self.threads().min(pairs).max(1)) as f64;
         (seconds < otherwise)
             .then(|| format!("walks up the hierarchy are predicted to take {:.2} times as long", seconds / otherwise))
     }
 
-    /// The hierarchy that the solver was given, if `auto` may use it: not with weights below 0, because a negative cycle that
-    /// no source reaches would be an error.
-    fn usable(&self) -> Option<&Hierarchy> {
-        self.hierarchy.given.as_ref().filter(|_| !matches!(self.engine, Engine::Cuda(_)) && self.suits_a_hierarchy())
+    /// What a hierarchy is or would be like, if `auto` may use one: not with weights below 0, because a negative cycle that no
+    /// source reaches would be an error. Estimates it if there is none, and if other algorithms take far longer than that.
+    fn prospect(&self, otherwise: f64) -> Option<Prospect> {
+        /// Seconds of order and elimination: for each edge, and for each shortcut.
+        const EDGE: f64 = 3e-6;
+        const SHORTCUT: f64 = 50e-9;
+        /// Seconds of an estimate for each edge: where searches have many short levels, and elsewhere.
+        const ESTIMATE: [f64; 2] = [0.3e-6, 1.2e-6];
+        /// Bytes of a shortcut, with its lengths.
+        const BYTES: f64 = 32.0;
+        if self.check_hierarchy(&ALGORITHM.info).is_err() || self.graph.has_negative_weights() {
+            return None;
+        }
+        if let Some(there) = self.hierarchy_there() {
+            let (shortcuts, triangles) = (there.shortcuts() as f64, there.triangles());
+            let is_customized = self.hierarchy.metric.get().is_some();
+            let making = if is_customized { 0.0 } else { self.seconds_of_customizing(shortcuts, triangles) };
+            return Some(Prospect { shortcuts, height: there.height() as f64, width: there.width() as f64, making });
+        }
+        let [short, other] = ESTIMATE;
+        let each = if self.weighted_facts().has_short_levels() { short } else { other };
+        let edges = self.graph.arcs() as f64 / 2.0;
+        if otherwise < WORTH_AN_ESTIMATE || otherwise < 10.0 * each * edges {
+            return None;
+        }
+        let estimate = || Hierarchy::estimate(&self.graph, &self.control).ok();
+        let estimate = (*self.hierarchy.estimate.get_or_init(|| self.team.install(estimate)))?;
+        let (shortcuts, height) = (estimate.shortcuts as f64, estimate.height as f64);
+        if shortcuts * BYTES > self.memory as f64 / 2.0 {
+            return None;
+        }
+        let customizing = self.seconds_of_customizing(shortcuts, estimate.triangles as f64);
+        let making = estimate.edges as f64 * EDGE + shortcuts * SHORTCUT + customizing;
+        // The most later neighbours are about half of the ancestors, on roads and elsewhere.
+        Some(Prospect { shortcuts, height, width: height / 2.0, making })
     }
 
-    /// Whether `auto` may use a hierarchy that the solver was given on a GPU.
-    pub(super) fn has_usable_hierarchy_on_device(&self) -> bool {
-        self.hierarchy.given.is_some() && self.graph.weight_kind() != WeightKind::I32 && self.suits_a_hierarchy()
-    }
-
-    fn suits_a_hierarchy(&self) -> bool {
-        self.check_hierarchy(&ALGORITHM.info).is_ok() && !self.graph.has_negative_weights()
-    }
-
-    /// The seconds until the lengths of all shortcuts are known.
-    fn seconds_until_customized(&self) -> Option<f64> {
+    /// The seconds that the lengths of shortcuts take.
+    fn seconds_of_customizing(&self, shortcuts: f64, triangles: f64) -> f64 {
         const TRIANGLE: f64 = 4e-9;
         const SHORTCUT: f64 = 20e-9;
-        let hierarchy = self.hierarchy_there()?;
-        if self.hierarchy.metric.get().is_some() {
-            return Some(0.0);
-        }
-        let work = hierarchy.triangles() * TRIANGLE + hierarchy.shortcuts() as f64 * SHORTCUT;
-        Some(work / self.threads() as f64)
+        (triangles * TRIANGLE + shortcuts * SHORTCUT) / self.threads() as f64
     }
 }
+
+/// What a hierarchy is or would be like.
+struct Prospect {
+    shortcuts: f64,
+    height: f64,
+    width: f64,
+    /// The seconds until it can answer.
+    making: f64,
+}
+
+/// Nobody thinks of a hierarchy for less than so many seconds, unless it is there.
+const WORTH_AN_ESTIMATE: f64 = 0.25;
 
 #[cfg(test)]
 mod tests {
@@ -291,11 +322,11 @@ mod tests {
 
     #[test]
     fn auto_takes_a_hierarchy_where_it_is_given_and_pays() {
-        let [with, without] = solvers(generate("roads:20000,weights=1..1000").unwrap(), 2);
+        let [with, without] = solvers(generate("roads:5000,weights=1..1000").unwrap(), 2);
         let many = [3; 500];
         assert_eq!(with.decide_each(&Sssp::from(0), &many).unwrap().algorithm(), NAME);
         assert_ne!(without.decide_each(&Sssp::from(0), &many).unwrap().algorithm(), NAME);
-        let pairs = || Pairs::of((0..1000).map(|v| (v, 19_999 - v)));
+        let pairs = || Pairs::of((0..1000).map(|v| (v, 4_999 - v)));
         assert_eq!(with.decide(&pairs()).unwrap().algorithm(), NAME);
         assert_eq!(with.solve(pairs()).unwrap().report().algorithm, NAME);
         assert_ne!(without.decide(&pairs()).unwrap().algorithm(), NAME);
@@ -303,9 +334,41 @@ mod tests {
         assert_eq!(with.decide(&table()).unwrap().algorithm(), NAME);
         assert_ne!(without.decide(&table()).unwrap().algorithm(), NAME);
         // Its lengths are known now.
-        assert_eq!(with.path_and_report(5, 19_000).unwrap().1.algorithm, NAME);
+        assert_eq!(with.path_and_report(5, 4_900).unwrap().1.algorithm, NAME);
         // Searches that end early are for those who ask for them.
         assert_ne!(with.decide(&Sssp::from(0).to(1)).unwrap().algorithm(), NAME);
+    }
+
+    #[test]
+    fn auto_makes_a_hierarchy_where_many_searches_pay_for_it() {
+        let solver = |graph: &Graph| Solver::builder(graph.clone()).threads(2).engine(Engine::Cpu).open().unwrap();
+        let many = vec![7; 20_000];
+        let picked = |graph: &Graph, sources: &[VertexId]| {
+            solver(graph).decide_each(&Sssp::from(0), sources).unwrap().algorithm().to_owned()
+        };
+        let roads = generate("roads:20000").unwrap();
+        assert_eq!(picked(&roads, &many), NAME);
+        assert_ne!(picked(&roads, &many[..3]), NAME);
+        let pairs = Pairs::of((0..20_000).map(|v| (v, 19_999 - v)));
+        assert_eq!(solver(&roads).decide(&pairs).unwrap().algorithm(), NAME);
+        // Not where separators are large, nor by floats or with weights below 0.
+        let random = generate("uniform:13,weights=1..100").unwrap();
+        assert_ne!(picked(&random, &many), NAME);
+        let weights = |weight: &dyn Fn(usize) -> f64| (0..roads.arcs()).map(weight).collect::<Vec<_>>();
+        let floats = Graph::clone(&roads).with_weights(crate::graph::Weights::F64(weights(&|arc| arc as f64))).unwrap();
+        assert_ne!(picked(&floats, &many), NAME);
+        // What it makes answers as searches do.
+        let sources: Vec<VertexId> = (0..20_000).collect();
+        let (solver, other) = (solver(&roads), solver(&roads));
+        let mut next = 0;
+        let stopped = solver.solve_each(Sssp::from(0).distances_only(), &sources, |tree| {
+            assert_eq!(tree.report().algorithm, NAME);
+            let right = other.solve(Sssp::from(next).algorithm("dijkstra").distances_only()).unwrap();
+            assert_eq!(tree.distances(), right.distances());
+            next += 1;
+            if next == 40 { Err(Error::Interrupted) } else { Ok(()) }
+        });
+        assert!(matches!(stopped, Err(Error::Interrupted)) && next == 40);
     }
 
     #[test]

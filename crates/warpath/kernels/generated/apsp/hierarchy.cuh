@@ -4,10 +4,12 @@
 
 namespace apsp_hierarchy {
 
+/// Sources of a warp: two for each thread.
+constexpr u32 sources = 64;
 /// The most vertices of a front.
 constexpr u32 columns = 8;
 /// The most vertices of a subtree.
-constexpr u32 most_vertices = 48;
+constexpr u32 most_vertices = 64;
 /// Threads of a block that transposes.
 constexpr u32 transposing = 256;
 /// Vertices of a block that transposes.
@@ -101,10 +103,12 @@ struct Sweep {
     const typename Lane::Distance* triangles;  // Of each front, from each of its vertices to each.
     const Subtree* subtrees;
     const u32* subtree_boundaries;  // Ranks of the boundaries of subtrees.
-    /// The place of a later neighbour, its boundary first and then its ranks from the top, and the length of the way from
-    /// there.
+    /// The slot of a later neighbour, and the length of the way from there. The boundary of a subtree has the first slots, then
+    /// come its vertices by depth.
     const Arc<typename Lane::Distance>* subtree_arcs;
-    const u32* ends;  // Where the arcs to each rank end, from the first of its subtree.
+    /// Of each rank in a subtree its slot, in the upper half, and where the pairs of its arcs end, counted from those of the
+    /// top.
+    const u32* ends;
     u64 stride;  // From rank to rank, and from depth to depth.
     u32 groups;  // How many warps it takes for all sources.
     u32 level;  // The first front of the level.

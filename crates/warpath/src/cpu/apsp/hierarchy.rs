@@ -74,7 +74,11 @@ fn fill<L: MinPlus>(
     let failed = Mutex::new(None);
     let visit = |place: usize, found: &Distances| {
         let mut row = cells[place].lock().unwrap_or_else(PoisonError::into_inner);
-        let written = write_row::<L>(found, &mut row).and_then(|()| {
+        let all = || match task.targets {
+            Some(_) => metric.distances_from(sources[place]).map(Some),
+            None => Ok(None),
+        };
+        let written = write_row::<L>(found, &mut row, all).and_then(|()| {
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             task.control.progress("solve", done, task.sources.len() as u64)
         });
@@ -90,17 +94,30 @@ fn fill<L: MinPlus>(
 }
 
 /// Writes distances into a row; an error if one has left the range of the semiring. Once a distance does not fit 32 bits, a
-/// hierarchy answers in 64.
-fn write_row<L: MinPlus>(found: &Distances, row: &mut [L::Distance]) -> Result<()> {
+/// hierarchy answers in 64. If all targets have a distance in range, those beyond do not matter: otherwise `all` tells, which
+/// finds the distances to all vertices if the row does not have them.
+fn write_row<L: MinPlus>(
+    found: &Distances,
+    row: &mut [L::Distance],
+    all: impl FnOnce() -> Result<Option<Distances>>,
+) -> Result<()> {
     if let Some(found) = L::Distance::of(found) {
         row.copy_from_slice(found);
         return Ok(());
     }
-    let narrow = search::in_type_of::<L>(found.clone())?;
-    let is_lost =
-        |(place, &distance): (usize, &L::Distance)| distance == L::Distance::UNREACHABLE && found.get(place).is_some();
-    if narrow.iter().enumerate().any(is_lost) {
-        return Err(Error::DistanceOverflow { semiring: L::NAME });
+    let in_range = |found: &Distances| -> Result<Option<Vec<L::Distance>>> {
+        let narrow = search::in_type_of::<L>(found.clone())?;
+        let is_lost = |(place, &distance): (usize, &L::Distance)| {
+            distance == L::Distance::UNREACHABLE && found.get(place).is_some()
+        };
+        Ok((!narrow.iter().enumerate().any(is_lost)).then_some(narrow))
+    };
+    let overflow = || Error::DistanceOverflow { semiring: L::NAME };
+    let narrow = in_range(found)?.ok_or_else(overflow)?;
+    if narrow.contains(&L::Distance::UNREACHABLE)
+        && let Some(all) = all()?
+    {
+        in_range(&all)?.ok_or_else(overflow)?;
     }
     row.copy_from_slice(&narrow);
     Ok(())

@@ -64,21 +64,22 @@ fn candidates_on_cpu(solver: &Solver, table: &Table) -> Vec<CandidateOnCpu> {
     };
     let made_here = on_matrix.into_iter().chain([by_batches, &repeated_searches::ALGORITHM]);
     let predicted = made_here.map(|algorithm| (algorithm, on_cpu(algorithm, &none, solver, table)));
-    // Only where a hierarchy was given.
+    let mut candidates: Vec<CandidateOnCpu> = predicted.map(candidate).collect();
     let targets = table.targets.as_ref().map(|targets| targets.len());
-    let swept = solver.seconds_of_sweeps(table.sources.len(), targets);
-    let swept = swept.map(|seconds| (&hierarchy::ALGORITHM, seconds));
-    let mut candidates: Vec<CandidateOnCpu> = predicted.chain(swept).map(candidate).collect();
+    let fitting = candidates.iter().filter(|candidate| candidate.fits).map(|candidate| candidate.seconds);
+    let otherwise = fitting.fold(f64::INFINITY, f64::min);
+    let swept = solver.seconds_of_sweeps(table.sources.len(), targets, otherwise);
+    candidates.extend(swept.map(|seconds| candidate((&hierarchy::ALGORITHM, seconds))));
     candidates.sort_by(|a, b| b.fits.cmp(&a.fits).then(a.seconds.total_cmp(&b.seconds)));
     candidates
 }
 
 /// Predicted seconds for which an algorithm keeps a device busy.
 pub(super) fn on_device(info: &AlgorithmInfo, parameters: &Parameters, solver: &Solver, table: &Table) -> f64 {
-    let from_there = (info.name == hierarchy_there::ALGORITHM.info.name)
-        .then(|| solver.seconds_of_sweeps_on_device(table.sources.len()))
+    let swept = (info.name == hierarchy_there::ALGORITHM.info.name)
+        .then(|| solver.seconds_of_sweeps_on_device(table.sources.len(), 0.0))
         .flatten();
-    from_there.unwrap_or_else(|| (info.seconds)(&workload(solver, table, parameters)))
+    swept.unwrap_or_else(|| (info.seconds)(&workload(solver, table, parameters)))
 }
 
 /// An algorithm of the CUDA engine that may be picked, and its prediction.
@@ -99,9 +100,6 @@ pub(super) fn candidates(solver: &Solver, table: &Table, available: u64) -> Vec<
         if name == tiled_floyd_warshall::ALGORITHM.info.name {
             return !has_exact_floats(graph);
         }
-        if name == hierarchy_there::ALGORITHM.info.name {
-            return solver.has_usable_hierarchy_on_device();
-        }
         let signed = graph.has_negative_weights();
         let by_batches = if signed { johnson::ALGORITHM.info.name } else { batched::ALGORITHM.info.name };
         name == by_batches && (!signed || graph.weight_kind() == WeightKind::I32)
@@ -109,9 +107,19 @@ pub(super) fn candidates(solver: &Solver, table: &Table, available: u64) -> Vec<
     let picked = cuda::ALGORITHMS.iter().filter(may_be_picked);
     let mut candidates: Vec<Candidate> =
         picked.map(|algorithm| candidate(algorithm, &Parameters::default(), solver, table, available)).collect();
+    let fitting = candidates.iter().filter(|candidate| candidate.bytes <= available).map(|candidate| candidate.seconds);
+    let otherwise = fitting.fold(f64::INFINITY, f64::min);
+    if let Some(seconds) = solver.seconds_of_sweeps_on_device(table.sources.len(), otherwise) {
+        let mut swept = candidate(&SWEPT, &Parameters::default(), solver, table, available);
+        swept.seconds = swept.seconds.max(seconds);
+        candidates.push(swept);
+    }
     candidates.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
     candidates
 }
+
+/// The one algorithm that answers from a hierarchy.
+static SWEPT: ApspAlgorithm = ApspAlgorithm::BySearches(hierarchy_there::ALGORITHM);
 
 /// An algorithm with its prediction.
 pub(super) fn candidate(

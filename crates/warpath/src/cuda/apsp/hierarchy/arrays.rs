@@ -18,10 +18,12 @@ kernel_header! {
     path: "apsp/hierarchy";
     namespace: apsp_hierarchy;
     constants {
+        /// Sources of a warp: two for each thread.
+        pub(super) const SOURCES: u32 = 64;
         /// The most vertices of a front.
         pub(super) const COLUMNS: u32 = 8;
         /// The most vertices of a subtree.
-        pub(super) const MOST_VERTICES: u32 = 48;
+        pub(super) const MOST_VERTICES: u32 = 64;
         /// Threads of a block that transposes.
         pub(super) const TRANSPOSING: u32 = 256;
         /// Vertices of a block that transposes.
@@ -105,10 +107,11 @@ kernel_header! {
         pub(super) subtrees: DevicePtr<Subtree>,
         /// Ranks of the boundaries of subtrees.
         pub(super) subtree_boundaries: DevicePtr<u32>,
-        /// The place of a later neighbour, its boundary first and then its ranks from the top, and the length of the way from
-        /// there.
+        /// The slot of a later neighbour, and the length of the way from there. The boundary of a subtree has the first slots, then
+        /// come its vertices by depth.
         pub(super) subtree_arcs: DevicePtr<cpp::Step>,
-        /// Where the arcs to each rank end, from the first of its subtree.
+        /// Of each rank in a subtree its slot, in the upper half, and where the pairs of its arcs end, counted from those of the
+        /// top.
         pub(super) ends: DevicePtr<u32>,
         /// From rank to rank, and from depth to depth.
         pub(super) stride: u64,
@@ -136,14 +139,6 @@ kernel_header! {
         pub(super) vertices: u32,
         pub(super) count: u32,
     }
-}
-
-/// The most sources of a warp, of whose distances each thread has 16 bytes.
-const MOST_SOURCES: u32 = 128;
-
-/// The sources of a warp if a distance has so many bytes.
-pub(super) fn sources_of_a_warp(distance: u32) -> u32 {
-    4 * MOST_SOURCES / distance
 }
 
 const _: () = assert!(FRONT == COLUMNS as usize && ROOT == NO_PARENT, "the kernels see the same tree");
@@ -229,7 +224,7 @@ impl Sizes {
 
     /// Distances of a rank: whole warps.
     pub(super) fn stride(&self) -> u64 {
-        self.rows.next_multiple_of(MOST_SOURCES.into())
+        self.rows.next_multiple_of(SOURCES.into())
     }
 }
 
@@ -384,6 +379,8 @@ impl Arrays {
         let mut ends = filled(WHAT, elimination.count(), 0_u32)?;
         for &subtree in subtrees {
             let boundary = &elimination.heads[elimination.row(subtree.top())];
+            let slot_of =
+                |rank: usize| boundary.len() as u32 + elimination.depths[rank] - elimination.depths[subtree.top()];
             let (start, first_arc) = (boundaries.len() as u32, arcs.len());
             boundaries.extend_from_slice(boundary);
             for rank in subtree.ranks() {
@@ -392,20 +389,20 @@ impl Arrays {
                 for arc in elimination.row(rank) {
                     let head = elimination.heads[arc];
                     let slot = if head as usize <= subtree.top() {
-                        boundary.len() + subtree.top() - head as usize
+                        slot_of(head as usize)
                     } else {
                         while boundary[place] < head {
                             place += 1;
                         }
-                        place
+                        place as u32
                     };
-                    arcs.push([(slot as u32).into(), down[arc].min(infinity)]);
+                    arcs.push([slot.into(), down[arc].min(infinity)]);
                 }
                 // Arcs are read two at a time.
                 if (arcs.len() - first_of_row) % 2 == 1 {
                     arcs.push(arcs[arcs.len() - 1]);
                 }
-                ends[rank] = (arcs.len() - first_arc) as u32;
+                ends[rank] = slot_of(rank) << 16 | ((arcs.len() - first_arc) / 2) as u32;
             }
             headers.push(Subtree {
                 first: subtree.first,

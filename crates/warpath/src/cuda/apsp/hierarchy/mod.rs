@@ -13,7 +13,8 @@
 //!   takes the boundary as a product: one distance is read, eight lengths, sixteen relaxations made. The warps of a block
 //!   share a long boundary and put the minima together. The eight vertices among each other then are 28 relaxations.
 //! - *Subtrees,* one launch. A warp reads the distances of the boundary into shared memory and goes down the few dozen
-//!   vertices, each of which leaves its distances there for those below.
+//!   vertices, each of which leaves its distances there for those below. They come in the order of a walk through the tree, so
+//!   that a stack of the ancestors' distances is enough.
 //! - *Transposition:* the distances are by rank, with those of all sources side by side; a last launch makes rows of them, in
 //!   the order of vertices.
 //!
@@ -42,8 +43,8 @@ pub(in crate::cuda) mod arrays;
 use std::sync::Arc;
 
 use arrays::{
-    Arrays, COLUMNS, Climb, Length, MOST_VERTICES, Sizes, Sweep, TRANSPOSED, TRANSPOSING, Transposition, layout,
-    ranks_of, sources_of_a_warp,
+    Arrays, COLUMNS, Climb, Length, MOST_VERTICES, SOURCES, Sizes, Sweep, TRANSPOSED, TRANSPOSING, Transposition,
+    layout, ranks_of,
 };
 
 use super::batched::ROWS;
@@ -82,14 +83,14 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     prepare: |device, task| Ok(Box::new(Sweeps::new(device, task)?)),
 };
 
-/// How large subtrees are: their distances for 64 sources take up to 24 KB of shared memory.
-const LIMITS: Limits = Limits { vertices: MOST_VERTICES as usize, slots: 96, arcs: 1024 };
+/// How large subtrees are: their distances for 64 sources take up to 10 KB of shared memory.
+const LIMITS: Limits = Limits { vertices: MOST_VERTICES as usize, slots: 40, arcs: 512 };
 
 /// Lengths inside a front.
 const INNER: usize = (COLUMNS * COLUMNS) as usize;
 
 fn pieces_of(hierarchy: &Hierarchy) -> Result<Arc<Pieces>> {
-    hierarchy.pieces(Limits { vertices: tune("H_V", 32), slots: tune("H_S", 64), arcs: tune("H_A", 512) })
+    hierarchy.pieces(LIMITS)
 }
 
 /// Predicted seconds of the sweeps over this many shortcuts.
@@ -170,14 +171,13 @@ impl Kernels {
         let function =
             |name: &str| semiring.function(device, &images::APSP_HIERARCHY, &format!("apsp_hierarchy_{kind}{name}"));
         let distance = 4 * semiring.words();
-        // The most warps whose shared memory is half of what a block can have, so that two blocks run at once.
+        // The most warps whose shared memory is a third of what a block can have, so that some blocks run at once.
         let room = u64::from(device.properties().shared_bytes_per_block);
         let warps = |each: u64, all: u64, most: u32| -> Option<(u32, u32)> {
             let bytes = |warps: u32| all + each * u64::from(warps);
             let halves = (0..).map(|power| most >> power).take_while(|&warps| warps > 0);
             let fits = |limit: u64| move |&warps: &u32| bytes(warps) <= limit;
-            let found =
-                halves.clone().find(fits(room / tune("H_P", 3) as u64)).or_else(|| halves.clone().find(fits(room)))?;
+            let found = halves.clone().find(fits(room / 3)).or_else(|| halves.clone().find(fits(room)))?;
             Some((found, bytes(found) as u32))
         };
         let ancestors = sizes.height() * distance;
@@ -188,9 +188,9 @@ impl Kernels {
             )));
         }
         let climbers = (warps_of_climbs(hierarchy.width()), ancestors as u32);
-        let slots = pieces.slots as u64 * u64::from(sources_of_a_warp(distance as u32)) * distance;
+        let slots = pieces.slots as u64 * u64::from(SOURCES) * distance;
         let staged = pieces.arcs as u64 * 2 * distance + 4 * u64::from(MOST_VERTICES);
-        let subtree_warps = warps(slots, staged.next_multiple_of(16), tune("H_W", 4) as u32)
+        let subtree_warps = warps(slots, staged.next_multiple_of(16), 4)
             .ok_or_else(|| Error::invalid("the device has too little shared memory for the subtrees of a hierarchy"))?;
         Ok(Kernels {
             climb: function("climb")?,
@@ -207,18 +207,13 @@ impl Kernels {
 /// Warps of a block for a launch of this many blocks, with boundaries up to this long: as many as the boundary is worth, but
 /// no more than the device has room for at once.
 fn warps_of_fronts(longest: u32, blocks: u64, multiprocessors: u32) -> u32 {
-    // Vertices of a boundary that are worth a warp.
-    let share: u32 = tune("H_SHARE", 32) as u32;
-    let most: u32 = tune("H_MOST", 16) as u32;
-    // Warps of a multiprocessor.
-    let resident: u64 = tune("H_RESIDENT", 64) as u64;
-    let room = (resident * u64::from(multiprocessors) / blocks.max(1)).clamp(1, most.into()) as u32;
-    let room = 1 << room.ilog2();
-    longest.div_ceil(share).next_power_of_two().clamp(1, room)
-}
-
-fn tune(name: &str, usual: usize) -> usize {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
+    /// Vertices of a boundary that are worth a warp.
+    const SHARE: u32 = 16;
+    /// Warps of a block, and of a multiprocessor, at most.
+    const MOST: u64 = 16;
+    const RESIDENT: u64 = 64;
+    let room = (RESIDENT * u64::from(multiprocessors) / blocks.max(1)).clamp(1, MOST);
+    longest.div_ceil(SHARE).next_power_of_two().clamp(1, 1 << room.ilog2())
 }
 
 /// Makes the lengths ready; the first distance from which on another one may have been lost.
@@ -296,8 +291,7 @@ impl<'g> Sweeps<'g> {
     fn launch(&self, count: u32) -> Result<()> {
         let device = self.pool.device();
         let Kernels { climb, front, subtree, transpose, climbers, subtree_warps, distance } = self.kernels;
-        let sources = sources_of_a_warp(distance);
-        let groups = count.div_ceil(sources);
+        let groups = count.div_ceil(SOURCES);
         let shape = |blocks: u64, warps: u32, shared_bytes: u32| {
             let blocks = u32::try_from(blocks).ok().filter(|&blocks| blocks <= i32::MAX as u32);
             let blocks = blocks.ok_or_else(|| Error::invalid("the batch is too large: set `rows` to fewer"))?;
@@ -312,7 +306,7 @@ impl<'g> Sweeps<'g> {
             let down = Sweep { groups, level: level[0], ..self.sweep };
             let blocks = u64::from(level[1] - level[0]) * u64::from(groups);
             let warps = warps_of_fronts(longest, blocks, device.properties().multiprocessors);
-            let found = if warps > 1 { warps * COLUMNS * sources } else { 0 };
+            let found = if warps > 1 { warps * COLUMNS * SOURCES } else { 0 };
             let bytes = (found + INNER as u32) * distance;
             let shape = shape(blocks, warps, bytes)?;
             // SAFETY: as above.
