@@ -319,7 +319,7 @@ impl<S: MinPlus> Answers for Customized<S> {
             selection: selection.as_ref(),
             safe: (!self.always_safe).then_some(self.safe),
         };
-        swept.from_each(sources, &|place, distances, certain| {
+        swept.sweep_each(sources, &|place, distances, certain| {
             if !certain {
                 visit(place, None)?;
                 return Ok(distances);

@@ -55,7 +55,7 @@ impl<S: MinPlus> Swept<'_, S> {
     /// Hands the distances from each source to `visit` with the source's place in the list, on all threads: by vertex, or to
     /// the targets in their order. O(shortcuts that matter) for each source, and memory for [`LANES`] rows of distances for
     /// each thread.
-    pub(super) fn from_each(&self, sources: &[VertexId], visit: &Visit<'_, S::Distance>) -> Result<()> {
+    pub(super) fn sweep_each(&self, sources: &[VertexId], visit: &Visit<'_, S::Distance>) -> Result<()> {
         let blocks = sources.len().div_ceil(LANES);
         let next = AtomicUsize::new(0);
         (0..rayon::current_num_threads().min(blocks)).into_par_iter().try_for_each(|_| -> Result<()> {

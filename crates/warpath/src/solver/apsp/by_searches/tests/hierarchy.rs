@@ -1,0 +1,50 @@
+//! Rows over a hierarchy on the emulator, and on the GPU if there is one, against the CPU engine.
+
+use super::*;
+
+#[test]
+fn sweeps_over_a_hierarchy_agree_with_the_cpu() {
+    agrees_with_the_cpu::<u32>(1, 7, &OVER_A_HIERARCHY);
+    agrees_with_the_cpu::<u32>(2, 7, &OVER_A_HIERARCHY);
+    agrees_with_the_cpu::<Unit>(3, 13, &OVER_A_HIERARCHY);
+}
+
+/// Trees of many levels with wide fronts, and subtrees below them.
+#[test]
+fn large_fronts_and_many_subtrees_agree_with_the_cpu() {
+    let mut random = Random(5);
+    let recipes = [
+        "uniform:8,edges-per-vertex=6,weights=1..50",
+        "grid:24x24,weights=1..9",
+        "roads:1500,weights=1..1000",
+        "kron:8,weights=0..5",
+    ];
+    for recipe in recipes {
+        let graph = crate::generate(recipe).unwrap();
+        let sources: Vec<VertexId> = (0..75).map(|_| random.below(graph.vertices() as u64) as VertexId).collect();
+        let request = || Apsp::all().from(sources.clone());
+        let expected = on_cpu(&graph).solve(request().algorithm("repeated-searches")).unwrap();
+        for device in devices(7) {
+            let solver = Solver::builder(graph.clone()).threads(2).device(device).open().unwrap();
+            let matrix = solver.solve(request().algorithm("hierarchy").verified()).unwrap();
+            assert!(matrix.distances() == expected.distances(), "{recipe}");
+            let table = solver.solve(request().to([5, 3]).algorithm("hierarchy:rows=64")).unwrap();
+            for (row, column) in (0..75).flat_map(|row| [(row, 0), (row, 1)]) {
+                let target = [5, 3][column];
+                assert_eq!(table.distance(row, column), expected.distance(row, target), "{recipe}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hierarchy_on_a_device_says_what_it_does_not_take() {
+    let signed = Graph::from_edges([(0, 1, 5), (1, 2, 3)]).unwrap();
+    let floats = Graph::from_edges([(0, 1, 0.5_f32), (1, 2, 3.0)]).unwrap();
+    for device in devices(1) {
+        let refused = on(device.clone(), &signed).solve(Apsp::all().algorithm("hierarchy")).unwrap_err();
+        assert!(refused.to_string().contains("engine cpu takes all"), "{refused}");
+        let refused = on(device, &floats).solve(Apsp::all().algorithm("hierarchy")).unwrap_err();
+        assert!(refused.to_string().contains("needs weights that are integers"), "{refused}");
+    }
+}
