@@ -106,7 +106,7 @@ impl Solver {
         let prospect = self.prospect(otherwise).filter(|_| self.graph.weight_kind() != WeightKind::I32)?;
         let parameters = Parameters::default();
         let work = self.workload(self.weighted_facts(), &parameters, searches);
-        Some(prospect.making + on_device::seconds_of_sweeps(prospect.shortcuts, &work))
+        Some(prospect.making + on_device::seconds_of_sweeps(prospect.shortcuts, prospect.height, prospect.width, &work))
     }
 
     /// Why this many searches pay by sweeps, in comparison with the same number by another algorithm that takes this long;

@@ -18,10 +18,11 @@
 //! - *Transposition:* the distances are by rank, with those of all sources side by side; a last launch makes rows of them, in
 //!   the order of vertices.
 //!
-//! Floors, an H200, of which NY's roads have 264,346 vertices and 1.33 M shortcuts: rows written 0.25 us a source at 4.26 TB/s, and
+//! Floors, an H200, of which NY's roads have 264,346 vertices and 1.26 M shortcuts: rows written 0.25 us a source at 4.26 TB/s, and
 //! the transposition twice as much again; the shared memory of subtrees at 32 relaxations a cycle and multiprocessor 0.18 us.
-//! A batch of a thousand sources takes about 45 launches of 3 us: 0.13 us a source; the climb, 270 steps of 0.5 us for all of
-//! them, as much. So 1 to 1.3 us a source are predicted, where searches take 33.
+//! A batch of a thousand sources takes 42 launches of some microseconds, 0.13 us a source; the climb as much. So 1 to 1.3 us a
+//! source were predicted, where searches take 36. Measured 2.1 to 2.8: fronts of a level wait for memory one access after
+//! another, and a warp with a subtree does. docs/performance.md has the table, docs/experiments.md what was tried.
 //!
 //! Range: lengths of half the type's greatest value and above count as no way, so no sum wraps. If a distance was lost by
 //! that, the source has another one of at least that value less the greatest length. Then the batch is repeated by kernels
@@ -93,20 +94,31 @@ fn pieces_of(hierarchy: &Hierarchy) -> Result<Arc<Pieces>> {
     hierarchy.pieces(LIMITS)
 }
 
-/// Predicted seconds of the sweeps over this many shortcuts.
-pub(crate) fn seconds_of_sweeps(shortcuts: f64, work: &Workload<'_>) -> f64 {
-    /// A batch with its launches, and how many sources it has.
-    const BATCH: f64 = 500e-6;
-    const SOURCES: f64 = 1000.0;
+/// Predicted seconds of sweeps over a tree of this many shortcuts, this height and this width.
+pub(crate) fn seconds_of_sweeps(shortcuts: f64, height: f64, width: f64, work: &Workload<'_>) -> f64 {
+    /// Bytes of the distances of a batch, and the fewest sources that it has.
+    const BATCH_BYTES: f64 = (1 << 30) as f64;
+    const FEWEST: f64 = 64.0;
+    /// A launch, and what a level of fronts takes longer for each vertex of a boundary.
+    const LAUNCH: f64 = 8e-6;
+    const BOUNDARY: f64 = 45e-9;
+    /// A climb looks at shortcuts one ancestor after another.
+    const CLIMBED: f64 = 2e-9;
     /// A shortcut, and a vertex, which is written and transposed.
     const SHORTCUT: f64 = 0.5e-12;
     const VERTEX: f64 = 4e-12;
     let sources = work.searches as f64;
-    (sources / SOURCES).ceil().max(1.0) * BATCH + sources * (shortcuts * SHORTCUT + work.vertices() * VERTEX)
+    let of_a_batch = (BATCH_BYTES / (4.0 * work.vertices().max(1.0))).max(FEWEST);
+    let levels = height / f64::from(COLUMNS);
+    let batch = 12.0 * LAUNCH + levels * (LAUNCH + width * BOUNDARY) + height * width * CLIMBED;
+    (sources / of_a_batch).ceil() * batch + sources * (shortcuts * SHORTCUT + work.vertices() * VERTEX)
 }
 
 fn seconds(work: &Workload<'_>) -> f64 {
-    seconds_of_sweeps(work.usual_shortcuts(), work)
+    /// As high and wide as on roads.
+    const HEIGHT: f64 = 512.0;
+    const WIDTH: f64 = 200.0;
+    seconds_of_sweeps(work.usual_shortcuts(), HEIGHT, WIDTH, work)
 }
 
 /// A hierarchy on a device, and room for a batch.
