@@ -6,7 +6,7 @@ use super::Solver;
 use crate::algorithms::{AlgorithmInfo, Parameters};
 use crate::cpu::sssp::hierarchy::{ALGORITHM, seconds_of_sweeps};
 use crate::cuda::apsp::hierarchy as on_device;
-use crate::graph::WeightKind;
+use crate::graph::{WeightKind, Weights};
 use crate::hierarchy::{Estimate, Hierarchy, Metric};
 use crate::{Engine, Error, Plan, Result};
 
@@ -16,17 +16,21 @@ pub(super) const NAME: &str = ALGORITHM.info.name;
 /// A hierarchy and the lengths of its shortcuts, as far as they are there.
 #[derive(Debug, Default)]
 pub(super) struct Prepared {
-    given: Option<Hierarchy>,
+    /// Given, or made.
+    hierarchy: OnceLock<Hierarchy>,
+    /// With the graph's weights.
     metric: OnceLock<Metric>,
+    /// With a length of 1 for every arc.
+    unweighted: OnceLock<Metric>,
     /// What one would be like, once somebody has asked; `None` if nobody can tell.
     estimate: OnceLock<Option<Estimate>>,
-    /// Held while one is made, so that no two threads make it.
+    /// Held while something is made, so that no two threads make it.
     making: Mutex<()>,
 }
 
 impl Prepared {
     pub(super) fn of(given: Option<Hierarchy>) -> Self {
-        Prepared { given, ..Default::default() }
+        Prepared { hierarchy: given.map_or_else(OnceLock::new, OnceLock::from), ..Default::default() }
     }
 }
 
@@ -34,25 +38,44 @@ impl Solver {
     /// The hierarchy with the graph's weights. Makes what is not there, on all threads: not for a worker of the team, which
     /// could take up a search that waits for it.
     pub(super) fn metric(&self) -> Result<&Metric> {
+        self.customized(&self.hierarchy.metric, || None)
+    }
+
+    /// The same with a length of 1 for every arc.
+    pub(super) fn unweighted_metric(&self) -> Result<&Metric> {
+        if self.graph.weight_kind() == WeightKind::Unit {
+            return self.metric();
+        }
+        self.customized(&self.hierarchy.unweighted, || Some(Weights::unit(self.graph.arcs())))
+    }
+
+    /// The lengths that are kept here; with those of the graph if `weights` has no others.
+    fn customized<'s>(
+        &'s self,
+        kept: &'s OnceLock<Metric>,
+        weights: impl FnOnce() -> Option<Weights> + Send,
+    ) -> Result<&'s Metric> {
         let _making = self.hierarchy.making.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(metric) = self.hierarchy.metric.get() {
+        if let Some(metric) = kept.get() {
             return Ok(metric);
         }
         let made = self.team.install(|| {
-            let hierarchy = match &self.hierarchy.given {
-                Some(given) => given.clone(),
+            let hierarchy = match self.hierarchy.hierarchy.get() {
+                Some(there) => there,
                 None => {
-                    Hierarchy::builder(self.graph.clone()).control(self.control.clone()).memory(self.memory).build()?
+                    let builder = Hierarchy::builder(self.graph.clone()).control(self.control.clone());
+                    let made = builder.memory(self.memory).build()?;
+                    self.hierarchy.hierarchy.get_or_init(|| made)
                 }
             };
-            hierarchy.customize(self.graph.weights())
+            hierarchy.customize(weights().as_ref().unwrap_or(self.graph.weights()))
         })?;
-        Ok(self.hierarchy.metric.get_or_init(|| made))
+        Ok(kept.get_or_init(|| made))
     }
 
     /// The hierarchy, if it is there.
     pub(super) fn hierarchy_there(&self) -> Option<&Hierarchy> {
-        self.hierarchy.metric.get().map(Metric::hierarchy).or(self.hierarchy.given.as_ref())
+        self.hierarchy.hierarchy.get()
     }
 
     /// An error if the algorithm answers from a hierarchy and the graph's weights are floats: shortcuts add these in another
@@ -78,7 +101,7 @@ impl Solver {
         if self.hierarchy.metric.get().is_some() {
             return;
         }
-        match &self.hierarchy.given {
+        match self.hierarchy_there() {
             Some(given) => plan.memory("the lengths of shortcuts", given.shortcuts().saturating_mul(LENGTHS)),
             None => {
                 let shortcuts = EXPECTED.saturating_mul(self.graph.arcs() as u64);
@@ -194,7 +217,7 @@ mod tests {
     use super::*;
     use crate::graph::{Unit, VertexId};
     use crate::testing::{Random, TestWeight, graphs_of_every_shape};
-    use crate::{Apsp, Graph, Pairs, Sssp, generate};
+    use crate::{Apsp, Bfs, Graph, Pairs, Sssp, generate};
 
     /// A solver with a hierarchy of the graph, and one without.
     fn solvers(graph: Graph, threads: usize) -> [Solver; 2] {
@@ -226,6 +249,28 @@ mod tests {
                     assert_eq!(found.distances(), right.distances(), "{name}");
                     assert_eq!(found.predecessors(), right.predecessors(), "{name}");
                     assert_eq!(found.report().algorithm, NAME);
+                    let search =
+                        Bfs { sources: request.sources.clone(), targets: request.targets.clone(), ..Bfs::from(0) };
+                    let found = with.solve(search.clone().algorithm(NAME)).unwrap();
+                    let right = without.solve(search).unwrap();
+                    found.verify(&graph).unwrap_or_else(|error| panic!("{name}: {error}"));
+                    assert_eq!(found.distances(), right.distances(), "{name}");
+                    assert_eq!(found.predecessors(), right.predecessors(), "{name}");
+                }
+                for search in [Bfs::from(0), Bfs::from(0).to(any()).count_paths()] {
+                    let mut index = 0;
+                    with.solve_each(search.clone().algorithm(NAME), &sources[..20], |tree| {
+                        let right = without.solve(Bfs { sources: vec![sources[index]], ..search.clone() }).unwrap();
+                        assert_eq!(
+                            (tree.distances(), tree.predecessors(), tree.path_counts()),
+                            (right.distances(), right.predecessors(), right.path_counts()),
+                            "{name}"
+                        );
+                        index += 1;
+                        Ok(())
+                    })
+                    .unwrap();
+                    assert_eq!(index, 20);
                 }
                 let mut index = 0;
                 let search = Sssp::from(0).algorithm(NAME);

@@ -96,7 +96,10 @@ pub(super) fn solve_unit(task: &ApspTask<'_, UnitToU32>, output: ApspOutput<'_, 
     let algorithm = bfs::choose_by(graph.vertices(), graph.arcs());
     let search = |source, targets: &[VertexId], team: &Team, levels: &mut [u32]| {
         let cutoff = u32::UNREACHABLE;
-        algorithm.solve_into(&BfsTask { graph, sources: &[source], targets, cutoff, parameters, team, control }, levels)
+        algorithm.solve_into(
+            &BfsTask { graph, sources: &[source], targets, cutoff, parameters, metric: None, team, control },
+            levels,
+        )
     };
     fill(task, output, u32::UNREACHABLE, &search)
 }

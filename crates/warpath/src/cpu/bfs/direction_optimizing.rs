@@ -70,6 +70,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         seconds,
     },
     needs_transpose: true,
+    needs_metric: false,
     uses_team: true,
     search,
 };

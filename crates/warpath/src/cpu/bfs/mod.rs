@@ -1,6 +1,7 @@
 //! Breadth-first search on the CPU.
 
 pub(crate) mod direction_optimizing;
+pub(crate) mod hierarchy;
 pub(crate) mod multi_source;
 pub(crate) mod sequential;
 
@@ -9,6 +10,7 @@ pub(crate) use multi_source::{batch_width, levels_of_many, memory_of_many};
 use super::Team;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::graph::{Graph, VertexId};
+use crate::hierarchy::Metric;
 pub(crate) use crate::problems::UNREACHED;
 use crate::{Control, Result};
 
@@ -25,6 +27,8 @@ pub(crate) struct BfsTask<'a> {
     pub(crate) cutoff: u32,
     /// The parameters that the caller set.
     pub(crate) parameters: &'a Parameters,
+    /// The hierarchy of the graph with a length of 1 for every arc, for the algorithms that need it.
+    pub(crate) metric: Option<&'a Metric>,
     /// The threads to run on.
     pub(crate) team: &'a Team,
     /// May cancel the work.
@@ -63,6 +67,8 @@ pub(crate) struct BfsAlgorithm {
     pub(crate) info: AlgorithmInfo,
     /// Whether it reads the transpose of a directed graph.
     pub(crate) needs_transpose: bool,
+    /// Whether it answers from a hierarchy.
+    pub(crate) needs_metric: bool,
     /// Whether one search uses all threads of the team.
     pub(crate) uses_team: bool,
     /// Runs it on a checked task and levels that are all unreached.
@@ -129,7 +135,8 @@ pub(crate) fn choose_by(vertices: usize, arcs: usize) -> &'static BfsAlgorithm {
 }
 
 /// Every breadth-first search algorithm of this engine.
-pub(crate) static ALGORITHMS: &[BfsAlgorithm] = &[sequential::ALGORITHM, direction_optimizing::ALGORITHM];
+pub(crate) static ALGORITHMS: &[BfsAlgorithm] =
+    &[sequential::ALGORITHM, direction_optimizing::ALGORITHM, hierarchy::ALGORITHM];
 
 #[cfg(test)]
 mod tests {
@@ -275,13 +282,16 @@ mod tests {
     fn sources_may_be_named_many_times() {
         let graph = Graph::from_edges((0..300_u32).flat_map(|u| (0..150).map(move |k| (u, (u * 7 + k * 11) % 300))));
         let (graph, parameters, control) = (graph.unwrap(), Parameters::default(), Control::new());
+        let metric = crate::hierarchy::Hierarchy::new(graph.clone()).unwrap();
+        let metric = metric.customize(&crate::graph::Weights::unit(graph.arcs())).unwrap();
         for team in [1, 3].map(|threads| Team::new(threads).unwrap()) {
             for algorithm in ALGORITHMS {
                 let levels = |count| {
                     let sources: Vec<VertexId> = [5, 7].into_iter().cycle().take(count).collect();
                     let (sources, targets, cutoff) = (sources.as_slice(), &[][..], UNREACHED);
                     let (graph, parameters, team, control) = (&graph, &parameters, &team, &control);
-                    let task = BfsTask { graph, sources, targets, cutoff, parameters, team, control };
+                    let metric = Some(&metric);
+                    let task = BfsTask { graph, sources, targets, cutoff, parameters, metric, team, control };
                     algorithm.solve(&task).unwrap().levels
                 };
                 let expected = oracle(&graph, &[5, 7]);

@@ -37,6 +37,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         seconds,
     },
     needs_transpose: false,
+    needs_metric: false,
     uses_team: false,
     search,
 };

@@ -1,11 +1,12 @@
 //! Breadth-first search: carries out the decision and makes the result.
 
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::{Algorithm, Choice};
 use crate::algorithms::Statistics;
 use crate::cpu::bfs::{BfsAlgorithm, BfsTask, UNREACHED, levels_of_many};
+use crate::cpu::sssp::hierarchy::{SHARED, in_type_of};
 use crate::cuda::bfs::predecessors::DeviceLevels;
 use crate::cuda::bfs::{self as cuda, many_sources};
 use crate::graph::{Distances, MinPlus, NO_VERTEX, UnitToU32, VertexId};
@@ -62,6 +63,7 @@ impl Search for Bfs {
         match &decision.choice.0 {
             Algorithm::Batches(width) => self.batches_on_cpu(solver, decision, *width, sources, each),
             Algorithm::Cuda(chosen) => self.batches_on_cuda(solver, decision, chosen, sources, each),
+            Algorithm::Cpu(algorithm) if algorithm.needs_metric => self.sweeps(solver, decision, sources, each),
             Algorithm::Cpu(_) => Err(Error::invalid("single searches were decided on")),
         }
     }
@@ -102,6 +104,7 @@ impl Bfs {
         if self.count_paths || self.needs_transpose(algorithm) {
             team.install(|| graph.transpose())?;
         }
+        let metric = algorithm.needs_metric.then(|| solver.unweighted_metric()).transpose()?;
         report.seconds.prepare = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let outcome = algorithm.solve(&BfsTask {
@@ -110,6 +113,7 @@ impl Bfs {
             targets,
             cutoff: self.cutoff.unwrap_or(UNREACHED),
             parameters: &decision.parameters,
+            metric,
             team,
             control: &solver.control,
         })?;
@@ -181,6 +185,41 @@ impl Bfs {
             let located = batches.locate(index, false, &mut together)?;
             let found = self.download(&search.found_from(located.place), located.report)?;
             each(self.tree(solver, &solver.team, vec![source], &[], found)?)?;
+        }
+        Ok(())
+    }
+
+    /// Searches over the hierarchy, by sweeps that some sources share.
+    fn sweeps(
+        &self,
+        solver: &Solver,
+        decision: &Decision<Choice>,
+        sources: &[VertexId],
+        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
+    ) -> Result<()> {
+        let team = &solver.team;
+        let start = Instant::now();
+        let metric = solver.unweighted_metric()?;
+        let mut prepare = start.elapsed().as_secs_f64();
+        for block in sources.chunks(SHARED * team.threads()) {
+            let start = Instant::now();
+            let rows: Vec<Mutex<Option<Distances>>> =
+                memory::listed("the list of rows", block.iter().map(|_| Mutex::default()))?;
+            let keep = |place: usize, found: &Distances| {
+                *rows[place].lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
+            };
+            team.install(|| metric.distances_from_each(block, keep))?;
+            let solve = start.elapsed().as_secs_f64() / block.len() as f64;
+            for (&source, row) in block.iter().zip(rows) {
+                solver.control.check()?;
+                let row = row.into_inner().unwrap_or_else(PoisonError::into_inner);
+                let row = row.ok_or_else(|| Error::invalid("a sweep left out a source"))?;
+                let seconds = Seconds { prepare: std::mem::take(&mut prepare), solve, ..Default::default() };
+                let statistics = vec![("shortcuts", metric.hierarchy().shortcuts())];
+                let report = Report { semiring: UnitToU32::NAME, seconds, statistics, ..decision.report() };
+                let found = SearchOutcome { levels: in_type_of::<UnitToU32>(row)?, predecessors: None, report };
+                each(self.tree(solver, team, vec![source], &self.targets, found)?)?;
+            }
         }
         Ok(())
     }
