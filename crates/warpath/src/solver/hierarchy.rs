@@ -93,7 +93,7 @@ impl Solver {
 
     /// Adds what the hierarchy takes and does not have yet.
     pub(super) fn plan_hierarchy(&self, plan: &mut Plan) {
-        /// As many shortcuts as this for an arc are expected, as on roads; nobody knows before the graph is dissected.
+        /// As many shortcuts as this for an arc are expected, as on roads, unless somebody has estimated them.
         const EXPECTED: u64 = 4;
         /// The ends of a shortcut and its place among the earlier neighbours; its lengths in both directions.
         const SHORTCUT: u64 = 16;
@@ -104,8 +104,9 @@ impl Solver {
         match self.hierarchy_there() {
             Some(given) => plan.memory("the lengths of shortcuts", given.shortcuts().saturating_mul(LENGTHS)),
             None => {
-                let shortcuts = EXPECTED.saturating_mul(self.graph.arcs() as u64);
-                let what = format!("the hierarchy, if an arc leads to about {EXPECTED} shortcuts");
+                let estimate = self.hierarchy.estimate.get().copied().flatten().map(|estimate| estimate.shortcuts);
+                let shortcuts = estimate.unwrap_or(EXPECTED.saturating_mul(self.graph.arcs() as u64));
+                let what = format!("the hierarchy, of about {shortcuts} shortcuts");
                 plan.memory(what, shortcuts.saturating_mul(SHORTCUT + LENGTHS));
             }
         }
