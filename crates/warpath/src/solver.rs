@@ -134,7 +134,8 @@ impl SolverBuilder {
     }
 
     /// A hierarchy of the graph, the one that [`Hierarchy::read`](crate::hierarchy::Hierarchy::read) has read beside it, or a
-    /// new one. Where it is predicted to be quicker on the CPU, searches by weights and pairs are answered from it.
+    /// new one. Where it is predicted to be quicker, searches by weights, pairs, tables and all pairs are answered from it. Without
+    /// one, the solver makes its own where many questions pay for it.
     ///
     /// ```
     /// use warpath::hierarchy::Hierarchy;

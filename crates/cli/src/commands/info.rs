@@ -65,7 +65,8 @@ pub(crate) fn run(arguments: InfoArguments) -> Result<ExitCode, Failure> {
     let setup = Setup::on_engine(common, &arguments.engine)?;
     let Prepared { graph, hierarchy, seconds: load } = setup.load_with_hierarchy(&arguments.graph)?;
     let (statistics, solve) = timed(|| Ok(graph.statistics(&setup.control)?))?;
-    let solver = setup.solver(&graph, None)?;
+    let facts = hierarchy.as_ref().map(HierarchyFacts::of).transpose()?;
+    let solver = setup.solver(&graph, hierarchy)?;
     // The range has 64 bits; what is shown has the digits that the weight has in its own type.
     let digits =
         |weight: f64| if statistics.weight_kind == WeightKind::F32 { print::shortest(weight as f32) } else { weight };
@@ -89,7 +90,7 @@ pub(crate) fn run(arguments: InfoArguments) -> Result<ExitCode, Failure> {
         strong_components: statistics.strong_components.map(Into::into),
         estimated_diameter: statistics.estimated_diameter,
         graph_bytes: statistics.bytes,
-        hierarchy: hierarchy.as_ref().map(HierarchyFacts::of).transpose()?,
+        hierarchy: facts,
         memory_bytes: memory_needs(&graph, &solver),
         seconds: Times { load, solve, ..Default::default() },
         peak_bytes: PeakBytes::of_host(),

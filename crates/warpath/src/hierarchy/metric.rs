@@ -1,7 +1,7 @@
 //! A hierarchy with the lengths of its shortcuts, and what it answers.
 
 use std::any::Any;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::customization::{Lengths, customize};
 use super::selection::Selection;
@@ -9,6 +9,7 @@ use super::sweep::Swept;
 use super::{Hierarchy, Shared, query};
 use crate::error::NegativeCycle;
 use crate::graph::{Csr, Distance, DistanceValue, Distances, Graph, MinPlus, VertexId, Weights, with_min_plus};
+use crate::memory::listed;
 use crate::problems::Path;
 use crate::{Error, Result};
 
@@ -20,6 +21,8 @@ pub struct Metric {
     hierarchy: Hierarchy,
     weights: Weights,
     narrow: Box<dyn Answers>,
+    /// Whether no length was too great for `narrow`.
+    is_whole: bool,
     /// Of unsigned weights, with 64-bit distances, for answers that 32 bits can't hold.
     wide: OnceLock<Box<dyn Answers>>,
 }
@@ -67,8 +70,9 @@ impl Metric {
         }
         weights.check()?;
         let narrow = customized(&hierarchy.shared, weights, false)?;
-        let metric = Metric { hierarchy, weights: weights.clone(), narrow: narrow.0, wide: OnceLock::new() };
-        if !narrow.1 {
+        let (narrow, is_whole) = narrow;
+        let metric = Metric { hierarchy, weights: weights.clone(), narrow, is_whole, wide: OnceLock::new() };
+        if !is_whole {
             metric.wide()?;
         }
         Ok(metric)
@@ -158,15 +162,22 @@ impl Metric {
         self.hierarchy.graph().check_vertices(sources, "source")?;
         let shared = &self.hierarchy.shared;
         let narrow = self.wide.get().unwrap_or(&self.narrow);
+        let doubtful = Mutex::new(Vec::new());
         narrow.distances_from_each(shared, sources, targets, &|place, distances| {
-            if let Some(distances) = distances {
-                visit(place, distances);
-                return Ok(());
+            match distances {
+                Some(distances) => visit(place, distances),
+                None => doubtful.lock().unwrap_or_else(PoisonError::into_inner).push(place),
             }
-            self.wide()?.distances_from_each(shared, &[sources[place]], targets, &|_, distances| {
-                visit(place, distances.ok_or(Error::DistanceOverflow { semiring: self.widest() })?);
-                Ok(())
-            })
+            Ok(())
+        })?;
+        let doubtful = doubtful.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if doubtful.is_empty() {
+            return Ok(());
+        }
+        let again = listed("sources of distances beyond 32 bits", doubtful.iter().map(|&place| sources[place]))?;
+        self.wide()?.distances_from_each(shared, &again, targets, &|index, distances| {
+            visit(doubtful[index], distances.ok_or(Error::DistanceOverflow { semiring: self.widest() })?);
+            Ok(())
         })
     }
 
@@ -223,7 +234,7 @@ impl Metric {
 
     /// Whether some lengths may have been too great for 32 bits.
     pub(crate) fn may_have_lost_lengths(&self) -> bool {
-        self.wide.get().is_some()
+        !self.is_whole
     }
 
     fn widest(&self) -> &'static str {

@@ -227,7 +227,7 @@ fn decide_on(
         Algorithm::Cpu(algorithm) => {
             table.plan_on_cpu(algorithm, request, solver, &mut plan, sink.is_none());
             if algorithm.needs_metric() {
-                solver.plan_hierarchy(&mut plan);
+                solver.plan_hierarchy(false, &mut plan);
             }
         }
     }

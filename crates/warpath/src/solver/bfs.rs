@@ -10,7 +10,6 @@ use super::facts::{OnDevice, transpose_bytes};
 use super::{Request, Solver, plan_search};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, batch_width, choose, memory_of_many, multi_source, sequential};
-use crate::cpu::sssp::hierarchy::SHARED;
 use crate::cuda::bfs::{self as cuda, many_sources};
 use crate::graph::{Graph, MinPlus, UnitToU32};
 use crate::problems::{Bfs, ShortestPathTree};
@@ -91,18 +90,18 @@ impl Bfs {
         let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, name)?;
         let mut one = plan_search(solver, 4, self.distances_only);
         self.plan_path_counts(&solver.graph, self.needs_transpose(algorithm), &mut one);
-        let (manner, mut plan) = match many {
+        let (manner, plan) = match many {
             Some(many) if algorithm.needs_metric => {
-                let mut plan = Plan::new();
-                let at_once = SHARED.saturating_mul(solver.threads()).min(many);
-                plan.memory(format!("{at_once} searches at once"), one.memory_bytes().saturating_mul(at_once as u64));
-                (Manner::InBatches, plan)
+                (Manner::InBatches, solver.plan_of_sweeps(many, one.memory_bytes(), true))
             }
-            _ => solver.single_searches(many, &placed, one),
+            _ => {
+                let (manner, mut plan) = solver.single_searches(many, &placed, one);
+                if algorithm.needs_metric {
+                    solver.plan_hierarchy(true, &mut plan);
+                }
+                (manner, plan)
+            }
         };
-        if algorithm.needs_metric {
-            solver.plan_hierarchy(&mut plan);
-        }
         Ok(Decision {
             placed,
             algorithm: name.into(),

@@ -4,7 +4,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::Solver;
 use crate::algorithms::{AlgorithmInfo, Parameters};
-use crate::cpu::sssp::hierarchy::{ALGORITHM, seconds_of_sweeps};
+use crate::cpu::sssp::hierarchy::{ALGORITHM, SHARED, seconds_of_sweeps};
 use crate::cuda::apsp::hierarchy as on_device;
 use crate::graph::{WeightKind, Weights};
 use crate::hierarchy::{Estimate, Hierarchy, Metric};
@@ -91,18 +91,20 @@ impl Solver {
         Ok(())
     }
 
-    /// Adds what the hierarchy takes and does not have yet.
-    pub(super) fn plan_hierarchy(&self, plan: &mut Plan) {
+    /// Adds what the hierarchy takes and does not have yet, with the graph's weights or with a length of 1 for every arc.
+    pub(super) fn plan_hierarchy(&self, unweighted: bool, plan: &mut Plan) {
         /// As many shortcuts as this for an arc are expected, as on roads, unless somebody has estimated them.
         const EXPECTED: u64 = 4;
         /// The ends of a shortcut and its place among the earlier neighbours; its lengths in both directions.
         const SHORTCUT: u64 = 16;
         const LENGTHS: u64 = 16;
-        if self.hierarchy.metric.get().is_some() {
+        let unweighted = unweighted && self.graph.weight_kind() != WeightKind::Unit;
+        let kept = if unweighted { &self.hierarchy.unweighted } else { &self.hierarchy.metric };
+        if kept.get().is_some() {
             return;
         }
         match self.hierarchy_there() {
-            Some(given) => plan.memory("the lengths of shortcuts", given.shortcuts().saturating_mul(LENGTHS)),
+            Some(there) => plan.memory("the lengths of shortcuts", there.shortcuts().saturating_mul(LENGTHS)),
             None => {
                 let estimate = self.hierarchy.estimate.get().copied().flatten().map(|estimate| estimate.shortcuts);
                 let shortcuts = estimate.unwrap_or(EXPECTED.saturating_mul(self.graph.arcs() as u64));
@@ -110,6 +112,29 @@ impl Solver {
                 plan.memory(what, shortcuts.saturating_mul(SHORTCUT + LENGTHS));
             }
         }
+    }
+
+    /// How many of this many sources are swept at once, each of whose results takes `one` bytes: as many as the threads share
+    /// sweeps for, or as half of the memory has room for.
+    pub(super) fn swept_at_once(&self, many: usize, one: u64) -> usize {
+        let most = SHARED.saturating_mul(self.threads()).min(many).max(1);
+        let each = one.saturating_add(self.bytes_of_rows(1)).max(1);
+        ((self.memory / 2 / each) as usize).clamp(1, most)
+    }
+
+    /// Bytes of the distances that sweeps for this many sources work on.
+    fn bytes_of_rows(&self, sources: usize) -> u64 {
+        16 * sources as u64 * self.graph.vertices() as u64
+    }
+
+    /// The plan of sweeps from this many sources, each of whose results takes `one` bytes.
+    pub(super) fn plan_of_sweeps(&self, many: usize, one: u64, unweighted: bool) -> Plan {
+        let mut plan = Plan::new();
+        let at_once = self.swept_at_once(many, one);
+        plan.memory(format!("{at_once} searches at once"), one.saturating_mul(at_once as u64));
+        plan.memory("rows of the sweeps", self.bytes_of_rows(at_once.next_multiple_of(SHARED).min(many.max(1))));
+        self.plan_hierarchy(unweighted, &mut plan);
+        plan
     }
 
     /// The seconds that searches from this many sources are predicted to take by sweeps, with all that has to be made before;
@@ -125,12 +150,19 @@ impl Solver {
         Some(prospect.making + seconds_of_sweeps(shortcuts, &work))
     }
 
-    /// The same of sweeps on a GPU.
-    pub(super) fn seconds_of_sweeps_on_device(&self, searches: usize, otherwise: f64) -> Option<f64> {
-        let prospect = self.prospect(otherwise).filter(|_| self.graph.weight_kind() != WeightKind::I32)?;
+    /// The same of sweeps on a GPU: the seconds until they begin, and theirs.
+    pub(super) fn seconds_of_sweeps_on_device(&self, searches: usize, otherwise: f64) -> Option<[f64; 2]> {
+        let prospect = self.prospect(otherwise).filter(|_| self.suits_a_device())?;
         let parameters = Parameters::default();
         let work = self.workload(self.weighted_facts(), &parameters, searches);
-        Some(prospect.making + on_device::seconds_of_sweeps(prospect.shortcuts, prospect.height, prospect.width, &work))
+        let Prospect { shortcuts, height, width, making } = prospect;
+        Some([making, on_device::seconds_of_sweeps(shortcuts, height, width, &work)])
+    }
+
+    /// Whether a device takes the hierarchy of these weights, as far as that is known.
+    pub(super) fn suits_a_device(&self) -> bool {
+        let fits = |there: &Hierarchy| there.height() <= on_device::HIGHEST;
+        self.graph.weight_kind() != WeightKind::I32 && self.hierarchy_there().is_none_or(fits)
     }
 
     /// Why this many searches pay by sweeps, in comparison with the same number by another algorithm that takes this long;
@@ -162,6 +194,8 @@ impl Solver {
         const SHORTCUT: f64 = 50e-9;
         /// Seconds of an estimate for each edge: where searches have many short levels, and elsewhere.
         const ESTIMATE: [f64; 2] = [0.3e-6, 1.2e-6];
+        /// Graphs of so many arcs a vertex have no small separators, but for a few.
+        const DENSE: usize = 24;
         /// Bytes of a shortcut, with its lengths.
         const BYTES: f64 = 32.0;
         if self.check_hierarchy(&ALGORITHM.info).is_err() || self.graph.has_negative_weights() {
@@ -176,7 +210,9 @@ impl Solver {
         let [short, other] = ESTIMATE;
         let each = if self.weighted_facts().has_short_levels() { short } else { other };
         let edges = self.graph.arcs() as f64 / 2.0;
-        if otherwise < WORTH_AN_ESTIMATE || otherwise < 10.0 * each * edges {
+        let is_dense = self.graph.arcs() >= DENSE * self.graph.vertices();
+        let is_worth_it = otherwise >= WORTH_AN_ESTIMATE && otherwise >= 10.0 * each * edges && !is_dense;
+        if !is_worth_it && self.hierarchy.estimate.get().is_none() {
             return None;
         }
         let estimate = || Hierarchy::estimate(&self.graph, &self.control).ok();
@@ -415,6 +451,41 @@ mod tests {
             if next == 40 { Err(Error::Interrupted) } else { Ok(()) }
         });
         assert!(matches!(stopped, Err(Error::Interrupted)) && next == 40);
+    }
+
+    #[test]
+    fn little_memory_makes_fewer_searches_at_once() {
+        // A quarter of what sweeps for all threads would take.
+        let roads = generate("roads:20000").unwrap();
+        let solver = Solver::builder(roads.clone()).threads(2).engine(Engine::Cpu).memory(10_000_000).open().unwrap();
+        let sources: Vec<VertexId> = (0..20_000).collect();
+        for algorithm in [None, Some(NAME)] {
+            let search = Sssp { algorithm: algorithm.map(str::to_owned), ..Sssp::from(0).distances_only() };
+            let decision = solver.decide_each(&search, &sources).unwrap();
+            assert!(decision.plan().memory_bytes() <= 10_000_000, "{:?}", decision.plan());
+            let mut trees = 0;
+            solver
+                .solve_each(search, &sources[..50], |_| {
+                    trees += 1;
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(trees, 50);
+        }
+        // Where not even one fits, the plan says so before the work.
+        let solver = Solver::builder(roads).threads(2).engine(Engine::Cpu).memory(100_000).open().unwrap();
+        let refused = solver.solve_each(Sssp::from(0).algorithm(NAME), &sources, |_| Ok(())).unwrap_err();
+        assert!(matches!(refused, Error::OutOfMemory { .. }), "{refused}");
+    }
+
+    #[test]
+    fn bad_targets_are_errors() {
+        let graph = Graph::from_edges((0..9_u32).map(|v| (v, v + 1, 1_u32))).unwrap();
+        let [with, _] = solvers(graph, 2);
+        let bad = with.solve_each(Bfs::from(0).to(999).algorithm(NAME), &[0, 1], |_| Ok(()));
+        assert!(matches!(bad, Err(Error::InvalidRequest(_))));
+        let bad = with.solve_each(Sssp::from(0).to(999).algorithm(NAME), &[0, 1], |_| Ok(()));
+        assert!(matches!(bad, Err(Error::InvalidRequest(_))));
     }
 
     #[test]

@@ -94,12 +94,15 @@ impl Pairs {
         Ok((search, sources.len()))
     }
 
-    /// Why the hierarchy that the solver was given is predicted to be quicker than searches; `None` if it is not.
+    /// Why the hierarchy is predicted to be quicker than searches; `None` if it is not, or if there is no room for it.
     fn hierarchy_pays(&self, solver: &Solver, sources: usize) -> Option<String> {
         if self.algorithm.is_some() {
             return None;
         }
-        solver.pairs_pay(self.pairs.len(), sssp::seconds_here(solver, sssp::choose(&solver.graph).0, sources))
+        let otherwise = sssp::seconds_here(solver, sssp::choose(&solver.graph).0, sources);
+        let mut plan = Plan::new();
+        solver.plan_hierarchy(false, &mut plan);
+        solver.pairs_pay(self.pairs.len(), otherwise).filter(|_| plan.memory_bytes() <= solver.memory / 2)
     }
 
     /// Answers each pair by itself, over the hierarchy.

@@ -15,7 +15,7 @@ use crate::cuda::sssp::{self as cuda, many_sources};
 use crate::graph::{Graph, WeightKind};
 use crate::problems::{Bfs, ShortestPathTree, Sssp};
 use crate::team::Team;
-use crate::{Error, Plan, Result};
+use crate::{Error, Result};
 
 /// The algorithm that a search was decided on.
 #[derive(Debug, Clone)]
@@ -114,16 +114,12 @@ impl Sssp {
         let one = plan_search(solver, 8, self.distances_only);
         let (manner, plan) = match many {
             Some(many) if algorithm.needs_metric() => {
-                let mut plan = Plan::new();
-                let at_once = cpu::hierarchy::SHARED.saturating_mul(solver.threads()).min(many);
-                plan.memory(format!("{at_once} searches at once"), one.memory_bytes().saturating_mul(at_once as u64));
-                solver.plan_hierarchy(&mut plan);
-                (Manner::InBatches, plan)
+                (Manner::InBatches, solver.plan_of_sweeps(many, one.memory_bytes(), false))
             }
             _ => {
                 let (manner, mut plan) = solver.single_searches(many, &placed, one);
                 if algorithm.needs_metric() {
-                    solver.plan_hierarchy(&mut plan);
+                    solver.plan_hierarchy(false, &mut plan);
                 }
                 (manner, plan)
             }
@@ -147,7 +143,10 @@ impl Sssp {
         if self.targets.is_empty() && self.cutoff.is_none() {
             let searches = many.unwrap_or(1);
             if let Some(reason) = solver.sweeps_pay(searches, seconds_here(solver, name, searches)) {
-                return (super::hierarchy::NAME, reason);
+                let one = plan_search(solver, 8, self.distances_only).memory_bytes();
+                if solver.plan_of_sweeps(searches, one, false).memory_bytes() <= solver.memory {
+                    return (super::hierarchy::NAME, reason);
+                }
             }
         }
         (name, reason.to_owned())
@@ -223,7 +222,9 @@ impl Sssp {
         let gpu = ready + (chosen.algorithm.info.seconds)(&work) + back;
         let name = self.algorithm.as_deref().unwrap_or_else(|| self.choose_here(solver, many).0);
         let on_cpu = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?;
-        let cpu = (on_cpu.0.info.seconds)(&solver.workload(work.graph, &on_cpu.1, searches));
+        let swept = (name == super::hierarchy::NAME).then(|| solver.seconds_of_sweeps(searches, None, f64::INFINITY));
+        let searched = || (on_cpu.0.info.seconds)(&solver.workload(work.graph, &on_cpu.1, searches));
+        let cpu = swept.flatten().unwrap_or_else(searched);
         Predicted { gpu, cpu }.gpu_pays(solver, bytes)
     }
 

@@ -76,19 +76,15 @@ struct Climb {
     const u32* sources;  // Their ranks.
     typename Lane::Distance* above;  // For each depth a distance for each source.
     u64 stride;  // From depth to depth.
-    u32 count;
-    u32 height;  // Of the tree.
 };
 using ClimbLayout = Climb<layout::Lane>;
-static_assert(sizeof(ClimbLayout) == 56, "");
+static_assert(sizeof(ClimbLayout) == 48, "");
 static_assert(offsetof(ClimbLayout, nodes) == 0, "");
 static_assert(offsetof(ClimbLayout, arcs) == 8, "");
 static_assert(offsetof(ClimbLayout, positions) == 16, "");
 static_assert(offsetof(ClimbLayout, sources) == 24, "");
 static_assert(offsetof(ClimbLayout, above) == 32, "");
 static_assert(offsetof(ClimbLayout, stride) == 40, "");
-static_assert(offsetof(ClimbLayout, count) == 48, "");
-static_assert(offsetof(ClimbLayout, height) == 52, "");
 
 /// The argument of the kernels that sweep down.
 template <class Lane>
@@ -112,7 +108,7 @@ struct Sweep {
     u64 stride;  // From rank to rank, and from depth to depth.
     u32 groups;  // How many warps it takes for all sources.
     u32 level;  // The first front of the level.
-    u32 most_slots;  // The most vertices of a subtree and its boundary, and the most of its arcs.
+    u32 most_slots;  // The most slots of a subtree, and the most of its arcs.
     u32 most_arcs;
 };
 using SweepLayout = Sweep<layout::Lane>;

@@ -124,7 +124,7 @@ pub(super) fn plan(
         plan.device(item.what.clone(), item.bytes);
     }
     if algorithm.needs_metric {
-        solver.plan_hierarchy(plan);
+        solver.plan_hierarchy(false, plan);
     } else if graph.weight_kind() == WeightKind::I32 {
         let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
         plan.memory("potentials, and weights that they have changed", 16 * vertices + 8 * arcs);

@@ -14,6 +14,7 @@ use crate::cuda::apsp::{
     self as cuda, ApspAlgorithm, batched, hierarchy as hierarchy_there, johnson, tiled_floyd_warshall,
 };
 use crate::graph::WeightKind;
+use crate::plan::Plan;
 use crate::problems::Apsp;
 use crate::solver::Solver;
 use crate::solver::costs::{COPYING, Predicted, in_words};
@@ -67,9 +68,15 @@ fn candidates_on_cpu(solver: &Solver, table: &Table) -> Vec<CandidateOnCpu> {
     let mut candidates: Vec<CandidateOnCpu> = predicted.map(candidate).collect();
     let targets = table.targets.as_ref().map(|targets| targets.len());
     let fitting = candidates.iter().filter(|candidate| candidate.fits).map(|candidate| candidate.seconds);
-    let otherwise = fitting.fold(f64::INFINITY, f64::min);
-    let swept = solver.seconds_of_sweeps(table.sources.len(), targets, otherwise);
-    candidates.extend(swept.map(|seconds| candidate((&hierarchy::ALGORITHM, seconds))));
+    let all = candidates.iter().map(|candidate| candidate.seconds).fold(f64::INFINITY, f64::min);
+    let otherwise = fitting.min_by(f64::total_cmp).unwrap_or(all);
+    if let Some(seconds) = solver.seconds_of_sweeps(table.sources.len(), targets, otherwise) {
+        let algorithm = &hierarchy::ALGORITHM;
+        let mut plan = Plan::new();
+        solver.plan_hierarchy(false, &mut plan);
+        let bytes = table.bytes_on_cpu(algorithm, solver).saturating_add(plan.memory_bytes());
+        candidates.push(CandidateOnCpu { algorithm, seconds, fits: bytes <= solver.memory / 2 });
+    }
     candidates.sort_by(|a, b| b.fits.cmp(&a.fits).then(a.seconds.total_cmp(&b.seconds)));
     candidates
 }
@@ -79,7 +86,7 @@ pub(super) fn on_device(info: &AlgorithmInfo, parameters: &Parameters, solver: &
     let swept = (info.name == hierarchy_there::ALGORITHM.info.name)
         .then(|| solver.seconds_of_sweeps_on_device(table.sources.len(), 0.0))
         .flatten();
-    swept.unwrap_or_else(|| (info.seconds)(&workload(solver, table, parameters)))
+    swept.map_or_else(|| (info.seconds)(&workload(solver, table, parameters)), |[_, sweeping]| sweeping)
 }
 
 /// An algorithm of the CUDA engine that may be picked, and its prediction.
@@ -108,10 +115,11 @@ pub(super) fn candidates(solver: &Solver, table: &Table, available: u64) -> Vec<
     let mut candidates: Vec<Candidate> =
         picked.map(|algorithm| candidate(algorithm, &Parameters::default(), solver, table, available)).collect();
     let fitting = candidates.iter().filter(|candidate| candidate.bytes <= available).map(|candidate| candidate.seconds);
-    let otherwise = fitting.fold(f64::INFINITY, f64::min);
-    if let Some(seconds) = solver.seconds_of_sweeps_on_device(table.sources.len(), otherwise) {
+    let all = candidates.iter().map(|candidate| candidate.seconds).fold(f64::INFINITY, f64::min);
+    let otherwise = fitting.min_by(f64::total_cmp).unwrap_or(all);
+    if let Some([making, _]) = solver.seconds_of_sweeps_on_device(table.sources.len(), otherwise) {
         let mut swept = candidate(&SWEPT, &Parameters::default(), solver, table, available);
-        swept.seconds = swept.seconds.max(seconds);
+        swept.seconds += making;
         candidates.push(swept);
     }
     candidates.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
@@ -196,6 +204,12 @@ pub(super) fn pays(request: &Apsp, solver: &Solver, table: &Table) -> std::resul
             if has_exact_floats(graph) || (graph.has_negative_weights() && !info.negative_weights) {
                 return Err(format!("on a GPU, `{}` is not for weights below 0, or would round them", info.name));
             }
+            if info.name == hierarchy_there::ALGORITHM.info.name && !solver.suits_a_device() {
+                return Err(format!(
+                    "on a GPU, `{}` takes integers without a sign, and trees that are not too high",
+                    info.name
+                ));
+            }
             Ok(candidate(algorithm, &parameters, solver, table, available))
         }
     };
@@ -203,7 +217,11 @@ pub(super) fn pays(request: &Apsp, solver: &Solver, table: &Table) -> std::resul
         None => candidates_on_cpu(solver, table)[0].seconds,
         Some(name) => {
             let found = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?;
-            on_cpu(found.0, &found.1, solver, table)
+            let swept = (found.0.info.name == hierarchy::ALGORITHM.info.name).then(|| {
+                let targets = table.targets.as_ref().map(|targets| targets.len());
+                solver.seconds_of_sweeps(table.sources.len(), targets, f64::INFINITY)
+            });
+            swept.flatten().unwrap_or_else(|| on_cpu(found.0, &found.1, solver, table))
         }
     };
     let opening = solver.seconds_until_open();

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::{Algorithm, Choice};
 use crate::algorithms::Statistics;
 use crate::cpu::bfs::{BfsAlgorithm, BfsTask, UNREACHED, levels_of_many};
-use crate::cpu::sssp::hierarchy::{SHARED, in_type_of};
+use crate::cpu::sssp::hierarchy::in_type_of;
 use crate::cuda::bfs::predecessors::DeviceLevels;
 use crate::cuda::bfs::{self as cuda, many_sources};
 use crate::graph::{Distances, MinPlus, NO_VERTEX, UnitToU32, VertexId};
@@ -18,7 +18,7 @@ use crate::solver::batches::{Batches, Searched, Together, gone};
 use crate::solver::decision::Decision;
 use crate::solver::device::Loan;
 use crate::solver::facts::OnDevice;
-use crate::solver::{Search, Solver, trim_to_ball};
+use crate::solver::{Search, Solver, plan_search, trim_to_ball};
 use crate::team::Team;
 use crate::{Control, Error, Result, memory};
 
@@ -201,7 +201,10 @@ impl Bfs {
         let start = Instant::now();
         let metric = solver.unweighted_metric()?;
         let mut prepare = start.elapsed().as_secs_f64();
-        for block in sources.chunks(SHARED * team.threads()) {
+        let targets = solver.checked(&self.targets, "target")?;
+        let mut one = plan_search(solver, 4, self.distances_only);
+        self.plan_path_counts(&solver.graph, false, &mut one);
+        for block in sources.chunks(solver.swept_at_once(sources.len(), one.memory_bytes())) {
             let start = Instant::now();
             let rows: Vec<Mutex<Option<Distances>>> =
                 memory::listed("the list of rows", block.iter().map(|_| Mutex::default()))?;
@@ -218,7 +221,7 @@ impl Bfs {
                 let statistics = vec![("shortcuts", metric.hierarchy().shortcuts())];
                 let report = Report { semiring: UnitToU32::NAME, seconds, statistics, ..decision.report() };
                 let found = SearchOutcome { levels: in_type_of::<UnitToU32>(row)?, predecessors: None, report };
-                each(self.tree(solver, team, vec![source], &self.targets, found)?)?;
+                each(self.tree(solver, team, vec![source], &targets, found)?)?;
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::{Algorithm, Choice};
-use crate::cpu::sssp::hierarchy::{SHARED, in_type_of};
+use crate::cpu::sssp::hierarchy::in_type_of;
 use crate::cpu::sssp::{SsspAlgorithm, SsspTask};
 use crate::cuda::sssp::{self as cuda, MinPlusOnDevice, many_sources};
 use crate::graph::{Adjacency, DistanceValue, Distances, Graph, MinPlus, VertexId};
@@ -14,7 +14,7 @@ use crate::solver::decision::Decision;
 use crate::solver::device::Loan;
 use crate::solver::facts::OnDevice;
 use crate::solver::semirings::{in_semiring, other_weights};
-use crate::solver::{Search, Solver, radius_of_ball, trim_to_ball};
+use crate::solver::{Search, Solver, plan_search, radius_of_ball, trim_to_ball};
 use crate::team::Team;
 use crate::{Control, Error, Result};
 
@@ -72,8 +72,9 @@ impl Search for Sssp {
             }
             Algorithm::Cuda(chosen) => chosen,
             Algorithm::Cpu(_) if decision.choice.needs_metric() => {
+                let one = plan_search(solver, 8, self.distances_only).memory_bytes();
                 return sources
-                    .chunks(SHARED * solver.threads())
+                    .chunks(solver.swept_at_once(sources.len(), one))
                     .try_for_each(|chunk| self.sweep(solver, decision, chunk)?.into_iter().try_for_each(&mut *each));
             }
             Algorithm::Cpu(_) => return Err(Error::invalid("single searches were decided on")),

@@ -84,9 +84,6 @@ kernel_header! {
         pub(super) above: DeviceMutPtr<cpp::Distance>,
         /// From depth to depth.
         pub(super) stride: u64,
-        pub(super) count: u32,
-        /// Of the tree.
-        pub(super) height: u32,
     }
 
     /// The argument of the kernels that sweep down.
@@ -119,7 +116,7 @@ kernel_header! {
         pub(super) groups: u32,
         /// The first front of the level.
         pub(super) level: u32,
-        /// The most vertices of a subtree and its boundary, and the most of its arcs.
+        /// The most slots of a subtree, and the most of its arcs.
         pub(super) most_slots: u32,
         pub(super) most_arcs: u32,
     }
@@ -430,8 +427,6 @@ impl Arrays {
             sources,
             above: self.above.as_mut_ptr().cast(),
             stride,
-            count: 0,
-            height: sizes.height as u32,
         };
         let sweep = Sweep {
             positions: self.positions.as_ptr(),

@@ -7,8 +7,8 @@
 //!
 //! What is left is the order. The tree has hundreds or thousands of levels, too many for a step each. It is cut into pieces
 //! ([`Pieces`]), and all warps of a launch take a piece and a group of 64 sources each:
-//! - *Climb:* a warp a source walks up the ancestors, whose distances it keeps in shared memory: a few hundred short
-//!   accesses after another, hidden by the thousands of other warps.
+//! - *Climb:* a block a source walks up the ancestors, whose distances it keeps in shared memory. While it works on a vertex, the
+//!   arcs of the next one are on their way.
 //! - *Fronts,* a launch a level. A chain of eight vertices has its sixteen distances in the registers of each thread, and
 //!   takes the boundary as a product: one distance is read, eight lengths, sixteen relaxations made. The warps of a block
 //!   share a long boundary and put the minima together. The eight vertices among each other then are 28 relaxations.
@@ -83,6 +83,9 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     },
     prepare: |device, task| Ok(Box::new(Sweeps::new(device, task)?)),
 };
+
+/// The highest tree that is certain to be climbed in the shared memory of a block, of any device.
+pub(crate) const HIGHEST: usize = 6000;
 
 /// How large subtrees are: their distances for 64 sources take up to 10 KB of shared memory.
 const LIMITS: Limits = Limits { vertices: MOST_VERTICES as usize, slots: 40, arcs: 512 };
@@ -194,14 +197,15 @@ impl Kernels {
         };
         let ancestors = sizes.height() * distance;
         if ancestors > room {
-            return Err(Error::invalid(format!(
-                "the elimination tree is {} vertices high: too much for the shared memory of a block; engine cpu takes it",
+            let what = format!(
+                "a climb up an elimination tree of {} vertices, in the shared memory of a block",
                 sizes.height()
-            )));
+            );
+            return Err(Error::OutOfMemory { what, needed: ancestors, available: room });
         }
         let climbers = (warps_of_climbs(hierarchy.width()), ancestors as u32);
         let slots = pieces.slots as u64 * u64::from(SOURCES) * distance;
-        let staged = pieces.arcs as u64 * 2 * distance + 4 * u64::from(MOST_VERTICES);
+        let staged = pieces.arcs.next_multiple_of(2) as u64 * 2 * distance + 4 * u64::from(MOST_VERTICES);
         let subtree_warps = warps(slots, staged.next_multiple_of(16), 4)
             .ok_or_else(|| Error::invalid("the device has too little shared memory for the subtrees of a hierarchy"))?;
         Ok(Kernels {
@@ -310,16 +314,21 @@ impl<'g> Sweeps<'g> {
             Ok::<_, Error>(LaunchShape { shared_bytes, ..LaunchShape::line(blocks, warps * WARP) })
         };
         let (warps, bytes) = climbers;
-        let up = Climb { count, ..self.climb };
         let climbing = shape(count.into(), warps, bytes)?;
         // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
-        unsafe { device.launch(climb, &climbing, arguments![up])? };
+        unsafe { device.launch(climb, &climbing, arguments![self.climb])? };
         for (level, &longest) in self.pieces.levels.windows(2).zip(&self.pieces.longest) {
             let down = Sweep { groups, level: level[0], ..self.sweep };
             let blocks = u64::from(level[1] - level[0]) * u64::from(groups);
-            let warps = warps_of_fronts(longest, blocks, device.properties().multiprocessors);
-            let found = if warps > 1 { warps * COLUMNS * SOURCES } else { 0 };
-            let bytes = (found + INNER as u32) * distance;
+            let mut warps = warps_of_fronts(longest, blocks, device.properties().multiprocessors);
+            let bytes = |warps: u32| {
+                let found = if warps > 1 { warps * COLUMNS * SOURCES } else { 0 };
+                (found + INNER as u32) * distance
+            };
+            while bytes(warps) > device.properties().shared_bytes_per_block {
+                warps /= 2;
+            }
+            let bytes = bytes(warps);
             let shape = shape(blocks, warps, bytes)?;
             // SAFETY: as above.
             unsafe { device.launch(front, &shape, arguments![down])? };
@@ -348,15 +357,17 @@ impl Searches for Sweeps<'_> {
 
     fn finish(&mut self, control: &Control) -> Result<Finished> {
         let (mut seconds, mut doubtful) = self.wait(control)?;
+        let mut launches = self.pieces.longest.len() as u64 + 2 + u64::from(!self.pieces.subtrees.is_empty());
         if !doubtful.is_empty() && !self.full && self.semiring == DeviceSemiring::Narrow {
             self.use_all_numbers()?;
             self.begin(control)?;
             let again = self.wait(control)?;
             (seconds, doubtful) = (seconds + again.0, again.1);
+            launches *= 2;
         }
         let statistics = vec![
             ("shortcuts", self.metric.hierarchy().shortcuts()),
-            ("kernel_launches", self.pieces.longest.len() as u64 + 3),
+            ("kernel_launches", launches),
             ("device_nanoseconds", (seconds * 1e9) as u64),
         ];
         Ok(Finished { statistics, out_of_range: doubtful })

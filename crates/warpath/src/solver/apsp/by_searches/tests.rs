@@ -114,7 +114,7 @@ fn all_that_is_searched_counts_as_solving() {
     }
 }
 
-/// Batches of one row, of some, of all: less than a warp's sources, and more.
+/// Batches of one row, of some, of all.
 const OVER_A_HIERARCHY: [&str; 4] = ["hierarchy:rows=7", "hierarchy:rows=70", "hierarchy", "hierarchy:rows=1"];
 
 /// About `degree` arcs a vertex, whose weights potentials make negative, but no cycle.

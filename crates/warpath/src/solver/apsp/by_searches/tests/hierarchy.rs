@@ -37,6 +37,49 @@ fn large_fronts_and_many_subtrees_agree_with_the_cpu() {
     }
 }
 
+/// More sources than the warps of a block take, so that a subtree has several blocks, of which the last one has idle warps.
+#[test]
+fn batches_of_many_warps_agree_with_the_cpu() {
+    let graph = crate::generate("roads:700,weights=1..1000").unwrap();
+    let sources: Vec<VertexId> = (0..300).map(|index| index * 7 % 700).collect();
+    let request = || Apsp::all().from(sources.clone());
+    let expected = on_cpu(&graph).solve(request().algorithm("repeated-searches")).unwrap();
+    for device in devices(8) {
+        let matrix = on(device, &graph).solve(request().algorithm("hierarchy")).unwrap();
+        assert!(matrix.distances() == expected.distances());
+        assert_eq!(counted(&matrix.report().statistics, "batches"), 1);
+    }
+}
+
+/// A graph of which only an isolated vertex is in a subtree, which has no arcs; distances need 64 bits.
+#[test]
+fn a_subtree_without_arcs_stays_in_its_memory() {
+    let far = 3_000_000_000_u32;
+    let arcs = (0..100_u32).flat_map(|u| (100..200).flat_map(move |v| [(u, v, far), (v, u, far)]));
+    let graph = GraphBuilder::new().vertices(201).build_from(arcs.collect::<Vec<_>>()).unwrap();
+    let expected = on_cpu(&graph).solve(Apsp::all().algorithm("repeated-searches")).unwrap();
+    for device in devices(9) {
+        let matrix = on(device, &graph).solve(Apsp::all().algorithm("hierarchy")).unwrap();
+        assert!(matrix.distances() == expected.distances());
+        assert!(matrix.report().repeated_wide);
+    }
+}
+
+/// Each vertex of the path is the parent of the one before.
+#[test]
+fn a_tree_that_is_too_high_is_an_error_with_the_numbers() {
+    let graph = Graph::from_edges((0..80_000_u32).map(|v| (v, v + 1, 1_u32))).unwrap();
+    let graph = Arc::new(graph);
+    let order: Vec<VertexId> = (0..=80_000).collect();
+    let hierarchy = crate::hierarchy::Hierarchy::with_order(graph.clone(), &order).unwrap();
+    assert_eq!(hierarchy.height(), 80_001);
+    for device in devices(1) {
+        let solver = Solver::builder(graph.clone()).hierarchy(hierarchy.clone()).device(device).open().unwrap();
+        let refused = solver.solve(Apsp::all().from([5]).algorithm("hierarchy")).unwrap_err();
+        assert!(matches!(refused, Error::OutOfMemory { needed: 320_004, .. }), "{refused}");
+    }
+}
+
 #[test]
 fn a_hierarchy_on_a_device_says_what_it_does_not_take() {
     let signed = Graph::from_edges([(0, 1, 5), (1, 2, 3)]).unwrap();
