@@ -69,6 +69,14 @@ impl Algorithm {
         }
     }
 
+    /// How many rows share work on each thread.
+    fn rows_together(&self) -> usize {
+        match self {
+            Algorithm::Cpu(algorithm) => algorithm.rows_together,
+            Algorithm::OnMatrix(_) | Algorithm::BySearches(_) => 0,
+        }
+    }
+
     /// Whether it works on the square matrix of all vertices.
     fn needs_matrix(&self) -> bool {
         match self {
@@ -215,7 +223,7 @@ fn decide_on(
         None => table.plan_result(request, solver, &mut plan),
         Some(_) => {
             let all = table.cells().saturating_mul(table.distance_bytes);
-            plan.memory("blocks of rows", block_bytes(solver).min(all));
+            plan.memory("blocks of rows", block_bytes(solver, &table, algorithm.rows_together()).min(all));
         }
     }
     match algorithm {

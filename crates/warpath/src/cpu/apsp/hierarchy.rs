@@ -31,6 +31,7 @@ pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     },
     needs_matrix: false,
     ends_at_targets: false,
+    rows_together: search::SHARED,
     workspace_bytes: |vertices, _, threads, distance_bytes| {
         threads.saturating_mul(vertices).saturating_mul(distance_bytes).saturating_mul(2 * search::SHARED as u64)
     },

@@ -95,6 +95,8 @@ pub(crate) struct ApspAlgorithm {
     pub(crate) needs_matrix: bool,
     /// Whether the search from a source ends when its targets are settled.
     pub(crate) ends_at_targets: bool,
+    /// How many rows share work on each thread.
+    pub(crate) rows_together: usize,
     /// Bytes it takes beyond the result, given the numbers of vertices, arcs, threads, and bytes a distance.
     pub workspace_bytes: fn(vertices: u64, arcs: u64, threads: u64, distance_bytes: u64) -> u64,
     function: Function,

@@ -92,7 +92,7 @@ pub(super) fn plan(
     }
     if table.targets.is_some() && solver.graph.vertices() > 0 {
         let row_bytes = (solver.graph.vertices() as u64).saturating_mul(table.distance_bytes);
-        let most = (block_bytes(solver) / row_bytes).max(1).min(table.sources.len() as u64);
+        let most = (block_bytes(solver, table, 0) / row_bytes).max(1).min(table.sources.len() as u64);
         plan.memory("whole rows, of which some columns are wanted", most.saturating_mul(row_bytes));
     }
     Ok(())

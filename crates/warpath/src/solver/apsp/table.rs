@@ -107,10 +107,13 @@ impl Table {
     }
 }
 
-/// How many bytes a block of rows takes at most, if there is more memory than eight times that.
+/// How many bytes a block of rows takes at most, unless more rows share work.
 const BLOCK_BYTES: u64 = 64 << 20;
 
-/// How many bytes a block of rows takes at most.
-pub(super) fn block_bytes(solver: &Solver) -> u64 {
-    BLOCK_BYTES.min(solver.memory / 8)
+/// How many bytes a block of rows takes at most: an eighth of the memory, and no more than 64 MiB or the rows of all threads that
+/// share work, so many on each thread.
+pub(super) fn block_bytes(solver: &Solver, table: &Table, rows_together: usize) -> u64 {
+    let rows = rows_together.saturating_mul(solver.team.threads()) as u64;
+    let row_bytes = table.columns.saturating_mul(table.distance_bytes);
+    BLOCK_BYTES.max(row_bytes.saturating_mul(rows)).min(solver.memory / 8)
 }

@@ -150,7 +150,7 @@ fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
         graph,
         sources: &table.sources,
         targets: table.targets.as_deref(),
-        block_bytes: block_bytes(solver),
+        block_bytes: block_bytes(solver, table, decision.choice.algorithm.rows_together()),
         parameters,
         metric,
         team,

@@ -70,6 +70,7 @@ pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     },
     needs_matrix: false,
     ends_at_targets: false,
+    rows_together: LANES,
     workspace_bytes,
     function: Function::Batched,
 };

@@ -47,9 +47,9 @@ fn files_of_rows_continue_after_a_kill() {
     let graph = GraphBuilder::new().vertices(300).build_from(edges).unwrap();
     // Memory for blocks of some 62 rows.
     let solver = Solver::builder(graph.clone()).threads(2).memory(600_000).open().unwrap();
-    let small = |solver: &Solver| block_bytes(solver) / (300 * 4);
-    assert!((20..150).contains(&small(&solver)));
     let request = || Apsp::all().algorithm("batched");
+    let table = Table::new(&request(), &solver, false).unwrap();
+    assert!((20..150).contains(&(block_bytes(&solver, &table, 128) / (300 * 4))));
     let matrix = solver.solve(request()).unwrap();
     let Distances::U32(expected) = matrix.distances() else { panic!("narrow") };
     let mut writer = NpyWriter::new(&path);
