@@ -18,11 +18,12 @@
 //! - *Transposition:* the distances are by rank, with those of all sources side by side; a last launch makes rows of them, in
 //!   the order of vertices.
 //!
-//! Floors, an H200, of which NY's roads have 264,346 vertices and 1.26 M shortcuts: rows written 0.25 us a source at 4.26 TB/s, and
-//! the transposition twice as much again; the shared memory of subtrees at 32 relaxations a cycle and multiprocessor 0.18 us.
-//! A batch of a thousand sources takes 42 launches of some microseconds, 0.13 us a source; the climb as much. So 1 to 1.3 us a
-//! source were predicted, where searches take 36. Measured 2.1 to 2.8: fronts of a level wait for memory one access after
-//! another, and a warp with a subtree does. docs/performance.md has the table, docs/experiments.md what was tried.
+//! Floors on an H200 for the roads of NY, 264,346 vertices and 1.26 M shortcuts. Writing the rows takes 0.25 us a source at 4.26
+//! TB/s, and the transposition, which reads and writes them again, 0.5 us. The shared memory of subtrees gives 32 relaxations a
+//! cycle and multiprocessor: 0.18 us. A batch of a thousand sources takes 42 launches of some microseconds, 0.13 us a source, and
+//! its climbs as much. So 1 to 1.3 us a source were predicted. A first version took 2.4 to 2.8 us there; searches take 36. This
+//! one takes 2.1 us on an H100, which has 0.7 of the bandwidth. Fronts wait for memory one access after another, and so does a warp with a
+//! subtree. docs/performance.md has the table, docs/experiments.md what was tried.
 //!
 //! Range: lengths of half the type's greatest value and above count as no way, so no sum wraps. If a distance was lost by
 //! that, the source has another one of at least that value less the greatest length. Then the batch is repeated by kernels
