@@ -48,15 +48,17 @@ pub enum Command {
     Bfs(BfsArguments),
     /// Shortest paths from a source
     #[command(after_help = "Examples:\n  warpath sssp USA-road-d.NY.gr.gz --source 1 --verify --json\n  \
-                            warpath sssp grid:1000x1000 --weights random:1..100 --source 0\n  \
-                            warpath sssp flights.csv --weights price --source LIS --predecessors --output from-lisbon.csv\n  \
+                            warpath sssp grid:1000x1000 --weights random:1..100,seed=7 --source 0 --target 999999\n  \
+                            warpath sssp flights.csv --weights price --source LIS --predecessors --output from-lisbon.csv.gz\n  \
+                            warpath sssp roads.gr --source 17 --source 802 --reverse --output nearest.csv\n  \
                             warpath sssp roads:200000 --source 0 --plot distances.html\n  \
                             warpath sssp roads.gr --source 1 --coordinates roads.co --isochrones 300,600,900 --output areas.geojson")]
     Sssp(SsspArguments),
     /// Shortest paths between all pairs, or from and to lists of vertices
     #[command(after_help = "Examples:\n  warpath apsp network.mtx --output distances.npy\n  \
                             warpath apsp roads.gr --sources depots.txt --targets customers.txt --output table.csv\n  \
-                            warpath apsp social.txt --reduce closeness --output closeness.csv")]
+                            warpath apsp roads.gr --sources depots.txt --targets customers.txt --layout wide --output table.csv\n  \
+                            warpath apsp social.txt --reduce closeness --output closeness.csv --progress always")]
     Apsp(ApspArguments),
     /// A table of distances from some vertices to some others: `apsp` with both lists
     #[command(after_help = "Examples:\n  warpath table roads.gr --sources depots.txt --targets customers.txt\n  \
@@ -89,7 +91,8 @@ pub enum Command {
     Info(InfoArguments),
     /// Write a graph in another format: the one that the extension of OUTPUT names
     #[command(
-        after_help = "Examples:\n  warpath convert roads.gr.gz roads.wpg\n  warpath convert edges.csv graph.mtx.zst --undirected"
+        after_help = "Examples:\n  warpath convert roads.gr.gz roads.wpg\n  warpath convert edges.csv graph.mtx.zst --undirected\n  \
+                      warpath convert trips.parquet trips.wpg --from origin --to destination --weights minutes"
     )]
     Convert(ConvertArguments),
     /// Make a hierarchy for a graph, from which further questions are answered far faster, and write both to a .wpg. It pays
@@ -110,7 +113,7 @@ pub enum Command {
         subcommand_negates_reqs = true,
         after_help = "Examples:\n  warpath bench --list\n  warpath bench --suite singh --quick\n  \
                             warpath bench --suite peers --output peers/\n  warpath bench --suite gap --scale 22 --engine cpu --output gap/\n  \
-                            warpath bench compare before/results.jsonl after/results.jsonl"
+                            warpath bench compare before/results.jsonl after/results.jsonl --fail-on slower"
     )]
     Bench(BenchArguments),
     /// List the datasets that the papers used and which of them are present, or download them

@@ -90,17 +90,9 @@ impl Bfs {
         let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, name)?;
         let mut one = plan_search(solver, 4, self.distances_only);
         self.plan_path_counts(&solver.graph, self.needs_transpose(algorithm), &mut one);
-        let (manner, plan) = match many {
-            Some(many) if algorithm.needs_metric => {
-                (Manner::InBatches, solver.plan_of_sweeps(many, one.memory_bytes(), true))
-            }
-            _ => {
-                let (manner, mut plan) = solver.single_searches(many, &placed, one);
-                if algorithm.needs_metric {
-                    solver.plan_hierarchy(true, &mut plan);
-                }
-                (manner, plan)
-            }
+        let (manner, plan) = match algorithm.needs_metric {
+            true => solver.searches_over_hierarchy(many, &placed, one, true),
+            false => solver.single_searches(many, &placed, one),
         };
         Ok(Decision {
             placed,

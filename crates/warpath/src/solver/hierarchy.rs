@@ -3,12 +3,13 @@
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::Solver;
+use super::decision::{Manner, Placed};
 use crate::algorithms::{AlgorithmInfo, Parameters};
 use crate::cpu::sssp::hierarchy::{ALGORITHM, SHARED, seconds_of_sweeps};
 use crate::cuda::apsp::hierarchy as on_device;
-use crate::graph::{WeightKind, Weights};
+use crate::graph::{Distances, VertexId, WeightKind, Weights};
 use crate::hierarchy::{Estimate, Hierarchy, Metric};
-use crate::{Engine, Error, Plan, Result};
+use crate::{Engine, Error, Plan, Result, memory};
 
 /// The name of the algorithm that answers from a hierarchy.
 pub(super) const NAME: &str = ALGORITHM.info.name;
@@ -125,6 +126,34 @@ impl Solver {
     /// Bytes of the distances that sweeps for this many sources work on.
     fn bytes_of_rows(&self, sources: usize) -> u64 {
         16 * sources as u64 * self.graph.vertices() as u64
+    }
+
+    /// The manner in which searches over the hierarchy are done, and their plan, given the plan of `one`.
+    pub(super) fn searches_over_hierarchy(
+        &self,
+        many: Option<usize>,
+        placed: &Placed,
+        one: Plan,
+        unweighted: bool,
+    ) -> (Manner, Plan) {
+        if let Some(many) = many {
+            return (Manner::InBatches, self.plan_of_sweeps(many, one.memory_bytes(), unweighted));
+        }
+        let (manner, mut plan) = self.single_searches(None, placed, one);
+        self.plan_hierarchy(unweighted, &mut plan);
+        (manner, plan)
+    }
+
+    /// The distances from each of these sources, by sweeps that they share, on all threads.
+    pub(super) fn swept(&self, metric: &Metric, sources: &[VertexId]) -> Result<Vec<Distances>> {
+        let found: Vec<Mutex<Option<Distances>>> =
+            memory::listed("the list of rows", sources.iter().map(|_| Mutex::default()))?;
+        let keep = |place: usize, distances: &Distances| {
+            *found[place].lock().unwrap_or_else(PoisonError::into_inner) = Some(distances.clone());
+        };
+        self.team.install(|| metric.distances_from_each(sources, keep))?;
+        let found = found.into_iter().map(|found| found.into_inner().unwrap_or_else(PoisonError::into_inner));
+        found.map(|found| found.ok_or_else(|| Error::invalid("a sweep left out a source"))).collect()
     }
 
     /// The plan of sweeps from this many sources, each of whose results takes `one` bytes.
@@ -252,7 +281,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::graph::{Unit, VertexId};
+    use crate::graph::Unit;
     use crate::testing::{Random, TestWeight, graphs_of_every_shape};
     use crate::{Apsp, Bfs, Graph, Pairs, Sssp, generate};
 

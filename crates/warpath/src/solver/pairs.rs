@@ -100,9 +100,11 @@ impl Pairs {
             return None;
         }
         let otherwise = sssp::seconds_here(solver, sssp::choose(&solver.graph).0, sources);
+        let reason = solver.pairs_pay(self.pairs.len(), otherwise)?;
+        // By now the number of shortcuts is known or estimated.
         let mut plan = Plan::new();
         solver.plan_hierarchy(false, &mut plan);
-        solver.pairs_pay(self.pairs.len(), otherwise).filter(|_| plan.memory_bytes() <= solver.memory / 2)
+        (plan.memory_bytes() <= solver.memory / 2).then_some(reason)
     }
 
     /// Answers each pair by itself, over the hierarchy.

@@ -112,17 +112,9 @@ impl Sssp {
             return Err(Error::invalid(format!("`{}` needs weights of 0 or more", algorithm.info.name)));
         }
         let one = plan_search(solver, 8, self.distances_only);
-        let (manner, plan) = match many {
-            Some(many) if algorithm.needs_metric() => {
-                (Manner::InBatches, solver.plan_of_sweeps(many, one.memory_bytes(), false))
-            }
-            _ => {
-                let (manner, mut plan) = solver.single_searches(many, &placed, one);
-                if algorithm.needs_metric() {
-                    solver.plan_hierarchy(false, &mut plan);
-                }
-                (manner, plan)
-            }
+        let (manner, plan) = match algorithm.needs_metric() {
+            true => solver.searches_over_hierarchy(many, &placed, one, false),
+            false => solver.single_searches(many, &placed, one),
         };
         Ok(Decision {
             placed,

@@ -67,9 +67,7 @@ fn candidates_on_cpu(solver: &Solver, table: &Table) -> Vec<CandidateOnCpu> {
     let predicted = made_here.map(|algorithm| (algorithm, on_cpu(algorithm, &none, solver, table)));
     let mut candidates: Vec<CandidateOnCpu> = predicted.map(candidate).collect();
     let targets = table.targets.as_ref().map(|targets| targets.len());
-    let fitting = candidates.iter().filter(|candidate| candidate.fits).map(|candidate| candidate.seconds);
-    let all = candidates.iter().map(|candidate| candidate.seconds).fold(f64::INFINITY, f64::min);
-    let otherwise = fitting.min_by(f64::total_cmp).unwrap_or(all);
+    let otherwise = least_seconds(candidates.iter().map(|candidate| (candidate.fits, candidate.seconds)));
     if let Some(seconds) = solver.seconds_of_sweeps(table.sources.len(), targets, otherwise) {
         let algorithm = &hierarchy::ALGORITHM;
         let mut plan = Plan::new();
@@ -79,6 +77,15 @@ fn candidates_on_cpu(solver: &Solver, table: &Table) -> Vec<CandidateOnCpu> {
     }
     candidates.sort_by(|a, b| b.fits.cmp(&a.fits).then(a.seconds.total_cmp(&b.seconds)));
     candidates
+}
+
+/// The seconds of the quickest that fits, or of the quickest if none does.
+fn least_seconds(candidates: impl Iterator<Item = (bool, f64)> + Clone) -> f64 {
+    let quickest = |must_fit: bool| {
+        let seconds = candidates.clone().filter(|(fits, _)| *fits || !must_fit).map(|(_, seconds)| seconds);
+        seconds.min_by(f64::total_cmp)
+    };
+    quickest(true).or_else(|| quickest(false)).unwrap_or(f64::INFINITY)
 }
 
 /// Predicted seconds for which an algorithm keeps a device busy.
@@ -114,9 +121,7 @@ pub(super) fn candidates(solver: &Solver, table: &Table, available: u64) -> Vec<
     let picked = cuda::ALGORITHMS.iter().filter(may_be_picked);
     let mut candidates: Vec<Candidate> =
         picked.map(|algorithm| candidate(algorithm, &Parameters::default(), solver, table, available)).collect();
-    let fitting = candidates.iter().filter(|candidate| candidate.bytes <= available).map(|candidate| candidate.seconds);
-    let all = candidates.iter().map(|candidate| candidate.seconds).fold(f64::INFINITY, f64::min);
-    let otherwise = fitting.min_by(f64::total_cmp).unwrap_or(all);
+    let otherwise = least_seconds(candidates.iter().map(|candidate| (candidate.bytes <= available, candidate.seconds)));
     if let Some([making, _]) = solver.seconds_of_sweeps_on_device(table.sources.len(), otherwise) {
         let mut swept = candidate(&SWEPT, &Parameters::default(), solver, table, available);
         swept.seconds += making;

@@ -1,6 +1,6 @@
 //! Breadth-first search: carries out the decision and makes the result.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 use super::{Algorithm, Choice};
@@ -197,7 +197,6 @@ impl Bfs {
         sources: &[VertexId],
         each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
     ) -> Result<()> {
-        let team = &solver.team;
         let start = Instant::now();
         let metric = solver.unweighted_metric()?;
         let mut prepare = start.elapsed().as_secs_f64();
@@ -206,22 +205,15 @@ impl Bfs {
         self.plan_path_counts(&solver.graph, false, &mut one);
         for block in sources.chunks(solver.swept_at_once(sources.len(), one.memory_bytes())) {
             let start = Instant::now();
-            let rows: Vec<Mutex<Option<Distances>>> =
-                memory::listed("the list of rows", block.iter().map(|_| Mutex::default()))?;
-            let keep = |place: usize, found: &Distances| {
-                *rows[place].lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
-            };
-            team.install(|| metric.distances_from_each(block, keep))?;
+            let rows = solver.swept(metric, block)?;
             let solve = start.elapsed().as_secs_f64() / block.len() as f64;
             for (&source, row) in block.iter().zip(rows) {
                 solver.control.check()?;
-                let row = row.into_inner().unwrap_or_else(PoisonError::into_inner);
-                let row = row.ok_or_else(|| Error::invalid("a sweep left out a source"))?;
                 let seconds = Seconds { prepare: std::mem::take(&mut prepare), solve, ..Default::default() };
                 let statistics = vec![("shortcuts", metric.hierarchy().shortcuts())];
                 let report = Report { semiring: UnitToU32::NAME, seconds, statistics, ..decision.report() };
                 let found = SearchOutcome { levels: in_type_of::<UnitToU32>(row)?, predecessors: None, report };
-                each(self.tree(solver, team, vec![source], &targets, found)?)?;
+                each(self.tree(solver, &solver.team, vec![source], &targets, found)?)?;
             }
         }
         Ok(())

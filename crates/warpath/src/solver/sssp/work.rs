@@ -1,6 +1,6 @@
 //! Single-source shortest paths: carries out the decision and makes the result.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::{Algorithm, Choice};
@@ -155,16 +155,10 @@ impl Sssp {
         // Counts once, with the first tree.
         let mut prepare = start.elapsed().as_secs_f64();
         let start = Instant::now();
-        let found: Vec<Mutex<Option<Distances>>> = sources.iter().map(|_| Mutex::default()).collect();
-        let keep = |place: usize, distances: &Distances| {
-            *found[place].lock().unwrap_or_else(PoisonError::into_inner) = Some(distances.clone());
-        };
-        solver.team.install(|| metric.distances_from_each(sources, keep))?;
+        let found = solver.swept(metric, sources)?;
         let solve = start.elapsed().as_secs_f64() / sources.len() as f64;
         let trees = sources.iter().zip(found).map(|(&source, found)| {
             solver.control.check()?;
-            let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-            let found = found.ok_or_else(|| Error::invalid("a sweep left out a source"))?;
             let one = self.starting_at(source);
             let mut found = Some(found);
             let mut tree = in_semiring!(solver.graph, L, wide => {
