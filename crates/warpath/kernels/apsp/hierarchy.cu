@@ -1,4 +1,4 @@
-// Rows over a hierarchy: a warp takes 64 sources, and a piece of the elimination tree. The host loop, and the essay, are in
+// Rows over a hierarchy: a warp takes 64 sources, and a part of the elimination tree. The host loop, and the essay, are in
 // `src/cuda/apsp/hierarchy/mod.rs`.
 //
 // Source: Delling, Goldberg, Nowatzyk and Werneck 2013, "PHAST"; Dibbelt, Strasser and Wagner 2016, "Customizable
@@ -60,38 +60,43 @@ struct alignas(sources / lanes_a_warp * sizeof(typename Lane::Distance)) Held {
     }
 };
 
-/// The lengths to all vertices of a front from one vertex, read 16 bytes at a time.
-template <class Lane>
-struct Lengths {
-    using Distance = typename Lane::Distance;
-    static constexpr u32 each = 16 / sizeof(Distance);
-    struct alignas(16) Part {
-        Distance of[each];
-    };
-    Part parts[columns / each];
+/// A record of 32 bytes, both halves at once.
+template <class Record>
+__device__ __forceinline__ Record load_record(const Record* from) {
+    static_assert(sizeof(Record) == 2 * sizeof(uint4), "");
+    const uint4* const halves = reinterpret_cast<const uint4*>(from);
+    const uint4 both[] = {load_constant(&halves[0]), load_constant(&halves[1])};
+    Record record;
+    memcpy(&record, both, sizeof record);
+    return record;
+}
 
-    __device__ __forceinline__ explicit Lengths(const Distance* from) {
-#pragma unroll
-        for (u32 part = 0; part < columns / each; part++) {
-            parts[part] = load_constant(reinterpret_cast<const Part*>(from) + part);
-        }
-    }
-
-    __device__ __forceinline__ Distance operator[](u32 column) const {
-        return parts[column / each].of[column % each];
-    }
+/// `width` lengths, read 16 bytes at a time.
+template <class Lane, u32 width>
+struct alignas(16) Lengths {
+    typename Lane::Distance of[width];
 };
 
-/// A block walks up from a source. In shared memory are the distances of all ancestors, by depth. While a vertex is worked on,
-/// the arcs of its parent are on their way.
+/// Copies lengths to the shared memory of a warp, 16 bytes a lane.
+template <class Distance>
+__device__ __forceinline__ void stage(Distance* to, const Distance* from, u32 count) {
+    constexpr u32 each = sizeof(uint4) / sizeof(Distance);
+    for (u32 i = lane_index(); i * each < count; i += lanes_a_warp) {
+        reinterpret_cast<uint4*>(to)[i] = load_constant(reinterpret_cast<const uint4*>(from) + i);
+    }
+}
+
+/// A block walks up from a source, until its way is also that of its neighbours. In shared memory are the distances of all
+/// ancestors, by depth. While a vertex is worked on, the arcs of its parent are on their way.
 template <class Lane>
-__device__ __forceinline__ void climb(const Climb<Lane>& up) {
+__device__ __forceinline__ void climb_alone(const Climb<Lane>& up) {
     using Distance = typename Lane::Distance;
     using Step = Arc<Distance>;
     DYNAMIC_SHARED(memory);
     Distance* const distances = reinterpret_cast<Distance*>(memory);
     const u32 index = blockIdx.x;
     const u32 rank = load_constant(&up.sources[index]);
+    const u32 meeting = load_constant(&up.meetings[index / climbing_together]).rank;
     const u32 own_depth = load_constant(&up.positions[rank]).depth;
     for (u32 depth = threadIdx.x; depth <= own_depth; depth += blockDim.x) {
         distances[depth] = depth == own_depth ? 0 : Lane::infinity;
@@ -101,28 +106,31 @@ __device__ __forceinline__ void climb(const Climb<Lane>& up) {
         const Distance through = Lane::sum(here, step.weight);
         if (through < distances[step.head]) distances[step.head] = through;
     };
-    Node node = load_constant(&up.nodes[rank]);
-    u32 end = load_constant(&up.nodes[rank + 1]).arcs;
-    Step first{};
-    if (node.arcs + threadIdx.x < end) first = load_constant(&up.arcs[node.arcs + threadIdx.x]);
-    for (u32 depth = own_depth;; depth--) {
-        const Node now = node;
-        const u32 end_now = end;
-        const Step first_now = first;
-        const bool is_last = now.parent == no_parent;
-        if (!is_last) {
-            node = load_constant(&up.nodes[now.parent]);
-            end = load_constant(&up.nodes[now.parent + 1]).arcs;
-            if (node.arcs + threadIdx.x < end) first = load_constant(&up.arcs[node.arcs + threadIdx.x]);
+    if (rank < meeting) {
+        Node node = load_constant(&up.nodes[rank]);
+        u32 end = load_constant(&up.nodes[rank + 1]).arcs;
+        Step first{};
+        if (node.arcs + threadIdx.x < end) first = load_constant(&up.arcs[node.arcs + threadIdx.x]);
+        for (u32 depth = own_depth;; depth--) {
+            const Node now = node;
+            const u32 end_now = end;
+            const Step first_now = first;
+            // Having no parent counts as the greatest rank.
+            const bool is_last = now.parent >= meeting;
+            if (!is_last) {
+                node = load_constant(&up.nodes[now.parent]);
+                end = load_constant(&up.nodes[now.parent + 1]).arcs;
+                if (node.arcs + threadIdx.x < end) first = load_constant(&up.arcs[node.arcs + threadIdx.x]);
+            }
+            __syncthreads();
+            const Distance here = distances[depth];
+            u32 arc = now.arcs + threadIdx.x;
+            if (here < Lane::infinity && arc < end_now) {
+                lower(here, first_now);
+                for (arc += blockDim.x; arc < end_now; arc += blockDim.x) lower(here, load_constant(&up.arcs[arc]));
+            }
+            if (is_last) break;
         }
-        __syncthreads();
-        const Distance here = distances[depth];
-        u32 arc = now.arcs + threadIdx.x;
-        if (here < Lane::infinity && arc < end_now) {
-            lower(here, first_now);
-            for (arc += blockDim.x; arc < end_now; arc += blockDim.x) lower(here, load_constant(&up.arcs[arc]));
-        }
-        if (is_last) break;
     }
     __syncthreads();
     for (u32 depth = threadIdx.x; depth <= own_depth; depth += blockDim.x) {
@@ -130,7 +138,66 @@ __device__ __forceinline__ void climb(const Climb<Lane>& up) {
     }
 }
 
-/// The sources of a warp, and their distances by rank.
+/// A block takes sources whose ways up have met, one a lane, and goes up front after front. Its warps share the vertices of
+/// the boundary, eight at a time. In shared memory are the distances of the front.
+template <class Lane>
+__device__ __forceinline__ void climb_together(const Climb<Lane>& up) {
+    using Distance = typename Lane::Distance;
+    static_assert(climbing_together == lanes_a_warp, "a lane has a source");
+    __shared__ Distance here[most_columns][lanes_a_warp];
+    __shared__ alignas(16) Distance staged[climbing_warps][most_columns * columns];
+    const u32 warp = warp_index(), warps = warps_of_block(), lane = lane_index();
+    const u32 index = blockIdx.x * climbing_together + lane;
+    const bool is_source = index < up.count;
+    const Meeting meeting = load_constant(&up.meetings[blockIdx.x]);
+    const auto above = [&](u32 depth) { return &up.above[depth * up.stride + index]; };
+    // The sources come to a front at some vertex of it. Those that were on it before have passed what is below.
+    u32 next = meeting.front, from_rank = meeting.rank;
+    while (next != no_parent) {
+        const Front front = load_record(&up.fronts[next]);
+        for (u32 column = warp; column < front.columns; column += warps) {
+            const bool is_above = is_source && front.first + column >= from_rank;
+            here[column][lane] = is_above ? load(above(front.depth - column)) : Lane::infinity;
+        }
+        __syncthreads();
+        for (u32 eighth = warp; eighth * columns < front.targets; eighth += warps) {
+            const u32 first = eighth * columns, count = min(front.targets - first, columns);
+            // Columns come after the boundary. Those below where the sources came are above none, or done.
+            const u32 below = front.targets - front.columns, passed = below + max(from_rank, front.first) - front.first;
+            const auto is_target = [&](u32 k) {
+                return is_source && k < count && (first + k < below || first + k >= passed);
+            };
+            u32 depths[columns];
+            Distance found[columns];
+#pragma unroll
+            for (u32 k = 0; k < columns; k++) {
+                depths[k] = k < count ? load_constant(&up.depths[front.depths + first + k]) : 0;
+                found[k] = is_target(k) ? load(above(depths[k])) : Lane::infinity;
+            }
+            const u64 row = static_cast<u64>(front.lengths) + eighth * front.columns;
+            stage(staged[warp], &up.lengths[row * columns], front.columns * columns);
+            __syncwarp();
+            const auto* const lengths = reinterpret_cast<const Lengths<Lane, columns>*>(staged[warp]);
+#pragma unroll 4
+            for (u32 column = 0; column < front.columns; column++) {
+                const Lengths<Lane, columns> to = lengths[column];
+                const Distance from = here[column][lane];
+#pragma unroll
+                for (u32 k = 0; k < columns; k++) found[k] = min(found[k], Lane::sum(from, to.of[k]));
+            }
+            __syncwarp();
+#pragma unroll
+            for (u32 k = 0; k < columns; k++) {
+                if (is_target(k)) store(above(depths[k]), found[k]);
+            }
+        }
+        next = front.parent_front;
+        from_rank = front.parent;
+        __syncthreads();
+    }
+}
+
+/// The sources of a warp, and the distances from them.
 template <class Lane>
 struct Group {
     using Distance = typename Lane::Distance;
@@ -138,18 +205,41 @@ struct Group {
     const Sweep<Lane>& sweep;
     const u64 place;  // of this thread's sources
     u32 ranks[count];
+    /// The least of all distances from which on others may have been lost, less that bound. All others wrap.
+    Distance least[count];
 
     __device__ __forceinline__ Group(const Sweep<Lane>& sweep, u32 group)
         : sweep(sweep), place(static_cast<u64>(group) * sources + count * lane_index()) {
 #pragma unroll
-        for (u32 k = 0; k < count; k++) ranks[k] = load_constant(&sweep.sources[place + k]);
+        for (u32 k = 0; k < count; k++) {
+            ranks[k] = load_constant(&sweep.sources[place + k]);
+            least[k] = Lane::infinity - doubtful();
+        }
     }
 
-    __device__ __forceinline__ Held<Lane>* row(u32 rank) const {
-        return reinterpret_cast<Held<Lane>*>(&sweep.by_rank[rank * sweep.stride + place]);
+    __device__ __forceinline__ Distance doubtful() const { return static_cast<Distance>(sweep.doubtful); }
+
+    /// Of the vertex with this place.
+    __device__ __forceinline__ Held<Lane>* row(u32 of) const {
+        return reinterpret_cast<Held<Lane>*>(&sweep.by_place[of * sweep.stride + place]);
     }
 
-    /// Whether some source of the warp is in a subtree.
+    /// Writes the distances of a vertex.
+    __device__ __forceinline__ void keep(u32 of, const Held<Lane>& distances) {
+#pragma unroll
+        for (u32 k = 0; k < count; k++) least[k] = min(least[k], distances.of[k] - doubtful());
+        store(row(of), distances);
+    }
+
+    /// Tells which sources may lack distances.
+    __device__ __forceinline__ void report() const {
+#pragma unroll
+        for (u32 k = 0; k < count; k++) {
+            if (least[k] < Lane::infinity - doubtful()) store(&sweep.is_doubtful[place + k], 1);
+        }
+    }
+
+    /// Whether some source of the warp is one of these ranks.
     __device__ __forceinline__ bool some_start_in(u32 first, u32 last) const {
         bool is_there = false;
 #pragma unroll
@@ -170,143 +260,153 @@ struct Group {
     }
 };
 
-/// A block takes a front and the sources of a warp. Its warps share the boundary; in shared memory are the lengths inside the
-/// front, and for each warp the distances of all its vertices that the warp has found.
-template <class Lane>
-__device__ __forceinline__ void take_front(const Sweep<Lane>& sweep) {
+/// A block takes `width` vertices of a front and the sources of a warp. Its warps share the boundary; in shared memory are, for
+/// each warp, lengths, and then the distances that it has found.
+template <class Lane, u32 width>
+__device__ __forceinline__ void take_columns(const Sweep<Lane>& sweep, const Part& part, Group<Lane>& group) {
     using Distance = typename Lane::Distance;
+    /// Distances that are on their way at once.
+    constexpr u32 ahead = 32 / sizeof(Held<Lane>);
     DYNAMIC_SHARED(memory);
     const u32 warp = warp_index(), warps = warps_of_block(), lane = lane_index();
-    const u32 index = sweep.level + blockIdx.x / sweep.groups;
-    const Group<Lane> group(sweep, blockIdx.x % sweep.groups);
-    const Front front = load_constant(&sweep.fronts[index]);
-    Distance* const triangle = reinterpret_cast<Distance*>(memory);
-    for (u32 i = threadIdx.x; i < front.count * columns; i += blockDim.x) {
-        triangle[i] = load_constant(&sweep.triangles[static_cast<u64>(index) * columns * columns + i]);
+    const Distance* const lengths = &sweep.lengths[static_cast<u64>(part.lengths) * narrow_columns];
+    Distance* const staged = reinterpret_cast<Distance*>(memory) + warp * width * sources;
+    Held<Lane> best[width];
+#pragma unroll
+    for (u32 column = 0; column < width; column++) best[column] = Held<Lane>::none();
+    const u32 top = part.first + part.columns - 1;
+    if (group.some_start_in(load_constant(&sweep.positions[top]).first, top)) {
+        for (u32 k = warp; k < part.columns; k += warps) {
+            Held<Lane> from = Held<Lane>::none();
+            group.lower_to_climb(from, part.first + k);
+            const Distance* const to = lengths + static_cast<u64>(part.boundary_count + k) * width;
+#pragma unroll
+            for (u32 column = 0; column < width; column++) best[column].lower(from, load_constant(&to[column]));
+        }
     }
-    Held<Lane> best[columns];
+    for (u32 first = warp * lanes_a_warp; first < part.boundary_count; first += warps * lanes_a_warp) {
+        // A lane reads a vertex of the boundary. Earlier launches have written the distances.
+        const u32 left = min(part.boundary_count - first, lanes_a_warp);
+        const u32 vertex = lane < left ? load_constant(&sweep.boundaries[part.boundary + first + lane]) : 0;
+        stage(staged, lengths + static_cast<u64>(first) * width, left * width);
+        __syncwarp();
+        for (u32 begin = 0; begin < left; begin += ahead) {
+            Held<Lane> from[ahead];
 #pragma unroll
-    for (u32 column = 0; column < columns; column++) best[column] = Held<Lane>::none();
-    if (warp == 0) {
-        const u32 top = front.first + front.count - 1;
-        if (group.some_start_in(load_constant(&sweep.positions[top]).first, top)) {
+            for (u32 k = 0; k < ahead; k++) {
+                const u32 of_lane = __shfl_sync(all_lanes, vertex, static_cast<int>(begin + k));
+                from[k] = begin + k < left ? load_constant(group.row(of_lane)) : Held<Lane>::none();
+            }
 #pragma unroll
-            for (u32 column = 0; column < columns; column++) {
-                if (column < front.count) group.lower_to_climb(best[column], front.first + column);
+            for (u32 k = 0; k < ahead; k++) {
+                // From those that are too many there is no way.
+                const Lengths<Lane, width> to = reinterpret_cast<const Lengths<Lane, width>*>(staged)[min(begin + k, left - 1)];
+#pragma unroll
+                for (u32 column = 0; column < width; column++) best[column].lower(from[k], to.of[column]);
             }
         }
+        __syncwarp();
     }
-    for (u32 first = warp * lanes_a_warp; first < front.boundary_count; first += warps * lanes_a_warp) {
-        // A lane reads a rank of the boundary. Earlier launches have written the distances.
-        const u32 left = min(front.boundary_count - first, lanes_a_warp);
-        const u64 at = front.boundary + first;
-        const u32 head = lane < left ? load_constant(&sweep.front_boundaries[at + lane]) : 0;
-#pragma unroll 4
-        for (u32 i = 0; i < left; i++) {
-            const u32 rank = __shfl_sync(all_lanes, head, static_cast<int>(i));
-            const Held<Lane> from = load_constant(group.row(rank));
-            const Lengths<Lane> lengths(&sweep.front_lengths[(at + i) * columns]);
+    if (warps == 1) {
 #pragma unroll
-            for (u32 column = 0; column < columns; column++) best[column].lower(from, lengths[column]);
+        for (u32 column = 0; column < width; column++) {
+            if (column < part.count) group.keep(part.place + column, best[column]);
         }
+        group.report();
+        return;
     }
-    if (warps > 1) {
-        // The distances of a vertex that a warp has found.
-        const auto found_by = [&](u32 warp, u32 column) {
-            return reinterpret_cast<Held<Lane>*>(triangle + columns * columns) +
-                   (warp * columns + column) * lanes_a_warp + lane;
-        };
+    const auto found_by = [&](u32 warp, u32 column) {
+        return reinterpret_cast<Held<Lane>*>(memory) + (warp * width + column) * lanes_a_warp + lane;
+    };
 #pragma unroll
-        for (u32 column = 0; column < columns; column++) *found_by(warp, column) = best[column];
-        __syncthreads();
-        for (u32 column = warp; column < front.count; column += warps) {
-            Held<Lane> least = *found_by(0, column);
-            for (u32 other = 1; other < warps; other++) least.lower(*found_by(other, column));
-            *found_by(0, column) = least;
-        }
-        __syncthreads();
-        if (warp != 0) return;
-#pragma unroll
-        for (u32 column = 0; column < columns; column++) best[column] = *found_by(0, column);
+    for (u32 column = 0; column < width; column++) *found_by(warp, column) = best[column];
+    __syncthreads();
+    for (u32 column = warp; column < part.count; column += warps) {
+        Held<Lane> least = *found_by(0, column);
+        for (u32 other = 1; other < warps; other++) least.lower(*found_by(other, column));
+        group.keep(part.place + column, least);
     }
-    __syncwarp();
-#pragma unroll
-    for (u32 top = columns - 1; top > 0; top--) {
-        // Beyond the front there is nothing, and no way from there.
-        if (top >= front.count) continue;
-#pragma unroll
-        for (u32 column = 0; column < top; column++) best[column].lower(best[top], triangle[top * columns + column]);
-    }
-#pragma unroll
-    for (u32 column = 0; column < columns; column++) {
-        if (column < front.count) store(group.row(front.first + column), best[column]);
+    group.report();
+}
+
+/// A block takes a part of a front.
+template <class Lane>
+__device__ __forceinline__ void take_front(const Sweep<Lane>& sweep) {
+    Group<Lane> group(sweep, blockIdx.x % sweep.groups);
+    const Part part = load_record(&sweep.parts[sweep.level + blockIdx.x / sweep.groups]);
+    if (part.count <= narrow_columns) {
+        take_columns<Lane, narrow_columns>(sweep, part, group);
+    } else {
+        take_columns<Lane, columns>(sweep, part, group);
     }
 }
 
-/// Two arcs that are read at once.
+/// Arcs that are read at once.
 template <class Distance>
 struct alignas(4 * sizeof(Distance)) TwoArcs {
     Arc<Distance> arcs[2];
 };
 
-/// A block takes a subtree, each of its warps the sources of one. In shared memory are the arcs, where those of each vertex
-/// end, and for each warp the distances of the boundary and of a vertex and its ancestors: a stack, since the vertices below one
-/// follow it at once.
+/// A block takes a tile, each of its warps the sources of one. In shared memory are the arcs, and for each warp a slot for the
+/// distances of each vertex.
 template <class Lane>
-__device__ __forceinline__ void take_subtree(const Sweep<Lane>& sweep) {
+__device__ __forceinline__ void take_tile(const Sweep<Lane>& sweep) {
     using Distance = typename Lane::Distance;
     DYNAMIC_SHARED(memory);
-    TwoArcs<Distance>* const arcs = reinterpret_cast<TwoArcs<Distance>*>(memory);
-    u32* const ends = reinterpret_cast<u32*>(arcs + sweep.most_arcs / 2);
-    const u32 before = (sweep.most_arcs / 2 * sizeof(TwoArcs<Distance>) + most_vertices * sizeof(u32) + 15) / 16 * 16;
+    Arc<Distance>* const arcs = reinterpret_cast<Arc<Distance>*>(memory);
     const u32 warp = warp_index(), warps = warps_of_block(), lane = lane_index();
-    const u32 parts = (sweep.groups + warps - 1) / warps;
-    // Both at once.
-    const uint4* const kept = reinterpret_cast<const uint4*>(&sweep.subtrees[blockIdx.x / parts]);
-    const uint4 ranks = load_constant(&kept[0]), counts = load_constant(&kept[1]);
-    const Subtree subtree{ranks.x, ranks.y, ranks.z, ranks.w, counts.x, counts.y, {0, 0}};
-    const u32 group_index = blockIdx.x % parts * warps + warp;
-    const u32 top = subtree.first + subtree.count - 1;
-    Arc<Distance>* const single = reinterpret_cast<Arc<Distance>*>(memory);
-    for (u32 i = threadIdx.x; i < subtree.arc_count; i += blockDim.x) {
-        single[i] = load_constant(&sweep.subtree_arcs[subtree.arcs + i]);
+    Held<Lane>* const own = reinterpret_cast<Held<Lane>*>(arcs + sweep.most_arcs) +
+                            static_cast<u64>(warp) * sweep.most_slots * lanes_a_warp + lane;
+    const Tile tile = load_record(&sweep.tiles[blockIdx.x % sweep.tile_count]);
+    const u32 group_index = blockIdx.x / sweep.tile_count * warps + warp;
+    const u32 arc_count = tile.batch_count * batch;
+    for (u32 i = threadIdx.x; i < arc_count; i += blockDim.x) {
+        arcs[i] = load_constant(&sweep.arcs[static_cast<u64>(tile.batches) * batch + i]);
     }
-    for (u32 i = threadIdx.x; i < subtree.count; i += blockDim.x) ends[i] = load_constant(&sweep.ends[top - i]);
     __syncthreads();
     if (group_index >= sweep.groups) return;
 
-    const Group<Lane> group(sweep, group_index);
-    Held<Lane>* const own =
-        reinterpret_cast<Held<Lane>*>(memory + before) + static_cast<u64>(warp) * sweep.most_slots * lanes_a_warp + lane;
-    for (u32 first = 0; first < subtree.boundary_count; first += lanes_a_warp) {
-        // A lane reads a rank of the boundary; the warp reads the distances of eight ranks at a time.
-        const u32 left = min(subtree.boundary_count - first, lanes_a_warp);
-        const u32 head = lane < left ? load_constant(&sweep.subtree_boundaries[subtree.boundary + first + lane]) : 0;
+    Group<Lane> group(sweep, group_index);
+    for (u32 first = 0; first < tile.load_count; first += lanes_a_warp) {
+        // A lane reads a vertex and its slot; the warp reads the distances of eight vertices at a time.
+        const u32 left = min(tile.load_count - first, lanes_a_warp);
+        const Load mine = lane < left ? load_constant(&sweep.loads[tile.loads + first + lane]) : Load{0, 0};
 #pragma unroll 8
         for (u32 i = 0; i < left; i++) {
-            const u32 rank = __shfl_sync(all_lanes, head, static_cast<int>(i));
-            own[(first + i) * lanes_a_warp] = load_constant(group.row(rank));
+            const u32 place = __shfl_sync(all_lanes, mine.place, static_cast<int>(i));
+            const u32 slot = __shfl_sync(all_lanes, mine.slot, static_cast<int>(i));
+            own[slot * lanes_a_warp] = load_constant(group.row(place));
         }
     }
-    const bool some_start_here = group.some_start_in(subtree.first, top);
-    u32 arc = 0;
-    for (u32 i = 0; i < subtree.count; i++) {
-        const u32 rank = top - i, slot = ends[i] >> 16, end = ends[i] & 0xffff;
-        Held<Lane> best = Held<Lane>::none();
-        if (some_start_here) group.lower_to_climb(best, rank);
-#pragma unroll 2
-        for (; arc < end; arc++) {
-            const TwoArcs<Distance> two = arcs[arc];
-            const Held<Lane> a = own[two.arcs[0].head * lanes_a_warp], b = own[two.arcs[1].head * lanes_a_warp];
-            best.lower(a, two.arcs[0].weight);
-            best.lower(b, two.arcs[1].weight);
+    // What arcs lead from that are there only to fill a batch.
+    own[(sweep.most_slots - 1) * lanes_a_warp] = Held<Lane>::none();
+
+    const bool some_start_here = group.some_start_in(tile.first, tile.last);
+    Held<Lane> best = Held<Lane>::none();
+    for (u32 first = 0; first < arc_count; first += batch) {
+        TwoArcs<Distance> two[batch / 2];
+        Held<Lane> from[batch];
+#pragma unroll
+        for (u32 k = 0; k < batch / 2; k++) two[k] = *reinterpret_cast<const TwoArcs<Distance>*>(&arcs[first + 2 * k]);
+#pragma unroll
+        for (u32 k = 0; k < batch; k++) from[k] = own[(two[k / 2].arcs[k % 2].head & 0xff) * lanes_a_warp];
+#pragma unroll
+        for (u32 k = 0; k < batch; k++) {
+            const Arc<Distance> arc = two[k / 2].arcs[k % 2];
+            best.lower(from[k], arc.weight);
+            if (arc.head <= 0xff) continue;
+            // The last arc of a vertex.
+            const u32 slot = (arc.head >> 8) - 1;
+            if (some_start_here) group.lower_to_climb(best, load_constant(&sweep.ranks[tile.ranks + slot]));
+            own[slot * lanes_a_warp] = best;
+            group.keep(tile.place + slot, best);
+            best = Held<Lane>::none();
         }
-        own[slot * lanes_a_warp] = best;
-        store(group.row(rank), best);
     }
+    group.report();
 }
 
-/// A block makes a part of 64 rows, 64 vertices at a time.
+/// A block makes a part of 64 rows, 64 columns at a time.
 template <class Lane>
 __device__ __forceinline__ void transpose(const Transposition<Lane>& rows) {
     using Distance = typename Lane::Distance;
@@ -315,19 +415,18 @@ __device__ __forceinline__ void transpose(const Transposition<Lane>& rows) {
     const u32 parts = (rows.count + tile - 1) / tile;
     const u32 first_source = blockIdx.x % parts * tile, lane = lane_index(), warp = warp_index();
     const u64 begin = static_cast<u64>(blockIdx.x / parts) * transposed;
-    const u32 begin_after = static_cast<u32>(min(begin + transposed, static_cast<u64>(rows.vertices)));
-    Distance greatest[halves] = {};
+    const u32 begin_after = static_cast<u32>(min(begin + transposed, static_cast<u64>(rows.columns)));
     for (u32 first = static_cast<u32>(begin); first < begin_after; first += tile) {
         // All loads of a thread are on their way at once.
         Distance read[each][halves];
 #pragma unroll
         for (u32 k = 0; k < each; k++) {
-            const u32 vertex = first + warp + k * warps;
+            const u32 column = first + warp + k * warps;
 #pragma unroll
             for (u32 half = 0; half < halves; half++) read[k][half] = Lane::infinity;
-            if (vertex < begin_after) {
-                const u32 rank = load_constant(&rows.ranks[vertex]);
-                const Distance* const from = &rows.by_rank[rank * rows.stride + first_source + lane];
+            if (column < begin_after) {
+                const u32 place = load_constant(&rows.places[column]);
+                const Distance* const from = &rows.by_place[place * rows.stride + first_source + lane];
 #pragma unroll
                 for (u32 half = 0; half < halves; half++) read[k][half] = load_once(from + half * lanes_a_warp);
             }
@@ -337,7 +436,6 @@ __device__ __forceinline__ void transpose(const Transposition<Lane>& rows) {
 #pragma unroll
             for (u32 half = 0; half < halves; half++) {
                 const bool is_reached = read[k][half] < Lane::infinity;
-                if (is_reached) greatest[half] = max(greatest[half], read[k][half]);
                 distances[warp + k * warps][half * lanes_a_warp + lane] = is_reached ? read[k][half] : Lane::unreachable;
             }
         }
@@ -346,27 +444,22 @@ __device__ __forceinline__ void transpose(const Transposition<Lane>& rows) {
         for (u32 k = 0; k < each; k++) {
             const u32 source = first_source + warp + k * warps;
             if (source >= rows.count) continue;
+            Distance* const row = &rows.rows[load_constant(&rows.row_of[source]) * rows.row_stride];
 #pragma unroll
             for (u32 half = 0; half < halves; half++) {
-                const u32 vertex = half * lanes_a_warp + lane;
-                if (first + vertex < begin_after) {
-                    store_once(&rows.rows[source * rows.row_stride + first + vertex], distances[vertex][warp + k * warps]);
-                }
+                const u32 column = half * lanes_a_warp + lane;
+                if (first + column < begin_after) store_once(&row[first + column], distances[column][warp + k * warps]);
             }
         }
         __syncthreads();
     }
-#pragma unroll
-    for (u32 half = 0; half < halves; half++) {
-        const u32 source = first_source + half * lanes_a_warp + lane;
-        if (source < rows.count) atomicMax(&rows.greatest[source], static_cast<u64>(greatest[half]));
-    }
 }
 
-#define WARPATH_HIERARCHY(kind, lane, Lane)                                                       \
-    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##climb, climb, Climb, lane, Lane)                \
-    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##front, take_front, Sweep, lane, Lane)           \
-    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##subtree, take_subtree, Sweep, lane, Lane)       \
+#define WARPATH_HIERARCHY(kind, lane, Lane)                                                            \
+    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##climb_alone, climb_alone, Climb, lane, Lane)         \
+    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##climb_together, climb_together, Climb, lane, Lane)   \
+    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##front, take_front, Sweep, lane, Lane)                \
+    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##tile, take_tile, Sweep, lane, Lane)                  \
     WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##transpose, transpose, Transposition, lane, Lane)
 
 WARPATH_HIERARCHY(, u32_u32, Half<LaneNarrow>)

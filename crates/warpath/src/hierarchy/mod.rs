@@ -43,6 +43,7 @@ mod stored;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod tiles;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -54,6 +55,7 @@ use crate::memory::filled;
 pub(crate) use customization::Lengths;
 pub(crate) use elimination::{Elimination, ROOT};
 pub(crate) use pieces::{COLUMNS, Limits, Piece, Pieces};
+pub(crate) use tiles::{BATCH, NO_ARC, NO_SLOT};
 
 pub use builder::{HierarchyBuilder, nested_dissection};
 pub use metric::Metric;

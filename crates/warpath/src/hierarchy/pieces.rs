@@ -6,27 +6,32 @@
 //! later neighbours of its topmost vertex: the *boundary*.
 //!
 //! - **Subtrees** are whole subtrees at the bottom, as large as a few dozen vertices and their boundary. They hold nearly
-//!   all vertices, and depend on nothing but what is above: one step for all of them.
+//!   all vertices, and depend on nothing but what is above. [`Tiles`] has them in packs that are worked on at once.
 //! - **Fronts** are chains of up to [`COLUMNS`] vertices above them, of which each is the parent of the one before. Nearly
 //!   every vertex of a chain has a shortcut to nearly all of the boundary, as in the supernodes of sparse elimination (Liu,
 //!   Ng, Peyton, *On finding supernodes for sparse matrix computations*, 1993), so a front is a small dense matrix of
 //!   lengths. Fronts are in *levels*: those of a level need only those of the levels before.
 
 use super::elimination::{Elimination, ROOT};
+use super::tiles::Tiles;
 use crate::Result;
-use crate::memory::{filled, with_capacity};
+use crate::memory::{filled, grow, listed, with_capacity};
 
 /// The most vertices of a front.
-pub(crate) const COLUMNS: usize = 8;
+pub(crate) const COLUMNS: usize = 32;
 
-/// How large a subtree may be.
+/// What is no front.
+pub(crate) const NO_FRONT: u32 = u32::MAX;
+
+/// What memory of these is short of.
+const WHAT: &str = "pieces of a hierarchy";
+
+/// How large a tile may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// Its vertices.
-    pub(crate) vertices: usize,
-    /// Its height and its boundary: how many distances are there at a time, since those below a vertex need no others.
+    /// Its vertices and their boundary: at most 254.
     pub(crate) slots: usize,
-    /// Its arcs, of each vertex an even number: arcs are read two at a time, and the last one may be there twice.
+    /// The arcs of its vertices, and those that fill up batches.
     pub(crate) arcs: usize,
 }
 
@@ -44,7 +49,7 @@ impl Piece {
     }
 
     /// From the top down.
-    pub(crate) fn ranks(self) -> impl Iterator<Item = usize> {
+    pub(crate) fn ranks(self) -> impl DoubleEndedIterator<Item = usize> {
         (self.first as usize..=self.top()).rev()
     }
 }
@@ -56,74 +61,34 @@ pub(crate) struct Pieces {
     pub(crate) fronts: Vec<Piece>,
     /// Where each level begins among the fronts, and their number.
     pub(crate) levels: Vec<u32>,
-    pub(crate) subtrees: Vec<Piece>,
-    /// The sum of the boundaries of all fronts.
-    pub(crate) front_boundary: u64,
-    /// The longest boundary of a front in each level.
-    pub(crate) longest: Vec<u32>,
-    /// The sum of the boundaries of all subtrees.
-    pub(crate) subtree_boundary: u64,
-    /// The arcs of all subtrees, of each vertex an even number.
-    pub(crate) subtree_arcs: u64,
-    /// The most height and boundary of a subtree.
-    pub(crate) slots: usize,
-    /// The most arcs of a subtree, of each vertex an even number.
-    pub(crate) arcs: usize,
+    /// How many vertices the fronts before each have, and all of them.
+    pub(crate) places: Vec<u32>,
+    /// The front of each rank, or [`NO_FRONT`].
+    pub(crate) front_of: Vec<u32>,
+    pub(crate) tiles: Tiles,
 }
 
 impl Pieces {
-    /// Cuts a tree. O(V), and memory for a few numbers a vertex.
+    /// Cuts a tree. O(V log V), and memory for a few numbers a vertex.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn new(elimination: &Elimination, limits: Limits) -> Result<Self> {
         let count = elimination.count();
-        let boundary = |rank: usize| elimination.row(rank).len();
         let first = elimination.first_descendants()?;
-        // Rows are made even.
-        let mut before = with_capacity("pieces of a hierarchy", count + 1)?;
-        before.push(0_u64);
-        (0..count).for_each(|rank| before.push(before[rank] + (boundary(rank) as u64).next_multiple_of(2)));
-        let arcs = |rank: usize| (before[rank + 1] - before[first[rank] as usize]) as usize;
-        let vertices = |rank: usize| rank + 1 - first[rank] as usize;
-        let mut heights = filled("pieces of a hierarchy", count, 1_usize)?;
-        for rank in 0..count {
-            if elimination.parents[rank] != ROOT {
-                let parent = elimination.parents[rank] as usize;
-                heights[parent] = heights[parent].max(heights[rank] + 1);
-            }
-        }
-        let slots = |rank: usize| heights[rank] + boundary(rank);
-        // If this holds for a vertex, it holds for its children: their boundary is at most the vertex and its boundary.
-        let is_small =
-            |rank: usize| vertices(rank) <= limits.vertices && slots(rank) <= limits.slots && arcs(rank) <= limits.arcs;
-        let mut pieces = Pieces {
-            fronts: Vec::new(),
-            levels: vec![0],
-            subtrees: with_capacity("pieces of a hierarchy", count / limits.vertices.max(1) + 1)?,
-            front_boundary: 0,
-            longest: Vec::new(),
-            subtree_boundary: 0,
-            subtree_arcs: 0,
-            slots: 1,
-            arcs: 1,
-        };
+        let is_small = is_small(elimination, &first, limits)?;
+        let mut subtrees = Vec::new();
         // The level of the front of each rank that is in one.
-        let mut level_of = filled("pieces of a hierarchy", count, 0_u32)?;
-        let mut fronts: Vec<(u32, Piece)> = Vec::new();
+        let mut level_of = filled(WHAT, count, 0_u32)?;
+        let mut in_levels: Vec<(u32, Piece)> = Vec::new();
         let mut end = count;
         while end > 0 {
             let top = end - 1;
-            if is_small(top) {
-                let piece = Piece { first: first[top], count: vertices(top) as u32 };
-                crate::memory::grow("pieces of a hierarchy", &mut pieces.subtrees, 1)?;
-                pieces.subtrees.push(piece);
-                pieces.slots = pieces.slots.max(slots(top));
-                pieces.arcs = pieces.arcs.max(arcs(top));
-                pieces.subtree_boundary += boundary(top) as u64;
-                pieces.subtree_arcs += arcs(top) as u64;
-                end = piece.first as usize;
+            if is_small[top] {
+                end = first[top] as usize;
+                grow(WHAT, &mut subtrees, 1)?;
+                subtrees.push(Piece { first: first[top], count: (top + 1 - end) as u32 });
                 continue;
             }
             let level = match elimination.parents[top] {
@@ -134,30 +99,75 @@ impl Pieces {
             while bottom > 0
                 && top - bottom + 1 < COLUMNS
                 && elimination.parents[bottom - 1] as usize == bottom
-                && !is_small(bottom - 1)
+                && !is_small[bottom - 1]
             {
                 bottom -= 1;
             }
             level_of[bottom..=top].fill(level);
-            crate::memory::grow("pieces of a hierarchy", &mut fronts, 1)?;
-            fronts.push((level, Piece { first: bottom as u32, count: (top - bottom + 1) as u32 }));
+            grow(WHAT, &mut in_levels, 1)?;
+            in_levels.push((level, Piece { first: bottom as u32, count: (top - bottom + 1) as u32 }));
             end = bottom;
         }
-        fronts.sort_by_key(|&(level, _)| level);
-        for (place, &(level, front)) in fronts.iter().enumerate() {
-            while pieces.longest.len() <= level as usize {
-                pieces.longest.push(0);
-                pieces.levels.push(place as u32);
-            }
-            let boundary = boundary(front.top());
-            pieces.front_boundary += boundary as u64;
-            let longest = &mut pieces.longest[level as usize];
-            *longest = (*longest).max(boundary as u32);
-            *pieces.levels.last_mut().expect("there is one") = place as u32 + 1;
+        drop(level_of);
+        subtrees.reverse();
+        in_levels.sort_by_key(|&(level, _)| level);
+        let mut front_of = filled(WHAT, count, NO_FRONT)?;
+        let mut places = with_capacity(WHAT, in_levels.len() + 1)?;
+        places.push(0);
+        let mut levels = vec![0];
+        for (index, &(level, front)) in in_levels.iter().enumerate() {
+            front_of[front.first as usize..=front.top()].fill(index as u32);
+            places.push(places[index] + front.count);
+            grow(WHAT, &mut levels, 1)?;
+            levels.resize(level as usize + 2, index as u32);
+            levels[level as usize + 1] = index as u32 + 1;
         }
-        pieces.fronts = crate::memory::listed("pieces of a hierarchy", fronts.into_iter().map(|(_, front)| front))?;
-        Ok(pieces)
+        let fronts = listed(WHAT, in_levels.into_iter().map(|(_, front)| front))?;
+        let tiles = Tiles::new(elimination, &subtrees, limits)?;
+        Ok(Pieces { fronts, levels, places, front_of, tiles })
     }
+
+    /// The fronts of each level.
+    pub(crate) fn by_level(&self) -> impl Iterator<Item = &[Piece]> {
+        self.levels.windows(2).map(|level| &self.fronts[level[0] as usize..level[1] as usize])
+    }
+
+    /// The place of a rank among the vertices of all fronts. It has to be in one.
+    pub(crate) fn place(&self, rank: u32) -> u32 {
+        let front = self.front_of[rank as usize] as usize;
+        self.places[front] + rank - self.fronts[front].first
+    }
+
+    /// The lowest front above all of these ranks, which ascend, and the lowest rank there that is above all.
+    pub(crate) fn meeting(&self, elimination: &Elimination, ranks: &[u32]) -> Option<(u32, u32)> {
+        let (&lowest, &highest) = (ranks.first()?, ranks.last()?);
+        let mut rank = lowest;
+        // In this order an ancestor of the lowest is one of the highest, too, if it does not come before it.
+        while rank < highest || self.front_of[rank as usize] == NO_FRONT {
+            rank = elimination.parents[rank as usize];
+            if rank == ROOT {
+                return None;
+            }
+        }
+        Some((self.front_of[rank as usize], rank))
+    }
+}
+
+/// Whether each rank has a subtree that fits into a tile. If it has one, so have all vertices below: their boundary is at most
+/// their ancestors in the subtree and its boundary.
+fn is_small(elimination: &Elimination, first: &[u32], limits: Limits) -> Result<Vec<bool>> {
+    let count = elimination.count();
+    let mut before = with_capacity(WHAT, count + 1)?;
+    before.push(0_u64);
+    (0..count).for_each(|rank| before.push(before[rank] + Tiles::most_arcs(elimination, rank)));
+    listed(
+        WHAT,
+        (0..count).map(|rank| {
+            let vertices = rank + 1 - first[rank] as usize;
+            vertices + elimination.row(rank).len() <= limits.slots
+                && before[rank + 1] - before[first[rank] as usize] <= limits.arcs as u64
+        }),
+    )
 }
 
 #[cfg(test)]
@@ -170,52 +180,68 @@ mod tests {
     /// Whether the pieces keep to their definition.
     fn check(name: &str, elimination: &Elimination, limits: Limits) {
         let pieces = Pieces::new(elimination, limits).unwrap();
+        let levels = pieces.levels.len() - 1;
         // The step in which each rank has its distance.
-        let mut step = vec![None; elimination.count()];
-        let mut put = |piece: Piece, at: usize| {
-            for rank in piece.ranks() {
-                assert_eq!(step[rank].replace(at), None, "{name}: rank {rank} is in two pieces");
-            }
-        };
-        let levels = pieces.longest.len();
-        assert_eq!(pieces.levels.len(), levels + 1, "{name}");
-        for level in 0..levels {
-            for front in &pieces.fronts[pieces.levels[level] as usize..pieces.levels[level + 1] as usize] {
+        let mut step = vec![levels; elimination.count()];
+        let mut place = 0;
+        for (level, fronts) in pieces.by_level().enumerate() {
+            assert!(!fronts.is_empty(), "{name}");
+            for front in fronts {
                 assert!((1..=COLUMNS).contains(&(front.count as usize)), "{name}");
-                assert!(elimination.row(front.top()).len() <= pieces.longest[level] as usize, "{name}");
-                put(*front, level);
+                for rank in front.ranks().rev() {
+                    assert_eq!(std::mem::replace(&mut step[rank], level), levels, "{name}: {rank} is in two fronts");
+                    assert_eq!(pieces.place(rank as u32), place, "{name}");
+                    place += 1;
+                }
             }
         }
-        assert_eq!(*pieces.levels.last().unwrap() as usize, pieces.fronts.len(), "{name}");
-        for subtree in &pieces.subtrees {
-            let (boundary, depth) = (elimination.row(subtree.top()).len(), elimination.depths[subtree.top()]);
-            let lowest = subtree.ranks().map(|rank| elimination.depths[rank]).max().unwrap();
-            let height = (lowest - depth + 1) as usize;
-            assert!(subtree.count as usize <= limits.vertices && boundary + height <= pieces.slots, "{name}");
-            assert!(pieces.slots <= limits.slots.max(1) && pieces.arcs <= limits.arcs.max(1), "{name}");
-            put(*subtree, levels);
-        }
-        let pieces_of = pieces.fronts.iter().chain(&pieces.subtrees);
-        for piece in pieces_of {
-            let top = elimination.row(piece.top());
-            for rank in piece.ranks() {
+        assert_eq!(pieces.places.last(), Some(&place), "{name}");
+        for front in &pieces.fronts {
+            let boundary = elimination.row(front.top());
+            for rank in front.ranks() {
                 for arc in elimination.row(rank) {
                     let head = elimination.heads[arc];
-                    let inside = head as usize <= piece.top();
-                    assert!(inside || elimination.heads[top.clone()].contains(&head), "{name}: beyond the boundary");
+                    let inside = head as usize <= front.top();
+                    assert!(
+                        inside || elimination.heads[boundary.clone()].contains(&head),
+                        "{name}: beyond the boundary"
+                    );
                     assert!(inside || step[head as usize] < step[rank], "{name}: {rank} before its ancestor {head}");
                 }
             }
         }
-        assert!(step.iter().all(Option::is_some), "{name}");
+        pieces.tiles.check(name, elimination, limits, &|rank| pieces.front_of[rank as usize] != NO_FRONT);
+        check_meetings(name, elimination, &pieces);
+    }
+
+    /// Meetings against all ancestors.
+    fn check_meetings(name: &str, elimination: &Elimination, pieces: &Pieces) {
+        let ancestors = |rank: u32| {
+            std::iter::successors(Some(rank), |&rank| {
+                Some(elimination.parents[rank as usize]).filter(|&parent| parent != ROOT)
+            })
+        };
+        let count = elimination.count() as u32;
+        let mut random = crate::testing::Random(5);
+        for _ in 0..50.min(count) {
+            let mut ranks: Vec<u32> = (0..3).map(|_| random.below(count.into()) as u32).collect();
+            ranks.sort_unstable();
+            let expected = ancestors(ranks[0])
+                .find(|&rank| {
+                    pieces.front_of[rank as usize] != NO_FRONT
+                        && ranks.iter().all(|&of| ancestors(of).any(|ancestor| ancestor == rank))
+                })
+                .map(|rank| (pieces.front_of[rank as usize], rank));
+            assert_eq!(pieces.meeting(elimination, &ranks), expected, "{name}: {ranks:?}");
+        }
     }
 
     #[test]
     fn pieces_hold_each_vertex_once_and_depend_on_pieces_above() {
         for (name, graph) in graphs_of_every_shape::<Unit>(3) {
             let hierarchy = Hierarchy::new(graph).unwrap();
-            for (vertices, slots, arcs) in [(48, 96, 1024), (1, 1, 0), (5, 9, 20), (1000, 2000, 100_000)] {
-                check(&name, &hierarchy.shared.elimination, Limits { vertices, slots, arcs });
+            for (slots, arcs) in [(64, 1024), (1, 1), (9, 20), (250, 100_000)] {
+                check(&name, &hierarchy.shared.elimination, Limits { slots, arcs });
             }
         }
     }

@@ -6,13 +6,21 @@ namespace apsp_hierarchy {
 
 /// Sources of a warp: two for each thread.
 constexpr u32 sources = 64;
+/// Sources of a block that climbs from where their ways have met.
+constexpr u32 climbing_together = 32;
+/// Warps of it.
+constexpr u32 climbing_warps = 16;
 /// The most vertices of a front.
+constexpr u32 most_columns = 32;
+/// The most vertices of a part of a front.
 constexpr u32 columns = 8;
-/// The most vertices of a subtree.
-constexpr u32 most_vertices = 64;
+/// The vertices of a part that is read as one of so many.
+constexpr u32 narrow_columns = 4;
+/// Arcs of a tile that are worked on at once.
+constexpr u32 batch = 4;
 /// Threads of a block that transposes.
 constexpr u32 transposing = 256;
-/// Vertices of a block that transposes.
+/// Columns of a block that transposes.
 constexpr u32 transposed = 1024;
 /// The parent of a root.
 constexpr u32 no_parent = 4294967295;
@@ -35,123 +43,191 @@ static_assert(sizeof(Position) == 8, "");
 static_assert(offsetof(Position, first) == 0, "");
 static_assert(offsetof(Position, depth) == 4, "");
 
-/// Ranks from `first` on, of which each is the parent of the one before.
+/// Where the ways up of sources meet: the first front, and the first rank there, that is above all of them.
+struct Meeting {
+    u32 front;
+    u32 rank;
+};
+static_assert(sizeof(Meeting) == 8, "");
+static_assert(offsetof(Meeting, front) == 0, "");
+static_assert(offsetof(Meeting, rank) == 4, "");
+
+/// Ranks from `first` on, of which each is the parent of the one before, for climbs.
 struct Front {
     u32 first;
-    u32 count;
-    u32 boundary;  // Where its boundary begins among those of all fronts.
-    u32 boundary_count;
+    u32 columns;
+    u32 depth;  // Of the first.
+    u32 depths;  // Where the depths of its targets begin: of its boundary and of its columns.
+    u32 targets;
+    u32 lengths;  // Where its lengths begin, in rows of eight.
+    u32 parent;  // The parent of the topmost column, and its front.
+    u32 parent_front;
 };
-static_assert(sizeof(Front) == 16, "");
+static_assert(sizeof(Front) == 32, "");
 static_assert(offsetof(Front, first) == 0, "");
-static_assert(offsetof(Front, count) == 4, "");
-static_assert(offsetof(Front, boundary) == 8, "");
-static_assert(offsetof(Front, boundary_count) == 12, "");
+static_assert(offsetof(Front, columns) == 4, "");
+static_assert(offsetof(Front, depth) == 8, "");
+static_assert(offsetof(Front, depths) == 12, "");
+static_assert(offsetof(Front, targets) == 16, "");
+static_assert(offsetof(Front, lengths) == 20, "");
+static_assert(offsetof(Front, parent) == 24, "");
+static_assert(offsetof(Front, parent_front) == 28, "");
 
-/// The ranks of a subtree.
-struct Subtree {
-    u32 first;
-    u32 count;
-    u32 boundary;  // Where its boundary begins among those of all subtrees.
+/// Up to eight columns of a front, for the sweep down.
+struct Part {
+    u32 boundary;  // Where the boundary of the front begins among those of all fronts.
     u32 boundary_count;
-    u32 arcs;  // Where its arcs begin.
-    u32 arc_count;
-    u32 unused[2];
+    u32 lengths;  // Where its lengths begin, in rows of four.
+    u32 first;  // The ranks of the front.
+    u32 columns;
+    u32 place;  // The place of its first column among the vertices of all fronts, and how many it has.
+    u32 count;
+    u32 unused;
 };
-static_assert(sizeof(Subtree) == 32, "");
-static_assert(offsetof(Subtree, first) == 0, "");
-static_assert(offsetof(Subtree, count) == 4, "");
-static_assert(offsetof(Subtree, boundary) == 8, "");
-static_assert(offsetof(Subtree, boundary_count) == 12, "");
-static_assert(offsetof(Subtree, arcs) == 16, "");
-static_assert(offsetof(Subtree, arc_count) == 20, "");
-static_assert(offsetof(Subtree, unused) == 24, "");
+static_assert(sizeof(Part) == 32, "");
+static_assert(offsetof(Part, boundary) == 0, "");
+static_assert(offsetof(Part, boundary_count) == 4, "");
+static_assert(offsetof(Part, lengths) == 8, "");
+static_assert(offsetof(Part, first) == 12, "");
+static_assert(offsetof(Part, columns) == 16, "");
+static_assert(offsetof(Part, place) == 20, "");
+static_assert(offsetof(Part, count) == 24, "");
+static_assert(offsetof(Part, unused) == 28, "");
 
-/// The argument of the kernel that walks up from each source.
+/// Subtrees that a warp works on.
+struct Tile {
+    u32 first;  // The ranks are among these.
+    u32 last;
+    u32 loads;
+    u32 load_count;
+    u32 batches;
+    u32 batch_count;
+    u32 ranks;  // Where the ranks of its first slots begin.
+    u32 place;  // The place of the first of these.
+};
+static_assert(sizeof(Tile) == 32, "");
+static_assert(offsetof(Tile, first) == 0, "");
+static_assert(offsetof(Tile, last) == 4, "");
+static_assert(offsetof(Tile, loads) == 8, "");
+static_assert(offsetof(Tile, load_count) == 12, "");
+static_assert(offsetof(Tile, batches) == 16, "");
+static_assert(offsetof(Tile, batch_count) == 20, "");
+static_assert(offsetof(Tile, ranks) == 24, "");
+static_assert(offsetof(Tile, place) == 28, "");
+
+/// A slot of a tile, and the place that its distances are read from.
+struct Load {
+    u32 slot;
+    u32 place;
+};
+static_assert(sizeof(Load) == 8, "");
+static_assert(offsetof(Load, slot) == 0, "");
+static_assert(offsetof(Load, place) == 4, "");
+
+/// The argument of the kernels that walk up from each source.
 template <class Lane>
 struct Climb {
     const Node* nodes;  // One more than there are ranks.
     const Arc<typename Lane::Distance>* arcs;  // The depth of each later neighbour, and the length of the way there.
     const Position* positions;
-    const u32* sources;  // Their ranks.
+    const u32* sources;  // Their ranks, which ascend.
+    const Meeting* meetings;  // Of sources that climb together.
+    const Front* fronts;
+    const u32* depths;
+    /// Of each front, for eight targets at a time, from each of its columns to them.
+    const typename Lane::Distance* lengths;
     typename Lane::Distance* above;  // For each depth a distance for each source.
     u64 stride;  // From depth to depth.
+    u32 count;
+    u32 unused;
 };
 using ClimbLayout = Climb<layout::Lane>;
-static_assert(sizeof(ClimbLayout) == 48, "");
+static_assert(sizeof(ClimbLayout) == 88, "");
 static_assert(offsetof(ClimbLayout, nodes) == 0, "");
 static_assert(offsetof(ClimbLayout, arcs) == 8, "");
 static_assert(offsetof(ClimbLayout, positions) == 16, "");
 static_assert(offsetof(ClimbLayout, sources) == 24, "");
-static_assert(offsetof(ClimbLayout, above) == 32, "");
-static_assert(offsetof(ClimbLayout, stride) == 40, "");
+static_assert(offsetof(ClimbLayout, meetings) == 32, "");
+static_assert(offsetof(ClimbLayout, fronts) == 40, "");
+static_assert(offsetof(ClimbLayout, depths) == 48, "");
+static_assert(offsetof(ClimbLayout, lengths) == 56, "");
+static_assert(offsetof(ClimbLayout, above) == 64, "");
+static_assert(offsetof(ClimbLayout, stride) == 72, "");
+static_assert(offsetof(ClimbLayout, count) == 80, "");
+static_assert(offsetof(ClimbLayout, unused) == 84, "");
 
 /// The argument of the kernels that sweep down.
 template <class Lane>
 struct Sweep {
     const Position* positions;
-    const u32* sources;  // The ranks of sources, and beyond their number the greatest number.
+    const u32* sources;  // The ranks of sources, which ascend, and beyond their number the greatest number.
     const typename Lane::Distance* above;
-    typename Lane::Distance* by_rank;  // For each rank a distance for each source.
-    const Front* fronts;
-    const u32* front_boundaries;  // Ranks of the boundaries of fronts.
-    const typename Lane::Distance* front_lengths;  // From each rank of a boundary to each vertex of its front.
-    const typename Lane::Distance* triangles;  // Of each front, from each of its vertices to each.
-    const Subtree* subtrees;
-    const u32* subtree_boundaries;  // Ranks of the boundaries of subtrees.
-    /// The slot of a later neighbour, and the length of the way from there. The boundary of a subtree has the first slots, then
-    /// come its vertices by depth.
-    const Arc<typename Lane::Distance>* subtree_arcs;
-    /// Of each rank in a subtree its slot, in the upper half, and where the pairs of its arcs end, counted from those of the
-    /// top.
-    const u32* ends;
-    u64 stride;  // From rank to rank, and from depth to depth.
+    /// For each vertex by its place a distance for each source: the vertices of fronts, then those of tiles.
+    typename Lane::Distance* by_place;
+    const Part* parts;
+    const u32* boundaries;  // The places of the boundaries of fronts.
+    /// Of each part, from each vertex of its boundary and from each column of its front to each of its columns.
+    const typename Lane::Distance* lengths;
+    const Tile* tiles;
+    const Load* loads;
+    /// The slot of the tail, in the lowest byte, and the length of the way from there. For the last arc of a vertex one more
+    /// than its slot in the other bytes.
+    const Arc<typename Lane::Distance>* arcs;
+    const u32* ranks;  // Of the slots of tiles.
+    u32* is_doubtful;  // Whether a distance from a source may have been lost; zero.
+    u64 stride;  // From place to place, and from depth to depth.
+    u64 doubtful;  // A distance from which on others may have been lost.
     u32 groups;  // How many warps it takes for all sources.
-    u32 level;  // The first front of the level.
-    u32 most_slots;  // The most slots of a subtree, and the most of its arcs.
+    u32 level;  // The first part of the level.
+    u32 tile_count;
+    u32 most_slots;  // The most slots of a tile, and the most of its arcs.
     u32 most_arcs;
+    u32 unused;
 };
 using SweepLayout = Sweep<layout::Lane>;
-static_assert(sizeof(SweepLayout) == 120, "");
+static_assert(sizeof(SweepLayout) == 136, "");
 static_assert(offsetof(SweepLayout, positions) == 0, "");
 static_assert(offsetof(SweepLayout, sources) == 8, "");
 static_assert(offsetof(SweepLayout, above) == 16, "");
-static_assert(offsetof(SweepLayout, by_rank) == 24, "");
-static_assert(offsetof(SweepLayout, fronts) == 32, "");
-static_assert(offsetof(SweepLayout, front_boundaries) == 40, "");
-static_assert(offsetof(SweepLayout, front_lengths) == 48, "");
-static_assert(offsetof(SweepLayout, triangles) == 56, "");
-static_assert(offsetof(SweepLayout, subtrees) == 64, "");
-static_assert(offsetof(SweepLayout, subtree_boundaries) == 72, "");
-static_assert(offsetof(SweepLayout, subtree_arcs) == 80, "");
-static_assert(offsetof(SweepLayout, ends) == 88, "");
+static_assert(offsetof(SweepLayout, by_place) == 24, "");
+static_assert(offsetof(SweepLayout, parts) == 32, "");
+static_assert(offsetof(SweepLayout, boundaries) == 40, "");
+static_assert(offsetof(SweepLayout, lengths) == 48, "");
+static_assert(offsetof(SweepLayout, tiles) == 56, "");
+static_assert(offsetof(SweepLayout, loads) == 64, "");
+static_assert(offsetof(SweepLayout, arcs) == 72, "");
+static_assert(offsetof(SweepLayout, ranks) == 80, "");
+static_assert(offsetof(SweepLayout, is_doubtful) == 88, "");
 static_assert(offsetof(SweepLayout, stride) == 96, "");
-static_assert(offsetof(SweepLayout, groups) == 104, "");
-static_assert(offsetof(SweepLayout, level) == 108, "");
-static_assert(offsetof(SweepLayout, most_slots) == 112, "");
-static_assert(offsetof(SweepLayout, most_arcs) == 116, "");
+static_assert(offsetof(SweepLayout, doubtful) == 104, "");
+static_assert(offsetof(SweepLayout, groups) == 112, "");
+static_assert(offsetof(SweepLayout, level) == 116, "");
+static_assert(offsetof(SweepLayout, tile_count) == 120, "");
+static_assert(offsetof(SweepLayout, most_slots) == 124, "");
+static_assert(offsetof(SweepLayout, most_arcs) == 128, "");
+static_assert(offsetof(SweepLayout, unused) == 132, "");
 
 /// The argument of the kernel that makes rows.
 template <class Lane>
 struct Transposition {
-    const typename Lane::Distance* by_rank;
-    const u32* ranks;  // The rank of each vertex.
+    const typename Lane::Distance* by_place;
+    const u32* places;  // The place of each column.
+    const u32* row_of;  // The row of each source.
     typename Lane::Distance* rows;
-    u64* greatest;  // The greatest distance from each source; zero.
-    u64 stride;  // From rank to rank.
+    u64 stride;  // From place to place.
     u64 row_stride;  // From row to row.
-    u32 vertices;
+    u32 columns;
     u32 count;
 };
 using TranspositionLayout = Transposition<layout::Lane>;
 static_assert(sizeof(TranspositionLayout) == 56, "");
-static_assert(offsetof(TranspositionLayout, by_rank) == 0, "");
-static_assert(offsetof(TranspositionLayout, ranks) == 8, "");
-static_assert(offsetof(TranspositionLayout, rows) == 16, "");
-static_assert(offsetof(TranspositionLayout, greatest) == 24, "");
+static_assert(offsetof(TranspositionLayout, by_place) == 0, "");
+static_assert(offsetof(TranspositionLayout, places) == 8, "");
+static_assert(offsetof(TranspositionLayout, row_of) == 16, "");
+static_assert(offsetof(TranspositionLayout, rows) == 24, "");
 static_assert(offsetof(TranspositionLayout, stride) == 32, "");
 static_assert(offsetof(TranspositionLayout, row_stride) == 40, "");
-static_assert(offsetof(TranspositionLayout, vertices) == 48, "");
+static_assert(offsetof(TranspositionLayout, columns) == 48, "");
 static_assert(offsetof(TranspositionLayout, count) == 52, "");
 
 }  // namespace apsp_hierarchy

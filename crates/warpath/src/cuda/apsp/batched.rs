@@ -31,7 +31,7 @@
 
 use std::sync::Arc;
 
-use super::searches::{Finished, RowsOnDevice, Searches, SearchesAlgorithm, SearchesTask};
+use super::searches::{BATCH_BYTES, Finished, RowsOnDevice, Searches, SearchesAlgorithm, SearchesTask};
 use crate::algorithms::{AlgorithmInfo, Parameter, Unset, Values, Workload};
 use crate::cuda::bfs::many_sources as bfs;
 use crate::cuda::bfs::one_block::DISTANCES;
@@ -64,6 +64,8 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     },
     semirings: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Single, DeviceSemiring::Double],
     needs_metric: false,
+    targets_alone: false,
+    batch_bytes: BATCH_BYTES,
     plan,
     prepare,
 };

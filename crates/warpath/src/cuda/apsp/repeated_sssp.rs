@@ -14,7 +14,7 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
-use super::searches::{Finished, RowsOnDevice, Searches, SearchesAlgorithm, SearchesTask};
+use super::searches::{BATCH_BYTES, Finished, RowsOnDevice, Searches, SearchesAlgorithm, SearchesTask};
 use crate::algorithms::{AlgorithmInfo, Statistics, add_counters};
 use crate::cuda::device::Event;
 use crate::cuda::device::arena::Arena;
@@ -39,6 +39,8 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     },
     semirings: NON_NEGATIVE,
     needs_metric: false,
+    targets_alone: false,
+    batch_bytes: BATCH_BYTES,
     plan: |task| {
         let mut plan = (mask::ALGORITHM.plan)(task.graph, task.parameters);
         layout(&mut Arena::counting(&mut plan), task);

@@ -29,11 +29,16 @@ pub(crate) struct SearchesTask<'a> {
     pub(crate) parameters: &'a Parameters,
     /// How many rows a batch has at most.
     pub(crate) rows: u64,
+    /// The columns of the rows, if an algorithm makes no others: [`SearchesAlgorithm::targets_alone`].
+    pub(crate) targets: Option<&'a [VertexId]>,
     /// The hierarchy of the graph, if there is one.
     pub(crate) hierarchy: Option<&'a Hierarchy>,
     /// Its lengths, which some algorithms need to be prepared.
     pub(crate) metric: Option<&'a Metric>,
 }
+
+/// As many bytes as the rows of a batch have where more would not speed searches up.
+pub(crate) const BATCH_BYTES: u64 = 1 << 30;
 
 /// Makes searches ready on a device.
 pub(crate) type Prepare = for<'g> fn(&Arc<dyn Device>, &SearchesTask<'g>) -> Result<Box<dyn Searches + 'g>>;
@@ -47,6 +52,10 @@ pub(crate) struct SearchesAlgorithm {
     pub(crate) semirings: &'static [DeviceSemiring],
     /// Whether a hierarchy answers.
     pub(crate) needs_metric: bool,
+    /// Whether rows have the distances of targets alone, in their order.
+    pub(crate) targets_alone: bool,
+    /// Bytes of the rows of a batch at most, unless the caller sets their number.
+    pub(crate) batch_bytes: u64,
     /// What it takes, the graph included.
     pub(crate) plan: fn(&SearchesTask<'_>) -> Plan,
     /// Allocates the planned memory and makes everything ready.

@@ -15,7 +15,7 @@ use crate::cpu::apsp::MinPlusOnCpu;
 use crate::cuda::apsp::MinPlusOnDevice;
 use crate::cuda::apsp::batched::ROWS;
 use crate::cuda::apsp::outgoing::{Outgoing, RawFacts, Wanted};
-use crate::cuda::apsp::searches::{Searches, SearchesAlgorithm, SearchesTask};
+use crate::cuda::apsp::searches::{BATCH_BYTES, Searches, SearchesAlgorithm, SearchesTask};
 use crate::cuda::device::Device;
 use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::{Csr, Distance, DistanceValue, Graph, I32ToI64, Labels, VertexId, WeightKind, Weights};
@@ -25,8 +25,7 @@ use crate::problems::{DistanceSum, RowFacts};
 use crate::solver::Solver;
 use crate::{Error, Result, memory};
 
-/// How many bytes of distances a batch has, unless that is less than the number of rows worth a batch.
-const BATCH_BYTES: u64 = 1 << 30;
+/// How many rows are worth a batch.
 const WORTH_A_BATCH: u64 = 64;
 
 /// How many rows a batch has, and the plan with them.
@@ -46,18 +45,22 @@ impl Batch {
         hierarchy: Option<&Hierarchy>,
         available: u64,
     ) -> Self {
-        let row_bytes = (graph.vertices() as u64 * 4 * semiring.words()).max(1);
+        let targets = table.targets_alone(algorithm, graph);
+        let columns = targets.map_or(graph.vertices(), <[_]>::len) as u64;
+        let row_bytes = (columns * 4 * semiring.words()).max(1);
         let asked = parameters.get(ROWS.name).map(|rows| rows as u64);
         let most = (table.sources.len() as u64).max(1);
-        let mut rows = asked.unwrap_or((BATCH_BYTES / row_bytes).max(WORTH_A_BATCH)).clamp(1, most);
+        // There is more than the rows.
+        let batch_bytes = (available / 8).clamp(BATCH_BYTES, algorithm.batch_bytes);
+        let mut rows = asked.unwrap_or((batch_bytes / row_bytes).max(WORTH_A_BATCH)).clamp(1, most);
         loop {
             // Searches that share their reads are best if they fill whole words.
             if asked.is_none() && rows > WORTH_A_BATCH && rows < most {
                 rows -= rows % WORTH_A_BATCH;
             }
-            let task = SearchesTask { graph, semiring, parameters, rows, hierarchy, metric: None };
+            let task = SearchesTask { graph, semiring, parameters, rows, targets, hierarchy, metric: None };
             let mut plan = (algorithm.plan)(&task);
-            table.wanted(graph, semiring, rows).plan(&mut plan);
+            table.wanted(algorithm, graph, semiring, rows).plan(&mut plan);
             if plan.device_bytes() <= available || asked.is_some() || rows == 1 {
                 return Batch { rows, plan };
             }
@@ -67,12 +70,18 @@ impl Batch {
 }
 
 impl Table {
-    fn wanted(&self, graph: &Graph, semiring: DeviceSemiring, rows: u64) -> Wanted<'_> {
+    /// The targets, if rows have no other columns. Potentials are those of vertices.
+    fn targets_alone(&self, algorithm: &SearchesAlgorithm, graph: &Graph) -> Option<&[VertexId]> {
+        let has_potentials = graph.weight_kind() == WeightKind::I32;
+        self.targets.as_deref().filter(|_| algorithm.targets_alone && !has_potentials)
+    }
+
+    fn wanted(&self, algorithm: &SearchesAlgorithm, graph: &Graph, semiring: DeviceSemiring, rows: u64) -> Wanted<'_> {
         Wanted {
             semiring,
             rows,
             columns: self.columns,
-            targets: self.targets.as_deref(),
+            targets: self.targets.as_deref().filter(|_| self.targets_alone(algorithm, graph).is_none()),
             potentials: (graph.weight_kind() == WeightKind::I32).then_some(graph.vertices() as u64),
             facts: self.facts,
         }
@@ -212,10 +221,18 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
             Batch::of(self.algorithm, task.parameters, task.graph, self.table, semiring, hierarchy, self.available);
         plan.check_device(self.available)?;
         self.ran.device_bytes = self.ran.device_bytes.max(plan.device_bytes());
-        let to_prepare =
-            SearchesTask { graph, semiring, parameters: task.parameters, rows, hierarchy, metric: task.metric };
+        let targets = self.table.targets_alone(self.algorithm, task.graph);
+        let to_prepare = SearchesTask {
+            graph,
+            semiring,
+            parameters: task.parameters,
+            rows,
+            targets,
+            hierarchy,
+            metric: task.metric,
+        };
         let mut searches = task.team.install(|| (self.algorithm.prepare)(&self.device, &to_prepare))?;
-        let wanted = self.table.wanted(task.graph, semiring, rows);
+        let wanted = self.table.wanted(self.algorithm, task.graph, semiring, rows);
         let outgoing = Outgoing::new(&self.device, &wanted, changed.map_or(&[], |changed| &changed.potentials))?;
         self.ran.seconds.prepare += start.elapsed().as_secs_f64();
         self.batches(&mut *searches, &outgoing, rows as usize, semiring, graph)
@@ -239,8 +256,10 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
             let finished = searches.finish(task.control)?;
             self.count(finished.statistics, now.len());
             let found = searches.rows();
+            // Nothing shows whether a row that lacks vertices lacks distances, too.
+            let is_partial = self.table.targets_alone(self.algorithm, task.graph).is_some();
             for &row in &finished.out_of_range {
-                if task.team.install(|| found.leaves_range(row, semiring, graph))? {
+                if is_partial || task.team.install(|| found.leaves_range(row, semiring, graph))? {
                     self.ran.seconds.solve += start.elapsed().as_secs_f64();
                     return Ok(Ended::OutOfRange);
                 }

@@ -1,18 +1,14 @@
-//! What sweeps over a hierarchy have on a device: its arrays, how they are filled, and the arguments of the kernels.
-
-use bytemuck::Pod;
-use rayon::prelude::*;
+//! What sweeps over a hierarchy have on a device: its arrays, and the arguments of the kernels.
 
 use super::super::searches::SearchesTask;
-use super::INNER;
-use crate::Result;
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::sssp::many_sources;
-use crate::graph::{DistanceValue, VertexId};
-use crate::hierarchy::{COLUMNS as FRONT, Elimination, Hierarchy, Lengths, Piece, Pieces, ROOT};
+use crate::graph::VertexId;
+use crate::hierarchy::{BATCH as STEPS, COLUMNS as FRONT, Elimination, Hierarchy, Pieces, ROOT};
 use crate::memory::filled;
+use crate::{Error, Result};
 
 kernel_header! {
     path: "apsp/hierarchy";
@@ -20,13 +16,21 @@ kernel_header! {
     constants {
         /// Sources of a warp: two for each thread.
         pub(super) const SOURCES: u32 = 64;
+        /// Sources of a block that climbs from where their ways have met.
+        pub(super) const CLIMBING_TOGETHER: u32 = 32;
+        /// Warps of it.
+        pub(super) const CLIMBING_WARPS: u32 = 16;
         /// The most vertices of a front.
+        pub(super) const MOST_COLUMNS: u32 = 32;
+        /// The most vertices of a part of a front.
         pub(super) const COLUMNS: u32 = 8;
-        /// The most vertices of a subtree.
-        pub(super) const MOST_VERTICES: u32 = 64;
+        /// The vertices of a part that is read as one of so many.
+        pub(super) const NARROW_COLUMNS: u32 = 4;
+        /// Arcs of a tile that are worked on at once.
+        pub(super) const BATCH: u32 = 4;
         /// Threads of a block that transposes.
         pub(super) const TRANSPOSING: u32 = 256;
-        /// Vertices of a block that transposes.
+        /// Columns of a block that transposes.
         pub(super) const TRANSPOSED: u32 = 1024;
         /// The parent of a root.
         pub(super) const NO_PARENT: u32 = 4294967295;
@@ -47,115 +51,164 @@ kernel_header! {
         pub(super) depth: u32,
     }
 
-    /// Ranks from `first` on, of which each is the parent of the one before.
+    /// Where the ways up of sources meet: the first front, and the first rank there, that is above all of them.
+    #[derive(bytemuck::Pod, bytemuck::Zeroable)]
+    pub(super) struct Meeting {
+        pub(super) front: u32,
+        pub(super) rank: u32,
+    }
+
+    /// Ranks from `first` on, of which each is the parent of the one before, for climbs.
     #[derive(bytemuck::Pod, bytemuck::Zeroable)]
     pub(super) struct Front {
         pub(super) first: u32,
-        pub(super) count: u32,
-        /// Where its boundary begins among those of all fronts.
-        pub(super) boundary: u32,
-        pub(super) boundary_count: u32,
+        pub(super) columns: u32,
+        /// Of the first.
+        pub(super) depth: u32,
+        /// Where the depths of its targets begin: of its boundary and of its columns.
+        pub(super) depths: u32,
+        pub(super) targets: u32,
+        /// Where its lengths begin, in rows of eight.
+        pub(super) lengths: u32,
+        /// The parent of the topmost column, and its front.
+        pub(super) parent: u32,
+        pub(super) parent_front: u32,
     }
 
-    /// The ranks of a subtree.
+    /// Up to eight columns of a front, for the sweep down.
     #[derive(bytemuck::Pod, bytemuck::Zeroable)]
-    pub(super) struct Subtree {
-        pub(super) first: u32,
-        pub(super) count: u32,
-        /// Where its boundary begins among those of all subtrees.
+    pub(super) struct Part {
+        /// Where the boundary of the front begins among those of all fronts.
         pub(super) boundary: u32,
         pub(super) boundary_count: u32,
-        /// Where its arcs begin.
-        pub(super) arcs: u32,
-        pub(super) arc_count: u32,
-        pub(super) unused: [u32; 2],
+        /// Where its lengths begin, in rows of four.
+        pub(super) lengths: u32,
+        /// The ranks of the front.
+        pub(super) first: u32,
+        pub(super) columns: u32,
+        /// The place of its first column among the vertices of all fronts, and how many it has.
+        pub(super) place: u32,
+        pub(super) count: u32,
+        pub(super) unused: u32,
     }
 
-    /// The argument of the kernel that walks up from each source.
+    /// Subtrees that a warp works on.
+    #[derive(bytemuck::Pod, bytemuck::Zeroable)]
+    pub(super) struct Tile {
+        /// The ranks are among these.
+        pub(super) first: u32,
+        pub(super) last: u32,
+        pub(super) loads: u32,
+        pub(super) load_count: u32,
+        pub(super) batches: u32,
+        pub(super) batch_count: u32,
+        /// Where the ranks of its first slots begin.
+        pub(super) ranks: u32,
+        /// The place of the first of these.
+        pub(super) place: u32,
+    }
+
+    /// A slot of a tile, and the place that its distances are read from.
+    #[derive(bytemuck::Pod, bytemuck::Zeroable)]
+    pub(super) struct Load {
+        pub(super) slot: u32,
+        pub(super) place: u32,
+    }
+
+    /// The argument of the kernels that walk up from each source.
     pub(super) struct Climb<Lane> {
         /// One more than there are ranks.
         pub(super) nodes: DevicePtr<Node>,
         /// The depth of each later neighbour, and the length of the way there.
         pub(super) arcs: DevicePtr<cpp::Step>,
         pub(super) positions: DevicePtr<Position>,
-        /// Their ranks.
+        /// Their ranks, which ascend.
         pub(super) sources: DevicePtr<u32>,
+        /// Of sources that climb together.
+        pub(super) meetings: DevicePtr<Meeting>,
+        pub(super) fronts: DevicePtr<Front>,
+        pub(super) depths: DevicePtr<u32>,
+        /// Of each front, for eight targets at a time, from each of its columns to them.
+        pub(super) lengths: DevicePtr<cpp::Distance>,
         /// For each depth a distance for each source.
         pub(super) above: DeviceMutPtr<cpp::Distance>,
         /// From depth to depth.
         pub(super) stride: u64,
+        pub(super) count: u32,
+        pub(super) unused: u32,
     }
 
     /// The argument of the kernels that sweep down.
     pub(super) struct Sweep<Lane> {
         pub(super) positions: DevicePtr<Position>,
-        /// The ranks of sources, and beyond their number the greatest number.
+        /// The ranks of sources, which ascend, and beyond their number the greatest number.
         pub(super) sources: DevicePtr<u32>,
         pub(super) above: DevicePtr<cpp::Distance>,
-        /// For each rank a distance for each source.
-        pub(super) by_rank: DeviceMutPtr<cpp::Distance>,
-        pub(super) fronts: DevicePtr<Front>,
-        /// Ranks of the boundaries of fronts.
-        pub(super) front_boundaries: DevicePtr<u32>,
-        /// From each rank of a boundary to each vertex of its front.
-        pub(super) front_lengths: DevicePtr<cpp::Distance>,
-        /// Of each front, from each of its vertices to each.
-        pub(super) triangles: DevicePtr<cpp::Distance>,
-        pub(super) subtrees: DevicePtr<Subtree>,
-        /// Ranks of the boundaries of subtrees.
-        pub(super) subtree_boundaries: DevicePtr<u32>,
-        /// The slot of a later neighbour, and the length of the way from there. The boundary of a subtree has the first slots, then
-        /// come its vertices by depth.
-        pub(super) subtree_arcs: DevicePtr<cpp::Step>,
-        /// Of each rank in a subtree its slot, in the upper half, and where the pairs of its arcs end, counted from those of the
-        /// top.
-        pub(super) ends: DevicePtr<u32>,
-        /// From rank to rank, and from depth to depth.
+        /// For each vertex by its place a distance for each source: the vertices of fronts, then those of tiles.
+        pub(super) by_place: DeviceMutPtr<cpp::Distance>,
+        pub(super) parts: DevicePtr<Part>,
+        /// The places of the boundaries of fronts.
+        pub(super) boundaries: DevicePtr<u32>,
+        /// Of each part, from each vertex of its boundary and from each column of its front to each of its columns.
+        pub(super) lengths: DevicePtr<cpp::Distance>,
+        pub(super) tiles: DevicePtr<Tile>,
+        pub(super) loads: DevicePtr<Load>,
+        /// The slot of the tail, in the lowest byte, and the length of the way from there. For the last arc of a vertex one more
+        /// than its slot in the other bytes.
+        pub(super) arcs: DevicePtr<cpp::Step>,
+        /// Of the slots of tiles.
+        pub(super) ranks: DevicePtr<u32>,
+        /// Whether a distance from a source may have been lost; zero.
+        pub(super) is_doubtful: DeviceMutPtr<u32>,
+        /// From place to place, and from depth to depth.
         pub(super) stride: u64,
+        /// A distance from which on others may have been lost.
+        pub(super) doubtful: u64,
         /// How many warps it takes for all sources.
         pub(super) groups: u32,
-        /// The first front of the level.
+        /// The first part of the level.
         pub(super) level: u32,
-        /// The most slots of a subtree, and the most of its arcs.
+        pub(super) tile_count: u32,
+        /// The most slots of a tile, and the most of its arcs.
         pub(super) most_slots: u32,
         pub(super) most_arcs: u32,
+        pub(super) unused: u32,
     }
 
     /// The argument of the kernel that makes rows.
     pub(super) struct Transposition<Lane> {
-        pub(super) by_rank: DevicePtr<cpp::Distance>,
-        /// The rank of each vertex.
-        pub(super) ranks: DevicePtr<u32>,
+        pub(super) by_place: DevicePtr<cpp::Distance>,
+        /// The place of each column.
+        pub(super) places: DevicePtr<u32>,
+        /// The row of each source.
+        pub(super) row_of: DevicePtr<u32>,
         pub(super) rows: DeviceMutPtr<cpp::Distance>,
-        /// The greatest distance from each source; zero.
-        pub(super) greatest: DeviceMutPtr<u64>,
-        /// From rank to rank.
+        /// From place to place.
         pub(super) stride: u64,
         /// From row to row.
         pub(super) row_stride: u64,
-        pub(super) vertices: u32,
+        pub(super) columns: u32,
         pub(super) count: u32,
     }
 }
 
-const _: () = assert!(FRONT == COLUMNS as usize && ROOT == NO_PARENT, "the kernels see the same tree");
+const _: () = assert!(
+    FRONT == MOST_COLUMNS as usize && STEPS == BATCH as usize && ROOT == NO_PARENT,
+    "the kernels see the same tree"
+);
 
-/// A length on a device.
-pub(super) trait Length: DistanceValue + Pod + Ord + From<u32> + Into<u64> + Send + Sync {
-    /// The length of a way that there is not, for kernels that use all numbers of the type, or half of them.
-    fn infinity(full: bool) -> Self;
+/// The columns of each part of a front of this many, and how many it is read as.
+pub(super) fn parts_of(columns: u32) -> impl Iterator<Item = (u32, u32)> {
+    (0..columns).step_by(COLUMNS as usize).map(move |first| {
+        let count = (columns - first).min(COLUMNS);
+        (count, if count <= NARROW_COLUMNS { NARROW_COLUMNS } else { COLUMNS })
+    })
 }
 
-impl Length for u32 {
-    fn infinity(full: bool) -> u32 {
-        if full { u32::MAX } else { u32::MAX / 2 }
-    }
-}
-
-impl Length for u64 {
-    fn infinity(full: bool) -> u64 {
-        if full { u64::MAX } else { u64::MAX / 2 }
-    }
+/// Distances from row to row of so many columns: whole cache lines.
+fn stride_of(columns: usize) -> u64 {
+    const LINE: u64 = 32;
+    (columns as u64).max(1).next_multiple_of(LINE)
 }
 
 /// How much there is of everything.
@@ -165,10 +218,20 @@ pub(super) struct Sizes {
     shortcuts: u64,
     height: u64,
     fronts: u64,
-    front_boundary: u64,
-    subtrees: u64,
-    subtree_boundary: u64,
-    subtree_arcs: u64,
+    front_vertices: u64,
+    /// The sum of the boundaries of all fronts, and that with their columns.
+    boundaries: u64,
+    targets: u64,
+    parts: u64,
+    /// Lengths upwards and downwards.
+    up_lengths: u64,
+    down_lengths: u64,
+    tiles: u64,
+    columns: u64,
+    /// Vertices that have distances by their places.
+    places: u64,
+    loads: u64,
+    steps: u64,
     /// Words of a distance.
     words: u64,
     rows: u64,
@@ -187,26 +250,58 @@ impl Sizes {
             vertices,
             shortcuts,
             height: HEIGHT.min(vertices),
-            fronts: vertices / 16,
-            front_boundary: shortcuts / 8,
-            subtrees: vertices / 16,
-            subtree_boundary: vertices / 2,
-            subtree_arcs: shortcuts,
+            fronts: vertices / 64,
+            front_vertices: vertices / 8,
+            boundaries: vertices / 8,
+            targets: vertices / 4,
+            parts: vertices / 32,
+            up_lengths: shortcuts,
+            down_lengths: shortcuts,
+            tiles: vertices / 32,
+            columns: task.targets.map_or(vertices, |targets| targets.len() as u64),
+            places: vertices,
+            loads: vertices / 2,
+            steps: shortcuts.saturating_add(vertices),
             words: task.semiring.words(),
             rows: task.rows,
-            row_stride: many_sources::stride(task.graph),
+            row_stride: task
+                .targets
+                .map_or_else(|| many_sources::stride(task.graph), |targets| stride_of(targets.len())),
         };
         let Some((hierarchy, pieces)) = pieces else { return usual };
-        Sizes {
+        let mut sizes = Sizes {
             shortcuts: hierarchy.shortcuts(),
             height: hierarchy.height() as u64,
             fronts: pieces.fronts.len() as u64,
-            front_boundary: pieces.front_boundary,
-            subtrees: pieces.subtrees.len() as u64,
-            subtree_boundary: pieces.subtree_boundary,
-            subtree_arcs: pieces.subtree_arcs,
+            front_vertices: pieces.places.last().copied().unwrap_or(0).into(),
+            boundaries: 0,
+            targets: 0,
+            parts: 0,
+            up_lengths: 0,
+            down_lengths: 0,
+            tiles: pieces.tiles.tiles.len() as u64,
+            loads: pieces.tiles.loads.len() as u64,
+            steps: pieces.tiles.steps.len() as u64,
             ..usual
+        };
+        if let Some(targets) = task.targets {
+            // Each of them may be in another tile.
+            let slots = pieces.tiles.slots as u64;
+            sizes.places =
+                vertices.min(sizes.front_vertices.saturating_add(slots.saturating_mul(targets.len() as u64)));
         }
+        for front in &pieces.fronts {
+            let boundary = hierarchy.elimination().row(front.top()).len() as u64;
+            let (columns, targets) = (u64::from(front.count), boundary + u64::from(front.count));
+            sizes.boundaries += boundary;
+            sizes.targets += targets;
+            sizes.up_lengths += targets.next_multiple_of(COLUMNS.into()) * columns;
+            for (_, width) in parts_of(front.count) {
+                sizes.parts += 1;
+                sizes.down_lengths += targets * u64::from(width);
+            }
+        }
+        sizes
     }
 
     /// The height of the tree.
@@ -214,12 +309,19 @@ impl Sizes {
         self.height
     }
 
+    /// An error if a place in some array does not fit 32 bits.
+    pub(super) fn check(&self) -> Result<()> {
+        let rows = self.down_lengths / u64::from(NARROW_COLUMNS) + self.up_lengths / u64::from(COLUMNS);
+        let greatest = rows.max(self.targets).max(self.steps / u64::from(BATCH));
+        if greatest < u32::MAX.into() { Ok(()) } else { Err(Error::invalid("the hierarchy is too large for a device")) }
+    }
+
     /// Distances from row to row.
     pub(super) fn row_stride(&self) -> u64 {
         self.row_stride
     }
 
-    /// Distances of a rank: whole warps.
+    /// Distances of a vertex of a front: whole warps.
     pub(super) fn stride(&self) -> u64 {
         self.rows.next_multiple_of(SOURCES.into())
     }
@@ -228,22 +330,26 @@ impl Sizes {
 /// The arrays. Those of distances are of words.
 #[derive(Debug)]
 pub(super) struct Arrays {
-    nodes: DeviceSlice<Node>,
-    positions: DeviceSlice<Position>,
-    up_arcs: DeviceSlice<u32>,
-    fronts: DeviceSlice<Front>,
-    front_boundaries: DeviceSlice<u32>,
-    front_lengths: DeviceSlice<u32>,
-    triangles: DeviceSlice<u32>,
-    subtrees: DeviceSlice<Subtree>,
-    subtree_boundaries: DeviceSlice<u32>,
-    subtree_arcs: DeviceSlice<u32>,
-    ends: DeviceSlice<u32>,
-    ranks: DeviceSlice<u32>,
+    pub(super) nodes: DeviceSlice<Node>,
+    pub(super) positions: DeviceSlice<Position>,
+    pub(super) up_arcs: DeviceSlice<u32>,
+    pub(super) fronts: DeviceSlice<Front>,
+    pub(super) depths: DeviceSlice<u32>,
+    pub(super) up_lengths: DeviceSlice<u32>,
+    pub(super) parts: DeviceSlice<Part>,
+    pub(super) boundaries: DeviceSlice<u32>,
+    pub(super) down_lengths: DeviceSlice<u32>,
+    pub(super) tiles: DeviceSlice<Tile>,
+    pub(super) loads: DeviceSlice<Load>,
+    pub(super) arcs: DeviceSlice<u32>,
+    pub(super) ranks: DeviceSlice<u32>,
+    pub(super) places: DeviceSlice<u32>,
     pub(super) sources: DeviceSlice<u32>,
-    pub(super) greatest: DeviceSlice<u64>,
+    pub(super) row_of: DeviceSlice<u32>,
+    pub(super) meetings: DeviceSlice<Meeting>,
+    pub(super) is_doubtful: DeviceSlice<u32>,
     above: DeviceSlice<u32>,
-    by_rank: DeviceSlice<u32>,
+    by_place: DeviceSlice<u32>,
     pub(super) rows: DeviceSlice<u32>,
 }
 
@@ -255,217 +361,127 @@ pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
         positions: arena.take("the subtree of each vertex", vertices),
         up_arcs: arena.take("shortcuts upwards", product(&[2, sizes.shortcuts])),
         fronts: arena.take("fronts", sizes.fronts),
-        front_boundaries: arena.take("the boundaries of fronts", sizes.front_boundary),
-        front_lengths: arena.take("the lengths of fronts", product(&[COLUMNS.into(), sizes.front_boundary])),
-        triangles: arena.take("the lengths inside fronts", product(&[INNER as u64, sizes.fronts])),
-        subtrees: arena.take("subtrees", sizes.subtrees),
-        subtree_boundaries: arena.take("the boundaries of subtrees", sizes.subtree_boundary),
-        subtree_arcs: arena.take("the shortcuts of subtrees", product(&[2, sizes.subtree_arcs])),
-        ends: arena.take("the ends of rows", vertices),
-        ranks: arena.take("the rank of each vertex", vertices),
+        depths: arena.take("the depths of boundaries", sizes.targets),
+        up_lengths: arena.take("the lengths of fronts upwards", product(&[sizes.up_lengths])),
+        parts: arena.take("parts of fronts", sizes.parts),
+        boundaries: arena.take("the boundaries of fronts", sizes.boundaries),
+        down_lengths: arena.take("the lengths of fronts downwards", product(&[sizes.down_lengths])),
+        tiles: arena.take("tiles", sizes.tiles),
+        loads: arena.take("the boundaries of tiles", sizes.loads),
+        arcs: arena.take("the shortcuts of tiles", product(&[2, sizes.steps])),
+        ranks: arena.take("the ranks of tiles", vertices),
+        places: arena.take("the place of each column", sizes.columns),
         sources: arena.take("sources", sizes.stride()),
-        greatest: arena.take("the greatest distances", sizes.stride()),
+        row_of: arena.take("the row of each source", sizes.stride()),
+        meetings: arena.take("where climbs meet", sizes.stride().div_ceil(CLIMBING_TOGETHER.into())),
+        is_doubtful: arena.take("which rows may lack distances", sizes.stride()),
         above: arena.take("distances of ancestors", product(&[sizes.height, sizes.stride()])),
-        by_rank: arena
-            .take(format!("distances of {} sources, by rank", sizes.stride()), product(&[vertices, sizes.stride()])),
+        by_place: arena.take(
+            format!("distances of {} sources, by place", sizes.stride()),
+            product(&[sizes.places, sizes.stride()]),
+        ),
         rows: arena.take(format!("distances of {} searches", sizes.rows), product(&[sizes.row_stride, sizes.rows])),
     }
 }
 
 impl Arrays {
-    /// Fills all that is the same for every batch.
-    pub(super) fn upload<D: Length>(
-        &self,
-        pool: &Pool,
-        elimination: &Elimination,
-        pieces: &Pieces,
-        lengths: &Lengths<D>,
-        infinity: D,
-    ) -> Result<()> {
-        let count = elimination.count();
-        let first = elimination.first_descendants()?;
-        pool.upload(self.ranks, &elimination.ranks)?;
-        let node = |rank: usize| Node {
-            arcs: elimination.offsets[rank] as u32,
-            parent: if rank < count { elimination.parents[rank] } else { NO_PARENT },
-        };
-        pool.upload_with(self.nodes, count + 1, |range, to| {
-            to.iter_mut().zip(range).for_each(|(to, rank)| *to = node(rank));
-        })?;
-        pool.upload_with(self.positions, count, |range, to| {
-            to.iter_mut()
-                .zip(range)
-                .for_each(|(to, rank)| *to = Position { first: first[rank], depth: elimination.depths[rank] });
-        })?;
-        pool.upload_with(self.up_arcs.cast::<[D; 2]>(), lengths.up.len(), |range, to| {
-            to.iter_mut().zip(range).for_each(|(to, arc)| {
-                let depth = elimination.depths[elimination.heads[arc] as usize];
-                *to = [depth.into(), lengths.up[arc].min(infinity)];
-            });
-        })?;
-        self.upload_fronts(pool, elimination, &pieces.fronts, lengths.down(), infinity)?;
-        self.upload_subtrees(pool, elimination, &pieces.subtrees, lengths.down(), infinity)
-    }
-
-    fn upload_fronts<D: Length>(
-        &self,
-        pool: &Pool,
-        elimination: &Elimination,
-        fronts: &[Piece],
-        down: &[D],
-        infinity: D,
-    ) -> Result<()> {
-        const WHAT: &str = "the fronts of a hierarchy";
-        let mut headers = filled(WHAT, fronts.len(), Front { first: 0, count: 0, boundary: 0, boundary_count: 0 })?;
-        let mut boundaries = filled(WHAT, self.front_boundaries.length() as usize, 0_u32)?;
-        let mut all_lengths = filled(WHAT, boundaries.len() * FRONT, infinity)?;
-        let mut triangles = filled(WHAT, fronts.len() * INNER, infinity)?;
-        // What belongs to each front.
-        let (mut heads, mut lengths, mut next) = (&mut boundaries[..], &mut all_lengths[..], 0);
-        let mut parts = crate::memory::with_capacity(WHAT, fronts.len())?;
-        for (&front, header) in fronts.iter().zip(&mut headers) {
-            let row = elimination.row(front.top());
-            *header =
-                Front { first: front.first, count: front.count, boundary: next, boundary_count: row.len() as u32 };
-            next += row.len() as u32;
-            let (mine, rest) = std::mem::take(&mut heads).split_at_mut(row.len());
-            mine.copy_from_slice(&elimination.heads[row]);
-            heads = rest;
-            let of_mine = std::mem::take(&mut lengths).split_at_mut(mine.len() * FRONT);
-            lengths = of_mine.1;
-            parts.push((front, &*mine, of_mine.0));
-        }
-        parts.into_par_iter().zip(triangles.par_chunks_exact_mut(INNER)).for_each(
-            |((front, boundary, lengths), triangle)| {
-                for (column, rank) in (front.first as usize..=front.top()).enumerate() {
-                    let mut place = 0;
-                    for arc in elimination.row(rank) {
-                        let (head, length) = (elimination.heads[arc], down[arc].min(infinity));
-                        if head as usize <= front.top() {
-                            triangle[(head - front.first) as usize * FRONT + column] = length;
-                            continue;
-                        }
-                        // Both ascend.
-                        while boundary[place] < head {
-                            place += 1;
-                        }
-                        lengths[place * FRONT + column] = length;
-                    }
-                }
-            },
-        );
-        pool.upload(self.fronts, &headers)?;
-        pool.upload(self.front_boundaries, &boundaries)?;
-        pool.upload(self.front_lengths.cast(), &all_lengths)?;
-        pool.upload(self.triangles.cast(), &triangles)
-    }
-
-    fn upload_subtrees<D: Length>(
-        &self,
-        pool: &Pool,
-        elimination: &Elimination,
-        subtrees: &[Piece],
-        down: &[D],
-        infinity: D,
-    ) -> Result<()> {
-        const WHAT: &str = "the subtrees of a hierarchy";
-        let mut headers = crate::memory::with_capacity(WHAT, subtrees.len())?;
-        let mut boundaries = crate::memory::with_capacity(WHAT, self.subtree_boundaries.length() as usize)?;
-        let mut arcs: Vec<[D; 2]> =
-            crate::memory::with_capacity(WHAT, self.subtree_arcs.cast::<[D; 2]>().length() as usize)?;
-        let mut ends = filled(WHAT, elimination.count(), 0_u32)?;
-        for &subtree in subtrees {
-            let boundary = &elimination.heads[elimination.row(subtree.top())];
-            let slot_of =
-                |rank: usize| boundary.len() as u32 + elimination.depths[rank] - elimination.depths[subtree.top()];
-            let (start, first_arc) = (boundaries.len() as u32, arcs.len());
-            boundaries.extend_from_slice(boundary);
-            for rank in subtree.ranks() {
-                let mut place = 0;
-                let first_of_row = arcs.len();
-                for arc in elimination.row(rank) {
-                    let head = elimination.heads[arc];
-                    let slot = if head as usize <= subtree.top() {
-                        slot_of(head as usize)
-                    } else {
-                        while boundary[place] < head {
-                            place += 1;
-                        }
-                        place as u32
-                    };
-                    arcs.push([slot.into(), down[arc].min(infinity)]);
-                }
-                // Arcs are read two at a time.
-                if (arcs.len() - first_of_row) % 2 == 1 {
-                    arcs.push(arcs[arcs.len() - 1]);
-                }
-                ends[rank] = slot_of(rank) << 16 | ((arcs.len() - first_arc) / 2) as u32;
-            }
-            headers.push(Subtree {
-                first: subtree.first,
-                count: subtree.count,
-                boundary: start,
-                boundary_count: boundary.len() as u32,
-                arcs: first_arc as u32,
-                arc_count: (arcs.len() - first_arc) as u32,
-                unused: [0; 2],
-            });
-        }
-        pool.upload(self.subtrees, &headers)?;
-        pool.upload(self.subtree_boundaries, &boundaries)?;
-        pool.upload(self.subtree_arcs.cast(), &arcs)?;
-        pool.upload(self.ends, &ends)
-    }
-
     /// The arguments of the kernels, for no source.
-    pub(super) fn arguments(&self, sizes: &Sizes, pieces: &Pieces) -> (Climb, Sweep, Transposition) {
+    pub(super) fn arguments(&self, sizes: &Sizes, pieces: &Pieces, tiles: u32) -> (Climb, Sweep, Transposition) {
         let (stride, sources) = (sizes.stride(), self.sources.as_ptr());
         let climb = Climb {
             nodes: self.nodes.as_ptr(),
             arcs: self.up_arcs.as_ptr().cast(),
             positions: self.positions.as_ptr(),
             sources,
+            meetings: self.meetings.as_ptr(),
+            fronts: self.fronts.as_ptr(),
+            depths: self.depths.as_ptr(),
+            lengths: self.up_lengths.as_ptr().cast(),
             above: self.above.as_mut_ptr().cast(),
             stride,
+            count: 0,
+            unused: 0,
         };
         let sweep = Sweep {
             positions: self.positions.as_ptr(),
             sources,
             above: self.above.as_ptr().cast(),
-            by_rank: self.by_rank.as_mut_ptr().cast(),
-            fronts: self.fronts.as_ptr(),
-            front_boundaries: self.front_boundaries.as_ptr(),
-            front_lengths: self.front_lengths.as_ptr().cast(),
-            triangles: self.triangles.as_ptr().cast(),
-            subtrees: self.subtrees.as_ptr(),
-            subtree_boundaries: self.subtree_boundaries.as_ptr(),
-            subtree_arcs: self.subtree_arcs.as_ptr().cast(),
-            ends: self.ends.as_ptr(),
+            by_place: self.by_place.as_mut_ptr().cast(),
+            parts: self.parts.as_ptr(),
+            boundaries: self.boundaries.as_ptr(),
+            lengths: self.down_lengths.as_ptr().cast(),
+            tiles: self.tiles.as_ptr(),
+            loads: self.loads.as_ptr(),
+            arcs: self.arcs.as_ptr().cast(),
+            ranks: self.ranks.as_ptr(),
+            is_doubtful: self.is_doubtful.as_mut_ptr(),
             stride,
+            doubtful: 0,
             groups: 0,
             level: 0,
-            most_slots: pieces.slots as u32,
-            most_arcs: pieces.arcs.next_multiple_of(2) as u32,
+            tile_count: tiles,
+            most_slots: pieces.tiles.slots as u32,
+            most_arcs: pieces.tiles.most_steps as u32,
+            unused: 0,
         };
         let transposition = Transposition {
-            by_rank: self.by_rank.as_ptr().cast(),
-            ranks: self.ranks.as_ptr(),
+            by_place: self.by_place.as_ptr().cast(),
+            places: self.places.as_ptr(),
+            row_of: self.row_of.as_ptr(),
             rows: self.rows.as_mut_ptr().cast(),
-            greatest: self.greatest.as_mut_ptr(),
             stride,
             row_stride: sizes.row_stride,
-            vertices: sizes.vertices as u32,
+            columns: sizes.columns as u32,
             count: 0,
         };
         (climb, sweep, transposition)
     }
 }
 
-/// The ranks of sources, and the greatest number in the places that are left.
-pub(super) fn ranks_of(elimination: &Elimination, sources: &[VertexId], places: u64) -> Result<Vec<u32>> {
-    let mut ranks = filled("the sources of a batch", places as usize, u32::MAX)?;
-    for (rank, &source) in ranks.iter_mut().zip(sources) {
-        *rank = elimination.ranks[source as usize];
+/// A batch of sources as the kernels have it.
+#[derive(Debug)]
+pub(super) struct Batch {
+    /// Ascending, and the greatest number in the places that are left.
+    ranks: Vec<u32>,
+    row_of: Vec<u32>,
+    meetings: Vec<Meeting>,
+}
+
+impl Batch {
+    pub(super) fn new(elimination: &Elimination, pieces: &Pieces, sources: &[VertexId], places: u64) -> Result<Self> {
+        const WHAT: &str = "the sources of a batch";
+        let mut sorted = crate::memory::listed(
+            WHAT,
+            sources.iter().enumerate().map(|(row, &source)| (elimination.ranks[source as usize], row as u32)),
+        )?;
+        sorted.sort_unstable();
+        let mut ranks = filled(WHAT, places as usize, u32::MAX)?;
+        let mut row_of = filled(WHAT, places as usize, 0)?;
+        for ((rank, row), &from) in ranks.iter_mut().zip(&mut row_of).zip(&sorted) {
+            (*rank, *row) = from;
+        }
+        let together = ranks[..sorted.len()].chunks(CLIMBING_TOGETHER as usize);
+        let meetings = crate::memory::listed(
+            WHAT,
+            together.map(|ranks| match pieces.meeting(elimination, ranks) {
+                Some((front, rank)) => Meeting { front, rank },
+                None => Meeting { front: NO_PARENT, rank: NO_PARENT },
+            }),
+        )?;
+        Ok(Batch { ranks, row_of, meetings })
     }
-    Ok(ranks)
+
+    pub(super) fn upload(&self, pool: &Pool, arrays: &Arrays) -> Result<()> {
+        pool.upload(arrays.sources, &self.ranks)?;
+        pool.upload(arrays.row_of, &self.row_of)?;
+        pool.upload(arrays.meetings, &self.meetings)
+    }
+
+    /// The rows of those sources of which this is so.
+    pub(super) fn rows_where(&self, is_so: &[u32]) -> Vec<usize> {
+        let mut rows: Vec<_> =
+            self.row_of.iter().zip(is_so).filter(|&(_, &is)| is != 0).map(|(&row, _)| row as usize).collect();
+        rows.sort_unstable();
+        rows
+    }
 }

@@ -7,30 +7,30 @@
 //!
 //! What is left is the order. The tree has hundreds or thousands of levels, too many for a step each. It is cut into pieces
 //! ([`Pieces`]), and all warps of a launch take a piece and a group of 64 sources each:
-//! - *Climb:* a block a source walks up the ancestors, whose distances it keeps in shared memory. While it works on a vertex, the
-//!   arcs of the next one are on their way.
-//! - *Fronts,* a launch a level. A chain of eight vertices has its sixteen distances in the registers of each thread, and
-//!   takes the boundary as a product: one distance is read, eight lengths, sixteen relaxations made. The warps of a block
-//!   share a long boundary and put the minima together. The eight vertices among each other then are 28 relaxations.
-//! - *Subtrees,* one launch. A warp reads the distances of the boundary into shared memory and goes down the few dozen
-//!   vertices, each of which leaves its distances there for those below. They come in the order of a walk through the tree, so
-//!   that a stack of the ancestors' distances is enough.
-//! - *Transposition:* the distances are by rank, with those of all sources side by side; a last launch makes rows of them, in
-//!   the order of vertices.
+//! - *Climbs,* two launches. The sources of a batch are sorted by their places in the tree, so 32 neighbours soon have the same
+//!   ancestors. Until then a block walks up from each source by itself, with the distances of all ancestors in shared memory.
+//!   From there a block goes up with all 32, one a lane, a front at a time: what it reads serves them all.
+//! - *Fronts,* a launch a level. The lengths of a chain of up to 32 vertices are closed beforehand (`upload.rs`), so that all its
+//!   vertices follow from the boundary by one product. A block takes eight of them, whose sixteen distances are in the registers
+//!   of each thread: one distance is read, eight lengths, sixteen relaxations made. The warps of a block share a long
+//!   boundary and put the minima together.
+//! - *Tiles,* one launch. A warp reads the distances above some subtrees into shared memory and works out those of their
+//!   vertices, four arcs at a time, of which each waits for none of the others.
+//! - *Transposition:* the distances are by vertex, with those of all sources side by side; a last launch makes rows of them, in
+//!   the order of vertices, or of the targets of a table. A table needs the tiles of its targets alone.
 //!
-//! Floors on an H200 for the roads of NY, 264,346 vertices and 1.26 M shortcuts. Writing the rows takes 0.25 us a source at 4.26
-//! TB/s, and the transposition, which reads and writes them again, 0.5 us. The shared memory of subtrees gives 32 relaxations a
-//! cycle and multiprocessor: 0.18 us. A batch of a thousand sources takes 42 launches of some microseconds, 0.13 us a source, and
-//! its climbs as much. So 1 to 1.3 us a source were predicted. A first version took 2.4 to 2.8 us there; searches take 36. This
-//! one takes 2.1 us on an H100, which has 0.7 of the bandwidth. Fronts wait for memory one access after another, and so does a warp with a
-//! subtree. docs/performance.md has the table, docs/experiments.md what was tried.
+//! Floors on an H200 for the roads of NY, 264,346 vertices and 1.26 M shortcuts: to write the distances takes 0.25 us a source at
+//! 4.26 TB/s, to transpose them 0.5 us more, so no more than 1.3 million sources a second. It takes 1.35 us among 4,096 sources:
+//! 0.03 in climbs, 0.21 in fronts, 0.5 in tiles, 0.61 in the transposition. Searches take 32.5. Tiles that wrote to the rows themselves,
+//! 12 of every 32 bytes at a time, took 2.1 us instead of 1.1 for both: the L2 cache takes such parts far slower than whole
+//! sectors. docs/performance.md has the table, docs/experiments.md what was tried.
 //!
 //! Range: lengths of half the type's greatest value and above count as no way, so no sum wraps. If a distance was lost by
 //! that, the source has another one of at least that value less the greatest length. Then the batch is repeated by kernels
 //! that look at every sum, and so are the batches after it. What these may have lost is looked at by
 //! [`RowsOnDevice::leaves_range`].
 //!
-//! Memory: the shortcuts two to three times, the distances of a batch twice. Integers of 0 or more only. Work O(shortcuts) a
+//! Memory: the shortcuts three to five times, the distances of a batch twice. Integers of 0 or more only. Work O(shortcuts) a
 //! source. It wins where separators are small, if the hierarchy is there or many sources pay for it.
 //!
 //! Source: Delling, Goldberg, Nowatzyk, Werneck, "PHAST", 2013; Dibbelt, Strasser, Wagner, "Customizable contraction
@@ -41,13 +41,15 @@
 //! prepared here; the ranks in them come from an elimination, or from sources that the solver has checked.
 
 pub(in crate::cuda) mod arrays;
+mod upload;
 
 use std::sync::Arc;
 
 use arrays::{
-    Arrays, COLUMNS, Climb, Length, MOST_VERTICES, SOURCES, Sizes, Sweep, TRANSPOSED, TRANSPOSING, Transposition,
-    layout, ranks_of,
+    Arrays, Batch, CLIMBING_TOGETHER, CLIMBING_WARPS, COLUMNS, Climb, SOURCES, Sizes, Sweep, TRANSPOSED, TRANSPOSING,
+    Transposition, layout, parts_of,
 };
+use upload::{Length, Written};
 
 use super::batched::ROWS;
 use super::searches::{Finished, RowsOnDevice, Searches, SearchesAlgorithm, SearchesTask};
@@ -76,6 +78,8 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     },
     semirings: &[DeviceSemiring::Narrow, DeviceSemiring::Wide],
     needs_metric: true,
+    targets_alone: true,
+    batch_bytes: BATCH_BYTES,
     plan: |task| {
         // What has no room on the host is refused when it is prepared.
         let cut = task.hierarchy.and_then(|hierarchy| Some((hierarchy, pieces_of(hierarchy).ok()?)));
@@ -88,33 +92,32 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
 /// The highest tree that is certain to be climbed in the shared memory of a block, of any device.
 pub(crate) const HIGHEST: usize = 6000;
 
-/// How large subtrees are: their distances for 64 sources take up to 10 KB of shared memory.
-const LIMITS: Limits = Limits { vertices: MOST_VERTICES as usize, slots: 40, arcs: 512 };
-
-/// Lengths inside a front.
-const INNER: usize = (COLUMNS * COLUMNS) as usize;
+/// How large tiles are: their distances for 64 sources take up to 8 KB of shared memory, so that many warps fit.
+const LIMITS: Limits = Limits { slots: 32, arcs: 512 };
 
 fn pieces_of(hierarchy: &Hierarchy) -> Result<Arc<Pieces>> {
     hierarchy.pieces(LIMITS)
 }
 
+/// Bytes of the rows of a batch, where the device has eight times as many: batches share launches and what is read.
+const BATCH_BYTES: u64 = 8 << 30;
+
 /// Predicted seconds of sweeps over a tree of this many shortcuts, this height and this width.
 pub(crate) fn seconds_of_sweeps(shortcuts: f64, height: f64, width: f64, work: &Workload<'_>) -> f64 {
-    /// Bytes of the distances of a batch, and the fewest sources that it has.
-    const BATCH_BYTES: f64 = (1 << 30) as f64;
+    /// The fewest sources of a batch.
     const FEWEST: f64 = 64.0;
-    /// A launch, and what a level of fronts takes longer for each vertex of a boundary.
-    const LAUNCH: f64 = 8e-6;
-    const BOUNDARY: f64 = 45e-9;
-    /// A climb looks at shortcuts one ancestor after another.
-    const CLIMBED: f64 = 2e-9;
+    /// The launches beside those of levels; a level of fronts, and what it takes longer for each vertex of a boundary.
+    const BATCH: f64 = 1e-4;
+    const LEVEL: f64 = 2e-5;
+    const BOUNDARY: f64 = 8e-9;
+    /// Ancestors that a level has of its front.
+    const OF_A_LEVEL: f64 = 24.0;
     /// A shortcut, and a vertex, which is written and transposed.
-    const SHORTCUT: f64 = 0.5e-12;
+    const SHORTCUT: f64 = 0.22e-12;
     const VERTEX: f64 = 4e-12;
     let sources = work.searches as f64;
-    let of_a_batch = (BATCH_BYTES / (4.0 * work.vertices().max(1.0))).max(FEWEST);
-    let levels = height / f64::from(COLUMNS);
-    let batch = 12.0 * LAUNCH + levels * (LAUNCH + width * BOUNDARY) + height * width * CLIMBED;
+    let of_a_batch = (BATCH_BYTES as f64 / (4.0 * work.vertices().max(1.0))).max(FEWEST);
+    let batch = BATCH + height / OF_A_LEVEL * (LEVEL + width * BOUNDARY);
     (sources / of_a_batch).ceil() * batch + sources * (shortcuts * SHORTCUT + work.vertices() * VERTEX)
 }
 
@@ -130,11 +133,14 @@ fn seconds(work: &Workload<'_>) -> f64 {
 struct Sweeps<'g> {
     metric: &'g Metric,
     semiring: DeviceSemiring,
-    /// The sources of the batch that was begun last.
+    /// The batch that was begun last.
     sources: Vec<VertexId>,
+    batch: Option<Batch>,
     /// Whether the kernels use all numbers of the type.
     full: bool,
     pieces: Arc<Pieces>,
+    /// The launches that sweep down the fronts.
+    levels: Vec<Level>,
     pool: Pool,
     arrays: Arrays,
     sizes: Sizes,
@@ -143,29 +149,48 @@ struct Sweeps<'g> {
     transposition: Transposition,
     kernels: Kernels,
     waiting: Waiting,
-    /// A greatest distance from which on another one may have been lost.
-    doubtful: u64,
+}
+
+/// Fronts that are worked on at once.
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    /// Its parts.
+    first: u32,
+    count: u32,
+    /// The longest boundary of a front.
+    longest: u32,
+}
+
+fn levels_of(hierarchy: &Hierarchy, pieces: &Pieces) -> Result<Vec<Level>> {
+    let mut levels = crate::memory::with_capacity("the levels of fronts", pieces.levels.len())?;
+    let mut first = 0;
+    for fronts in pieces.by_level() {
+        let count = fronts.iter().map(|front| parts_of(front.count).count() as u32).sum();
+        let boundary = |front: &crate::hierarchy::Piece| hierarchy.elimination().row(front.top()).len() as u32;
+        levels.push(Level { first, count, longest: fronts.iter().map(boundary).max().unwrap_or(0) });
+        first += count;
+    }
+    Ok(levels)
 }
 
 /// The kernels, and how they are launched.
 #[derive(Debug)]
 struct Kernels {
-    climb: Function,
+    climb_alone: Function,
+    climb_together: Function,
     front: Function,
-    subtree: Function,
+    tile: Function,
     transpose: Function,
     /// Warps of a block that climbs, and its shared memory.
     climbers: (u32, u32),
-    /// The same of a block for a subtree.
-    subtree_warps: (u32, u32),
+    /// The same of a block for a tile.
+    tile_warps: (u32, u32),
     /// Bytes of a distance.
     distance: u32,
 }
 
 /// Threads of a warp.
 const WARP: u32 = 32;
-/// Rows of a block that transposes.
-const TRANSPOSED_ROWS: u32 = 64;
 
 /// Warps of a block that climbs a tree of this width.
 fn warps_of_climbs(width: usize) -> u32 {
@@ -183,19 +208,13 @@ impl Kernels {
         sizes: &Sizes,
         pieces: &Pieces,
     ) -> Result<Self> {
+        /// The most warps that share the arcs of a tile.
+        const MOST_WARPS: u64 = 4;
         let kind = if full { "full_" } else { "" };
         let function =
             |name: &str| semiring.function(device, &images::APSP_HIERARCHY, &format!("apsp_hierarchy_{kind}{name}"));
         let distance = 4 * semiring.words();
-        // The most warps whose shared memory is a third of what a block can have, so that some blocks run at once.
         let room = u64::from(device.properties().shared_bytes_per_block);
-        let warps = |each: u64, all: u64, most: u32| -> Option<(u32, u32)> {
-            let bytes = |warps: u32| all + each * u64::from(warps);
-            let halves = (0..).map(|power| most >> power).take_while(|&warps| warps > 0);
-            let fits = |limit: u64| move |&warps: &u32| bytes(warps) <= limit;
-            let found = halves.clone().find(fits(room / 3)).or_else(|| halves.clone().find(fits(room)))?;
-            Some((found, bytes(found) as u32))
-        };
         let ancestors = sizes.height() * distance;
         if ancestors > room {
             let what = format!(
@@ -205,17 +224,22 @@ impl Kernels {
             return Err(Error::OutOfMemory { what, needed: ancestors, available: room });
         }
         let climbers = (warps_of_climbs(hierarchy.width()), ancestors as u32);
-        let slots = pieces.slots as u64 * u64::from(SOURCES) * distance;
-        let staged = pieces.arcs.next_multiple_of(2) as u64 * 2 * distance + 4 * u64::from(MOST_VERTICES);
-        let subtree_warps = warps(slots, staged.next_multiple_of(16), 4)
-            .ok_or_else(|| Error::invalid("the device has too little shared memory for the subtrees of a hierarchy"))?;
+        let arcs = pieces.tiles.most_steps as u64 * 2 * distance;
+        let slots = pieces.tiles.slots as u64 * u64::from(SOURCES) * distance;
+        // The most warps of which two blocks run at once, or one.
+        let bytes = |warps: u64| arcs + warps * slots;
+        let fits = |limit: u64| (1..=MOST_WARPS).rev().find(|&warps| bytes(warps) <= limit);
+        let warps = fits(room / 2)
+            .or_else(|| fits(room))
+            .ok_or_else(|| Error::invalid("the device has too little shared memory for the tiles of a hierarchy"))?;
         Ok(Kernels {
-            climb: function("climb")?,
+            climb_alone: function("climb_alone")?,
+            climb_together: function("climb_together")?,
             front: function("front")?,
-            subtree: function("subtree")?,
+            tile: function("tile")?,
             transpose: function("transpose")?,
             climbers,
-            subtree_warps,
+            tile_warps: (warps as u32, bytes(warps) as u32),
             distance: distance as u32,
         })
     }
@@ -252,21 +276,27 @@ impl<'g> Sweeps<'g> {
         let hierarchy = metric.hierarchy();
         let pieces = pieces_of(hierarchy)?;
         let sizes = Sizes::of(task, Some((hierarchy, &pieces)));
+        sizes.check()?;
+        let levels = levels_of(hierarchy, &pieces)?;
         let kernels = Kernels::new(&**device, task.semiring, false, hierarchy, &sizes, &pieces)?;
         let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, &sizes))?;
-        let doubtful = match task.semiring {
+        let written = Written::new(hierarchy.elimination(), &pieces, task.targets)?;
+        written.upload(&pool, &arrays)?;
+        let (climb, mut sweep, transposition) = arrays.arguments(&sizes, &pieces, written.tiles.len() as u32);
+        sweep.doubtful = match task.semiring {
             DeviceSemiring::Narrow => upload::<u32>(&arrays, &pool, metric, &pieces, false)?,
             _ => upload::<u64>(&arrays, &pool, metric, &pieces, false)?,
         };
-        let (climb, sweep, transposition) = arrays.arguments(&sizes, &pieces);
         let waiting = Waiting::new(device)?;
         device.synchronize()?;
         Ok(Sweeps {
             metric,
             semiring: task.semiring,
             sources: Vec::new(),
+            batch: None,
             full: false,
             pieces,
+            levels,
             pool,
             arrays,
             sizes,
@@ -275,7 +305,6 @@ impl<'g> Sweeps<'g> {
             transposition,
             kernels,
             waiting,
-            doubtful,
         })
     }
 
@@ -284,66 +313,68 @@ impl<'g> Sweeps<'g> {
         let device = self.pool.device().clone();
         self.full = true;
         self.kernels = Kernels::new(&*device, self.semiring, true, self.metric.hierarchy(), &self.sizes, &self.pieces)?;
-        self.doubtful = upload::<u32>(&self.arrays, &self.pool, self.metric, &self.pieces, true)?;
+        self.sweep.doubtful = upload::<u32>(&self.arrays, &self.pool, self.metric, &self.pieces, true)?;
         device.synchronize()
     }
 
     /// Begins the batch.
-    fn begin(&self, control: &Control) -> Result<()> {
-        let (pool, elimination) = (&self.pool, self.metric.hierarchy().elimination());
-        pool.upload(self.arrays.sources, &ranks_of(elimination, &self.sources, self.sizes.stride())?)?;
-        pool.fill(self.arrays.greatest, 0)?;
-        self.waiting.start(pool.device(), control, || self.launch(self.sources.len() as u32))
+    fn begin(&mut self, control: &Control) -> Result<()> {
+        let elimination = self.metric.hierarchy().elimination();
+        let batch = Batch::new(elimination, &self.pieces, &self.sources, self.sizes.stride())?;
+        batch.upload(&self.pool, &self.arrays)?;
+        self.batch = Some(batch);
+        self.pool.fill(self.arrays.is_doubtful, 0)?;
+        self.waiting.start(self.pool.device(), control, || self.launch(self.sources.len() as u32))
     }
 
     /// Waits for the batch; the seconds that it took, and the rows that may have lost a distance.
     fn wait(&self, control: &Control) -> Result<(f64, Vec<usize>)> {
         let seconds = self.waiting.finish(self.pool.device(), control)?;
-        let greatest = self.pool.read(self.arrays.greatest.part(0, self.sources.len() as u64))?;
-        let doubtful = greatest.iter().enumerate().filter(|(_, greatest)| **greatest >= self.doubtful);
-        Ok((seconds, doubtful.map(|(row, _)| row).collect()))
+        let is_doubtful = self.pool.read(self.arrays.is_doubtful.part(0, self.sources.len() as u64))?;
+        Ok((seconds, self.batch.as_ref().map_or_else(Vec::new, |batch| batch.rows_where(&is_doubtful))))
     }
 
     /// Has the rows of this many sources made, in stream order.
     fn launch(&self, count: u32) -> Result<()> {
         let device = self.pool.device();
-        let Kernels { climb, front, subtree, transpose, climbers, subtree_warps, distance } = self.kernels;
+        let Kernels { climb_alone, climb_together, front, tile, transpose, climbers, tile_warps, distance } =
+            self.kernels;
         let groups = count.div_ceil(SOURCES);
         let shape = |blocks: u64, warps: u32, shared_bytes: u32| {
             let blocks = u32::try_from(blocks).ok().filter(|&blocks| blocks <= i32::MAX as u32);
             let blocks = blocks.ok_or_else(|| Error::invalid("the batch is too large: set `rows` to fewer"))?;
             Ok::<_, Error>(LaunchShape { shared_bytes, ..LaunchShape::line(blocks, warps * WARP) })
         };
+        let up = Climb { count, ..self.climb };
         let (warps, bytes) = climbers;
-        let climbing = shape(count.into(), warps, bytes)?;
+        let alone = shape(count.into(), warps, bytes)?;
         // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
-        unsafe { device.launch(climb, &climbing, arguments![self.climb])? };
-        for (level, &longest) in self.pieces.levels.windows(2).zip(&self.pieces.longest) {
-            let down = Sweep { groups, level: level[0], ..self.sweep };
-            let blocks = u64::from(level[1] - level[0]) * u64::from(groups);
-            let mut warps = warps_of_fronts(longest, blocks, device.properties().multiprocessors);
-            let bytes = |warps: u32| {
-                let found = if warps > 1 { warps * COLUMNS * SOURCES } else { 0 };
-                (found + INNER as u32) * distance
-            };
+        unsafe { device.launch(climb_alone, &alone, arguments![up])? };
+        let together = shape(count.div_ceil(CLIMBING_TOGETHER).into(), CLIMBING_WARPS, 0)?;
+        // SAFETY: as above.
+        unsafe { device.launch(climb_together, &together, arguments![up])? };
+        for level in &self.levels {
+            let down = Sweep { groups, level: level.first, ..self.sweep };
+            let blocks = u64::from(level.count) * u64::from(groups);
+            let mut warps = warps_of_fronts(level.longest, blocks, device.properties().multiprocessors);
+            let bytes = |warps: u32| warps * COLUMNS * SOURCES * distance;
             while bytes(warps) > device.properties().shared_bytes_per_block {
                 warps /= 2;
             }
-            let bytes = bytes(warps);
-            let shape = shape(blocks, warps, bytes)?;
+            let shape = shape(blocks, warps, bytes(warps))?;
             // SAFETY: as above.
             unsafe { device.launch(front, &shape, arguments![down])? };
         }
-        if !self.pieces.subtrees.is_empty() {
+        if self.sweep.tile_count > 0 {
             let down = Sweep { groups, ..self.sweep };
-            let (warps, bytes) = subtree_warps;
-            let blocks = self.pieces.subtrees.len() as u64 * u64::from(groups.div_ceil(warps));
-            let shape = shape(blocks, warps, bytes)?;
+            let (warps, bytes) = tile_warps;
+            let blocks = u64::from(down.tile_count) * u64::from(groups.div_ceil(warps));
+            let shape = shape(blocks, warps.min(groups), bytes)?;
             // SAFETY: as above.
-            unsafe { device.launch(subtree, &shape, arguments![down])? };
+            unsafe { device.launch(tile, &shape, arguments![down])? };
         }
         let rows = Transposition { count, ..self.transposition };
-        let blocks = u64::from(rows.vertices.div_ceil(TRANSPOSED)) * u64::from(count.div_ceil(TRANSPOSED_ROWS));
+        let blocks = u64::from(rows.columns.div_ceil(TRANSPOSED)) * u64::from(groups);
         let shape = shape(blocks, TRANSPOSING / WARP, 0)?;
         // SAFETY: as above.
         unsafe { device.launch(transpose, &shape, arguments![rows]) }
@@ -358,7 +389,7 @@ impl Searches for Sweeps<'_> {
 
     fn finish(&mut self, control: &Control) -> Result<Finished> {
         let (mut seconds, mut doubtful) = self.wait(control)?;
-        let mut launches = self.pieces.longest.len() as u64 + 2 + u64::from(!self.pieces.subtrees.is_empty());
+        let mut launches = self.levels.len() as u64 + 3 + u64::from(self.sweep.tile_count > 0);
         if !doubtful.is_empty() && !self.full && self.semiring == DeviceSemiring::Narrow {
             self.use_all_numbers()?;
             self.begin(control)?;

@@ -45,9 +45,16 @@ fn batches_of_many_warps_agree_with_the_cpu() {
     let request = || Apsp::all().from(sources.clone());
     let expected = on_cpu(&graph).solve(request().algorithm("repeated-searches")).unwrap();
     for device in devices(8) {
-        let matrix = on(device, &graph).solve(request().algorithm("hierarchy")).unwrap();
+        let matrix = on(device.clone(), &graph).solve(request().algorithm("hierarchy")).unwrap();
         assert!(matrix.distances() == expected.distances());
         assert_eq!(counted(&matrix.report().statistics, "batches"), 1);
+        // Some targets twice, in no order; most tiles have none.
+        let targets: Vec<VertexId> = (0..40).map(|index| index * 37 % 23 * 29).collect();
+        let solver = on(device, &graph);
+        let table = solver.solve(request().to(targets.clone()).algorithm("hierarchy:rows=200")).unwrap();
+        for (row, (column, &target)) in (0..300).flat_map(|row| targets.iter().enumerate().map(move |to| (row, to))) {
+            assert_eq!(table.distance(row, column), expected.distance(row, target as usize), "{row} to {target}");
+        }
     }
 }
 
@@ -59,9 +66,17 @@ fn a_subtree_without_arcs_stays_in_its_memory() {
     let graph = GraphBuilder::new().vertices(201).build_from(arcs.collect::<Vec<_>>()).unwrap();
     let expected = on_cpu(&graph).solve(Apsp::all().algorithm("repeated-searches")).unwrap();
     for device in devices(9) {
-        let matrix = on(device, &graph).solve(Apsp::all().algorithm("hierarchy")).unwrap();
+        let matrix = on(device.clone(), &graph).solve(Apsp::all().algorithm("hierarchy")).unwrap();
         assert!(matrix.distances() == expected.distances());
         assert!(matrix.report().repeated_wide);
+        // Nothing shows what a table lacks but the other distances.
+        let table = on(device, &graph).solve(Apsp::all().to([100, 7]).algorithm("hierarchy")).unwrap();
+        assert!(table.report().repeated_wide);
+        for row in 0..201 {
+            for (column, target) in [100, 7].into_iter().enumerate() {
+                assert_eq!(table.distance(row, column), expected.distance(row, target), "{row} to {target}");
+            }
+        }
     }
 }
 
