@@ -21,8 +21,9 @@ use warpath::problems::Problem;
 use warpath::{Control, Error, Graph, GraphBuilder, Result, VertexId};
 
 use crate::datasets;
+use crate::jobs::Questions;
 use crate::results::GraphFacts;
-use crate::suite::{Experiment, GraphEntry};
+use crate::suite::{Experiment, GraphEntry, Job};
 
 /// A graph, and what is known about it.
 #[derive(Debug)]
@@ -262,7 +263,7 @@ impl Made {
                 return Ok(named);
             }
         }
-        if matches!(experiment.problem()?, Problem::Apsp | Problem::Closure) {
+        if experiment.job.is_none() && matches!(experiment.problem()?, Problem::Apsp | Problem::Closure) {
             return Ok(Vec::new());
         }
         if self.graph.vertices() == 0 {
@@ -274,6 +275,20 @@ impl Made {
         }
         let count = experiment.sources.min(most).min(members.len());
         Ok((0..count).map(|index| members[index * members.len() / count]).collect())
+    }
+
+    /// What a job asks of this graph: from sources as in [`Made::sources`], to vertices drawn among those where searches may
+    /// begin, at most `most` of either.
+    pub(crate) fn questions(&self, experiment: &Experiment, job: Job, most: usize) -> Result<Questions> {
+        let sources = self.sources(experiment, most)?;
+        let members: Vec<VertexId> = self.starts().collect();
+        let count = match job {
+            Job::Rows => 0,
+            Job::Table => experiment.targets.min(most),
+            _ => sources.len(),
+        };
+        let drawn = |index| members.get(below(number(index), members.len() as u64) as usize).copied().unwrap_or(0);
+        Ok(Questions { job, sources, targets: (0..count as u64).map(drawn).collect() })
     }
 
     /// The first source on this graph of experiments that name none.
