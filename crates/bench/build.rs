@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The peers that are linked in.
-const PEERS: [&str; 3] = ["petgraph", "rustworkx-core", "graph"];
+const PEERS: [&str; 5] = ["petgraph", "rustworkx-core", "graph", "fast_paths", "routingkit-cch"];
 
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;

@@ -108,7 +108,7 @@ fn integer(distance: Distance) -> i128 {
     }
 }
 
-fn hexadecimal(hash: u64) -> String {
+pub(crate) fn hexadecimal(hash: u64) -> String {
     format!("{hash:016x}")
 }
 
@@ -141,7 +141,7 @@ fn hash_table(distances: &Distances, columns: usize, first: usize) -> u64 {
         .reduce(|| 0, u64::wrapping_add)
 }
 
-fn hash_row(distances: &Distances, start: usize, columns: usize, number: usize) -> u64 {
+pub(crate) fn hash_row(distances: &Distances, start: usize, columns: usize, number: usize) -> u64 {
     const PIECE: usize = 1 << 14;
     let piece = |index: usize| {
         let range = start + index * PIECE..start + columns.min((index + 1) * PIECE);

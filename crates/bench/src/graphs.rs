@@ -21,8 +21,9 @@ use warpath::problems::Problem;
 use warpath::{Control, Error, Graph, GraphBuilder, Result, VertexId};
 
 use crate::datasets;
+use crate::jobs::Questions;
 use crate::results::GraphFacts;
-use crate::suite::{Experiment, GraphEntry};
+use crate::suite::{Experiment, GraphEntry, Job};
 
 /// A graph, and what is known about it.
 #[derive(Debug)]
@@ -82,8 +83,8 @@ impl Making<'_> {
         if let Some(name) = &entry.dataset {
             let dataset = datasets::named(name)?;
             if let Some(file) = self.data.and_then(|folder| dataset.find(folder)) {
-                let graph = dataset.options(self.control).read(&file.path)?;
                 let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let graph = dataset.options(&name, self.control)?.read(&file.path)?;
                 // Files behind a page, and files of other publishers, have other numbers of lines.
                 let is_published = dataset.url.is_some() && name.starts_with(dataset.file_name());
                 let differs = file.differs.or_else(|| dataset.difference(&graph, is_published));
@@ -114,8 +115,8 @@ impl Making<'_> {
         let Some(tiles) = &entry.tiles else { return Ok(None) };
         let dataset = datasets::named(&tiles.of)?;
         let Some(file) = self.data.and_then(|folder| dataset.find(folder)) else { return Ok(None) };
-        let graph = dataset.options(self.control).read(&file.path)?.with_direction(Direction::Undirected)?;
         let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let graph = dataset.options(&name, self.control)?.read(&file.path)?.with_direction(Direction::Undirected)?;
         Ok(Some((graph.tiled(tiles.vertices)?, format!("{name}, tiled to {} vertices", tiles.vertices))))
     }
 
@@ -262,7 +263,7 @@ impl Made {
                 return Ok(named);
             }
         }
-        if matches!(experiment.problem()?, Problem::Apsp | Problem::Closure) {
+        if experiment.job.is_none() && matches!(experiment.problem()?, Problem::Apsp | Problem::Closure) {
             return Ok(Vec::new());
         }
         if self.graph.vertices() == 0 {
@@ -274,6 +275,20 @@ impl Made {
         }
         let count = experiment.sources.min(most).min(members.len());
         Ok((0..count).map(|index| members[index * members.len() / count]).collect())
+    }
+
+    /// What a job asks of this graph: from sources as in [`Made::sources`], to vertices drawn among those where searches may
+    /// begin, at most `most` of either.
+    pub(crate) fn questions(&self, experiment: &Experiment, job: Job, most: usize) -> Result<Questions> {
+        let sources = self.sources(experiment, most)?;
+        let members: Vec<VertexId> = self.starts().collect();
+        let count = match job {
+            Job::Rows => 0,
+            Job::Table => experiment.targets.min(most),
+            _ => sources.len(),
+        };
+        let drawn = |index| members.get(below(number(index), members.len() as u64) as usize).copied().unwrap_or(0);
+        Ok(Questions { job, sources, targets: (0..count as u64).map(drawn).collect() })
     }
 
     /// The first source on this graph of experiments that name none.
@@ -381,6 +396,31 @@ mod tests {
         let told = made(4039, 5000);
         assert_eq!(told.as_deref(), Some("it has 5000 edges, the published one 88234"));
         assert!(made(1000, 88_234).unwrap().contains("1000 vertices"));
+    }
+
+    #[test]
+    fn files_of_datasets_that_do_not_tell_how_they_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let control = Control::new();
+        let making = Making { quick: false, scale: None, data: Some(folder.path()), control: &control };
+        let with_counts = "4 3\n0 1\n1 0\n1 2\n";
+        let files = [
+            ("luxembourg", "luxembourg_osm.mtx", "2 1\n3 2\n", (3, 4)),
+            (
+                "delaunay",
+                "delaunay_n16.mtx",
+                "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n2 1\n",
+                (3, 2),
+            ),
+            ("enron", "Email-Enron.txt", with_counts, (4, 4)),
+        ];
+        for (name, file, text, counts) in files {
+            std::fs::write(folder.path().join(file), text).unwrap();
+            let entry: GraphEntry = toml::from_str(&format!("id = 'x'\ntitle = 'x'\ndataset = '{name}'")).unwrap();
+            let graph = making.make(&entry).unwrap_or_else(|error| panic!("{name}: {error}")).graph;
+            assert_eq!((graph.vertices(), graph.arcs()), counts, "{name}");
+            assert!(!graph.is_directed(), "{name}");
+        }
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub mod comparison;
 pub mod datasets;
 mod digest;
 mod graphs;
+mod jobs;
 mod machine;
 mod measure;
 mod orders;

@@ -402,7 +402,7 @@ fn by_source(readings: &[f64], like: &[Vec<f64>]) -> Vec<Vec<f64>> {
 }
 
 /// A remark if another engine, or fewer devices, ran than the case asked for.
-fn elsewhere(asked: &Engine, ran: &str) -> Option<String> {
+pub(crate) fn elsewhere(asked: &Engine, ran: &str) -> Option<String> {
     match (asked, ran.parse()) {
         (Engine::Auto, _) => None,
         (Engine::Cuda(all), Ok(Engine::Cuda(_))) if all.is_empty() => None,

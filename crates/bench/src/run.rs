@@ -10,12 +10,13 @@ use warpath::problems::Problem;
 use warpath::{Control, Engine, Error, Result, VertexId};
 
 use crate::graphs::{Made, Making};
+use crate::jobs::{self, Programs};
 use crate::machine::{Machine, ceilings};
 use crate::measure::{self, Outcome, References, Task};
 use crate::peers::{self, Tools};
 use crate::report;
 use crate::results::{Journal, Record, Results, Resumed, Row, Run, SCHEMA, Status};
-use crate::suite::{Case, Limits, Suite};
+use crate::suite::{Case, Job, Limits, Suite};
 use crate::tables;
 
 /// What to run, and how.
@@ -192,6 +193,13 @@ fn open(suite: &Suite, options: &Options) -> Result<(Results, Journal)> {
     Ok((Results::new(run), journal))
 }
 
+/// What is kept of a graph while its cases run.
+#[derive(Default)]
+struct Kept {
+    references: References,
+    programs: Programs,
+}
+
 struct Runner<'a> {
     suite: &'a Suite,
     options: &'a Options,
@@ -216,17 +224,17 @@ impl Runner<'_> {
                 continue;
             }
             let start = Instant::now();
-            let (mut made, mut references) = (None, References::default());
+            let (mut made, mut of_graph) = (None, Kept::default());
             if on_graph.iter().any(|case| self.obstacle(case).is_none()) {
                 watch(Event::Graph(&graph.title));
-                made = Some(self.make(graph, &mut references)?);
+                made = Some(self.make(graph, &mut of_graph.references)?);
             }
             spent += start.elapsed().as_secs_f64();
             for case in on_graph {
                 self.control.check()?;
                 let start = Instant::now();
                 let possible = self.obstacle(case).is_none();
-                let row = self.row(case, made.as_ref(), &mut references)?;
+                let row = self.row(case, made.as_ref(), &mut of_graph)?;
                 if possible {
                     spent += start.elapsed().as_secs_f64();
                     (spent_on, able_left) = (spent_on + 1, able_left - 1);
@@ -322,17 +330,12 @@ impl Runner<'_> {
         }
     }
 
-    fn row(
-        &self,
-        case: &Case<'_>,
-        made: Option<&std::result::Result<Made, Error>>,
-        references: &mut References,
-    ) -> Result<Row> {
+    fn row(&self, case: &Case<'_>, made: Option<&std::result::Result<Made, Error>>, kept: &mut Kept) -> Result<Row> {
         let mut names = Vec::new();
         let outcome = match (self.obstacle(case), made) {
             (Some(obstacle), _) => Outcome::without_times(Status::Unavailable, obstacle),
             (None, Some(Ok(made))) => {
-                let (outcome, sources) = self.outcome(case, made, references)?;
+                let (outcome, sources) = self.outcome(case, made, kept)?;
                 names = sources.iter().map(|source| made.graph.name(*source).into_owned()).collect();
                 outcome
             }
@@ -349,7 +352,7 @@ impl Runner<'_> {
             experiment: case.experiment.id.clone(),
             graph: case.graph.id.clone(),
             series: case.series.clone(),
-            problem: case.experiment.problem.clone(),
+            problem: case.experiment.job.map_or_else(|| case.experiment.problem.clone(), |job| job.name().to_owned()),
             engine: case.entry.engine.clone(),
             ran_on: outcome.ran_on,
             algorithm: outcome.algorithm.unwrap_or(asked),
@@ -365,7 +368,7 @@ impl Runner<'_> {
         })
     }
 
-    fn outcome(&self, case: &Case<'_>, made: &Made, references: &mut References) -> Result<(Outcome, Vec<VertexId>)> {
+    fn outcome(&self, case: &Case<'_>, made: &Made, kept: &mut Kept) -> Result<(Outcome, Vec<VertexId>)> {
         let unavailable = |text: String| Ok((Outcome::without_times(Status::Unavailable, text), Vec::new()));
         if case.entry.at_most.is_some_and(|most| made.graph.vertices() as u64 > most) {
             let most = case.entry.at_most.unwrap_or(0);
@@ -378,6 +381,9 @@ impl Runner<'_> {
         } else {
             (usize::MAX, experiment.repeats)
         };
+        if let Some(job) = experiment.job {
+            return Ok((self.job(case, job, (most_sources, repeats), made, kept)?, Vec::new()));
+        }
         let sources = made.sources(experiment, most_sources)?;
         let problem = experiment.problem()?;
         let searches = matches!(problem, Problem::Bfs | Problem::Sssp);
@@ -394,10 +400,33 @@ impl Runner<'_> {
             control: self.control,
         };
         let outcome = if case.entry.engine == "peer" {
-            peers::measure(&task, &self.options.tools, references)?
+            peers::measure(&task, &self.options.tools, &mut kept.references)?
         } else {
-            measure::measure(&task, self.engine(case)?, references)?
+            measure::measure(&task, self.engine(case)?, &mut kept.references)?
         };
         Ok((outcome, sources))
+    }
+
+    /// The outcome of a case with a job, with at most so many sources and so many repeats.
+    fn job(
+        &self,
+        case: &Case<'_>,
+        job: Job,
+        (most, repeats): (usize, usize),
+        made: &Made,
+        kept: &mut Kept,
+    ) -> Result<Outcome> {
+        let questions = made.questions(case.experiment, job, most)?;
+        let task = Task {
+            case,
+            problem: case.experiment.problem()?,
+            graph: &made.graph,
+            sources: &[],
+            repeats,
+            limits: limits(self.suite, self.options),
+            control: self.control,
+        };
+        let engine = if case.entry.engine == "peer" { None } else { Some(self.engine(case)?) };
+        jobs::measure(&task, engine, &questions, &self.options.tools, &mut kept.programs)
     }
 }

@@ -6,17 +6,19 @@
 //! The paper's figures stand beside their algorithm, and `[[claim]]` tables hold the paper's claims in words, with the
 //! two series whose ratio tests each claim.
 
+mod job;
 mod paper;
 
 use std::collections::BTreeMap;
 
+pub use job::Job;
 pub use paper::{Band, Chart, Claim, Figure, FigureLine, Kernel, Scale};
 use serde::{Deserialize, Serialize};
 use warpath::problems::Problem;
 use warpath::{Error, Result};
 
 /// All suites, in the order in which they are listed.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 9] = [
     (
         "harish-narayanan",
         concat!(
@@ -31,6 +33,8 @@ const FILES: [(&str, &str); 7] = [
     ("pathak", include_str!("../suites/pathak.toml")),
     ("gap", include_str!("../suites/gap.toml")),
     ("peers", include_str!("../suites/peers.toml")),
+    ("hierarchies", include_str!("../suites/hierarchies.toml")),
+    ("hierarchies-large", include_str!("../suites/hierarchies-large.toml")),
 ];
 
 /// The contents of a suite's file.
@@ -176,9 +180,15 @@ pub struct Experiment {
     pub problem: String,
     /// The graphs, by id.
     pub graphs: Vec<String>,
+    /// What is asked of each graph, if it is not one search from each source.
+    #[serde(default)]
+    pub job: Option<Job>,
     /// The number of sources, spread over the largest component.
     #[serde(default = "one")]
     pub sources: usize,
+    /// The number of targets of a table, anywhere in the largest component.
+    #[serde(default)]
+    pub targets: usize,
     /// The sources, by name, instead of spread ones.
     #[serde(default)]
     pub from: Option<Vec<String>>,
@@ -379,6 +389,12 @@ impl Suite {
         suite.name = name.to_owned();
         for experiment in &suite.experiments {
             experiment.problem()?;
+            if (experiment.job == Some(Job::Table)) != (experiment.targets > 0) {
+                return Err(Error::invalid(format!(
+                    "suite {name}: {}: a table, and nothing else, has targets",
+                    experiment.id
+                )));
+            }
             if let Some(missing) = experiment.graphs.iter().find(|id| !suite.graphs.iter().any(|g| g.id == **id)) {
                 return Err(Error::invalid(format!("suite {name}: {} has no graph `{missing}`", experiment.id)));
             }

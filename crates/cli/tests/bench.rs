@@ -289,7 +289,7 @@ fn algorithms_of_the_lab_are_there_by_name() {
 fn suites_are_listed() {
     let folder = Folder::new();
     let listed = folder.run("bench --list").ok();
-    for suite in ["harish-narayanan", "katz-kider", "singh", "rejaud", "pathak", "gap", "peers"] {
+    for suite in ["harish-narayanan", "katz-kider", "singh", "rejaud", "pathak", "gap", "peers", "hierarchies"] {
         assert!(listed.contains(suite), "{listed}");
     }
     let listed = folder.run("bench --suite rejaud --list").ok();

@@ -2,13 +2,15 @@
 //!
 //! [`linked`] are Rust packages, built in with the feature `peers`; [`python`] are Python packages, run by a small
 //! script that reports which are installed; [`gap`] are the programs of the GAP benchmark suite. The clock covers the
-//! search on a graph that the peer has prepared in its own form. A missing peer gets a row that says so.
+//! search on a graph that the peer has prepared in its own form. A missing peer gets a row that says so. Peers that prepare
+//! a graph for many questions are in [`crate::jobs`].
 
 mod gap;
 #[cfg(feature = "peers")]
 mod linked;
 mod process;
 mod python;
+pub(crate) mod runner;
 
 use std::path::PathBuf;
 
@@ -20,7 +22,7 @@ use crate::measure::{Outcome, References, Task, Watch};
 use crate::results::{Clock, Spread, Status, Times};
 
 /// All peers.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 13] = [
     "petgraph",
     "rustworkx-core",
     "graph",
@@ -32,6 +34,8 @@ pub const NAMES: [&str; 11] = [
     "rustworkx",
     "python-graphblas",
     "pylibcugraph",
+    "fast_paths",
+    "routingkit-cch",
 ];
 
 /// The places of peers that are programs of their own.
@@ -76,6 +80,7 @@ pub(crate) fn measure(task: &Task<'_>, tools: &Tools, references: &mut Reference
     let peer = task.case.algorithm.as_deref().unwrap_or_default();
     let peered = match peer {
         "petgraph" | "rustworkx-core" | "graph" => run_linked(task, peer, references, &watch),
+        "fast_paths" | "routingkit-cch" => Ok(Some(Err("compared in jobs alone: the suite `hierarchies`".into()))),
         "gap" => gap::run(task, tools, references, &watch),
         _ => python::run(task, peer, tools, references, &watch),
     };

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use warpath::{Control, Error, Result};
 
 /// The result of a program.
-pub(super) struct Ended {
-    pub(super) status: ExitStatus,
-    pub(super) output: String,
-    pub(super) errors: String,
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
+    pub(crate) output: String,
+    pub(crate) errors: String,
 }
 
 /// Runs a program; `None` if it exceeded its time and was ended.

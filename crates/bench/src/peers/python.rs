@@ -1,16 +1,11 @@
-//! Python packages, through `runner.py`, which is part of this program.
-
-use std::fs;
-use std::path::Path;
-use std::process::Command;
+//! Python packages, one search at a time.
 
 use serde::Deserialize;
 use serde_json::json;
 use warpath::Error;
-use warpath::graph::Weights;
 use warpath::problems::Problem;
 
-use super::{Answer, Peered, Tools, process};
+use super::{Answer, Peered, Tools, runner};
 use crate::digest::Digest;
 use crate::measure::{References, Task, Watch};
 
@@ -24,17 +19,18 @@ enum Line {
 }
 
 pub(super) fn run(task: &Task<'_>, package: &str, tools: &Tools, references: &mut References, watch: &Watch) -> Answer {
-    let folder = tempfile::tempdir().map_err(|error| Error::io(std::env::temp_dir(), error))?;
-    write_job(task, package, folder.path()).map_err(|error| Error::io(folder.path(), error))?;
-    let mut command = Command::new(&tools.python);
-    command.arg(folder.path().join("runner.py")).arg(folder.path());
-    // Reading and preparing the graph in Python is slow, so the runner gets twice the time limit.
-    let seconds = 2.0 * task.limits.timeout + task.limits.budget + 5.0;
-    let ended = match process::run(&mut command, seconds, &watch.control) {
-        Err(Error::Io { .. }) => return Ok(Some(Err(format!("there is no {}", tools.python.display())))),
-        ended => ended?,
+    let job = json!({
+        "package": package,
+        "sources": task.sources,
+        "repeats": task.repeats,
+        "warm_ups": task.case.experiment.warm_ups,
+        "budget": task.limits.budget,
+    });
+    let ended = match runner::run(task, task.problem == Problem::Sssp, job, tools, watch)? {
+        Some(Ok(ended)) => ended,
+        Some(Err(absent)) => return Ok(Some(Err(absent))),
+        None => return Ok(None),
     };
-    let Some(ended) = ended else { return Ok(None) };
     let mut peered =
         Peered { name: package.to_owned(), prepare: 0.0, samples: Vec::new(), answers: Vec::new(), detail: None };
     for line in ended.output.lines() {
@@ -67,8 +63,7 @@ pub(super) fn run(task: &Task<'_>, package: &str, tools: &Tools, references: &mu
         }
     }
     if !ended.status.success() {
-        let last = ended.errors.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no word of why");
-        return Err(Error::invalid(format!("{package} failed: {last}")));
+        return Err(runner::failure(package, &ended));
     }
     let whole: usize = peered.samples.iter().map(Vec::len).sum();
     let wanted = task.sources.len() * task.repeats;
@@ -76,31 +71,4 @@ pub(super) fn run(task: &Task<'_>, package: &str, tools: &Tools, references: &mu
         peered.detail = Some(format!("{whole} of {wanted} searches: the time for this case was used up"));
     }
     Ok(Some(Ok(peered)))
-}
-
-fn write_job(task: &Task<'_>, package: &str, folder: &Path) -> std::io::Result<()> {
-    let graph = task.graph;
-    let csr = graph.csr();
-    let weighted = task.problem == Problem::Sssp;
-    let job = json!({
-        "package": package,
-        "problem": task.problem.name(),
-        "vertices": graph.vertices(),
-        "directed": graph.is_directed(),
-        "weighted": weighted,
-        "sources": task.sources,
-        "repeats": task.repeats,
-        "warm_ups": task.case.experiment.warm_ups,
-        "budget": task.limits.budget,
-    });
-    fs::write(folder.join("runner.py"), include_str!("runner.py"))?;
-    fs::write(folder.join("job.json"), job.to_string())?;
-    let bytes_of = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-    let offsets: Vec<u8> = csr.offsets().iter().flat_map(|offset| offset.to_le_bytes()).collect();
-    fs::write(folder.join("offsets"), offsets)?;
-    fs::write(folder.join("targets"), bytes_of(csr.targets()))?;
-    if let (true, Weights::U32(weights)) = (weighted, csr.weights()) {
-        fs::write(folder.join("weights"), bytes_of(weights))?;
-    }
-    Ok(())
 }

@@ -1,4 +1,4 @@
-"""Runs one search of another package, as a job file says, and tells times and answers as JSON lines.
+"""Runs searches of another package, as a job file says, and tells times and answers as JSON lines.
 
     python3 runner.py FOLDER
 
@@ -72,16 +72,21 @@ def arcs(offsets, targets):
 # Each function prepares a graph and returns the version and a search: from a source to (an answer, how to digest it).
 
 
-def scipy_(job, offsets, targets, weights):
+def scipy_matrix(job, offsets, targets, weights):
     import numpy
-    import scipy
     from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
     count = job["vertices"]
     data = numpy.frombuffer(weights, numpy.uint32).astype(float) if weights else numpy.ones(len(targets))
     indices = numpy.frombuffer(targets, numpy.uint32).astype(numpy.int32)
-    matrix = csr_matrix((data, indices, numpy.frombuffer(offsets, numpy.uint64).astype(numpy.int64)), (count, count))
+    return csr_matrix((data, indices, numpy.frombuffer(offsets, numpy.uint64).astype(numpy.int64)), (count, count))
+
+
+def scipy_(job, offsets, targets, weights):
+    import scipy
+    from scipy.sparse.csgraph import breadth_first_order, dijkstra
+
+    matrix = scipy_matrix(job, offsets, targets, weights)
     if job["problem"] == "bfs":
         def search(source):
             found = breadth_first_order(matrix, source, directed=True)
@@ -108,13 +113,20 @@ def networkx_(job, offsets, targets, weights):
     return networkx.__version__, lambda source: (function(graph, source), lambda found: facts(found.values()))
 
 
-def igraph_(job, offsets, targets, weights):
+def igraph_graph(job, offsets, targets, weights):
     import igraph
 
     every = arcs(offsets, targets) if job["directed"] else ((u, v, i) for u, v, i in arcs(offsets, targets) if u <= v)
     every = list(every)
     graph = igraph.Graph(n=job["vertices"], edges=[(u, v) for u, v, _ in every], directed=job["directed"])
     lengths = [weights[i] for _, _, i in every] if weights and job["problem"] != "bfs" else None
+    return graph, lengths
+
+
+def igraph_(job, offsets, targets, weights):
+    import igraph
+
+    graph, lengths = igraph_graph(job, offsets, targets, weights)
 
     def search(source):
         found = graph.distances(source=[source], weights=lengths, mode="out")[0]
@@ -233,6 +245,42 @@ def pylibcugraph_(job, offsets, targets, weights):
     return pylibcugraph.__version__, search
 
 
+# Each of these prepares a graph and returns the version and a function: from sources to (answers, how to digest each).
+
+
+def scipy_many(job, offsets, targets, weights):
+    import numpy
+    import scipy
+    from scipy.sparse.csgraph import dijkstra
+
+    matrix = scipy_matrix(job, offsets, targets, weights)
+    columns = slice(None) if job["columns"] is None else numpy.array(job["columns"])
+
+    def rows(sources):
+        return dijkstra(matrix, directed=True, indices=sources), lambda row: facts_of_array(row[columns])
+
+    return scipy.__version__, rows
+
+
+def igraph_many(job, offsets, targets, weights):
+    import igraph
+
+    graph, lengths = igraph_graph(job, offsets, targets, weights)
+    columns = job["columns"]
+    # A repeated target is an error there.
+    chosen = columns and sorted(set(columns))
+    place = {target: index for index, target in enumerate(chosen or [])}
+
+    def digest(row):
+        row = row if columns is None else [row[place[target]] for target in columns]
+        return facts(d for d in row if d != float("inf"))
+
+    def rows(sources):
+        return graph.distances(source=sources, target=chosen, weights=lengths, mode="out"), digest
+
+    return igraph.__version__, rows
+
+
 # Each package's preparing function, and its imports, done before the clock starts.
 PACKAGES = {
     "scipy": (scipy_, ["numpy", "scipy.sparse.csgraph"]),
@@ -243,6 +291,21 @@ PACKAGES = {
     "python-graphblas": (graphblas_, ["numpy", "graphblas", "graphblas.semiring"]),
     "pylibcugraph": (pylibcugraph_, ["numpy", "cupy", "rmm", "pylibcugraph"]),
 }
+
+MANY = {"scipy": scipy_many, "igraph": igraph_many}
+
+
+def answer_many(job, rows):
+    at_once, sources, spent = job["at_once"], job["sources"], 0.0
+    for index in range(job["repeats"]):
+        for first in range(0, len(sources), at_once):
+            if spent > job["budget"] and (first or index):
+                return
+            start = time.perf_counter()
+            found, digest = rows(sources[first:first + at_once])
+            took = time.perf_counter() - start
+            spent += took
+            say(**{"pass": index}, first=first, seconds=took, answers=[digest(row) for row in found])
 
 
 def main():
@@ -257,9 +320,13 @@ def main():
         say(missing=str(error))
         return
     graph = load(folder, job)
+    many = "at_once" in job
     start = time.perf_counter()
-    version, search = prepare(job, *graph)
+    version, search = (MANY[job["package"]] if many else prepare)(job, *graph)
     say(version=version, prepare=time.perf_counter() - start)
+    if many:
+        answer_many(job, search)
+        return
     begun = time.perf_counter()
     for index, source in enumerate(job["sources"]):
         seconds = []
