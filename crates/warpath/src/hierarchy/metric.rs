@@ -3,12 +3,14 @@
 use std::any::Any;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use rayon::prelude::*;
+
 use super::customization::{Lengths, customize};
 use super::selection::Selection;
 use super::sweep::Swept;
 use super::{Hierarchy, Shared, query};
 use crate::error::NegativeCycle;
-use crate::graph::{Csr, Distance, DistanceValue, Distances, Graph, MinPlus, VertexId, Weights, with_min_plus};
+use crate::graph::{Csr, Distance, DistanceValue, Distances, Graph, MinPlus, VertexId, Weight, Weights, with_min_plus};
 use crate::memory::listed;
 use crate::problems::Path;
 use crate::{Error, Result};
@@ -258,16 +260,17 @@ fn customized(shared: &Shared, weights: &Weights, wide: bool) -> Result<(Box<dyn
 
 fn customized_by<S: MinPlus>(shared: &Shared, weights: &Weights) -> Result<(Box<dyn Answers>, bool)> {
     let csr = shared.graph.csr();
-    let values = <S::Weight as crate::graph::Weight>::of(weights).expect("the semiring is for these weights");
+    let values = <S::Weight as Weight>::of(weights).expect("the semiring is for these weights");
     let arcs = crate::graph::Adjacency { offsets: csr.offsets(), targets: csr.targets(), weights: values };
-    for v in 0..csr.vertices() as VertexId {
+    let is_negative = |&v: &VertexId| {
         let loops = arcs.edges(v).filter(|&(head, _)| head == v);
-        if loops.map(|(_, weight)| S::extend(S::Distance::ZERO, weight)).any(|length| length < S::Distance::ZERO) {
-            return Err(negative_cycle(shared, weights, vec![v]));
-        }
+        loops.map(|(_, weight)| S::extend(S::Distance::ZERO, weight)).any(|length| length < S::Distance::ZERO)
+    };
+    if let Some(v) = (0..csr.vertices() as VertexId).into_par_iter().find_first(is_negative) {
+        return Err(negative_cycle(shared, weights, vec![v]));
     }
     let elimination = &shared.elimination;
-    let lengths = customize::<S>(elimination, &shared.places, arcs, shared.graph.is_directed())?;
+    let [lengths] = customize::<S, 1>(elimination, &shared.arcs, [values], shared.graph.is_directed())?;
     if let Some((low, high)) = lengths.negative::<S>(elimination) {
         let mut walk = Vec::new();
         query::unpack::<S>(elimination, &lengths, low, high, &mut walk);
@@ -277,7 +280,7 @@ fn customized_by<S: MinPlus>(shared: &Shared, weights: &Weights) -> Result<(Box<
     let greatest = lengths.greatest();
     // A weight may itself be out of range.
     let is_lost = |weight: &S::Weight| S::extend(S::Distance::ZERO, *weight) == S::Distance::UNREACHABLE;
-    let unlost = !values.iter().any(is_lost) && S::join(greatest, greatest) != S::Distance::UNREACHABLE;
+    let unlost = !values.par_iter().any(is_lost) && S::join(greatest, greatest) != S::Distance::UNREACHABLE;
     let safe = S::Distance::at_most_float(S::Distance::LIMIT - greatest.to_f64().abs());
     // A shortest way goes up the tree and down again, by at most so many arcs.
     let longest = 2.0 * elimination.height() as f64 * greatest.to_f64().abs();
@@ -342,14 +345,14 @@ impl<S: MinPlus> Answers for Customized<S> {
     }
 
     fn distance(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Distance>> {
-        self.way(shared, source, target).map(|way| way.and_then(|way| way.length.distance()))
+        let length = query::length::<S>(&shared.elimination, &self.lengths, source, target);
+        self.is_right(length).then(|| length.distance())
     }
 
     fn path(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Path>> {
-        let Some(way) = self.way(shared, source, target)? else { return Some(None) };
-        let length = way.length.distance()?;
-        let vertices = way.vertices::<S>(&shared.elimination, &self.lengths, source, target);
-        Some(Some(Path::new(vertices, length)))
+        let found = query::path::<S>(&shared.elimination, &self.lengths, source, target);
+        let Some((length, vertices)) = found else { return self.always_safe.then_some(None) };
+        self.is_right(length).then(|| length.distance().map(|length| Path::new(vertices, length)))
     }
 
     fn lengths(&self) -> &dyn Any {
@@ -364,10 +367,8 @@ impl<S: MinPlus> Customized<S> {
         self.always_safe || !distances.iter().any(too_great)
     }
 
-    /// The way between two vertices; `None` if it may be lost by an overflow.
-    fn way(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<query::Way<S::Distance>>> {
-        let way = query::between::<S>(&shared.elimination, &self.lengths, source, target);
-        let right = self.always_safe || way.as_ref().is_some_and(|way| way.length <= self.safe);
-        right.then_some(way)
+    /// Whether the length of a shortest way was not lost by an overflow.
+    fn is_right(&self, length: S::Distance) -> bool {
+        self.always_safe || length != S::Distance::UNREACHABLE && length <= self.safe
     }
 }

@@ -31,9 +31,11 @@
 //! Sources: George 1973 (nested dissection); Dibbelt, Strasser, Wagner, *Customizable contraction hierarchies*, 2016;
 //! Delling, Goldberg, Nowatzyk, Werneck, *PHAST*, 2013.
 
+mod arcs;
 mod builder;
 mod customization;
 mod elimination;
+mod fronts;
 mod metric;
 mod order;
 mod pieces;
@@ -78,8 +80,8 @@ pub struct Hierarchy {
 struct Shared {
     graph: Arc<Graph>,
     elimination: Elimination,
-    /// The place of each arc of the graph among the shortcuts; of loops, 0.
-    places: Vec<u32>,
+    /// Which arcs of the graph run along each shortcut.
+    arcs: arcs::Arcs,
     /// The tree as it was last cut into pieces, and how.
     pieces: Mutex<Option<(Limits, Arc<Pieces>)>>,
 }
@@ -203,16 +205,9 @@ impl Hierarchy {
     ///
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn edges(&self) -> Result<u64> {
-        let csr = self.graph().csr();
+        let arcs = &self.shared.arcs;
         let mut is_edge = filled("the edges of a hierarchy", self.shared.elimination.heads.len(), false)?;
-        for tail in 0..csr.vertices() as VertexId {
-            for (&place, &head) in self.shared.places[csr.row(tail)].iter().zip(csr.neighbors(tail)) {
-                // A loop has no shortcut.
-                if head != tail {
-                    is_edge[place as usize] = true;
-                }
-            }
-        }
+        arcs.up.arcs.iter().chain(&arcs.down.arcs).for_each(|&(place, _)| is_edge[place as usize] = true);
         Ok(is_edge.iter().filter(|&&is_edge| is_edge).count() as u64)
     }
 
