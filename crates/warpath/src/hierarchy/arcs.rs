@@ -19,6 +19,9 @@ const BLOCK: usize = 64;
 /// An arc along a shortcut: the shortcut's place in [`Elimination::heads`], and the arc's place in the graph.
 pub(super) type Along = (u32, u32);
 
+/// Arcs upwards and downwards.
+type Both = (Vec<Along>, Vec<Along>);
+
 /// The arcs of a graph that run along shortcuts: all but loops.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Arcs {
@@ -77,7 +80,7 @@ impl Arcs {
         }
         let parts = elimination.vertices.par_chunks(SOME).map(|tails| Arcs::of_tails(graph, elimination, tails));
         let parts = parts.collect::<Result<Vec<_>>>()?;
-        let joined = |list: fn(&(Vec<Along>, Vec<Along>)) -> &Vec<Along>| -> Result<Direction> {
+        let joined = |list: fn(&Both) -> &Vec<Along>| -> Result<Direction> {
             let mut all = with_capacity(WHAT, parts.iter().map(|part| list(part).len()).sum())?;
             parts.iter().for_each(|part| all.extend_from_slice(list(part)));
             Direction::new(all, elimination.heads.len())
@@ -86,7 +89,7 @@ impl Arcs {
     }
 
     /// The arcs upwards and downwards that begin at these vertices.
-    fn of_tails(graph: &Graph, elimination: &Elimination, tails: &[VertexId]) -> Result<(Vec<Along>, Vec<Along>)> {
+    fn of_tails(graph: &Graph, elimination: &Elimination, tails: &[VertexId]) -> Result<Both> {
         let csr = graph.csr();
         let most = tails.iter().map(|&tail| csr.row(tail).len()).sum();
         let (mut up, mut down) = (with_capacity(WHAT, most)?, with_capacity(WHAT, most)?);

@@ -294,8 +294,7 @@ impl Elimination {
         let most = (self.count() / 32).max(1000);
         let first = self.first_descendants()?;
         let is_small = |rank: usize| rank + 1 - first[rank] as usize <= most;
-        for root in 0..self.count() {
-            let parent = self.parents[root];
+        for (root, &parent) in self.parents.iter().enumerate() {
             if !is_small(root) || parent != ROOT && is_small(parent as usize) {
                 continue;
             }

@@ -12,6 +12,8 @@
 //! time.
 //!
 //! Several metrics go through together: a cell has a length of each.
+//!
+//! *Invariants.* A function compiled for more instructions is called only where the processor was asked for them.
 
 use super::elimination::{Elimination, ROOT};
 use crate::Result;
