@@ -48,6 +48,14 @@ impl Direction {
         Ok(Direction { arcs, before })
     }
 
+    /// The arcs along a shortcut.
+    pub(super) fn at(&self, place: usize) -> &[Along] {
+        let block = place / BLOCK;
+        let arcs = &self.arcs[self.before[block] as usize..self.before[block + 1] as usize];
+        let arcs = &arcs[arcs.partition_point(|&(other, _)| (other as usize) < place)..];
+        &arcs[..arcs.partition_point(|&(other, _)| other as usize == place)]
+    }
+
     /// The lengths of all shortcuts before any elimination: each the least of the arcs along it. O(shortcuts + E), on all
     /// threads.
     pub(super) fn lengths<S: MinPlus>(&self, shortcuts: usize, weights: &[S::Weight]) -> Result<Vec<S::Distance>> {

@@ -12,6 +12,7 @@ use super::arcs::Arcs;
 use super::elimination::Elimination;
 use super::fronts::{Eliminating, Rows};
 use crate::graph::{DistanceValue, MinPlus};
+use crate::memory::copied;
 use crate::{Error, Result};
 
 /// The lengths of arcs and shortcuts, by their places in [`Elimination::heads`].
@@ -27,7 +28,7 @@ pub(crate) struct Lengths<D> {
 
 impl<D: DistanceValue> Lengths<D> {
     fn new(up: Vec<D>, down: Option<Vec<D>>) -> Self {
-        let is_negative = |values: &Vec<D>| values.par_iter().any(|&value| value < D::ZERO);
+        let is_negative = |values: &Vec<D>| any(values, |&value| value < D::ZERO);
         let may_be_negative = is_negative(&up) || down.as_ref().is_some_and(is_negative);
         Lengths { up, down, may_be_negative }
     }
@@ -37,18 +38,49 @@ impl<D: DistanceValue> Lengths<D> {
         self.down.as_deref().unwrap_or(&self.up)
     }
 
+    /// The lengths of a shortcut, upwards and downwards.
+    pub(super) fn at(&self, place: usize) -> [D; 2] {
+        [self.up[place], self.down()[place]]
+    }
+
+    /// Changes the lengths of a shortcut; those of one direction count where both have the same.
+    pub(super) fn set(&mut self, place: usize, [up, down]: [D; 2]) {
+        self.up[place] = up;
+        if let Some(all) = &mut self.down {
+            all[place] = down;
+        }
+    }
+
+    /// Whether both directions have the same lengths, and share an array.
+    pub(super) fn is_symmetric(&self) -> bool {
+        self.down.is_none()
+    }
+
+    /// Gives each direction an array of its own.
+    pub(super) fn divide(&mut self) -> Result<()> {
+        if self.down.is_none() {
+            self.down = Some(copied("the lengths of a hierarchy", &self.up)?);
+        }
+        Ok(())
+    }
+
     /// The greatest length that is one.
     pub(crate) fn greatest(&self) -> D {
-        let finite = |values: &[D]| {
-            let reachable = values.par_iter().copied().filter(|&value| value != D::UNREACHABLE);
-            reachable.reduce(|| D::ZERO, |a, b| if a < b { b } else { a })
+        let greater = |a: D, b: D| if a < b { b } else { a };
+        let among = |values: &[D]| {
+            let finite = |value: D| if value == D::UNREACHABLE { D::ZERO } else { value };
+            values.iter().fold(D::ZERO, |greatest, &value| greater(greatest, finite(value)))
         };
+        let finite = |values: &[D]| values.par_chunks(SOME).map(among).reduce(|| D::ZERO, greater);
         let (up, down) = (finite(&self.up), self.down.as_deref().map_or(D::ZERO, finite));
-        if up < down { down } else { up }
+        greater(up, down)
     }
 
     /// An arc from a vertex to a later one whose way back makes a negative cycle with it, by its ranks.
     pub(super) fn negative<S: MinPlus<Distance = D>>(&self, elimination: &Elimination) -> Option<(u32, u32)> {
+        if !self.may_be_negative {
+            return None;
+        }
         let down = self.down();
         (0..elimination.count()).into_par_iter().find_map_first(|rank| {
             let mut row = elimination.row(rank);
@@ -77,9 +109,7 @@ pub(super) fn customize<S: MinPlus, const L: usize>(
     }
     let symmetric = up.par_iter().zip(&down).all(|(up, down)| are_equal(up, down));
     if !symmetric && !directed {
-        return Err(Error::invalid(
-            "the graph is undirected, but these weights differ in the two directions of an edge",
-        ));
+        return Err(asymmetric());
     }
     if symmetric {
         down.iter_mut().for_each(|down| *down = Vec::new());
@@ -97,9 +127,21 @@ fn slices<D, const L: usize>(arrays: &mut [Vec<D>]) -> [&mut [D]; L] {
     std::array::from_fn(|_| &mut arrays.next().expect("there are so many")[..])
 }
 
+/// The error of an undirected graph's weights that are not those of one.
+pub(super) fn asymmetric() -> Error {
+    Error::invalid("the graph is undirected, but these weights differ in the two directions of an edge")
+}
+
+/// How many lengths a thread looks at before it asks whether others have found something.
+const SOME: usize = 1 << 14;
+
+/// Whether one of the values is such, asked by all threads.
+pub(super) fn any<T: Sync>(values: &[T], is_such: impl Fn(&T) -> bool + Sync) -> bool {
+    values.par_chunks(SOME).any(|chunk| chunk.iter().any(&is_such))
+}
+
 /// Whether two arrays are equal, asked by all threads.
 fn are_equal<D: PartialEq + Sync>(a: &[D], b: &[D]) -> bool {
-    const SOME: usize = 1 << 14;
     a.par_chunks(SOME).zip(b.par_chunks(SOME)).all(|(a, b)| a == b)
 }
 

@@ -45,6 +45,9 @@ mod stored;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod update;
+#[cfg(test)]
+mod update_tests;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -229,6 +232,26 @@ impl Hierarchy {
     /// [`Error::NegativeCycle`](crate::Error::NegativeCycle); [`Error::InvalidRequest`](crate::Error::InvalidRequest) if there are not as many weights as arcs, or if the graph is
     /// undirected and the two directions of an edge have other weights; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn customize(&self, weights: &Weights) -> Result<Metric> {
-        Metric::new(self.clone(), weights)
+        Metric::new(self, weights)
+    }
+
+    /// As [`Hierarchy::customize`] for each of these weights, such as lengths, times and tolls. Up to eight that follow each
+    /// other and have the same type are customized together, and share each look at a triangle.
+    ///
+    /// ```
+    /// use warpath::graph::Weights;
+    /// let graph = warpath::generate("grid:30x30,weights=1..100")?;
+    /// let hierarchy = warpath::hierarchy::Hierarchy::new(graph)?;
+    /// let hops = Weights::unit(hierarchy.graph().arcs());
+    /// let metrics = hierarchy.customize_all(&[hierarchy.graph().weights().clone(), hops])?;
+    /// assert!(metrics[1].distance(0, 899)? < metrics[0].distance(0, 899)?);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Hierarchy::customize`], for any of the weights.
+    pub fn customize_all(&self, weights: &[Weights]) -> Result<Vec<Metric>> {
+        Metric::all(self, weights)
     }
 }
