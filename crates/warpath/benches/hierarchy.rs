@@ -3,15 +3,16 @@
 
 use std::time::Instant;
 
+use warpath::graph::Weights;
 use warpath::hierarchy::Hierarchy;
 use warpath::{Graph, Result, Solver, VertexId};
 
 fn main() -> Result<()> {
     let graphs: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     println!(
-        "| graph | vertices | arcs | order, elimination | shortcuts | width | height | customize | one source | one of 256 | its search | a pair | its path |"
+        "| graph | vertices | arcs | order, elimination | shortcuts | width | height | customize | each of eight | a changed weight | one source | one of 256 | its search | a pair | its path |"
     );
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     for name in graphs {
         let graph = if name.contains(':') { warpath::generate(&name)? } else { warpath::read(&name)? };
         measure(&name, graph)?;
@@ -24,6 +25,9 @@ fn measure(name: &str, graph: Graph) -> Result<()> {
     let count = graph.vertices() as u64;
     let (prepared, hierarchy) = timed(1, || Hierarchy::new(graph.clone()))?;
     let (customized, metric) = timed(5, || hierarchy.customize(graph.weights()))?;
+    let eight = vec![graph.weights().clone(); 8];
+    let (together, _) = timed(3, || hierarchy.customize_all(&eight))?;
+    let updated = update(&hierarchy)?;
     let vertex = |i: u64| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20).wrapping_rem(count) as VertexId;
     let (source, target) = (vertex(1), vertex(2));
     let (swept, distances) = timed(9, || metric.distances_from(source))?;
@@ -36,22 +40,47 @@ fn measure(name: &str, graph: Graph) -> Result<()> {
     }
     const PAIRS: u64 = 1000;
     let (paired, _) = timed(3, || (0..PAIRS).try_for_each(|i| metric.distance(vertex(i), vertex(i + 7)).map(drop)))?;
-    let (unpacked, path) = timed(9, || metric.path(source, target))?;
+    let (unpacked, _) = timed(3, || (0..PAIRS).try_for_each(|i| metric.path(vertex(i), vertex(i + 7)).map(drop)))?;
+    let path = metric.path(source, target)?;
     assert_eq!(path.map(|path| path.length()), tree.distance(target), "{name}");
     println!(
-        "| {name} | {count} | {} | {prepared:.2} s | {} | {} | {} | {:.1} ms | {:.2} ms | {:.3} ms | {:.2} ms | {:.1} us | {:.1} us |",
+        "| {name} | {count} | {} | {prepared:.2} s | {} | {} | {} | {:.1} ms | {:.1} ms | {:.1} us | {:.2} ms | {:.3} ms | {:.2} ms | {:.1} us | {:.1} us |",
         graph.arcs(),
         hierarchy.shortcuts(),
         hierarchy.width(),
         hierarchy.height(),
         customized * 1e3,
+        together * 1e3 / eight.len() as f64,
+        updated * 1e6,
         swept * 1e3,
         each * 1e3 / sources.len() as f64,
         searched * 1e3,
         paired * 1e6 / PAIRS as f64,
-        unpacked * 1e6
+        unpacked * 1e6 / PAIRS as f64
     );
     Ok(())
+}
+
+/// The mean seconds of an update of one arc's weight; afterwards the metric is compared with a new one.
+fn update(hierarchy: &Hierarchy) -> Result<f64> {
+    let graph = hierarchy.graph();
+    let mut metric = hierarchy.customize(graph.weights())?;
+    let Weights::U32(old) = graph.weights() else { return Ok(f64::NAN) };
+    if !graph.is_directed() || old.is_empty() {
+        return Ok(f64::NAN);
+    }
+    const UPDATES: usize = 1000;
+    let mut new = old.clone();
+    let start = Instant::now();
+    for i in 0..UPDATES {
+        let arc = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % old.len();
+        new[arc] = old[arc].saturating_mul(2);
+        metric.update(&[arc], &Weights::U32(vec![new[arc]]))?;
+    }
+    let seconds = start.elapsed().as_secs_f64() / UPDATES as f64;
+    let fresh = hierarchy.customize(&Weights::U32(new))?;
+    assert_eq!(metric.distances_from(0)?, fresh.distances_from(0)?);
+    Ok(seconds)
 }
 
 /// The least seconds of several runs, and the last result.

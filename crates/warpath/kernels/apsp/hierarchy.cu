@@ -71,7 +71,7 @@ __device__ __forceinline__ Record load_record(const Record* from) {
     return record;
 }
 
-/// `width` lengths, read 16 bytes at a time.
+/// `width` lengths, which are read 16 bytes at a time.
 template <class Lane, u32 width>
 struct alignas(16) Lengths {
     typename Lane::Distance of[width];
@@ -145,7 +145,7 @@ __device__ __forceinline__ void climb_together(const Climb<Lane>& up) {
     using Distance = typename Lane::Distance;
     static_assert(climbing_together == lanes_a_warp, "a lane has a source");
     __shared__ Distance here[most_columns][lanes_a_warp];
-    __shared__ alignas(16) Distance staged[climbing_warps][most_columns * columns];
+    __shared__ Lengths<Lane, columns> staged[climbing_warps][most_columns];
     const u32 warp = warp_index(), warps = warps_of_block(), lane = lane_index();
     const u32 index = blockIdx.x * climbing_together + lane;
     const bool is_source = index < up.count;
@@ -175,12 +175,11 @@ __device__ __forceinline__ void climb_together(const Climb<Lane>& up) {
                 found[k] = is_target(k) ? load(above(depths[k])) : Lane::infinity;
             }
             const u64 row = static_cast<u64>(front.lengths) + eighth * front.columns;
-            stage(staged[warp], &up.lengths[row * columns], front.columns * columns);
+            stage(staged[warp][0].of, &up.lengths[row * columns], front.columns * columns);
             __syncwarp();
-            const auto* const lengths = reinterpret_cast<const Lengths<Lane, columns>*>(staged[warp]);
 #pragma unroll 4
             for (u32 column = 0; column < front.columns; column++) {
-                const Lengths<Lane, columns> to = lengths[column];
+                const Lengths<Lane, columns> to = staged[warp][column];
                 const Distance from = here[column][lane];
 #pragma unroll
                 for (u32 k = 0; k < columns; k++) found[k] = min(found[k], Lane::sum(from, to.of[k]));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::arcs::Arcs;
 use super::elimination::Elimination;
 use super::order::{self, Pattern};
 use super::{Hierarchy, Shared};
@@ -10,8 +11,8 @@ use crate::graph::{Graph, VertexId};
 use crate::memory::{available_memory, filled, spendable};
 use crate::{Error, Result};
 
-/// What a shortcut takes while the hierarchy is made and customized: its ends, its place among the earlier neighbours, and two
-/// lengths of 64 bits.
+/// What a shortcut takes while the hierarchy is made and customized: its head and the head's depth, its place among the earlier
+/// neighbours, and two lengths of 64 bits.
 const BYTES_A_SHORTCUT: u64 = 4 + 4 + 8 + 16;
 
 /// Choices for making a [`Hierarchy`]; see [`Hierarchy::builder`].
@@ -88,32 +89,15 @@ fn check_order(graph: &Graph, order: &[VertexId]) -> Result<()> {
 }
 
 impl Hierarchy {
-    /// The hierarchy of an elimination: finds the place of each arc among the shortcuts. O(E log(width)).
+    /// The hierarchy of an elimination: finds the arcs along each shortcut. O(E log(E)).
     ///
     /// # Errors
     ///
     /// [`Error::InvalidRequest`] if an edge has no shortcut: the elimination is that of another graph;
     /// [`Error::OutOfMemory`].
     pub(super) fn of(graph: Arc<Graph>, elimination: Elimination) -> Result<Self> {
-        let csr = graph.csr();
-        let mut places = filled("the places of arcs", csr.arcs(), 0)?;
-        for tail in 0..csr.vertices() as VertexId {
-            for (place, &head) in places[csr.row(tail)].iter_mut().zip(csr.neighbors(tail)) {
-                if head == tail {
-                    continue;
-                }
-                let (a, b) = (elimination.ranks[tail as usize], elimination.ranks[head as usize]);
-                let row = elimination.row(a.min(b) as usize);
-                let Ok(found) = elimination.heads[row.clone()].binary_search(&a.max(b)) else {
-                    let (tail, head) = (graph.name(tail), graph.name(head));
-                    return Err(Error::invalid(format!(
-                        "the hierarchy is that of another graph: it has no shortcut for the edge from {tail} to {head}"
-                    )));
-                };
-                *place = (row.start + found) as u32;
-            }
-        }
-        Ok(Hierarchy { shared: Arc::new(Shared { graph, elimination, places, pieces: Default::default() }) })
+        let arcs = Arcs::new(&graph, &elimination)?;
+        Ok(Hierarchy { shared: Arc::new(Shared { graph, elimination, arcs, pieces: Default::default() }) })
     }
 }
 

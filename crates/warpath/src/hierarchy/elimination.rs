@@ -8,10 +8,12 @@
 //! Vertices are numbered again in postorder of the tree, which changes nothing about the shortcuts: children come before
 //! their parent, and a subtree is a range of numbers, its root the last. A number is called a *rank*.
 
+use rayon::prelude::*;
+
 use super::order::Pattern;
 use crate::control::Control;
 use crate::graph::VertexId;
-use crate::memory::{filled, listed, with_capacity};
+use crate::memory::{collected, filled, listed, with_capacity};
 use crate::{Error, Result};
 
 /// The mark for a rank that has no parent.
@@ -35,6 +37,12 @@ pub(crate) struct Elimination {
     pub(crate) offsets: Vec<u64>,
     /// The later neighbours of each rank, ascending.
     pub(crate) heads: Vec<u32>,
+    /// The greatest number of vertices on a path from a root.
+    pub(super) height: usize,
+    /// Ranges of ranks, ascending, that depend on none of each other: whole subtrees, or several that follow each other.
+    pub(super) subtrees: Vec<std::ops::Range<usize>>,
+    /// The depths of `heads`.
+    pub(super) head_depths: Vec<u32>,
     /// Where each rank's earlier neighbours begin in `lower`.
     pub(super) lower_offsets: Vec<u64>,
     /// The earlier neighbours of each rank, ascending, each with the arc's place in `heads`.
@@ -69,9 +77,23 @@ impl Elimination {
                 depths[rank] = depths[parents[rank] as usize] + 1;
             }
         }
-        let (lower_offsets, lower) = (Vec::new(), Vec::new());
-        let mut result = Elimination { vertices, ranks, parents, depths, offsets, heads, lower_offsets, lower };
+        let head_depths = collected("a hierarchy", heads.par_iter().map(|&head| depths[head as usize]))?;
+        let height = depths.iter().max().map_or(0, |&deepest| deepest as usize + 1);
+        let mut result = Elimination {
+            vertices,
+            ranks,
+            parents,
+            depths,
+            offsets,
+            heads,
+            height,
+            subtrees: Vec::new(),
+            head_depths,
+            lower_offsets: Vec::new(),
+            lower: Vec::new(),
+        };
         result.list_lower()?;
+        result.divide()?;
         Ok(result)
     }
 
@@ -83,6 +105,18 @@ impl Elimination {
     /// The places of a rank's later neighbours in `heads`.
     pub(crate) fn row(&self, rank: usize) -> std::ops::Range<usize> {
         self.offsets[rank] as usize..self.offsets[rank + 1] as usize
+    }
+
+    /// The ranks of two vertices, ascending.
+    pub(super) fn low_and_high(&self, a: VertexId, b: VertexId) -> [u32; 2] {
+        let (a, b) = (self.ranks[a as usize], self.ranks[b as usize]);
+        [a.min(b), a.max(b)]
+    }
+
+    /// The place of the arc between two ranks in `heads`, if they are neighbours. O(log(width)).
+    pub(super) fn place(&self, low: u32, high: u32) -> Option<usize> {
+        let row = self.row(low as usize);
+        self.heads[row.clone()].binary_search(&high).ok().map(|at| row.start + at)
     }
 
     /// The earlier neighbours of a rank, with the places of the arcs from them.
@@ -104,7 +138,7 @@ impl Elimination {
 
     /// The greatest number of vertices on a path from a root.
     pub(crate) fn height(&self) -> usize {
-        self.depths.iter().max().map_or(0, |&deepest| deepest as usize + 1)
+        self.height
     }
 
     /// The most later neighbours of any vertex.
@@ -180,24 +214,36 @@ impl Rows {
     /// Numbers the vertices in postorder of the tree.
     fn in_postorder(self, order: &[VertexId]) -> Result<Elimination> {
         let count = order.len();
-        // Subtree sizes give each vertex its range: children of a parent follow each other in the order of their numbers.
+        // Subtree sizes give each vertex its range: children of a parent follow each other in the order of their numbers, but
+        // the one with the largest subtree comes first.
         let mut sizes = filled("an elimination tree", count, 1_u32)?;
         for at in 0..count {
             if self.parents[at] != ROOT {
                 sizes[self.parents[at] as usize] += sizes[at];
             }
         }
-        // From the last to the first, each vertex takes the end of what is free in its parent's range.
+        let mut largest = filled("an elimination tree", count, ROOT)?;
+        for at in 0..count {
+            if self.parents[at] != ROOT {
+                let largest = &mut largest[self.parents[at] as usize];
+                if *largest == ROOT || sizes[*largest as usize] < sizes[at] {
+                    *largest = at as u32;
+                }
+            }
+        }
+        // From the last to the first, each vertex takes the end of what is free in its parent's range, or its beginning.
         let mut ranks = filled("an elimination tree", count, 0_u32)?;
         let mut free = filled("an elimination tree", count, 0_u32)?;
         let mut free_of_roots = count as u32;
         for at in (0..count).rev() {
-            let end = match self.parents[at] {
-                ROOT => &mut free_of_roots,
-                parent => &mut free[parent as usize],
+            let parent = self.parents[at] as usize;
+            let rank = if parent != ROOT as usize && largest[parent] as usize == at {
+                ranks[parent] - (sizes[parent] - sizes[at])
+            } else {
+                let end = if parent == ROOT as usize { &mut free_of_roots } else { &mut free[parent] };
+                *end -= sizes[at];
+                *end + sizes[at] - 1
             };
-            let rank = *end - 1;
-            *end -= sizes[at];
             ranks[at] = rank;
             free[at] = rank;
         }
@@ -238,6 +284,24 @@ impl Elimination {
                 let end = &mut ends[self.heads[arc] as usize];
                 self.lower[*end as usize] = (rank as u32, arc as u32);
                 *end += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds independent subtrees, of at most a thirty-second of the vertices: enough for every thread.
+    fn divide(&mut self) -> Result<()> {
+        let most = (self.count() / 32).max(1000);
+        let first = self.first_descendants()?;
+        let is_small = |rank: usize| rank + 1 - first[rank] as usize <= most;
+        for (root, &parent) in self.parents.iter().enumerate() {
+            if !is_small(root) || parent != ROOT && is_small(parent as usize) {
+                continue;
+            }
+            let start = first[root] as usize;
+            match self.subtrees.last_mut().filter(|last| last.end == start && root + 1 - last.start <= most) {
+                Some(last) => last.end = root + 1,
+                None => self.subtrees.push(start..root + 1),
             }
         }
         Ok(())

@@ -3,13 +3,17 @@
 use std::any::Any;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::customization::{Lengths, customize};
+use rayon::prelude::*;
+
+use super::customization::{Lengths, any, customize};
 use super::selection::Selection;
 use super::sweep::Swept;
 use super::{Hierarchy, Shared, query};
 use crate::error::NegativeCycle;
-use crate::graph::{Csr, Distance, DistanceValue, Distances, Graph, MinPlus, VertexId, Weights, with_min_plus};
-use crate::memory::listed;
+use crate::graph::{
+    Adjacency, Csr, Distance, DistanceValue, Distances, Graph, MinPlus, VertexId, Weight, Weights, with_min_plus,
+};
+use crate::memory::{listed, with_capacity};
 use crate::problems::Path;
 use crate::{Error, Result};
 
@@ -18,13 +22,11 @@ use crate::{Error, Result};
 /// Distances of integers are exact, the same as those of every search. Shortcuts add floats in another order than a search
 /// does, so distances of floats may differ from its in the last digits.
 pub struct Metric {
-    hierarchy: Hierarchy,
-    weights: Weights,
-    narrow: Box<dyn Answers>,
-    /// Whether no length was too great for `narrow`.
-    is_whole: bool,
+    pub(super) hierarchy: Hierarchy,
+    pub(super) weights: Weights,
+    pub(super) narrow: Box<dyn Answers>,
     /// Of unsigned weights, with 64-bit distances, for answers that 32 bits can't hold.
-    wide: OnceLock<Box<dyn Answers>>,
+    pub(super) wide: OnceLock<Box<dyn Answers>>,
 }
 
 impl std::fmt::Debug for Metric {
@@ -34,10 +36,10 @@ impl std::fmt::Debug for Metric {
 }
 
 /// What is done with the distances from the source at a place in the list: `None` where one may be too great.
-type Visit<'v> = dyn Fn(usize, Option<&Distances>) -> Result<()> + Sync + 'v;
+pub(super) type Visit<'v> = dyn Fn(usize, Option<&Distances>) -> Result<()> + Sync + 'v;
 
 /// Answers by one semiring; `None` where a distance may be too great for it.
-trait Answers: Send + Sync {
+pub(super) trait Answers: Send + Sync {
     fn distances_from(&self, shared: &Shared, sources: &[VertexId]) -> Result<Option<Distances>>;
     /// Visits the distances from each source with its place in the list: by vertex, or to the targets in their order.
     fn distances_from_each(
@@ -49,13 +51,21 @@ trait Answers: Send + Sync {
     ) -> Result<()>;
     fn distance(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Distance>>;
     fn path(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Path>>;
+    /// Settles what changes with the weights of these arcs, which are new; as before after an error.
+    fn update(&mut self, shared: &Shared, weights: &Weights, arcs: &[usize]) -> Result<()>;
+    /// Whether no length was too great.
+    fn is_whole(&self) -> bool;
     /// The [`Lengths`].
     fn lengths(&self) -> &dyn Any;
 }
 
 /// Lengths by the semiring `S`.
-struct Customized<S: MinPlus> {
-    lengths: Lengths<S::Distance>,
+pub(super) struct Customized<S: MinPlus> {
+    pub(super) lengths: Lengths<S::Distance>,
+    /// The greatest length that is one.
+    pub(super) greatest: S::Distance,
+    /// Whether a weight is itself out of range.
+    pub(super) has_lost_weights: bool,
     /// If a distance or more was lost by an overflow, one of the same source is greater than this.
     safe: S::Distance,
     /// Whether no distance at all can overflow.
@@ -63,19 +73,33 @@ struct Customized<S: MinPlus> {
 }
 
 impl Metric {
-    pub(super) fn new(hierarchy: Hierarchy, weights: &Weights) -> Result<Self> {
+    pub(super) fn new(hierarchy: &Hierarchy, weights: &Weights) -> Result<Self> {
+        let metrics = Self::all(hierarchy, std::slice::from_ref(weights))?;
+        Ok(metrics.into_iter().next().expect("there is one for each of the weights"))
+    }
+
+    /// A metric for each of these weights. Those that follow each other and have the same type are customized together.
+    pub(super) fn all(hierarchy: &Hierarchy, weights: &[Weights]) -> Result<Vec<Self>> {
         let arcs = hierarchy.graph().arcs();
-        if weights.len() != arcs {
-            return Err(Error::invalid(format!("there are {} weights, and the graph has {arcs} arcs", weights.len())));
+        for weights in weights {
+            if weights.len() != arcs {
+                let given = weights.len();
+                return Err(Error::invalid(format!("there are {given} weights, and the graph has {arcs} arcs")));
+            }
+            weights.check()?;
         }
-        weights.check()?;
-        let narrow = customized(&hierarchy.shared, weights, false)?;
-        let (narrow, is_whole) = narrow;
-        let metric = Metric { hierarchy, weights: weights.clone(), narrow, is_whole, wide: OnceLock::new() };
-        if !is_whole {
-            metric.wide()?;
+        let mut metrics = with_capacity("metrics", weights.len())?;
+        for weights in weights.chunk_by(|a, b| a.kind() == b.kind()) {
+            for (narrow, weights) in customized(&hierarchy.shared, weights, false)?.into_iter().zip(weights) {
+                let hierarchy = hierarchy.clone();
+                let metric = Metric { hierarchy, weights: weights.clone(), narrow, wide: OnceLock::new() };
+                if !metric.narrow.is_whole() {
+                    metric.wide()?;
+                }
+                metrics.push(metric);
+            }
         }
-        Ok(metric)
+        Ok(metrics)
     }
 
     /// The hierarchy.
@@ -161,9 +185,9 @@ impl Metric {
     ) -> Result<()> {
         self.hierarchy.graph().check_vertices(sources, "source")?;
         let shared = &self.hierarchy.shared;
-        let narrow = self.wide.get().unwrap_or(&self.narrow);
+        let answers = if self.narrow.is_whole() && self.wide.get().is_none() { &*self.narrow } else { self.wide()? };
         let doubtful = Mutex::new(Vec::new());
-        narrow.distances_from_each(shared, sources, targets, &|place, distances| {
+        answers.distances_from_each(shared, sources, targets, &|place, distances| {
             match distances {
                 Some(distances) => visit(place, distances),
                 None => doubtful.lock().unwrap_or_else(PoisonError::into_inner).push(place),
@@ -205,7 +229,8 @@ impl Metric {
 
     /// An answer by the narrow semiring, or, where that does not suffice, by the wide one.
     fn answer<T>(&self, ask: impl Fn(&dyn Answers, &Shared) -> Result<Option<T>>) -> Result<T> {
-        if self.wide.get().is_none()
+        if self.narrow.is_whole()
+            && self.wide.get().is_none()
             && let Some(answer) = ask(&*self.narrow, &self.hierarchy.shared)?
         {
             return Ok(answer);
@@ -234,7 +259,7 @@ impl Metric {
 
     /// Whether some lengths may have been too great for 32 bits.
     pub(crate) fn may_have_lost_lengths(&self) -> bool {
-        !self.is_whole
+        !self.narrow.is_whole()
     }
 
     fn widest(&self) -> &'static str {
@@ -243,50 +268,96 @@ impl Metric {
 
     fn wide(&self) -> Result<&dyn Answers> {
         if self.wide.get().is_none() {
-            let (wide, _) = customized(&self.hierarchy.shared, &self.weights, true)?;
+            let wide = customized(&self.hierarchy.shared, std::slice::from_ref(&self.weights), true)?;
             // Another thread may have been quicker; both are the same.
-            let _ = self.wide.set(wide);
+            wide.into_iter().for_each(|wide| drop(self.wide.set(wide)));
         }
         Ok(&**self.wide.get().expect("it was set"))
     }
 }
 
-/// The lengths by the narrow or the wide semiring, and whether none of them can have overflowed.
-fn customized(shared: &Shared, weights: &Weights, wide: bool) -> Result<(Box<dyn Answers>, bool)> {
-    with_min_plus!(weights.kind(), wide, S => customized_by::<S>(shared, weights))
+/// The lengths for each of these weights, which have the same type, by the narrow or the wide semiring.
+fn customized(shared: &Shared, weights: &[Weights], wide: bool) -> Result<Vec<Box<dyn Answers>>> {
+    let Some(first) = weights.first() else { return Ok(Vec::new()) };
+    let mut all: Vec<Box<dyn Answers>> = with_capacity("metrics", weights.len())?;
+    with_min_plus!(first.kind(), wide, S => {
+        let eights = weights.chunks_exact(EIGHT);
+        let others = eights.remainder();
+        for eight in eights {
+            let eight = customized_by::<S, EIGHT>(shared, std::array::from_fn(|lane| &eight[lane]))?;
+            all.extend(eight.into_iter().map(|one| Box::new(one) as Box<dyn Answers>));
+        }
+        // Fewer are worth the work of eight if there are several.
+        if others.len() > 2 {
+            let eight = std::array::from_fn(|lane| &others[lane.min(others.len() - 1)]);
+            let eight = customized_by::<S, EIGHT>(shared, eight)?;
+            all.extend(eight.into_iter().take(others.len()).map(|one| Box::new(one) as Box<dyn Answers>));
+        } else {
+            for weights in others {
+                let [one] = customized_by::<S, 1>(shared, [weights])?;
+                all.push(Box::new(one));
+            }
+        }
+    });
+    Ok(all)
 }
 
-fn customized_by<S: MinPlus>(shared: &Shared, weights: &Weights) -> Result<(Box<dyn Answers>, bool)> {
+/// How many metrics are customized together: as many as 32-bit lengths fill a vector of 256 bits.
+const EIGHT: usize = 8;
+
+fn customized_by<S: MinPlus, const L: usize>(shared: &Shared, weights: [&Weights; L]) -> Result<[Customized<S>; L]> {
     let csr = shared.graph.csr();
-    let values = <S::Weight as crate::graph::Weight>::of(weights).expect("the semiring is for these weights");
-    let arcs = crate::graph::Adjacency { offsets: csr.offsets(), targets: csr.targets(), weights: values };
-    for v in 0..csr.vertices() as VertexId {
-        let loops = arcs.edges(v).filter(|&(head, _)| head == v);
-        if loops.map(|(_, weight)| S::extend(S::Distance::ZERO, weight)).any(|length| length < S::Distance::ZERO) {
-            return Err(negative_cycle(shared, weights, vec![v]));
+    let elimination = &shared.elimination;
+    let values = weights.map(|weights| S::Weight::of(weights).expect("the semiring is for these weights"));
+    for lane in 0..L {
+        let arcs = Adjacency { offsets: csr.offsets(), targets: csr.targets(), weights: values[lane] };
+        let is_negative = |&v: &VertexId| {
+            let loops = arcs.edges(v).filter(|&(head, _)| head == v);
+            loops.map(|(_, weight)| S::extend(S::Distance::ZERO, weight)).any(|length| length < S::Distance::ZERO)
+        };
+        if any(values[lane], |&weight| S::extend(S::Distance::ZERO, weight) < S::Distance::ZERO)
+            && let Some(v) = (0..csr.vertices() as VertexId).into_par_iter().find_first(is_negative)
+        {
+            return Err(negative_cycle(shared, weights[lane], vec![v]));
         }
     }
-    let elimination = &shared.elimination;
-    let lengths = customize::<S>(elimination, &shared.places, arcs, shared.graph.is_directed())?;
-    if let Some((low, high)) = lengths.negative::<S>(elimination) {
-        let mut walk = Vec::new();
-        query::unpack::<S>(elimination, &lengths, low, high, &mut walk);
-        query::unpack::<S>(elimination, &lengths, high, low, &mut walk);
-        return Err(negative_cycle(shared, weights, walk));
+    let all = customize::<S, L>(elimination, &shared.arcs, values, shared.graph.is_directed())?;
+    for (lengths, weights) in all.iter().zip(weights) {
+        if let Some(ends) = lengths.negative::<S>(elimination) {
+            return Err(negative_shortcut::<S>(shared, weights, lengths, ends));
+        }
     }
-    let greatest = lengths.greatest();
-    // A weight may itself be out of range.
-    let is_lost = |weight: &S::Weight| S::extend(S::Distance::ZERO, *weight) == S::Distance::UNREACHABLE;
-    let unlost = !values.iter().any(is_lost) && S::join(greatest, greatest) != S::Distance::UNREACHABLE;
-    let safe = S::Distance::at_most_float(S::Distance::LIMIT - greatest.to_f64().abs());
-    // A shortest way goes up the tree and down again, by at most so many arcs.
-    let longest = 2.0 * elimination.height() as f64 * greatest.to_f64().abs();
-    let always_safe = longest < S::Distance::LIMIT;
-    Ok((Box::new(Customized::<S> { lengths, safe, always_safe }), unlost))
+    let mut values = values.into_iter();
+    Ok(all.map(|lengths| {
+        let values = values.next().expect("there are as many");
+        let (greatest, has_lost_weights) = (lengths.greatest(), any(values, |&weight| is_lost::<S>(weight)));
+        let mut customized =
+            Customized { lengths, greatest, has_lost_weights, safe: S::Distance::ZERO, always_safe: false };
+        customized.find_limits(elimination.height());
+        customized
+    }))
+}
+
+/// Whether a weight is itself out of range.
+pub(super) fn is_lost<S: MinPlus>(weight: S::Weight) -> bool {
+    S::extend(S::Distance::ZERO, weight) == S::Distance::UNREACHABLE
+}
+
+/// The negative cycle of a shortcut and its way back, by the ranks of its ends.
+pub(super) fn negative_shortcut<S: MinPlus>(
+    shared: &Shared,
+    weights: &Weights,
+    lengths: &Lengths<S::Distance>,
+    (low, high): (u32, u32),
+) -> Error {
+    let mut walk = Vec::new();
+    query::unpack::<S>(&shared.elimination, lengths, low, high, &mut walk);
+    query::unpack::<S>(&shared.elimination, lengths, high, low, &mut walk);
+    negative_cycle(shared, weights, walk)
 }
 
 /// The negative cycle in a closed walk of negative length.
-fn negative_cycle(shared: &Shared, weights: &Weights, walk: Vec<VertexId>) -> Error {
+pub(super) fn negative_cycle(shared: &Shared, weights: &Weights, walk: Vec<VertexId>) -> Error {
     let csr = shared.graph.csr();
     let csr = Csr::trusted(csr.offsets().to_vec(), csr.targets().to_vec(), weights.clone());
     let counts = shared.graph.input_counts();
@@ -342,14 +413,22 @@ impl<S: MinPlus> Answers for Customized<S> {
     }
 
     fn distance(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Distance>> {
-        self.way(shared, source, target).map(|way| way.and_then(|way| way.length.distance()))
+        let length = query::length::<S>(&shared.elimination, &self.lengths, source, target);
+        self.is_right(length).then(|| length.distance())
     }
 
     fn path(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Path>> {
-        let Some(way) = self.way(shared, source, target)? else { return Some(None) };
-        let length = way.length.distance()?;
-        let vertices = way.vertices::<S>(&shared.elimination, &self.lengths, source, target);
-        Some(Some(Path::new(vertices, length)))
+        let found = query::path::<S>(&shared.elimination, &self.lengths, source, target);
+        let Some((length, vertices)) = found else { return self.always_safe.then_some(None) };
+        self.is_right(length).then(|| length.distance().map(|length| Path::new(vertices, length)))
+    }
+
+    fn update(&mut self, shared: &Shared, weights: &Weights, arcs: &[usize]) -> Result<()> {
+        self.settle(shared, weights, arcs)
+    }
+
+    fn is_whole(&self) -> bool {
+        !self.has_lost_weights && S::join(self.greatest, self.greatest) != S::Distance::UNREACHABLE
     }
 
     fn lengths(&self) -> &dyn Any {
@@ -358,16 +437,22 @@ impl<S: MinPlus> Answers for Customized<S> {
 }
 
 impl<S: MinPlus> Customized<S> {
+    /// Finds out which distances are safe from overflows. A shortest way goes up the tree and down again, by at most twice
+    /// `height` arcs.
+    pub(super) fn find_limits(&mut self, height: usize) {
+        let greatest = self.greatest.to_f64().abs();
+        self.safe = S::Distance::at_most_float(S::Distance::LIMIT - greatest);
+        self.always_safe = 2.0 * height as f64 * greatest < S::Distance::LIMIT;
+    }
+
     /// Whether no distance from a source was lost by an overflow.
     fn are_right(&self, distances: &[S::Distance]) -> bool {
         let too_great = |&distance: &S::Distance| distance != S::Distance::UNREACHABLE && self.safe < distance;
         self.always_safe || !distances.iter().any(too_great)
     }
 
-    /// The way between two vertices; `None` if it may be lost by an overflow.
-    fn way(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<query::Way<S::Distance>>> {
-        let way = query::between::<S>(&shared.elimination, &self.lengths, source, target);
-        let right = self.always_safe || way.as_ref().is_some_and(|way| way.length <= self.safe);
-        right.then_some(way)
+    /// Whether the length of a shortest way was not lost by an overflow.
+    fn is_right(&self, length: S::Distance) -> bool {
+        self.always_safe || length != S::Distance::UNREACHABLE && length <= self.safe
     }
 }

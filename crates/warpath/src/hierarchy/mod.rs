@@ -31,9 +31,11 @@
 //! Sources: George 1973 (nested dissection); Dibbelt, Strasser, Wagner, *Customizable contraction hierarchies*, 2016;
 //! Delling, Goldberg, Nowatzyk, Werneck, *PHAST*, 2013.
 
+mod arcs;
 mod builder;
 mod customization;
 mod elimination;
+mod fronts;
 mod metric;
 mod order;
 mod pieces;
@@ -44,6 +46,9 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 mod tiles;
+mod update;
+#[cfg(test)]
+mod update_tests;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -80,8 +85,8 @@ pub struct Hierarchy {
 struct Shared {
     graph: Arc<Graph>,
     elimination: Elimination,
-    /// The place of each arc of the graph among the shortcuts; of loops, 0.
-    places: Vec<u32>,
+    /// Which arcs of the graph run along each shortcut.
+    arcs: arcs::Arcs,
     /// The tree as it was last cut into pieces, and how.
     pieces: Mutex<Option<(Limits, Arc<Pieces>)>>,
 }
@@ -205,16 +210,9 @@ impl Hierarchy {
     ///
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn edges(&self) -> Result<u64> {
-        let csr = self.graph().csr();
+        let arcs = &self.shared.arcs;
         let mut is_edge = filled("the edges of a hierarchy", self.shared.elimination.heads.len(), false)?;
-        for tail in 0..csr.vertices() as VertexId {
-            for (&place, &head) in self.shared.places[csr.row(tail)].iter().zip(csr.neighbors(tail)) {
-                // A loop has no shortcut.
-                if head != tail {
-                    is_edge[place as usize] = true;
-                }
-            }
-        }
+        arcs.up.arcs.iter().chain(&arcs.down.arcs).for_each(|&(place, _)| is_edge[place as usize] = true);
         Ok(is_edge.iter().filter(|&&is_edge| is_edge).count() as u64)
     }
 
@@ -236,6 +234,26 @@ impl Hierarchy {
     /// [`Error::NegativeCycle`](crate::Error::NegativeCycle); [`Error::InvalidRequest`](crate::Error::InvalidRequest) if there are not as many weights as arcs, or if the graph is
     /// undirected and the two directions of an edge have other weights; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn customize(&self, weights: &Weights) -> Result<Metric> {
-        Metric::new(self.clone(), weights)
+        Metric::new(self, weights)
+    }
+
+    /// As [`Hierarchy::customize`] for each of these weights, such as lengths, times and tolls. Up to eight that follow each
+    /// other and have the same type are customized together, and share each look at a triangle.
+    ///
+    /// ```
+    /// use warpath::graph::Weights;
+    /// let graph = warpath::generate("grid:30x30,weights=1..100")?;
+    /// let hierarchy = warpath::hierarchy::Hierarchy::new(graph)?;
+    /// let hops = Weights::unit(hierarchy.graph().arcs());
+    /// let metrics = hierarchy.customize_all(&[hierarchy.graph().weights().clone(), hops])?;
+    /// assert!(metrics[1].distance(0, 899)? < metrics[0].distance(0, 899)?);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Hierarchy::customize`], for any of the weights.
+    pub fn customize_all(&self, weights: &[Weights]) -> Result<Vec<Metric>> {
+        Metric::all(self, weights)
     }
 }

@@ -56,120 +56,132 @@ pub(super) fn from<S: MinPlus>(
 
 /// The distances between a vertex and its ancestors, by their depth.
 pub(super) fn climb<S: MinPlus>(elimination: &Elimination, lengths: &[S::Distance], start: u32) -> Vec<S::Distance> {
-    let mut distances = vec![S::Distance::UNREACHABLE; elimination.depths[start as usize] as usize + 1];
-    distances[elimination.depths[start as usize] as usize] = S::Distance::ZERO;
-    let mut rank = start;
-    while rank != ROOT {
-        let here = distances[elimination.depths[rank as usize] as usize];
-        for arc in elimination.row(rank as usize) {
-            let depth = elimination.depths[elimination.heads[arc] as usize];
-            lower(&mut distances[depth as usize], S::join(here, lengths[arc]));
-        }
-        rank = elimination.parents[rank as usize];
+    let mut climb = Climb::<_, false>::new(elimination, start);
+    while climb.at != ROOT {
+        climb.step::<S>(elimination, lengths, S::Distance::UNREACHABLE);
     }
-    distances
+    climb.distances
 }
 
-/// The shortest way between two vertices.
-pub(super) struct Way<D> {
-    pub(super) length: D,
-    /// The rank of the last ancestor.
-    top: u32,
-    /// The distances from the source, and those to the target, of the ancestors by their depth.
-    from: Vec<D>,
-    to: Vec<D>,
+/// A walk from a vertex up the tree.
+struct Climb<D, const PATH: bool> {
+    /// The next vertex on the way, and its depth.
+    at: u32,
+    depth: usize,
+    /// The distances of all ancestors, by their depth; those of `at` and of what is below it are final.
+    distances: Vec<D>,
+    /// The vertex before each ancestor on the way there, if paths are wanted.
+    before: Vec<u32>,
 }
 
-/// The way from one vertex to another, in O(shortcuts of their ancestors); `None` if there is none.
-pub(super) fn between<S: MinPlus>(
+impl<D: DistanceValue, const PATH: bool> Climb<D, PATH> {
+    fn new(elimination: &Elimination, start: u32) -> Self {
+        let depth = elimination.depths[start as usize] as usize;
+        let mut distances = vec![D::UNREACHABLE; depth + 1];
+        distances[depth] = D::ZERO;
+        Climb { at: start, depth, distances, before: vec![start; if PATH { depth + 1 } else { 0 }] }
+    }
+
+    /// Goes on to the parent. Ways through a vertex as far as `bound` are left out.
+    #[inline]
+    fn step<S: MinPlus<Distance = D>>(&mut self, elimination: &Elimination, lengths: &[D], bound: D) {
+        let here = self.distances[self.depth];
+        if here < bound {
+            let row = elimination.row(self.at as usize);
+            for (&depth, &length) in elimination.head_depths[row.clone()].iter().zip(&lengths[row]) {
+                let distance = S::join(here, length);
+                if PATH {
+                    if distance < self.distances[depth as usize] {
+                        self.distances[depth as usize] = distance;
+                        self.before[depth as usize] = self.at;
+                    }
+                } else {
+                    lower(&mut self.distances[depth as usize], distance);
+                }
+            }
+        }
+        self.at = elimination.parents[self.at as usize];
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// The vertices from an ancestor down to the start.
+    fn chain(&self, elimination: &Elimination, start: u32, top: u32) -> Vec<u32> {
+        let mut chain = vec![top];
+        let mut at = top;
+        while at != start {
+            at = self.before[elimination.depths[at as usize] as usize];
+            chain.push(at);
+        }
+        chain
+    }
+}
+
+/// The length of the shortest way between two vertices; `UNREACHABLE` if there is none. O(shortcuts of their ancestors).
+pub(super) fn length<S: MinPlus>(
     elimination: &Elimination,
     lengths: &Lengths<S::Distance>,
     source: VertexId,
     target: VertexId,
-) -> Option<Way<S::Distance>> {
+) -> S::Distance {
     let ranks = [source, target].map(|v| elimination.ranks[v as usize]);
-    let from = climb::<S>(elimination, &lengths.up, ranks[0]);
-    let to = climb::<S>(elimination, lengths.down(), ranks[1]);
-    // The lowest ancestor of both, by walking up from the deeper one.
-    let [mut a, mut b] = ranks;
-    while a != b {
-        let (depth_a, depth_b) = (elimination.depths[a as usize], elimination.depths[b as usize]);
-        if depth_a >= depth_b {
-            a = elimination.parents[a as usize];
-        }
-        if depth_b >= depth_a {
-            b = elimination.parents[b as usize];
-        }
-        if a == ROOT || b == ROOT {
-            return None;
-        }
-    }
-    let mut best: Option<(S::Distance, u32)> = None;
-    while a != ROOT {
-        let depth = elimination.depths[a as usize] as usize;
-        let length = S::join(from[depth], to[depth]);
-        if length != S::Distance::UNREACHABLE && best.is_none_or(|(least, _)| length < least) {
-            best = Some((length, a));
-        }
-        a = elimination.parents[a as usize];
-    }
-    best.map(|(length, top)| Way { length, top, from, to })
+    meet::<S, false>(elimination, lengths, ranks).0
 }
 
-impl<D: DistanceValue> Way<D> {
-    /// The vertices of the way, by unpacking its shortcuts.
-    pub(super) fn vertices<S: MinPlus<Distance = D>>(
-        &self,
-        elimination: &Elimination,
-        lengths: &Lengths<D>,
-        source: VertexId,
-        target: VertexId,
-    ) -> Vec<VertexId> {
-        // The vertices on the way up from the source, and on the way down to the target, from the top on.
-        let chain = |start: VertexId, distances: &[D], upward: bool| {
-            let start = elimination.ranks[start as usize];
-            let mut chain = vec![self.top];
-            let mut at = self.top;
-            while at != start {
-                at = step::<S>(elimination, lengths, start, at, distances, upward);
-                chain.push(at);
-            }
-            chain
-        };
-        let mut ranks = chain(source, &self.from, true);
-        ranks.reverse();
-        ranks.extend(chain(target, &self.to, false).into_iter().skip(1));
-        let mut path = vec![elimination.vertices[ranks[0] as usize]];
-        for pair in ranks.windows(2) {
-            unpack::<S>(elimination, lengths, pair[0], pair[1], &mut path);
-        }
-        path
-    }
-}
-
-/// The vertex before `at` on the way between `start` and its ancestor `at`: one that `start`'s distances prove.
-fn step<S: MinPlus>(
+/// The shortest way between two vertices, and the rank of its top: the last of its vertices.
+fn meet<S: MinPlus, const PATH: bool>(
     elimination: &Elimination,
     lengths: &Lengths<S::Distance>,
-    start: u32,
-    at: u32,
-    distances: &[S::Distance],
-    upward: bool,
-) -> u32 {
-    let values = if upward { &lengths.up[..] } else { lengths.down() };
-    let wanted = distances[elimination.depths[at as usize] as usize];
-    let mut rank = start;
-    while rank != at {
-        let here = distances[elimination.depths[rank as usize] as usize];
-        let row = elimination.row(rank as usize);
-        if let Ok(place) = elimination.heads[row.clone()].binary_search(&at)
-            && S::join(here, values[row.start + place]) == wanted
-        {
-            return rank;
+    [source, target]: [u32; 2],
+) -> (S::Distance, u32, [Climb<S::Distance, PATH>; 2]) {
+    let unreachable = S::Distance::UNREACHABLE;
+    let (up, down) = (&lengths.up[..], lengths.down());
+    let mut from = Climb::new(elimination, source);
+    let mut to = Climb::new(elimination, target);
+    // Up to the first ancestor of both.
+    while from.at != to.at {
+        let (depth, other) = (from.depth, to.depth);
+        if from.at != ROOT && (depth >= other || to.at == ROOT) {
+            from.step::<S>(elimination, up, unreachable);
         }
-        rank = elimination.parents[rank as usize];
+        if to.at != ROOT && (other >= depth || from.at == ROOT) {
+            to.step::<S>(elimination, down, unreachable);
+        }
     }
-    unreachable!("a distance to an ancestor comes from a vertex on the way")
+    let (mut least, mut top) = (unreachable, ROOT);
+    while from.at != ROOT {
+        let length = S::join(from.distances[from.depth], to.distances[to.depth]);
+        if length < least {
+            (least, top) = (length, from.at);
+        }
+        // Where no length is negative, nothing good comes of a vertex as far away as the target.
+        let bound = if lengths.may_be_negative { unreachable } else { least };
+        from.step::<S>(elimination, up, bound);
+        to.step::<S>(elimination, down, bound);
+    }
+    (least, top, [from, to])
+}
+
+/// The vertices of the shortest way between two vertices, and its length; `None` if there is none. As [`length`], and then
+/// for each shortcut on the way a look at the earlier neighbours of its lower end.
+pub(super) fn path<S: MinPlus>(
+    elimination: &Elimination,
+    lengths: &Lengths<S::Distance>,
+    source: VertexId,
+    target: VertexId,
+) -> Option<(S::Distance, Vec<VertexId>)> {
+    let ranks = [source, target].map(|v| elimination.ranks[v as usize]);
+    let (length, top, [from, to]) = meet::<S, true>(elimination, lengths, ranks);
+    if top == ROOT {
+        return None;
+    }
+    let mut chain = from.chain(elimination, ranks[0], top);
+    chain.reverse();
+    chain.extend(&to.chain(elimination, ranks[1], top)[1..]);
+    let mut path = vec![source];
+    for pair in chain.windows(2) {
+        unpack::<S>(elimination, lengths, pair[0], pair[1], &mut path);
+    }
+    Some((length, path))
 }
 
 /// Adds the vertices on the way along the arc or shortcut from rank `from` to rank `to`, without the first.
@@ -180,29 +192,39 @@ pub(super) fn unpack<S: MinPlus>(
     to: u32,
     path: &mut Vec<VertexId>,
 ) {
-    let down = lengths.down();
-    let mut pending = vec![(from, to)];
-    while let Some((from, to)) = pending.pop() {
-        let (low, high) = (from.min(to), from.max(to));
-        let arc = |low: u32, high: u32| {
-            let row = elimination.row(low as usize);
-            elimination.heads[row.clone()].binary_search(&high).ok().map(|place| row.start + place)
-        };
-        let length = arc(low, high).map(|arc| if from < to { lengths.up[arc] } else { down[arc] });
-        let through = elimination.lower(low as usize).iter().find(|&&(middle, first)| {
-            // `first` is the arc from the middle to the lower end.
-            let Some(second) = arc(middle, high) else { return false };
-            let (into, out) = if from < to {
-                (down[first as usize], lengths.up[second])
-            } else {
-                (down[second], lengths.up[first as usize])
-            };
-            let joined = S::join(into, out);
-            joined != S::Distance::UNREACHABLE && Some(joined) == length
-        });
-        match through {
-            Some(&(middle, _)) => pending.extend([(middle, to), (from, middle)]),
+    let place = elimination.place(from.min(to), from.max(to)).expect("there is a shortcut");
+    let mut pending = vec![(from, to, place)];
+    while let Some((from, to, place)) = pending.pop() {
+        match middle::<S>(elimination, lengths, from, to, place) {
+            Some((middle, first, second)) => pending.extend([(middle, to, second), (from, middle, first)]),
             None => path.push(elimination.vertices[to as usize]),
         }
     }
+}
+
+/// A vertex before both ends of a shortcut on a way that is as short, and the places of the arcs there and on; `None` if
+/// only an arc of the graph is.
+fn middle<S: MinPlus>(
+    elimination: &Elimination,
+    lengths: &Lengths<S::Distance>,
+    from: u32,
+    to: u32,
+    place: usize,
+) -> Option<(u32, usize, usize)> {
+    // From the middle to the lower end goes up, or down, and the same to the higher end.
+    let (low, high) = (from.min(to), from.max(to));
+    let upward = from < to;
+    let (to_low, to_high) = if upward { (lengths.down(), &lengths.up[..]) } else { (&lengths.up[..], lengths.down()) };
+    let length = to_high[place];
+    elimination.lower(low as usize).iter().find_map(|&(middle, first)| {
+        let part = to_low[first as usize];
+        if part == S::Distance::UNREACHABLE || !lengths.may_be_negative && length < part {
+            return None;
+        }
+        let second = elimination.place(middle, high)?;
+        let other = to_high[second];
+        let joined = if upward { S::join(part, other) } else { S::join(other, part) };
+        let arcs = if upward { (first as usize, second) } else { (second, first as usize) };
+        (joined == length && joined != S::Distance::UNREACHABLE).then_some((middle, arcs.0, arcs.1))
+    })
 }

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::Hierarchy;
+use super::arcs::Along;
 use super::elimination::{Elimination, MOST_ARCS};
 use crate::formats::{PartialFile, ReadOptions, StoredArrays, WriteOptions};
 use crate::graph::{Graph, VertexId};
@@ -32,7 +33,7 @@ const HEADS: &str = "heads";
 
 /// What loading takes for each vertex, and for each shortcut, beyond the arrays of the file.
 const BYTES_A_VERTEX: u64 = 3 * 4 + 2 * 8;
-const BYTES_A_SHORTCUT: u64 = 8;
+const BYTES_A_SHORTCUT: u64 = 4 + 8;
 
 impl Hierarchy {
     /// Reads a graph with its hierarchy from a `.wpg` file that has one. O(V + E log(width) + shortcuts).
@@ -94,7 +95,7 @@ impl Hierarchy {
     fn checked(graph: Arc<Graph>, order: Vec<VertexId>, degrees: &[u32], heads: Vec<u32>) -> Result<Self> {
         let (vertices, shortcuts) = (order.len() as u64, heads.len() as u64);
         let mut plan = Plan::new();
-        let arcs = graph.arcs() as u64 * size_of::<u32>() as u64;
+        let arcs = graph.arcs() as u64 * size_of::<Along>() as u64;
         plan.memory("the hierarchy", vertices * BYTES_A_VERTEX + shortcuts * BYTES_A_SHORTCUT + arcs);
         plan.check(available_memory())?;
         if order.len() != graph.vertices() {
@@ -272,7 +273,7 @@ mod tests {
         assert_eq!((&a.parents, &a.depths), (&b.parents, &b.depths), "{name}");
         assert_eq!((&a.offsets, &a.heads), (&b.offsets, &b.heads), "{name}");
         assert_eq!((&a.lower_offsets, &a.lower), (&b.lower_offsets, &b.lower), "{name}");
-        assert_eq!(found.shared.places, expected.shared.places, "{name}");
+        assert_eq!(found.shared.arcs, expected.shared.arcs, "{name}");
         assert!(found.graph().edges().eq(expected.graph().edges()), "{name}");
     }
 

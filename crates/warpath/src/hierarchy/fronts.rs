@@ -1,0 +1,291 @@
+//! Elimination by fronts: the lengths of shortcuts through dense little matrices.
+//!
+//! Eliminating a vertex offers a way between each two of its later neighbours. Looking up the shortcut between the two is most
+//! of the work if it is done for each pair. But all later neighbours of a vertex except its parent are neighbours of the
+//! parent. So the vertex hands all ways on to its parent, as a matrix of the parent's later neighbours: a *front*. The parent
+//! takes its own lengths out of it, adds the ways through itself, and hands the rest on. Only the places of a vertex's
+//! neighbours among those of its parent are looked up, once for all pairs, and where a vertex and its parent have the same
+//! neighbours the matrix stays where it is (Duff, Reid, *The multifrontal solution of indefinite sparse symmetric linear
+//! equations*, 1983, with minimum and addition).
+//!
+//! Children come before their parent, and the child with the largest subtree first. So at most log2(vertices) fronts wait at a
+//! time.
+//!
+//! Several metrics go through together: a cell has a length of each.
+//!
+//! *Invariants.* A function compiled for more instructions is called only where the processor was asked for them.
+
+use super::elimination::{Elimination, ROOT};
+use crate::Result;
+use crate::graph::{DistanceValue, MinPlus};
+use crate::instructions::InstructionSet;
+use crate::memory::resize;
+
+/// A length of each of several metrics.
+pub(super) type Cell<D, const L: usize> = [D; L];
+
+/// The best ways so far between later neighbours of a vertex, through vertices below it.
+pub(super) struct Front<D, const L: usize> {
+    /// The vertex that takes it up.
+    owner: u32,
+    /// How many rows and columns there are: those of vertices that have been eliminated, the owner's, and those of the owner's
+    /// later neighbours, in ascending order.
+    stride: usize,
+    /// How many have been eliminated.
+    first: usize,
+    /// The way from each row's vertex to each column's. Of symmetric lengths those above the diagonal alone.
+    cells: Vec<Cell<D, L>>,
+}
+
+impl<D: DistanceValue, const L: usize> Front<D, L> {
+    /// A row from a column on; both count from the owner on.
+    #[inline(always)]
+    fn row(&self, row: usize, column: usize) -> &[Cell<D, L>] {
+        let start = (self.first + row) * self.stride;
+        &self.cells[start + self.first + column..start + self.stride]
+    }
+
+    #[inline(always)]
+    fn row_mut(&mut self, row: usize, column: usize) -> &mut [Cell<D, L>] {
+        let start = (self.first + row) * self.stride;
+        &mut self.cells[start + self.first + column..start + self.stride]
+    }
+
+    /// How many rows and columns matter: the owner's, and those of its later neighbours.
+    fn side(&self) -> usize {
+        self.stride - self.first
+    }
+}
+
+/// The lengths of some ranks' rows for several metrics. Those downwards are empty if they are the same.
+pub(super) struct Rows<'a, D, const L: usize> {
+    /// The place of the first length.
+    pub(super) start: usize,
+    pub(super) up: [&'a mut [D]; L],
+    pub(super) down: [&'a mut [D]; L],
+}
+
+/// Eliminates one vertex after another.
+pub(super) struct Eliminating<'a, D, const L: usize> {
+    elimination: &'a Elimination,
+    directed: bool,
+    /// The fronts that wait for their owners, of which each is an ancestor of the next.
+    pub(super) open: Vec<Front<D, L>>,
+    /// Memory of fronts that are done.
+    spare: Vec<Vec<Cell<D, L>>>,
+    /// The lengths of the current vertex.
+    up: Vec<Cell<D, L>>,
+    down: Vec<Cell<D, L>>,
+    /// The places of its later neighbours in the front of its parent.
+    places: Vec<usize>,
+}
+
+/// Lowers each length to the way `there` and `back`.
+#[inline(always)]
+fn relax<S: MinPlus, const L: usize>(
+    cell: &mut Cell<S::Distance, L>,
+    there: &Cell<S::Distance, L>,
+    back: &Cell<S::Distance, L>,
+) {
+    for lane in 0..L {
+        let length = S::join(there[lane], back[lane]);
+        cell[lane] = if length < cell[lane] { length } else { cell[lane] };
+    }
+}
+
+#[inline(always)]
+fn lower<D: DistanceValue, const L: usize>(cell: &mut Cell<D, L>, other: &Cell<D, L>) {
+    for (mine, &theirs) in cell.iter_mut().zip(other) {
+        *mine = if theirs < *mine { theirs } else { *mine };
+    }
+}
+
+impl<'a, D: DistanceValue, const L: usize> Eliminating<'a, D, L> {
+    pub(super) fn new(elimination: &'a Elimination, directed: bool) -> Self {
+        Eliminating {
+            elimination,
+            directed,
+            open: Vec::new(),
+            spare: Vec::new(),
+            up: Vec::new(),
+            down: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+
+    /// Settles the lengths of these ranks, ascending, of which every child has been eliminated or is among them.
+    pub(super) fn eliminate<S: MinPlus<Distance = D>>(
+        &mut self,
+        ranks: std::ops::Range<usize>,
+        rows: &mut Rows<'_, D, L>,
+    ) -> Result<()> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2")]
+            fn avx2<S: MinPlus, const L: usize>(
+                eliminating: &mut Eliminating<'_, S::Distance, L>,
+                ranks: std::ops::Range<usize>,
+                rows: &mut Rows<'_, S::Distance, L>,
+            ) -> Result<()> {
+                eliminating.eliminate_anywhere::<S>(ranks, rows)
+            }
+            if InstructionSet::detect() != InstructionSet::Portable {
+                // SAFETY: this processor has these instructions.
+                return unsafe { avx2::<S, L>(self, ranks, rows) };
+            }
+        }
+        self.eliminate_anywhere::<S>(ranks, rows)
+    }
+
+    #[inline(always)]
+    fn eliminate_anywhere<S: MinPlus<Distance = D>>(
+        &mut self,
+        mut ranks: std::ops::Range<usize>,
+        rows: &mut Rows<'_, D, L>,
+    ) -> Result<()> {
+        if self.directed {
+            ranks.try_for_each(|rank| self.settle::<S, true>(rank, rows))
+        } else {
+            ranks.try_for_each(|rank| self.settle::<S, false>(rank, rows))
+        }
+    }
+
+    /// Takes the lengths of a vertex out of its front, and hands the ways through it on to its parent.
+    #[inline(always)]
+    fn settle<S: MinPlus<Distance = D>, const DIRECTED: bool>(
+        &mut self,
+        rank: usize,
+        rows: &mut Rows<'_, D, L>,
+    ) -> Result<()> {
+        let front = self.open.pop_if(|front| front.owner as usize == rank);
+        self.read_row::<DIRECTED>(rank, front.as_ref(), rows);
+        let parent = self.elimination.parents[rank];
+        if parent == ROOT {
+            self.spare.extend(front.map(|front| front.cells));
+            return Ok(());
+        }
+        let side = self.elimination.row(parent as usize).len() + 1;
+        let is_open = self.open.last().is_some_and(|front| front.owner == parent);
+        if let Some(mut front) = front {
+            if !is_open && self.up.len() == side {
+                // The parent has the same neighbours.
+                self.pass::<S, DIRECTED>(&mut front);
+                front.owner = parent;
+                self.open.push(front);
+                return Ok(());
+            }
+            self.open_for(parent, side, is_open)?;
+            self.add::<S, DIRECTED>(rank, |row, cell, column| lower(cell, &front.row(row + 1, 1)[column]));
+            self.spare.push(front.cells);
+        } else {
+            self.open_for(parent, side, is_open)?;
+            self.add::<S, DIRECTED>(rank, |_, _, _| ());
+        }
+        Ok(())
+    }
+
+    /// Settles the lengths of a vertex.
+    #[inline(always)]
+    fn read_row<const DIRECTED: bool>(&mut self, rank: usize, front: Option<&Front<D, L>>, rows: &mut Rows<'_, D, L>) {
+        let row = self.elimination.row(rank);
+        let width = row.len();
+        let start = row.start - rows.start;
+        self.up.clear();
+        self.up.extend((0..width).map(|at| std::array::from_fn(|lane| rows.up[lane][start + at])));
+        if DIRECTED {
+            self.down.clear();
+            self.down.extend((0..width).map(|at| std::array::from_fn(|lane| rows.down[lane][start + at])));
+        }
+        let Some(front) = front else { return };
+        for (at, (mine, theirs)) in self.up.iter_mut().zip(front.row(0, 1)).enumerate() {
+            lower(mine, theirs);
+            (0..L).for_each(|lane| rows.up[lane][start + at] = mine[lane]);
+        }
+        if DIRECTED {
+            for (at, mine) in self.down.iter_mut().enumerate() {
+                lower(mine, &front.row(at + 1, 0)[0]);
+                (0..L).for_each(|lane| rows.down[lane][start + at] = mine[lane]);
+            }
+        }
+    }
+
+    /// Adds the ways through the owner of a front, whose lengths are settled, to the front.
+    #[inline(always)]
+    fn pass<S: MinPlus<Distance = D>, const DIRECTED: bool>(&self, front: &mut Front<D, L>) {
+        front.first += 1;
+        for (at, back) in self.down::<DIRECTED>().iter().enumerate() {
+            let column = if DIRECTED { 0 } else { at + 1 };
+            for (cell, up) in front.row_mut(at, column).iter_mut().zip(&self.up[column.min(self.up.len())..]) {
+                relax::<S, L>(cell, back, up);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn down<const DIRECTED: bool>(&self) -> &[Cell<D, L>] {
+        if DIRECTED { &self.down } else { &self.up }
+    }
+
+    /// Makes a front for a parent, unless it has one.
+    #[inline(always)]
+    fn open_for(&mut self, owner: u32, side: usize, is_open: bool) -> Result<()> {
+        if !is_open {
+            let mut cells = self.spare.pop().unwrap_or_default();
+            cells.clear();
+            resize("the fronts of an elimination", &mut cells, side * side, [D::UNREACHABLE; L])?;
+            self.open.push(Front { owner, stride: side, first: 0, cells });
+        }
+        Ok(())
+    }
+
+    /// Adds the ways through a vertex, whose lengths are settled, to its parent's front, and what else there is between its
+    /// later neighbours: `other` lowers a cell to that of a row and a column.
+    #[inline(always)]
+    fn add<S: MinPlus<Distance = D>, const DIRECTED: bool>(
+        &mut self,
+        rank: usize,
+        other: impl Fn(usize, &mut Cell<D, L>, usize),
+    ) {
+        self.find_places(rank);
+        let mut target = self.open.pop().expect("it is open");
+        let (up, down) = (&self.up, self.down::<DIRECTED>());
+        for (row, (&place, back)) in self.places.iter().zip(down).enumerate() {
+            let cells = target.row_mut(place, 0);
+            for column in if DIRECTED { 0 } else { row + 1 }..up.len() {
+                let cell = &mut cells[self.places[column]];
+                other(row, cell, column);
+                relax::<S, L>(cell, back, &up[column]);
+            }
+        }
+        self.open.push(target);
+    }
+
+    /// Finds the places of a vertex's later neighbours in its parent's front.
+    #[inline(always)]
+    fn find_places(&mut self, rank: usize) {
+        let elimination = self.elimination;
+        let heads = &elimination.heads[elimination.row(rank)];
+        let theirs = &elimination.heads[elimination.row(elimination.parents[rank] as usize)];
+        self.places.clear();
+        self.places.push(0);
+        let mut at = 0;
+        for &head in &heads[1..] {
+            while theirs[at] != head {
+                at += 1;
+            }
+            at += 1;
+            self.places.push(at);
+        }
+    }
+
+    /// Takes up a front that others have made.
+    pub(super) fn take_up(&mut self, front: Front<D, L>) {
+        let Some(mine) = self.open.last_mut().filter(|mine| mine.owner == front.owner) else {
+            self.open.push(front);
+            return;
+        };
+        for row in 0..front.side() {
+            mine.row_mut(row, 0).iter_mut().zip(front.row(row, 0)).for_each(|(cell, other)| lower(cell, other));
+        }
+    }
+}
