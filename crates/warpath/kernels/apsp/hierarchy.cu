@@ -4,7 +4,7 @@
 // Source: Delling, Goldberg, Nowatzyk and Werneck 2013, "PHAST"; Dibbelt, Strasser and Wagner 2016, "Customizable
 // contraction hierarchies"; Sao, Kannan, Gera and Vuduc 2020, "A supernodal all-pairs shortest path algorithm".
 //
-// registers: 96
+// registers: 104
 // no-sass: STL
 #include "../collectives.cuh"
 #include "../sssp/lanes.cuh"

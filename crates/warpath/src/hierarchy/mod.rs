@@ -59,8 +59,8 @@ use crate::memory::filled;
 
 pub(crate) use customization::Lengths;
 pub(crate) use elimination::{Elimination, ROOT};
-pub(crate) use pieces::{COLUMNS, Limits, Piece, Pieces};
-pub(crate) use tiles::{BATCH, NO_ARC, NO_SLOT};
+pub(crate) use pieces::{COLUMNS, Pieces};
+pub(crate) use tiles::{BATCH, Limits, NO_ARC, NO_SLOT, Piece};
 
 pub use builder::{HierarchyBuilder, nested_dissection};
 pub use metric::Metric;

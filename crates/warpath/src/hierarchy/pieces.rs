@@ -13,7 +13,7 @@
 //!   lengths. Fronts are in *levels*: those of a level need only those of the levels before.
 
 use super::elimination::{Elimination, ROOT};
-use super::tiles::Tiles;
+use super::tiles::{Limits, Piece, Tiles};
 use crate::Result;
 use crate::memory::{filled, grow, listed, with_capacity};
 
@@ -25,34 +25,6 @@ pub(crate) const NO_FRONT: u32 = u32::MAX;
 
 /// What memory of these is short of.
 const WHAT: &str = "pieces of a hierarchy";
-
-/// How large a tile may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Limits {
-    /// Its vertices and their boundary: at most 254.
-    pub(crate) slots: usize,
-    /// The arcs of its vertices, and those that fill up batches.
-    pub(crate) arcs: usize,
-}
-
-/// Ranks that follow each other, and are connected in the tree. The last of them is above all others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Piece {
-    pub(crate) first: u32,
-    pub(crate) count: u32,
-}
-
-impl Piece {
-    /// The topmost rank.
-    pub(crate) fn top(self) -> usize {
-        (self.first + self.count) as usize - 1
-    }
-
-    /// From the top down.
-    pub(crate) fn ranks(self) -> impl DoubleEndedIterator<Item = usize> {
-        (self.first as usize..=self.top()).rev()
-    }
-}
 
 /// All pieces of a tree. Each rank is in one of them.
 #[derive(Debug)]

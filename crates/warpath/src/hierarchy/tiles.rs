@@ -10,7 +10,6 @@
 use rayon::prelude::*;
 
 use super::elimination::Elimination;
-use super::pieces::{Limits, Piece};
 use crate::memory::grow;
 use crate::{Error, Result};
 
@@ -22,6 +21,34 @@ pub(crate) const NO_ARC: u32 = u32::MAX;
 
 /// What memory of these is short of.
 const WHAT: &str = "tiles of a hierarchy";
+
+/// How large a tile may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// Its vertices and their boundary: at most 254.
+    pub(crate) slots: usize,
+    /// The arcs of its vertices, and those that fill up batches.
+    pub(crate) arcs: usize,
+}
+
+/// Ranks that follow each other, and are connected in the tree. The last of them is above all others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+}
+
+impl Piece {
+    /// The topmost rank.
+    pub(crate) fn top(self) -> usize {
+        (self.first + self.count) as usize - 1
+    }
+
+    /// From the top down.
+    pub(crate) fn ranks(self) -> impl DoubleEndedIterator<Item = usize> {
+        (self.first as usize..=self.top()).rev()
+    }
+}
 
 /// Some subtrees: parts of the lists of [`Tiles`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
