@@ -160,15 +160,10 @@ impl Tiles {
             launches.up_to(pool, stage)?;
             device.record(&after)?;
             count += 1;
-            if stage < down {
-                ended = Ended::by(pool, workspace.stopped)?;
-                control.progress("solve", stage, down)?;
-            }
+            ended = Ended::by(pool, workspace.stopped)?;
+            control.progress("solve", stage, down)?;
         }
         let seconds = device.seconds_between(&before, &after)?;
-        if ended == Ended::Complete {
-            ended = Ended::by(pool, workspace.stopped)?;
-        }
         let nanoseconds = ("device_nanoseconds", (seconds * 1e9) as u64);
         Ok((ended, vec![nanoseconds, ("stages", stage), ("kernel_launches", count)]))
     }

@@ -256,10 +256,15 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
             let finished = searches.finish(task.control)?;
             self.count(finished.statistics, now.len());
             let found = searches.rows();
-            // Nothing shows whether a row that lacks vertices lacks distances, too.
+            // Nothing shows whether a row that lacks vertices lacks distances, too, unless all distances fit.
             let is_partial = self.table.targets_alone(self.algorithm, task.graph).is_some();
             for &row in &finished.out_of_range {
-                if is_partial || task.team.install(|| found.leaves_range(row, semiring, graph))? {
+                let is_lost = if is_partial {
+                    self.table.distance_bytes > 4
+                } else {
+                    task.team.install(|| found.leaves_range(row, semiring, graph))?
+                };
+                if is_lost {
                     self.ran.seconds.solve += start.elapsed().as_secs_f64();
                     return Ok(Ended::OutOfRange);
                 }

@@ -80,6 +80,22 @@ fn a_subtree_without_arcs_stays_in_its_memory() {
     }
 }
 
+/// Distances near the greatest number of 32 bits, which none of them can leave.
+#[test]
+fn a_table_of_great_distances_that_fit_is_not_repeated() {
+    let half = 2_000_000_000_u32;
+    let graph = Graph::from_edges([(0, 1, half), (1, 2, half)]).unwrap();
+    for device in devices(2) {
+        let table = on(device, &graph).solve(Apsp::all().to([2, 1]).algorithm("hierarchy")).unwrap();
+        assert!(!table.report().repeated_wide);
+        let row = |row| [table.distance(row, 0), table.distance(row, 1)];
+        let distance = |length: u32| Some(Distance::Unsigned(length.into()));
+        assert_eq!(row(0), [distance(2 * half), distance(half)]);
+        assert_eq!(row(1), [distance(half), distance(0)]);
+        assert_eq!(row(2), [distance(0), None]);
+    }
+}
+
 /// Each vertex of the path is the parent of the one before.
 #[test]
 fn a_tree_that_is_too_high_is_an_error_with_the_numbers() {
