@@ -7,15 +7,11 @@
 //! *Real-time traffic assignment using engineered customizable contraction hierarchies*, 2019, for the tree in the place of
 //! a priority queue).
 
-use std::ops::Range;
-
-use rayon::prelude::*;
-
-use super::customization::{Lengths, cut};
+use super::customization::Lengths;
 use super::elimination::{Elimination, ROOT};
 use crate::Result;
 use crate::graph::{DistanceValue, MinPlus, VertexId};
-use crate::memory::{filled, with_capacity};
+use crate::memory::filled;
 
 /// Lowers `value` to `other`.
 #[inline(always)]
@@ -25,8 +21,7 @@ fn lower<D: PartialOrd>(value: &mut D, other: D) {
     }
 }
 
-/// The distances to all vertices from the nearest of `sources`, by vertex, in O(shortcuts), on
-/// all threads.
+/// The distances to all vertices from the nearest of `sources`, by vertex, in O(shortcuts).
 pub(super) fn from<S: MinPlus>(
     elimination: &Elimination,
     lengths: &Lengths<S::Distance>,
@@ -44,80 +39,19 @@ pub(super) fn from<S: MinPlus>(
             rank = elimination.parents[rank as usize];
         }
     }
-    sweep::<S>(elimination, lengths.down(), &mut by_rank)?;
+    let down = lengths.down();
+    for rank in (0..elimination.count()).rev() {
+        let mut least = by_rank[rank];
+        for arc in elimination.row(rank) {
+            lower(&mut least, S::join(by_rank[elimination.heads[arc] as usize], down[arc]));
+        }
+        by_rank[rank] = least;
+    }
     let mut distances = filled("distances", elimination.count(), S::Distance::UNREACHABLE)?;
-    let parts = distances.par_chunks_mut(PART).zip(elimination.ranks.par_chunks(PART));
-    parts.for_each(|(distances, ranks)| {
-        distances.iter_mut().zip(ranks).for_each(|(distance, &rank)| *distance = by_rank[rank as usize]);
-    });
-    Ok(distances)
-}
-
-/// How many vertices a thread puts into order before it asks for more.
-const PART: usize = 1 << 12;
-
-/// Lowers the distances of all ranks, from the roots down: first those above all subtrees, then the subtrees, on all threads.
-fn sweep<S: MinPlus>(elimination: &Elimination, down: &[S::Distance], by_rank: &mut [S::Distance]) -> Result<()> {
-    let whole = [0..elimination.count()];
-    // Each subtree begins with a look at all of its ancestors. That pays if there are far fewer of these than vertices.
-    let pays = elimination.subtrees.len().saturating_mul(elimination.height()) < elimination.count();
-    let subtrees = if pays { &elimination.subtrees[..] } else { &whole };
-    let mut end = elimination.count();
-    for subtree in subtrees.iter().rev().chain([&(0..0)]) {
-        for rank in (subtree.end..end).rev() {
-            let mut least = by_rank[rank];
-            for arc in elimination.row(rank) {
-                lower(&mut least, S::join(by_rank[elimination.heads[arc] as usize], down[arc]));
-            }
-            by_rank[rank] = least;
-        }
-        end = subtree.start;
-    }
-    let mut tasks = with_capacity("the subtrees of a sweep", subtrees.len())?;
-    for subtree in subtrees.iter().filter(|subtree| !subtree.is_empty()) {
-        tasks.push((subtree, ancestors(elimination, subtree.end - 1, by_rank)?));
-    }
-    let (mut rest, mut at) = (by_rank, 0);
-    let mut parts = with_capacity("the subtrees of a sweep", tasks.len())?;
-    for (subtree, ancestors) in tasks {
-        parts.push((subtree.clone(), cut(&mut rest, subtree.start - at, subtree.end - at), ancestors));
-        at = subtree.end;
-    }
-    parts.into_par_iter().for_each(|(ranks, distances, ancestors)| {
-        sweep_subtree::<S>(elimination, down, ranks, distances, ancestors);
-    });
-    Ok(())
-}
-
-/// The distances of the ancestors of a rank, by their depths, and room for those of its descendants.
-fn ancestors<D: DistanceValue>(elimination: &Elimination, rank: usize, by_rank: &[D]) -> Result<Vec<D>> {
-    let mut distances = filled("the ancestors of a subtree", elimination.height(), D::UNREACHABLE)?;
-    let mut rank = elimination.parents[rank];
-    while rank != ROOT {
-        distances[elimination.depths[rank as usize] as usize] = by_rank[rank as usize];
-        rank = elimination.parents[rank as usize];
+    for (&v, &distance) in elimination.vertices.iter().zip(&by_rank) {
+        distances[v as usize] = distance;
     }
     Ok(distances)
-}
-
-/// Lowers the distances of a subtree's ranks. The ranks are in postorder: from the last to the first, the ancestors of each
-/// are the last ranks at their depths.
-fn sweep_subtree<S: MinPlus>(
-    elimination: &Elimination,
-    down: &[S::Distance],
-    ranks: Range<usize>,
-    distances: &mut [S::Distance],
-    mut ancestors: Vec<S::Distance>,
-) {
-    for (rank, distance) in ranks.zip(distances).rev() {
-        let row = elimination.row(rank);
-        let mut least = *distance;
-        for (&depth, &length) in elimination.head_depths[row.clone()].iter().zip(&down[row]) {
-            lower(&mut least, S::join(ancestors[depth as usize], length));
-        }
-        ancestors[elimination.depths[rank] as usize] = least;
-        *distance = least;
-    }
 }
 
 /// The distances between a vertex and its ancestors, by their depth.

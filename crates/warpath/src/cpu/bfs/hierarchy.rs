@@ -31,7 +31,6 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
 fn search(task: &BfsTask<'_>, levels: &mut [u32]) -> Result<Statistics> {
     let metric = task.metric.ok_or_else(|| Error::invalid("a search over a hierarchy needs one"))?;
     task.control.check()?;
-    levels
-        .copy_from_slice(&in_type_of::<UnitToU32>(task.team.install(|| metric.distances_from_nearest(task.sources))?)?);
+    levels.copy_from_slice(&in_type_of::<UnitToU32>(metric.distances_from_nearest(task.sources)?)?);
     Ok(vec![("shortcuts", metric.hierarchy().shortcuts())])
 }
