@@ -11,6 +11,7 @@
 use rayon::prelude::*;
 
 use super::order::Pattern;
+use super::windows::Windows;
 use crate::control::Control;
 use crate::graph::VertexId;
 use crate::memory::{collected, filled, listed, with_capacity};
@@ -43,6 +44,8 @@ pub(crate) struct Elimination {
     pub(super) subtrees: Vec<std::ops::Range<usize>>,
     /// The depths of `heads`.
     pub(super) head_depths: Vec<u32>,
+    /// The vertices of each window of ranks.
+    pub(super) windows: Windows,
     /// Where each rank's earlier neighbours begin in `lower`.
     pub(super) lower_offsets: Vec<u64>,
     /// The earlier neighbours of each rank, ascending, each with the arc's place in `heads`.
@@ -79,6 +82,7 @@ impl Elimination {
         }
         let head_depths = collected("a hierarchy", heads.par_iter().map(|&head| depths[head as usize]))?;
         let height = depths.iter().max().map_or(0, |&deepest| deepest as usize + 1);
+        let windows = Windows::new(count, &ranks)?;
         let mut result = Elimination {
             vertices,
             ranks,
@@ -89,6 +93,7 @@ impl Elimination {
             height,
             subtrees: Vec::new(),
             head_depths,
+            windows,
             lower_offsets: Vec::new(),
             lower: Vec::new(),
         };

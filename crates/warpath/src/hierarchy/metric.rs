@@ -129,7 +129,8 @@ impl Metric {
 
     /// Hands the distances from each of `sources`, by vertex, to `visit` with the source's place in the list. `visit` is
     /// called from all threads of the pool, for each source once, in any order. O(shortcuts) for each source, of which
-    /// sixteen share each look at memory; each thread takes memory for 32 arrays of distances.
+    /// sixteen share each look at memory; each thread takes memory for 16 arrays of distances
+    /// and for 16 distances of each vertex of a part that fits the cache.
     ///
     /// ```
     /// let graph = warpath::generate("roads:2000")?;

@@ -21,7 +21,7 @@
 //! - one pair: walk from both ends up the tree, and take the best ancestor that both have. Microseconds.
 //! - one source: walk up from the source, then let each vertex, from the roots down, take the best of its ancestors: one pass
 //!   over memory in a fixed order, without a queue (`query`).
-//! - many sources: sixteen share the pass (`sweep`).
+//! - many sources: sixteen share the pass (`sweep`), and their distances leave it in parts that fit the cache (`windows`).
 //! - a table of sources and targets: the pass goes over the targets' ancestors alone (`selection`).
 //!
 //! The order depends on the graph's edges alone. The lengths of shortcuts depend on the weights, and are found by looking
@@ -49,6 +49,7 @@ mod tiles;
 mod update;
 #[cfg(test)]
 mod update_tests;
+mod windows;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -60,6 +61,7 @@ use crate::memory::filled;
 pub(crate) use customization::Lengths;
 pub(crate) use elimination::{Elimination, ROOT};
 pub(crate) use pieces::{COLUMNS, Pieces};
+pub(crate) use sweep::bytes_of_sweep;
 pub(crate) use tiles::{BATCH, Limits, NO_ARC, NO_SLOT, Piece};
 
 pub use builder::{HierarchyBuilder, nested_dissection};

@@ -6,6 +6,7 @@
 //! shortest paths in road networks*, 2011).
 
 use super::elimination::{Elimination, ROOT};
+use super::windows::Windows;
 use crate::Result;
 use crate::graph::VertexId;
 use crate::memory::{filled, listed, with_capacity};
@@ -14,12 +15,16 @@ use crate::memory::{filled, listed, with_capacity};
 pub(super) struct Selection<D> {
     /// Where the arcs of each place begin.
     pub(super) offsets: Vec<u64>,
-    /// The later neighbours of each place, by their places.
-    pub(super) heads: Vec<u32>,
+    /// How many ancestors each place has.
+    pub(super) depths: Vec<u32>,
+    /// The depths of each place's later neighbours.
+    pub(super) head_depths: Vec<u32>,
     /// The lengths from there.
     pub(super) down: Vec<D>,
     /// The place of each target.
     pub(super) targets: Vec<u32>,
+    /// The targets of each window of places.
+    pub(super) windows: Windows,
     /// The place of each rank, [`ROOT`] if it has none.
     pub(super) places: Vec<u32>,
 }
@@ -47,21 +52,23 @@ impl<D: Copy> Selection<D> {
         let mut ranks = with_capacity(WHAT, count)?;
         ranks.extend(selected());
         ranks.iter().zip(0..).for_each(|(&rank, place)| places[rank] = place);
+        let targets = listed(WHAT, targets.iter().map(|&v| places[elimination.ranks[v as usize] as usize]))?;
         let mut selection = Selection {
             offsets: with_capacity(WHAT, count + 1)?,
-            heads: with_capacity(WHAT, arcs)?,
+            depths: listed(WHAT, ranks.iter().map(|&rank| elimination.depths[rank]))?,
+            head_depths: with_capacity(WHAT, arcs)?,
             down: with_capacity(WHAT, arcs)?,
-            targets: listed(WHAT, targets.iter().map(|&v| places[elimination.ranks[v as usize] as usize]))?,
-            places: Vec::new(),
+            windows: Windows::new(count, &targets)?,
+            targets,
+            places,
         };
         selection.offsets.push(0);
         for rank in ranks {
             let row = elimination.row(rank);
-            selection.heads.extend(elimination.heads[row.clone()].iter().map(|&head| places[head as usize]));
+            selection.head_depths.extend_from_slice(&elimination.head_depths[row.clone()]);
             selection.down.extend_from_slice(&down[row]);
-            selection.offsets.push(selection.heads.len() as u64);
+            selection.offsets.push(selection.down.len() as u64);
         }
-        selection.places = places;
         Ok(selection)
     }
 }

@@ -8,7 +8,7 @@ use crate::algorithms::{AlgorithmInfo, Parameters};
 use crate::cpu::sssp::hierarchy::{ALGORITHM, SHARED, seconds_of_sweeps};
 use crate::cuda::apsp::hierarchy as on_device;
 use crate::graph::{Distances, VertexId, WeightKind, Weights};
-use crate::hierarchy::{Estimate, Hierarchy, Metric};
+use crate::hierarchy::{Estimate, Hierarchy, Metric, bytes_of_sweep};
 use crate::{Engine, Error, Plan, Result, memory};
 
 /// The name of the algorithm that answers from a hierarchy.
@@ -125,7 +125,9 @@ impl Solver {
 
     /// Bytes of the distances that sweeps for this many sources work on.
     fn bytes_of_rows(&self, sources: usize) -> u64 {
-        16 * sources as u64 * self.graph.vertices() as u64
+        /// Of a distance, at most.
+        const BYTES: u64 = 8;
+        (sources as u64).saturating_mul(bytes_of_sweep(self.graph.vertices() as u64, BYTES))
     }
 
     /// The manner in which searches over the hierarchy are done, and their plan, given the plan of `one`.

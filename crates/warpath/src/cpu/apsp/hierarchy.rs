@@ -1,7 +1,8 @@
 //! Rows over a hierarchy: sixteen sources share a sweep over the shortcuts, from the roots down.
 //!
 //! The hierarchy and its lengths are there before ([`crate::hierarchy`] has the method). Work O(shortcuts) a source, whatever
-//! the weights, below 0 too; with targets O(shortcuts of the targets' ancestors). Memory: for each thread 32 arrays of distances.
+//! the weights, below 0 too; with targets O(shortcuts of the targets' ancestors). Memory: for each thread 16 arrays of distances,
+//! and rows of 16 distances for a part of the vertices that fits the cache.
 //! Integers only, as [`the search`](crate::cpu::sssp::hierarchy) from one source.
 //!
 //! Source: Delling, Goldberg, Nowatzyk, Werneck, "PHAST", 2013; Dibbelt, Strasser, Wagner, "Customizable contraction
@@ -14,7 +15,7 @@ use super::{ApspAlgorithm, ApspOutput, ApspTask, Function, MinPlusOnCpu};
 use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::cpu::sssp::hierarchy as search;
 use crate::graph::{DistanceValue, Distances, MinPlus};
-use crate::hierarchy::Metric;
+use crate::hierarchy::{Metric, bytes_of_sweep};
 use crate::problems::Problem;
 use crate::{Error, Result, memory};
 
@@ -33,7 +34,7 @@ pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     ends_at_targets: false,
     rows_together: search::SHARED,
     workspace_bytes: |vertices, _, threads, distance_bytes| {
-        threads.saturating_mul(vertices).saturating_mul(distance_bytes).saturating_mul(2 * search::SHARED as u64)
+        threads.saturating_mul(search::SHARED as u64).saturating_mul(bytes_of_sweep(vertices, distance_bytes))
     },
     function: Function::Hierarchy,
 };
