@@ -216,41 +216,66 @@ impl Rows {
         Ok(rows)
     }
 
+    /// The child of each vertex that comes first and the one that comes last; the others are between them, in the order of their
+    /// numbers. The largest subtree comes first, so that few fronts wait for others while it is worked on, and the second
+    /// largest last. If that one has a few vertices only, the largest comes last: a long chain of parents has ranks that follow
+    /// each other, whatever hangs on it. ([`Pieces`](super::pieces::Pieces) makes fronts of chains.)
+    fn outer_children(&self, sizes: &[u32]) -> Result<[Vec<u32>; 2]> {
+        /// The most vertices of a subtree that is worth nothing as the last one.
+        const FEW: u32 = 1000;
+        let size_of = |at: u32| if at == ROOT { 0 } else { sizes[at as usize] };
+        let mut largest = filled("an elimination tree", sizes.len(), ROOT)?;
+        let mut second = filled("an elimination tree", sizes.len(), ROOT)?;
+        for at in 0..sizes.len() as u32 {
+            let parent = self.parents[at as usize] as usize;
+            if parent == ROOT as usize {
+                continue;
+            }
+            if size_of(largest[parent]) < sizes[at as usize] {
+                second[parent] = std::mem::replace(&mut largest[parent], at);
+            } else if size_of(second[parent]) < sizes[at as usize] {
+                second[parent] = at;
+            }
+        }
+        for (largest, second) in largest.iter_mut().zip(&mut second) {
+            if size_of(*second) <= FEW {
+                *second = std::mem::replace(largest, ROOT);
+            }
+        }
+        Ok([largest, second])
+    }
+
     /// Numbers the vertices in postorder of the tree.
     fn in_postorder(self, order: &[VertexId]) -> Result<Elimination> {
         let count = order.len();
-        // Subtree sizes give each vertex its range: children of a parent follow each other in the order of their numbers, but
-        // the one with the largest subtree comes first.
+        // Subtree sizes give each vertex its range.
         let mut sizes = filled("an elimination tree", count, 1_u32)?;
         for at in 0..count {
             if self.parents[at] != ROOT {
                 sizes[self.parents[at] as usize] += sizes[at];
             }
         }
-        let mut largest = filled("an elimination tree", count, ROOT)?;
-        for at in 0..count {
-            if self.parents[at] != ROOT {
-                let largest = &mut largest[self.parents[at] as usize];
-                if *largest == ROOT || sizes[*largest as usize] < sizes[at] {
-                    *largest = at as u32;
-                }
-            }
-        }
-        // From the last to the first, each vertex takes the end of what is free in its parent's range, or its beginning.
+        let [first, last] = self.outer_children(&sizes)?;
+        // Ancestors before descendants, each vertex takes an end of what is free in its parent's range.
         let mut ranks = filled("an elimination tree", count, 0_u32)?;
         let mut free = filled("an elimination tree", count, 0_u32)?;
         let mut free_of_roots = count as u32;
         for at in (0..count).rev() {
             let parent = self.parents[at] as usize;
-            let rank = if parent != ROOT as usize && largest[parent] as usize == at {
+            let rank = if parent == ROOT as usize {
+                free_of_roots -= sizes[at];
+                free_of_roots + sizes[at] - 1
+            } else if first[parent] as usize == at {
                 ranks[parent] - (sizes[parent] - sizes[at])
+            } else if last[parent] as usize == at {
+                ranks[parent] - 1
             } else {
-                let end = if parent == ROOT as usize { &mut free_of_roots } else { &mut free[parent] };
-                *end -= sizes[at];
-                *end + sizes[at] - 1
+                free[parent] -= sizes[at];
+                free[parent] + sizes[at] - 1
             };
             ranks[at] = rank;
-            free[at] = rank;
+            // The range of the last child is not free.
+            free[at] = rank - if last[at] == ROOT { 0 } else { sizes[last[at] as usize] };
         }
         let mut place = filled("an elimination tree", count, 0_u32)?;
         for (at, &rank) in ranks.iter().enumerate() {

@@ -8,8 +8,8 @@
 //! neighbours the matrix stays where it is (Duff, Reid, *The multifrontal solution of indefinite sparse symmetric linear
 //! equations*, 1983, with minimum and addition).
 //!
-//! Children come before their parent, and the child with the largest subtree first. So at most log2(vertices) fronts wait at a
-//! time.
+//! Children come before their parent. Of two children with large subtrees that with the larger one comes first, so at most
+//! log2(vertices) fronts of large subtrees wait at a time, and some of small ones beside each.
 //!
 //! Several metrics go through together: a cell has a length of each.
 //!

@@ -208,6 +208,20 @@ mod tests {
         }
     }
 
+    /// A clique in which a leaf hangs on each vertex: the clique is one chain of parents.
+    #[test]
+    fn a_chain_is_in_few_fronts_whatever_hangs_on_it() {
+        const CHAIN: u32 = 64;
+        let clique = (0..CHAIN).flat_map(|u| (0..u).map(move |v| (u, v)));
+        let edges: Vec<_> = clique.chain((0..CHAIN).map(|v| (v, v + CHAIN))).collect();
+        let graph = crate::Graph::from_edges(edges).unwrap();
+        let order: Vec<_> = (CHAIN..2 * CHAIN).chain(0..CHAIN).collect();
+        let hierarchy = Hierarchy::with_order(graph, &order).unwrap();
+        assert_eq!(hierarchy.height(), CHAIN as usize + 1);
+        let pieces = Pieces::new(&hierarchy.shared.elimination, Limits { slots: 32, arcs: 512 }).unwrap();
+        assert_eq!(pieces.by_level().map(<[_]>::len).collect::<Vec<_>>(), [1, 1]);
+    }
+
     #[test]
     fn pieces_hold_each_vertex_once_and_depend_on_pieces_above() {
         for (name, graph) in graphs_of_every_shape::<Unit>(3) {
