@@ -60,7 +60,7 @@ use crate::memory::filled;
 
 pub(crate) use customization::Lengths;
 pub(crate) use elimination::{Elimination, ROOT};
-pub(crate) use pieces::{COLUMNS, Pieces};
+pub(crate) use pieces::{COLUMNS, NO_FRONT, Pieces};
 pub(crate) use sweep::bytes_of_sweep;
 pub(crate) use tiles::{BATCH, Limits, NO_ARC, NO_SLOT, Piece};
 

@@ -79,7 +79,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     semirings: &[DeviceSemiring::Narrow, DeviceSemiring::Wide],
     needs_metric: true,
     targets_alone: true,
-    batch_bytes: BATCH_BYTES,
+    batch_bytes: GREAT_BATCH_BYTES,
     plan: |task| {
         // What has no room on the host is refused when it is prepared.
         let cut = task.hierarchy.and_then(|hierarchy| Some((hierarchy, pieces_of(hierarchy).ok()?)));
@@ -100,7 +100,7 @@ fn pieces_of(hierarchy: &Hierarchy) -> Result<Arc<Pieces>> {
 }
 
 /// Bytes of the rows of a batch, where the device has eight times as many: batches share launches and what is read.
-const BATCH_BYTES: u64 = 8 << 30;
+const GREAT_BATCH_BYTES: u64 = 8 << 30;
 
 /// Predicted seconds of sweeps over a tree of this many shortcuts, this height and this width.
 pub(crate) fn seconds_of_sweeps(shortcuts: f64, height: f64, width: f64, work: &Workload<'_>) -> f64 {
@@ -116,7 +116,7 @@ pub(crate) fn seconds_of_sweeps(shortcuts: f64, height: f64, width: f64, work: &
     const SHORTCUT: f64 = 0.22e-12;
     const VERTEX: f64 = 4e-12;
     let sources = work.searches as f64;
-    let of_a_batch = (BATCH_BYTES as f64 / (4.0 * work.vertices().max(1.0))).max(FEWEST);
+    let of_a_batch = (GREAT_BATCH_BYTES as f64 / (4.0 * work.vertices().max(1.0))).max(FEWEST);
     let batch = BATCH + height / OF_A_LEVEL * (LEVEL + width * BOUNDARY);
     (sources / of_a_batch).ceil() * batch + sources * (shortcuts * SHORTCUT + work.vertices() * VERTEX)
 }

@@ -11,7 +11,7 @@ use super::arrays::{Arrays, COLUMNS, Front, Load, NO_PARENT, Node, Part, Positio
 use crate::Result;
 use crate::cuda::device::memory::Pool;
 use crate::graph::{DistanceValue, VertexId};
-use crate::hierarchy::{Elimination, Lengths, NO_ARC, NO_SLOT, Piece, Pieces, ROOT};
+use crate::hierarchy::{Elimination, Lengths, NO_ARC, NO_FRONT, NO_SLOT, Piece, Pieces, ROOT};
 use crate::memory::{filled, with_capacity};
 
 /// A length on a device.
@@ -199,14 +199,11 @@ impl Written {
     /// O(V). A vertex may be a target more than once.
     pub(super) fn new(elimination: &Elimination, pieces: &Pieces, targets: Option<&[VertexId]>) -> Result<Self> {
         const WHAT: &str = "the columns of rows";
-        const NO_PLACE: u32 = u32::MAX;
         let tiles = &pieces.tiles;
-        // Of each rank.
-        let mut places = filled(WHAT, elimination.count(), NO_PLACE)?;
+        // Of each rank that is in a tile.
+        let mut places = filled(WHAT, elimination.count(), 0)?;
         let mut is_wanted = filled(WHAT, elimination.count(), targets.is_none())?;
         targets.into_iter().flatten().for_each(|&v| is_wanted[elimination.ranks[v as usize] as usize] = true);
-        let fronts = pieces.fronts.iter().flat_map(|front| front.ranks().rev());
-        fronts.zip(0..).for_each(|(rank, place)| places[rank] = place);
         let mut next = pieces.places.last().copied().unwrap_or(0);
         let mut kept = with_capacity(WHAT, tiles.tiles.len())?;
         for tile in &tiles.tiles {
@@ -229,7 +226,8 @@ impl Written {
                 next += 1;
             }
         }
-        let place_of = |rank: u32| places[rank as usize];
+        let is_front = |rank: u32| pieces.front_of[rank as usize] != NO_FRONT;
+        let place_of = |rank: u32| if is_front(rank) { pieces.place(rank) } else { places[rank as usize] };
         let places = match targets {
             Some(targets) => {
                 crate::memory::listed(WHAT, targets.iter().map(|&v| place_of(elimination.ranks[v as usize])))?
