@@ -262,7 +262,9 @@ impl Solver {
     fn seconds_of_customizing(&self, shortcuts: f64, triangles: f64) -> f64 {
         const TRIANGLE: f64 = 4e-9;
         const SHORTCUT: f64 = 20e-9;
-        (triangles * TRIANGLE + shortcuts * SHORTCUT) / self.threads() as f64
+        /// More threads than this bring little: one of them settles the top of the tree, where most triangles are.
+        const THREADS: usize = 2;
+        (triangles * TRIANGLE + shortcuts * SHORTCUT) / self.threads().min(THREADS) as f64
     }
 }
 

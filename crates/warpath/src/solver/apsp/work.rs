@@ -166,6 +166,7 @@ fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
         Algorithm::OnMatrix(algorithm) => on_matrix::run(solver, algorithm, &task, output.of_rows(), beside)?,
         Algorithm::BySearches(algorithm) => by_searches::run(solver, algorithm, &task, table, output)?,
     };
+    ran.seconds.prepare += prepare;
     let seconds = predicted::on_device(decision.choice.algorithm.info(), parameters, solver, table);
     ran.statistics.push(("predicted_nanoseconds", (seconds * 1e9) as u64));
     Ok(ran)
