@@ -188,3 +188,107 @@ pub(super) fn cut<'a, D>(values: &mut &'a mut [D], start: usize, end: usize) -> 
     *values = rest;
     &mut front[start..]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Direction, F64ToF64, Graph, GraphBuilder, I32ToI64, U32ToU32, UnitToU32, VertexId, Weight};
+    use crate::hierarchy::Hierarchy;
+    use crate::hierarchy::fronts::has_wide_chain;
+    use crate::hierarchy::tests::random_order;
+    use crate::testing::{Random, TestWeight, half_of_every_shape, size};
+
+    /// A random graph, whose separators are large, and a hub in it with leaves, of which some have another neighbour.
+    fn with_large_separators<W: TestWeight>(direction: Direction, random: &mut Random) -> Graph {
+        let inner = size(120, 30);
+        let hub = inner as VertexId;
+        let mut edges = Vec::new();
+        let mut any = || random.below(inner) as VertexId;
+        (0..3 * inner).for_each(|_| edges.push((any(), any())));
+        (0..inner / 2).for_each(|_| edges.push((hub, any())));
+        for leaf in hub + 1..2 * hub {
+            edges.push((hub, leaf));
+            if leaf % 3 == 0 {
+                edges.push((leaf, any()));
+            }
+        }
+        let weighted = edges.iter().map(|&(u, v)| (u, v, W::draw(random))).collect::<Vec<_>>();
+        GraphBuilder::new().direction(direction).build_from(weighted).unwrap()
+    }
+
+    /// The lengths by all lower triangles of each vertex, upwards and downwards.
+    fn by_triangles<S: MinPlus>(hierarchy: &Hierarchy, weights: &[S::Weight]) -> [Vec<S::Distance>; 2] {
+        let (elimination, arcs) = (&hierarchy.shared.elimination, &hierarchy.shared.arcs);
+        let own = [&arcs.up, &arcs.down].map(|arcs| arcs.lengths::<S>(elimination.heads.len(), weights).unwrap());
+        let [mut up, mut down] = own;
+        for rank in 0..elimination.count() {
+            for low in elimination.row(rank) {
+                for high in low + 1..elimination.row(rank).end {
+                    let place = elimination.place(elimination.heads[low], elimination.heads[high]).unwrap();
+                    let ways = [S::join(down[low], up[high]), S::join(down[high], up[low])];
+                    for (length, way) in [&mut up[place], &mut down[place]].into_iter().zip(ways) {
+                        if way < *length {
+                            *length = way;
+                        }
+                    }
+                }
+            }
+        }
+        [up, down]
+    }
+
+    /// Checks lengths that are settled alone and with seven others, and says whether some were settled in wide chains.
+    fn check<S: MinPlus>(name: &str, hierarchy: &Hierarchy, random: &mut Random) -> bool
+    where
+        S::Weight: TestWeight,
+    {
+        let (elimination, arcs) = (&hierarchy.shared.elimination, &hierarchy.shared.arcs);
+        let graph = hierarchy.graph();
+        let own = S::Weight::of(graph.weights()).unwrap();
+        // An undirected graph has the same weights in both directions.
+        let draw = |random: &mut Random| -> Vec<S::Weight> {
+            if graph.is_directed() { own.iter().map(|_| S::Weight::draw(random)).collect() } else { own.to_vec() }
+        };
+        let others: [_; 8] = std::array::from_fn(|lane| if lane == 3 { own.to_vec() } else { draw(random) });
+        let all = others.each_ref().map(|weights| &weights[..]);
+        let [alone] = customize::<S, 1>(elimination, arcs, [own], graph.is_directed()).unwrap();
+        let together = customize::<S, 8>(elimination, arcs, all, graph.is_directed()).unwrap();
+        let [up, down] = by_triangles::<S>(hierarchy, own);
+        assert!(alone.up == up, "{name}: upwards");
+        assert!(alone.down() == down, "{name}: downwards");
+        for (one, weights) in together.iter().zip(all) {
+            let [alone] = customize::<S, 1>(elimination, arcs, [weights], graph.is_directed()).unwrap();
+            assert!(one.up == alone.up && one.down() == alone.down(), "{name}: of eight");
+        }
+        has_wide_chain(elimination)
+    }
+
+    fn check_all<S: MinPlus>(seed: u64)
+    where
+        S::Weight: TestWeight,
+    {
+        let mut random = Random(seed);
+        let mut graphs = half_of_every_shape::<S::Weight>(seed);
+        graphs.retain(|(_, graph)| graph.vertices() < 200);
+        for direction in [Direction::Directed, Direction::Undirected] {
+            let graph = with_large_separators::<S::Weight>(direction, &mut random);
+            graphs.push((format!("a hub in a random graph, {direction:?}"), graph));
+        }
+        let mut wide = 0;
+        for (name, graph) in graphs {
+            let order = random_order(graph.vertices(), &mut random);
+            for hierarchy in [Hierarchy::new(graph.clone()), Hierarchy::with_order(graph, &order)] {
+                wide += usize::from(check::<S>(&name, &hierarchy.unwrap(), &mut random));
+            }
+        }
+        assert!(wide > size(3, 0), "{wide}");
+    }
+
+    #[test]
+    fn lengths_are_the_least_of_all_triangles() {
+        check_all::<UnitToU32>(81);
+        check_all::<U32ToU32>(82);
+        check_all::<I32ToI64>(83);
+        check_all::<F64ToF64>(84);
+    }
+}

@@ -6,7 +6,10 @@
 //! takes its own lengths out of it, adds the ways through itself, and hands the rest on. Only the places of a vertex's
 //! neighbours among those of its parent are looked up, once for all pairs, and where a vertex and its parent have the same
 //! neighbours the matrix stays where it is (Duff, Reid, *The multifrontal solution of indefinite sparse symmetric linear
-//! equations*, 1983, with minimum and addition).
+//! equations*, 1983, with minimum and addition). Where fronts are wide, several vertices share one ([`chains`]).
+//!
+//! A parent may have a thousand times as many neighbours as a child, such as a hub with a leaf. The child's matrix then waits
+//! as it is for the parent.
 //!
 //! Children come before their parent. Of two children with large subtrees that with the larger one comes first, so at most
 //! log2(vertices) fronts of large subtrees wait at a time, and some of small ones beside each.
@@ -15,21 +18,41 @@
 //!
 //! *Invariants.* A function compiled for more instructions is called only where the processor was asked for them.
 
+mod chains;
+
+use std::ops::Range;
+
 use super::elimination::{Elimination, ROOT};
 use crate::Result;
 use crate::graph::{DistanceValue, MinPlus};
 use crate::instructions::InstructionSet;
 use crate::memory::resize;
 
+/// What memory of these is short of.
+const WHAT: &str = "the fronts of an elimination";
+
+/// Whether vertices of this elimination share a front.
+#[cfg(test)]
+pub(super) fn has_wide_chain(elimination: &Elimination) -> bool {
+    let end = elimination.count();
+    (0..end).any(|rank| chains::wide_chain(elimination, rank, end).is_some())
+}
+
 /// A length of each of several metrics.
 pub(super) type Cell<D, const L: usize> = [D; L];
 
-/// The best ways so far between later neighbours of a vertex, through vertices below it.
+/// Owners with so many later neighbours have fronts in parts.
+const WIDE: usize = 64;
+
+/// The best ways so far between a vertex and its later neighbours, or some of these, through vertices below it.
 pub(super) struct Front<D, const L: usize> {
     /// The vertex that takes it up.
     owner: u32,
-    /// How many rows and columns there are: those of vertices that have been eliminated, the owner's, and those of the owner's
-    /// later neighbours, in ascending order.
+    /// The places of the other vertices in [`Elimination::heads`]: all later neighbours of the owner, or those of a child, of
+    /// which the owner is the first.
+    others: Range<usize>,
+    /// How many rows and columns there are: those of vertices that have been eliminated, the owner's, and those of the others,
+    /// in ascending order.
     stride: usize,
     /// How many have been eliminated.
     first: usize,
@@ -51,9 +74,15 @@ impl<D: DistanceValue, const L: usize> Front<D, L> {
         &mut self.cells[start + self.first + column..start + self.stride]
     }
 
-    /// How many rows and columns matter: the owner's, and those of its later neighbours.
+    /// How many rows and columns matter: the owner's, and those of the others.
     fn side(&self) -> usize {
         self.stride - self.first
+    }
+
+    /// Whether this is the front of a vertex with all its later neighbours.
+    #[inline(always)]
+    fn is_whole(&self, elimination: &Elimination, owner: u32) -> bool {
+        self.owner == owner && self.others == elimination.row(owner as usize)
     }
 }
 
@@ -77,7 +106,7 @@ pub(super) struct Eliminating<'a, D, const L: usize> {
     up: Vec<Cell<D, L>>,
     down: Vec<Cell<D, L>>,
     /// The places of its later neighbours in the front of its parent.
-    places: Vec<usize>,
+    places: Vec<u32>,
 }
 
 /// Lowers each length to the way `there` and `back`.
@@ -116,7 +145,7 @@ impl<'a, D: DistanceValue, const L: usize> Eliminating<'a, D, L> {
     /// Settles the lengths of these ranks, ascending, of which every child has been eliminated or is among them.
     pub(super) fn eliminate<S: MinPlus<Distance = D>>(
         &mut self,
-        ranks: std::ops::Range<usize>,
+        ranks: Range<usize>,
         rows: &mut Rows<'_, D, L>,
     ) -> Result<()> {
         #[cfg(target_arch = "x86_64")]
@@ -124,7 +153,7 @@ impl<'a, D: DistanceValue, const L: usize> Eliminating<'a, D, L> {
             #[target_feature(enable = "avx2")]
             fn avx2<S: MinPlus, const L: usize>(
                 eliminating: &mut Eliminating<'_, S::Distance, L>,
-                ranks: std::ops::Range<usize>,
+                ranks: Range<usize>,
                 rows: &mut Rows<'_, S::Distance, L>,
             ) -> Result<()> {
                 eliminating.eliminate_anywhere::<S>(ranks, rows)
@@ -140,14 +169,29 @@ impl<'a, D: DistanceValue, const L: usize> Eliminating<'a, D, L> {
     #[inline(always)]
     fn eliminate_anywhere<S: MinPlus<Distance = D>>(
         &mut self,
-        mut ranks: std::ops::Range<usize>,
+        ranks: Range<usize>,
         rows: &mut Rows<'_, D, L>,
     ) -> Result<()> {
-        if self.directed {
-            ranks.try_for_each(|rank| self.settle::<S, true>(rank, rows))
-        } else {
-            ranks.try_for_each(|rank| self.settle::<S, false>(rank, rows))
+        if self.directed { self.settle_all::<S, true>(ranks, rows) } else { self.settle_all::<S, false>(ranks, rows) }
+    }
+
+    #[inline(always)]
+    fn settle_all<S: MinPlus<Distance = D>, const DIRECTED: bool>(
+        &mut self,
+        ranks: Range<usize>,
+        rows: &mut Rows<'_, D, L>,
+    ) -> Result<()> {
+        let mut next = ranks.start;
+        while next < ranks.end {
+            if let Some(end) = chains::wide_chain(self.elimination, next, ranks.end) {
+                self.settle_together::<S, DIRECTED>(next..end, rows)?;
+                next = end;
+            } else {
+                self.settle::<S, DIRECTED>(next, rows)?;
+                next += 1;
+            }
         }
+        Ok(())
     }
 
     /// Takes the lengths of a vertex out of its front, and hands the ways through it on to its parent.
@@ -157,31 +201,44 @@ impl<'a, D: DistanceValue, const L: usize> Eliminating<'a, D, L> {
         rank: usize,
         rows: &mut Rows<'_, D, L>,
     ) -> Result<()> {
-        let front = self.open.pop_if(|front| front.owner as usize == rank);
+        let front = self.take_front::<DIRECTED>(rank)?;
         self.read_row::<DIRECTED>(rank, front.as_ref(), rows);
         let parent = self.elimination.parents[rank];
         if parent == ROOT {
             self.spare.extend(front.map(|front| front.cells));
             return Ok(());
         }
-        let side = self.elimination.row(parent as usize).len() + 1;
-        let is_open = self.open.last().is_some_and(|front| front.owner == parent);
         if let Some(mut front) = front {
-            if !is_open && self.up.len() == side {
+            if !self.is_open(parent) && self.up.len() == self.elimination.row(parent as usize).len() + 1 {
                 // The parent has the same neighbours.
                 self.pass::<S, DIRECTED>(&mut front);
                 front.owner = parent;
+                front.others = self.elimination.row(parent as usize);
                 self.open.push(front);
                 return Ok(());
             }
-            self.open_for(parent, side, is_open)?;
+            self.open_above(rank)?;
             self.add::<S, DIRECTED>(rank, |row, cell, column| lower(cell, &front.row(row + 1, 1)[column]));
             self.spare.push(front.cells);
-        } else {
-            self.open_for(parent, side, is_open)?;
+        } else if self.up.len() > 1 {
+            self.open_above(rank)?;
             self.add::<S, DIRECTED>(rank, |_, _, _| ());
         }
         Ok(())
+    }
+
+    /// The front of a vertex, if there is one: of all its parts.
+    #[inline(always)]
+    fn take_front<const DIRECTED: bool>(&mut self, rank: usize) -> Result<Option<Front<D, L>>> {
+        let is_owner = |front: &mut Front<D, L>| front.owner as usize == rank;
+        let Some(front) = self.open.pop_if(is_owner) else { return Ok(None) };
+        if front.is_whole(self.elimination, rank as u32) && !self.open.last_mut().is_some_and(is_owner) {
+            return Ok(Some(front));
+        }
+        self.open.push(front);
+        let others = self.elimination.row(rank);
+        let cells = self.assemble::<DIRECTED>(&(rank..rank + 1), &self.elimination.heads[others.clone()])?;
+        Ok(Some(Front { owner: rank as u32, stride: others.len() + 1, others, first: 0, cells }))
     }
 
     /// Settles the lengths of a vertex.
@@ -226,15 +283,40 @@ impl<'a, D: DistanceValue, const L: usize> Eliminating<'a, D, L> {
         if DIRECTED { &self.down } else { &self.up }
     }
 
-    /// Makes a front for a parent, unless it has one.
+    /// Whether the last front is the whole one of this vertex.
     #[inline(always)]
-    fn open_for(&mut self, owner: u32, side: usize, is_open: bool) -> Result<()> {
-        if !is_open {
-            let mut cells = self.spare.pop().unwrap_or_default();
-            cells.clear();
-            resize("the fronts of an elimination", &mut cells, side * side, [D::UNREACHABLE; L])?;
-            self.open.push(Front { owner, stride: side, first: 0, cells });
+    fn is_open(&self, owner: u32) -> bool {
+        self.open.last().is_some_and(|front| front.is_whole(self.elimination, owner))
+    }
+
+    /// Whether a vertex has far fewer later neighbours than its parent, so that its front is a part of the parent's.
+    #[inline(always)]
+    fn is_part(&self, rank: usize) -> bool {
+        let (few, many) = (self.elimination.row(rank).len(), self.elimination.row(self.parent(rank)).len());
+        many >= WIDE && many / few >= 2
+    }
+
+    fn parent(&self, rank: usize) -> usize {
+        self.elimination.parents[rank] as usize
+    }
+
+    /// Makes the last front one of a vertex's parent, with all later neighbours of the vertex.
+    #[inline(always)]
+    fn open_above(&mut self, rank: usize) -> Result<()> {
+        let owner = self.elimination.parents[rank];
+        if self.is_open(owner) {
+            return Ok(());
         }
+        let (others, mut cells) = if self.is_part(rank) {
+            let row = self.elimination.row(rank);
+            (row.start + 1..row.end, Vec::new())
+        } else {
+            (self.elimination.row(owner as usize), self.spare.pop().unwrap_or_default())
+        };
+        let stride = others.len() + 1;
+        cells.clear();
+        resize(WHAT, &mut cells, stride * stride, [D::UNREACHABLE; L])?;
+        self.open.push(Front { owner, others, stride, first: 0, cells });
         Ok(())
     }
 
@@ -250,9 +332,9 @@ impl<'a, D: DistanceValue, const L: usize> Eliminating<'a, D, L> {
         let mut target = self.open.pop().expect("it is open");
         let (up, down) = (&self.up, self.down::<DIRECTED>());
         for (row, (&place, back)) in self.places.iter().zip(down).enumerate() {
-            let cells = target.row_mut(place, 0);
+            let cells = target.row_mut(place as usize, 0);
             for column in if DIRECTED { 0 } else { row + 1 }..up.len() {
-                let cell = &mut cells[self.places[column]];
+                let cell = &mut cells[self.places[column] as usize];
                 other(row, cell, column);
                 relax::<S, L>(cell, back, &up[column]);
             }
@@ -260,12 +342,12 @@ impl<'a, D: DistanceValue, const L: usize> Eliminating<'a, D, L> {
         self.open.push(target);
     }
 
-    /// Finds the places of a vertex's later neighbours in its parent's front.
+    /// Finds the places of a vertex's later neighbours in the last front, which has all of them.
     #[inline(always)]
     fn find_places(&mut self, rank: usize) {
         let elimination = self.elimination;
         let heads = &elimination.heads[elimination.row(rank)];
-        let theirs = &elimination.heads[elimination.row(elimination.parents[rank] as usize)];
+        let theirs = &elimination.heads[self.open.last().expect("it is open").others.clone()];
         self.places.clear();
         self.places.push(0);
         let mut at = 0;
@@ -274,16 +356,17 @@ impl<'a, D: DistanceValue, const L: usize> Eliminating<'a, D, L> {
                 at += 1;
             }
             at += 1;
-            self.places.push(at);
+            self.places.push(at as u32);
         }
     }
 
     /// Takes up a front that others have made.
     pub(super) fn take_up(&mut self, front: Front<D, L>) {
-        let Some(mine) = self.open.last_mut().filter(|mine| mine.owner == front.owner) else {
+        if !self.is_open(front.owner) || !front.is_whole(self.elimination, front.owner) {
             self.open.push(front);
             return;
-        };
+        }
+        let mine = self.open.last_mut().expect("it is open");
         for row in 0..front.side() {
             mine.row_mut(row, 0).iter_mut().zip(front.row(row, 0)).for_each(|(cell, other)| lower(cell, other));
         }
