@@ -4,9 +4,9 @@
 pub(crate) mod potentials;
 
 use crate::algorithms::Parameters;
-use crate::graph::{Adjacency, DistanceValue, Graph, MinPlus, VertexId};
+use crate::graph::{Adjacency, Graph, MinPlus, VertexId};
 use crate::hierarchy::Metric;
-use crate::problems::KeptState;
+use crate::problems::{KeptState, RowFacts};
 use crate::team::Team;
 use crate::{Control, Error, Result, memory};
 
@@ -69,7 +69,11 @@ impl<L: MinPlus> ApspTask<'_, L> {
         let mut values = Vec::new();
         for block in rows.chunks(length) {
             let cells = block.len() * self.columns();
-            memory::resize("a block of rows", &mut values, cells, L::Distance::UNREACHABLE)?;
+            if values.len() < cells {
+                // The system hands it out page by page, to the threads that fill it.
+                values = memory::zeroed("a block of rows", cells)?;
+            }
+            values.truncate(cells);
             fill(block, &mut values)?;
             values = consumer.rows(block, values)?;
             self.control.check()?;
@@ -92,6 +96,10 @@ pub(crate) trait RowConsumer<D> {
     fn start(&mut self, order: &[usize]) -> Result<usize>;
     /// Takes a block: `values` holds the rows `rows` one after another. Returns their memory for reuse.
     fn rows(&mut self, rows: &[usize], values: Vec<D>) -> Result<Vec<D>>;
+    /// Whether facts about the rows are all that is wanted. Rows do as well.
+    fn wants_facts_alone(&self) -> bool;
+    /// Takes facts about rows, whose distances nobody wants.
+    fn facts(&mut self, rows: &[usize], facts: &[RowFacts]);
     /// Where an algorithm that has no row before it has all of them may keep its state.
     fn kept_state(&self) -> Option<KeptState> {
         None
@@ -104,4 +112,14 @@ pub(crate) enum ApspOutput<'a, D> {
     Matrix(&'a mut [D]),
     /// To a consumer, block by block.
     Blocks(&'a mut dyn RowConsumer<D>),
+}
+
+impl<D> ApspOutput<'_, D> {
+    /// Announces the order of the rows; returns how many of them the output has already.
+    pub(crate) fn start(&mut self, order: &[usize]) -> Result<usize> {
+        match self {
+            ApspOutput::Matrix(_) => Ok(0),
+            ApspOutput::Blocks(consumer) => consumer.start(order),
+        }
+    }
 }

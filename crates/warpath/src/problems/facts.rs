@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::graph::{Distance, DistanceValue};
+use crate::graph::{Distance, DistanceValue, Distances, with_distances};
 
 /// A sum of distances.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,6 +34,13 @@ pub(crate) struct RowFacts {
     pub(crate) greatest: Option<Distance>,
     /// The sum of all distances: exact for integers; floats are added in an order that depends on the length alone.
     pub(crate) sum: DistanceSum,
+}
+
+impl RowFacts {
+    /// The facts about a row of fewer than 2^32 distances. O(length).
+    pub(crate) fn of(row: &Distances) -> Self {
+        with_distances!(row, row => Facts::facts(row))
+    }
 }
 
 /// Number of distances in a block.

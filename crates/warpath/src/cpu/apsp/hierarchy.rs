@@ -14,9 +14,9 @@ use std::sync::{Mutex, PoisonError};
 use super::{ApspAlgorithm, ApspOutput, ApspTask, Function, MinPlusOnCpu};
 use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::cpu::sssp::hierarchy as search;
-use crate::graph::{DistanceValue, Distances, MinPlus};
+use crate::graph::{DistanceValue, Distances, MinPlus, VertexId};
 use crate::hierarchy::{Metric, bytes_of_sweep};
-use crate::problems::Problem;
+use crate::problems::{Problem, RowFacts};
 use crate::{Error, Result, memory};
 
 /// This algorithm's line in the table.
@@ -46,81 +46,105 @@ pub(super) fn solve<L: MinPlusOnCpu>(
     task.check(&output)?;
     let metric = task.metric.ok_or_else(|| Error::invalid("rows over a hierarchy need one"))?;
     let order = memory::listed("the order of rows", 0..task.sources.len())?;
-    let done = AtomicU64::new(0);
+    let rows = Rows { task, metric, done: AtomicU64::new(0) };
+    let share = search::SHARED * task.team.threads();
     match output {
-        ApspOutput::Matrix(matrix) => fill(task, metric, &order, matrix, &done)?,
+        ApspOutput::Matrix(matrix) => rows.fill(&order, matrix)?,
         ApspOutput::Blocks(consumer) => {
             let have = consumer.start(&order)?.min(order.len());
-            done.store(have as u64, Ordering::Relaxed);
-            let share = search::SHARED * task.team.threads();
-            task.hand_out(&order[have..], share, consumer, |block, values| fill(task, metric, block, values, &done))?;
+            rows.done.store(have as u64, Ordering::Relaxed);
+            if consumer.wants_facts_alone() {
+                for some in order[have..].chunks(share.saturating_mul(SHARES)) {
+                    consumer.facts(some, &rows.facts(some)?);
+                }
+            } else {
+                task.hand_out(&order[have..], share, consumer, |block, values| rows.fill(block, values))?;
+            }
         }
     }
     Ok(vec![("shortcuts", metric.hierarchy().shortcuts())])
 }
 
-/// Fills rows, whose cells lie one row after another.
-fn fill<L: MinPlus>(
-    task: &ApspTask<'_, L>,
-    metric: &Metric,
-    rows: &[usize],
-    cells: &mut [L::Distance],
-    done: &AtomicU64,
-) -> Result<()> {
-    if task.columns() == 0 {
-        return Ok(());
-    }
-    let sources = memory::listed("the sources of a block", rows.iter().map(|&row| task.sources[row]))?;
-    let cells = cells.chunks_exact_mut(task.columns()).map(Mutex::new);
-    let cells = memory::listed("the rows of a block", cells)?;
-    let failed = Mutex::new(None);
-    let visit = |place: usize, found: &Distances| {
-        let mut row = cells[place].lock().unwrap_or_else(PoisonError::into_inner);
-        let all = || match task.targets {
-            Some(_) => metric.distances_from(sources[place]).map(Some),
-            None => Ok(None),
-        };
-        let written = write_row::<L>(found, &mut row, all).and_then(|()| {
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            task.control.progress("solve", done, task.sources.len() as u64)
-        });
-        if let Err(error) = written {
-            *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-        }
-    };
-    task.team.install(|| match task.targets {
-        None => metric.distances_from_each(&sources, visit),
-        Some(targets) => metric.distances_between(&sources, targets, visit),
-    })?;
-    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+/// So many sweeps of each thread follow each other before anybody asks whether the work is cancelled. Few of the threads idle
+/// at their end.
+const SHARES: usize = 8;
+
+/// The rows of a table.
+struct Rows<'a, L: MinPlus> {
+    task: &'a ApspTask<'a, L>,
+    metric: &'a Metric,
+    /// How many there are so far.
+    done: AtomicU64,
 }
 
-/// Writes distances into a row; an error if one has left the range of the semiring. Once a distance does not fit 32 bits, a
-/// hierarchy answers in 64. If all targets have a distance in range, those beyond do not matter: otherwise `all` tells, which
-/// finds the distances to all vertices if the row does not have them.
-fn write_row<L: MinPlus>(
-    found: &Distances,
-    row: &mut [L::Distance],
-    all: impl FnOnce() -> Result<Option<Distances>>,
-) -> Result<()> {
-    if let Some(found) = L::Distance::of(found) {
-        row.copy_from_slice(found);
-        return Ok(());
+impl<L: MinPlus> Rows<'_, L> {
+    /// Fills rows, whose cells lie one row after another.
+    fn fill(&self, rows: &[usize], cells: &mut [L::Distance]) -> Result<()> {
+        if self.task.columns() == 0 {
+            return Ok(());
+        }
+        let cells = memory::listed("the rows of a block", cells.chunks_exact_mut(self.task.columns()).map(Mutex::new))?;
+        self.each(rows, |place, found| {
+            let mut row = cells[place].lock().unwrap_or_else(PoisonError::into_inner);
+            match L::Distance::of(found) {
+                Some(found) => row.copy_from_slice(found),
+                None => row.copy_from_slice(&search::in_type_of::<L>(found.clone())?),
+            }
+            Ok(())
+        })
     }
-    let in_range = |found: &Distances| -> Result<Option<Vec<L::Distance>>> {
-        let narrow = search::in_type_of::<L>(found.clone())?;
-        let is_lost = |(place, &distance): (usize, &L::Distance)| {
-            distance == L::Distance::UNREACHABLE && found.get(place).is_some()
+
+    /// The facts about rows.
+    fn facts(&self, rows: &[usize]) -> Result<Vec<RowFacts>> {
+        let facts = memory::listed("facts about rows", rows.iter().map(|_| Mutex::new(None)))?;
+        self.each(rows, |place, found| {
+            *facts[place].lock().unwrap_or_else(PoisonError::into_inner) = Some(RowFacts::of(found));
+            Ok(())
+        })?;
+        let facts = facts.into_iter().map(|facts| facts.into_inner().unwrap_or_else(PoisonError::into_inner));
+        facts.map(|facts| facts.ok_or_else(|| Error::invalid("a sweep left out a source"))).collect()
+    }
+
+    /// Calls `take` with the place of each of these rows in the list, and its distances, which are in the range of the semiring.
+    fn each(&self, rows: &[usize], take: impl Fn(usize, &Distances) -> Result<()> + Sync) -> Result<()> {
+        let task = self.task;
+        let sources = memory::listed("the sources of a block", rows.iter().map(|&row| task.sources[row]))?;
+        let failed = Mutex::new(None);
+        let visit = |place: usize, found: &Distances| {
+            let taken = self.check(sources[place], found).and_then(|()| take(place, found)).and_then(|()| {
+                let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+                task.control.progress("solve", done, task.sources.len() as u64)
+            });
+            if let Err(error) = taken {
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            }
         };
-        Ok((!narrow.iter().enumerate().any(is_lost)).then_some(narrow))
-    };
-    let overflow = || Error::DistanceOverflow { semiring: L::NAME };
-    let narrow = in_range(found)?.ok_or_else(overflow)?;
-    if narrow.contains(&L::Distance::UNREACHABLE)
-        && let Some(all) = all()?
-    {
-        in_range(&all)?.ok_or_else(overflow)?;
+        task.team.install(|| match task.targets {
+            None => self.metric.distances_from_each(&sources, visit),
+            Some(targets) => self.metric.distances_between(&sources, targets, visit),
+        })?;
+        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
-    row.copy_from_slice(&narrow);
-    Ok(())
+
+    /// An error if a distance from this source has left the range of the semiring. Once one does not fit 32 bits, a hierarchy
+    /// answers in 64. If all targets have a distance in range, those to other vertices do not matter; otherwise they do.
+    fn check(&self, source: VertexId, found: &Distances) -> Result<()> {
+        if L::Distance::of(found).is_some() {
+            return Ok(());
+        }
+        let in_range = |found: &Distances| -> Result<Vec<L::Distance>> {
+            let narrow = search::in_type_of::<L>(found.clone())?;
+            let is_lost = |(place, &distance): (usize, &L::Distance)| {
+                distance == L::Distance::UNREACHABLE && found.get(place).is_some()
+            };
+            match narrow.iter().enumerate().any(is_lost) {
+                true => Err(Error::DistanceOverflow { semiring: L::NAME }),
+                false => Ok(narrow),
+            }
+        };
+        if in_range(found)?.contains(&L::Distance::UNREACHABLE) && self.task.targets.is_some() {
+            in_range(&self.metric.distances_from(source)?)?;
+        }
+        Ok(())
+    }
 }

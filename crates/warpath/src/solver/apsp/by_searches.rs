@@ -5,12 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::output::Output;
 use super::ran::Ran;
 use super::table::Table;
 use crate::algorithms::{Parameters, Statistics, add_counters};
-use crate::all_pairs::ApspTask;
 use crate::all_pairs::potentials::potentials;
+use crate::all_pairs::{ApspOutput, ApspTask};
 use crate::cpu::apsp::MinPlusOnCpu;
 use crate::cuda::apsp::MinPlusOnDevice;
 use crate::cuda::apsp::batched::ROWS;
@@ -146,12 +145,12 @@ pub(super) fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
     algorithm: &SearchesAlgorithm,
     task: &ApspTask<'_, L>,
     table: &Table,
-    mut output: Output<'_, L::Distance>,
+    mut output: ApspOutput<'_, L::Distance>,
 ) -> Result<Ran> {
     let mut ran = Ran::on("cuda");
     let order = memory::listed("the order of rows", 0..task.sources.len())?;
     let have = output.start(&order)?;
-    let is_empty = task.columns() == 0 && matches!(output, Output::Matrix(_));
+    let is_empty = task.columns() == 0 && matches!(output, ApspOutput::Matrix(_));
     if have == order.len() || is_empty {
         return Ok(ran);
     }
@@ -179,7 +178,7 @@ struct Work<'a, 'o, L: MinPlusOnCpu> {
     /// Rows that have been handed out.
     done: usize,
     ran: Ran,
-    output: Output<'o, L::Distance>,
+    output: ApspOutput<'o, L::Distance>,
 }
 
 /// How a pass over the sources ended.
@@ -298,16 +297,16 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
         let columns = self.task.columns();
         let start = Instant::now();
         match &mut self.output {
-            Output::Matrix(matrix) => {
+            ApspOutput::Matrix(matrix) => {
                 outgoing.read(0, &mut matrix[batch.start * columns..batch.end * columns])?;
                 self.ran.seconds.download += start.elapsed().as_secs_f64();
             }
-            Output::Sink(sink) if self.table.facts => {
+            ApspOutput::Blocks(sink) if self.table.facts => {
                 let facts: Vec<RowFacts> = outgoing.facts(batch.len())?.iter().map(facts::<L>).collect();
                 self.ran.seconds.download += start.elapsed().as_secs_f64();
                 sink.facts(&self.order[batch], &facts);
             }
-            Output::Sink(sink) => {
+            ApspOutput::Blocks(sink) => {
                 let (task, download) = (self.task, &mut self.ran.seconds.download);
                 task.hand_out(&self.order[batch.clone()], 1, *sink, |rows, values| {
                     let start = Instant::now();

@@ -4,42 +4,11 @@ use std::marker::PhantomData;
 use std::time::Instant;
 
 use super::table::Table;
-use crate::all_pairs::{ApspOutput, RowConsumer};
+use crate::all_pairs::RowConsumer;
 use crate::cpu::apsp::MinPlusOnCpu;
 use crate::graph::{DistanceValue, Graph};
 use crate::problems::{KeptState, RowBlock, RowFacts, RowSink, TableFacts, TableShape, Tolerance, verify_rows};
 use crate::{Error, Result, memory};
-
-/// Where the rows of a table go.
-pub(super) enum Output<'o, D> {
-    /// Into a matrix.
-    Matrix(&'o mut [D]),
-    /// To a sink, either the rows or facts about them.
-    Sink(&'o mut dyn TakesFacts<D>),
-}
-
-/// Takes rows, or facts about rows if nobody wants the rows.
-pub(super) trait TakesFacts<D>: RowConsumer<D> {
-    fn facts(&mut self, rows: &[usize], facts: &[RowFacts]);
-}
-
-impl<'o, D> Output<'o, D> {
-    /// Announces the order of the rows; returns how many of them the output has already.
-    pub(super) fn start(&mut self, order: &[usize]) -> Result<usize> {
-        match self {
-            Output::Matrix(_) => Ok(0),
-            Output::Sink(sink) => sink.start(order),
-        }
-    }
-
-    /// The output for an algorithm that hands out rows.
-    pub(super) fn of_rows(self) -> ApspOutput<'o, D> {
-        match self {
-            Output::Matrix(matrix) => ApspOutput::Matrix(matrix),
-            Output::Sink(sink) => ApspOutput::Blocks(sink),
-        }
-    }
-}
 
 /// Takes the rows of an algorithm: verifies them if asked to, gathers facts, hands them on to the sink. All of it
 /// happens on the threads that the request has for its sink.
@@ -151,6 +120,15 @@ impl<L: MinPlusOnCpu> RowConsumer<L::Distance> for SinkRows<'_, L> {
         self.sink.kept_state()
     }
 
+    fn wants_facts_alone(&self) -> bool {
+        self.table.facts
+    }
+
+    fn facts(&mut self, rows: &[usize], facts: &[RowFacts]) {
+        *self.begun = true;
+        self.facts.add_rows(rows, facts);
+    }
+
     fn rows(&mut self, rows: &[usize], values: Vec<L::Distance>) -> Result<Vec<L::Distance>> {
         *self.begun = true;
         let values = L::Distance::into_distances(values);
@@ -164,12 +142,5 @@ impl<L: MinPlusOnCpu> RowConsumer<L::Distance> for SinkRows<'_, L> {
         self.sink.rows(&block)?;
         self.writing += start.elapsed().as_secs_f64();
         Ok(L::Distance::into_vec(values).unwrap_or_default())
-    }
-}
-
-impl<L: MinPlusOnCpu> TakesFacts<L::Distance> for SinkRows<'_, L> {
-    fn facts(&mut self, rows: &[usize], facts: &[RowFacts]) {
-        *self.begun = true;
-        self.facts.add_rows(rows, facts);
     }
 }

@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use super::on_matrix::Beside;
-use super::output::{Output, Rows, SinkRows};
+use super::output::{Rows, SinkRows};
 use super::ran::Ran;
 use super::table::block_bytes;
 use super::{Algorithm, Choice, by_searches, on_matrix, predicted};
-use crate::all_pairs::ApspTask;
+use crate::all_pairs::{ApspOutput, ApspTask};
 use crate::cpu::apsp::MinPlusOnCpu;
 use crate::cuda::apsp::MinPlusOnDevice;
 use crate::graph::{DistanceValue, Distances, MinPlus, NO_VERTEX};
@@ -67,7 +67,7 @@ fn matrix_in<L: MinPlusOnCpu + MinPlusOnDevice>(
         true => Some(on_huge_pages(memory::filled("intermediate vertices", pairs, NO_VERTEX)?)),
         false => None,
     };
-    let output = Output::Matrix(&mut distances);
+    let output = ApspOutput::Matrix(&mut distances);
     let beside = Beside { successors: hops.as_deref_mut(), intermediates: over.as_deref_mut() };
     let ran = run::<L>(solver, team, decision, output, beside)?;
     let hops = hops.filter(|_| ran.has_successors);
@@ -122,7 +122,7 @@ fn rows_in<L: MinPlusOnCpu + MinPlusOnDevice>(
         reassociated: reassociates::<L>(choice),
     };
     let mut rows = SinkRows::<L>::new(rows, sink, begun);
-    let mut ran = run::<L>(solver, team, decision, Output::Sink(&mut rows), Beside::default())?;
+    let mut ran = run::<L>(solver, team, decision, ApspOutput::Blocks(&mut rows), Beside::default())?;
     // The CPU's algorithms hand out rows while they work.
     if matches!(choice.algorithm, Algorithm::Cpu(_)) {
         ran.seconds.solve -= rows.verifying + rows.writing;
@@ -137,7 +137,7 @@ fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
     solver: &Solver,
     team: &Team,
     decision: &Decision<Choice>,
-    output: Output<'_, L::Distance>,
+    output: ApspOutput<'_, L::Distance>,
     beside: Beside<'_>,
 ) -> Result<Ran> {
     let graph = &*solver.graph;
@@ -159,11 +159,11 @@ fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
     let mut ran = match decision.choice.algorithm {
         Algorithm::Cpu(algorithm) => {
             let start = Instant::now();
-            let statistics = algorithm.solve(&task, output.of_rows())?;
+            let statistics = algorithm.solve(&task, output)?;
             let seconds = Seconds { prepare, solve: start.elapsed().as_secs_f64(), ..Default::default() };
             return Ok(Ran { seconds, statistics, ..Ran::on("cpu") });
         }
-        Algorithm::OnMatrix(algorithm) => on_matrix::run(solver, algorithm, &task, output.of_rows(), beside)?,
+        Algorithm::OnMatrix(algorithm) => on_matrix::run(solver, algorithm, &task, output, beside)?,
         Algorithm::BySearches(algorithm) => by_searches::run(solver, algorithm, &task, table, output)?,
     };
     ran.seconds.prepare += prepare;
