@@ -76,6 +76,12 @@ impl GraphFacts {
         self.greatest_degree > FAR_MORE * average
     }
 
+    /// Whether some vertex has several times as many arcs as most: hubs among them.
+    pub(crate) fn is_skewed(&self) -> bool {
+        const MORE: usize = 8;
+        self.greatest_degree > MORE * (self.arcs / self.vertices.max(1) + 1)
+    }
+
     /// How many times the least weight the greatest weight is; weights of 0 count as the least weight above 0 that
     /// integers can have, or as a thousandth of the greatest float. The more, the more steps a search by weights takes.
     pub(crate) fn spread_of_weights(&self) -> f64 {

@@ -5,7 +5,7 @@ use super::Solver;
 use crate::Bytes;
 
 /// Opening a device, in seconds.
-const OPENING: f64 = 0.3;
+const OPENING: f64 = 0.4;
 /// Bytes a second, to the device and back, from ordinary memory.
 pub(super) const COPYING: f64 = 8e9;
 /// Vertices a second when a tree is handed over, in new memory, and summed up.

@@ -178,15 +178,20 @@ impl Solver {
         let shortcuts = targets.map_or(all, |targets| all.min((targets as f64 + 1.0) * of_a_chain));
         let parameters = Parameters::default();
         let work = self.workload(self.weighted_facts(), &parameters, searches);
-        Some(prospect.making + seconds_of_sweeps(shortcuts, &work))
+        let columns = targets.map_or(work.vertices(), |targets| targets as f64);
+        Some(prospect.making + seconds_of_sweeps(shortcuts, columns, &work))
     }
 
     /// The same of sweeps on a GPU: the seconds until they begin, and theirs.
     pub(super) fn seconds_of_sweeps_on_device(&self, searches: usize, otherwise: f64) -> Option<[f64; 2]> {
+        /// The pieces of the tree, and the closed lengths of its fronts.
+        const PIECES: f64 = 0.02;
+        const SHORTCUT: f64 = 25e-9;
         let prospect = self.prospect(otherwise).filter(|_| self.suits_a_device())?;
         let parameters = Parameters::default();
         let work = self.workload(self.weighted_facts(), &parameters, searches);
         let Prospect { shortcuts, height, width, making } = prospect;
+        let making = making + PIECES + shortcuts * SHORTCUT;
         Some([making, on_device::seconds_of_sweeps(shortcuts, height, width, &work)])
     }
 
@@ -220,9 +225,12 @@ impl Solver {
     /// What a hierarchy is or would be like, if `auto` may use one: not with weights below 0, because a negative cycle that no
     /// source reaches would be an error. Estimates it if there is none, and if other algorithms take far longer than that.
     fn prospect(&self, otherwise: f64) -> Option<Prospect> {
-        /// Seconds of order and elimination: for each edge, and for each shortcut.
-        const EDGE: f64 = 3e-6;
-        const SHORTCUT: f64 = 50e-9;
+        /// Seconds of order and elimination on all threads of a large machine: for each edge, where searches have many short
+        /// levels and elsewhere, and for each shortcut. Fewer threads take longer, by this power.
+        const EDGE: [f64; 2] = [0.5e-6, 4e-6];
+        const SHORTCUT: f64 = 0.2e-6;
+        const MANY: f64 = 16.0;
+        const FEWER: f64 = 1.0 / 3.0;
         /// Seconds of an estimate for each edge: where searches have many short levels, and elsewhere.
         const ESTIMATE: [f64; 2] = [0.3e-6, 1.2e-6];
         /// Graphs of so many arcs a vertex have no small separators, but for a few.
@@ -238,8 +246,8 @@ impl Solver {
             let making = if is_customized { 0.0 } else { self.seconds_of_customizing(shortcuts, triangles) };
             return Some(Prospect { shortcuts, height: there.height() as f64, width: there.width() as f64, making });
         }
-        let [short, other] = ESTIMATE;
-        let each = if self.weighted_facts().has_short_levels() { short } else { other };
+        let kind = usize::from(!self.weighted_facts().has_short_levels());
+        let each = ESTIMATE[kind];
         let edges = self.graph.arcs() as f64 / 2.0;
         let is_dense = self.graph.arcs() >= DENSE * self.graph.vertices();
         let is_worth_it = otherwise >= WORTH_AN_ESTIMATE && otherwise >= 10.0 * each * edges && !is_dense;
@@ -253,18 +261,21 @@ impl Solver {
             return None;
         }
         let customizing = self.seconds_of_customizing(shortcuts, estimate.triangles as f64);
-        let making = estimate.edges as f64 * EDGE + shortcuts * SHORTCUT + customizing;
+        let slower = (MANY / self.threads() as f64).max(1.0).powf(FEWER);
+        let making = (estimate.edges as f64 * EDGE[kind] + shortcuts * SHORTCUT) * slower + customizing;
         // The most later neighbours are about half of the ancestors, on roads and elsewhere.
         Some(Prospect { shortcuts, height, width: height / 2.0, making })
     }
 
     /// The seconds that the lengths of shortcuts take.
     fn seconds_of_customizing(&self, shortcuts: f64, triangles: f64) -> f64 {
-        const TRIANGLE: f64 = 4e-9;
-        const SHORTCUT: f64 = 20e-9;
-        /// More threads than this bring little: one of them settles the top of the tree, where most triangles are.
-        const THREADS: usize = 2;
-        (triangles * TRIANGLE + shortcuts * SHORTCUT) / self.threads().min(THREADS) as f64
+        /// More threads than this bring little, since the memory is new; nor do they for triangles.
+        const SHORTCUT: f64 = 30e-9;
+        const FILLING: usize = 2;
+        const TRIANGLE: f64 = 0.3e-9;
+        const ELIMINATING: usize = 3;
+        let by = |threads: usize| self.threads().min(threads) as f64;
+        shortcuts * SHORTCUT / by(FILLING) + triangles * TRIANGLE / by(ELIMINATING)
     }
 }
 

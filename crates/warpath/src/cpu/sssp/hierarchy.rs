@@ -33,18 +33,24 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
 pub(crate) const SHARED: usize = 16;
 
 /// The time of a sweep, for this many shortcuts.
-pub(crate) fn seconds_of_sweeps(shortcuts: f64, work: &Workload<'_>) -> f64 {
+pub(crate) fn seconds_of_sweeps(shortcuts: f64, columns: f64, work: &Workload<'_>) -> f64 {
     /// Looking at a shortcut for one source, and for one of the sources that share a sweep.
     const ALONE: f64 = 2.1e-9;
-    const TOGETHER: f64 = 0.36e-9;
-    match work.searches {
-        0 | 1 => shortcuts * ALONE,
-        searches => searches as f64 * shortcuts * TOGETHER / work.threads.min(searches.div_ceil(SHARED)).max(1) as f64,
+    const TOGETHER: f64 = 0.4e-9;
+    /// Writing a distance, on one thread alone, and the power of the number of threads with which that becomes slower: they share
+    /// the memory.
+    const COLUMN: f64 = 1.2e-9;
+    const SHARED_MEMORY: f64 = 0.5;
+    if work.searches < 2 {
+        return shortcuts * ALONE;
     }
+    let threads = work.threads.min(work.searches.div_ceil(SHARED)).max(1) as f64;
+    let one = shortcuts * TOGETHER + columns * COLUMN * threads.powf(SHARED_MEMORY);
+    work.searches as f64 * one / threads
 }
 
 fn seconds(work: &Workload<'_>) -> f64 {
-    seconds_of_sweeps(work.usual_shortcuts(), work)
+    seconds_of_sweeps(work.usual_shortcuts(), work.vertices(), work)
 }
 
 /// The distances in the type of this semiring. Once a distance does not fit 32 bits, a hierarchy answers in 64: those that

@@ -161,6 +161,8 @@ pub(crate) fn seconds(work: &Workload<'_>) -> f64 {
     /// distances in use by all searches fit the L2 cache), and otherwise.
     const OF_SHARED: f64 = 87e9;
     const OF_SHORT_FRONTS: f64 = 40e9;
+    /// Vertices of a graph with short levels of which half of the accesses miss the L2 cache.
+    const HALF_MISSED: f64 = 400e3;
     const OF_LONG_FRONTS: f64 = 2e9;
     const OF_A_BLOCK: f64 = 50e6;
     /// Vertices whose distances fit shared memory.
@@ -179,7 +181,7 @@ pub(crate) fn seconds(work: &Workload<'_>) -> f64 {
         return LAUNCH + (rounds.max(1.0) * WAITING * more_steps).hypot(accesses / OF_SHARED);
     }
     let rate = match vertices <= FEW_VERTICES || arcs <= FEW_ARCS * vertices {
-        true if work.graph.has_short_levels() => OF_SHORT_FRONTS,
+        true if work.graph.has_short_levels() => OF_SHORT_FRONTS / (1.0 + work.vertices() / HALF_MISSED),
         true => OF_SHORT_FRONTS / more_steps,
         false => OF_LONG_FRONTS,
     };

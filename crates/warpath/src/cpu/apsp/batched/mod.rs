@@ -110,26 +110,39 @@ fn seconds_without_weights(work: &Workload<'_>, together: f64) -> f64 {
     together * (work.vertices() * vertex + work.arcs() * ARC) + work.arcs() * ARC_OF_BATCH
 }
 
-/// Predicts a batch of this many searches with weights: how often each vertex is pulled. A vector costs the same
-/// however many of its slots are used, so what counts is in how many waves the searches arrive at a vertex. Sources are
-/// shared out in breadth-first order: the more of them there are, the closer together are those of a batch.
+/// Predicts a batch of this many searches with weights: in how many waves distances arrive at a vertex, which has to be pulled
+/// in each. A vector costs the same however many of its slots are used.
 fn seconds_with_weights(work: &Workload<'_>, together: f64) -> f64 {
-    /// A vertex or an arc in one wave.
+    /// A vertex or an arc in one wave, on one thread alone.
     const WAVE: f64 = 35e-9;
+    /// The power of the number of threads with which each becomes slower: they share the memory.
+    const SHARED_MEMORY: f64 = 0.3;
     /// Vertices whose labels are in the cache, and how much longer than these the labels of a great graph take.
     const CACHED: f64 = (1 << 15) as f64;
     const MOST_MISSES: f64 = 8.0;
-    /// The power of the number of searches with which waves grow, and of their share of all searches.
-    const WAVES: (f64, f64) = (0.3, 0.1);
-    const WAVES_OF_SHORT_LEVELS: (f64, f64) = (0.8, 0.4);
-    /// How many times as many waves hubs make, whose distance falls often.
-    const HUBS: f64 = 3.0;
-    let (own, shared) = if work.graph.has_short_levels() { WAVES_OF_SHORT_LEVELS } else { WAVES };
-    let share = together / (work.searches as f64).max(together);
-    let hubs = if work.graph.has_hubs() { HUBS } else { 1.0 };
-    let waves = together.powf(own) * share.powf(shared) * hubs;
+    /// Waves of one search with equal weights, and more for each factor of e between the least and the greatest weight, because a
+    /// distance falls more often: where levels are short, where some vertices have far more arcs than most, and elsewhere.
+    const OF_SHORT_LEVELS: (f64, f64) = (0.4, 0.53);
+    const SKEWED: (f64, f64) = (0.45, 0.4);
+    const EVEN: (f64, f64) = (0.45, 0.0);
+    /// The power of the number of searches with which waves grow, where levels are short and elsewhere.
+    const MORE_OF_SHORT_LEVELS: f64 = 0.7;
+    const MORE: f64 = 0.2;
+    /// The power of a batch's share of all searches with which waves grow, where levels are short. Sources are shared out in
+    /// breadth-first order: the more of them there are, the closer together are those of a batch.
+    const SHARE: f64 = 0.1;
+    let spread = work.graph.spread_of_weights().ln();
+    let waves = if work.graph.has_short_levels() {
+        let (least, more) = OF_SHORT_LEVELS;
+        let share = together / (work.searches as f64).max(together);
+        (least + more * spread) * together.powf(MORE_OF_SHORT_LEVELS) * share.powf(SHARE)
+    } else {
+        let (least, more) = if work.graph.is_skewed() { SKEWED } else { EVEN };
+        (least + more * spread) * together.powf(MORE)
+    };
     let misses = (work.vertices() / CACHED).sqrt().clamp(1.0, MOST_MISSES);
-    (work.vertices() + work.arcs()) * WAVE * waves * misses
+    let slower = (work.threads.max(1) as f64).powf(SHARED_MEMORY);
+    (work.vertices() + work.arcs()) * WAVE * waves * misses * slower
 }
 
 /// Unweighted searches may always have this many bytes of bits.

@@ -89,6 +89,9 @@ fn seconds(work: &Workload<'_>) -> f64 {
     const FOLLOWED: f64 = 8.0;
     const NOT_FOLLOWED: f64 = 2.5e-9;
     const HUBS: f64 = 0.5;
+    /// Greatest weights of more than so many times the least take more buckets where degrees differ, by this power.
+    const FEW_BUCKETS: f64 = 100.0;
+    const MORE_BUCKETS: f64 = 0.3;
     const START: f64 = 50e-6;
     let is_thin = work.graph.has_short_levels();
     let alone = |arcs: f64| match is_thin {
@@ -99,7 +102,9 @@ fn seconds(work: &Workload<'_>) -> f64 {
         let followed = work.arcs().min(FOLLOWED * work.vertices());
         let hubs = if work.graph.has_hubs() { HUBS } else { 1.0 };
         let arcs = followed * ARC + (work.arcs() - followed) * NOT_FOLLOWED;
-        return work.side_by_side(START + hubs * alone(arcs));
+        let spread = (work.graph.spread_of_weights() / FEW_BUCKETS).clamp(1.0, FEW_BUCKETS);
+        let buckets = if work.graph.is_skewed() && !is_thin { spread.powf(MORE_BUCKETS) } else { 1.0 };
+        return work.side_by_side(START + hubs * buckets * alone(arcs));
     }
     // Threads wait for each other after every bucket.
     let alone = alone(work.arcs() * ARC);
