@@ -11,13 +11,14 @@ use crate::algorithms::{GraphFacts, Parameters, Workload};
 use crate::cuda::bfs::BfsAlgorithm;
 use crate::cuda::sssp::SsspAlgorithm;
 use crate::graph::{Graph, VertexId, Weights};
-use crate::{Plan, Result};
+use crate::{Plan, Result, memory};
 
 /// The facts that are known.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     narrow_is_certain: OnceLock<bool>,
     graph: OnceLock<GraphFacts>,
+    reached: OnceLock<f64>,
     /// Algorithms for breadth-first searches on a device.
     pub(super) bfs: Known<BfsAlgorithm>,
     /// Algorithms for shortest-path searches on a device.
@@ -90,10 +91,53 @@ impl Solver {
         self.graph_facts().with_weights_of(&self.graph)
     }
 
+    /// The share of the vertices that a search from a random vertex reaches: 1 in an undirected graph, and the mean of a sample in
+    /// a directed one. Looks at each vertex and arc some three times at most.
+    pub(super) fn reached_share(&self) -> f64 {
+        once(&self.facts.reached, || {
+            if self.graph.is_directed() { sample_reached(&self.graph).unwrap_or(1.0) } else { 1.0 }
+        })
+    }
+
     /// The work of an algorithm on a graph with these facts: this many searches, on the solver's threads.
     pub(super) fn workload<'a>(&self, graph: GraphFacts, parameters: &'a Parameters, searches: usize) -> Workload<'a> {
         Workload { graph, parameters, searches, threads: self.team.threads() }
     }
+}
+
+/// The mean share of the vertices that is reached from vertices spread over the graph: from at most 256 of them, until twice as much
+/// as the graph has was looked at.
+fn sample_reached(graph: &Graph) -> Result<f64> {
+    const SAMPLES: u16 = 256;
+    /// Its multiples are spread evenly.
+    const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
+    let vertices = graph.vertices();
+    let enough = 2 * (vertices + graph.arcs());
+    let mut seen_by = memory::filled("marks of vertices", vertices, u16::MAX)?;
+    let mut queue: Vec<VertexId> = Vec::new();
+    let (mut work, mut reached, mut samples) = (0, 0, 0_u32);
+    for sample in (0..SAMPLES).take(vertices) {
+        if work >= enough {
+            break;
+        }
+        let source = ((u128::from(u64::from(sample).wrapping_mul(GOLDEN_RATIO)) * vertices as u128) >> 64) as VertexId;
+        queue.clear();
+        queue.push(source);
+        seen_by[source as usize] = sample;
+        let mut next = 0;
+        while let Some(&u) = queue.get(next) {
+            next += 1;
+            work += 1 + graph.neighbors(u).len();
+            for &v in graph.neighbors(u) {
+                if std::mem::replace(&mut seen_by[v as usize], sample) != sample {
+                    queue.push(v);
+                }
+            }
+        }
+        reached += queue.len();
+        samples += 1;
+    }
+    Ok(if samples == 0 { 1.0 } else { reached as f64 / f64::from(samples) / vertices as f64 })
 }
 
 /// The fact, found now if it is not known. No thread waits for another one that is finding it.
@@ -110,4 +154,19 @@ fn once<T: Copy>(fact: &OnceLock<T>, find: impl FnOnce() -> T) -> T {
 /// The bytes that [`Graph::transpose`] takes.
 pub(super) fn transpose_bytes(graph: &Graph) -> u64 {
     8 * graph.vertices() as u64 + graph.arcs() as u64 * (4 + graph.weight_kind().bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_tells_what_searches_reach() {
+        let share = |arcs: Vec<(VertexId, VertexId)>| sample_reached(&Graph::from_edges(arcs).unwrap()).unwrap();
+        // From a line's middle half of it, from a leaf of a star nothing but itself, along a cycle all.
+        assert!((0.4..0.6).contains(&share((0..999).map(|v| (v, v + 1)).collect())));
+        assert!(share((1..1000).map(|leaf| (0, leaf)).collect()) < 0.01);
+        assert_eq!(share((0..1000).map(|v| (v, (v + 1) % 1000)).collect()), 1.0);
+        assert_eq!(share(Vec::new()), 1.0);
+    }
 }

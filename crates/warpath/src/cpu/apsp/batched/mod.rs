@@ -124,7 +124,9 @@ fn seconds_with_weights(work: &Workload<'_>, together: f64) -> f64 {
     /// distance falls more often: where levels are short, where some vertices have far more arcs than most, and elsewhere.
     const OF_SHORT_LEVELS: (f64, f64) = (0.4, 0.53);
     const SKEWED: (f64, f64) = (0.45, 0.4);
-    const EVEN: (f64, f64) = (0.45, 0.0);
+    const EVEN: (f64, f64) = (0.45, 0.75);
+    /// Elsewhere so many times the least weight makes no more waves.
+    const NARROW: f64 = 100.0;
     /// The power of the number of searches with which waves grow, where levels are short and elsewhere.
     const MORE_OF_SHORT_LEVELS: f64 = 0.7;
     const MORE: f64 = 0.2;
@@ -137,7 +139,10 @@ fn seconds_with_weights(work: &Workload<'_>, together: f64) -> f64 {
         let share = together / (work.searches as f64).max(together);
         (least + more * spread) * together.powf(MORE_OF_SHORT_LEVELS) * share.powf(SHARE)
     } else {
-        let (least, more) = if work.graph.is_skewed() { SKEWED } else { EVEN };
+        let ((least, more), spread) = match work.graph.is_skewed() {
+            true => (SKEWED, spread),
+            false => (EVEN, (spread - NARROW.ln()).max(0.0)),
+        };
         (least + more * spread) * together.powf(MORE)
     };
     let misses = (work.vertices() / CACHED).sqrt().clamp(1.0, MOST_MISSES);
