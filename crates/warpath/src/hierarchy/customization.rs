@@ -163,12 +163,12 @@ fn eliminate<S: MinPlus, const L: usize>(
         at = end;
     }
     let settle = |(ranks, mut rows): (std::ops::Range<usize>, _)| -> Result<_> {
-        let mut eliminating = Eliminating::new(elimination, directed);
+        let mut eliminating = Eliminating::new(elimination, directed, false);
         eliminating.eliminate::<S>(ranks, &mut rows)?;
         Ok(eliminating.open)
     };
     let fronts = tasks.into_par_iter().map(settle).collect::<Result<Vec<_>>>()?;
-    let mut eliminating = Eliminating::new(elimination, directed);
+    let mut eliminating = Eliminating::new(elimination, directed, true);
     let mut rows = Rows { start: 0, up: slices(up), down: slices(down) };
     let mut next = 0;
     for (ranks, fronts) in subtrees.iter().zip(fronts) {
@@ -198,7 +198,8 @@ mod tests {
     use crate::hierarchy::tests::random_order;
     use crate::testing::{Random, TestWeight, half_of_every_shape, size};
 
-    /// A random graph, whose separators are large, and a hub in it with leaves, of which some have another neighbour.
+    /// A random graph, whose separators are large, and a hub in it with leaves, of which some have another neighbour, and with
+    /// neighbours of some degree.
     fn with_large_separators<W: TestWeight>(direction: Direction, random: &mut Random) -> Graph {
         let inner = size(120, 30);
         let hub = inner as VertexId;
@@ -211,6 +212,10 @@ mod tests {
             if leaf % 3 == 0 {
                 edges.push((leaf, any()));
             }
+        }
+        for neighbor in 2 * hub..3 * hub {
+            edges.push((hub, neighbor));
+            (0..12).for_each(|_| edges.push((neighbor, any())));
         }
         let weighted = edges.iter().map(|&(u, v)| (u, v, W::draw(random))).collect::<Vec<_>>();
         GraphBuilder::new().direction(direction).build_from(weighted).unwrap()
@@ -277,7 +282,9 @@ mod tests {
         let mut wide = 0;
         for (name, graph) in graphs {
             let order = random_order(graph.vertices(), &mut random);
-            for hierarchy in [Hierarchy::new(graph.clone()), Hierarchy::with_order(graph, &order)] {
+            let hubs_late: Vec<_> = (0..graph.vertices() as VertexId).rev().collect();
+            let by_order = [order, hubs_late].map(|order| Hierarchy::with_order(graph.clone(), &order));
+            for hierarchy in std::iter::once(Hierarchy::new(graph.clone())).chain(by_order) {
                 wide += usize::from(check::<S>(&name, &hierarchy.unwrap(), &mut random));
             }
         }

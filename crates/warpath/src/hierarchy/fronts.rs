@@ -8,11 +8,11 @@
 //! neighbours the matrix stays where it is (Duff, Reid, *The multifrontal solution of indefinite sparse symmetric linear
 //! equations*, 1983, with minimum and addition). Where fronts are wide, several vertices share one ([`chains`]).
 //!
-//! A parent may have a thousand times as many neighbours as a child, such as a hub with a leaf. The child's matrix then waits
-//! as it is for the parent.
+//! A parent may have a thousand times as many later neighbours as a child. Such a child's matrix waits as it is for the parent, as a
+//! *part* of the parent's front, until the parent is eliminated, or until all parts have a quarter of the whole front's cells.
 //!
 //! Children come before their parent. Of two children with large subtrees that with the larger one comes first, so at most
-//! log2(vertices) fronts of large subtrees wait at a time, and some of small ones beside each.
+//! log2(vertices) fronts of large subtrees wait at a time, and some of small ones and parts beside each.
 //!
 //! Several metrics go through together: a cell has a length of each.
 //!
@@ -56,6 +56,8 @@ pub(super) struct Front<D, const L: usize> {
     stride: usize,
     /// How many have been eliminated.
     first: usize,
+    /// Of a part: its cells, and those of all parts with the same owner below it in the list of open fronts.
+    waiting: usize,
     /// The way from each row's vertex to each column's. Of symmetric lengths those above the diagonal alone.
     cells: Vec<Cell<D, L>>,
 }
@@ -98,7 +100,9 @@ pub(super) struct Rows<'a, D, const L: usize> {
 pub(super) struct Eliminating<'a, D, const L: usize> {
     elimination: &'a Elimination,
     directed: bool,
-    /// The fronts that wait for their owners, of which each is an ancestor of the next.
+    /// Whether other threads help with wide fronts.
+    shares: bool,
+    /// The fronts that wait for their owners, of which each is an ancestor of the next, or the same.
     pub(super) open: Vec<Front<D, L>>,
     /// Memory of fronts that are done.
     spare: Vec<Vec<Cell<D, L>>>,
@@ -130,10 +134,12 @@ fn lower<D: DistanceValue, const L: usize>(cell: &mut Cell<D, L>, other: &Cell<D
 }
 
 impl<'a, D: DistanceValue, const L: usize> Eliminating<'a, D, L> {
-    pub(super) fn new(elimination: &'a Elimination, directed: bool) -> Self {
+    /// `shares` is whether other threads help with wide fronts.
+    pub(super) fn new(elimination: &'a Elimination, directed: bool, shares: bool) -> Self {
         Eliminating {
             elimination,
             directed,
+            shares,
             open: Vec::new(),
             spare: Vec::new(),
             up: Vec::new(),
@@ -208,6 +214,11 @@ impl<'a, D: DistanceValue, const L: usize> Eliminating<'a, D, L> {
             self.spare.extend(front.map(|front| front.cells));
             return Ok(());
         }
+        if self.up.len() == 1 {
+            // There is no way between two neighbours.
+            self.spare.extend(front.map(|front| front.cells));
+            return Ok(());
+        }
         if let Some(mut front) = front {
             if !self.is_open(parent) && self.up.len() == self.elimination.row(parent as usize).len() + 1 {
                 // The parent has the same neighbours.
@@ -217,11 +228,11 @@ impl<'a, D: DistanceValue, const L: usize> Eliminating<'a, D, L> {
                 self.open.push(front);
                 return Ok(());
             }
-            self.open_above(rank)?;
+            self.open_above::<DIRECTED>(rank)?;
             self.add::<S, DIRECTED>(rank, |row, cell, column| lower(cell, &front.row(row + 1, 1)[column]));
             self.spare.push(front.cells);
-        } else if self.up.len() > 1 {
-            self.open_above(rank)?;
+        } else {
+            self.open_above::<DIRECTED>(rank)?;
             self.add::<S, DIRECTED>(rank, |_, _, _| ());
         }
         Ok(())
@@ -236,9 +247,14 @@ impl<'a, D: DistanceValue, const L: usize> Eliminating<'a, D, L> {
             return Ok(Some(front));
         }
         self.open.push(front);
+        Ok(Some(self.join_parts::<DIRECTED>(rank)?))
+    }
+
+    /// The whole front of a vertex, of all parts that wait for it.
+    fn join_parts<const DIRECTED: bool>(&mut self, rank: usize) -> Result<Front<D, L>> {
         let others = self.elimination.row(rank);
         let cells = self.assemble::<DIRECTED>(&(rank..rank + 1), &self.elimination.heads[others.clone()])?;
-        Ok(Some(Front { owner: rank as u32, stride: others.len() + 1, others, first: 0, cells }))
+        Ok(Front { owner: rank as u32, stride: others.len() + 1, others, first: 0, waiting: 0, cells })
     }
 
     /// Settles the lengths of a vertex.
@@ -302,21 +318,47 @@ impl<'a, D: DistanceValue, const L: usize> Eliminating<'a, D, L> {
 
     /// Makes the last front one of a vertex's parent, with all later neighbours of the vertex.
     #[inline(always)]
-    fn open_above(&mut self, rank: usize) -> Result<()> {
+    fn open_above<const DIRECTED: bool>(&mut self, rank: usize) -> Result<()> {
         let owner = self.elimination.parents[rank];
+        self.join_many_parts::<DIRECTED>(owner)?;
         if self.is_open(owner) {
             return Ok(());
         }
-        let (others, mut cells) = if self.is_part(rank) {
+        let others = if self.is_part(rank) {
             let row = self.elimination.row(rank);
-            (row.start + 1..row.end, Vec::new())
+            row.start + 1..row.end
         } else {
-            (self.elimination.row(owner as usize), self.spare.pop().unwrap_or_default())
+            self.elimination.row(owner as usize)
         };
         let stride = others.len() + 1;
+        // A small part would take memory away from whole fronts.
+        let is_small = self.is_part(rank) && stride < WIDE;
+        let mut cells = if is_small { Vec::new() } else { self.spare.pop().unwrap_or_default() };
         cells.clear();
         resize(WHAT, &mut cells, stride * stride, [D::UNREACHABLE; L])?;
-        self.open.push(Front { owner, others, stride, first: 0, cells });
+        self.wait(Front { owner, others, stride, first: 0, waiting: 0, cells });
+        Ok(())
+    }
+
+    /// Lets a front wait for its owner.
+    #[inline(always)]
+    fn wait(&mut self, mut front: Front<D, L>) {
+        let before = self.open.last().filter(|last| last.owner == front.owner).map_or(0, |last| last.waiting);
+        if !front.is_whole(self.elimination, front.owner) {
+            front.waiting = before + front.cells.len();
+        }
+        self.open.push(front);
+    }
+
+    /// Joins the parts that wait for an owner once they have a quarter of the cells of its whole front.
+    #[inline(always)]
+    fn join_many_parts<const DIRECTED: bool>(&mut self, owner: u32) -> Result<()> {
+        let Some(last) = self.open.last().filter(|last| last.owner == owner && last.waiting > 0) else { return Ok(()) };
+        let side = self.elimination.row(owner as usize).len() + 1;
+        if last.waiting > side * side / 4 {
+            let whole = self.join_parts::<DIRECTED>(owner as usize)?;
+            self.open.push(whole);
+        }
         Ok(())
     }
 
@@ -363,7 +405,7 @@ impl<'a, D: DistanceValue, const L: usize> Eliminating<'a, D, L> {
     /// Takes up a front that others have made.
     pub(super) fn take_up(&mut self, front: Front<D, L>) {
         if !self.is_open(front.owner) || !front.is_whole(self.elimination, front.owner) {
-            self.open.push(front);
+            self.wait(front);
             return;
         }
         let mine = self.open.last_mut().expect("it is open");

@@ -114,7 +114,7 @@ fn sample_reached(graph: &Graph) -> Result<f64> {
     let vertices = graph.vertices();
     let enough = 2 * (vertices + graph.arcs());
     let mut seen_by = memory::filled("marks of vertices", vertices, u16::MAX)?;
-    let mut queue: Vec<VertexId> = Vec::new();
+    let mut queue: Vec<VertexId> = memory::with_capacity("a queue of vertices", vertices)?;
     let (mut work, mut reached, mut samples) = (0, 0, 0_u32);
     for sample in (0..SAMPLES).take(vertices) {
         if work >= enough {

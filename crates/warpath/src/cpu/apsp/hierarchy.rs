@@ -54,7 +54,8 @@ pub(super) fn solve<L: MinPlusOnCpu>(
             let have = consumer.start(&order)?.min(order.len());
             rows.done.store(have as u64, Ordering::Relaxed);
             if consumer.wants_facts_alone() {
-                for some in order[have..].chunks(share.saturating_mul(SHARES)) {
+                let shares = (FEW_VERTICES / task.graph.vertices().max(1)).clamp(1, MOST_SHARES);
+                for some in order[have..].chunks(share.saturating_mul(shares)) {
                     consumer.facts(some, &rows.facts(some)?);
                 }
             } else {
@@ -65,9 +66,10 @@ pub(super) fn solve<L: MinPlusOnCpu>(
     Ok(vec![("shortcuts", metric.hierarchy().shortcuts())])
 }
 
-/// So many sweeps of each thread follow each other before anybody asks whether the work is cancelled. Few of the threads idle
-/// at their end.
-const SHARES: usize = 8;
+/// So many sweeps of each thread may follow each other before anybody asks whether the work is cancelled, so that threads seldom
+/// wait for each other; fewer on graphs with more vertices than an eighth of these.
+const MOST_SHARES: usize = 8;
+const FEW_VERTICES: usize = 1 << 24;
 
 /// The rows of a table.
 struct Rows<'a, L: MinPlus> {

@@ -32,7 +32,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
 /// How many sources share a sweep.
 pub(crate) const SHARED: usize = 16;
 
-/// The time of a sweep, for this many shortcuts.
+/// The seconds of all sweeps over this many shortcuts, whose results have so many columns.
 pub(crate) fn seconds_of_sweeps(shortcuts: f64, columns: f64, work: &Workload<'_>) -> f64 {
     /// Looking at a shortcut for one source, and for one of the sources that share a sweep.
     const ALONE: f64 = 2.1e-9;

@@ -18,7 +18,7 @@ use crate::Result;
 use crate::graph::{DistanceValue, MinPlus};
 use crate::hierarchy::elimination::{Elimination, ROOT};
 use crate::instructions::InstructionSet;
-use crate::memory::{filled, resize, with_capacity};
+use crate::memory::{filled, grow, resize, with_capacity};
 
 /// The fewest pivots, and the most.
 const FEWEST: usize = 4;
@@ -87,9 +87,15 @@ impl<D: DistanceValue, const L: usize> Part<D, L> {
     }
 }
 
-/// Calls `work` with the first row of each strip, and its cells: by all threads if that pays.
-fn for_each_strip<T: Send>(cells: &mut [T], side: usize, relaxations: usize, work: impl Fn(usize, &mut [T]) + Sync) {
-    if relaxations < WORTH_SHARING {
+/// Calls `work` with the first row of each strip, and its cells: by all threads if they may help and that pays.
+fn for_each_strip<T: Send>(
+    cells: &mut [T],
+    side: usize,
+    shares: bool,
+    relaxations: usize,
+    work: impl Fn(usize, &mut [T]) + Sync,
+) {
+    if !shares || relaxations < WORTH_SHARING {
         cells.chunks_mut(STRIP * side).enumerate().for_each(|(strip, cells)| work(strip * STRIP, cells));
     } else {
         cells.par_chunks_mut(STRIP * side).enumerate().for_each(|(strip, cells)| work(strip * STRIP, cells));
@@ -123,7 +129,8 @@ impl<D: DistanceValue, const L: usize> Eliminating<'_, D, L> {
         self.read_rows::<DIRECTED>(&ranks, boundary, rows, &mut cells);
         let (panel, rest) = cells.split_at_mut(pivots * side);
         close_panel::<S, L, DIRECTED>(panel, side);
-        for_each_strip(rest, side, pivots * boundary.len() * boundary.len(), |row, strip| {
+        let relaxations = pivots * boundary.len() * boundary.len();
+        for_each_strip(rest, side, self.shares, relaxations, |row, strip| {
             relax_strip::<S, L, DIRECTED>(strip, pivots + row, panel, side);
         });
         self.write_rows::<DIRECTED>(&ranks, boundary, rows, &cells);
@@ -134,7 +141,8 @@ impl<D: DistanceValue, const L: usize> Eliminating<'_, D, L> {
             return Ok(());
         }
         let row = elimination.row(top);
-        let mut front = Front { owner: parent, others: row.start + 1..row.end, stride: side, first: pivots, cells };
+        let mut front =
+            Front { owner: parent, others: row.start + 1..row.end, stride: side, first: pivots, waiting: 0, cells };
         if row.len() == elimination.row(parent as usize).len() + 1 {
             front.others = elimination.row(parent as usize);
         }
@@ -149,25 +157,39 @@ impl<D: DistanceValue, const L: usize> Eliminating<'_, D, L> {
     ) -> Result<Vec<Cell<D, L>>> {
         let elimination = self.elimination;
         let side = ranks.len() + boundary.len();
-        let mut parts = Vec::new();
+        let (mut parts, mut small_parts) = (Vec::new(), Vec::new());
         while let Some(front) = self.open.pop_if(|front| (front.owner as usize) < ranks.end) {
             let mut places = with_capacity(WHAT, front.side())?;
             let heads = std::iter::once(front.owner).chain(elimination.heads[front.others.clone()].iter().copied());
             find_places(heads, ranks, boundary, &mut places);
-            parts.push(Part::new(front, places, side)?);
+            if front.side() < WIDE {
+                grow(WHAT, &mut small_parts, 1)?;
+                small_parts.push((front, places));
+            } else {
+                grow(WHAT, &mut parts, 1)?;
+                parts.push(Part::new(front, places, side)?);
+            }
         }
         let mut cells = self.spare.pop().unwrap_or_default();
         resize(WHAT, &mut cells, side * side, [D::UNREACHABLE; L])?;
-        for_each_strip(&mut cells, side, 4 * side * side, |first, strip| {
+        for_each_strip(&mut cells, side, self.shares, 4 * side * side, |first, strip| {
             for (row, cells) in strip.chunks_mut(side).enumerate() {
                 let row = first + row;
                 cells[if DIRECTED { 0 } else { row }..].fill([D::UNREACHABLE; L]);
                 parts.iter().for_each(|part| part.lower::<DIRECTED>(row, cells));
             }
         });
-        // Those of a few vertices are not worth keeping, and would be taken for large ones.
-        let is_large = |cells: &Vec<_>| cells.len() >= WIDE * WIDE;
-        self.spare.extend(parts.into_iter().map(|part| part.front.cells).filter(is_large));
+        // All small parts together have fewer cells than the front, but there may be many of them.
+        for (front, places) in small_parts {
+            for (row, &place) in places.iter().enumerate() {
+                let column = if DIRECTED { 0 } else { row + 1 };
+                let cells = &mut cells[place as usize * side..][..side];
+                for (cell, &place) in front.row(row, column).iter().zip(&places[column..]) {
+                    lower(&mut cells[place as usize], cell);
+                }
+            }
+        }
+        self.spare.extend(parts.into_iter().map(|part| part.front.cells));
         Ok(cells)
     }
 
@@ -223,17 +245,18 @@ impl<D: DistanceValue, const L: usize> Eliminating<'_, D, L> {
     fn hand_on<const DIRECTED: bool>(&mut self, below: usize, front: Front<D, L>) -> Result<()> {
         let is_next = self.parent(below) == below + 1;
         let is_whole = front.is_whole(self.elimination, front.owner);
+        self.join_many_parts::<DIRECTED>(front.owner)?;
         if !self.is_open(front.owner) && (is_next || is_whole || self.is_part(below)) {
-            self.open.push(front);
+            self.wait(front);
             return Ok(());
         }
-        self.open_above(below)?;
+        self.open_above::<DIRECTED>(below)?;
         self.find_places(below);
         let target = self.open.last_mut().expect("it is open");
         let side = target.side();
         let part = Part::new(front, std::mem::take(&mut self.places), side)?;
         let (stride, first) = (target.stride, target.first);
-        for_each_strip(&mut target.cells[first * stride..], stride, 4 * side * side, |row, strip| {
+        for_each_strip(&mut target.cells[first * stride..], stride, self.shares, 4 * side * side, |row, strip| {
             for (at, cells) in strip.chunks_mut(stride).enumerate() {
                 part.lower::<DIRECTED>(row + at, &mut cells[first..]);
             }

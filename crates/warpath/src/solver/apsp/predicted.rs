@@ -87,7 +87,8 @@ fn candidates_on_cpu(solver: &Solver, table: &Table) -> Vec<CandidateOnCpu> {
     let predicted = made_here.map(|algorithm| (algorithm, on_cpu(algorithm, &none, solver, table)));
     let mut candidates: Vec<CandidateOnCpu> = predicted.map(candidate).collect();
     let targets = table.targets.as_ref().map(|targets| targets.len());
-    let otherwise = least_seconds(candidates.iter().map(|candidate| (candidate.fits, candidate.seconds)));
+    let otherwise = least_seconds(candidates.iter().map(|candidate| (candidate.fits, candidate.seconds)))
+        .min(seconds_elsewhere(solver, table));
     if let Some(seconds) = solver.seconds_of_sweeps(table.sources.len(), targets, otherwise) {
         let algorithm = &hierarchy::ALGORITHM;
         let mut plan = Plan::new();
@@ -97,6 +98,16 @@ fn candidates_on_cpu(solver: &Solver, table: &Table) -> Vec<CandidateOnCpu> {
     }
     candidates.sort_by(|a, b| b.fits.cmp(&a.fits).then(a.seconds.total_cmp(&b.seconds)));
     candidates
+}
+
+/// Predicted seconds of the quickest algorithm on a GPU without a hierarchy, its opening included; infinite if there is no GPU, or
+/// the CPU is asked for.
+fn seconds_elsewhere(solver: &Solver, table: &Table) -> f64 {
+    if matches!(solver.engine, Engine::Cpu) || solver.no_device().is_some() {
+        return f64::INFINITY;
+    }
+    let candidates = candidates_without_hierarchy(solver, table, u64::MAX);
+    least_seconds(candidates.iter().map(|candidate| (true, candidate.seconds))) + solver.seconds_until_open()
 }
 
 /// The seconds of the quickest that fits, or of the quickest if none does.
@@ -135,6 +146,19 @@ pub(super) struct Candidate {
 
 /// The algorithms that can be picked for a request, with their predictions, the quickest first.
 pub(super) fn candidates(solver: &Solver, table: &Table, available: u64) -> Vec<Candidate> {
+    let mut candidates = candidates_without_hierarchy(solver, table, available);
+    let otherwise = least_seconds(candidates.iter().map(|candidate| (candidate.bytes <= available, candidate.seconds)));
+    if let Some([making, _]) = solver.seconds_of_sweeps_on_device(table.sources.len(), otherwise) {
+        let mut swept = candidate(&SWEPT, &Parameters::default(), solver, table, available);
+        swept.seconds += making;
+        candidates.push(swept);
+    }
+    candidates.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    candidates
+}
+
+/// Those that need no hierarchy.
+fn candidates_without_hierarchy(solver: &Solver, table: &Table, available: u64) -> Vec<Candidate> {
     let graph = &*solver.graph;
     let may_be_picked = |algorithm: &&ApspAlgorithm| {
         let name = algorithm.info().name;
@@ -146,16 +170,7 @@ pub(super) fn candidates(solver: &Solver, table: &Table, available: u64) -> Vec<
         name == by_batches && (!signed || graph.weight_kind() == WeightKind::I32)
     };
     let picked = cuda::ALGORITHMS.iter().filter(may_be_picked);
-    let mut candidates: Vec<Candidate> =
-        picked.map(|algorithm| candidate(algorithm, &Parameters::default(), solver, table, available)).collect();
-    let otherwise = least_seconds(candidates.iter().map(|candidate| (candidate.bytes <= available, candidate.seconds)));
-    if let Some([making, _]) = solver.seconds_of_sweeps_on_device(table.sources.len(), otherwise) {
-        let mut swept = candidate(&SWEPT, &Parameters::default(), solver, table, available);
-        swept.seconds += making;
-        candidates.push(swept);
-    }
-    candidates.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
-    candidates
+    picked.map(|algorithm| candidate(algorithm, &Parameters::default(), solver, table, available)).collect()
 }
 
 /// The one algorithm that answers from a hierarchy.
