@@ -163,7 +163,7 @@ fn a_driver_that_fails_anywhere_is_an_error() {
 fn where_the_device_fails_the_cpu_answers() {
     let Some(driver) = Driver::whole() else { return };
     // Enough sources that a GPU pays off even though it has to be opened first.
-    let sources: Vec<String> = (0..600).map(|source| source.to_string()).collect();
+    let sources: Vec<String> = (0..1200).map(|source| source.to_string()).collect();
     driver.0.file("sources.txt", sources.join("\n"));
     let arguments =
         "sssp uniform:12 --sources sources.txt --threads 1 --engine auto --weights random:1..9 --verify --verbose";
