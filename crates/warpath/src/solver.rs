@@ -20,6 +20,7 @@ mod pairs;
 mod path;
 mod semirings;
 mod sssp;
+mod swept;
 mod turns;
 
 use std::sync::{Arc, Mutex};

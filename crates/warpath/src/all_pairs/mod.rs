@@ -3,6 +3,8 @@
 
 pub(crate) mod potentials;
 
+use std::sync::Arc;
+
 use crate::algorithms::Parameters;
 use crate::graph::{Adjacency, Graph, MinPlus, VertexId};
 use crate::hierarchy::Metric;
@@ -26,7 +28,7 @@ pub(crate) struct ApspTask<'a, L: MinPlus> {
     /// The parameters that the caller set.
     pub(crate) parameters: &'a Parameters,
     /// A hierarchy of the graph with its weights, for the algorithm that needs one.
-    pub(crate) metric: Option<&'a Metric>,
+    pub(crate) metric: Option<&'a Arc<Metric>>,
     /// The threads to run on.
     pub(crate) team: &'a Team,
     /// Watches the work and may cancel it.

@@ -29,8 +29,9 @@ use device::{driver, images};
 
 /// The facts about every algorithm of this engine, by problem.
 pub(crate) fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
-    let searches =
-        bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain(sssp::ALGORITHMS.iter().map(|entry| &entry.info));
+    let breadth_first = bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain([&bfs::OVER_HIERARCHY]);
+    let by_weights = sssp::ALGORITHMS.iter().map(|entry| &entry.info).chain([&sssp::OVER_HIERARCHY]);
+    let searches = breadth_first.chain(by_weights);
     let all_pairs = apsp::ALGORITHMS.iter().map(apsp::ApspAlgorithm::info);
     searches.chain(all_pairs).chain(closure::ALGORITHMS.iter().map(|entry| &entry.info))
 }

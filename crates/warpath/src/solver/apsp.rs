@@ -213,7 +213,7 @@ fn decide_on(
     if matches!(algorithm, Algorithm::BySearches(algorithm) if algorithm.needs_metric)
         && graph.weight_kind() == WeightKind::I32
     {
-        return Err(Error::invalid(SIGNED));
+        return Err(Error::invalid(super::hierarchy::SIGNED));
     }
     if request.intermediates && !algorithm.has_intermediates() {
         return Err(on_matrix::without_intermediates(algorithm.info().name));
@@ -289,9 +289,6 @@ fn decide_again(
         error => Err(error),
     }
 }
-
-/// Why some graphs are not answered from a hierarchy on a device.
-const SIGNED: &str = "on a GPU, `hierarchy` takes integers without a sign; engine cpu takes all";
 
 /// Whether some weights are floats below 0: their cycles are exact only if lengths are added up along paths.
 fn has_exact_floats(graph: &Graph) -> bool {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::costs::{COPYING, HANDING_OVER, Predicted};
 use super::decision::{Decision, Manner, Placed, only_on_cuda};
 use super::facts::{OnDevice, transpose_bytes};
-use super::{Request, Solver, plan_search};
+use super::swept::SweepsOnDevice;
+use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, batch_width, choose, memory_of_many, multi_source, sequential};
 use crate::cuda::bfs::{self as cuda, many_sources};
@@ -29,6 +30,8 @@ enum Algorithm {
     Batches(usize),
     /// An algorithm of the CUDA engine.
     Cuda(Arc<OnDevice<cuda::BfsAlgorithm>>),
+    /// Sweeps over the hierarchy on the CUDA engine.
+    Swept(SweepsOnDevice),
 }
 
 impl Choice {
@@ -134,6 +137,9 @@ impl Bfs {
 
     /// Decides on an algorithm of the CUDA engine.
     fn decide_there(&self, solver: &Solver, many: Option<usize>, placed: Placed) -> Result<Decision<Choice>> {
+        if hierarchy::is_asked_for(self.algorithm.as_deref()) {
+            return self.decide_swept(solver, many, placed);
+        }
         let together = many.is_some_and(|many| self.goes_together(many));
         let batches = if together { self.most_on_cuda(solver)? } else { None };
         let (chosen, reason, manner) = match batches {
@@ -157,11 +163,37 @@ impl Bfs {
         })
     }
 
+    /// Decides on sweeps over the hierarchy on a GPU.
+    fn decide_swept(&self, solver: &Solver, many: Option<usize>, placed: Placed) -> Result<Decision<Choice>> {
+        let parameters = cuda::OVER_HIERARCHY.parameters_in(self.algorithm.as_deref().unwrap_or(hierarchy::NAME))?;
+        hierarchy::check_sources(many, &self.sources)?;
+        let mut one = plan_search(solver, 4, self.distances_only);
+        self.plan_path_counts(&solver.graph, false, &mut one);
+        let (sweeps, plan) = SweepsOnDevice::new(solver, many, &one, true)?;
+        Ok(Decision {
+            fallback: placed.optional,
+            placed,
+            algorithm: hierarchy::NAME.into(),
+            reason: "asked for".into(),
+            parameters,
+            number_types: &[UnitToU32::NAME],
+            plan,
+            manner: if many.is_some() { Manner::InBatches } else { Manner::InTurn },
+            choice: Choice(Algorithm::Swept(sweeps)),
+        })
+    }
+
     /// Whether a GPU is predicted to finish the searches sooner, preparation included; and why, or why not. Opens the
     /// device only if it pays.
     fn gpu_pays(&self, solver: &Solver, many: Option<usize>) -> std::result::Result<String, String> {
         if let Some(reason) = solver.no_device() {
             return Err(reason);
+        }
+        if hierarchy::is_asked_for(self.algorithm.as_deref()) {
+            hierarchy::check_sources(many, &self.sources).map_err(|error| error.to_string())?;
+            let searches = many.unwrap_or(1).max(1);
+            let cpu = solver.seconds_of_sweeps(searches, None, f64::INFINITY);
+            return solver.sweeps_pay_on_device(searches, cpu.unwrap_or(0.0));
         }
         let Ok(alone) = self.on_cuda(solver) else {
             return Err("only the CPU has this algorithm, with these parameters".into());

@@ -21,7 +21,7 @@ use crate::{Error, Plan, Result};
 const AHEAD: usize = 2;
 
 /// The callback that takes the trees.
-type Each<'e> = &'e mut dyn FnMut(ShortestPathTree) -> Result<()>;
+pub(super) type Each<'e> = &'e mut dyn FnMut(ShortestPathTree) -> Result<()>;
 
 impl Solver {
     /// How [`Solver::solve_each`] would search from these sources, and the memory that this takes at any time, beyond

@@ -1,18 +1,39 @@
 //! The hierarchy of a solver's graph: given, or made when a request first needs it; and when it pays.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::Solver;
-use super::decision::{Manner, Placed};
 use crate::algorithms::{AlgorithmInfo, Parameters};
-use crate::cpu::sssp::hierarchy::{ALGORITHM, SHARED, seconds_of_sweeps};
+use crate::cpu::sssp::hierarchy::{ALGORITHM, seconds_of_sweeps};
 use crate::cuda::apsp::hierarchy as on_device;
-use crate::graph::{Distances, VertexId, WeightKind, Weights};
-use crate::hierarchy::{Estimate, Hierarchy, Metric, bytes_of_sweep};
-use crate::{Engine, Error, Plan, Result, memory};
+use crate::graph::{VertexId, WeightKind, Weights};
+use crate::hierarchy::{Estimate, Hierarchy, Metric};
+use crate::{Engine, Error, Plan, Result};
 
 /// The name of the algorithm that answers from a hierarchy.
 pub(super) const NAME: &str = ALGORITHM.info.name;
+
+/// Whether this text asks for the algorithm, with parameters or without.
+pub(super) fn is_asked_for(algorithm: Option<&str>) -> bool {
+    algorithm.is_some_and(|text| text.split(':').next() == Some(NAME))
+}
+
+/// An error if one search on a device starts at several sources: each has a row of its own there.
+pub(super) fn check_sources(many: Option<usize>, sources: &[VertexId]) -> Result<()> {
+    let differ = || sources.iter().any(|source| *source != sources[0]);
+    if many.is_none() && differ() {
+        return Err(Error::invalid(format!("on a GPU, `{NAME}` searches from one source; engine cpu takes several")));
+    }
+    Ok(())
+}
+
+/// Why sweeps are quicker, which take so many times as long.
+pub(super) fn times_as_long(times: f64) -> String {
+    format!("sweeps over the hierarchy are predicted to take {times:.2} times as long")
+}
+
+/// Why some graphs are not answered from a hierarchy on a device.
+pub(super) const SIGNED: &str = "on a GPU, `hierarchy` takes integers without a sign; engine cpu takes all";
 
 /// A hierarchy and the lengths of its shortcuts, as far as they are there.
 #[derive(Debug, Default)]
@@ -20,9 +41,9 @@ pub(super) struct Prepared {
     /// Given, or made.
     hierarchy: OnceLock<Hierarchy>,
     /// With the graph's weights.
-    metric: OnceLock<Metric>,
+    metric: OnceLock<Arc<Metric>>,
     /// With a length of 1 for every arc.
-    unweighted: OnceLock<Metric>,
+    unweighted: OnceLock<Arc<Metric>>,
     /// What one would be like, once somebody has asked; `None` if nobody can tell.
     estimate: OnceLock<Option<Estimate>>,
     /// Held while something is made, so that no two threads make it.
@@ -38,12 +59,12 @@ impl Prepared {
 impl Solver {
     /// The hierarchy with the graph's weights. Makes what is not there, on all threads: not for a worker of the team, which
     /// could take up a search that waits for it.
-    pub(super) fn metric(&self) -> Result<&Metric> {
+    pub(super) fn metric(&self) -> Result<&Arc<Metric>> {
         self.customized(&self.hierarchy.metric, || None)
     }
 
     /// The same with a length of 1 for every arc.
-    pub(super) fn unweighted_metric(&self) -> Result<&Metric> {
+    pub(super) fn unweighted_metric(&self) -> Result<&Arc<Metric>> {
         if self.graph.weight_kind() == WeightKind::Unit {
             return self.metric();
         }
@@ -53,9 +74,9 @@ impl Solver {
     /// The lengths that are kept here; with those of the graph if `weights` has no others.
     fn customized<'s>(
         &'s self,
-        kept: &'s OnceLock<Metric>,
+        kept: &'s OnceLock<Arc<Metric>>,
         weights: impl FnOnce() -> Option<Weights> + Send,
-    ) -> Result<&'s Metric> {
+    ) -> Result<&'s Arc<Metric>> {
         let _making = self.hierarchy.making.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(metric) = kept.get() {
             return Ok(metric);
@@ -71,7 +92,7 @@ impl Solver {
             };
             hierarchy.customize(weights().as_ref().unwrap_or(self.graph.weights()))
         })?;
-        Ok(kept.get_or_init(|| made))
+        Ok(kept.get_or_init(|| Arc::new(made)))
     }
 
     /// The hierarchy, if it is there.
@@ -115,59 +136,6 @@ impl Solver {
         }
     }
 
-    /// How many of this many sources are swept at once, each of whose results takes `one` bytes: as many as the threads share
-    /// sweeps for, or as half of the memory has room for.
-    pub(super) fn swept_at_once(&self, many: usize, one: u64) -> usize {
-        let most = SHARED.saturating_mul(self.threads()).min(many).max(1);
-        let each = one.saturating_add(self.bytes_of_rows(1)).max(1);
-        ((self.memory / 2 / each) as usize).clamp(1, most)
-    }
-
-    /// Bytes of the distances that sweeps for this many sources work on.
-    fn bytes_of_rows(&self, sources: usize) -> u64 {
-        /// Of a distance, at most.
-        const BYTES: u64 = 8;
-        (sources as u64).saturating_mul(bytes_of_sweep(self.graph.vertices() as u64, BYTES))
-    }
-
-    /// The manner in which searches over the hierarchy are done, and their plan, given the plan of `one`.
-    pub(super) fn searches_over_hierarchy(
-        &self,
-        many: Option<usize>,
-        placed: &Placed,
-        one: Plan,
-        unweighted: bool,
-    ) -> (Manner, Plan) {
-        if let Some(many) = many {
-            return (Manner::InBatches, self.plan_of_sweeps(many, one.memory_bytes(), unweighted));
-        }
-        let (manner, mut plan) = self.single_searches(None, placed, one);
-        self.plan_hierarchy(unweighted, &mut plan);
-        (manner, plan)
-    }
-
-    /// The distances from each of these sources, by sweeps that they share, on all threads.
-    pub(super) fn swept(&self, metric: &Metric, sources: &[VertexId]) -> Result<Vec<Distances>> {
-        let found: Vec<Mutex<Option<Distances>>> =
-            memory::listed("the list of rows", sources.iter().map(|_| Mutex::default()))?;
-        let keep = |place: usize, distances: &Distances| {
-            *found[place].lock().unwrap_or_else(PoisonError::into_inner) = Some(distances.clone());
-        };
-        self.team.install(|| metric.distances_from_each(sources, keep))?;
-        let found = found.into_iter().map(|found| found.into_inner().unwrap_or_else(PoisonError::into_inner));
-        found.map(|found| found.ok_or_else(|| Error::invalid("a sweep left out a source"))).collect()
-    }
-
-    /// The plan of sweeps from this many sources, each of whose results takes `one` bytes.
-    pub(super) fn plan_of_sweeps(&self, many: usize, one: u64, unweighted: bool) -> Plan {
-        let mut plan = Plan::new();
-        let at_once = self.swept_at_once(many, one);
-        plan.memory(format!("{at_once} searches at once"), one.saturating_mul(at_once as u64));
-        plan.memory("rows of the sweeps", self.bytes_of_rows(at_once.next_multiple_of(SHARED).min(many.max(1))));
-        self.plan_hierarchy(unweighted, &mut plan);
-        plan
-    }
-
     /// The seconds that searches from this many sources are predicted to take by sweeps, with all that has to be made before;
     /// `None` if `auto` should not think of it. With targets, sweeps go over their ancestors alone. `otherwise` is how long the
     /// quickest other algorithm takes.
@@ -205,9 +173,7 @@ impl Solver {
     /// `None` if they don't.
     pub(super) fn sweeps_pay(&self, searches: usize, otherwise: f64) -> Option<String> {
         let seconds = self.seconds_of_sweeps(searches, None, otherwise)?;
-        (seconds < otherwise).then(|| {
-            format!("sweeps over the hierarchy are predicted to take {:.2} times as long", seconds / otherwise)
-        })
+        (seconds < otherwise).then(|| times_as_long(seconds / otherwise))
     }
 
     /// Why this many pairs pay over the hierarchy, as [`Solver::sweeps_pay`].

@@ -8,7 +8,8 @@ use super::bfs;
 use super::costs::{COPYING, Predicted};
 use super::decision::{Decision, Manner, Placed, number_types, only_on_cuda};
 use super::facts::{OnDevice, transpose_bytes};
-use super::{Request, Solver, plan_search};
+use super::swept::SweepsOnDevice;
+use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, Workload, parse_algorithm};
 use crate::cpu::sssp::{self as cpu, ALGORITHMS, SsspAlgorithm};
 use crate::cuda::sssp::{self as cuda, many_sources};
@@ -22,7 +23,7 @@ use crate::{Error, Result};
 pub struct Choice(Algorithm);
 
 impl Choice {
-    /// Whether a hierarchy answers.
+    /// Whether a hierarchy answers, on the CPU.
     pub(super) fn needs_metric(&self) -> bool {
         matches!(self.0, Algorithm::Cpu(algorithm) if algorithm.needs_metric())
     }
@@ -37,6 +38,8 @@ enum Algorithm {
     Cpu(&'static SsspAlgorithm),
     /// An algorithm of the CUDA engine.
     Cuda(Arc<OnDevice<cuda::SsspAlgorithm>>),
+    /// Sweeps over the hierarchy on the CUDA engine.
+    Swept(SweepsOnDevice),
 }
 
 impl Request for Sssp {
@@ -68,7 +71,7 @@ impl Request for Sssp {
         match &decision.choice.0 {
             Algorithm::Bfs(decided) => decided.choice.uses_team(),
             Algorithm::Cpu(algorithm) => algorithm.uses_team,
-            Algorithm::Cuda(_) => false,
+            Algorithm::Cuda(_) | Algorithm::Swept(_) => false,
         }
     }
 
@@ -137,7 +140,7 @@ impl Sssp {
             if let Some(reason) = solver.sweeps_pay(searches, seconds_here(solver, name, searches)) {
                 let one = plan_search(solver, 8, self.distances_only).memory_bytes();
                 if solver.plan_of_sweeps(searches, one, false).memory_bytes() <= solver.memory {
-                    return (super::hierarchy::NAME, reason);
+                    return (hierarchy::NAME, reason);
                 }
             }
         }
@@ -147,6 +150,12 @@ impl Sssp {
     /// Decides on an algorithm of the CUDA engine.
     fn decide_there(&self, solver: &Solver, many: Option<usize>, placed: Placed) -> Result<Decision<Choice>> {
         let graph = &*solver.graph;
+        if hierarchy::is_asked_for(self.algorithm.as_deref()) {
+            return self.decide_swept(solver, many, placed, "asked for".to_owned());
+        }
+        if let Some(reason) = self.swept_reason(solver, many) {
+            return self.decide_swept(solver, many, placed, reason);
+        }
         let batches = match many {
             // Without a device nobody knows how much fits; the check of the plan then tells what is wrong with the
             // device.
@@ -188,14 +197,70 @@ impl Sssp {
         })
     }
 
+    /// Decides on sweeps over the hierarchy on a GPU.
+    fn decide_swept(
+        &self,
+        solver: &Solver,
+        many: Option<usize>,
+        placed: Placed,
+        reason: String,
+    ) -> Result<Decision<Choice>> {
+        let asked = self.algorithm.as_deref().unwrap_or(hierarchy::NAME);
+        let parameters = cuda::OVER_HIERARCHY.parameters_in(asked)?;
+        hierarchy::check_sources(many, &self.sources)?;
+        let (sweeps, plan) = SweepsOnDevice::new(solver, many, &plan_search(solver, 8, self.distances_only), false)?;
+        Ok(Decision {
+            fallback: placed.optional,
+            placed,
+            algorithm: hierarchy::NAME.into(),
+            reason,
+            parameters,
+            number_types: number_types(&solver.graph, false),
+            plan,
+            manner: if many.is_some() { Manner::InBatches } else { Manner::InTurn },
+            choice: Choice(Algorithm::Swept(sweeps)),
+        })
+    }
+
+    /// Why many searches are predicted to be quicker over the hierarchy than by any other algorithm of the CUDA engine; `None` if
+    /// they are not, or if something was asked for.
+    fn swept_reason(&self, solver: &Solver, many: Option<usize>) -> Option<String> {
+        let searches = many.filter(|_| self.algorithm.is_none() && self.targets.is_empty() && self.cutoff.is_none())?;
+        let (otherwise, _) = self.searched_there(solver, many).ok()?;
+        let swept = solver.seconds_of_searches_on_device(searches, otherwise)?;
+        (swept < otherwise).then(|| hierarchy::times_as_long(swept / otherwise))
+    }
+
     /// Whether a GPU is predicted to finish the searches sooner, preparation included; and why, or why not. Opens the
     /// device only if it pays.
     fn gpu_pays(&self, solver: &Solver, many: Option<usize>) -> std::result::Result<String, String> {
         if let Some(reason) = solver.no_device() {
             return Err(reason);
         }
+        let searches = many.unwrap_or(1).max(1);
+        let name = self.algorithm.as_deref().unwrap_or_else(|| self.choose_here(solver, many).0);
+        let on_cpu = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?;
+        let swept = (name == hierarchy::NAME).then(|| solver.seconds_of_sweeps(searches, None, f64::INFINITY));
+        let facts = solver.weighted_facts();
+        let cpu =
+            swept.flatten().unwrap_or_else(|| (on_cpu.0.info.seconds)(&solver.workload(facts, &on_cpu.1, searches)));
+        if hierarchy::is_asked_for(self.algorithm.as_deref()) {
+            hierarchy::check_sources(many, &self.sources).map_err(|error| error.to_string())?;
+            return solver.sweeps_pay_on_device(searches, cpu);
+        }
+        let (mut gpu, mut bytes) = self.searched_there(solver, many).map_err(|error| error.to_string())?;
+        if self.swept_reason(solver, many).is_some()
+            && let Some(swept) = solver.seconds_of_searches_on_device(searches, gpu)
+        {
+            (gpu, bytes) = (swept, 0);
+        }
+        Predicted { gpu, cpu }.gpu_pays(solver, bytes)
+    }
+
+    /// Predicted seconds of the searches on a GPU without a hierarchy, preparation included, and the bytes that one takes there.
+    fn searched_there(&self, solver: &Solver, many: Option<usize>) -> Result<(f64, u64)> {
         let graph = &*solver.graph;
-        let alone = self.on_cuda(solver).map_err(|error| error.to_string())?;
+        let alone = self.on_cuda(solver)?;
         let searches = many.unwrap_or(1).max(1);
         let together = many.is_some() && self.goes_together(solver, searches).unwrap_or(false);
         let together = together.then(|| self.most_on_cuda(solver, searches, u64::MAX).ok()).flatten().flatten();
@@ -211,13 +276,7 @@ impl Sssp {
         let work = solver.workload(solver.weighted_facts(), &chosen.parameters, searches);
         let distance_bytes = if graph.weight_kind() == WeightKind::F64 { 8.0 } else { 4.0 };
         let back = work.in_turn(distance_bytes * work.vertices() / COPYING);
-        let gpu = ready + (chosen.algorithm.info.seconds)(&work) + back;
-        let name = self.algorithm.as_deref().unwrap_or_else(|| self.choose_here(solver, many).0);
-        let on_cpu = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?;
-        let swept = (name == super::hierarchy::NAME).then(|| solver.seconds_of_sweeps(searches, None, f64::INFINITY));
-        let searched = || (on_cpu.0.info.seconds)(&solver.workload(work.graph, &on_cpu.1, searches));
-        let cpu = swept.flatten().unwrap_or_else(searched);
-        Predicted { gpu, cpu }.gpu_pays(solver, bytes)
+        Ok((ready + (chosen.algorithm.info.seconds)(&work) + back, bytes))
     }
 
     /// The algorithm of the CUDA engine for this search, and its plan.

@@ -34,7 +34,7 @@ pub(crate) struct SearchesTask<'a> {
     /// The hierarchy of the graph, if there is one.
     pub(crate) hierarchy: Option<&'a Hierarchy>,
     /// Its lengths, which some algorithms need to be prepared.
-    pub(crate) metric: Option<&'a Metric>,
+    pub(crate) metric: Option<&'a Arc<Metric>>,
 }
 
 /// As many bytes as the rows of a batch have where more would not speed searches up.

@@ -20,13 +20,14 @@ use std::sync::Arc;
 
 use predecessors::DeviceLevels;
 
+use super::apsp::hierarchy;
 use super::device::Device;
 use super::device::memory::{DeviceSlice, Pool};
 use super::neighborhoods;
 use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameters, Statistics};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
-use crate::problems::UNREACHED;
+use crate::problems::{Problem, UNREACHED};
 use crate::{Control, Result};
 
 /// One search.
@@ -91,6 +92,15 @@ pub(crate) static ALGORITHMS: &[BfsAlgorithm] = &[
     #[cfg(feature = "lab")]
     singh::AS_PRINTED,
 ];
+
+/// Sweeps over a hierarchy without weights, which the solver runs: they need more than the graph.
+pub(crate) static OVER_HIERARCHY: AlgorithmInfo = AlgorithmInfo {
+    problem: Problem::Bfs,
+    name: hierarchy::ALGORITHM.info.name,
+    summary: "sweeps over shortcuts that are made once, for one source or hundreds at a time; on graphs with small separators",
+    parameters: &[],
+    ..hierarchy::ALGORITHM.info
+};
 
 /// The algorithm predicted fastest for one search on this graph, by name, and why.
 pub(crate) fn choose(graph: &GraphFacts) -> (&'static str, String) {

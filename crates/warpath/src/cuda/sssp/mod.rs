@@ -26,6 +26,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use self::predecessors::Derivation;
+use super::apsp::hierarchy;
 use super::device::arena::Arena;
 use super::device::memory::{DeviceSlice, Pool};
 use super::device::{Device, Function, LaunchShape};
@@ -34,6 +35,7 @@ pub(crate) use super::semirings::{DeviceSemiring, MinPlusOnDevice, semirings_of}
 use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statistics, Unset, Values};
 use crate::graph::{Csr, Graph, VertexId, WeightKind, Weights, with_weights};
 use crate::plan::Plan;
+use crate::problems::Problem;
 use crate::{Control, Error, Result};
 
 /// One search.
@@ -132,6 +134,16 @@ pub(crate) static ALGORITHMS: &[SsspAlgorithm] = &[
     #[cfg(feature = "lab")]
     mask::UNSYNCHRONIZED,
 ];
+
+/// Sweeps over a hierarchy, which the solver runs: they need more than the graph.
+pub(crate) static OVER_HIERARCHY: AlgorithmInfo = AlgorithmInfo {
+    problem: Problem::Sssp,
+    name: hierarchy::ALGORITHM.info.name,
+    summary: "sweeps over shortcuts that are made once, for one source or hundreds at a time; integers of 0 or more, on graphs \
+              with small separators",
+    parameters: &[],
+    ..hierarchy::ALGORITHM.info
+};
 
 /// The algorithm predicted fastest for a search on this graph, by name, and why.
 pub(crate) fn choose(graph: &GraphFacts) -> (&'static str, String) {

@@ -18,7 +18,7 @@ use crate::cuda::apsp::searches::{BATCH_BYTES, Searches, SearchesAlgorithm, Sear
 use crate::cuda::device::Device;
 use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::{Csr, Distance, DistanceValue, Graph, I32ToI64, Labels, VertexId, WeightKind, Weights};
-use crate::hierarchy::{Hierarchy, Metric};
+use crate::hierarchy::Hierarchy;
 use crate::plan::Plan;
 use crate::problems::{DistanceSum, RowFacts};
 use crate::solver::Solver;
@@ -215,7 +215,7 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
         self.algorithm.check(semiring)?;
         let task = self.task;
         let graph = changed.map_or(task.graph, |changed| &changed.graph);
-        let hierarchy = task.metric.map(Metric::hierarchy);
+        let hierarchy = task.metric.map(|metric| metric.hierarchy());
         let Batch { rows, plan } =
             Batch::of(self.algorithm, task.parameters, task.graph, self.table, semiring, hierarchy, self.available);
         plan.check_device(self.available)?;
@@ -252,7 +252,7 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
         let mut now = batch_from(self.done);
         searches.start(&task.sources[now.clone()], task.control)?;
         while !now.is_empty() {
-            let finished = searches.finish(task.control)?;
+            let finished = task.team.install(|| searches.finish(task.control))?;
             self.count(finished.statistics, now.len());
             let found = searches.rows();
             // Nothing shows whether a row that lacks vertices lacks distances, too, unless all distances fit.

@@ -18,6 +18,7 @@ use crate::solver::batches::{Batches, Searched, Together, gone};
 use crate::solver::decision::Decision;
 use crate::solver::device::Loan;
 use crate::solver::facts::OnDevice;
+use crate::solver::swept::{Swept, only_tree};
 use crate::solver::{Search, Solver, plan_search, trim_to_ball};
 use crate::team::Team;
 use crate::{Control, Error, Result, memory};
@@ -63,7 +64,17 @@ impl Search for Bfs {
         match &decision.choice.0 {
             Algorithm::Batches(width) => self.batches_on_cpu(solver, decision, *width, sources, each),
             Algorithm::Cuda(chosen) => self.batches_on_cuda(solver, decision, chosen, sources, each),
-            Algorithm::Cpu(algorithm) if algorithm.needs_metric => self.sweeps(solver, decision, sources, each),
+            Algorithm::Cpu(algorithm) if algorithm.needs_metric => {
+                let mut one = plan_search(solver, 4, self.distances_only);
+                self.plan_path_counts(&solver.graph, false, &mut one);
+                let at_once = solver.swept_at_once(sources.len(), one.memory_bytes());
+                sources
+                    .chunks(at_once)
+                    .try_for_each(|block| self.sweep(solver, decision, block, solver.swept_on_cpu(block, true)?, each))
+            }
+            Algorithm::Swept(sweeps) => sources
+                .chunks(sweeps.rows as usize)
+                .try_for_each(|block| self.sweep(solver, decision, block, sweeps.sweep(solver, block)?, each)),
             Algorithm::Cpu(_) => Err(Error::invalid("single searches were decided on")),
         }
     }
@@ -78,6 +89,10 @@ impl Bfs {
         decision: &Decision<Choice>,
     ) -> Result<ShortestPathTree> {
         let sources = solver.checked_sources(&self.sources)?;
+        if let Algorithm::Swept(sweeps) = &decision.choice.0 {
+            let swept = sweeps.sweep(solver, &sources)?;
+            return only_tree(|keep| self.sweep(solver, decision, &sources, swept, keep));
+        }
         let targets = solver.checked(&self.targets, "target")?;
         let report = Report { semiring: UnitToU32::NAME, ..decision.report() };
         let found = match &decision.choice.0 {
@@ -85,7 +100,7 @@ impl Bfs {
                 self.search_on_cpu(solver, team, decision, algorithm, (&sources, &targets), report)?
             }
             Algorithm::Cuda(chosen) => self.search_on_cuda(solver, chosen, (&sources, &targets), report)?,
-            Algorithm::Batches(_) => return Err(Error::invalid("batches were decided on")),
+            Algorithm::Batches(_) | Algorithm::Swept(_) => return Err(Error::invalid("batches were decided on")),
         };
         self.tree(solver, team, sources, &targets, found)
     }
@@ -113,7 +128,7 @@ impl Bfs {
             targets,
             cutoff: self.cutoff.unwrap_or(UNREACHED),
             parameters: &decision.parameters,
-            metric,
+            metric: metric.map(|metric| &**metric),
             team,
             control: &solver.control,
         })?;
@@ -189,34 +204,23 @@ impl Bfs {
         Ok(())
     }
 
-    /// Searches over the hierarchy, by sweeps that some sources share.
-    fn sweeps(
+    /// Hands over the trees of sources whose rows were swept.
+    fn sweep(
         &self,
         solver: &Solver,
         decision: &Decision<Choice>,
         sources: &[VertexId],
+        mut swept: Swept,
         each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
     ) -> Result<()> {
-        let start = Instant::now();
-        let metric = solver.unweighted_metric()?;
-        let mut prepare = start.elapsed().as_secs_f64();
         let targets = solver.checked(&self.targets, "target")?;
-        let mut one = plan_search(solver, 4, self.distances_only);
-        self.plan_path_counts(&solver.graph, false, &mut one);
-        for block in sources.chunks(solver.swept_at_once(sources.len(), one.memory_bytes())) {
-            let start = Instant::now();
-            let rows = solver.swept(metric, block)?;
-            let solve = start.elapsed().as_secs_f64() / block.len() as f64;
-            for (&source, row) in block.iter().zip(rows) {
-                solver.control.check()?;
-                let seconds = Seconds { prepare: std::mem::take(&mut prepare), solve, ..Default::default() };
-                let statistics = vec![("shortcuts", metric.hierarchy().shortcuts())];
-                let report = Report { semiring: UnitToU32::NAME, seconds, statistics, ..decision.report() };
-                let found = SearchOutcome { levels: in_type_of::<UnitToU32>(row)?, predecessors: None, report };
-                each(self.tree(solver, &solver.team, vec![source], &targets, found)?)?;
-            }
-        }
-        Ok(())
+        let rows = std::mem::take(&mut swept.rows);
+        sources.iter().zip(rows).try_for_each(|(&source, row)| {
+            solver.control.check()?;
+            let report = Report { semiring: UnitToU32::NAME, ..swept.report(decision.report()) };
+            let found = SearchOutcome { levels: in_type_of::<UnitToU32>(row)?, predecessors: None, report };
+            each(self.tree(solver, &solver.team, vec![source], &targets, found)?)
+        })
     }
 
     /// Searches in batches on the CPU, one batch on each thread at a time.

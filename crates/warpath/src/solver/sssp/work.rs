@@ -14,6 +14,7 @@ use crate::solver::decision::Decision;
 use crate::solver::device::Loan;
 use crate::solver::facts::OnDevice;
 use crate::solver::semirings::{in_semiring, other_weights};
+use crate::solver::swept::{Swept, only_tree};
 use crate::solver::{Search, Solver, plan_search, radius_of_ball, trim_to_ball};
 use crate::team::Team;
 use crate::{Control, Error, Result};
@@ -73,9 +74,15 @@ impl Search for Sssp {
             Algorithm::Cuda(chosen) => chosen,
             Algorithm::Cpu(_) if decision.choice.needs_metric() => {
                 let one = plan_search(solver, 8, self.distances_only).memory_bytes();
+                let at_once = solver.swept_at_once(sources.len(), one);
+                return sources.chunks(at_once).try_for_each(|block| {
+                    self.sweep(solver, decision, block, solver.swept_on_cpu(block, false)?, each)
+                });
+            }
+            Algorithm::Swept(sweeps) => {
                 return sources
-                    .chunks(solver.swept_at_once(sources.len(), one))
-                    .try_for_each(|chunk| self.sweep(solver, decision, chunk)?.into_iter().try_for_each(&mut *each));
+                    .chunks(sweeps.rows as usize)
+                    .try_for_each(|block| self.sweep(solver, decision, block, sweeps.sweep(solver, block)?, each));
             }
             Algorithm::Cpu(_) => return Err(Error::invalid("single searches were decided on")),
         };
@@ -101,6 +108,11 @@ impl Sssp {
             let Some(bfs) = self.as_bfs(&solver.graph)? else { return Err(no_bfs()) };
             return bfs.search(solver, team, decided).map(as_sssp);
         }
+        if let Algorithm::Swept(sweeps) = &decision.choice.0 {
+            let sources = solver.checked_sources(&self.sources)?;
+            let swept = sweeps.sweep(solver, &sources)?;
+            return only_tree(|keep| self.sweep(solver, decision, &sources, swept, keep));
+        }
         in_semiring!(solver.graph, L, wide => self.search_in::<L>(solver, team, decision, wide))
     }
 
@@ -118,6 +130,7 @@ impl Sssp {
             Algorithm::Cuda(chosen) => search_on_cuda(solver, chosen, &checked, self.distances_only, report)?,
             Algorithm::Cpu(algorithm) => search_on_cpu(solver, team, decision, algorithm, adjacency, &checked, report)?,
             Algorithm::Bfs(_) => return Err(no_bfs()),
+            Algorithm::Swept(_) => return Err(Error::invalid("sweeps were decided on")),
         };
         self.tree(solver, team, adjacency, checked, found)
     }
@@ -143,45 +156,39 @@ impl Sssp {
         self.tree(solver, &solver.team, adjacency, checked, found)
     }
 
-    /// The trees from each of these sources over the hierarchy, by sweeps that they share.
+    /// Hands over the trees of sources whose rows were swept.
     fn sweep(
         &self,
         solver: &Solver,
         decision: &Decision<Choice>,
         sources: &[VertexId],
-    ) -> Result<Vec<ShortestPathTree>> {
-        let start = Instant::now();
-        let metric = solver.metric()?;
-        // Counts once, with the first tree.
-        let mut prepare = start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        let found = solver.swept(metric, sources)?;
-        let solve = start.elapsed().as_secs_f64() / sources.len() as f64;
-        let trees = sources.iter().zip(found).map(|(&source, found)| {
+        mut swept: Swept,
+        each: &mut dyn FnMut(ShortestPathTree) -> Result<()>,
+    ) -> Result<()> {
+        let rows = std::mem::take(&mut swept.rows);
+        sources.iter().zip(rows).try_for_each(|(&source, row)| {
             solver.control.check()?;
             let one = self.starting_at(source);
-            let mut found = Some(found);
-            let mut tree = in_semiring!(solver.graph, L, wide => {
+            let report = swept.report(decision.report());
+            let mut row = Some(row);
+            let tree = in_semiring!(solver.graph, L, wide => {
                 // Distances of 64 bits may be asked for once more.
-                let distances = if let Some(Distances::U64(_)) = found { found.clone() } else { found.take() };
-                one.tree_of_sweep::<L>(solver, decision, distances.ok_or_else(other_weights)?, wide)
+                let distances = if let Some(Distances::U64(_)) = row { row.clone() } else { row.take() };
+                one.tree_of_sweep::<L>(solver, distances.ok_or_else(other_weights)?, report.clone(), wide)
             })?;
-            tree.report.seconds.prepare = std::mem::take(&mut prepare);
-            tree.report.seconds.solve = solve;
-            Ok(tree)
-        });
-        trees.collect()
+            each(tree)
+        })
     }
 
     fn tree_of_sweep<L: MinPlus>(
         &self,
         solver: &Solver,
-        decision: &Decision<Choice>,
         found: Distances,
+        report: Report,
         wide: bool,
     ) -> Result<ShortestPathTree> {
         let adjacency = solver.graph.csr().adjacency::<L::Weight>().ok_or_else(other_weights)?;
-        let report = Report { semiring: L::NAME, repeated_wide: wide, ..decision.report() };
+        let report = Report { semiring: L::NAME, repeated_wide: wide, ..report };
         let distances = in_type_of::<L>(found)?;
         let found = SearchOutcome { distances, predecessors: None, out_of_range: true, report };
         self.tree(solver, &solver.team, adjacency, self.check::<L>(solver)?, found)
@@ -259,7 +266,7 @@ fn search_on_cpu<L: MinPlus>(
         targets: &checked.targets,
         cutoff: checked.cutoff,
         parameters: &decision.parameters,
-        metric,
+        metric: metric.map(|metric| &**metric),
         team,
         control: &solver.control,
     })?;

@@ -130,8 +130,8 @@ fn seconds(work: &Workload<'_>) -> f64 {
 
 /// A hierarchy on a device, and room for a batch.
 #[derive(Debug)]
-struct Sweeps<'g> {
-    metric: &'g Metric,
+pub(crate) struct Sweeps {
+    metric: Arc<Metric>,
     semiring: DeviceSemiring,
     /// The batch that was begun last.
     sources: Vec<VertexId>,
@@ -270,22 +270,23 @@ fn upload<D: Length>(arrays: &Arrays, pool: &Pool, metric: &Metric, pieces: &Pie
     Ok(infinity.into().saturating_sub(lengths.greatest().into()))
 }
 
-impl<'g> Sweeps<'g> {
-    fn new(device: &Arc<dyn Device>, task: &SearchesTask<'g>) -> Result<Self> {
-        let metric = task.metric.ok_or_else(|| Error::invalid("rows over a hierarchy need one"))?;
-        let hierarchy = metric.hierarchy();
-        let pieces = pieces_of(hierarchy)?;
-        let sizes = Sizes::of(task, Some((hierarchy, &pieces)));
+impl Sweeps {
+    /// Allocates the planned memory and makes everything ready.
+    pub(crate) fn new(device: &Arc<dyn Device>, task: &SearchesTask<'_>) -> Result<Self> {
+        let metric = task.metric.cloned().ok_or_else(|| Error::invalid("rows over a hierarchy need one"))?;
+        let hierarchy = metric.hierarchy().clone();
+        let pieces = pieces_of(&hierarchy)?;
+        let sizes = Sizes::of(task, Some((&hierarchy, &pieces)));
         sizes.check()?;
-        let levels = levels_of(hierarchy, &pieces)?;
-        let kernels = Kernels::new(&**device, task.semiring, false, hierarchy, &sizes, &pieces)?;
+        let levels = levels_of(&hierarchy, &pieces)?;
+        let kernels = Kernels::new(&**device, task.semiring, false, &hierarchy, &sizes, &pieces)?;
         let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, &sizes))?;
         let written = Written::new(hierarchy.elimination(), &pieces, task.targets)?;
         written.upload(&pool, &arrays)?;
         let (climb, mut sweep, transposition) = arrays.arguments(&sizes, &pieces, written.tiles.len() as u32);
         sweep.doubtful = match task.semiring {
-            DeviceSemiring::Narrow => upload::<u32>(&arrays, &pool, metric, &pieces, false)?,
-            _ => upload::<u64>(&arrays, &pool, metric, &pieces, false)?,
+            DeviceSemiring::Narrow => upload::<u32>(&arrays, &pool, &metric, &pieces, false)?,
+            _ => upload::<u64>(&arrays, &pool, &metric, &pieces, false)?,
         };
         let waiting = Waiting::new(device)?;
         device.synchronize()?;
@@ -313,7 +314,7 @@ impl<'g> Sweeps<'g> {
         let device = self.pool.device().clone();
         self.full = true;
         self.kernels = Kernels::new(&*device, self.semiring, true, self.metric.hierarchy(), &self.sizes, &self.pieces)?;
-        self.sweep.doubtful = upload::<u32>(&self.arrays, &self.pool, self.metric, &self.pieces, true)?;
+        self.sweep.doubtful = upload::<u32>(&self.arrays, &self.pool, &self.metric, &self.pieces, true)?;
         device.synchronize()
     }
 
@@ -381,7 +382,7 @@ impl<'g> Sweeps<'g> {
     }
 }
 
-impl Searches for Sweeps<'_> {
+impl Searches for Sweeps {
     fn start(&mut self, sources: &[VertexId], control: &Control) -> Result<()> {
         self.sources = crate::memory::copied("the sources of a batch", sources)?;
         self.begin(control)
