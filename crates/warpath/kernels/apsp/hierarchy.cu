@@ -86,25 +86,30 @@ __device__ __forceinline__ void stage(Distance* to, const Distance* from, u32 co
     }
 }
 
-/// A block walks up from a source, until its way is also that of its neighbours. In shared memory are the distances of all
-/// ancestors, by depth. While a vertex is worked on, the arcs of its parent are on their way.
-template <class Lane>
-__device__ __forceinline__ void climb_alone(const Climb<Lane>& up) {
+/// A block walks up from a source, until its way is also that of its neighbours. The distances of all ancestors, by depth, are in
+/// shared memory, or where the tree is too high for that, in their places from the start. While a vertex is worked on, the arcs of
+/// its parent are on their way.
+template <class Lane, bool in_shared>
+__device__ __forceinline__ void walk_alone(const Climb<Lane>& up) {
     using Distance = typename Lane::Distance;
     using Step = Arc<Distance>;
     DYNAMIC_SHARED(memory);
-    Distance* const distances = reinterpret_cast<Distance*>(memory);
     const u32 index = blockIdx.x;
+    const auto distance = [&](u32 depth) -> Distance& {
+        if constexpr (in_shared) return reinterpret_cast<Distance*>(memory)[depth];
+        else return up.above[depth * up.stride + index];
+    };
     const u32 rank = load_constant(&up.sources[index]);
     const u32 meeting = load_constant(&up.meetings[index / climbing_together]).rank;
     const u32 own_depth = load_constant(&up.positions[rank]).depth;
     for (u32 depth = threadIdx.x; depth <= own_depth; depth += blockDim.x) {
-        distances[depth] = depth == own_depth ? 0 : Lane::infinity;
+        distance(depth) = depth == own_depth ? 0 : Lane::infinity;
     }
     const auto lower = [&](Distance here, const Step& step) {
         // The heads of a vertex are at different depths.
         const Distance through = Lane::sum(here, step.weight);
-        if (through < distances[step.head]) distances[step.head] = through;
+        Distance& there = distance(step.head);
+        if (through < there) there = through;
     };
     if (rank < meeting) {
         Node node = load_constant(&up.nodes[rank]);
@@ -123,7 +128,7 @@ __device__ __forceinline__ void climb_alone(const Climb<Lane>& up) {
                 if (node.arcs + threadIdx.x < end) first = load_constant(&up.arcs[node.arcs + threadIdx.x]);
             }
             __syncthreads();
-            const Distance here = distances[depth];
+            const Distance here = distance(depth);
             u32 arc = now.arcs + threadIdx.x;
             if (here < Lane::infinity && arc < end_now) {
                 lower(here, first_now);
@@ -132,9 +137,20 @@ __device__ __forceinline__ void climb_alone(const Climb<Lane>& up) {
             if (is_last) break;
         }
     }
-    __syncthreads();
-    for (u32 depth = threadIdx.x; depth <= own_depth; depth += blockDim.x) {
-        store(&up.above[depth * up.stride + index], distances[depth]);
+    if constexpr (in_shared) {
+        __syncthreads();
+        for (u32 depth = threadIdx.x; depth <= own_depth; depth += blockDim.x) {
+            store(&up.above[depth * up.stride + index], distance(depth));
+        }
+    }
+}
+
+template <class Lane>
+__device__ __forceinline__ void climb_alone(const Climb<Lane>& up) {
+    if (up.in_shared) {
+        walk_alone<Lane, true>(up);
+    } else {
+        walk_alone<Lane, false>(up);
     }
 }
 

@@ -163,10 +163,9 @@ impl Solver {
         Some([making, on_device::seconds_of_sweeps(shortcuts, height, width, &work)])
     }
 
-    /// Whether a device takes the hierarchy of these weights, as far as that is known.
+    /// Whether a device takes the hierarchy with these weights.
     pub(super) fn suits_a_device(&self) -> bool {
-        let fits = |there: &Hierarchy| there.height() <= on_device::HIGHEST;
-        self.graph.weight_kind() != WeightKind::I32 && self.hierarchy_there().is_none_or(fits)
+        self.graph.weight_kind() != WeightKind::I32
     }
 
     /// Why this many searches pay by sweeps, in comparison with the same number by another algorithm that takes this long;

@@ -139,7 +139,7 @@ struct Climb {
     typename Lane::Distance* above;  // For each depth a distance for each source.
     u64 stride;  // From depth to depth.
     u32 count;
-    u32 unused;
+    u32 in_shared;  // Whether the distances of all ancestors of a source fit the shared memory of a block.
 };
 using ClimbLayout = Climb<layout::Lane>;
 static_assert(sizeof(ClimbLayout) == 88, "");
@@ -154,7 +154,7 @@ static_assert(offsetof(ClimbLayout, lengths) == 56, "");
 static_assert(offsetof(ClimbLayout, above) == 64, "");
 static_assert(offsetof(ClimbLayout, stride) == 72, "");
 static_assert(offsetof(ClimbLayout, count) == 80, "");
-static_assert(offsetof(ClimbLayout, unused) == 84, "");
+static_assert(offsetof(ClimbLayout, in_shared) == 84, "");
 
 /// The argument of the kernels that sweep down.
 template <class Lane>

@@ -1,6 +1,7 @@
 //! How long all-pairs shortest paths are predicted to take on each engine, and which algorithm is picked by that. The
 //! bench prints predicted times beside measured times.
 
+use super::super::hierarchy::SIGNED;
 use super::table::Table;
 use super::{by_searches, has_exact_floats, on_matrix as matrix};
 use crate::Engine;
@@ -252,10 +253,7 @@ pub(super) fn pays(request: &Apsp, solver: &Solver, table: &Table) -> std::resul
                 return Err(format!("on a GPU, `{}` is not for weights below 0, or would round them", info.name));
             }
             if info.name == hierarchy_there::ALGORITHM.info.name && !solver.suits_a_device() {
-                return Err(format!(
-                    "on a GPU, `{}` takes integers without a sign, and trees that are not too high",
-                    info.name
-                ));
+                return Err(SIGNED.to_owned());
             }
             Ok(candidate(algorithm, &parameters, solver, table, available))
         }

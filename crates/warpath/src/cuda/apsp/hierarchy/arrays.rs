@@ -135,7 +135,8 @@ kernel_header! {
         /// From depth to depth.
         pub(super) stride: u64,
         pub(super) count: u32,
-        pub(super) unused: u32,
+        /// Whether the distances of all ancestors of a source fit the shared memory of a block.
+        pub(super) in_shared: u32,
     }
 
     /// The argument of the kernels that sweep down.
@@ -400,7 +401,7 @@ impl Arrays {
             above: self.above.as_mut_ptr().cast(),
             stride,
             count: 0,
-            unused: 0,
+            in_shared: 0,
         };
         let sweep = Sweep {
             positions: self.positions.as_ptr(),

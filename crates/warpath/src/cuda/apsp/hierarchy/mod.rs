@@ -8,7 +8,8 @@
 //! What is left is the order. The tree has hundreds or thousands of levels, too many for a step each. It is cut into pieces
 //! ([`Pieces`]), and all warps of a launch take a piece and a group of 64 sources each:
 //! - *Climbs,* two launches. The sources of a batch are sorted by their places in the tree, so 32 neighbours soon have the same
-//!   ancestors. Until then a block walks up from each source by itself, with the distances of all ancestors in shared memory.
+//!   ancestors. Until then a block walks up from each source by itself, with the distances of all ancestors in shared memory, or
+//!   where the tree is too high for it, in the memory that they go to.
 //!   From there a block goes up with all 32, one a lane, a front at a time: what it reads serves them all.
 //! - *Fronts,* a launch a level. The lengths of a chain of up to 32 vertices are closed beforehand (`upload.rs`), so that all its
 //!   vertices follow from the boundary by one product. A block takes eight of them, whose sixteen distances are in the registers
@@ -88,9 +89,6 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     },
     prepare: |device, task| Ok(Box::new(Sweeps::new(device, task)?)),
 };
-
-/// The highest tree that is certain to be climbed in the shared memory of a block, of any device.
-pub(crate) const HIGHEST: usize = 6000;
 
 /// How large tiles are: their distances for 64 sources take up to 8 KB of shared memory, so that many warps fit.
 const LIMITS: Limits = Limits { slots: 32, arcs: 512 };
@@ -181,8 +179,8 @@ struct Kernels {
     front: Function,
     tile: Function,
     transpose: Function,
-    /// Warps of a block that climbs, and its shared memory.
-    climbers: (u32, u32),
+    /// Warps of a block that climbs alone, and its shared memory if the distances of all ancestors fit.
+    climbers: (u32, Option<u32>),
     /// The same of a block for a tile.
     tile_warps: (u32, u32),
     /// Bytes of a distance.
@@ -215,15 +213,8 @@ impl Kernels {
             |name: &str| semiring.function(device, &images::APSP_HIERARCHY, &format!("apsp_hierarchy_{kind}{name}"));
         let distance = 4 * semiring.words();
         let room = u64::from(device.properties().shared_bytes_per_block);
-        let ancestors = sizes.height() * distance;
-        if ancestors > room {
-            let what = format!(
-                "a climb up an elimination tree of {} vertices, in the shared memory of a block",
-                sizes.height()
-            );
-            return Err(Error::OutOfMemory { what, needed: ancestors, available: room });
-        }
-        let climbers = (warps_of_climbs(hierarchy.width()), ancestors as u32);
+        let ancestors = Some(sizes.height() * distance).filter(|&bytes| bytes <= room);
+        let climbers = (warps_of_climbs(hierarchy.width()), ancestors.map(|bytes| bytes as u32));
         let arcs = pieces.tiles.most_steps as u64 * 2 * distance;
         let slots = pieces.tiles.slots as u64 * u64::from(SOURCES) * distance;
         // The most warps of which two blocks run at once, or one.
@@ -346,9 +337,9 @@ impl Sweeps {
             let blocks = blocks.ok_or_else(|| Error::invalid("the batch is too large: set `rows` to fewer"))?;
             Ok::<_, Error>(LaunchShape { shared_bytes, ..LaunchShape::line(blocks, warps * WARP) })
         };
-        let up = Climb { count, ..self.climb };
         let (warps, bytes) = climbers;
-        let alone = shape(count.into(), warps, bytes)?;
+        let up = Climb { count, in_shared: bytes.is_some().into(), ..self.climb };
+        let alone = shape(count.into(), warps, bytes.unwrap_or(0))?;
         // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
         unsafe { device.launch(climb_alone, &alone, arguments![up])? };
         let together = shape(count.div_ceil(CLIMBING_TOGETHER).into(), CLIMBING_WARPS, 0)?;
