@@ -190,6 +190,11 @@ impl Solver {
         plan.check_device(self.allowed_on_device()?)
     }
 
+    /// How many devices a request may use; none is opened.
+    pub(super) fn devices_asked_for(&self) -> usize {
+        ordinals(&self.engine).map_or(1, |ordinals| ordinals.len()).max(1)
+    }
+
     /// All devices, opened if necessary, and how many bytes of memory a request may take on each.
     pub(super) fn devices_and_memory(&self) -> Result<(Vec<Arc<dyn Device>>, u64)> {
         let mut available = self.allowed_on_device()?;

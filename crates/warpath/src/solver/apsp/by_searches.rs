@@ -1,8 +1,14 @@
-//! All-pairs shortest paths by searches on a GPU: the size of a batch, the loop over batches, and how rows are handed
+//! All-pairs shortest paths by searches on GPUs: the size of a batch, the loop over batches, and how rows are handed
 //! out while the next batch is searched.
+//!
+//! Several devices share the sources: a thread for each takes the next batch when its device is free. The thread that asked hands
+//! the rows out, in order.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Instant;
 
 use super::ran::Ran;
@@ -14,15 +20,15 @@ use crate::cpu::apsp::MinPlusOnCpu;
 use crate::cuda::apsp::MinPlusOnDevice;
 use crate::cuda::apsp::batched::ROWS;
 use crate::cuda::apsp::outgoing::{Outgoing, RawFacts, Wanted};
-use crate::cuda::apsp::searches::{BATCH_BYTES, Searches, SearchesAlgorithm, SearchesTask};
+use crate::cuda::apsp::searches::{BATCH_BYTES, RowsOnDevice, SearchesAlgorithm, SearchesTask};
 use crate::cuda::device::Device;
 use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::{Csr, Distance, DistanceValue, Graph, I32ToI64, Labels, VertexId, WeightKind, Weights};
 use crate::hierarchy::Hierarchy;
 use crate::plan::Plan;
-use crate::problems::{DistanceSum, RowFacts};
+use crate::problems::{DistanceSum, RowFacts, Seconds};
 use crate::solver::Solver;
-use crate::{Error, Result, memory};
+use crate::{Engine, Error, Result, memory};
 
 /// How many rows are worth a batch.
 const WORTH_A_BATCH: u64 = 64;
@@ -34,7 +40,7 @@ struct Batch {
 }
 
 impl Batch {
-    /// As many rows as are asked for, or else as fit this memory, but at least one.
+    /// As many rows as are asked for, or else as each of so many devices has its share of and fit this memory, but at least one.
     fn of(
         algorithm: &SearchesAlgorithm,
         parameters: &Parameters,
@@ -42,13 +48,13 @@ impl Batch {
         table: &Table,
         semiring: DeviceSemiring,
         hierarchy: Option<&Hierarchy>,
-        available: u64,
+        (devices, available): (usize, u64),
     ) -> Self {
         let targets = table.targets_alone(algorithm, graph);
         let columns = targets.map_or(graph.vertices(), <[_]>::len) as u64;
         let row_bytes = (columns * 4 * semiring.words()).max(1);
         let asked = parameters.get(ROWS.name).map(|rows| rows as u64);
-        let most = (table.sources.len() as u64).max(1);
+        let most = (table.sources.len().div_ceil(devices) as u64).max(1);
         // There is more than the rows.
         let batch_bytes = (available / 8).clamp(BATCH_BYTES, algorithm.batch_bytes);
         let mut rows = asked.unwrap_or((batch_bytes / row_bytes).max(WORTH_A_BATCH)).clamp(1, most);
@@ -109,8 +115,9 @@ pub(super) fn device_plan(
 ) -> Plan {
     let (graph, hierarchy) = (&*solver.graph, solver.hierarchy_there());
     let semirings = table.semirings_of_searches(graph.weight_kind()).iter();
+    let room = (solver.devices_asked_for(), available);
     let plans =
-        semirings.map(|&semiring| Batch::of(algorithm, parameters, graph, table, semiring, hierarchy, available).plan);
+        semirings.map(|&semiring| Batch::of(algorithm, parameters, graph, table, semiring, hierarchy, room).plan);
     plans.max_by_key(Plan::device_bytes).unwrap_or_default()
 }
 
@@ -154,14 +161,11 @@ pub(super) fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
     if have == order.len() || is_empty {
         return Ok(ran);
     }
-    let available = solver.allowed_on_device()?;
-    let device = {
-        let mut state = solver.device();
-        state.give_up_prepared();
-        state.device(&solver.engine)?
-    };
-    ran.engine = format!("cuda:{}", device.properties().ordinal);
-    let mut work = Work { algorithm, task, table, device, available, order: &order, done: have, ran, output };
+    let (devices, available) = solver.devices_and_memory()?;
+    solver.device().give_up_prepared();
+    let devices = &devices[..devices.len().min(task.sources.len()).max(1)];
+    ran.engine = Engine::Cuda(devices.iter().map(|device| device.properties().ordinal).collect()).to_string();
+    let mut work = Work { algorithm, task, table, devices, available, order: &order, done: have, ran, output };
     work.in_each_semiring()?;
     Ok(work.ran)
 }
@@ -171,8 +175,8 @@ struct Work<'a, 'o, L: MinPlusOnCpu> {
     algorithm: &'a SearchesAlgorithm,
     task: &'a ApspTask<'a, L>,
     table: &'a Table,
-    device: Arc<dyn Device>,
-    /// Bytes of the device's memory.
+    devices: &'a [Arc<dyn Device>],
+    /// Bytes of the memory of each device.
     available: u64,
     order: &'a [usize],
     /// Rows that have been handed out.
@@ -182,10 +186,10 @@ struct Work<'a, 'o, L: MinPlusOnCpu> {
 }
 
 /// How a pass over the sources ended.
-#[derive(PartialEq)]
+#[derive(Debug, PartialEq)]
 enum Ended {
     Complete,
-    /// The rows of the next batch don't fit the semiring.
+    /// The rows of some batch don't fit the semiring.
     OutOfRange,
 }
 
@@ -210,113 +214,266 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
         Err(Error::DistanceOverflow { semiring: L::NAME })
     }
 
+    /// Shares the sources that are left out among the devices, and hands their rows out in order.
     fn in_semiring(&mut self, semiring: DeviceSemiring, changed: Option<&Changed>) -> Result<Ended> {
-        let start = Instant::now();
         self.algorithm.check(semiring)?;
         let task = self.task;
-        let graph = changed.map_or(task.graph, |changed| &changed.graph);
+        let columns = task.columns();
         let hierarchy = task.metric.map(|metric| metric.hierarchy());
-        let Batch { rows, plan } =
-            Batch::of(self.algorithm, task.parameters, task.graph, self.table, semiring, hierarchy, self.available);
+        let Batch { rows, plan } = Batch::of(
+            self.algorithm,
+            task.parameters,
+            task.graph,
+            self.table,
+            semiring,
+            hierarchy,
+            (self.devices.len(), self.available),
+        );
         plan.check_device(self.available)?;
         self.ran.device_bytes = self.ran.device_bytes.max(plan.device_bytes());
-        let targets = self.table.targets_alone(self.algorithm, task.graph);
+        let first = self.done;
+        let (matrix, mut sink) = match &mut self.output {
+            ApspOutput::Matrix(matrix) => (Some(&mut matrix[first * columns..]), None),
+            ApspOutput::Blocks(sink) => (None, Some(&mut **sink)),
+        };
+        let pass = Pass {
+            algorithm: self.algorithm,
+            task,
+            table: self.table,
+            semiring,
+            changed,
+            rows,
+            unclaimed: Mutex::new(Unclaimed { first, matrix }),
+        };
+        let (ready, from_devices) = mpsc::channel();
+        let (order, ran) = (self.order, &mut self.ran);
+        let mut done = first;
+        let ended = thread::scope(|scope| {
+            let mut handed_out = Vec::new();
+            let mut workers = Vec::new();
+            for (index, device) in self.devices.iter().enumerate() {
+                let (tell, told) = mpsc::channel();
+                handed_out.push(tell);
+                let (pass, ready) = (&pass, ready.clone());
+                workers.push(scope.spawn(move || {
+                    let served = pass.serve(device, index, &ready, &told);
+                    if !matches!(served, Ok(Served { ended: Ended::Complete, .. })) {
+                        // Whoever gets this waits for nothing more.
+                        let _ = ready.send(None);
+                    }
+                    served
+                }));
+            }
+            drop(ready);
+            let handed = hand_out_in_order::<L>(&from_devices, &handed_out, first, |rows, batch| {
+                let start = Instant::now();
+                match (batch, &mut sink) {
+                    (Found::Facts(facts), Some(sink)) => sink.facts(&order[rows.clone()], &facts),
+                    (Found::Packed(outgoing), Some(sink)) => {
+                        task.hand_out(&order[rows.clone()], 1, *sink, |block, values| {
+                            let start = Instant::now();
+                            let read = outgoing.read((block[0] - rows.start) as u64, values);
+                            ran.seconds.download += start.elapsed().as_secs_f64();
+                            read
+                        })?;
+                    }
+                    _ => ran.seconds.download += start.elapsed().as_secs_f64(),
+                }
+                done = rows.end;
+                task.control.progress("solve", done as u64, task.sources.len() as u64)
+            });
+            // Whoever waits for more rows to be handed out stops.
+            drop(handed_out);
+            let served = workers
+                .into_iter()
+                .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            let served = served.collect::<Result<Vec<_>>>()?;
+            handed?;
+            Ok::<_, Error>(served)
+        })?;
+        self.done = done;
+        let longest = |of: fn(&Served) -> f64| ended.iter().map(of).fold(0.0, f64::max);
+        self.ran.seconds.prepare += longest(|served| served.seconds.prepare);
+        self.ran.seconds.solve += longest(|served| served.seconds.solve);
+        self.ran.seconds.download += longest(|served| served.seconds.download);
+        let is_complete = ended.iter().all(|served| served.ended == Ended::Complete);
+        ended.into_iter().for_each(|served| add_counters(&mut self.ran.statistics, served.statistics));
+        Ok(if is_complete { Ended::Complete } else { Ended::OutOfRange })
+    }
+}
+
+/// What a device has of a batch.
+enum Found {
+    /// The rows are in the matrix.
+    Written,
+    Facts(Vec<RowFacts>),
+    /// Rows to be read, before the device packs others.
+    Packed(Arc<Outgoing>),
+}
+
+/// A batch that can be handed out.
+struct Ready {
+    /// The place of its device.
+    device: usize,
+    rows: Range<usize>,
+    found: Found,
+}
+
+/// Hands batches out in the order of their rows, whichever device has them first, and tells the device. Ends after the last one, or
+/// when a device has stopped.
+fn hand_out_in_order<L: MinPlusOnCpu>(
+    from_devices: &Receiver<Option<Ready>>,
+    to_devices: &[Sender<()>],
+    first: usize,
+    mut hand_out: impl FnMut(Range<usize>, Found) -> Result<()>,
+) -> Result<()> {
+    let (mut early, mut next) = (BTreeMap::new(), first);
+    while let Ok(Some(ready)) = from_devices.recv() {
+        early.insert(ready.rows.start, ready);
+        while let Some(Ready { device, rows, found }) = early.remove(&next) {
+            next = rows.end;
+            hand_out(rows, found)?;
+            // It may have been the last of that device.
+            let _ = to_devices[device].send(());
+        }
+    }
+    Ok(())
+}
+
+/// How a device has served.
+struct Served {
+    ended: Ended,
+    seconds: Seconds,
+    statistics: Statistics,
+}
+
+/// The sources that no device has taken yet, and their part of the matrix if there is one.
+struct Unclaimed<'m, T> {
+    first: usize,
+    matrix: Option<&'m mut [T]>,
+}
+
+/// A pass over all sources in one semiring, batch after batch on each device.
+struct Pass<'a, 'm, L: MinPlusOnCpu> {
+    algorithm: &'a SearchesAlgorithm,
+    task: &'a ApspTask<'a, L>,
+    table: &'a Table,
+    semiring: DeviceSemiring,
+    changed: Option<&'a Changed>,
+    /// Rows of a batch, at most.
+    rows: u64,
+    unclaimed: Mutex<Unclaimed<'m, L::Distance>>,
+}
+
+/// The rows of a batch, and their part of the matrix.
+type Claim<'m, T> = (Range<usize>, Option<&'m mut [T]>);
+
+impl<'m, L: MinPlusOnCpu + MinPlusOnDevice> Pass<'_, 'm, L> {
+    /// Takes the next batch; an empty one if there are no more.
+    fn claim(&self) -> Claim<'m, L::Distance> {
+        let mut unclaimed = self.unclaimed.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows = unclaimed.first..self.task.sources.len().min(unclaimed.first + self.rows as usize);
+        unclaimed.first = rows.end;
+        let matrix = unclaimed.matrix.take().map(|matrix| {
+            let (mine, others) = matrix.split_at_mut(rows.len() * self.task.columns());
+            unclaimed.matrix = Some(others);
+            mine
+        });
+        (rows, matrix)
+    }
+
+    /// Searches batch after batch on this device, and tells `ready` of each. While the device searches one batch, the rows of the
+    /// batch before are copied or handed out; `handed_out` says when that is done.
+    fn serve(
+        &self,
+        device: &Arc<dyn Device>,
+        index: usize,
+        ready: &Sender<Option<Ready>>,
+        handed_out: &Receiver<()>,
+    ) -> Result<Served> {
+        let (task, semiring) = (self.task, self.semiring);
+        let mut served = Served { ended: Ended::Complete, seconds: Seconds::default(), statistics: Statistics::new() };
+        let (mut now, mut matrix) = self.claim();
+        if now.is_empty() {
+            return Ok(served);
+        }
+        let start = Instant::now();
+        let graph = self.changed.map_or(task.graph, |changed| &changed.graph);
         let to_prepare = SearchesTask {
             graph,
             semiring,
             parameters: task.parameters,
-            rows,
-            targets,
-            hierarchy,
+            rows: self.rows,
+            targets: self.table.targets_alone(self.algorithm, task.graph),
+            hierarchy: task.metric.map(|metric| metric.hierarchy()),
             metric: task.metric,
         };
-        let mut searches = task.team.install(|| (self.algorithm.prepare)(&self.device, &to_prepare))?;
-        let wanted = self.table.wanted(self.algorithm, task.graph, semiring, rows);
-        let outgoing = Outgoing::new(&self.device, &wanted, changed.map_or(&[], |changed| &changed.potentials))?;
-        self.ran.seconds.prepare += start.elapsed().as_secs_f64();
-        self.batches(&mut *searches, &outgoing, rows as usize, semiring, graph)
-    }
-
-    /// Works batch after batch. While the device searches one batch, the rows of the batch before are handed out.
-    fn batches(
-        &mut self,
-        searches: &mut dyn Searches,
-        outgoing: &Outgoing,
-        rows: usize,
-        semiring: DeviceSemiring,
-        graph: &Graph,
-    ) -> Result<Ended> {
-        let task = self.task;
-        let batch_from = |first: usize| first..task.sources.len().min(first + rows);
+        let mut searches = task.team.install(|| (self.algorithm.prepare)(device, &to_prepare))?;
+        let wanted = self.table.wanted(self.algorithm, task.graph, semiring, self.rows);
+        let potentials = self.changed.map_or(&[][..], |changed| &changed.potentials);
+        let outgoing = Arc::new(Outgoing::new(device, &wanted, potentials)?);
+        served.seconds.prepare = start.elapsed().as_secs_f64();
         let mut start = Instant::now();
-        let mut now = batch_from(self.done);
         searches.start(&task.sources[now.clone()], task.control)?;
+        let mut is_first = true;
         while !now.is_empty() {
             let finished = task.team.install(|| searches.finish(task.control))?;
-            self.count(finished.statistics, now.len());
-            let found = searches.rows();
-            // Nothing shows whether a row that lacks vertices lacks distances, too, unless all distances fit.
-            let is_partial = self.table.targets_alone(self.algorithm, task.graph).is_some();
+            served.count(finished.statistics, now.len());
             for &row in &finished.out_of_range {
-                let is_lost = if is_partial {
-                    self.table.distance_bytes > 4
-                } else {
-                    task.team.install(|| found.leaves_range(row, semiring, graph))?
-                };
-                if is_lost {
-                    self.ran.seconds.solve += start.elapsed().as_secs_f64();
-                    return Ok(Ended::OutOfRange);
+                if self.is_lost(searches.rows(), row, graph)? {
+                    served.seconds.solve += start.elapsed().as_secs_f64();
+                    served.ended = Ended::OutOfRange;
+                    return Ok(served);
                 }
             }
+            // What was packed before has to be handed out.
+            if !is_first && handed_out.recv().is_err() {
+                return Ok(served);
+            }
+            is_first = false;
             outgoing.pack(searches.rows(), &task.sources[now.clone()])?;
-            let next = batch_from(now.end);
+            let (next, next_matrix) = self.claim();
             if !next.is_empty() {
                 searches.start(&task.sources[next.clone()], task.control)?;
             }
-            // Some algorithms search as they start. Nobody waits for the device's work while rows are handed out.
-            self.ran.seconds.solve += start.elapsed().as_secs_f64();
-            self.hand_out(outgoing, now)?;
-            self.done = next.start;
-            task.control.progress("solve", self.done as u64, task.sources.len() as u64)?;
-            now = next;
+            // Some algorithms search as they start. Nobody waits for the device's work while rows are copied.
+            served.seconds.solve += start.elapsed().as_secs_f64();
+            start = Instant::now();
+            let found = match matrix {
+                Some(matrix) => {
+                    outgoing.read(0, matrix)?;
+                    Found::Written
+                }
+                None if self.table.facts => Found::Facts(outgoing.facts(now.len())?.iter().map(facts::<L>).collect()),
+                None => Found::Packed(outgoing.clone()),
+            };
+            served.seconds.download += start.elapsed().as_secs_f64();
+            if ready.send(Some(Ready { device: index, rows: now, found })).is_err() {
+                return Ok(served);
+            }
+            (now, matrix) = (next, next_matrix);
             start = Instant::now();
         }
-        Ok(Ended::Complete)
+        Ok(served)
     }
 
+    /// Whether a distance of this row does not fit the semiring. Nothing shows whether a row that lacks vertices lacks distances,
+    /// too, unless all distances fit.
+    fn is_lost(&self, found: RowsOnDevice<'_>, row: usize, graph: &Graph) -> Result<bool> {
+        if self.table.targets_alone(self.algorithm, self.task.graph).is_some() {
+            return Ok(self.table.distance_bytes > 4);
+        }
+        self.task.team.install(|| found.leaves_range(row, self.semiring, graph))
+    }
+}
+
+impl Served {
     /// Adds the counters of a batch of this many rows.
     fn count(&mut self, mut statistics: Statistics, rows: usize) {
         // The numbers of searches at once don't add up.
         statistics.retain(|(name, _)| !matches!(*name, "searches_in_a_batch" | "searches_in_flight"));
-        add_counters(&mut self.ran.statistics, statistics);
-        add_counters(&mut self.ran.statistics, vec![("batches", 1), ("searches", rows as u64)]);
-    }
-
-    /// Copies the rows of a batch, or facts about them, to the host and hands them out.
-    fn hand_out(&mut self, outgoing: &Outgoing, batch: Range<usize>) -> Result<()> {
-        let columns = self.task.columns();
-        let start = Instant::now();
-        match &mut self.output {
-            ApspOutput::Matrix(matrix) => {
-                outgoing.read(0, &mut matrix[batch.start * columns..batch.end * columns])?;
-                self.ran.seconds.download += start.elapsed().as_secs_f64();
-            }
-            ApspOutput::Blocks(sink) if self.table.facts => {
-                let facts: Vec<RowFacts> = outgoing.facts(batch.len())?.iter().map(facts::<L>).collect();
-                self.ran.seconds.download += start.elapsed().as_secs_f64();
-                sink.facts(&self.order[batch], &facts);
-            }
-            ApspOutput::Blocks(sink) => {
-                let (task, download) = (self.task, &mut self.ran.seconds.download);
-                task.hand_out(&self.order[batch.clone()], 1, *sink, |rows, values| {
-                    let start = Instant::now();
-                    let read = outgoing.read((rows[0] - batch.start) as u64, values);
-                    *download += start.elapsed().as_secs_f64();
-                    read
-                })?;
-            }
-        }
-        Ok(())
+        add_counters(&mut self.statistics, statistics);
+        add_counters(&mut self.statistics, vec![("batches", 1), ("searches", rows as u64)]);
     }
 }
 

@@ -1,6 +1,7 @@
 //! All-pairs shortest paths by searches on the emulator, and on the GPU if there is one, against the CPU engine.
 
 mod hierarchy;
+mod several_devices;
 
 use std::sync::{Arc, Mutex};
 
