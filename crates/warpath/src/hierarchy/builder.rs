@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::arcs::Arcs;
-use super::elimination::Elimination;
+use super::elimination::{Elimination, MOST_ARCS};
 use super::order::{self, Pattern};
 use super::{Hierarchy, Shared};
 use crate::control::Control;
@@ -54,19 +54,20 @@ impl HierarchyBuilder {
     /// # Errors
     ///
     /// [`Error::InvalidRequest`] if the given order does not have each vertex once, or if the graph has no small
-    /// separators: if there are 2^32 shortcuts or more, or more than memory has room for; [`Error::OutOfMemory`];
-    /// [`Error::Interrupted`].
+    /// separators: if there are 2^32 shortcuts or more, or more than memory has room for, of which the first separators tell
+    /// where there are far more; [`Error::OutOfMemory`]; [`Error::Interrupted`].
     pub fn build(self) -> Result<Hierarchy> {
         if let Some(order) = &self.order {
             check_order(&self.graph, order)?;
         }
         let pattern = Pattern::new(&self.graph)?;
+        let room = self.memory.unwrap_or(u64::MAX).min(spendable(available_memory()));
+        let limit = (room / BYTES_A_SHORTCUT).min(MOST_ARCS);
         let order = match self.order {
             Some(order) => order,
-            None => order::nested_dissection(pattern.clone(), &self.control)?,
+            None => order::nested_dissection(pattern.clone(), limit, &self.control)?,
         };
-        let room = self.memory.unwrap_or(u64::MAX).min(spendable(available_memory()));
-        let elimination = Elimination::new(&pattern, &order, room / BYTES_A_SHORTCUT, &self.control)?;
+        let elimination = Elimination::new(&pattern, &order, limit, &self.control)?;
         drop(pattern);
         Hierarchy::of(self.graph, elimination)
     }
@@ -110,5 +111,5 @@ impl Hierarchy {
 /// [`Error::InvalidRequest`] if both directions of all edges are 2^32 or more; [`Error::OutOfMemory`];
 /// [`Error::Interrupted`] if `control` is cancelled.
 pub fn nested_dissection(graph: &Graph, control: &Control) -> Result<Vec<VertexId>> {
-    order::nested_dissection(Pattern::new(graph)?, control)
+    order::nested_dissection(Pattern::new(graph)?, u64::MAX, control)
 }

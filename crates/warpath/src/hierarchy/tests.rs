@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use super::order::Pattern;
 use super::*;
 use crate::graph::Distance;
@@ -282,12 +284,31 @@ fn edges_are_told_from_other_shortcuts() {
 fn a_graph_without_separators_is_given_up() {
     let graph = crate::generate("kron:9").unwrap();
     let pattern = Pattern::new(&graph).unwrap();
-    let order = order::nested_dissection(pattern.clone(), &Control::new()).unwrap();
+    let order = order::nested_dissection(pattern.clone(), u64::MAX, &Control::new()).unwrap();
     let whole = Elimination::new(&pattern, &order, u64::MAX, &Control::new()).unwrap();
     let arcs = whole.heads.len() as u64;
     assert!(Elimination::new(&pattern, &order, arcs, &Control::new()).is_ok());
     let error = Elimination::new(&pattern, &order, arcs - 1, &Control::new()).unwrap_err().to_string();
     assert!(error.contains("the graph has no small separators"), "{error}");
+}
+
+/// Long before the order is complete.
+#[test]
+fn the_first_separators_tell_that_a_graph_has_no_small_ones() {
+    let random = crate::generate("uniform:13").unwrap();
+    let furthest = Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let seen = furthest.clone();
+    let control = Control::new().watched_by(move |progress| {
+        seen.fetch_max(progress.done, std::sync::atomic::Ordering::Relaxed);
+    });
+    let refused = Hierarchy::builder(random).memory(32_000).control(control).build().unwrap_err().to_string();
+    assert!(refused.contains("no small separators: it takes") && refused.contains("room for 1000"), "{refused}");
+    assert_eq!(furthest.load(std::sync::atomic::Ordering::Relaxed), 0);
+    // Nothing is refused for its separators that has room.
+    for (name, graph) in graphs_of_every_shape::<crate::graph::Unit>(5) {
+        let shortcuts = Hierarchy::new(graph.clone()).unwrap().shortcuts();
+        Hierarchy::builder(graph).memory(32 * shortcuts).build().unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
 }
 
 #[test]

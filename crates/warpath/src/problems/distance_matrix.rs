@@ -5,7 +5,8 @@ use rayon::prelude::*;
 use super::rows::{RowBlock, TableFacts};
 use super::{ApspSummary, DistanceSum, Intermediates, Path, Report, derive_predecessors, verify_search};
 use crate::graph::{
-    Adjacency, Distance, DistanceValue, Distances, Graph, MinPlus, NO_VERTEX, VertexId, Weight, with_min_plus,
+    Adjacency, Distance, DistanceValue, Distances, Graph, MinPlus, NO_VERTEX, VertexId, Weight, WeightKind,
+    with_min_plus,
 };
 use crate::{Error, Result, memory};
 
@@ -331,14 +332,17 @@ pub(crate) struct Tolerance {
 }
 
 impl Tolerance {
+    /// How far a distance may be from that of a search, as a part of it, where weights are floats of 0 or more that were added in
+    /// another order: a path has fewer arcs than there are vertices, and each sum rounds once.
+    pub(crate) fn of_reassociated(graph: &Graph) -> f64 {
+        let unit = if graph.weight_kind() == WeightKind::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
+        4.0 * graph.vertices() as f64 * unit
+    }
+
     /// The tolerance for these distances; zero unless they are floats that were `reassociated`.
     pub(crate) fn new<L: MinPlus>(graph: &Graph, values: &[L::Distance], reassociated: bool) -> Self {
-        let unit = match L::Distance::into_distances(Vec::new()) {
-            Distances::F32(_) => f64::from(f32::EPSILON),
-            Distances::F64(_) => f64::EPSILON,
-            _ => 0.0,
-        };
-        let relative = if reassociated { 4.0 * graph.vertices() as f64 * unit } else { 0.0 };
+        let floats = matches!(L::Distance::into_distances(Vec::new()), Distances::F32(_) | Distances::F64(_));
+        let relative = if reassociated && floats { Self::of_reassociated(graph) } else { 0.0 };
         if relative == 0.0 || !graph.has_negative_weights() {
             return Tolerance { relative, absolute: 0.0 };
         }

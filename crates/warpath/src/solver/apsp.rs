@@ -18,7 +18,7 @@ use crate::cpu::apsp::{ALGORITHMS, ApspAlgorithm};
 use crate::cuda::apsp as cuda;
 use crate::cuda::apsp::{MatrixAlgorithm, searches::SearchesAlgorithm, tiled_floyd_warshall};
 use crate::graph::{Graph, WeightKind};
-use crate::problems::{Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, RowSink};
+use crate::problems::{Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, RowSink, Tolerance};
 use crate::team::Team;
 use crate::{Error, Plan, Result};
 
@@ -209,12 +209,7 @@ fn decide_on(
     if graph.has_negative_weights() && !algorithm.info().negative_weights {
         return Err(Error::invalid(format!("`{}` needs weights of 0 or more", algorithm.info().name)));
     }
-    solver.check_hierarchy(algorithm.info())?;
-    if matches!(algorithm, Algorithm::BySearches(algorithm) if algorithm.needs_metric)
-        && graph.weight_kind() == WeightKind::I32
-    {
-        return Err(Error::invalid(super::hierarchy::SIGNED));
-    }
+    let reason = if is_over_hierarchy(algorithm) { in_its_order(graph, algorithm, reason)? } else { reason };
     if request.intermediates && !algorithm.has_intermediates() {
         return Err(on_matrix::without_intermediates(algorithm.info().name));
     }
@@ -253,6 +248,36 @@ fn decide_on(
         manner: Manner::InTurn,
         choice: Choice { algorithm, table: Arc::new(table) },
     })
+}
+
+/// Whether a hierarchy answers.
+fn is_over_hierarchy(algorithm: Algorithm) -> bool {
+    match algorithm {
+        Algorithm::Cpu(algorithm) => algorithm.needs_metric(),
+        Algorithm::BySearches(algorithm) => algorithm.needs_metric,
+        Algorithm::OnMatrix(_) => false,
+    }
+}
+
+/// The reason, with what there is to say of floats, which a hierarchy adds in another order; an error if it does not take the weights.
+fn in_its_order(graph: &Graph, algorithm: Algorithm, reason: String) -> Result<String> {
+    let floats = matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
+    if !matches!(algorithm, Algorithm::Cpu(_)) && (floats || graph.weight_kind() == WeightKind::I32) {
+        return Err(Error::invalid(super::hierarchy::SIGNED));
+    }
+    if !floats {
+        return Ok(reason);
+    }
+    if graph.has_negative_weights() {
+        let name = algorithm.info().name;
+        return Err(Error::invalid(format!(
+            "`{name}` takes floats of 0 or more: rounding could make a cycle negative"
+        )));
+    }
+    let tolerance = Tolerance::of_reassociated(graph);
+    Ok(format!(
+        "{reason}; it adds floats in another order than searches, so distances may differ by {tolerance:.1e} of theirs"
+    ))
 }
 
 /// Decides on the CPU if a device has failed that was only predicted to be quicker. If the device was asked for, an

@@ -33,7 +33,7 @@ pub(super) fn times_as_long(times: f64) -> String {
 }
 
 /// Why some graphs are not answered from a hierarchy on a device.
-pub(super) const SIGNED: &str = "on a GPU, `hierarchy` takes integers without a sign; engine cpu takes all";
+pub(super) const SIGNED: &str = "on a GPU, `hierarchy` takes integers without a sign; engine cpu takes others";
 
 /// A hierarchy and the lengths of its shortcuts, as far as they are there.
 #[derive(Debug, Default)]
@@ -101,12 +101,14 @@ impl Solver {
     }
 
     /// An error if the algorithm answers from a hierarchy and the graph's weights are floats: shortcuts add these in another
-    /// order than walks do, so that distances would differ from those of all other algorithms in the last digits.
+    /// order than walks do, so that distances would differ from those of all other searches in the last digits, and no tree would
+    /// have them. Tables may.
     pub(super) fn check_hierarchy(&self, info: &AlgorithmInfo) -> Result<()> {
         let floats = matches!(self.graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
         if info.name == NAME && floats {
             return Err(Error::invalid(format!(
-                "`{NAME}` needs weights that are integers: sums of {} depend on their order, which it changes",
+                "`{NAME}` needs weights that are integers to search from a source: sums of {} depend on their order, which it \
+                 changes; tables (`apsp`) take floats on the CPU, within a tolerance",
                 self.graph.weight_kind().name()
             )));
         }
@@ -262,6 +264,7 @@ mod tests {
 
     use super::*;
     use crate::graph::Unit;
+    use crate::problems::Tolerance;
     use crate::testing::{Random, TestWeight, graphs_of_every_shape};
     use crate::{Apsp, Bfs, Graph, Pairs, Sssp, generate};
 
@@ -495,6 +498,35 @@ mod tests {
         assert!(matches!(bad, Err(Error::InvalidRequest(_))));
         let bad = with.solve_each(Sssp::from(0).to(999).algorithm(NAME), &[0, 1], |_| Ok(()));
         assert!(matches!(bad, Err(Error::InvalidRequest(_))));
+    }
+
+    /// Tables take floats by name alone, and say how far they may be from those of searches.
+    #[test]
+    fn tables_of_floats_are_within_the_tolerance_that_they_state() {
+        let roads = generate("roads:2000,weights=1..1000").unwrap();
+        let weights = roads.edges().map(|(_, _, weight)| weight / 7.0).collect();
+        let graph = roads.clone().with_weights(Weights::F64(weights)).unwrap();
+        let [with, without] = solvers(graph.clone(), 2);
+        let request = || Apsp::all().from([3, 1999]);
+        let swept = with.solve(request().algorithm(NAME).verified()).unwrap();
+        let tolerance = Tolerance::of_reassociated(&graph);
+        assert!(swept.report().reason.contains(&format!("{tolerance:.1e}")), "{}", swept.report().reason);
+        let searched = without.solve(request().algorithm("repeated-searches")).unwrap();
+        let size = |distance: Option<crate::Distance>| distance.unwrap().to_f64();
+        for (row, v) in (0..2000).flat_map(|v| [(0, v), (1, v)]) {
+            let [a, b] = [&swept, &searched].map(|matrix| size(matrix.distance(row, v)));
+            assert!((a - b).abs() <= tolerance * b, "{a} {b}");
+        }
+        assert_ne!(with.decide(&Apsp::all()).unwrap().algorithm(), NAME);
+        // Sums beyond the greatest float are an error, as in searches.
+        let long = Graph::from_edges([(0, 1, 3e38_f32), (1, 2, 3e38)]).unwrap();
+        let [with, _] = solvers(long, 1);
+        let error = with.solve(Apsp::all().algorithm(NAME)).unwrap_err();
+        assert!(matches!(error, Error::DistanceOverflow { .. }), "{error}");
+        let negative = Graph::from_edges([(0, 1, -1.0_f64), (1, 2, 3.0)]).unwrap();
+        let [with, _] = solvers(negative, 1);
+        let error = with.solve(Apsp::all().algorithm(NAME)).unwrap_err().to_string();
+        assert!(error.contains("floats of 0 or more"), "{error}");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     info: AlgorithmInfo {
         problem: Problem::Apsp,
         name: search::ALGORITHM.info.name,
-        summary: "sweeps over shortcuts that are made once, 16 sources each; integers, on graphs with small separators",
+        summary: "sweeps over shortcuts that are made once, 16 sources each; on graphs with small separators; floats within a tolerance",
         source: search::ALGORITHM.info.source,
         parameters: &[],
         negative_weights: true,

@@ -10,9 +10,9 @@ use super::pattern::Pattern;
 use super::random::Random;
 use super::refinement::Side;
 use super::separator::separator;
-use crate::Result;
 use crate::control::Control;
 use crate::graph::VertexId;
+use crate::{Error, Result};
 
 /// A part up to this size is ordered by minimum degree.
 pub(super) const SMALL: usize = 256;
@@ -20,14 +20,16 @@ pub(super) const SMALL: usize = 256;
 /// Parts from this size on are worth a thread of their own.
 const WORTH_A_THREAD: usize = 2000;
 
-/// The order in which the vertices of `whole` are eliminated. The same on every machine, whatever the threads.
-pub(super) fn dissect(whole: &Pattern, control: &Control) -> Result<Vec<VertexId>> {
+/// The order in which the vertices of `whole` are eliminated. The same on every machine, whatever the threads. An error as soon as
+/// a separator shows that there will be far more shortcuts than `limit`.
+pub(super) fn dissect(whole: &Pattern, limit: u64, control: &Control) -> Result<Vec<VertexId>> {
     let all = (0..whole.vertices() as VertexId).collect();
-    Dissection { whole, control, ordered: AtomicU64::new(0) }.part(whole.clone(), all, Random(1))
+    Dissection { whole, limit, control, ordered: AtomicU64::new(0) }.part(whole.clone(), all, Random(1))
 }
 
 struct Dissection<'a> {
     whole: &'a Pattern,
+    limit: u64,
     control: &'a Control,
     /// How many vertices have their place.
     ordered: AtomicU64,
@@ -66,6 +68,7 @@ impl Dissection<'_> {
             self.tell(names.len())?;
             return Ok(by_degree(&part, &names));
         }
+        self.check_separator(middle.len(), part.vertices())?;
         self.tell(middle.len())?;
         let mut number = vec![u32::MAX; names.len()];
         let (first, second) = (part.part(&left, &mut number), part.part(&right, &mut number));
@@ -83,6 +86,21 @@ impl Dissection<'_> {
         order.extend(second?);
         order.extend(middle);
         Ok(order)
+    }
+
+    /// An error if this separator of a part of so many vertices makes the order useless. When the sides are gone, its vertices form
+    /// a clique, unless a side falls apart and joins only some of them: so it may have twice as many pairs as there is room for.
+    fn check_separator(&self, separator: usize, part: usize) -> Result<()> {
+        const MARGIN: u64 = 2;
+        let pairs = separator as u64 * (separator as u64).saturating_sub(1) / 2;
+        if pairs / MARGIN <= self.limit {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "the graph has no small separators: it takes {separator} vertices to divide {part}, which leads to some {pairs} \
+             shortcuts between them alone; there is room for {}",
+            self.limit
+        )))
     }
 
     /// Tells that `more` vertices have their place.

@@ -31,11 +31,13 @@ pub(super) use pattern::Pattern;
 ///
 /// # Errors
 ///
+/// [`Error::InvalidRequest`](crate::Error::InvalidRequest) as soon as a separator is found that alone would lead to far more than
+/// `limit` shortcuts;
 /// [`Error::Interrupted`](crate::Error::Interrupted) after a cancellation; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-pub(super) fn nested_dissection(pattern: Pattern, control: &Control) -> Result<Vec<VertexId>> {
+pub(super) fn nested_dissection(pattern: Pattern, limit: u64, control: &Control) -> Result<Vec<VertexId>> {
     let reduced = reduce::reduce(pattern)?;
     let mut order = reduced.first;
-    let rest = dissect::dissect(&reduced.pattern, control)?;
+    let rest = dissect::dissect(&reduced.pattern, limit, control)?;
     order.extend(rest.into_iter().map(|place| reduced.left[place as usize]));
     Ok(order)
 }

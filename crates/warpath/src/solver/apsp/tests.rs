@@ -46,7 +46,7 @@ fn solver(graph: &Graph, threads: usize) -> Solver {
 }
 
 fn names(graph: &Graph) -> impl Iterator<Item = &'static str> {
-    let floats = matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
+    let floats = matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64) && graph.has_negative_weights();
     let takes_it = move |algorithm: &&ApspAlgorithm| !(floats && algorithm.needs_metric());
     ALGORITHMS.iter().filter(takes_it).map(|algorithm| algorithm.info.name)
 }

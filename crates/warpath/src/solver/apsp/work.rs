@@ -186,7 +186,7 @@ fn report<L: MinPlus>(decision: &Decision<Choice>, wide: bool, ran: Ran) -> Repo
 
 /// Whether this algorithm adds floats up in another order than along the path.
 fn reassociates<L: MinPlus>(choice: &Choice) -> bool {
-    choice.algorithm.needs_matrix()
+    (choice.algorithm.needs_matrix() || choice.algorithm.needs_metric())
         && matches!(L::Distance::into_distances(Vec::new()), Distances::F32(_) | Distances::F64(_))
 }
 
