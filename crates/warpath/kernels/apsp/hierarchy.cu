@@ -4,7 +4,7 @@
 // Source: Delling, Goldberg, Nowatzyk and Werneck 2013, "PHAST"; Dibbelt, Strasser and Wagner 2016, "Customizable
 // contraction hierarchies"; Sao, Kannan, Gera and Vuduc 2020, "A supernodal all-pairs shortest path algorithm".
 //
-// registers: 104
+// registers: 112
 // no-sass: STL
 #include "../collectives.cuh"
 #include "../sssp/lanes.cuh"
@@ -212,16 +212,21 @@ __device__ __forceinline__ void climb_together(const Climb<Lane>& up) {
     }
 }
 
-/// The sources of a warp, and the distances from them.
-template <class Lane>
+/// The sources of a warp, and the distances from them: written by place, or, with `sums`, also counted and added up.
+template <class Lane, bool sums>
 struct Group {
     using Distance = typename Lane::Distance;
     static constexpr u32 count = Held<Lane>::count;
+    static constexpr bool is_wide = sizeof(Distance) == sizeof(u64);
     const Sweep<Lane>& sweep;
     const u64 place;  // of this thread's sources
     u32 ranks[count];
     /// The least of all distances from which on others may have been lost, less that bound. All others wrap.
     Distance least[count];
+    /// The distances that are one: how many, the greatest, and the sums of their lower and upper halves.
+    u32 reached[count] = {};
+    Distance greatest[count] = {};
+    u64 low[count] = {}, high[count] = {};
 
     __device__ __forceinline__ Group(const Sweep<Lane>& sweep, u32 group)
         : sweep(sweep), place(static_cast<u64>(group) * sources + count * lane_index()) {
@@ -239,18 +244,37 @@ struct Group {
         return reinterpret_cast<Held<Lane>*>(&sweep.by_place[of * sweep.stride + place]);
     }
 
+    /// Takes note of the distances of a vertex.
+    __device__ __forceinline__ void note(const Held<Lane>& distances) {
+#pragma unroll
+        for (u32 k = 0; k < count; k++) {
+            least[k] = min(least[k], distances.of[k] - doubtful());
+            if (!sums || distances.of[k] >= Lane::infinity) continue;
+            reached[k]++;
+            greatest[k] = max(greatest[k], distances.of[k]);
+            low[k] += static_cast<u32>(distances.of[k]);
+            if (is_wide) high[k] += static_cast<u64>(distances.of[k]) >> 32;
+        }
+    }
+
     /// Writes the distances of a vertex.
     __device__ __forceinline__ void keep(u32 of, const Held<Lane>& distances) {
-#pragma unroll
-        for (u32 k = 0; k < count; k++) least[k] = min(least[k], distances.of[k] - doubtful());
+        note(distances);
         store(row(of), distances);
     }
 
-    /// Tells which sources may lack distances.
+    /// Tells which sources may lack distances, and what was counted. Blocks add to several counters, by turns, so that they seldom
+    /// wait for each other.
     __device__ __forceinline__ void report() const {
+        u64* const counters = &sweep.counters[static_cast<u64>(blockIdx.x % counters_a_source) * counted * sweep.stride + place];
 #pragma unroll
         for (u32 k = 0; k < count; k++) {
             if (least[k] < Lane::infinity - doubtful()) store(&sweep.is_doubtful[place + k], 1);
+            if (!sums || reached[k] == 0) continue;
+            atomicAdd(&counters[k], static_cast<u64>(reached[k]));
+            atomicMax(&counters[sweep.stride + k], static_cast<u64>(greatest[k]));
+            atomicAdd(&counters[2 * sweep.stride + k], low[k]);
+            if (is_wide) atomicAdd(&counters[3 * sweep.stride + k], high[k]);
         }
     }
 
@@ -277,8 +301,8 @@ struct Group {
 
 /// A block takes `width` vertices of a front and the sources of a warp. Its warps share the boundary; in shared memory are, for
 /// each warp, lengths, and then the distances that it has found.
-template <class Lane, u32 width>
-__device__ __forceinline__ void take_columns(const Sweep<Lane>& sweep, const Part& part, Group<Lane>& group) {
+template <class Lane, bool sums, u32 width>
+__device__ __forceinline__ void take_columns(const Sweep<Lane>& sweep, const Part& part, Group<Lane, sums>& group) {
     using Distance = typename Lane::Distance;
     /// Distances that are on their way at once.
     constexpr u32 ahead = 32 / sizeof(Held<Lane>);
@@ -345,14 +369,14 @@ __device__ __forceinline__ void take_columns(const Sweep<Lane>& sweep, const Par
 }
 
 /// A block takes a part of a front.
-template <class Lane>
+template <class Lane, bool sums>
 __device__ __forceinline__ void take_front(const Sweep<Lane>& sweep) {
-    Group<Lane> group(sweep, blockIdx.x % sweep.groups);
+    Group<Lane, sums> group(sweep, blockIdx.x % sweep.groups);
     const Part part = load_record(&sweep.parts[sweep.level + blockIdx.x / sweep.groups]);
     if (part.count <= narrow_columns) {
-        take_columns<Lane, narrow_columns>(sweep, part, group);
+        take_columns<Lane, sums, narrow_columns>(sweep, part, group);
     } else {
-        take_columns<Lane, columns>(sweep, part, group);
+        take_columns<Lane, sums, columns>(sweep, part, group);
     }
 }
 
@@ -364,7 +388,7 @@ struct alignas(4 * sizeof(Distance)) TwoArcs {
 
 /// A block takes a tile, each of its warps the sources of one. In shared memory are the arcs, and for each warp a slot for the
 /// distances of each vertex.
-template <class Lane>
+template <class Lane, bool sums>
 __device__ __forceinline__ void take_tile(const Sweep<Lane>& sweep) {
     using Distance = typename Lane::Distance;
     DYNAMIC_SHARED(memory);
@@ -381,7 +405,7 @@ __device__ __forceinline__ void take_tile(const Sweep<Lane>& sweep) {
     __syncthreads();
     if (group_index >= sweep.groups) return;
 
-    Group<Lane> group(sweep, group_index);
+    Group<Lane, sums> group(sweep, group_index);
     for (u32 first = 0; first < tile.load_count; first += lanes_a_warp) {
         // A lane reads a vertex and its slot; the warp reads the distances of eight vertices at a time.
         const u32 left = min(tile.load_count - first, lanes_a_warp);
@@ -414,24 +438,51 @@ __device__ __forceinline__ void take_tile(const Sweep<Lane>& sweep) {
             const u32 slot = (arc.head >> 8) - 1;
             if (some_start_here) group.lower_to_climb(best, load_constant(&sweep.ranks[tile.ranks + slot]));
             own[slot * lanes_a_warp] = best;
-            group.keep(tile.place + slot, best);
+            // Nobody reads them but who makes rows.
+            if constexpr (sums) group.note(best);
+            else group.keep(tile.place + slot, best);
             best = Held<Lane>::none();
         }
     }
     group.report();
 }
 
+template <class Lane>
+__device__ __forceinline__ void front(const Sweep<Lane>& sweep) { take_front<Lane, false>(sweep); }
+template <class Lane>
+__device__ __forceinline__ void front_sums(const Sweep<Lane>& sweep) { take_front<Lane, true>(sweep); }
+template <class Lane>
+__device__ __forceinline__ void tile(const Sweep<Lane>& sweep) { take_tile<Lane, false>(sweep); }
+template <class Lane>
+__device__ __forceinline__ void tile_sums(const Sweep<Lane>& sweep) { take_tile<Lane, true>(sweep); }
+
+/// A thread adds up what was counted from a source.
+template <class Lane>
+__device__ __forceinline__ void add_up(const Sums<Lane>& sums) {
+    const u32 index = blockIdx.x * blockDim.x + threadIdx.x;
+    if (index >= sums.count) return;
+    Facts facts{};
+    for (u32 k = 0; k < counters_a_source; k++) {
+        const u64* const counters = &sums.counters[static_cast<u64>(k) * counted * sums.stride + index];
+        facts.reached += load_constant(&counters[0]);
+        facts.greatest = max(facts.greatest, load_constant(&counters[sums.stride]));
+        facts.low += load_constant(&counters[2 * sums.stride]);
+        facts.high += load_constant(&counters[3 * sums.stride]);
+    }
+    sums.facts[load_constant(&sums.row_of[index])] = facts;
+}
+
 /// A block makes a part of 64 rows, 64 columns at a time.
 template <class Lane>
 __device__ __forceinline__ void transpose(const Transposition<Lane>& rows) {
     using Distance = typename Lane::Distance;
-    constexpr u32 tile = 64, warps = transposing / lanes_a_warp, each = tile / warps, halves = tile / lanes_a_warp;
-    __shared__ Distance distances[tile][tile + 1];
-    const u32 parts = (rows.count + tile - 1) / tile;
-    const u32 first_source = blockIdx.x % parts * tile, lane = lane_index(), warp = warp_index();
-    const u64 begin = static_cast<u64>(blockIdx.x / parts) * transposed;
-    const u32 begin_after = static_cast<u32>(min(begin + transposed, static_cast<u64>(rows.columns)));
-    for (u32 first = static_cast<u32>(begin); first < begin_after; first += tile) {
+    constexpr u32 side = transposed, warps = transposing / lanes_a_warp, each = side / warps, halves = side / lanes_a_warp;
+    __shared__ Distance distances[side][side + 1];
+    const u32 parts = (rows.count + side - 1) / side;
+    const u32 first_source = blockIdx.x % parts * side, lane = lane_index(), warp = warp_index();
+    const u64 begin = static_cast<u64>(blockIdx.x / parts) * rows.columns_a_block;
+    const u32 begin_after = static_cast<u32>(min(begin + rows.columns_a_block, static_cast<u64>(rows.columns)));
+    for (u32 first = static_cast<u32>(begin); first < begin_after; first += side) {
         // All loads of a thread are on their way at once.
         Distance read[each][halves];
 #pragma unroll
@@ -443,7 +494,9 @@ __device__ __forceinline__ void transpose(const Transposition<Lane>& rows) {
                 const u32 place = load_constant(&rows.places[column]);
                 const Distance* const from = &rows.by_place[place * rows.stride + first_source + lane];
 #pragma unroll
-                for (u32 half = 0; half < halves; half++) read[k][half] = load_once(from + half * lanes_a_warp);
+                for (u32 half = 0; half < halves; half++) {
+                    if (first_source + half * lanes_a_warp + lane < rows.count) read[k][half] = load_once(from + half * lanes_a_warp);
+                }
             }
         }
 #pragma unroll
@@ -473,8 +526,11 @@ __device__ __forceinline__ void transpose(const Transposition<Lane>& rows) {
 #define WARPATH_HIERARCHY(kind, lane, Lane)                                                            \
     WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##climb_alone, climb_alone, Climb, lane, Lane)         \
     WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##climb_together, climb_together, Climb, lane, Lane)   \
-    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##front, take_front, Sweep, lane, Lane)                \
-    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##tile, take_tile, Sweep, lane, Lane)                  \
+    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##front, front, Sweep, lane, Lane)                     \
+    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##front_sums, front_sums, Sweep, lane, Lane)           \
+    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##tile, tile, Sweep, lane, Lane)                       \
+    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##tile_sums, tile_sums, Sweep, lane, Lane)             \
+    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##add_up, add_up, Sums, lane, Lane)                    \
     WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##transpose, transpose, Transposition, lane, Lane)
 
 WARPATH_HIERARCHY(, u32_u32, Half<LaneNarrow>)

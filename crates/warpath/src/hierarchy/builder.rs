@@ -98,7 +98,15 @@ impl Hierarchy {
     /// [`Error::OutOfMemory`].
     pub(super) fn of(graph: Arc<Graph>, elimination: Elimination) -> Result<Self> {
         let arcs = Arcs::new(&graph, &elimination)?;
-        Ok(Hierarchy { shared: Arc::new(Shared { graph, elimination, arcs, pieces: Default::default() }) })
+        Ok(Hierarchy {
+            shared: Arc::new(Shared {
+                graph,
+                elimination,
+                arcs,
+                pieces: Default::default(),
+                earlier: Default::default(),
+            }),
+        })
     }
 }
 

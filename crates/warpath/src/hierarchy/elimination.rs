@@ -46,10 +46,6 @@ pub(crate) struct Elimination {
     pub(super) head_depths: Vec<u32>,
     /// The vertices of each window of ranks.
     pub(super) windows: Windows,
-    /// Where each rank's earlier neighbours begin in `lower`.
-    pub(super) lower_offsets: Vec<u64>,
-    /// The earlier neighbours of each rank, ascending, each with the arc's place in `heads`.
-    pub(super) lower: Vec<(u32, u32)>,
 }
 
 impl Elimination {
@@ -94,10 +90,7 @@ impl Elimination {
             subtrees: Vec::new(),
             head_depths,
             windows,
-            lower_offsets: Vec::new(),
-            lower: Vec::new(),
         };
-        result.list_lower()?;
         result.divide()?;
         Ok(result)
     }
@@ -122,11 +115,6 @@ impl Elimination {
     pub(super) fn place(&self, low: u32, high: u32) -> Option<usize> {
         let row = self.row(low as usize);
         self.heads[row.clone()].binary_search(&high).ok().map(|at| row.start + at)
-    }
-
-    /// The earlier neighbours of a rank, with the places of the arcs from them.
-    pub(super) fn lower(&self, rank: usize) -> &[(u32, u32)] {
-        &self.lower[self.lower_offsets[rank] as usize..self.lower_offsets[rank + 1] as usize]
     }
 
     /// The first rank of the subtree of each rank, which ends with the rank itself.
@@ -298,27 +286,6 @@ impl Rows {
 }
 
 impl Elimination {
-    /// Lists the earlier neighbours of each rank.
-    fn list_lower(&mut self) -> Result<()> {
-        let mut ends = filled("a hierarchy", self.count() + 1, 0_u64)?;
-        for &head in &self.heads {
-            ends[head as usize + 1] += 1;
-        }
-        for rank in 0..self.count() {
-            ends[rank + 1] += ends[rank];
-        }
-        self.lower_offsets = crate::memory::copied("a hierarchy", &ends)?;
-        self.lower = filled("a hierarchy", self.heads.len(), (0, 0))?;
-        for rank in 0..self.count() {
-            for arc in self.row(rank) {
-                let end = &mut ends[self.heads[arc] as usize];
-                self.lower[*end as usize] = (rank as u32, arc as u32);
-                *end += 1;
-            }
-        }
-        Ok(())
-    }
-
     /// Finds independent subtrees, of at most a thirty-second of the vertices: enough for every thread.
     fn divide(&mut self) -> Result<()> {
         let most = (self.count() / 32).max(1000);

@@ -50,7 +50,7 @@ pub(super) trait Answers: Send + Sync {
         visit: &Visit<'_>,
     ) -> Result<()>;
     fn distance(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Distance>>;
-    fn path(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Path>>;
+    fn path(&self, shared: &Shared, source: VertexId, target: VertexId) -> Result<Option<Option<Path>>>;
     /// Settles what changes with the weights of these arcs, which are new; as before after an error.
     fn update(&mut self, shared: &Shared, weights: &Weights, arcs: &[usize]) -> Result<()>;
     /// Whether no length was too great.
@@ -225,7 +225,7 @@ impl Metric {
     /// As [`Metric::distance`].
     pub fn path(&self, source: VertexId, target: VertexId) -> Result<Option<Path>> {
         self.hierarchy.graph().check_vertices(&[source, target], "vertex")?;
-        self.answer(|answers, shared| Ok(answers.path(shared, source, target)))
+        self.answer(|answers, shared| answers.path(shared, source, target))
     }
 
     /// An answer by the narrow semiring, or, where that does not suffice, by the wide one.
@@ -351,9 +351,14 @@ pub(super) fn negative_shortcut<S: MinPlus>(
     lengths: &Lengths<S::Distance>,
     (low, high): (u32, u32),
 ) -> Error {
+    let elimination = &shared.elimination;
+    let earlier = match shared.earlier() {
+        Ok(earlier) => earlier,
+        Err(error) => return error,
+    };
     let mut walk = Vec::new();
-    query::unpack::<S>(&shared.elimination, lengths, low, high, &mut walk);
-    query::unpack::<S>(&shared.elimination, lengths, high, low, &mut walk);
+    query::unpack::<S>(elimination, earlier, lengths, low, high, &mut walk);
+    query::unpack::<S>(elimination, earlier, lengths, high, low, &mut walk);
     negative_cycle(shared, weights, walk)
 }
 
@@ -418,10 +423,11 @@ impl<S: MinPlus> Answers for Customized<S> {
         self.is_right(length).then(|| length.distance())
     }
 
-    fn path(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Path>> {
-        let found = query::path::<S>(&shared.elimination, &self.lengths, source, target);
-        let Some((length, vertices)) = found else { return self.always_safe.then_some(None) };
-        self.is_right(length).then(|| length.distance().map(|length| Path::new(vertices, length)))
+    fn path(&self, shared: &Shared, source: VertexId, target: VertexId) -> Result<Option<Option<Path>>> {
+        let earlier = shared.earlier()?;
+        let found = query::path::<S>(&shared.elimination, earlier, &self.lengths, source, target);
+        let Some((length, vertices)) = found else { return Ok(self.always_safe.then_some(None)) };
+        Ok(self.is_right(length).then(|| length.distance().map(|length| Path::new(vertices, length))))
     }
 
     fn update(&mut self, shared: &Shared, weights: &Weights, arcs: &[usize]) -> Result<()> {

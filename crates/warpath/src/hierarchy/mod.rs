@@ -34,6 +34,7 @@
 mod arcs;
 mod builder;
 mod customization;
+mod earlier;
 mod elimination;
 mod fronts;
 mod metric;
@@ -51,7 +52,7 @@ mod update;
 mod update_tests;
 mod windows;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::Result;
 use crate::control::Control;
@@ -59,8 +60,10 @@ use crate::graph::{Graph, VertexId, Weights};
 use crate::memory::filled;
 
 pub(crate) use customization::Lengths;
+use earlier::Earlier;
 pub(crate) use elimination::{Elimination, ROOT};
 pub(crate) use pieces::{COLUMNS, NO_FRONT, Pieces};
+pub(crate) use query::climb;
 pub(crate) use sweep::bytes_of_sweep;
 pub(crate) use tiles::{BATCH, Limits, NO_ARC, NO_SLOT, Piece};
 
@@ -91,6 +94,23 @@ struct Shared {
     arcs: arcs::Arcs,
     /// The tree as it was last cut into pieces, and how.
     pieces: Mutex<Option<(Limits, Arc<Pieces>)>>,
+    /// Once somebody has asked for them.
+    earlier: OnceLock<Earlier>,
+}
+
+impl Shared {
+    /// The earlier neighbours of each rank. The first call lists them, in O(shortcuts).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    fn earlier(&self) -> Result<&Earlier> {
+        if let Some(earlier) = self.earlier.get() {
+            return Ok(earlier);
+        }
+        let listed = Earlier::new(&self.elimination)?;
+        Ok(self.earlier.get_or_init(|| listed))
+    }
 }
 
 impl Hierarchy {

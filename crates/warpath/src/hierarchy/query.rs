@@ -8,6 +8,7 @@
 //! a priority queue).
 
 use super::customization::Lengths;
+use super::earlier::Earlier;
 use super::elimination::{Elimination, ROOT};
 use crate::Result;
 use crate::graph::{DistanceValue, MinPlus, VertexId};
@@ -55,7 +56,7 @@ pub(super) fn from<S: MinPlus>(
 }
 
 /// The distances between a vertex and its ancestors, by their depth.
-pub(super) fn climb<S: MinPlus>(elimination: &Elimination, lengths: &[S::Distance], start: u32) -> Vec<S::Distance> {
+pub(crate) fn climb<S: MinPlus>(elimination: &Elimination, lengths: &[S::Distance], start: u32) -> Vec<S::Distance> {
     let mut climb = Climb::<_, false>::new(elimination, start);
     while climb.at != ROOT {
         climb.step::<S>(elimination, lengths, S::Distance::UNREACHABLE);
@@ -165,6 +166,7 @@ fn meet<S: MinPlus, const PATH: bool>(
 /// for each shortcut on the way a look at the earlier neighbours of its lower end.
 pub(super) fn path<S: MinPlus>(
     elimination: &Elimination,
+    earlier: &Earlier,
     lengths: &Lengths<S::Distance>,
     source: VertexId,
     target: VertexId,
@@ -179,7 +181,7 @@ pub(super) fn path<S: MinPlus>(
     chain.extend(&to.chain(elimination, ranks[1], top)[1..]);
     let mut path = vec![source];
     for pair in chain.windows(2) {
-        unpack::<S>(elimination, lengths, pair[0], pair[1], &mut path);
+        unpack::<S>(elimination, earlier, lengths, pair[0], pair[1], &mut path);
     }
     Some((length, path))
 }
@@ -187,6 +189,7 @@ pub(super) fn path<S: MinPlus>(
 /// Adds the vertices on the way along the arc or shortcut from rank `from` to rank `to`, without the first.
 pub(super) fn unpack<S: MinPlus>(
     elimination: &Elimination,
+    earlier: &Earlier,
     lengths: &Lengths<S::Distance>,
     from: u32,
     to: u32,
@@ -195,7 +198,7 @@ pub(super) fn unpack<S: MinPlus>(
     let place = elimination.place(from.min(to), from.max(to)).expect("there is a shortcut");
     let mut pending = vec![(from, to, place)];
     while let Some((from, to, place)) = pending.pop() {
-        match middle::<S>(elimination, lengths, from, to, place) {
+        match middle::<S>(elimination, earlier, lengths, from, to, place) {
             Some((middle, first, second)) => pending.extend([(middle, to, second), (from, middle, first)]),
             None => path.push(elimination.vertices[to as usize]),
         }
@@ -206,6 +209,7 @@ pub(super) fn unpack<S: MinPlus>(
 /// only an arc of the graph is.
 fn middle<S: MinPlus>(
     elimination: &Elimination,
+    earlier: &Earlier,
     lengths: &Lengths<S::Distance>,
     from: u32,
     to: u32,
@@ -216,7 +220,7 @@ fn middle<S: MinPlus>(
     let upward = from < to;
     let (to_low, to_high) = if upward { (lengths.down(), &lengths.up[..]) } else { (&lengths.up[..], lengths.down()) };
     let length = to_high[place];
-    elimination.lower(low as usize).iter().find_map(|&(middle, first)| {
+    earlier.of(low).iter().find_map(|&(middle, first)| {
         let part = to_low[first as usize];
         if part == S::Distance::UNREACHABLE || !lengths.may_be_negative && length < part {
             return None;

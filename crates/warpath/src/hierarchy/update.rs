@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 use super::Shared;
 use super::arcs::{Arcs, Direction};
 use super::customization::{Lengths, any, asymmetric};
+use super::earlier::Earlier;
 use super::elimination::Elimination;
 use super::metric::{Customized, Metric, is_lost, negative_cycle, negative_shortcut};
 use crate::graph::{DistanceValue, MinPlus, VertexId, Weight, Weights};
@@ -33,6 +34,7 @@ pub(super) struct Change<D> {
 #[derive(Clone, Copy)]
 pub(super) struct Settling<'a, S: MinPlus> {
     pub(super) elimination: &'a Elimination,
+    pub(super) earlier: &'a Earlier,
     pub(super) arcs: &'a Arcs,
     pub(super) weights: &'a [S::Weight],
 }
@@ -60,7 +62,7 @@ impl<S: MinPlus> Settling<'_, S> {
     fn settled(self, lengths: &Lengths<S::Distance>, place: usize, low: u32) -> [S::Distance; 2] {
         let elimination = self.elimination;
         let mut settled = self.of_arcs(place);
-        for &(middle, first) in elimination.lower(low as usize) {
+        for &(middle, first) in self.earlier.of(low) {
             if let Some(second) = elimination.place(middle, elimination.heads[place]) {
                 let ([up, down], [on, back]) = (lengths.at(first as usize), lengths.at(second));
                 lower(&mut settled[0], S::join(down, on));
@@ -218,7 +220,8 @@ impl<S: MinPlus> Customized<S> {
     /// Settles what changes with the weights of these arcs, which are new; as before after an error.
     pub(super) fn settle(&mut self, shared: &Shared, weights: &Weights, arcs: &[usize]) -> Result<()> {
         let values = S::Weight::of(weights).expect("the semiring is for these weights");
-        let settling = Settling::<S> { elimination: &shared.elimination, arcs: &shared.arcs, weights: values };
+        let elimination = &shared.elimination;
+        let settling = Settling::<S> { elimination, earlier: shared.earlier()?, arcs: &shared.arcs, weights: values };
         let places = self.places(shared, weights, arcs)?;
         if self.lengths.is_symmetric() {
             let differ = |&(place, _): &(u32, u32)| {

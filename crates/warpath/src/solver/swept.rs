@@ -168,7 +168,16 @@ fn wide_may_be_needed(solver: &Solver, unweighted: bool) -> bool {
 
 fn task<'a>(solver: &'a Solver, semiring: DeviceSemiring, parameters: &'a Parameters, rows: u64) -> SearchesTask<'a> {
     let hierarchy = solver.hierarchy_there();
-    SearchesTask { graph: &solver.graph, semiring, parameters, rows, targets: None, hierarchy, metric: None }
+    SearchesTask {
+        graph: &solver.graph,
+        semiring,
+        parameters,
+        rows,
+        targets: None,
+        facts: false,
+        hierarchy,
+        metric: None,
+    }
 }
 
 impl Solver {

@@ -20,8 +20,11 @@ constexpr u32 narrow_columns = 4;
 constexpr u32 batch = 4;
 /// Threads of a block that transposes.
 constexpr u32 transposing = 256;
-/// Columns of a block that transposes.
-constexpr u32 transposed = 1024;
+/// Sources of a block that transposes, and columns at a time.
+constexpr u32 transposed = 64;
+/// Counters of a source, to which blocks add by turns, and how many numbers each of them has.
+constexpr u32 counters_a_source = 16;
+constexpr u32 counted = 4;
 /// The parent of a root.
 constexpr u32 no_parent = 4294967295;
 
@@ -175,6 +178,7 @@ struct Sweep {
     const Arc<typename Lane::Distance>* arcs;
     const u32* ranks;  // Of the slots of tiles.
     u32* is_doubtful;  // Whether a distance from a source may have been lost; zero.
+    u64* counters;  // Where only sums are wanted, for each counter the numbers of a fact, for each source: zero.
     u64 stride;  // From place to place, and from depth to depth.
     u64 doubtful;  // A distance from which on others may have been lost.
     u32 groups;  // How many warps it takes for all sources.
@@ -185,7 +189,7 @@ struct Sweep {
     u32 unused;
 };
 using SweepLayout = Sweep<layout::Lane>;
-static_assert(sizeof(SweepLayout) == 136, "");
+static_assert(sizeof(SweepLayout) == 144, "");
 static_assert(offsetof(SweepLayout, positions) == 0, "");
 static_assert(offsetof(SweepLayout, sources) == 8, "");
 static_assert(offsetof(SweepLayout, above) == 16, "");
@@ -198,14 +202,47 @@ static_assert(offsetof(SweepLayout, loads) == 64, "");
 static_assert(offsetof(SweepLayout, arcs) == 72, "");
 static_assert(offsetof(SweepLayout, ranks) == 80, "");
 static_assert(offsetof(SweepLayout, is_doubtful) == 88, "");
-static_assert(offsetof(SweepLayout, stride) == 96, "");
-static_assert(offsetof(SweepLayout, doubtful) == 104, "");
-static_assert(offsetof(SweepLayout, groups) == 112, "");
-static_assert(offsetof(SweepLayout, level) == 116, "");
-static_assert(offsetof(SweepLayout, tile_count) == 120, "");
-static_assert(offsetof(SweepLayout, most_slots) == 124, "");
-static_assert(offsetof(SweepLayout, most_arcs) == 128, "");
-static_assert(offsetof(SweepLayout, unused) == 132, "");
+static_assert(offsetof(SweepLayout, counters) == 96, "");
+static_assert(offsetof(SweepLayout, stride) == 104, "");
+static_assert(offsetof(SweepLayout, doubtful) == 112, "");
+static_assert(offsetof(SweepLayout, groups) == 120, "");
+static_assert(offsetof(SweepLayout, level) == 124, "");
+static_assert(offsetof(SweepLayout, tile_count) == 128, "");
+static_assert(offsetof(SweepLayout, most_slots) == 132, "");
+static_assert(offsetof(SweepLayout, most_arcs) == 136, "");
+static_assert(offsetof(SweepLayout, unused) == 140, "");
+
+/// What there is to say of a row, as [`RawFacts`](crate::cuda::apsp::outgoing::RawFacts) has it.
+struct Facts {
+    u64 reached;
+    u64 greatest;
+    u64 low;
+    u64 high;
+};
+static_assert(sizeof(Facts) == 32, "");
+static_assert(offsetof(Facts, reached) == 0, "");
+static_assert(offsetof(Facts, greatest) == 8, "");
+static_assert(offsetof(Facts, low) == 16, "");
+static_assert(offsetof(Facts, high) == 24, "");
+
+/// The argument of the kernel that adds up counters.
+template <class Lane>
+struct Sums {
+    const u64* counters;
+    const u32* row_of;  // The row of each source.
+    Facts* facts;
+    u64 stride;  // From number to number.
+    u32 count;
+    u32 unused;
+};
+using SumsLayout = Sums<layout::Lane>;
+static_assert(sizeof(SumsLayout) == 40, "");
+static_assert(offsetof(SumsLayout, counters) == 0, "");
+static_assert(offsetof(SumsLayout, row_of) == 8, "");
+static_assert(offsetof(SumsLayout, facts) == 16, "");
+static_assert(offsetof(SumsLayout, stride) == 24, "");
+static_assert(offsetof(SumsLayout, count) == 32, "");
+static_assert(offsetof(SumsLayout, unused) == 36, "");
 
 /// The argument of the kernel that makes rows.
 template <class Lane>
@@ -218,9 +255,11 @@ struct Transposition {
     u64 row_stride;  // From row to row.
     u32 columns;
     u32 count;
+    u32 columns_a_block;
+    u32 unused;
 };
 using TranspositionLayout = Transposition<layout::Lane>;
-static_assert(sizeof(TranspositionLayout) == 56, "");
+static_assert(sizeof(TranspositionLayout) == 64, "");
 static_assert(offsetof(TranspositionLayout, by_place) == 0, "");
 static_assert(offsetof(TranspositionLayout, places) == 8, "");
 static_assert(offsetof(TranspositionLayout, row_of) == 16, "");
@@ -229,5 +268,7 @@ static_assert(offsetof(TranspositionLayout, stride) == 32, "");
 static_assert(offsetof(TranspositionLayout, row_stride) == 40, "");
 static_assert(offsetof(TranspositionLayout, columns) == 48, "");
 static_assert(offsetof(TranspositionLayout, count) == 52, "");
+static_assert(offsetof(TranspositionLayout, columns_a_block) == 56, "");
+static_assert(offsetof(TranspositionLayout, unused) == 60, "");
 
 }  // namespace apsp_hierarchy

@@ -31,7 +31,8 @@
 
 use std::sync::Arc;
 
-use super::searches::{BATCH_BYTES, Finished, RowsOnDevice, Searches, SearchesAlgorithm, SearchesTask};
+use super::rows::RowsOnDevice;
+use super::searches::{BATCH_BYTES, Finished, Searches, SearchesAlgorithm, SearchesTask};
 use crate::algorithms::{AlgorithmInfo, Parameter, Unset, Values, Workload};
 use crate::cuda::bfs::many_sources as bfs;
 use crate::cuda::bfs::one_block::DISTANCES;
@@ -65,6 +66,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     semirings: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Single, DeviceSemiring::Double],
     needs_metric: false,
     targets_alone: false,
+    facts_alone: None,
     batch_bytes: BATCH_BYTES,
     plan,
     prepare,

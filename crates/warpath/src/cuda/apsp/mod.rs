@@ -36,6 +36,7 @@ pub(in crate::cuda) mod katz_kider;
 pub(crate) mod matrix;
 pub(crate) mod outgoing;
 pub(crate) mod repeated_sssp;
+pub(crate) mod rows;
 pub(crate) mod searches;
 pub(crate) mod strips;
 pub(in crate::cuda) mod successors;

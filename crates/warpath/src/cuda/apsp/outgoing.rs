@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 
-use super::searches::RowsOnDevice;
+use super::rows::RowsOnDevice;
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Event, Function, LaunchShape, arguments, images};

@@ -14,7 +14,8 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
-use super::searches::{BATCH_BYTES, Finished, RowsOnDevice, Searches, SearchesAlgorithm, SearchesTask};
+use super::rows::RowsOnDevice;
+use super::searches::{BATCH_BYTES, Finished, Searches, SearchesAlgorithm, SearchesTask};
 use crate::algorithms::{AlgorithmInfo, Statistics, add_counters};
 use crate::cuda::device::Event;
 use crate::cuda::device::arena::Arena;
@@ -40,6 +41,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     semirings: NON_NEGATIVE,
     needs_metric: false,
     targets_alone: false,
+    facts_alone: None,
     batch_bytes: BATCH_BYTES,
     plan: |task| {
         let mut plan = (mask::ALGORITHM.plan)(task.graph, task.parameters);

@@ -7,11 +7,10 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
+use super::outgoing::RawFacts;
+use super::rows::RowsOnDevice;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::cuda::device::Device;
-use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::{Graph, VertexId};
 use crate::hierarchy::{Hierarchy, Metric};
@@ -31,6 +30,8 @@ pub(crate) struct SearchesTask<'a> {
     pub(crate) rows: u64,
     /// The columns of the rows, if an algorithm makes no others: [`SearchesAlgorithm::targets_alone`].
     pub(crate) targets: Option<&'a [VertexId]>,
+    /// Whether facts about rows are wanted, and no rows: [`SearchesAlgorithm::facts_alone`].
+    pub(crate) facts: bool,
     /// The hierarchy of the graph, if there is one.
     pub(crate) hierarchy: Option<&'a Hierarchy>,
     /// Its lengths, which some algorithms need to be prepared.
@@ -54,6 +55,8 @@ pub(crate) struct SearchesAlgorithm {
     pub(crate) needs_metric: bool,
     /// Whether rows have the distances of targets alone, in their order.
     pub(crate) targets_alone: bool,
+    /// Whether it can gather facts about rows without making rows of all vertices, and how much less memory a row takes then.
+    pub(crate) facts_alone: Option<u64>,
     /// Bytes of the rows of a batch at most, unless the caller sets their number.
     pub(crate) batch_bytes: u64,
     /// What it takes, the graph included.
@@ -72,6 +75,11 @@ pub(crate) trait Searches: Debug + Send {
 
     /// Where the distances are that the last batch found, as the device has them, row by row.
     fn rows(&self) -> RowsOnDevice<'_>;
+
+    /// The facts about this many rows of the last batch, if they are all that is wanted.
+    fn facts(&self, rows: usize) -> Result<Vec<RawFacts>> {
+        Err(Error::Device(format!("the device has made {rows} rows instead of facts about them")))
+    }
 }
 
 /// What a batch of searches tells when it is done.
@@ -81,37 +89,6 @@ pub(crate) struct Finished {
     pub(crate) statistics: Statistics,
     /// The rows in which some walk was longer than the semiring's distances go.
     pub(crate) out_of_range: Vec<usize>,
-}
-
-/// Rows of distances on a device.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RowsOnDevice<'a> {
-    /// The memory they are in.
-    pub(crate) pool: &'a Pool,
-    /// All of them.
-    pub(crate) words: DeviceSlice<u32>,
-    /// Distances from row to row.
-    pub(crate) stride: u64,
-}
-
-impl RowsOnDevice<'_> {
-    /// Whether a distance in this row left the range of its semiring: some arc leads from a vertex that has one to a vertex that
-    /// has none. That a walk left it says little, since there may be a shorter one.
-    pub(crate) fn leaves_range(&self, row: usize, semiring: DeviceSemiring, graph: &Graph) -> Result<bool> {
-        let (words, vertices) = (semiring.words(), graph.vertices() as u64);
-        let words = self.pool.read(self.words.part(row as u64 * self.stride * words, vertices * words))?;
-        let lost = |is_reached: &(dyn Fn(usize) -> bool + Sync)| {
-            (0..graph.vertices())
-                .into_par_iter()
-                .with_min_len(1024)
-                .any(|u| is_reached(u) && graph.neighbors(u as VertexId).iter().any(|&v| !is_reached(v as usize)))
-        };
-        Ok(if semiring.words() == 1 {
-            lost(&|v| u64::from(words[v]) != semiring.unreachable())
-        } else {
-            lost(&|v| u64::from(words[2 * v]) | u64::from(words[2 * v + 1]) << 32 != semiring.unreachable())
-        })
-    }
 }
 
 impl SearchesAlgorithm {

@@ -20,7 +20,8 @@ use crate::cpu::apsp::MinPlusOnCpu;
 use crate::cuda::apsp::MinPlusOnDevice;
 use crate::cuda::apsp::batched::ROWS;
 use crate::cuda::apsp::outgoing::{Outgoing, RawFacts, Wanted};
-use crate::cuda::apsp::searches::{BATCH_BYTES, RowsOnDevice, SearchesAlgorithm, SearchesTask};
+use crate::cuda::apsp::rows::RowsOnDevice;
+use crate::cuda::apsp::searches::{BATCH_BYTES, SearchesAlgorithm, SearchesTask};
 use crate::cuda::device::Device;
 use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::{Csr, Distance, DistanceValue, Graph, I32ToI64, Labels, VertexId, WeightKind, Weights};
@@ -52,7 +53,9 @@ impl Batch {
     ) -> Self {
         let targets = table.targets_alone(algorithm, graph);
         let columns = targets.map_or(graph.vertices(), <[_]>::len) as u64;
-        let row_bytes = (columns * 4 * semiring.words()).max(1);
+        let facts = table.facts_alone(algorithm);
+        let share = if facts { algorithm.facts_alone.unwrap_or(1) } else { 1 };
+        let row_bytes = (columns * 4 * semiring.words() / share).max(1);
         let asked = parameters.get(ROWS.name).map(|rows| rows as u64);
         let most = (table.sources.len().div_ceil(devices) as u64).max(1);
         // There is more than the rows.
@@ -63,9 +66,11 @@ impl Batch {
             if asked.is_none() && rows > WORTH_A_BATCH && rows < most {
                 rows -= rows % WORTH_A_BATCH;
             }
-            let task = SearchesTask { graph, semiring, parameters, rows, targets, hierarchy, metric: None };
+            let task = SearchesTask { graph, semiring, parameters, rows, targets, facts, hierarchy, metric: None };
             let mut plan = (algorithm.plan)(&task);
-            table.wanted(algorithm, graph, semiring, rows).plan(&mut plan);
+            if !facts {
+                table.wanted(algorithm, graph, semiring, rows).plan(&mut plan);
+            }
             if plan.device_bytes() <= available || asked.is_some() || rows == 1 {
                 return Batch { rows, plan };
             }
@@ -79,6 +84,11 @@ impl Table {
     fn targets_alone(&self, algorithm: &SearchesAlgorithm, graph: &Graph) -> Option<&[VertexId]> {
         let has_potentials = graph.weight_kind() == WeightKind::I32;
         self.targets.as_deref().filter(|_| algorithm.targets_alone && !has_potentials)
+    }
+
+    /// Whether the algorithm makes no rows, since only facts about whole ones are wanted.
+    fn facts_alone(&self, algorithm: &SearchesAlgorithm) -> bool {
+        self.facts && self.targets.is_none() && algorithm.facts_alone.is_some()
     }
 
     fn wanted(&self, algorithm: &SearchesAlgorithm, graph: &Graph, semiring: DeviceSemiring, rows: u64) -> Wanted<'_> {
@@ -405,13 +415,17 @@ impl<'m, L: MinPlusOnCpu + MinPlusOnDevice> Pass<'_, 'm, L> {
             parameters: task.parameters,
             rows: self.rows,
             targets: self.table.targets_alone(self.algorithm, task.graph),
+            facts: self.table.facts_alone(self.algorithm),
             hierarchy: task.metric.map(|metric| metric.hierarchy()),
             metric: task.metric,
         };
         let mut searches = task.team.install(|| (self.algorithm.prepare)(device, &to_prepare))?;
         let wanted = self.table.wanted(self.algorithm, task.graph, semiring, self.rows);
         let potentials = self.changed.map_or(&[][..], |changed| &changed.potentials);
-        let outgoing = Arc::new(Outgoing::new(device, &wanted, potentials)?);
+        let outgoing = match to_prepare.facts {
+            true => None,
+            false => Some(Arc::new(Outgoing::new(device, &wanted, potentials)?)),
+        };
         served.seconds.prepare = start.elapsed().as_secs_f64();
         let mut start = Instant::now();
         searches.start(&task.sources[now.clone()], task.control)?;
@@ -431,7 +445,13 @@ impl<'m, L: MinPlusOnCpu + MinPlusOnDevice> Pass<'_, 'm, L> {
                 return Ok(served);
             }
             is_first = false;
-            outgoing.pack(searches.rows(), &task.sources[now.clone()])?;
+            let counted = match &outgoing {
+                Some(outgoing) => {
+                    outgoing.pack(searches.rows(), &task.sources[now.clone()])?;
+                    None
+                }
+                None => Some(searches.facts(now.len())?),
+            };
             let (next, next_matrix) = self.claim();
             if !next.is_empty() {
                 searches.start(&task.sources[next.clone()], task.control)?;
@@ -439,13 +459,16 @@ impl<'m, L: MinPlusOnCpu + MinPlusOnDevice> Pass<'_, 'm, L> {
             // Some algorithms search as they start. Nobody waits for the device's work while rows are copied.
             served.seconds.solve += start.elapsed().as_secs_f64();
             start = Instant::now();
-            let found = match matrix {
-                Some(matrix) => {
+            let of_rows = |raw: Vec<RawFacts>| Found::Facts(raw.iter().map(facts::<L>).collect());
+            let found = match (matrix, outgoing.clone(), counted) {
+                (_, _, Some(counted)) => of_rows(counted),
+                (Some(matrix), Some(outgoing), _) => {
                     outgoing.read(0, matrix)?;
                     Found::Written
                 }
-                None if self.table.facts => Found::Facts(outgoing.facts(now.len())?.iter().map(facts::<L>).collect()),
-                None => Found::Packed(outgoing.clone()),
+                (None, Some(outgoing), _) if self.table.facts => of_rows(outgoing.facts(now.len())?),
+                (None, Some(outgoing), _) => Found::Packed(outgoing),
+                (_, None, None) => return Err(Error::Device("the rows of a batch are nowhere".into())),
             };
             served.seconds.download += start.elapsed().as_secs_f64();
             if ready.send(Some(Ready { device: index, rows: now, found })).is_err() {
@@ -457,10 +480,11 @@ impl<'m, L: MinPlusOnCpu + MinPlusOnDevice> Pass<'_, 'm, L> {
         Ok(served)
     }
 
-    /// Whether a distance of this row does not fit the semiring. Nothing shows whether a row that lacks vertices lacks distances,
-    /// too, unless all distances fit.
+    /// Whether a distance of this row does not fit the semiring. Nothing shows whether a row that lacks vertices, or is
+    /// not there, lacks distances, unless all distances fit.
     fn is_lost(&self, found: RowsOnDevice<'_>, row: usize, graph: &Graph) -> Result<bool> {
-        if self.table.targets_alone(self.algorithm, self.task.graph).is_some() {
+        let is_partial = self.table.targets_alone(self.algorithm, self.task.graph).is_some();
+        if is_partial || self.table.facts_alone(self.algorithm) {
             return Ok(self.table.distance_bytes > 4);
         }
         self.task.team.install(|| found.leaves_range(row, self.semiring, graph))

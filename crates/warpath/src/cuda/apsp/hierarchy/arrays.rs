@@ -30,8 +30,11 @@ kernel_header! {
         pub(super) const BATCH: u32 = 4;
         /// Threads of a block that transposes.
         pub(super) const TRANSPOSING: u32 = 256;
-        /// Columns of a block that transposes.
-        pub(super) const TRANSPOSED: u32 = 1024;
+        /// Sources of a block that transposes, and columns at a time.
+        pub(super) const TRANSPOSED: u32 = 64;
+        /// Counters of a source, to which blocks add by turns, and how many numbers each of them has.
+        pub(super) const COUNTERS_A_SOURCE: u32 = 16;
+        pub(super) const COUNTED: u32 = 4;
         /// The parent of a root.
         pub(super) const NO_PARENT: u32 = 4294967295;
     }
@@ -161,6 +164,8 @@ kernel_header! {
         pub(super) ranks: DevicePtr<u32>,
         /// Whether a distance from a source may have been lost; zero.
         pub(super) is_doubtful: DeviceMutPtr<u32>,
+        /// Where only sums are wanted, for each counter the numbers of a fact, for each source: zero.
+        pub(super) counters: DeviceMutPtr<u64>,
         /// From place to place, and from depth to depth.
         pub(super) stride: u64,
         /// A distance from which on others may have been lost.
@@ -173,6 +178,27 @@ kernel_header! {
         /// The most slots of a tile, and the most of its arcs.
         pub(super) most_slots: u32,
         pub(super) most_arcs: u32,
+        pub(super) unused: u32,
+    }
+
+    /// What there is to say of a row, as [`RawFacts`](crate::cuda::apsp::outgoing::RawFacts) has it.
+    #[derive(bytemuck::Pod, bytemuck::Zeroable)]
+    pub(super) struct Facts {
+        pub(super) reached: u64,
+        pub(super) greatest: u64,
+        pub(super) low: u64,
+        pub(super) high: u64,
+    }
+
+    /// The argument of the kernel that adds up counters.
+    pub(super) struct Sums<Lane> {
+        pub(super) counters: DevicePtr<u64>,
+        /// The row of each source.
+        pub(super) row_of: DevicePtr<u32>,
+        pub(super) facts: DeviceMutPtr<Facts>,
+        /// From number to number.
+        pub(super) stride: u64,
+        pub(super) count: u32,
         pub(super) unused: u32,
     }
 
@@ -190,6 +216,8 @@ kernel_header! {
         pub(super) row_stride: u64,
         pub(super) columns: u32,
         pub(super) count: u32,
+        pub(super) columns_a_block: u32,
+        pub(super) unused: u32,
     }
 }
 
@@ -237,6 +265,8 @@ pub(super) struct Sizes {
     words: u64,
     rows: u64,
     row_stride: u64,
+    /// Whether facts about rows are wanted, and no rows.
+    facts: bool,
 }
 
 impl Sizes {
@@ -268,7 +298,10 @@ impl Sizes {
             row_stride: task
                 .targets
                 .map_or_else(|| many_sources::stride(task.graph), |targets| stride_of(targets.len())),
+            facts: task.facts,
         };
+        let usual =
+            if task.facts { Sizes { columns: 0, places: usual.front_vertices, row_stride: 0, ..usual } } else { usual };
         let Some((hierarchy, pieces)) = pieces else { return usual };
         let mut sizes = Sizes {
             shortcuts: hierarchy.shortcuts(),
@@ -285,7 +318,10 @@ impl Sizes {
             steps: pieces.tiles.steps.len() as u64,
             ..usual
         };
-        if let Some(targets) = task.targets {
+        if task.facts {
+            // Distances of tiles are nowhere but in shared memory.
+            sizes.places = sizes.front_vertices;
+        } else if let Some(targets) = task.targets {
             // Each of them may be in another tile.
             let slots = pieces.tiles.slots as u64;
             sizes.places =
@@ -349,9 +385,11 @@ pub(super) struct Arrays {
     pub(super) row_of: DeviceSlice<u32>,
     pub(super) meetings: DeviceSlice<Meeting>,
     pub(super) is_doubtful: DeviceSlice<u32>,
-    above: DeviceSlice<u32>,
+    pub(super) above: DeviceSlice<u32>,
     by_place: DeviceSlice<u32>,
     pub(super) rows: DeviceSlice<u32>,
+    pub(super) counters: DeviceSlice<u64>,
+    pub(super) facts: DeviceSlice<Facts>,
 }
 
 pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
@@ -382,12 +420,17 @@ pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
             product(&[sizes.places, sizes.stride()]),
         ),
         rows: arena.take(format!("distances of {} searches", sizes.rows), product(&[sizes.row_stride, sizes.rows])),
+        counters: {
+            let each = if sizes.facts { u64::from(COUNTERS_A_SOURCE * COUNTED) } else { 0 };
+            arena.take("counters of sources", each * sizes.stride())
+        },
+        facts: arena.take("facts about rows", if sizes.facts { sizes.rows } else { 0 }),
     }
 }
 
 impl Arrays {
     /// The arguments of the kernels, for no source.
-    pub(super) fn arguments(&self, sizes: &Sizes, pieces: &Pieces, tiles: u32) -> (Climb, Sweep, Transposition) {
+    pub(super) fn arguments(&self, sizes: &Sizes, pieces: &Pieces, tiles: u32) -> (Climb, Sweep, Transposition, Sums) {
         let (stride, sources) = (sizes.stride(), self.sources.as_ptr());
         let climb = Climb {
             nodes: self.nodes.as_ptr(),
@@ -416,6 +459,7 @@ impl Arrays {
             arcs: self.arcs.as_ptr().cast(),
             ranks: self.ranks.as_ptr(),
             is_doubtful: self.is_doubtful.as_mut_ptr(),
+            counters: self.counters.as_mut_ptr(),
             stride,
             doubtful: 0,
             groups: 0,
@@ -434,8 +478,18 @@ impl Arrays {
             row_stride: sizes.row_stride,
             columns: sizes.columns as u32,
             count: 0,
+            columns_a_block: 0,
+            unused: 0,
         };
-        (climb, sweep, transposition)
+        let sums = Sums {
+            counters: self.counters.as_ptr(),
+            row_of: self.row_of.as_ptr(),
+            facts: self.facts.as_mut_ptr(),
+            stride,
+            count: 0,
+            unused: 0,
+        };
+        (climb, sweep, transposition, sums)
     }
 }
 
@@ -470,6 +524,11 @@ impl Batch {
             }),
         )?;
         Ok(Batch { ranks, row_of, meetings })
+    }
+
+    /// The ranks of the sources, which ascend, and then the greatest number.
+    pub(super) fn ranks(&self) -> &[u32] {
+        &self.ranks
     }
 
     pub(super) fn upload(&self, pool: &Pool, arrays: &Arrays) -> Result<()> {

@@ -9,7 +9,8 @@
 //! ([`Pieces`]), and all warps of a launch take a piece and a group of 64 sources each:
 //! - *Climbs,* two launches. The sources of a batch are sorted by their places in the tree, so 32 neighbours soon have the same
 //!   ancestors. Until then a block walks up from each source by itself, with the distances of all ancestors in shared memory, or
-//!   where the tree is too high for it, in the memory that they go to.
+//!   where the tree is too high for it, in the memory that they go to. From a few sources the host climbs instead: it takes some
+//!   ten microseconds, a device's chain of steps a hundred.
 //!   From there a block goes up with all 32, one a lane, a front at a time: what it reads serves them all.
 //! - *Fronts,* a launch a level. The lengths of a chain of up to 32 vertices are closed beforehand (`upload.rs`), so that all its
 //!   vertices follow from the boundary by one product. A block takes eight of them, whose sixteen distances are in the registers
@@ -19,6 +20,8 @@
 //!   vertices, four arcs at a time, of which each waits for none of the others.
 //! - *Transposition:* the distances are by vertex, with those of all sources side by side; a last launch makes rows of them, in
 //!   the order of vertices, or of the targets of a table. A table needs the tiles of its targets alone.
+//! - *Sums.* Where only facts about rows are wanted, how many vertices have a distance, the greatest and the sum of all, warps count
+//!   as they go. The distances of tiles then leave shared memory nowhere, and there is no transposition.
 //!
 //! Floors on an H200 for the roads of NY, 264,346 vertices and 1.26 M shortcuts: to write the distances takes 0.25 us a source at
 //! 4.26 TB/s, to transpose them 0.5 us more, so no more than 1.3 million sources a second. It takes 1.35 us among 4,096 sources:
@@ -47,13 +50,15 @@ mod upload;
 use std::sync::Arc;
 
 use arrays::{
-    Arrays, Batch, CLIMBING_TOGETHER, CLIMBING_WARPS, COLUMNS, Climb, SOURCES, Sizes, Sweep, TRANSPOSED, TRANSPOSING,
-    Transposition, layout, parts_of,
+    Arrays, Batch, CLIMBING_TOGETHER, CLIMBING_WARPS, COLUMNS, Climb, SOURCES, Sizes, Sums, Sweep, TRANSPOSED,
+    TRANSPOSING, Transposition, layout, parts_of,
 };
 use upload::{Length, Written};
 
 use super::batched::ROWS;
-use super::searches::{Finished, RowsOnDevice, Searches, SearchesAlgorithm, SearchesTask};
+use super::outgoing::RawFacts;
+use super::rows::RowsOnDevice;
+use super::searches::{Finished, Searches, SearchesAlgorithm, SearchesTask};
 use crate::algorithms::{AlgorithmInfo, Workload};
 use crate::cuda::device::arena::plan_of;
 use crate::cuda::device::memory::Pool;
@@ -61,7 +66,7 @@ use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::launch::Waiting;
 use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::VertexId;
-use crate::hierarchy::{Hierarchy, Limits, Metric, Pieces};
+use crate::hierarchy::{Hierarchy, Limits, Metric, Pieces, climb};
 use crate::problems::Problem;
 use crate::{Control, Error, Result};
 
@@ -80,6 +85,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     semirings: &[DeviceSemiring::Narrow, DeviceSemiring::Wide],
     needs_metric: true,
     targets_alone: true,
+    facts_alone: Some(FRONT_SHARE),
     batch_bytes: GREAT_BATCH_BYTES,
     plan: |task| {
         // What has no room on the host is refused when it is prepared.
@@ -96,6 +102,10 @@ const LIMITS: Limits = Limits { slots: 32, arcs: 512 };
 fn pieces_of(hierarchy: &Hierarchy) -> Result<Arc<Pieces>> {
     hierarchy.pieces(LIMITS)
 }
+
+/// One of so many vertices is in a front, at most of these: the others have their distances in shared memory alone, where nobody
+/// wants rows.
+const FRONT_SHARE: u64 = 4;
 
 /// Bytes of the rows of a batch, where the device has eight times as many: batches share launches and what is read.
 const GREAT_BATCH_BYTES: u64 = 8 << 30;
@@ -145,6 +155,9 @@ pub(crate) struct Sweeps {
     climb: Climb,
     sweep: Sweep,
     transposition: Transposition,
+    sums: Sums,
+    /// Whether facts about rows are wanted, and no rows.
+    facts: bool,
     kernels: Kernels,
     waiting: Waiting,
 }
@@ -179,6 +192,7 @@ struct Kernels {
     front: Function,
     tile: Function,
     transpose: Function,
+    add_up: Function,
     /// Warps of a block that climbs alone, and its shared memory if the distances of all ancestors fit.
     climbers: (u32, Option<u32>),
     /// The same of a block for a tile.
@@ -189,6 +203,9 @@ struct Kernels {
 
 /// Threads of a warp.
 const WARP: u32 = 32;
+
+/// Threads of a block that adds up counters.
+const ADDING: u32 = 128;
 
 /// Warps of a block that climbs a tree of this width.
 fn warps_of_climbs(width: usize) -> u32 {
@@ -205,6 +222,7 @@ impl Kernels {
         hierarchy: &Hierarchy,
         sizes: &Sizes,
         pieces: &Pieces,
+        facts: bool,
     ) -> Result<Self> {
         /// The most warps that share the arcs of a tile.
         const MOST_WARPS: u64 = 4;
@@ -226,9 +244,10 @@ impl Kernels {
         Ok(Kernels {
             climb_alone: function("climb_alone")?,
             climb_together: function("climb_together")?,
-            front: function("front")?,
-            tile: function("tile")?,
+            front: function(if facts { "front_sums" } else { "front" })?,
+            tile: function(if facts { "tile_sums" } else { "tile" })?,
             transpose: function("transpose")?,
+            add_up: function("add_up")?,
             climbers,
             tile_warps: (warps as u32, bytes(warps) as u32),
             distance: distance as u32,
@@ -246,6 +265,16 @@ fn warps_of_fronts(longest: u32, blocks: u64, multiprocessors: u32) -> u32 {
     const RESIDENT: u64 = 64;
     let room = (RESIDENT * u64::from(multiprocessors) / blocks.max(1)).clamp(1, MOST);
     longest.div_ceil(SHARE).next_power_of_two().clamp(1, 1 << room.ilog2())
+}
+
+/// Columns of a block that transposes, of so many parts of the sources: as many as are worth a block, but fewer where the device
+/// would have too little to do.
+fn columns_of_transposing(columns: u32, parts: u32, multiprocessors: u32) -> u32 {
+    const WORTH_A_BLOCK: u64 = 1024;
+    /// Blocks of a multiprocessor.
+    const RESIDENT: u64 = 8;
+    let share = u64::from(columns) * u64::from(parts) / (RESIDENT * u64::from(multiprocessors).max(1));
+    share.next_multiple_of(TRANSPOSED.into()).clamp(TRANSPOSED.into(), WORTH_A_BLOCK) as u32
 }
 
 /// Makes the lengths ready; the first distance from which on another one may have been lost.
@@ -270,11 +299,11 @@ impl Sweeps {
         let sizes = Sizes::of(task, Some((&hierarchy, &pieces)));
         sizes.check()?;
         let levels = levels_of(&hierarchy, &pieces)?;
-        let kernels = Kernels::new(&**device, task.semiring, false, &hierarchy, &sizes, &pieces)?;
+        let kernels = Kernels::new(&**device, task.semiring, false, &hierarchy, &sizes, &pieces, task.facts)?;
         let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, &sizes))?;
         let written = Written::new(hierarchy.elimination(), &pieces, task.targets)?;
         written.upload(&pool, &arrays)?;
-        let (climb, mut sweep, transposition) = arrays.arguments(&sizes, &pieces, written.tiles.len() as u32);
+        let (climb, mut sweep, transposition, sums) = arrays.arguments(&sizes, &pieces, written.tiles.len() as u32);
         sweep.doubtful = match task.semiring {
             DeviceSemiring::Narrow => upload::<u32>(&arrays, &pool, &metric, &pieces, false)?,
             _ => upload::<u64>(&arrays, &pool, &metric, &pieces, false)?,
@@ -295,6 +324,8 @@ impl Sweeps {
             climb,
             sweep,
             transposition,
+            sums,
+            facts: task.facts,
             kernels,
             waiting,
         })
@@ -304,7 +335,15 @@ impl Sweeps {
     fn use_all_numbers(&mut self) -> Result<()> {
         let device = self.pool.device().clone();
         self.full = true;
-        self.kernels = Kernels::new(&*device, self.semiring, true, self.metric.hierarchy(), &self.sizes, &self.pieces)?;
+        self.kernels = Kernels::new(
+            &*device,
+            self.semiring,
+            true,
+            self.metric.hierarchy(),
+            &self.sizes,
+            &self.pieces,
+            self.facts,
+        )?;
         self.sweep.doubtful = upload::<u32>(&self.arrays, &self.pool, &self.metric, &self.pieces, true)?;
         device.synchronize()
     }
@@ -314,9 +353,39 @@ impl Sweeps {
         let elimination = self.metric.hierarchy().elimination();
         let batch = Batch::new(elimination, &self.pieces, &self.sources, self.sizes.stride())?;
         batch.upload(&self.pool, &self.arrays)?;
+        if self.climbs_on_host() {
+            match self.semiring {
+                DeviceSemiring::Narrow => self.climb::<u32>(&batch)?,
+                _ => self.climb::<u64>(&batch)?,
+            }
+        }
         self.batch = Some(batch);
         self.pool.fill(self.arrays.is_doubtful, 0)?;
+        self.pool.fill(self.arrays.counters, 0)?;
         self.waiting.start(self.pool.device(), control, || self.launch(self.sources.len() as u32))
+    }
+
+    /// Whether the host works out the distances of the ancestors: it is quicker for few sources, since each of them is a long chain of
+    /// steps.
+    fn climbs_on_host(&self) -> bool {
+        const FEW: usize = 4;
+        self.sources.len() <= FEW
+    }
+
+    /// Has the host climb from each source.
+    fn climb<D: Length>(&self, batch: &Batch) -> Result<()> {
+        let other = || Error::invalid("the hierarchy has weights of another type");
+        let lengths = self.metric.lengths::<D>()?.ok_or_else(other)?;
+        let elimination = self.metric.hierarchy().elimination();
+        let (infinity, stride) = (D::infinity(self.full), self.sizes.stride() as usize);
+        let mut above =
+            crate::memory::filled("distances of ancestors", self.sizes.height() as usize * stride, infinity)?;
+        for (index, &rank) in batch.ranks().iter().enumerate().take(self.sources.len()) {
+            for (depth, distance) in climb::<D::Semiring>(elimination, &lengths.up, rank).into_iter().enumerate() {
+                above[depth * stride + index] = distance.min(infinity);
+            }
+        }
+        self.pool.upload(self.arrays.above.cast(), &above)
     }
 
     /// Waits for the batch; the seconds that it took, and the rows that may have lost a distance.
@@ -329,7 +398,7 @@ impl Sweeps {
     /// Has the rows of this many sources made, in stream order.
     fn launch(&self, count: u32) -> Result<()> {
         let device = self.pool.device();
-        let Kernels { climb_alone, climb_together, front, tile, transpose, climbers, tile_warps, distance } =
+        let Kernels { climb_alone, climb_together, front, tile, transpose, add_up, climbers, tile_warps, distance } =
             self.kernels;
         let groups = count.div_ceil(SOURCES);
         let shape = |blocks: u64, warps: u32, shared_bytes: u32| {
@@ -339,12 +408,14 @@ impl Sweeps {
         };
         let (warps, bytes) = climbers;
         let up = Climb { count, in_shared: bytes.is_some().into(), ..self.climb };
-        let alone = shape(count.into(), warps, bytes.unwrap_or(0))?;
-        // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
-        unsafe { device.launch(climb_alone, &alone, arguments![up])? };
-        let together = shape(count.div_ceil(CLIMBING_TOGETHER).into(), CLIMBING_WARPS, 0)?;
-        // SAFETY: as above.
-        unsafe { device.launch(climb_together, &together, arguments![up])? };
+        if !self.climbs_on_host() {
+            let alone = shape(count.into(), warps, bytes.unwrap_or(0))?;
+            // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
+            unsafe { device.launch(climb_alone, &alone, arguments![up])? };
+            let together = shape(count.div_ceil(CLIMBING_TOGETHER).into(), CLIMBING_WARPS, 0)?;
+            // SAFETY: as above.
+            unsafe { device.launch(climb_together, &together, arguments![up])? };
+        }
         for level in &self.levels {
             let down = Sweep { groups, level: level.first, ..self.sweep };
             let blocks = u64::from(level.count) * u64::from(groups);
@@ -365,8 +436,17 @@ impl Sweeps {
             // SAFETY: as above.
             unsafe { device.launch(tile, &shape, arguments![down])? };
         }
-        let rows = Transposition { count, ..self.transposition };
-        let blocks = u64::from(rows.columns.div_ceil(TRANSPOSED)) * u64::from(groups);
+        if self.facts {
+            let sums = Sums { count, ..self.sums };
+            let shape = shape(count.div_ceil(ADDING).into(), ADDING / WARP, 0)?;
+            // SAFETY: as above.
+            return unsafe { device.launch(add_up, &shape, arguments![sums]) };
+        }
+        let parts = count.div_ceil(TRANSPOSED);
+        let columns_a_block =
+            columns_of_transposing(self.transposition.columns, parts, device.properties().multiprocessors);
+        let rows = Transposition { count, columns_a_block, ..self.transposition };
+        let blocks = u64::from(rows.columns.div_ceil(columns_a_block)) * u64::from(parts);
         let shape = shape(blocks, TRANSPOSING / WARP, 0)?;
         // SAFETY: as above.
         unsafe { device.launch(transpose, &shape, arguments![rows]) }
@@ -381,7 +461,8 @@ impl Searches for Sweeps {
 
     fn finish(&mut self, control: &Control) -> Result<Finished> {
         let (mut seconds, mut doubtful) = self.wait(control)?;
-        let mut launches = self.levels.len() as u64 + 3 + u64::from(self.sweep.tile_count > 0);
+        let climbs = if self.climbs_on_host() { 0 } else { 2 };
+        let mut launches = self.levels.len() as u64 + climbs + 1 + u64::from(self.sweep.tile_count > 0);
         if !doubtful.is_empty() && !self.full && self.semiring == DeviceSemiring::Narrow {
             self.use_all_numbers()?;
             self.begin(control)?;
@@ -399,5 +480,9 @@ impl Searches for Sweeps {
 
     fn rows(&self) -> RowsOnDevice<'_> {
         RowsOnDevice { pool: &self.pool, words: self.arrays.rows, stride: self.sizes.row_stride() }
+    }
+
+    fn facts(&self, rows: usize) -> Result<Vec<RawFacts>> {
+        self.pool.read(self.arrays.facts.cast().part(0, rows as u64))
     }
 }

@@ -10,12 +10,15 @@ use rayon::prelude::*;
 use super::arrays::{Arrays, COLUMNS, Front, Load, NO_PARENT, Node, Part, Position, Tile, parts_of};
 use crate::Result;
 use crate::cuda::device::memory::Pool;
-use crate::graph::{DistanceValue, VertexId};
+use crate::graph::{DistanceValue, MinPlus, U32ToU32, U32ToU64, VertexId};
 use crate::hierarchy::{Elimination, Lengths, NO_ARC, NO_FRONT, NO_SLOT, Piece, Pieces, ROOT};
 use crate::memory::{filled, with_capacity};
 
 /// A length on a device.
 pub(super) trait Length: DistanceValue + Pod + Ord + From<u32> + Into<u64> + TryFrom<u64> + Send + Sync {
+    /// The semiring of these distances.
+    type Semiring: MinPlus<Distance = Self>;
+
     /// The length of a way that there is not, for kernels that use all numbers of the type, or half of them.
     fn infinity(full: bool) -> Self;
 
@@ -27,12 +30,16 @@ pub(super) trait Length: DistanceValue + Pod + Ord + From<u32> + Into<u64> + Try
 }
 
 impl Length for u32 {
+    type Semiring = U32ToU32;
+
     fn infinity(full: bool) -> u32 {
         if full { u32::MAX } else { u32::MAX / 2 }
     }
 }
 
 impl Length for u64 {
+    type Semiring = U32ToU64;
+
     fn infinity(full: bool) -> u64 {
         if full { u64::MAX } else { u64::MAX / 2 }
     }
@@ -239,7 +246,8 @@ impl Written {
 
     pub(super) fn upload(&self, pool: &Pool, arrays: &Arrays) -> Result<()> {
         pool.upload(arrays.tiles, &self.tiles)?;
-        pool.upload(arrays.places, &self.places)
+        // Where there are no rows, they have no columns.
+        pool.upload(arrays.places, &self.places[..arrays.places.length() as usize])
     }
 }
 
