@@ -11,8 +11,8 @@ use crate::graph::{Graph, VertexId};
 use crate::memory::{available_memory, filled, spendable};
 use crate::{Error, Result};
 
-/// What a shortcut takes while the hierarchy is made and customized: its head and the head's depth, its place among the earlier
-/// neighbours, and two lengths of 64 bits.
+/// What a shortcut takes while the hierarchy is made, customized and asked for paths: its head and the head's depth, its place among
+/// the earlier neighbours, and two lengths of 64 bits.
 const BYTES_A_SHORTCUT: u64 = 4 + 4 + 8 + 16;
 
 /// Choices for making a [`Hierarchy`]; see [`Hierarchy::builder`].

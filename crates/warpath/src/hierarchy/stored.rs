@@ -32,8 +32,8 @@ const DEGREES: &str = "degrees";
 const HEADS: &str = "heads";
 
 /// What loading takes for each vertex, and for each shortcut, beyond the arrays of the file.
-const BYTES_A_VERTEX: u64 = 3 * 4 + 2 * 8;
-const BYTES_A_SHORTCUT: u64 = 4 + 8;
+const BYTES_A_VERTEX: u64 = 3 * 4 + 8;
+const BYTES_A_SHORTCUT: u64 = 4;
 
 impl Hierarchy {
     /// Reads a graph with its hierarchy from a `.wpg` file that has one. O(V + E log(width) + shortcuts).

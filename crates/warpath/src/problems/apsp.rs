@@ -67,8 +67,8 @@ impl Apsp {
     ///
     /// Successors are derived from final distances, with much less work than the distances take. The GPU derives them
     /// if it holds an integer matrix in one piece and has room for successors beside it; otherwise the host does, for
-    /// example for rows computed by searches and for a matrix in strips. A Floyd-Warshall matrix of floats takes a
-    /// search for each row. Rows that go into a sink have no successors.
+    /// example for rows computed by searches and for a matrix in strips. A matrix of floats by Floyd-Warshall or a
+    /// hierarchy takes a search for each row. Rows that go into a sink have no successors.
     ///
     /// ```
     /// use warpath::{Apsp, Graph, Solver};

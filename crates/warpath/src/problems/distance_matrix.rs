@@ -184,7 +184,7 @@ impl DistanceMatrix {
     /// Checks every row against the graph by the certificate of a search: the source is at 0, no arc can be relaxed,
     /// and every distance is the length of a walk. O(V + E) a row.
     ///
-    /// Floyd-Warshall adds floats in another order than along the path. For its matrices, distances count as equal
+    /// Floyd-Warshall and hierarchies add floats in another order than along the path. For their matrices, distances count as equal
     /// within `4 V` units in the last place of the distances compared or, where weights are negative, of the greatest
     /// distance or weight in the table and graph.
     ///

@@ -209,7 +209,7 @@ fn decide_on(
     if graph.has_negative_weights() && !algorithm.info().negative_weights {
         return Err(Error::invalid(format!("`{}` needs weights of 0 or more", algorithm.info().name)));
     }
-    let reason = if is_over_hierarchy(algorithm) { in_its_order(graph, algorithm, reason)? } else { reason };
+    let reason = if algorithm.needs_metric() { in_its_order(graph, algorithm, reason)? } else { reason };
     if request.intermediates && !algorithm.has_intermediates() {
         return Err(on_matrix::without_intermediates(algorithm.info().name));
     }
@@ -248,15 +248,6 @@ fn decide_on(
         manner: Manner::InTurn,
         choice: Choice { algorithm, table: Arc::new(table) },
     })
-}
-
-/// Whether a hierarchy answers.
-fn is_over_hierarchy(algorithm: Algorithm) -> bool {
-    match algorithm {
-        Algorithm::Cpu(algorithm) => algorithm.needs_metric(),
-        Algorithm::BySearches(algorithm) => algorithm.needs_metric,
-        Algorithm::OnMatrix(_) => false,
-    }
 }
 
 /// The reason, with what there is to say of floats, which a hierarchy adds in another order; an error if it does not take the weights.

@@ -165,9 +165,20 @@ impl Solver {
         Some([making, on_device::seconds_of_sweeps(shortcuts, height, width, &work)])
     }
 
+    /// Adds what paths over the hierarchy take beside it: a list of the earlier neighbours of each vertex.
+    pub(super) fn plan_paths(&self, plan: &mut Plan) {
+        const NEIGHBOR: u64 = 8;
+        let shortcuts = self.hierarchy_there().map_or(0, Hierarchy::shortcuts);
+        let vertices = self.graph.vertices() as u64;
+        plan.memory(
+            "the earlier neighbours of vertices",
+            shortcuts.saturating_add(2 * vertices).saturating_mul(NEIGHBOR),
+        );
+    }
+
     /// Whether a device takes the hierarchy with these weights.
     pub(super) fn suits_a_device(&self) -> bool {
-        self.graph.weight_kind() != WeightKind::I32
+        matches!(self.graph.weight_kind(), WeightKind::Unit | WeightKind::U32)
     }
 
     /// Why this many searches pay by sweeps, in comparison with the same number by another algorithm that takes this long;

@@ -12,7 +12,7 @@ use crate::algorithms::add_counters;
 use crate::graph::{Distance, VertexId};
 use crate::problems::{Pairs, Path, PathsOfPairs, Report, Sssp};
 use crate::team::Team;
-use crate::{Plan, Result, memory};
+use crate::{Engine, Plan, Result, memory};
 
 /// Pairs of one source: their indices in the request.
 struct Group<'p> {
@@ -37,7 +37,15 @@ impl Request for Pairs {
         if pays.is_some() {
             search.algorithm = Some(hierarchy::NAME.to_owned());
         }
-        let decision = search.decide(solver, Some(sources))?;
+        let walks = hierarchy::is_asked_for(search.algorithm.as_deref());
+        let decision = match (walks, &solver.engine) {
+            // Walks up the hierarchy are for the CPU; a device that is asked for sweeps from one source after another.
+            (true, Engine::Cuda(_)) => search.decide(solver, None)?,
+            (true, _) => {
+                search.decide_on_cpu(solver, Some(sources), "walks up a hierarchy are quickest there".into())?
+            }
+            (false, _) => search.decide(solver, Some(sources))?,
+        };
         let decision = pays.into_iter().fold(decision, |decision, reason| Decision { reason, ..decision });
         Ok(self.planned(solver, decision))
     }
@@ -144,6 +152,9 @@ impl Pairs {
             let vertices = (levels as u64 + 1).min(solver.graph.vertices() as u64);
             let bytes = pairs.saturating_mul(vertices).saturating_mul(size_of::<VertexId>() as u64);
             plan.memory(format!("the paths, of about {vertices} vertices each"), bytes);
+            if decision.choice.needs_metric() {
+                solver.plan_paths(&mut plan);
+            }
         }
         for item in decision.plan.memory_items() {
             plan.memory(item.what.clone(), item.bytes);

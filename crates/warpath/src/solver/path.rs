@@ -82,7 +82,7 @@ impl Solver {
         let path = metric.path(from, to)?;
         let report = Report {
             engine: "cpu".into(),
-            engine_reason: self.engine_reason("only there are hierarchies"),
+            engine_reason: self.engine_reason("walks up a hierarchy are quickest there"),
             algorithm: hierarchy::NAME.into(),
             reason,
             semiring: metric.number_types(),

@@ -154,7 +154,11 @@ impl Sssp {
             return self.decide_swept(solver, many, placed, "asked for".to_owned());
         }
         if let Some(reason) = self.swept_reason(solver, many) {
-            return self.decide_swept(solver, many, placed, reason);
+            let swept = self.decide_swept(solver, many, placed.clone(), reason)?;
+            // Without a device nobody knows how much fits.
+            if swept.plan.device_bytes() <= solver.allowed_on_device().unwrap_or(u64::MAX) {
+                return Ok(swept);
+            }
         }
         let batches = match many {
             // Without a device nobody knows how much fits; the check of the plan then tells what is wrong with the

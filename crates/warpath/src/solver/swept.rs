@@ -12,6 +12,7 @@ use super::hierarchy::SIGNED;
 use crate::algorithms::{Parameters, Statistics};
 use crate::cpu::sssp::hierarchy::SHARED;
 use crate::cuda::apsp::hierarchy::{ALGORITHM, Sweeps};
+use crate::cuda::apsp::rows::RowsOnDevice;
 use crate::cuda::apsp::searches::{BATCH_BYTES, Searches, SearchesTask};
 use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::{Distances, VertexId, WeightKind};
@@ -55,8 +56,6 @@ pub(super) struct SweepsOnDevice {
     unweighted: bool,
     /// The most sources of a block.
     pub(super) rows: u64,
-    /// What the rows take on the device, in the widest semiring.
-    bytes: u64,
 }
 
 impl SweepsOnDevice {
@@ -72,27 +71,19 @@ impl SweepsOnDevice {
                 return Err(Error::invalid(SIGNED));
             }
         }
+        /// As many rows as these are worth a batch, however long they are.
+        const WORTH_A_BATCH: u64 = 256;
         let row = DISTANCE.saturating_mul(solver.graph.vertices() as u64).max(1);
         let on_host = one.memory_bytes().saturating_add(row);
         // Without a device nobody knows how much fits.
         let available = solver.allowed_on_device().unwrap_or(u64::MAX);
         let sought = many.unwrap_or(1).max(1) as u64;
-        let mut rows = sought.min(solver.memory / 2 / on_host).min((BATCH_BYTES / row).max(u64::from(u8::MAX))).max(1);
-        let semiring =
-            if wide_may_be_needed(solver, unweighted) { DeviceSemiring::Wide } else { DeviceSemiring::Narrow };
-        let parameters = Parameters::default();
-        let there = loop {
-            let task = task(solver, semiring, &parameters, rows);
-            let plan = (ALGORITHM.plan)(&task);
-            if plan.device_bytes() <= available || rows == 1 {
-                break plan;
-            }
-            rows /= 2;
-        };
+        let most = sought.min(solver.memory / 2 / on_host).min((BATCH_BYTES / row).max(WORTH_A_BATCH));
+        let (rows, there) = fitting(solver, unweighted, most.max(1), available);
         let mut plan = there.clone();
         plan.memory(format!("{rows} searches at once"), on_host.saturating_mul(rows));
         solver.plan_hierarchy(unweighted, &mut plan);
-        Ok((SweepsOnDevice { unweighted, rows, bytes: there.device_bytes() }, plan))
+        Ok((SweepsOnDevice { unweighted, rows }, plan))
     }
 
     /// The distances from each of these sources, no more than there are rows: in 64 bits if those of some source may not fit 32.
@@ -103,51 +94,78 @@ impl SweepsOnDevice {
     pub(super) fn sweep(&self, solver: &Solver, sources: &[VertexId]) -> Result<Swept> {
         let start = Instant::now();
         let metric = if self.unweighted { solver.unweighted_metric()? } else { solver.metric()? };
-        let parameters = Parameters::default();
+        let available = solver.allowed_on_device()?;
+        // The hierarchy may be larger than was expected.
+        let (rows, plan) = fitting(solver, self.unweighted, self.rows, available);
+        plan.check_device(available)?;
         let mut state = solver.device();
         let device = state.device(&solver.engine)?;
-        let mut seconds = Seconds { prepare: start.elapsed().as_secs_f64(), ..Default::default() };
+        let mut swept = Swept {
+            rows: memory::with_capacity("the list of rows", sources.len())?,
+            engine: Some(format!("cuda:{}", device.properties().ordinal)),
+            device_bytes: plan.device_bytes(),
+            seconds: Seconds { prepare: start.elapsed().as_secs_f64(), ..Default::default() },
+            statistics: Statistics::new(),
+        };
         let name = |semiring: DeviceSemiring| {
             let weights = if self.unweighted { "without weights" } else { "with weights" };
-            format!("{} of {} rows {weights} in {}", ALGORITHM.info.name, self.rows, semiring.name())
+            format!("{} of {rows} rows {weights} in {}", ALGORITHM.info.name, semiring.name())
         };
+        let parameters = Parameters::default();
         // Once 64 bits were needed, they are tried first.
-        let known = state.has_prepared(&name(DeviceSemiring::Wide));
-        let mut semiring = if known { DeviceSemiring::Wide } else { DeviceSemiring::Narrow };
-        let mut statistics = Statistics::new();
-        loop {
+        let is_known = state.has_prepared(&name(DeviceSemiring::Wide));
+        let mut semiring = if is_known { DeviceSemiring::Wide } else { DeviceSemiring::Narrow };
+        'of_semiring: loop {
             let start = Instant::now();
-            let prepare = || {
-                let task = SearchesTask { metric: Some(metric), ..task(solver, semiring, &parameters, self.rows) };
-                solver.team.install(|| Sweeps::new(&device, &task))
-            };
-            let sweeps = state.prepared(&name(semiring), self.bytes, prepare)?;
-            seconds.prepare += start.elapsed().as_secs_f64();
-            let start = Instant::now();
-            sweeps.start(sources, &solver.control)?;
-            let finished = solver.team.install(|| sweeps.finish(&solver.control))?;
-            seconds.solve += start.elapsed().as_secs_f64() / sources.len() as f64;
-            crate::algorithms::add_counters(&mut statistics, finished.statistics);
-            let is_wide = semiring == DeviceSemiring::Wide;
-            if !finished.out_of_range.is_empty() && !is_wide && wide_may_be_needed(solver, self.unweighted) {
-                semiring = DeviceSemiring::Wide;
-                continue;
+            let task = SearchesTask { metric: Some(metric), ..task(solver, semiring, &parameters, rows) };
+            let prepare = || solver.team.install(|| Sweeps::new(&device, &task));
+            let sweeps = state.prepared(&name(semiring), (ALGORITHM.plan)(&task).device_bytes(), prepare)?;
+            swept.seconds.prepare += start.elapsed().as_secs_f64();
+            swept.rows.clear();
+            for part in sources.chunks(rows as usize) {
+                let start = Instant::now();
+                sweeps.start(part, &solver.control)?;
+                let finished = sweeps.finish(&solver.control)?;
+                swept.seconds.solve += start.elapsed().as_secs_f64() / sources.len() as f64;
+                let is_lost = !finished.out_of_range.is_empty() && wide_may_be_needed(solver, self.unweighted);
+                if is_lost && semiring == DeviceSemiring::Narrow {
+                    semiring = DeviceSemiring::Wide;
+                    continue 'of_semiring;
+                }
+                swept.statistics = finished.statistics;
+                swept.statistics.push(("searches_in_a_batch", part.len() as u64));
+                let start = Instant::now();
+                (0..part.len() as u64).try_for_each(|row| {
+                    swept.rows.push(read_row(sweeps.rows(), row, semiring, solver.graph.vertices())?);
+                    Ok::<_, Error>(())
+                })?;
+                swept.seconds.download += start.elapsed().as_secs_f64() / sources.len() as f64;
             }
-            let start = Instant::now();
-            let (found, vertices) = (sweeps.rows(), solver.graph.vertices() as u64);
-            let rows = (0..sources.len() as u64).map(|row| {
-                let row = found.words.part(row * found.stride * semiring.words(), vertices * semiring.words());
-                Ok(if is_wide {
-                    Distances::U64(found.pool.read(row.cast())?)
-                } else {
-                    Distances::U32(found.pool.read(row)?)
-                })
-            });
-            let rows = rows.collect::<Result<Vec<_>>>()?;
-            seconds.download = start.elapsed().as_secs_f64() / sources.len() as f64;
-            let engine = Some(format!("cuda:{}", device.properties().ordinal));
-            return Ok(Swept { rows, engine, device_bytes: self.bytes, seconds, statistics });
+            return Ok(swept);
         }
+    }
+}
+
+/// The distances of a row.
+fn read_row(found: RowsOnDevice<'_>, row: u64, semiring: DeviceSemiring, vertices: usize) -> Result<Distances> {
+    let row = found.words.part(row * found.stride * semiring.words(), vertices as u64 * semiring.words());
+    Ok(match semiring {
+        DeviceSemiring::Wide => Distances::U64(found.pool.read(row.cast())?),
+        _ => Distances::U32(found.pool.read(row)?),
+    })
+}
+
+/// As many rows as fit this memory in the widest semiring, up to `most`, but at least one; and their plan.
+fn fitting(solver: &Solver, unweighted: bool, most: u64, available: u64) -> (u64, Plan) {
+    let widest = if wide_may_be_needed(solver, unweighted) { DeviceSemiring::Wide } else { DeviceSemiring::Narrow };
+    let parameters = Parameters::default();
+    let mut rows = most;
+    loop {
+        let plan = (ALGORITHM.plan)(&task(solver, widest, &parameters, rows));
+        if plan.device_bytes() <= available || rows == 1 {
+            return (rows, plan);
+        }
+        rows /= 2;
     }
 }
 
@@ -252,7 +270,7 @@ impl Solver {
     /// Why this many searches over the hierarchy pay on a GPU, or why not, in comparison with this many seconds on the CPU.
     pub(super) fn sweeps_pay_on_device(&self, searches: usize, cpu: f64) -> std::result::Result<String, String> {
         let gpu = self.seconds_of_searches_on_device(searches, f64::INFINITY);
-        let gpu = gpu.ok_or_else(|| "a GPU does not take this hierarchy".to_owned())?;
+        let gpu = gpu.ok_or_else(|| "nobody knows whether a GPU pays for these weights".to_owned())?;
         Predicted { gpu, cpu }.gpu_pays(self, 0)
     }
 }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -254,7 +255,12 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
             changed,
             rows,
             unclaimed: Mutex::new(Unclaimed { first, matrix }),
+            is_stopped: AtomicBool::new(false),
         };
+        // Not once for each device.
+        if let Some(metric) = task.metric.filter(|_| semiring == DeviceSemiring::Wide) {
+            task.team.install(|| metric.lengths::<u64>().map(drop))?;
+        }
         let (ready, from_devices) = mpsc::channel();
         let (order, ran) = (self.order, &mut self.ran);
         let mut done = first;
@@ -265,14 +271,19 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
                 let (tell, told) = mpsc::channel();
                 handed_out.push(tell);
                 let (pass, ready) = (&pass, ready.clone());
-                workers.push(scope.spawn(move || {
+                let serve = move || {
+                    // Sent when it is dropped, unless all is well: whoever gets it waits for nothing more.
+                    let mut unfinished = Unfinished { pass, ready: &ready, is_complete: false };
                     let served = pass.serve(device, index, &ready, &told);
-                    if !matches!(served, Ok(Served { ended: Ended::Complete, .. })) {
-                        // Whoever gets this waits for nothing more.
-                        let _ = ready.send(None);
-                    }
+                    unfinished.is_complete = matches!(served, Ok(Served { ended: Ended::Complete, .. }));
                     served
-                }));
+                };
+                let started = thread::Builder::new().spawn_scoped(scope, serve);
+                // The threads that run already stop when they hear of it.
+                workers.push(started.map_err(|error| {
+                    pass.is_stopped.store(true, Ordering::Relaxed);
+                    memory::no_threads(1, error)
+                })?);
             }
             drop(ready);
             let handed = hand_out_in_order::<L>(&from_devices, &handed_out, first, |rows, batch| {
@@ -292,7 +303,8 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
                 done = rows.end;
                 task.control.progress("solve", done as u64, task.sources.len() as u64)
             });
-            // Whoever waits for more rows to be handed out stops.
+            // Whoever searches for more rows, or waits for them to be handed out, stops.
+            pass.is_stopped.store(done < task.sources.len(), Ordering::Relaxed);
             drop(handed_out);
             let served = workers
                 .into_iter()
@@ -373,6 +385,24 @@ struct Pass<'a, 'm, L: MinPlusOnCpu> {
     /// Rows of a batch, at most.
     rows: u64,
     unclaimed: Mutex<Unclaimed<'m, L::Distance>>,
+    /// Whether nobody wants more rows.
+    is_stopped: AtomicBool,
+}
+
+/// A device that has not served to the end.
+struct Unfinished<'a, 'm, L: MinPlusOnCpu> {
+    pass: &'a Pass<'a, 'm, L>,
+    ready: &'a Sender<Option<Ready>>,
+    is_complete: bool,
+}
+
+impl<L: MinPlusOnCpu> Drop for Unfinished<'_, '_, L> {
+    fn drop(&mut self) {
+        if !self.is_complete {
+            self.pass.is_stopped.store(true, Ordering::Relaxed);
+            let _ = self.ready.send(None);
+        }
+    }
 }
 
 /// The rows of a batch, and their part of the matrix.
@@ -429,9 +459,9 @@ impl<'m, L: MinPlusOnCpu + MinPlusOnDevice> Pass<'_, 'm, L> {
         served.seconds.prepare = start.elapsed().as_secs_f64();
         let mut start = Instant::now();
         searches.start(&task.sources[now.clone()], task.control)?;
-        let mut is_first = true;
+        let mut has_packed = false;
         while !now.is_empty() {
-            let finished = task.team.install(|| searches.finish(task.control))?;
+            let finished = searches.finish(task.control)?;
             served.count(finished.statistics, now.len());
             for &row in &finished.out_of_range {
                 if self.is_lost(searches.rows(), row, graph)? {
@@ -440,11 +470,11 @@ impl<'m, L: MinPlusOnCpu + MinPlusOnDevice> Pass<'_, 'm, L> {
                     return Ok(served);
                 }
             }
-            // What was packed before has to be handed out.
-            if !is_first && handed_out.recv().is_err() {
+            // Rows that were packed before have to be handed out.
+            let is_stopped = self.is_stopped.load(Ordering::Relaxed);
+            if is_stopped || has_packed && handed_out.recv().is_err() {
                 return Ok(served);
             }
-            is_first = false;
             let counted = match &outgoing {
                 Some(outgoing) => {
                     outgoing.pack(searches.rows(), &task.sources[now.clone()])?;
@@ -471,6 +501,7 @@ impl<'m, L: MinPlusOnCpu + MinPlusOnDevice> Pass<'_, 'm, L> {
                 (_, None, None) => return Err(Error::Device("the rows of a batch are nowhere".into())),
             };
             served.seconds.download += start.elapsed().as_secs_f64();
+            has_packed = matches!(found, Found::Packed(_));
             if ready.send(Some(Ready { device: index, rows: now, found })).is_err() {
                 return Ok(served);
             }

@@ -369,7 +369,8 @@ impl Sweeps {
     /// steps.
     fn climbs_on_host(&self) -> bool {
         const FEW: usize = 4;
-        self.sources.len() <= FEW
+        // What the host fills and sends is as wide as a batch.
+        self.sources.len() <= FEW && self.sizes.stride() <= SOURCES.into()
     }
 
     /// Has the host climb from each source.
