@@ -566,7 +566,9 @@ fn only_shortest_distances_count<W: Weight>(weight: impl Fn(u32) -> W, unit: f64
             let numbers = |distances: &Distances| -> Vec<Option<f64>> {
                 (0..distances.len()).map(|cell| distances.get(cell).map(Distance::to_f64)).collect()
             };
-            for algorithm in names(&graph).map(Some).chain([None]) {
+            // A hierarchy refuses floats where any length is near the end of the range.
+            let is_exact = |name: &&str| W::KIND == WeightKind::U32 || *name != "hierarchy";
+            for algorithm in names(&graph).filter(is_exact).map(Some).chain([None]) {
                 let request = Apsp { algorithm: algorithm.map(str::to_owned), ..Apsp::all().from(sources.as_slice()) };
                 let found = solver.solve(request.clone()).map(|matrix| {
                     matrix.verify(&graph).unwrap();
