@@ -128,7 +128,7 @@ mod tests {
         let check = |algorithm: &AlgorithmInfo, planned: u64, pool: &Pool| {
             assert_eq!(planned, pool.used(), "{name}, {}", algorithm.name);
         };
-        for device in bfs::tests::devices(1) {
+        for device in device::testing::devices(1) {
             for algorithm in bfs::ALGORITHMS {
                 let prepared = (algorithm.prepare)(&device, graph, &parameters).unwrap();
                 check(

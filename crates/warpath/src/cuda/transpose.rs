@@ -76,7 +76,7 @@ impl Transpose {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cuda::bfs::tests::devices;
+    use crate::cuda::device::testing::devices;
     use crate::cuda::graph::WIDE_OFFSETS;
     use crate::graph::{GraphBuilder, ParallelEdges, Unit, VertexId};
     use crate::testing::{Random, graphs_of_every_shape};

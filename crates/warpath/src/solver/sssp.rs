@@ -153,7 +153,10 @@ impl Sssp {
         if hierarchy::is_asked_for(self.algorithm.as_deref()) {
             return self.decide_swept(solver, many, placed, "asked for".to_owned());
         }
-        if let Some(reason) = self.swept_reason(solver, many) {
+        if let Ok((otherwise, _)) = self.searched_there(solver, many)
+            && let Some(seconds) = self.swept_sooner(solver, many, otherwise)
+        {
+            let reason = hierarchy::times_as_long(seconds / otherwise);
             let swept = self.decide_swept(solver, many, placed.clone(), reason)?;
             // Without a device nobody knows how much fits.
             if swept.plan.device_bytes() <= solver.allowed_on_device().unwrap_or(u64::MAX) {
@@ -226,13 +229,11 @@ impl Sssp {
         })
     }
 
-    /// Why many searches are predicted to be quicker over the hierarchy than by any other algorithm of the CUDA engine; `None` if
-    /// they are not, or if something was asked for.
-    fn swept_reason(&self, solver: &Solver, many: Option<usize>) -> Option<String> {
+    /// Predicted seconds of many searches over the hierarchy on a GPU; `None` if they are not fewer than `otherwise`, the seconds
+    /// of any other algorithm of the CUDA engine, or if something was asked for.
+    fn swept_sooner(&self, solver: &Solver, many: Option<usize>, otherwise: f64) -> Option<f64> {
         let searches = many.filter(|_| self.algorithm.is_none() && self.targets.is_empty() && self.cutoff.is_none())?;
-        let (otherwise, _) = self.searched_there(solver, many).ok()?;
-        let swept = solver.seconds_of_searches_on_device(searches, otherwise)?;
-        (swept < otherwise).then(|| hierarchy::times_as_long(swept / otherwise))
+        solver.seconds_of_searches_on_device(searches, otherwise).filter(|&seconds| seconds < otherwise)
     }
 
     /// Whether a GPU is predicted to finish the searches sooner, preparation included; and why, or why not. Opens the
@@ -252,12 +253,12 @@ impl Sssp {
             hierarchy::check_sources(many, &self.sources).map_err(|error| error.to_string())?;
             return solver.sweeps_pay_on_device(searches, cpu);
         }
-        let (mut gpu, mut bytes) = self.searched_there(solver, many).map_err(|error| error.to_string())?;
-        if self.swept_reason(solver, many).is_some()
-            && let Some(swept) = solver.seconds_of_searches_on_device(searches, gpu)
-        {
-            (gpu, bytes) = (swept, 0);
-        }
+        let (searched, bytes) = self.searched_there(solver, many).map_err(|error| error.to_string())?;
+        let (gpu, bytes) = match self.swept_sooner(solver, many, searched) {
+            // What they take there is seen once the device is open.
+            Some(swept) => (swept, 0),
+            None => (searched, bytes),
+        };
         Predicted { gpu, cpu }.gpu_pays(solver, bytes)
     }
 

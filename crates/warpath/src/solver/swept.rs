@@ -280,8 +280,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::cuda::bfs::tests::devices;
     use crate::cuda::device::Device;
+    use crate::cuda::device::testing::devices;
     use crate::graph::Unit;
     use crate::hierarchy::Hierarchy;
     use crate::testing::{Random, TestWeight, half_of_every_shape};

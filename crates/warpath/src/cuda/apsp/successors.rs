@@ -294,7 +294,7 @@ mod tests {
     use crate::algorithms::parse_algorithm;
     use crate::cuda::apsp::strips::Room;
     use crate::cuda::apsp::{ALGORITHMS, ApspAlgorithm, MinPlusOnDevice, Solved};
-    use crate::cuda::bfs::tests::devices;
+    use crate::cuda::device::testing::devices;
     use crate::graph::{Graph, GraphBuilder, I32ToI64, U32ToU32, U32ToU64, UnitToU32};
     use crate::testing::{Random, TestWeight, graphs_of_every_shape};
     use crate::{Apsp, Control, Engine, Solver};

@@ -142,24 +142,10 @@ fn each_level(task: &BfsTask<'_>, mut expand: impl FnMut(u32) -> Result<bool>) -
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    #[cfg(feature = "cuda")]
-    use crate::cuda::device::driver::Driver;
-    #[cfg(emulator)]
-    use crate::cuda::device::emulator::Emulator;
+    use crate::cuda::device::testing::devices;
     use crate::graph::{GraphBuilder, ParallelEdges, Unit};
     use crate::testing::{Random, graphs_of_every_shape, half_of_every_shape};
     use crate::{Bfs, Engine, Error, Solver};
-
-    /// The emulator under this seed, and the GPU if there is one.
-    pub(crate) fn devices(seed: u64) -> Vec<Arc<dyn Device>> {
-        let mut devices: Vec<Arc<dyn Device>> = Vec::new();
-        #[cfg(emulator)]
-        devices.push(Arc::new(Emulator::new(seed)));
-        #[cfg(feature = "cuda")]
-        devices.extend(Driver::open(0).ok().map(|device| Arc::new(device) as Arc<dyn Device>));
-        let _ = seed;
-        devices
-    }
 
     const UNDER_TEST: [&str; 24] = [
         "direction-optimizing:threads=64",

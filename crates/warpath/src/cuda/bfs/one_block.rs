@@ -274,10 +274,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::many_sources::{ManySources, prepare, seconds_without_waiting};
-    use super::super::tests::devices;
     use super::*;
     use crate::algorithms::{Statistics, parse_algorithm};
     use crate::cuda::apsp::batched;
+    use crate::cuda::device::testing::devices;
     use crate::graph::{Unit, VertexId};
     use crate::testing::{Random, half_of_every_shape};
     use crate::{Bfs, Control, Engine, Solver};

@@ -158,7 +158,7 @@ pub(super) fn search(
 mod tests {
     use super::*;
     use crate::Control;
-    use crate::cuda::bfs::tests::devices;
+    use crate::cuda::device::testing::devices;
     use crate::graph::Unit;
     use crate::problems::UNREACHED;
     use crate::testing::graphs_of_every_shape;

@@ -293,7 +293,7 @@ mod as_printed {
 
 #[cfg(test)]
 mod tests {
-    use crate::cuda::bfs::tests::devices;
+    use crate::cuda::device::testing::devices;
     use crate::graph::{Graph, VertexId};
     use crate::testing::Random;
     use crate::{Bfs, Engine, Solver};

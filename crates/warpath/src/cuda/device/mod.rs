@@ -34,6 +34,8 @@ pub(crate) mod memory;
 mod requests;
 mod slice;
 pub(crate) mod staging;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use staging::Staging;
 

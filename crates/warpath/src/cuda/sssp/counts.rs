@@ -147,7 +147,7 @@ pub(crate) fn add_waste<D: DistanceValue>(
 
 #[cfg(test)]
 mod tests {
-    use crate::cuda::bfs::tests::devices;
+    use crate::cuda::device::testing::devices;
     use crate::graph::{Direction, GraphBuilder};
     use crate::problems::Report;
     use crate::testing::Random;

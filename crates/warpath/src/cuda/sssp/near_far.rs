@@ -367,7 +367,7 @@ impl PreparedSssp for NearFar {
 
 #[cfg(test)]
 mod tests {
-    use crate::cuda::bfs::tests::devices;
+    use crate::cuda::device::testing::devices;
     use crate::cuda::graph::WIDE_OFFSETS;
     use crate::testing::{TestWeight, graphs_of_every_shape};
     use crate::{Engine, Solver, Sssp};

@@ -243,7 +243,7 @@ impl Derivation<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::cuda::bfs::tests::devices;
+    use crate::cuda::device::testing::devices;
     use crate::cuda::graph::WIDE_OFFSETS;
     use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, VertexId, Weight};
     use crate::testing::{Random, graphs_of_every_shape};

@@ -1,7 +1,7 @@
 //! The algorithms on the emulator, and on the GPU if there is one, against the CPU engine.
 
 use super::*;
-use crate::cuda::bfs::tests::devices;
+use crate::cuda::device::testing::devices;
 use crate::graph::{Direction, GraphBuilder, Unit};
 use crate::testing::{Random, TestWeight, graphs_of_every_shape};
 use crate::{Engine, ErrorKind, ShortestPathTree, Solver, Sssp};

@@ -286,8 +286,7 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
                 })?);
             }
             drop(ready);
-            let handed = hand_out_in_order::<L>(&from_devices, &handed_out, first, |rows, batch| {
-                let start = Instant::now();
+            let handed = hand_out_in_order(&from_devices, &handed_out, first, |rows, batch| {
                 match (batch, &mut sink) {
                     (Found::Facts(facts), Some(sink)) => sink.facts(&order[rows.clone()], &facts),
                     (Found::Packed(outgoing), Some(sink)) => {
@@ -298,7 +297,8 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
                             read
                         })?;
                     }
-                    _ => ran.seconds.download += start.elapsed().as_secs_f64(),
+                    // The rows are in the matrix.
+                    (_, _) => {}
                 }
                 done = rows.end;
                 task.control.progress("solve", done as u64, task.sources.len() as u64)
@@ -343,7 +343,7 @@ struct Ready {
 
 /// Hands batches out in the order of their rows, whichever device has them first, and tells the device. Ends after the last one, or
 /// when a device has stopped.
-fn hand_out_in_order<L: MinPlusOnCpu>(
+fn hand_out_in_order(
     from_devices: &Receiver<Option<Ready>>,
     to_devices: &[Sender<()>],
     first: usize,

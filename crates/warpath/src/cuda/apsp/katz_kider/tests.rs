@@ -1,8 +1,9 @@
 //! Katz and Kider's program on emulated devices, and on the GPUs if there are any, against the CPU engine: the distances,
 //! the paths over intermediate vertices, and pages.
 
-use super::super::strips::tests::{counted, devices};
+use super::super::strips::tests::counted;
 use super::super::tests::{assert_equal, on_cpu, random_graph};
+use crate::cuda::device::testing::several;
 use crate::graph::{Distance, Graph, GraphBuilder, VertexId, Weight};
 use crate::testing::{Random, TestWeight, graphs_of_every_shape};
 use crate::{Apsp, Control, DistanceMatrix, Error, Solver};
@@ -56,7 +57,7 @@ fn blocks_of_every_size() {
         for degree in [2, n] {
             let graph = random_graph(side + degree, n, degree, potential, weight);
             let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
-            for devices in devices(1, side) {
+            for devices in several(1, side) {
                 let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
                 let whole = checked(&solver, &graph, &expected, &format!("katz-kider:block={side}"));
                 assert_eq!(counted(&whole, "stages"), n.div_ceil(side));
@@ -87,7 +88,7 @@ fn pages_on_any_number_of_devices() {
             let side = page.min(n).next_multiple_of(block);
             let across = n.div_ceil(side);
             for count in [1, 2, 3] {
-                for devices in devices(count, n + page) {
+                for devices in several(count, n + page) {
                     let solver = Solver::builder(graph.clone()).threads(2).devices(devices).open().unwrap();
                     let algorithm = format!("katz-kider:block={block},page={page}");
                     let matrix = checked(&solver, &graph, &expected, &algorithm);
@@ -120,7 +121,7 @@ fn graphs_of_every_shape_have_their_paths() {
             graphs_of_every_shape::<W>(seed).into_iter().filter(|(_, graph)| graph.vertices() <= MOST_VERTICES);
         for (turn, (name, graph)) in graphs.enumerate().skip(seed as usize % every).step_by(every) {
             let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
-            for devices in devices(1 + turn % 2, turn as u64) {
+            for devices in several(1 + turn % 2, turn as u64) {
                 let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
                 for algorithm in ["katz-kider", "katz-kider:block=8,page=16"] {
                     println!("{name}");
@@ -154,7 +155,7 @@ fn cycles_of_length_zero() {
         let zeros = GraphBuilder::new().vertices(n).build_from(zeros).unwrap();
         for graph in [signed, zeros] {
             let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
-            for devices in devices(2, seed) {
+            for devices in several(2, seed) {
                 let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
                 for algorithm in ["katz-kider:block=16,page=1000", "katz-kider:block=8,page=8", "katz-kider:block=10"] {
                     checked(&solver, &graph, &expected, algorithm);
@@ -171,7 +172,7 @@ fn what_does_not_fit_is_in_pages() {
     let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
     for (count, memory, pages) in [(1, u64::MAX, 0), (1, 100_000, 4), (1, 50_000, 9), (2, u64::MAX, 9), (2, 25_000, 36)]
     {
-        for devices in devices(count, 3) {
+        for devices in several(count, 3) {
             let solver = Solver::builder(graph.clone()).threads(2).devices(devices).memory(memory).open().unwrap();
             let request = Apsp::all().algorithm("katz-kider:cell-bits=32");
             let plan = solver.decide(&request).unwrap().plan().clone();
@@ -187,7 +188,7 @@ fn what_does_not_fit_is_in_pages() {
             assert_paths(&found, &graph, "some rows and columns");
         }
     }
-    for devices in devices(1, 3) {
+    for devices in several(1, 3) {
         let solver = Solver::builder(graph.clone()).threads(2).devices(devices).memory(5_000).open().unwrap();
         let refused = solver.solve(Apsp::all().algorithm("katz-kider:cell-bits=32"));
         assert!(matches!(refused, Err(Error::OutOfMemory { available: 5_000, .. })), "{refused:?}");
@@ -199,7 +200,7 @@ fn few_vertices() {
     for n in [0, 1, 2, 18] {
         let graph = random_graph(n, n, 2, 0, |length| length as u32);
         let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
-        for devices in [devices(1, n), devices(2, n)].concat() {
+        for devices in [several(1, n), several(2, n)].concat() {
             let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
             for algorithm in ["katz-kider", "katz-kider:page=1", "katz-kider:block=8,page=1"] {
                 checked(&solver, &graph, &expected, algorithm);
@@ -217,7 +218,7 @@ fn negative_cycles_through_any_page() {
         arcs.extend([(from, to, -30), (to, from, back)]);
         let graph = GraphBuilder::new().vertices(n).build_from(arcs).unwrap();
         let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall"));
-        for devices in [devices(1, n), devices(2, n)].concat() {
+        for devices in [several(1, n), several(2, n)].concat() {
             let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
             for algorithm in ["katz-kider", "katz-kider:block=8,page=16"] {
                 match (&expected, solver.solve(Apsp::all().algorithm(algorithm))) {
@@ -246,7 +247,7 @@ fn distances_at_the_edges_of_the_cells() {
     ] {
         let graph = path(weights);
         let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
-        for devices in [devices(1, 5), devices(2, 5)].concat() {
+        for devices in [several(1, 5), several(2, 5)].concat() {
             let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
             for algorithm in ["katz-kider:block=8", "katz-kider:block=8,page=8"] {
                 let matrix = checked(&solver, &graph, &expected, algorithm);
@@ -258,7 +259,7 @@ fn distances_at_the_edges_of_the_cells() {
     let arcs = (0..70).map(|v| (v, v + 1, -(1 << 24)));
     let graph = Graph::from_edges(arcs).unwrap();
     let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
-    for devices in devices(1, 5) {
+    for devices in several(1, 5) {
         let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
         let matrix = checked(&solver, &graph, &expected, "katz-kider:cell-bits=32");
         assert_eq!(counted(&matrix, "cell_bits"), 64);
@@ -270,7 +271,7 @@ fn distances_at_the_edges_of_the_cells() {
 fn successors_are_those_of_the_cpu() {
     let graph = random_graph(9, 60, 5, 0, |length| 1 + length as u32 % 3);
     let expected = on_cpu(&graph).solve(Apsp::all().with_successors()).unwrap();
-    for devices in [devices(1, 9), devices(2, 9)].concat() {
+    for devices in [several(1, 9), several(2, 9)].concat() {
         let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
         let request = Apsp::all().algorithm("katz-kider").with_successors().with_intermediates();
         let matrix = solver.solve(request).unwrap();
@@ -282,7 +283,7 @@ fn successors_are_those_of_the_cpu() {
 #[test]
 fn what_cannot_be_is_refused() {
     let graph = random_graph(4, 40, 3, 0, |length| length as u32);
-    for devices in devices(1, 4) {
+    for devices in several(1, 4) {
         let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
         for (request, why) in [
             (Apsp::all().algorithm("floyd-warshall").with_intermediates(), "`floyd-warshall` finds no"),
@@ -309,7 +310,7 @@ fn what_cannot_be_is_refused() {
 fn work_can_be_cancelled_anywhere() {
     let graph = random_graph(6, 70, 2, 0, |length| length as u32);
     let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
-    for devices in [devices(1, 6), devices(2, 6)].concat() {
+    for devices in [several(1, 6), several(2, 6)].concat() {
         let control = Control::new();
         let inner = control.clone();
         let control = control.watched_by(move |_| inner.cancel());

@@ -7,32 +7,13 @@ use super::*;
 use crate::algorithms::parse_algorithm;
 use crate::cuda::apsp as cuda;
 use crate::cuda::apsp::tests::{assert_equal, on_cpu, random_graph};
-#[cfg(feature = "cuda")]
-use crate::cuda::device::driver::Driver;
-#[cfg(emulator)]
-use crate::cuda::device::emulator::Emulator;
+use crate::cuda::device::testing::several;
 use crate::graph::{Distance, Distances, Graph, GraphBuilder, I32ToI64, Unit, VertexId, Weight};
 use crate::problems::{NpyWriter, RowSink};
 use crate::testing::graphs_of_every_shape;
 use crate::{Apsp, Control, DistanceMatrix, Solver};
 
 mod resumed;
-
-pub(in crate::cuda::apsp) type Devices = Vec<Arc<dyn Device>>;
-
-/// This many devices of each available kind: if there are fewer GPUs, several contexts on the last one.
-pub(in crate::cuda::apsp) fn devices(count: usize, seed: u64) -> Vec<Devices> {
-    let mut kinds: Vec<Devices> = Vec::new();
-    #[cfg(emulator)]
-    kinds.push((0..count as u64).map(|device| Arc::new(Emulator::new(seed + device)) as Arc<dyn Device>).collect());
-    #[cfg(feature = "cuda")]
-    if let Ok(there) = crate::cuda::devices() {
-        let ordinals = (0..count as u32).map(|ordinal| ordinal.min(there.len() as u32 - 1));
-        kinds.push(ordinals.map(|ordinal| Arc::new(Driver::open(ordinal).unwrap()) as Arc<dyn Device>).collect());
-    }
-    let _ = (count, seed);
-    kinds
-}
 
 pub(in crate::cuda::apsp) fn counted(matrix: &DistanceMatrix, name: &str) -> u64 {
     matrix.report().statistics.iter().find(|(counter, _)| *counter == name).map_or(0, |(_, count)| *count)
@@ -78,7 +59,7 @@ fn agrees_on<W: Weight>(
         let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
         let mut first: Option<Distances> = None;
         for &count in counts {
-            for (kind, devices) in devices(count, n + degree).into_iter().enumerate() {
+            for (kind, devices) in several(count, n + degree).into_iter().enumerate() {
                 for streamed in [false, true] {
                     let context =
                         format!("n = {n}, degree {degree}, {count} devices of kind {kind}, streamed: {streamed}");
@@ -141,7 +122,7 @@ fn few_vertices_and_one_strip() {
     for n in [0, 1, 2, 65, 128] {
         let graph = random_graph(n, n, 5, 0, |length| length as u32);
         let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
-        for devices in [devices(1, n), devices(3, n)].concat() {
+        for devices in [several(1, n), several(3, n)].concat() {
             let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
             for strip in [1, 1000] {
                 let algorithm = format!("tiled-floyd-warshall:strip={strip},cell-bits=32");
@@ -156,7 +137,7 @@ fn few_vertices_and_one_strip() {
 fn graphs_of_every_shape_out_of_core() {
     for (turn, (name, graph)) in graphs_of_every_shape::<u32>(8).into_iter().enumerate().skip(1).step_by(6) {
         let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
-        for devices in devices(1 + turn % 3, turn as u64) {
+        for devices in several(1 + turn % 3, turn as u64) {
             let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
             let matrix = solver.solve(Apsp::all().algorithm("tiled-floyd-warshall:strip=1").verified()).unwrap();
             assert_equal(&matrix, &expected, &name);
@@ -171,7 +152,7 @@ fn what_does_not_fit_is_streamed() {
     let graph = random_graph(1, 700, 3, 0, |length| length as u32);
     let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
     let request = || Apsp::all().algorithm("tiled-floyd-warshall:cell-bits=32");
-    for devices in devices(1, 1) {
+    for devices in several(1, 1) {
         // 768 x 768 cells of 4 bytes are 2.4 MB, and there are panels and rows on their way.
         for (memory, strips) in [(u64::MAX, 0), (5_000_000, 3), (2_500_000, 6)] {
             let solver =
@@ -199,7 +180,7 @@ fn what_does_not_fit_is_streamed() {
 fn strips_have_their_home_where_it_is_said() {
     let graph = random_graph(2, 600, 3, 0, |length| length as u32);
     let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
-    for devices in [devices(1, 1), devices(2, 1)].concat() {
+    for devices in [several(1, 1), several(2, 1)].concat() {
         let solver = Solver::builder(graph.clone()).threads(2).devices(devices).open().unwrap();
         // How many strips there are without `strip` depends on the device.
         for (home, in_host_memory) in
@@ -276,7 +257,7 @@ fn wider_cells_are_planned_on_the_host_too() {
     };
     let device_bytes = memory_for(&graph, Cell::I32, 1);
     // 512 x 512 cells of 32 bits, of which there turn out to be too few, and 448 x 448 of 64.
-    for devices in devices(1, 5) {
+    for devices in several(1, 5) {
         for (host_bytes, fits) in [(448 * 448 * 8, true), (448 * 448 * 8 - 1, false), (512 * 512 * 4 - 1, false)] {
             let room = Room { host_bytes, ..room(1, device_bytes) };
             match algorithm.solve::<I32ToI64>(&devices, &room, &task) {
@@ -304,7 +285,7 @@ fn negative_cycles_through_any_strip() {
             let graph = GraphBuilder::new().vertices(n).build_from(arcs).unwrap();
             let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall"));
             for count in [1, 2] {
-                for devices in devices(count, n) {
+                for devices in several(count, n) {
                     let solver = Solver::builder(graph.clone()).threads(1).devices(devices);
                     let solver = solver.memory(memory_for(&graph, Cell::I32, 128)).open().unwrap();
                     let found = solver.solve(Apsp::all().algorithm("tiled-floyd-warshall:strip=128,cell-bits=32"));
@@ -326,7 +307,7 @@ fn negative_cycles_through_any_strip() {
 fn a_negative_cycle_leaves_no_files() {
     let arcs = (0..199).map(|v| (v, v + 1, 1)).chain([(199, 0, -300)]);
     let graph = Graph::from_edges(arcs).unwrap();
-    for devices in devices(2, 3) {
+    for devices in several(2, 3) {
         let folder = tempfile::tempdir().unwrap();
         let mut sink = NpyWriter::new(folder.path().join("distances.npy"));
         let algorithm = "tiled-floyd-warshall:strip=1,keep-seconds=0,cell-bits=64";
@@ -344,7 +325,7 @@ fn distances_at_the_edges_of_the_cells() {
     for (weight, bits) in [(81_u32, 16), (82, 32), (5_000_000, 32), (6_000_000, 64)] {
         let graph = Graph::from_edges((0..400).map(|v| (v, v + 1, weight))).unwrap();
         let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
-        for devices in [devices(1, 1), devices(2, 1)].concat() {
+        for devices in [several(1, 1), several(2, 1)].concat() {
             let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
             let matrix = solver.solve(Apsp::all().algorithm("tiled-floyd-warshall:strip=1,cell-bits=16")).unwrap();
             assert_equal(&matrix, &expected, &format!("{weight}"));
@@ -356,7 +337,7 @@ fn distances_at_the_edges_of_the_cells() {
         let arcs = [(0, 399, 30_000_u32), (399, 1, 2_000)]
             .map(|(u, v, w)| if reversed { (399 - u, 399 - v, w) } else { (u, v, w) });
         let graph = GraphBuilder::new().vertices(400).build_from(arcs.to_vec()).unwrap();
-        for devices in devices(2, 2) {
+        for devices in several(2, 2) {
             let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
             let matrix = solver.solve(Apsp::all().algorithm("tiled-floyd-warshall:strip=1,cell-bits=16")).unwrap();
             assert_eq!(counted(&matrix, "cell_bits"), 32);
@@ -371,7 +352,7 @@ fn distances_at_the_edges_of_the_cells() {
 fn work_can_be_cancelled_anywhere() {
     let graph = random_graph(6, 400, 2, 0, |length| length as u32);
     let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
-    for devices in [devices(1, 6), devices(2, 6)].concat() {
+    for devices in [several(1, 6), several(2, 6)].concat() {
         for after in [1, 7] {
             let control = Control::new();
             let inner = control.clone();
@@ -395,14 +376,14 @@ fn work_can_be_cancelled_anywhere() {
 /// Solves into a file, and resumes from the state that is there.
 fn go_on(
     graph: &Graph,
-    devices: &Devices,
+    devices: &[Arc<dyn Device>],
     memory: u64,
     control: Control,
     algorithm: &str,
     sink: &mut dyn RowSink,
 ) -> Result<crate::problems::ApspSummary> {
     let solver =
-        Solver::builder(graph.clone()).threads(2).devices(devices.clone()).memory(memory).control(control).open()?;
+        Solver::builder(graph.clone()).threads(2).devices(devices.to_vec()).memory(memory).control(control).open()?;
     solver.solve(Apsp::all().algorithm(algorithm).into_sink(sink))
 }
 
@@ -411,7 +392,7 @@ fn go_on(
 fn launches_of_some_stages() {
     let graph = random_graph(3, 500, 3, 0, |length| length as u32);
     let expected = on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall")).unwrap();
-    for devices in devices(1, 3) {
+    for devices in several(1, 3) {
         let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
         let launches = ["", ",stages=1", ",stages=2"].map(|stages| {
             let algorithm = format!("tiled-floyd-warshall:strip=256,cell-bits=32{stages}");

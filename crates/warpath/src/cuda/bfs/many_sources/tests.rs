@@ -1,5 +1,5 @@
-use super::super::tests::devices;
 use super::*;
+use crate::cuda::device::testing::devices;
 use crate::graph::{Direction, GraphBuilder, Unit};
 use crate::testing::{Random, half_of_every_shape};
 use crate::{Bfs, Engine, ShortestPathTree, Solver};

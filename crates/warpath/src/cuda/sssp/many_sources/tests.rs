@@ -1,6 +1,6 @@
 use super::*;
 use crate::algorithms::parse_algorithm;
-use crate::cuda::bfs::tests::devices;
+use crate::cuda::device::testing::devices;
 use crate::cuda::graph::WIDE_OFFSETS;
 use crate::graph::{Direction, GraphBuilder};
 use crate::testing::{Random, TestWeight, graphs_of_every_shape};

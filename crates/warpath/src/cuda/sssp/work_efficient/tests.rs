@@ -1,6 +1,6 @@
 //! Every combination of the parameters of the report's two algorithms, the lists of each round, and the times.
 
-use crate::cuda::bfs::tests::devices;
+use crate::cuda::device::testing::devices;
 use crate::graph::{Direction, Graph, GraphBuilder, VertexId, Weights};
 use crate::problems::Report;
 use crate::testing::{Random, TestWeight, graphs_of_every_shape};

@@ -6,7 +6,7 @@ mod several_devices;
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::cuda::bfs::tests::devices;
+use crate::cuda::device::testing::devices;
 use crate::graph::{GraphBuilder, Unit, Weight};
 use crate::problems::{NpyWriter, Reduction, RowBlock, RowReductions, RowSink, TableShape};
 use crate::testing::{Random, TestWeight, graphs_of_every_shape};

@@ -15,7 +15,7 @@ fn interrupted_work_continues() {
         let request = || Apsp::all().algorithm(algorithm.clone());
         let strips = n.div_ceil(rows);
         for count in [1, 3] {
-            for (kind, devices) in devices(count, n).into_iter().enumerate() {
+            for (kind, devices) in several(count, n).into_iter().enumerate() {
                 for memory in [u64::MAX, memory_for(&graph, cell, rows)] {
                     let context = format!("{count} devices of kind {kind}, {memory} bytes");
                     let path = folder.path().join(format!("{count}-{kind}-{memory}.npy"));
@@ -107,7 +107,7 @@ fn kept_work_continues_in_the_same_strips_or_not_at_all() {
     let whole = folder.path().join("whole.npy");
     on_cpu(&graph).solve(Apsp::all().algorithm("floyd-warshall").into_sink(&mut NpyWriter::new(&whole))).unwrap();
     let whole = std::fs::read(whole).unwrap();
-    for (kind, devices) in devices(1, 7).into_iter().enumerate() {
+    for (kind, devices) in several(1, 7).into_iter().enumerate() {
         for (kept_with, rows) in [(LITTLE, 128), (MORE, 256)] {
             let path = folder.path().join(format!("{kind}-{rows}.npy"));
             let state = path.with_extension("npy.partial.state");
@@ -150,7 +150,7 @@ fn a_state_of_narrow_cells_goes_when_they_do_not_do() {
     let graph = Graph::from_edges((0..400).map(|v| (v, v + 1, 82_u32))).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let algorithm = |bits: u32| format!("tiled-floyd-warshall:strip=1,keep-seconds=0,cell-bits={bits}");
-    for (kind, devices) in devices(1, 7).into_iter().enumerate() {
+    for (kind, devices) in several(1, 7).into_iter().enumerate() {
         let path = folder.path().join(format!("{kind}.npy"));
         let state = path.with_extension("npy.partial.state");
         let go_on = |control, bits| {
@@ -202,7 +202,7 @@ fn rows_that_are_rounded_otherwise_are_not_mixed() {
         let folder = tempfile::tempdir().unwrap();
         let algorithm = format!("tiled-floyd-warshall:keep-seconds=0,cell-bits={}", 8 * cell.bytes());
         let memory = memory_for(&graph, cell, 128);
-        for (kind, devices) in devices(1, 7).into_iter().enumerate() {
+        for (kind, devices) in several(1, 7).into_iter().enumerate() {
             let path = folder.path().join(format!("{kind}.npy"));
             let state = path.with_extension("npy.partial.state");
             let writer = || NpyWriter::new(&path).resume(true);

@@ -1,24 +1,7 @@
 //! Sources that several devices share: the rows are those of one, in order, whatever each device has time for.
 
 use super::*;
-#[cfg(feature = "cuda")]
-use crate::cuda::device::driver::Driver;
-#[cfg(emulator)]
-use crate::cuda::device::emulator::Emulator;
-
-/// This many devices of each available kind: if there are fewer GPUs, several contexts on the last one.
-fn several(count: usize, seed: u64) -> Vec<Vec<Arc<dyn Device>>> {
-    let mut kinds: Vec<Vec<Arc<dyn Device>>> = Vec::new();
-    #[cfg(emulator)]
-    kinds.push((0..count as u64).map(|device| Arc::new(Emulator::new(seed + device)) as Arc<dyn Device>).collect());
-    #[cfg(feature = "cuda")]
-    if let Ok(there) = crate::cuda::devices() {
-        let ordinals = (0..count as u32).map(|ordinal| ordinal.min(there.len() as u32 - 1));
-        kinds.push(ordinals.map(|ordinal| Arc::new(Driver::open(ordinal).unwrap()) as Arc<dyn Device>).collect());
-    }
-    let _ = (count, seed);
-    kinds
-}
+use crate::cuda::device::testing::several;
 
 fn on_several(devices: &[Arc<dyn Device>], graph: &Graph) -> Solver {
     Solver::builder(graph.clone()).threads(2).devices(devices.to_vec()).open().unwrap()

@@ -1,0 +1,28 @@
+//! The devices that tests run on: the emulator, and the GPUs if there are any.
+
+use std::sync::Arc;
+
+use super::Device;
+#[cfg(feature = "cuda")]
+use super::driver::Driver;
+#[cfg(emulator)]
+use super::emulator::Emulator;
+
+/// One device of each available kind: the emulator under this seed, and the first GPU if there is one.
+pub(crate) fn devices(seed: u64) -> Vec<Arc<dyn Device>> {
+    several(1, seed).into_iter().flatten().collect()
+}
+
+/// This many devices of each available kind: if there are fewer GPUs, several contexts on the last one.
+pub(crate) fn several(count: usize, seed: u64) -> Vec<Vec<Arc<dyn Device>>> {
+    let mut kinds: Vec<Vec<Arc<dyn Device>>> = Vec::new();
+    #[cfg(emulator)]
+    kinds.push((0..count as u64).map(|device| Arc::new(Emulator::new(seed + device)) as Arc<dyn Device>).collect());
+    #[cfg(feature = "cuda")]
+    if let Some(last) = crate::cuda::devices().ok().and_then(|there| there.len().checked_sub(1)) {
+        let ordinals = (0..count as u32).map(|ordinal| ordinal.min(last as u32));
+        kinds.push(ordinals.map(|ordinal| Arc::new(Driver::open(ordinal).unwrap()) as Arc<dyn Device>).collect());
+    }
+    let _ = (count, seed);
+    kinds
+}
