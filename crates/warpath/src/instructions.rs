@@ -1,4 +1,6 @@
 //! Which vector instructions this processor has, found at run time.
+//!
+//! *Invariants.* A function compiled for more instructions is called only where the processor was asked for them.
 
 /// The vector instructions that loops are compiled for. A value other than `Portable` is proof that the processor has
 /// been asked.
@@ -36,3 +38,28 @@ impl InstructionSet {
         Self::available().next_back().unwrap_or(Self::Portable)
     }
 }
+
+/// Compiles a function for every instruction set, and calls it for the widest that this processor has. The first list has the
+/// function's generic parameters with their bounds, the second their names alone; arguments have their values behind `=`. What the
+/// body calls has to be inlined, or it is compiled for the target alone.
+macro_rules! with_widest_instructions {
+    ([$($bound:tt)*] [$($generic:tt)*] ($($argument:ident: $type:ty = $value:expr),* $(,)?) -> $result:ty $body:block) => {{
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
+        fn avx512<$($bound)*>($($argument: $type),*) -> $result $body
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2")]
+        fn avx2<$($bound)*>($($argument: $type),*) -> $result $body
+        fn portable<$($bound)*>($($argument: $type),*) -> $result $body
+        match $crate::instructions::InstructionSet::detect() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this processor has these instructions.
+            $crate::instructions::InstructionSet::Avx512 => unsafe { avx512::<$($generic)*>($($value),*) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this processor has these instructions.
+            $crate::instructions::InstructionSet::Avx2 => unsafe { avx2::<$($generic)*>($($value),*) },
+            $crate::instructions::InstructionSet::Portable => portable::<$($generic)*>($($value),*),
+        }
+    }};
+}
+pub(crate) use with_widest_instructions;

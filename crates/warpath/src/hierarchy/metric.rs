@@ -14,7 +14,7 @@ use crate::graph::{
     Adjacency, Csr, Distance, DistanceValue, Distances, Graph, MinPlus, VertexId, Weight, Weights, with_min_plus,
 };
 use crate::memory::{listed, with_capacity};
-use crate::problems::Path;
+use crate::problems::{Facts, Path, RowFacts};
 use crate::{Error, Result};
 
 /// A hierarchy with lengths: answers for one kind of weights. Made by [`Hierarchy::customize`]; threads may share it.
@@ -38,9 +38,12 @@ impl std::fmt::Debug for Metric {
 /// What is done with the distances from the source at a place in the list: `None` where one may be too great.
 pub(super) type Visit<'v> = dyn Fn(usize, Option<&Distances>) -> Result<()> + Sync + 'v;
 
+/// The same with facts about these distances.
+pub(super) type VisitFacts<'v> = dyn Fn(usize, Option<&RowFacts>) -> Result<()> + Sync + 'v;
+
 /// Answers by one semiring; `None` where a distance may be too great for it.
 pub(super) trait Answers: Send + Sync {
-    fn distances_from(&self, shared: &Shared, sources: &[VertexId]) -> Result<Option<Distances>>;
+    fn distances_from(&self, shared: &Shared, sources: &[VertexId], threads: usize) -> Result<Option<Distances>>;
     /// Visits the distances from each source with its place in the list: by vertex, or to the targets in their order.
     fn distances_from_each(
         &self,
@@ -49,6 +52,8 @@ pub(super) trait Answers: Send + Sync {
         targets: Option<&[VertexId]>,
         visit: &Visit<'_>,
     ) -> Result<()>;
+    /// Visits the facts about the distances from each source to all vertices with its place in the list.
+    fn facts_of_each(&self, shared: &Shared, sources: &[VertexId], visit: &VisitFacts<'_>) -> Result<()>;
     fn distance(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Distance>>;
     fn path(&self, shared: &Shared, source: VertexId, target: VertexId) -> Result<Option<Option<Path>>>;
     /// Settles what changes with the weights of these arcs, which are new; as before after an error.
@@ -107,7 +112,7 @@ impl Metric {
         &self.hierarchy
     }
 
-    /// The distances from `source` to all vertices, by vertex. O(shortcuts), without a queue.
+    /// The distances from `source` to all vertices, by vertex. O(shortcuts), without a queue, on all threads of the pool.
     ///
     /// # Errors
     ///
@@ -123,8 +128,13 @@ impl Metric {
     ///
     /// As [`Metric::distances_from`].
     pub fn distances_from_nearest(&self, sources: &[VertexId]) -> Result<Distances> {
+        self.distances_from_nearest_on(rayon::current_num_threads(), sources)
+    }
+
+    /// [`Metric::distances_from_nearest`] on so many threads: on the calling one alone, or on all of its pool.
+    pub(crate) fn distances_from_nearest_on(&self, threads: usize, sources: &[VertexId]) -> Result<Distances> {
         self.hierarchy.graph().check_vertices(sources, "source")?;
-        self.answer(|answers, shared| answers.distances_from(shared, sources))
+        self.answer(|answers, shared| answers.distances_from(shared, sources, threads))
     }
 
     /// Hands the distances from each of `sources`, by vertex, to `visit` with the source's place in the list. `visit` is
@@ -148,7 +158,9 @@ impl Metric {
     ///
     /// As [`Metric::distances_from`]; some sources may have been visited then.
     pub fn distances_from_each(&self, sources: &[VertexId], visit: impl Fn(usize, &Distances) + Sync) -> Result<()> {
-        self.each(sources, None, &visit)
+        self.each(sources, &visit, |answers, sources, visit| {
+            answers.distances_from_each(&self.hierarchy.shared, sources, None, visit)
+        })
     }
 
     /// Hands the distances from each of `sources` to all `targets`, in their order, to `visit`, as
@@ -175,22 +187,37 @@ impl Metric {
         visit: impl Fn(usize, &Distances) + Sync,
     ) -> Result<()> {
         self.hierarchy.graph().check_vertices(targets, "target")?;
-        self.each(sources, Some(targets), &visit)
+        self.each(sources, &visit, |answers, sources, visit| {
+            answers.distances_from_each(&self.hierarchy.shared, sources, Some(targets), visit)
+        })
     }
 
-    fn each(
+    /// Hands the facts about the distances from each of `sources` to all vertices to `visit`, as [`Metric::distances_from_each`]
+    /// hands out the distances. Up to 64 sources share each look at memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`Metric::distances_from_each`].
+    pub(crate) fn facts_of_each(&self, sources: &[VertexId], visit: impl Fn(usize, &RowFacts) + Sync) -> Result<()> {
+        self.each(sources, &visit, |answers, sources, visit| {
+            answers.facts_of_each(&self.hierarchy.shared, sources, visit)
+        })
+    }
+
+    /// Hands what `ask` finds for each of `sources` to `visit`: first by the narrow semiring, and by the wide one where that does
+    /// not suffice.
+    fn each<T>(
         &self,
         sources: &[VertexId],
-        targets: Option<&[VertexId]>,
-        visit: &(dyn Fn(usize, &Distances) + Sync),
+        visit: &(dyn Fn(usize, &T) + Sync),
+        ask: impl Fn(&dyn Answers, &[VertexId], &(dyn Fn(usize, Option<&T>) -> Result<()> + Sync)) -> Result<()>,
     ) -> Result<()> {
         self.hierarchy.graph().check_vertices(sources, "source")?;
-        let shared = &self.hierarchy.shared;
         let answers = if self.narrow.is_whole() && self.wide.get().is_none() { &*self.narrow } else { self.wide()? };
         let doubtful = Mutex::new(Vec::new());
-        answers.distances_from_each(shared, sources, targets, &|place, distances| {
-            match distances {
-                Some(distances) => visit(place, distances),
+        ask(answers, sources, &|place, found| {
+            match found {
+                Some(found) => visit(place, found),
                 None => doubtful.lock().unwrap_or_else(PoisonError::into_inner).push(place),
             }
             Ok(())
@@ -200,8 +227,8 @@ impl Metric {
             return Ok(());
         }
         let again = listed("sources of distances beyond 32 bits", doubtful.iter().map(|&place| sources[place]))?;
-        self.wide()?.distances_from_each(shared, &again, targets, &|index, distances| {
-            visit(doubtful[index], distances.ok_or(Error::DistanceOverflow { semiring: self.widest() })?);
+        ask(self.wide()?, &again, &|index, found| {
+            visit(doubtful[index], found.ok_or(Error::DistanceOverflow { semiring: self.widest() })?);
             Ok(())
         })
     }
@@ -385,9 +412,12 @@ pub(super) fn negative_cycle(shared: &Shared, weights: &Weights, walk: Vec<Verte
     }
 }
 
-impl<S: MinPlus> Answers for Customized<S> {
-    fn distances_from(&self, shared: &Shared, sources: &[VertexId]) -> Result<Option<Distances>> {
-        let distances = query::from::<S>(&shared.elimination, &self.lengths, sources)?;
+impl<S: MinPlus> Answers for Customized<S>
+where
+    S::Distance: Facts,
+{
+    fn distances_from(&self, shared: &Shared, sources: &[VertexId], threads: usize) -> Result<Option<Distances>> {
+        let distances = query::from::<S>(&shared.elimination, &self.lengths, sources, threads)?;
         Ok(self.are_right(&distances).then(|| S::Distance::into_distances(distances)))
     }
 
@@ -398,16 +428,9 @@ impl<S: MinPlus> Answers for Customized<S> {
         targets: Option<&[VertexId]>,
         visit: &Visit<'_>,
     ) -> Result<()> {
-        let elimination = &shared.elimination;
-        let select = |targets| Selection::new(elimination, self.lengths.down(), targets);
+        let select = |targets| Selection::new(&shared.elimination, self.lengths.down(), targets);
         let selection = targets.map(select).transpose()?;
-        let swept = Swept::<S> {
-            elimination,
-            lengths: &self.lengths,
-            selection: selection.as_ref(),
-            safe: (!self.always_safe).then_some(self.safe),
-        };
-        swept.sweep_each(sources, &|place, distances, certain| {
+        self.swept(shared, selection.as_ref()).sweep_each(sources, &|place, distances, certain| {
             if !certain {
                 visit(place, None)?;
                 return Ok(distances);
@@ -416,6 +439,11 @@ impl<S: MinPlus> Answers for Customized<S> {
             visit(place, Some(&distances))?;
             Ok(S::Distance::into_vec(distances).expect("they have this type"))
         })
+    }
+
+    fn facts_of_each(&self, shared: &Shared, sources: &[VertexId], visit: &VisitFacts<'_>) -> Result<()> {
+        self.swept(shared, None)
+            .facts_of_each(sources, &|place, facts, certain| visit(place, certain.then_some(&facts)))
     }
 
     fn distance(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Distance>> {
@@ -450,6 +478,12 @@ impl<S: MinPlus> Customized<S> {
         let greatest = self.greatest.to_f64().abs();
         self.safe = S::Distance::at_most_float(S::Distance::LIMIT - greatest);
         self.always_safe = 2.0 * height as f64 * greatest < S::Distance::LIMIT;
+    }
+
+    /// What is swept: all ancestors, or those that matter.
+    fn swept<'a>(&'a self, shared: &'a Shared, selection: Option<&'a Selection<S::Distance>>) -> Swept<'a, S> {
+        let safe = (!self.always_safe).then_some(self.safe);
+        Swept { elimination: &shared.elimination, lengths: &self.lengths, selection, safe }
     }
 
     /// Whether no distance from a source was lost by an overflow.

@@ -6,12 +6,20 @@
 //! in which each vertex takes the best of its ancestors (Delling et al., *PHAST*, 2013; Buchhold, Sanders, Wagner,
 //! *Real-time traffic assignment using engineered customizable contraction hierarchies*, 2019, for the tree in the place of
 //! a priority queue).
+//!
+//! Ranks are in postorder, so a sweep from the last to the first needs the distances of a stack of ancestors alone, by their depths.
+//! Disjoint subtrees are swept by threads of their own, once the vertices above them are.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
 
 use super::customization::Lengths;
 use super::earlier::Earlier;
 use super::elimination::{Elimination, ROOT};
 use crate::Result;
-use crate::graph::{DistanceValue, MinPlus, VertexId};
+use crate::graph::{DistanceKey, DistanceValue, MinPlus, VertexId};
+use crate::instructions::with_widest_instructions;
 use crate::memory::filled;
 
 /// Lowers `value` to `other`.
@@ -22,46 +30,169 @@ fn lower<D: PartialOrd>(value: &mut D, other: D) {
     }
 }
 
-/// The distances to all vertices from the nearest of `sources`, by vertex, in O(shortcuts).
+/// Where a sweep from the roots down begins: an ancestor of a source, and the distance between them.
+type Start<D> = (u32, D);
+
+/// The distances to all vertices from the nearest of `sources`, by vertex, in O(shortcuts), on this thread or on all of the pool.
 pub(super) fn from<S: MinPlus>(
     elimination: &Elimination,
     lengths: &Lengths<S::Distance>,
     sources: &[VertexId],
+    threads: usize,
 ) -> Result<Vec<S::Distance>> {
-    let mut by_rank = filled("distances", elimination.count(), S::Distance::UNREACHABLE)?;
+    /// Fewer vertices are not worth threads.
+    const WORTH_THREADS: usize = if cfg!(test) { 100 } else { 1 << 15 };
+    let mut starts = Vec::new();
     for &source in sources {
         let mut rank = elimination.ranks[source as usize];
-        lower(&mut by_rank[rank as usize], S::Distance::ZERO);
+        let distances = climb::<S>(elimination, &lengths.up, rank);
         while rank != ROOT {
-            let here = by_rank[rank as usize];
-            for arc in elimination.row(rank as usize) {
-                lower(&mut by_rank[elimination.heads[arc] as usize], S::join(here, lengths.up[arc]));
-            }
+            starts.push((rank, distances[elimination.depths[rank as usize] as usize]));
             rank = elimination.parents[rank as usize];
         }
     }
-    let down = lengths.down();
-    for rank in (0..elimination.count()).rev() {
-        let mut least = by_rank[rank];
-        for arc in elimination.row(rank) {
-            lower(&mut least, S::join(by_rank[elimination.heads[arc] as usize], down[arc]));
-        }
-        by_rank[rank] = least;
-    }
+    starts.sort_unstable_by(|a, b| a.partial_cmp(b).expect("distances are numbers"));
+    // The nearest source comes first.
+    starts.dedup_by_key(|start| start.0);
     let mut distances = filled("distances", elimination.count(), S::Distance::UNREACHABLE)?;
-    for (&v, &distance) in elimination.vertices.iter().zip(&by_rank) {
-        distances[v as usize] = distance;
+    let sweep = Sweep::<S> {
+        elimination,
+        down: lengths.down(),
+        starts: &starts,
+        found: <S::Distance as DistanceValue>::Key::atomics(bytemuck::cast_slice_mut(&mut distances)),
+    };
+    let stack = || filled("the distances of ancestors", elimination.height(), S::Distance::UNREACHABLE);
+    if elimination.count() < WORTH_THREADS || threads == 1 {
+        sweep.down(0..elimination.count(), &mut stack()?);
+        return Ok(distances);
     }
+    let mut end = elimination.count();
+    let mut ancestors = stack()?;
+    for subtree in elimination.subtrees.iter().rev() {
+        sweep.down(subtree.end..end, &mut ancestors);
+        end = subtree.start;
+    }
+    sweep.down(0..end, &mut ancestors);
+    elimination.subtrees.par_iter().try_for_each_init(stack, |ancestors, subtree| match ancestors {
+        Ok(ancestors) => {
+            sweep.down(subtree.clone(), ancestors);
+            Ok(())
+        }
+        Err(_) => stack().map(drop),
+    })?;
     Ok(distances)
+}
+
+/// A sweep from the roots down.
+struct Sweep<'a, S: MinPlus> {
+    elimination: &'a Elimination,
+    down: &'a [S::Distance],
+    /// By rank.
+    starts: &'a [Start<S::Distance>],
+    /// The distances found so far, by vertex, as bits.
+    found: &'a [<<S::Distance as DistanceValue>::Key as DistanceKey>::Atomic],
+}
+
+impl<S: MinPlus> Sweep<'_, S> {
+    fn found(&self, rank: usize) -> S::Distance {
+        let vertex = self.elimination.vertices[rank] as usize;
+        bytemuck::cast(<S::Distance as DistanceValue>::Key::load(&self.found[vertex]))
+    }
+
+    /// Finds the distances of these ranks; those of their ancestors among others are there. `ancestors` has room for as many
+    /// distances as the tree is high.
+    fn down(&self, ranks: Range<usize>, ancestors: &mut [S::Distance]) {
+        with_widest_instructions!(
+            [S: MinPlus] [S]
+            (sweep: &Sweep<'_, S> = self, ranks: Range<usize> = ranks, ancestors: &mut [S::Distance] = ancestors)
+                -> () { sweep.down_anywhere(ranks, ancestors) }
+        )
+    }
+
+    #[inline(always)]
+    fn down_anywhere(&self, ranks: Range<usize>, ancestors: &mut [S::Distance]) {
+        let Elimination { vertices, parents, depths, offsets, head_depths, .. } = self.elimination;
+        let mut starts = &self.starts[..self.starts.partition_point(|start| (start.0 as usize) < ranks.end)];
+        // The ancestor outside whose distance the stack has on top.
+        let mut outside = ROOT;
+        for rank in ranks.clone().rev() {
+            let parent = parents[rank];
+            if parent != ROOT && parent as usize >= ranks.end && parent != outside {
+                outside = parent;
+                let mut above = parent;
+                while above != ROOT {
+                    ancestors[depths[above as usize] as usize] = self.found(above as usize);
+                    above = parents[above as usize];
+                }
+            }
+            let mut least = S::Distance::UNREACHABLE;
+            if let Some((&start, below)) = starts.split_last()
+                && start.0 as usize == rank
+            {
+                (least, starts) = (start.1, below);
+            }
+            let row = offsets[rank] as usize..offsets[rank + 1] as usize;
+            lower(&mut least, nearest::<S>(ancestors, &head_depths[row.clone()], &self.down[row]));
+            ancestors[depths[rank] as usize] = least;
+            let found = &self.found[vertices[rank] as usize];
+            <S::Distance as DistanceValue>::Key::store(found, bytemuck::cast(least));
+        }
+    }
+}
+
+/// The least of the ways through ancestors at these descending depths, with these lengths from there.
+#[inline(always)]
+fn nearest<S: MinPlus>(ancestors: &[S::Distance], depths: &[u32], lengths: &[S::Distance]) -> S::Distance {
+    let mut least = S::Distance::UNREACHABLE;
+    let (depth_runs, depths) = depths.as_chunks::<RUN>();
+    let (length_runs, lengths) = lengths.as_chunks::<RUN>();
+    if !depth_runs.is_empty() {
+        let mut of_runs = [S::Distance::UNREACHABLE; RUN];
+        for (depths, lengths) in depth_runs.iter().zip(length_runs) {
+            match first_of_run(depths).and_then(|first| ancestors[first..].first_chunk::<RUN>()) {
+                Some(ancestors) => (0..RUN).for_each(|place| {
+                    let distance = S::join(ancestors[place], lengths[RUN - 1 - place]);
+                    of_runs[place] = if distance < of_runs[place] { distance } else { of_runs[place] };
+                }),
+                None => (0..RUN).for_each(|place| {
+                    let distance = S::join(ancestors[depths[place] as usize], lengths[place]);
+                    of_runs[place] = if distance < of_runs[place] { distance } else { of_runs[place] };
+                }),
+            }
+        }
+        of_runs.into_iter().for_each(|distance| lower(&mut least, distance));
+    }
+    for (&depth, &length) in depths.iter().zip(lengths) {
+        lower(&mut least, S::join(ancestors[depth as usize], length));
+    }
+    least
+}
+
+/// The later neighbours of a vertex that are in the same separator have depths that follow each other: so many distances are worked
+/// on at once.
+const RUN: usize = 8;
+
+/// The least of these descending depths if they follow each other.
+#[inline(always)]
+fn first_of_run<const N: usize>(depths: &[u32; N]) -> Option<usize> {
+    let last = depths[N - 1];
+    (depths[0].wrapping_sub(last) == N as u32 - 1).then_some(last as usize)
 }
 
 /// The distances between a vertex and its ancestors, by their depth.
 pub(crate) fn climb<S: MinPlus>(elimination: &Elimination, lengths: &[S::Distance], start: u32) -> Vec<S::Distance> {
-    let mut climb = Climb::<_, false>::new(elimination, start);
-    while climb.at != ROOT {
-        climb.step::<S>(elimination, lengths, S::Distance::UNREACHABLE);
-    }
-    climb.distances
+    with_widest_instructions!(
+        [S: MinPlus] [S]
+        (elimination: &Elimination = elimination, lengths: &[S::Distance] = lengths, start: u32 = start)
+            -> Vec<S::Distance>
+        {
+            let mut climb = Climb::<_, false>::new(elimination, start);
+            while climb.at != ROOT {
+                climb.step::<S>(elimination, lengths, S::Distance::UNREACHABLE);
+            }
+            climb.distances
+        }
+    )
 }
 
 /// A walk from a vertex up the tree.
@@ -84,25 +215,73 @@ impl<D: DistanceValue, const PATH: bool> Climb<D, PATH> {
     }
 
     /// Goes on to the parent. Ways through a vertex as far as `bound` are left out.
-    #[inline]
+    #[inline(always)]
     fn step<S: MinPlus<Distance = D>>(&mut self, elimination: &Elimination, lengths: &[D], bound: D) {
         let here = self.distances[self.depth];
         if here < bound {
             let row = elimination.row(self.at as usize);
-            for (&depth, &length) in elimination.head_depths[row.clone()].iter().zip(&lengths[row]) {
-                let distance = S::join(here, length);
-                if PATH {
-                    if distance < self.distances[depth as usize] {
-                        self.distances[depth as usize] = distance;
-                        self.before[depth as usize] = self.at;
-                    }
-                } else {
-                    lower(&mut self.distances[depth as usize], distance);
+            let (depth_runs, depths) = elimination.head_depths[row.clone()].as_chunks();
+            let (length_runs, lengths) = lengths[row].as_chunks();
+            for (depths, lengths) in depth_runs.iter().zip(length_runs) {
+                if !self.offer_run::<S, RUN>(depths, here, lengths) {
+                    self.offer_by_halves::<S>(depths, here, lengths);
                 }
             }
+            self.offer_by_halves::<S>(depths, here, lengths);
         }
         self.at = elimination.parents[self.at as usize];
         self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Lowers the distances of the ancestors at these depths to those of the ways through the vertex that the walk is at, if the
+    /// depths follow each other; tells whether they do.
+    #[inline(always)]
+    fn offer_run<S: MinPlus<Distance = D>, const N: usize>(
+        &mut self,
+        depths: &[u32; N],
+        here: D,
+        lengths: &[D; N],
+    ) -> bool {
+        let Some(first) = first_of_run(depths) else { return false };
+        let Some(distances) = self.distances[first..].first_chunk_mut::<N>() else { return false };
+        // Depths descend.
+        let joined: [D; N] = std::array::from_fn(|place| S::join(here, lengths[N - 1 - place]));
+        if PATH && let Some(before) = self.before[first..].first_chunk_mut::<N>() {
+            for place in 0..N {
+                before[place] = if joined[place] < distances[place] { self.at } else { before[place] };
+            }
+        }
+        for place in 0..N {
+            distances[place] = if joined[place] < distances[place] { joined[place] } else { distances[place] };
+        }
+        true
+    }
+
+    /// The same with runs half as long, and depth by depth where there are none.
+    #[inline(always)]
+    fn offer_by_halves<S: MinPlus<Distance = D>>(&mut self, depths: &[u32], here: D, lengths: &[D]) {
+        let (depth_runs, depths) = depths.as_chunks::<{ RUN / 2 }>();
+        let (length_runs, lengths) = lengths.as_chunks();
+        for (depths, lengths) in depth_runs.iter().zip(length_runs) {
+            if !self.offer_run::<S, _>(depths, here, lengths) {
+                depths.iter().zip(lengths).for_each(|(&depth, &length)| self.offer::<S>(depth, here, length));
+            }
+        }
+        depths.iter().zip(lengths).for_each(|(&depth, &length)| self.offer::<S>(depth, here, length));
+    }
+
+    /// Lowers the distance of the ancestor at this depth to that of the way through the vertex that the walk is at.
+    #[inline(always)]
+    fn offer<S: MinPlus<Distance = D>>(&mut self, depth: u32, here: D, length: D) {
+        let distance = S::join(here, length);
+        if PATH {
+            if distance < self.distances[depth as usize] {
+                self.distances[depth as usize] = distance;
+                self.before[depth as usize] = self.at;
+            }
+        } else {
+            lower(&mut self.distances[depth as usize], distance);
+        }
     }
 
     /// The vertices from an ancestor down to the start.
@@ -128,12 +307,28 @@ pub(super) fn length<S: MinPlus>(
     meet::<S, false>(elimination, lengths, ranks).0
 }
 
-/// The shortest way between two vertices, and the rank of its top: the last of its vertices.
+/// The length of a way, the rank of its top, which is the last of its vertices, and the walks to there from both ends.
+type Met<D, const PATH: bool> = (D, u32, [Climb<D, PATH>; 2]);
+
+/// The shortest way between two vertices.
 fn meet<S: MinPlus, const PATH: bool>(
     elimination: &Elimination,
     lengths: &Lengths<S::Distance>,
+    ranks: [u32; 2],
+) -> Met<S::Distance, PATH> {
+    with_widest_instructions!(
+        [S: MinPlus, const PATH: bool] [S, PATH]
+        (elimination: &Elimination = elimination, lengths: &Lengths<S::Distance> = lengths, ranks: [u32; 2] = ranks)
+            -> Met<S::Distance, PATH> { meet_anywhere::<S, PATH>(elimination, lengths, ranks) }
+    )
+}
+
+#[inline(always)]
+fn meet_anywhere<S: MinPlus, const PATH: bool>(
+    elimination: &Elimination,
+    lengths: &Lengths<S::Distance>,
     [source, target]: [u32; 2],
-) -> (S::Distance, u32, [Climb<S::Distance, PATH>; 2]) {
+) -> Met<S::Distance, PATH> {
     let unreachable = S::Distance::UNREACHABLE;
     let (up, down) = (&lengths.up[..], lengths.down());
     let mut from = Climb::new(elimination, source);

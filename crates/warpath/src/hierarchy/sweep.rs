@@ -6,11 +6,11 @@
 //!
 //! Ranks are in postorder. So a sweep from the last rank to the first comes to a vertex while all of its ancestors are open,
 //! and the rows of the ancestors are a stack, by their depths: small enough for the cache. The rows of all other vertices are
-//! needed only for their distances, which go to the arrays of the sources after each window of ranks ([`windows`]).
+//! needed only for their distances, which go to the arrays of the sources after each window of ranks ([`windows`]). Where only
+//! facts about all distances from each source are wanted, they are added up after each few ranks, and more sources can share a
+//! sweep, since nothing else is written.
 //!
 //! A sweep to some targets goes over their ancestors alone ([`Selection`]), whose *places* stand for ranks.
-//!
-//! *Invariants.* A function compiled for more instructions is called only where the processor was asked for them.
 //!
 //! [`windows`]: super::windows
 
@@ -25,17 +25,28 @@ use super::selection::Selection;
 use super::windows::{WINDOW, Windows};
 use crate::Result;
 use crate::graph::{DistanceValue, MinPlus, VertexId};
-use crate::instructions::InstructionSet;
+use crate::instructions::with_widest_instructions;
 use crate::memory::filled;
+use crate::problems::{Facts, RowFacts, RowsByColumn};
 
 /// How many sources share a sweep.
 pub(super) const LANES: usize = 16;
 
-/// How many distances of a source are written at once where their columns follow each other.
-const TOGETHER: usize = 8;
+/// How many distances of a source are written at once where their columns follow each other, and how many rows add up their facts
+/// at once.
+const TOGETHER: usize = crate::problems::TOGETHER;
+
+/// What memory of these is short of.
+const WHAT: &str = "the distances of a sweep";
+
+/// How many sources share a sweep for facts alone, if there are enough of them for all threads.
+const MANY: usize = 64;
+
+/// How many places a sweep for facts goes down before it adds up: their rows from 64 sources take 64 KiB.
+const SOME: usize = if cfg!(test) { 1 << 4 } else { 1 << 8 };
 
 /// The distances of a vertex from each source.
-type Row<D> = [D; LANES];
+type Row<D, const L: usize> = [D; L];
 
 /// Where a sweep begins: the place of an ancestor of a source, the source's lane, and the distance between them. Descending
 /// places.
@@ -65,6 +76,9 @@ struct Tree<'a, D> {
 /// Takes the distances from the source at a place in the list, and whether they are certain; gives the array back.
 pub(super) type Visit<'v, D> = dyn Fn(usize, Vec<D>, bool) -> Result<Vec<D>> + Sync + 'v;
 
+/// Takes the facts about the distances from the source at a place in the list, and whether they are certain.
+pub(super) type VisitFacts<'v> = dyn Fn(usize, RowFacts, bool) -> Result<()> + Sync + 'v;
+
 /// What is swept.
 pub(super) struct Swept<'a, S: MinPlus> {
     pub(super) elimination: &'a Elimination,
@@ -80,27 +94,99 @@ impl<S: MinPlus> Swept<'_, S> {
     /// the targets in their order. O(shortcuts that matter) for each source, and for each thread memory for the distances
     /// from [`LANES`] sources and for as many rows as a window and the tree's height have places.
     pub(super) fn sweep_each(&self, sources: &[VertexId], visit: &Visit<'_, S::Distance>) -> Result<()> {
-        let blocks = sources.len().div_ceil(LANES);
-        let next = AtomicUsize::new(0);
-        (0..rayon::current_num_threads().min(blocks)).into_par_iter().try_for_each(|_| -> Result<()> {
-            let tree = self.tree();
-            let distances = (0..LANES.min(sources.len()))
-                .map(|_| filled("distances", tree.columns.len(), S::Distance::UNREACHABLE));
-            let mut distances = distances.collect::<Result<Vec<_>>>()?;
-            let mut rows = Rows::new(tree, self.elimination.height())?;
-            loop {
-                let first = next.fetch_add(1, Ordering::Relaxed) * LANES;
-                let Some(block) = sources.get(first..).filter(|rest| !rest.is_empty()) else { return Ok(()) };
-                let block = &block[..block.len().min(LANES)];
-                let (starts, mut certain) = self.starts(block);
-                let distances = &mut distances[..block.len()];
-                let greatest = rows.sweep::<S>(tree, &starts, distances);
-                if let Some(safe) = self.safe {
-                    certain.iter_mut().zip(greatest).for_each(|(certain, greatest)| *certain &= greatest <= safe);
+        let tree = self.tree();
+        self.in_blocks::<LANES, _>(
+            sources,
+            || {
+                let distances = (0..LANES.min(sources.len()))
+                    .map(|_| filled("distances", tree.columns.len(), S::Distance::UNREACHABLE));
+                let rows = filled(WHAT, tree.windows.most_places(), [S::Distance::UNREACHABLE; LANES])?;
+                Ok((distances.collect::<Result<Vec<_>>>()?, rows))
+            },
+            |(distances, rows), ancestors, first, block| {
+                let (starts, mut certain) = self.starts::<LANES>(block);
+                let (mut starts, distances) = (&starts[..], &mut distances[..block.len()]);
+                for (places, columns) in tree.windows.descending() {
+                    let rows = &mut rows[..places.len()];
+                    starts = ancestors.sweep::<S>(tree, places.clone(), starts, rows);
+                    if let Some(safe) = self.safe {
+                        for row in &*rows {
+                            let is_safe =
+                                |distance: S::Distance| distance == S::Distance::UNREACHABLE || distance <= safe;
+                            certain.iter_mut().zip(row).for_each(|(certain, &distance)| *certain &= is_safe(distance));
+                        }
+                    }
+                    hand_out(tree, places.start, columns, rows, distances);
                 }
                 for (lane, distances) in distances.iter_mut().enumerate() {
                     *distances = visit(first + lane, std::mem::take(distances), certain[lane])?;
                 }
+                Ok(())
+            },
+        )
+    }
+
+    /// Hands the facts about the distances from each source to all vertices to `visit` with the source's place in the list, on
+    /// all threads. O(shortcuts) for each source, and for each thread memory for as many rows as the tree's height has places.
+    pub(super) fn facts_of_each(&self, sources: &[VertexId], visit: &VisitFacts<'_>) -> Result<()>
+    where
+        S::Distance: Facts,
+    {
+        if sources.len().div_ceil(MANY) >= rayon::current_num_threads() {
+            self.facts_in_blocks::<MANY>(sources, visit)
+        } else {
+            self.facts_in_blocks::<LANES>(sources, visit)
+        }
+    }
+
+    fn facts_in_blocks<const L: usize>(&self, sources: &[VertexId], visit: &VisitFacts<'_>) -> Result<()>
+    where
+        S::Distance: Facts,
+    {
+        let tree = self.tree();
+        self.in_blocks::<L, _>(
+            sources,
+            || filled(WHAT, SOME.min(tree.depths.len()), [S::Distance::UNREACHABLE; L]),
+            |rows, ancestors, first, block| {
+                let (starts, certain) = self.starts::<L>(block);
+                let mut starts = &starts[..];
+                let mut facts = [RowsByColumn::new(); MANY / TOGETHER];
+                let facts = &mut facts[..L / TOGETHER];
+                let mut end = tree.depths.len();
+                while end > 0 {
+                    let places = end.saturating_sub(SOME)..end;
+                    end = places.start;
+                    let rows = &mut rows[..places.len()];
+                    starts = ancestors.sweep::<S>(tree, places, starts, rows);
+                    add_up(rows, facts);
+                }
+                for (lane, certain) in certain[..block.len()].iter().enumerate() {
+                    let (facts, row) = (&facts[lane / TOGETHER], lane % TOGETHER);
+                    let is_safe = |safe: S::Distance| facts.greatest(row).is_none_or(|greatest| greatest <= safe);
+                    visit(first + lane, facts.facts(row), *certain && self.safe.is_none_or(is_safe))?;
+                }
+                Ok(())
+            },
+        )
+    }
+
+    /// Calls `work` with each block of as many sources as share a sweep, and the place of the first, on all threads. Each thread has
+    /// a stack of ancestors, and what `prepare` makes.
+    fn in_blocks<const L: usize, T>(
+        &self,
+        sources: &[VertexId],
+        prepare: impl Fn() -> Result<T> + Sync,
+        work: impl Fn(&mut T, &mut Ancestors<S::Distance, L>, usize, &[VertexId]) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let blocks = sources.len().div_ceil(L);
+        let next = AtomicUsize::new(0);
+        (0..rayon::current_num_threads().min(blocks)).into_par_iter().try_for_each(|_| -> Result<()> {
+            let mut own = prepare()?;
+            let mut ancestors = Ancestors::new(self.elimination.height())?;
+            loop {
+                let first = next.fetch_add(1, Ordering::Relaxed) * L;
+                let Some(block) = sources.get(first..).filter(|rest| !rest.is_empty()) else { return Ok(()) };
+                work(&mut own, &mut ancestors, first, &block[..block.len().min(L)])?;
             }
         })
     }
@@ -128,8 +214,8 @@ impl<S: MinPlus> Swept<'_, S> {
     }
 
     /// The ancestors of the sources, with their distances on the way up, and which sources are certain to have lost none.
-    fn starts(&self, sources: &[VertexId]) -> (Vec<Start<S::Distance>>, [bool; LANES]) {
-        let (mut starts, mut certain) = (Vec::new(), [true; LANES]);
+    fn starts<const L: usize>(&self, sources: &[VertexId]) -> (Vec<Start<S::Distance>>, [bool; L]) {
+        let (mut starts, mut certain) = (Vec::new(), [true; L]);
         for (lane, &source) in sources.iter().enumerate() {
             let mut rank = self.elimination.ranks[source as usize];
             let distances = super::query::climb::<S>(self.elimination, &self.lengths.up, rank);
@@ -150,131 +236,101 @@ impl<S: MinPlus> Swept<'_, S> {
     }
 }
 
-/// The rows that a sweep works on.
-struct Rows<D> {
-    /// Those of the ancestors of the place that the sweep has come to, by their depths.
-    ancestors: Vec<Row<D>>,
-    /// Those of a window.
-    window: Vec<Row<D>>,
+/// The rows of the ancestors of the place that a sweep has come to, by their depths.
+struct Ancestors<D, const L: usize>(Vec<Row<D, L>>);
+
+impl<D: DistanceValue, const L: usize> Ancestors<D, L> {
+    fn new(height: usize) -> Result<Self> {
+        Ok(Ancestors(filled(WHAT, height, [D::UNREACHABLE; L])?))
+    }
+
+    /// Goes on to places that follow each other below those before, and fills their rows, with the widest vector instructions that
+    /// there are. Returns the starts below.
+    fn sweep<'s, S: MinPlus<Distance = D>>(
+        &mut self,
+        tree: Tree<'_, D>,
+        places: Range<usize>,
+        starts: &'s [Start<D>],
+        rows: &mut [Row<D, L>],
+    ) -> &'s [Start<D>] {
+        let ahead = starts.partition_point(|start| start.0 as usize >= places.start);
+        let (starts, below) = starts.split_at(ahead);
+        with_widest_instructions!(
+            [S: MinPlus, const L: usize] [S, L]
+            (
+                ancestors: &mut [Row<S::Distance, L>] = &mut self.0,
+                tree: Tree<'_, S::Distance> = tree,
+                places: Range<usize> = places,
+                starts: &[Start<S::Distance>] = starts,
+                rows: &mut [Row<S::Distance, L>] = rows,
+            ) -> () { sweep_anywhere::<S, L>(ancestors, tree, places, starts, rows) }
+        );
+        below
+    }
 }
 
-impl<D: DistanceValue> Rows<D> {
-    fn new(tree: Tree<'_, D>, height: usize) -> Result<Self> {
-        let rows = |count| filled("the distances of a sweep", count, [D::UNREACHABLE; LANES]);
-        Ok(Rows { ancestors: rows(height)?, window: rows(tree.windows.most_places())? })
-    }
-
-    /// Fills the arrays of distances, one for each source, and tells the greatest distance from each that has one.
-    fn sweep<S: MinPlus<Distance = D>>(
-        &mut self,
-        tree: Tree<'_, D>,
-        mut starts: &[Start<D>],
-        distances: &mut [Vec<D>],
-    ) -> Row<D> {
-        let mut greatest = [D::ZERO; LANES];
-        for (places, columns) in tree.windows.descending() {
-            let ahead = starts.partition_point(|start| start.0 as usize >= places.start);
-            let here;
-            (here, starts) = starts.split_at(ahead);
-            self.sweep_window::<S>(tree, places.clone(), here, &mut greatest);
-            self.hand_out(tree, places.start, columns, distances);
+#[inline(always)]
+fn sweep_anywhere<S: MinPlus, const L: usize>(
+    ancestors: &mut [Row<S::Distance, L>],
+    tree: Tree<'_, S::Distance>,
+    places: Range<usize>,
+    mut starts: &[Start<S::Distance>],
+    rows: &mut [Row<S::Distance, L>],
+) {
+    for (place, kept) in places.zip(rows).rev() {
+        let mut row = [S::Distance::UNREACHABLE; L];
+        if starts.first().is_some_and(|start| start.0 as usize == place) {
+            row = first_row(&mut starts);
         }
-        greatest
-    }
-
-    /// Fills the rows of a window, with the widest vector instructions that there are.
-    fn sweep_window<S: MinPlus<Distance = D>>(
-        &mut self,
-        tree: Tree<'_, D>,
-        places: Range<usize>,
-        starts: &[Start<D>],
-        greatest: &mut Row<D>,
-    ) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
-            fn avx512<S: MinPlus>(
-                rows: &mut Rows<S::Distance>,
-                tree: Tree<'_, S::Distance>,
-                places: Range<usize>,
-                starts: &[Start<S::Distance>],
-                greatest: &mut Row<S::Distance>,
-            ) {
-                rows.sweep_anywhere::<S>(tree, places, starts, greatest);
-            }
-            #[target_feature(enable = "avx2")]
-            fn avx2<S: MinPlus>(
-                rows: &mut Rows<S::Distance>,
-                tree: Tree<'_, S::Distance>,
-                places: Range<usize>,
-                starts: &[Start<S::Distance>],
-                greatest: &mut Row<S::Distance>,
-            ) {
-                rows.sweep_anywhere::<S>(tree, places, starts, greatest);
-            }
-            match InstructionSet::detect() {
-                // SAFETY: this processor has these instructions.
-                InstructionSet::Avx512 => return unsafe { avx512::<S>(self, tree, places, starts, greatest) },
-                // SAFETY: this processor has these instructions.
-                InstructionSet::Avx2 => return unsafe { avx2::<S>(self, tree, places, starts, greatest) },
-                InstructionSet::Portable => {}
+        let arcs = tree.offsets[place] as usize..tree.offsets[place + 1] as usize;
+        for (&depth, &length) in tree.head_depths[arcs.clone()].iter().zip(&tree.down[arcs]) {
+            for (mine, &theirs) in row.iter_mut().zip(&ancestors[depth as usize]) {
+                let distance = S::join(theirs, length);
+                *mine = if distance < *mine { distance } else { *mine };
             }
         }
-        self.sweep_anywhere::<S>(tree, places, starts, greatest);
+        ancestors[tree.depths[place] as usize] = row;
+        *kept = row;
     }
+}
 
-    #[inline(always)]
-    fn sweep_anywhere<S: MinPlus<Distance = D>>(
-        &mut self,
-        tree: Tree<'_, D>,
-        places: Range<usize>,
-        mut starts: &[Start<D>],
-        greatest: &mut Row<D>,
-    ) {
-        let mut most = *greatest;
-        for (place, kept) in places.clone().zip(&mut self.window).rev() {
-            let mut row = [D::UNREACHABLE; LANES];
-            if starts.first().is_some_and(|start| start.0 as usize == place) {
-                row = first_row(&mut starts);
-            }
-            let arcs = tree.offsets[place] as usize..tree.offsets[place + 1] as usize;
-            for (&depth, &length) in tree.head_depths[arcs.clone()].iter().zip(&tree.down[arcs]) {
-                for (mine, &theirs) in row.iter_mut().zip(&self.ancestors[depth as usize]) {
-                    let distance = S::join(theirs, length);
-                    *mine = if distance < *mine { distance } else { *mine };
-                }
-            }
-            self.ancestors[tree.depths[place] as usize] = row;
-            *kept = row;
-            for (most, &distance) in most.iter_mut().zip(&row) {
-                let distance = if distance == D::UNREACHABLE { D::ZERO } else { distance };
-                *most = if *most < distance { distance } else { *most };
+/// Adds the facts of these rows of places to those of the sources, with the widest vector instructions that there are.
+fn add_up<D: Facts, const L: usize>(rows: &[Row<D, L>], facts: &mut [RowsByColumn<D>]) {
+    with_widest_instructions!(
+        [D: Facts, const L: usize] [D, L] (rows: &[Row<D, L>] = rows, facts: &mut [RowsByColumn<D>] = facts) -> () {
+            for (group, facts) in facts.iter_mut().enumerate() {
+                facts.add(rows.iter().map(|row| &row.as_chunks().0[group]));
             }
         }
-        *greatest = most;
-    }
+    );
+}
 
-    /// Writes the rows of a window, whose places begin with `first`, to the arrays of distances.
-    fn hand_out(&self, tree: Tree<'_, D>, first: usize, columns: &[u32], distances: &mut [Vec<D>]) {
-        let row = |column: u32| &self.window[tree.columns[column as usize] as usize - first];
-        let mut rest = columns;
-        while let Some(&column) = rest.first() {
-            let start = column as usize;
-            match rest.get(TOGETHER - 1) {
-                Some(&last) if last - column == TOGETHER as u32 - 1 => {
-                    let rows: [&Row<D>; TOGETHER] = std::array::from_fn(|i| row(column + i as u32));
-                    for (lane, distances) in distances.iter_mut().enumerate() {
-                        let together: [D; TOGETHER] = rows.map(|row| row[lane]);
-                        distances[start..start + TOGETHER].copy_from_slice(&together);
-                    }
-                    rest = &rest[TOGETHER..];
+/// Writes the rows of a window, whose places begin with `first`, to the arrays of distances.
+fn hand_out<D: DistanceValue>(
+    tree: Tree<'_, D>,
+    first: usize,
+    columns: &[u32],
+    rows: &[Row<D, LANES>],
+    distances: &mut [Vec<D>],
+) {
+    let row = |column: u32| &rows[tree.columns[column as usize] as usize - first];
+    let mut rest = columns;
+    while let Some(&column) = rest.first() {
+        let start = column as usize;
+        match rest.get(TOGETHER - 1) {
+            Some(&last) if last - column == TOGETHER as u32 - 1 => {
+                let rows: [&Row<D, LANES>; TOGETHER] = std::array::from_fn(|i| row(column + i as u32));
+                for (lane, distances) in distances.iter_mut().enumerate() {
+                    let together: [D; TOGETHER] = rows.map(|row| row[lane]);
+                    distances[start..start + TOGETHER].copy_from_slice(&together);
                 }
-                _ => {
-                    for (distances, &distance) in distances.iter_mut().zip(row(column)) {
-                        distances[start] = distance;
-                    }
-                    rest = &rest[1..];
+                rest = &rest[TOGETHER..];
+            }
+            _ => {
+                for (distances, &distance) in distances.iter_mut().zip(row(column)) {
+                    distances[start] = distance;
                 }
+                rest = &rest[1..];
             }
         }
     }
@@ -283,8 +339,8 @@ impl<D: DistanceValue> Rows<D> {
 /// The row of the place of the first starts, before anything comes from its ancestors, and the starts of places below. Apart,
 /// so that rows of other places stay in registers.
 #[inline(never)]
-fn first_row<D: DistanceValue>(starts: &mut &[Start<D>]) -> Row<D> {
-    let mut row = [D::UNREACHABLE; LANES];
+fn first_row<D: DistanceValue, const L: usize>(starts: &mut &[Start<D>]) -> Row<D, L> {
+    let mut row = [D::UNREACHABLE; L];
     if let Some(&(place, ..)) = starts.first() {
         let (here, below) = starts.split_at(starts.partition_point(|start| start.0 >= place));
         here.iter().for_each(|&(_, lane, distance)| row[lane] = distance);

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use super::order::Pattern;
 use super::*;
 use crate::graph::Distance;
+use crate::problems::{DistanceSum, RowFacts};
 use crate::testing::{Random, TestWeight, graphs_of_every_shape, size};
 use crate::{Error, Solver};
 
@@ -39,6 +40,7 @@ pub(super) fn check(name: &str, hierarchy: &Hierarchy, random: &mut Random) {
     };
     metric.distances_from_each(&sources, visit).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert!(visits.into_inner().unwrap().iter().all(|&times| times == 1), "{name}");
+    check_facts(name, &metric, &sources);
     let targets: Vec<VertexId> = (0..5).map(|_| random.below(graph.vertices() as u64) as VertexId).collect();
     for targets in [&targets[..], &targets[..1], &[]] {
         let visit = |place: usize, distances: &crate::graph::Distances| {
@@ -69,6 +71,29 @@ pub(super) fn check(name: &str, hierarchy: &Hierarchy, random: &mut Random) {
             let steps = path.steps(graph).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert!(alike(Some(steps.last().unwrap().distance), Some(path.length())), "{name}: length of the path");
         }
+    }
+}
+
+/// The facts about the distances from each source, with as many sources in a sweep as one thread takes, and as many threads take.
+fn check_facts(name: &str, metric: &Metric, sources: &[VertexId]) {
+    for threads in [1, 3] {
+        let visits = std::sync::Mutex::new(vec![0; sources.len()]);
+        let visit = |place: usize, facts: &RowFacts| {
+            visits.lock().unwrap()[place] += 1;
+            let expected = RowFacts::of(&metric.distances_from(sources[place]).unwrap());
+            let sums = match (facts.sum, expected.sum) {
+                // Added in another order.
+                (DistanceSum::Float(a), DistanceSum::Float(b)) => {
+                    a == b || (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+                }
+                (a, b) => a == b,
+            };
+            let found = (facts.reached, facts.greatest);
+            assert!(sums && found == (expected.reached, expected.greatest), "{name}: {facts:?}, {expected:?}");
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| metric.facts_of_each(sources, visit)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(visits.into_inner().unwrap().iter().all(|&times| times == 1), "{name}");
     }
 }
 

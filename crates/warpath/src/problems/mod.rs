@@ -51,7 +51,7 @@ pub use tree::ShortestPathTree;
 pub(crate) use certificate::verify_search;
 pub(crate) use closure_bits::ReachabilityBits;
 pub(crate) use distance_matrix::{Tolerance, verify_rows};
-pub(crate) use facts::RowFacts;
+pub(crate) use facts::{Facts, RowFacts, RowsByColumn, TOGETHER};
 pub(crate) use npy::{checksum, disk_space_of};
 pub(crate) use path_counts::{count_shortest_paths, verify_path_counts};
 pub(crate) use predecessors::{derive_bfs_predecessors, derive_predecessors, starts};

@@ -192,7 +192,7 @@ impl Bfs {
         if hierarchy::is_asked_for(self.algorithm.as_deref()) {
             hierarchy::check_sources(many, &self.sources).map_err(|error| error.to_string())?;
             let searches = many.unwrap_or(1).max(1);
-            let cpu = solver.seconds_of_sweeps(searches, None, f64::INFINITY);
+            let cpu = solver.seconds_of_sweeps(searches, None, false, f64::INFINITY);
             return solver.sweeps_pay_on_device(searches, cpu.unwrap_or(0.0));
         }
         let Ok(alone) = self.on_cuda(solver) else {

@@ -139,9 +139,15 @@ impl Solver {
     }
 
     /// The seconds that searches from this many sources are predicted to take by sweeps, with all that has to be made before;
-    /// `None` if `auto` should not think of it. With targets, sweeps go over their ancestors alone. `otherwise` is how long the
-    /// quickest other algorithm takes.
-    pub(super) fn seconds_of_sweeps(&self, searches: usize, targets: Option<usize>, otherwise: f64) -> Option<f64> {
+    /// `None` if `auto` should not think of it. With targets, sweeps go over their ancestors alone. `facts` says whether facts about
+    /// rows are wanted alone, and `otherwise` how long the quickest other algorithm takes.
+    pub(super) fn seconds_of_sweeps(
+        &self,
+        searches: usize,
+        targets: Option<usize>,
+        facts: bool,
+        otherwise: f64,
+    ) -> Option<f64> {
         let prospect = self.prospect(otherwise).filter(|_| !matches!(self.engine, Engine::Cuda(_)))?;
         let of_a_chain = prospect.height * prospect.width / 2.0;
         let all = prospect.shortcuts;
@@ -149,11 +155,11 @@ impl Solver {
         let parameters = Parameters::default();
         let work = self.workload(self.weighted_facts(), &parameters, searches);
         let columns = targets.map_or(work.vertices(), |targets| targets as f64);
-        Some(prospect.making + seconds_of_sweeps(shortcuts, columns, &work))
+        Some(prospect.making + seconds_of_sweeps(shortcuts, columns, facts, &work))
     }
 
     /// The same of sweeps on a GPU: the seconds until they begin, and theirs.
-    pub(super) fn seconds_of_sweeps_on_device(&self, searches: usize, otherwise: f64) -> Option<[f64; 2]> {
+    pub(super) fn seconds_of_sweeps_on_device(&self, searches: usize, facts: bool, otherwise: f64) -> Option<[f64; 2]> {
         /// The pieces of the tree, and the closed lengths of its fronts.
         const PIECES: f64 = 0.02;
         const SHORTCUT: f64 = 25e-9;
@@ -162,7 +168,7 @@ impl Solver {
         let work = self.workload(self.weighted_facts(), &parameters, searches);
         let Prospect { shortcuts, height, width, making } = prospect;
         let making = making + PIECES + shortcuts * SHORTCUT;
-        Some([making, on_device::seconds_of_sweeps(shortcuts, height, width, &work)])
+        Some([making, on_device::seconds_of_sweeps(shortcuts, height, width, facts, &work)])
     }
 
     /// Adds what paths over the hierarchy take beside it: a list of the earlier neighbours of each vertex.
@@ -184,7 +190,7 @@ impl Solver {
     /// Why this many searches pay by sweeps, in comparison with the same number by another algorithm that takes this long;
     /// `None` if they don't.
     pub(super) fn sweeps_pay(&self, searches: usize, otherwise: f64) -> Option<String> {
-        let seconds = self.seconds_of_sweeps(searches, None, otherwise)?;
+        let seconds = self.seconds_of_sweeps(searches, None, false, otherwise)?;
         (seconds < otherwise).then(|| times_as_long(seconds / otherwise))
     }
 

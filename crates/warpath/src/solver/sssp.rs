@@ -245,7 +245,7 @@ impl Sssp {
         let searches = many.unwrap_or(1).max(1);
         let name = self.algorithm.as_deref().unwrap_or_else(|| self.choose_here(solver, many).0);
         let on_cpu = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?;
-        let swept = (name == hierarchy::NAME).then(|| solver.seconds_of_sweeps(searches, None, f64::INFINITY));
+        let swept = (name == hierarchy::NAME).then(|| solver.seconds_of_sweeps(searches, None, false, f64::INFINITY));
         let facts = solver.weighted_facts();
         let cpu =
             swept.flatten().unwrap_or_else(|| (on_cpu.0.info.seconds)(&solver.workload(facts, &on_cpu.1, searches)));

@@ -1,4 +1,5 @@
-//! Rows over a hierarchy: sixteen sources share a sweep over the shortcuts, from the roots down.
+//! Rows over a hierarchy: sixteen sources share a sweep over the shortcuts, from the roots down; sixty-four where only facts about
+//! rows are wanted, which are added up on the way.
 //!
 //! The hierarchy and its lengths are there before ([`crate::hierarchy`] has the method). Work O(shortcuts) a source, whatever
 //! the weights, below 0 too; with targets O(shortcuts of the targets' ancestors). Memory: for each thread 16 arrays of distances,
@@ -16,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 use super::{ApspAlgorithm, ApspOutput, ApspTask, Function, MinPlusOnCpu};
 use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::cpu::sssp::hierarchy as search;
-use crate::graph::{DistanceValue, Distances, MinPlus, VertexId};
+use crate::graph::{Distance, DistanceValue, Distances, MinPlus, VertexId};
 use crate::hierarchy::{Metric, bytes_of_sweep};
 use crate::problems::{Problem, RowFacts};
 use crate::{Error, Result, memory};
@@ -101,33 +102,59 @@ impl<L: MinPlus> Rows<'_, L> {
     /// The facts about rows.
     fn facts(&self, rows: &[usize]) -> Result<Vec<RowFacts>> {
         let facts = memory::listed("facts about rows", rows.iter().map(|_| Mutex::new(None)))?;
-        self.each(rows, |place, found| {
-            *facts[place].lock().unwrap_or_else(PoisonError::into_inner) = Some(RowFacts::of(found));
+        let keep = |place: usize, found: RowFacts| {
+            *facts[place].lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
             Ok(())
-        })?;
+        };
+        if self.task.targets.is_some() {
+            self.each(rows, |place, found| keep(place, RowFacts::of(found)))?;
+        } else {
+            let sources = self.sources(rows)?;
+            let failed = Failed::default();
+            let visit = |place: usize, found: &RowFacts| {
+                failed.note(Self::check_greatest(found).and_then(|()| keep(place, *found)).and_then(|()| self.count()));
+            };
+            self.task.team.install(|| self.metric.facts_of_each(&sources, visit))?;
+            failed.result()?;
+        }
         let facts = facts.into_iter().map(|facts| facts.into_inner().unwrap_or_else(PoisonError::into_inner));
         facts.map(|facts| facts.ok_or_else(|| Error::invalid("a sweep left out a source"))).collect()
     }
 
+    /// An error if the greatest distance has left the range of the semiring.
+    fn check_greatest(found: &RowFacts) -> Result<()> {
+        let is_narrow = size_of::<L::Distance>() < size_of::<u64>();
+        match found.greatest {
+            Some(Distance::Unsigned(greatest)) if is_narrow && greatest >= u32::MAX.into() => {
+                Err(Error::DistanceOverflow { semiring: L::NAME })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn sources(&self, rows: &[usize]) -> Result<Vec<VertexId>> {
+        memory::listed("the sources of a block", rows.iter().map(|&row| self.task.sources[row]))
+    }
+
+    /// Counts one more row.
+    fn count(&self) -> Result<()> {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.task.control.progress("solve", done, self.task.sources.len() as u64)
+    }
+
     /// Calls `take` with the place of each of these rows in the list, and its distances, which are in the range of the semiring.
     fn each(&self, rows: &[usize], take: impl Fn(usize, &Distances) -> Result<()> + Sync) -> Result<()> {
-        let task = self.task;
-        let sources = memory::listed("the sources of a block", rows.iter().map(|&row| task.sources[row]))?;
-        let failed = Mutex::new(None);
+        let sources = self.sources(rows)?;
+        let failed = Failed::default();
         let visit = |place: usize, found: &Distances| {
-            let taken = self.check(sources[place], found).and_then(|()| take(place, found)).and_then(|()| {
-                let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-                task.control.progress("solve", done, task.sources.len() as u64)
-            });
-            if let Err(error) = taken {
-                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-            }
+            failed
+                .note(self.check(sources[place], found).and_then(|()| take(place, found)).and_then(|()| self.count()));
         };
-        task.team.install(|| match task.targets {
+        self.task.team.install(|| match self.task.targets {
             None => self.metric.distances_from_each(&sources, visit),
             Some(targets) => self.metric.distances_between(&sources, targets, visit),
         })?;
-        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+        failed.result()
     }
 
     /// An error if a distance from this source has left the range of the semiring. Once one does not fit 32 bits, a hierarchy
@@ -150,5 +177,21 @@ impl<L: MinPlus> Rows<'_, L> {
             in_range(&self.metric.distances_from(source)?)?;
         }
         Ok(())
+    }
+}
+
+/// What went wrong while rows were visited, on whatever thread.
+#[derive(Default)]
+struct Failed(Mutex<Option<Error>>);
+
+impl Failed {
+    fn note(&self, result: Result<()>) {
+        if let Err(error) = result {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        }
+    }
+
+    fn result(self) -> Result<()> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 }

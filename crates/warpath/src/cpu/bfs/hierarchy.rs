@@ -24,13 +24,14 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     },
     needs_transpose: false,
     needs_metric: true,
-    uses_team: false,
+    uses_team: true,
     search,
 };
 
 fn search(task: &BfsTask<'_>, levels: &mut [u32]) -> Result<Statistics> {
     let metric = task.metric.ok_or_else(|| Error::invalid("a search over a hierarchy needs one"))?;
     task.control.check()?;
-    levels.copy_from_slice(&in_type_of::<UnitToU32>(metric.distances_from_nearest(task.sources)?)?);
+    let found = task.team.install(|| metric.distances_from_nearest_on(task.team.threads(), task.sources))?;
+    levels.copy_from_slice(&in_type_of::<UnitToU32>(found)?);
     Ok(vec![("shortcuts", metric.hierarchy().shortcuts())])
 }

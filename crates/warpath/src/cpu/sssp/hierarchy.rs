@@ -25,32 +25,38 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         negative_weights: true,
         seconds,
     },
-    uses_team: false,
+    uses_team: true,
     function: Function::Hierarchy,
 };
 
 /// How many sources share a sweep.
 pub(crate) const SHARED: usize = 16;
 
-/// The seconds of all sweeps over this many shortcuts, whose results have so many columns.
-pub(crate) fn seconds_of_sweeps(shortcuts: f64, columns: f64, work: &Workload<'_>) -> f64 {
-    /// Looking at a shortcut for one source, and for one of the sources that share a sweep.
+/// The seconds of all sweeps over this many shortcuts, whose results have so many columns, or are facts about rows alone.
+pub(crate) fn seconds_of_sweeps(shortcuts: f64, columns: f64, facts: bool, work: &Workload<'_>) -> f64 {
+    /// Looking at a shortcut for one source, by at most so many threads, for one of the sources that share a sweep, and for one of
+    /// those that share a sweep for facts.
     const ALONE: f64 = 2.1e-9;
+    const THREADS_ALONE: usize = 4;
     const TOGETHER: f64 = 0.4e-9;
+    const FOR_FACTS: f64 = 0.18e-9;
     /// Writing a distance, on one thread alone, and the power of the number of threads with which that becomes slower: they share
     /// the memory.
     const COLUMN: f64 = 1.2e-9;
     const SHARED_MEMORY: f64 = 0.5;
     if work.searches < 2 {
-        return shortcuts * ALONE;
+        return shortcuts * ALONE / work.threads.clamp(1, THREADS_ALONE) as f64;
     }
     let threads = work.threads.min(work.searches.div_ceil(SHARED)).max(1) as f64;
-    let one = shortcuts * TOGETHER + columns * COLUMN * threads.powf(SHARED_MEMORY);
+    let one = match facts {
+        true => shortcuts * FOR_FACTS,
+        false => shortcuts * TOGETHER + columns * COLUMN * threads.powf(SHARED_MEMORY),
+    };
     work.searches as f64 * one / threads
 }
 
 fn seconds(work: &Workload<'_>) -> f64 {
-    seconds_of_sweeps(work.usual_shortcuts(), work.vertices(), work)
+    seconds_of_sweeps(work.usual_shortcuts(), work.vertices(), false, work)
 }
 
 /// The distances in the type of this semiring. Once a distance does not fit 32 bits, a hierarchy answers in 64: those that
@@ -68,6 +74,7 @@ pub(crate) fn in_type_of<L: MinPlus>(found: Distances) -> Result<Vec<L::Distance
 pub(super) fn solve<L: MinPlus>(task: &SsspTask<'_, L>, distances: &mut [L::Distance]) -> Result<Statistics> {
     let metric = task.metric.ok_or_else(|| Error::invalid("a search over a hierarchy needs one"))?;
     task.control.check()?;
-    distances.copy_from_slice(&in_type_of::<L>(metric.distances_from_nearest(task.sources)?)?);
+    let found = task.team.install(|| metric.distances_from_nearest_on(task.team.threads(), task.sources))?;
+    distances.copy_from_slice(&in_type_of::<L>(found)?);
     Ok(vec![("shortcuts", metric.hierarchy().shortcuts())])
 }

@@ -89,7 +89,7 @@ impl Table {
 
     /// Whether the algorithm makes no rows, since only facts about whole ones are wanted.
     fn facts_alone(&self, algorithm: &SearchesAlgorithm) -> bool {
-        self.facts && self.targets.is_none() && algorithm.facts_alone.is_some()
+        self.facts_of_whole_rows() && algorithm.facts_alone.is_some()
     }
 
     fn wanted(&self, algorithm: &SearchesAlgorithm, graph: &Graph, semiring: DeviceSemiring, rows: u64) -> Wanted<'_> {

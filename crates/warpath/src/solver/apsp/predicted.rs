@@ -90,7 +90,9 @@ fn candidates_on_cpu(solver: &Solver, table: &Table) -> Vec<CandidateOnCpu> {
     let targets = table.targets.as_ref().map(|targets| targets.len());
     let otherwise = least_seconds(candidates.iter().map(|candidate| (candidate.fits, candidate.seconds)))
         .min(seconds_elsewhere(solver, table));
-    if let Some(seconds) = solver.seconds_of_sweeps(table.sources.len(), targets, otherwise) {
+    if let Some(seconds) =
+        solver.seconds_of_sweeps(table.sources.len(), targets, table.facts_of_whole_rows(), otherwise)
+    {
         let algorithm = &hierarchy::ALGORITHM;
         let mut plan = Plan::new();
         solver.plan_hierarchy(false, &mut plan);
@@ -125,7 +127,7 @@ pub(super) fn on_device(info: &AlgorithmInfo, parameters: &Parameters, solver: &
     /// Filling a cell of a row that a search does not reach.
     const CELL: f64 = 5e-11;
     let swept = (info.name == hierarchy_there::ALGORITHM.info.name)
-        .then(|| solver.seconds_of_sweeps_on_device(table.sources.len(), 0.0))
+        .then(|| solver.seconds_of_sweeps_on_device(table.sources.len(), table.facts_of_whole_rows(), 0.0))
         .flatten();
     let found = || {
         let seconds = (info.seconds)(&workload(solver, table, parameters));
@@ -149,7 +151,9 @@ pub(super) struct Candidate {
 pub(super) fn candidates(solver: &Solver, table: &Table, available: u64) -> Vec<Candidate> {
     let mut candidates = candidates_without_hierarchy(solver, table, available);
     let otherwise = least_seconds(candidates.iter().map(|candidate| (candidate.bytes <= available, candidate.seconds)));
-    if let Some([making, _]) = solver.seconds_of_sweeps_on_device(table.sources.len(), otherwise) {
+    if let Some([making, _]) =
+        solver.seconds_of_sweeps_on_device(table.sources.len(), table.facts_of_whole_rows(), otherwise)
+    {
         let mut swept = candidate(&SWEPT, &Parameters::default(), solver, table, available);
         swept.seconds += making;
         candidates.push(swept);
@@ -264,7 +268,7 @@ pub(super) fn pays(request: &Apsp, solver: &Solver, table: &Table) -> std::resul
             let found = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?;
             let swept = (found.0.info.name == hierarchy::ALGORITHM.info.name).then(|| {
                 let targets = table.targets.as_ref().map(|targets| targets.len());
-                solver.seconds_of_sweeps(table.sources.len(), targets, f64::INFINITY)
+                solver.seconds_of_sweeps(table.sources.len(), targets, table.facts_of_whole_rows(), f64::INFINITY)
             });
             swept.flatten().unwrap_or_else(|| on_cpu(found.0, &found.1, solver, table))
         }

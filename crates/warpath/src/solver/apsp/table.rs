@@ -49,6 +49,11 @@ impl Table {
         })
     }
 
+    /// Whether facts about whole rows are wanted, and no rows.
+    pub(super) fn facts_of_whole_rows(&self) -> bool {
+        self.facts && self.targets.is_none()
+    }
+
     pub(super) fn cells(&self) -> u64 {
         (self.sources.len() as u64).saturating_mul(self.columns)
     }

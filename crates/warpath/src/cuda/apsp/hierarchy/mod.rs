@@ -110,8 +110,8 @@ const FRONT_SHARE: u64 = 4;
 /// Bytes of the rows of a batch, where the device has eight times as many: batches share launches and what is read.
 const GREAT_BATCH_BYTES: u64 = 8 << 30;
 
-/// Predicted seconds of sweeps over a tree of this many shortcuts, this height and this width.
-pub(crate) fn seconds_of_sweeps(shortcuts: f64, height: f64, width: f64, work: &Workload<'_>) -> f64 {
+/// Predicted seconds of sweeps over a tree of this many shortcuts, this height and this width, for rows or for facts about them alone.
+pub(crate) fn seconds_of_sweeps(shortcuts: f64, height: f64, width: f64, facts: bool, work: &Workload<'_>) -> f64 {
     /// The fewest sources of a batch.
     const FEWEST: f64 = 64.0;
     /// The launches beside those of levels; a level of fronts, and what it takes longer for each vertex of a boundary.
@@ -120,20 +120,22 @@ pub(crate) fn seconds_of_sweeps(shortcuts: f64, height: f64, width: f64, work: &
     const BOUNDARY: f64 = 8e-9;
     /// Ancestors that a level has of its front.
     const OF_A_LEVEL: f64 = 24.0;
-    /// A shortcut, and a vertex, which is written and transposed.
+    /// A shortcut; a vertex, which is written and transposed; and one that is added up.
     const SHORTCUT: f64 = 0.22e-12;
-    const VERTEX: f64 = 4e-12;
+    const WRITTEN: f64 = 4e-12;
+    const ADDED: f64 = 1.7e-12;
     let sources = work.searches as f64;
-    let of_a_batch = (GREAT_BATCH_BYTES as f64 / (4.0 * work.vertices().max(1.0))).max(FEWEST);
+    let (vertex, share) = if facts { (ADDED, FRONT_SHARE as f64) } else { (WRITTEN, 1.0) };
+    let of_a_batch = (GREAT_BATCH_BYTES as f64 * share / (4.0 * work.vertices().max(1.0))).max(FEWEST);
     let batch = BATCH + height / OF_A_LEVEL * (LEVEL + width * BOUNDARY);
-    (sources / of_a_batch).ceil() * batch + sources * (shortcuts * SHORTCUT + work.vertices() * VERTEX)
+    (sources / of_a_batch).ceil() * batch + sources * (shortcuts * SHORTCUT + work.vertices() * vertex)
 }
 
 fn seconds(work: &Workload<'_>) -> f64 {
     /// As high and wide as on roads.
     const HEIGHT: f64 = 512.0;
     const WIDTH: f64 = 200.0;
-    seconds_of_sweeps(work.usual_shortcuts(), HEIGHT, WIDTH, work)
+    seconds_of_sweeps(work.usual_shortcuts(), HEIGHT, WIDTH, false, work)
 }
 
 /// A hierarchy on a device, and room for a batch.
