@@ -21,7 +21,8 @@
 //! - one pair: walk from both ends up the tree, and take the best ancestor that both have. Microseconds.
 //! - one source: walk up from the source, then let each vertex, from the roots down, take the best of its ancestors: one pass
 //!   over memory in a fixed order, without a queue (`query`).
-//! - many sources: sixteen share the pass (`sweep`), and their distances leave it in parts that fit the cache (`windows`).
+//! - many sources: sixteen share the pass (`sweep`), and their distances leave it in parts that fit the cache (`windows`); sixty-four
+//!   where only facts about the distances are wanted, which are added up on the way.
 //! - a table of sources and targets: the pass goes over the targets' ancestors alone (`selection`).
 //!
 //! The order depends on the graph's edges alone. The lengths of shortcuts depend on the weights, and are found by looking

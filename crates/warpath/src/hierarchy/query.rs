@@ -17,10 +17,10 @@ use rayon::prelude::*;
 use super::customization::Lengths;
 use super::earlier::Earlier;
 use super::elimination::{Elimination, ROOT};
-use crate::Result;
 use crate::graph::{DistanceKey, DistanceValue, MinPlus, VertexId};
 use crate::instructions::with_widest_instructions;
 use crate::memory::filled;
+use crate::{Error, Result};
 
 /// Lowers `value` to `other`.
 #[inline(always)]
@@ -73,12 +73,9 @@ pub(super) fn from<S: MinPlus>(
         end = subtree.start;
     }
     sweep.down(0..end, &mut ancestors);
-    elimination.subtrees.par_iter().try_for_each_init(stack, |ancestors, subtree| match ancestors {
-        Ok(ancestors) => {
-            sweep.down(subtree.clone(), ancestors);
-            Ok(())
-        }
-        Err(_) => stack().map(drop),
+    elimination.subtrees.par_iter().try_for_each(|subtree| {
+        sweep.down(subtree.clone(), &mut stack()?);
+        Ok::<_, Error>(())
     })?;
     Ok(distances)
 }

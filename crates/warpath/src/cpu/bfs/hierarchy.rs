@@ -3,7 +3,7 @@
 //! A level is the length of a shortest path whose arcs all have the length 1, so this is [the search by
 //! weights](crate::cpu::sssp::hierarchy) with these lengths: work O(shortcuts), whatever the number of levels, and targets and
 //! cutoffs save nothing. One search alone is slower than a queue. It pays for many sources on graphs of thousands of short
-//! levels, as roads are, since sixteen sources share a sweep.
+//! levels, as roads are, since sixteen sources share a sweep. One search uses all threads.
 //!
 //! Source: Delling, Goldberg, Nowatzyk, Werneck, "PHAST", 2013; Dibbelt, Strasser, Wagner, "Customizable contraction
 //! hierarchies", 2016.
