@@ -143,80 +143,50 @@ impl Facts for u32 {
     }
 }
 
-impl Facts for u64 {
-    type Sum = i128;
+macro_rules! facts_of_64_bits {
+    ($($integer:ty),*) => {
+        $(impl Facts for $integer {
+            type Sum = i128;
 
-    #[inline(always)]
-    fn of_columns<'a>(columns: impl Iterator<Item = &'a [u64; TOGETHER]>) -> [(u32, u64, i128); TOGETHER] {
-        let mut reached = [0_u32; TOGETHER];
-        let (mut above, [mut low, mut high]) = ([0; TOGETHER], [[0; TOGETHER]; 2]);
-        for column in columns {
-            for row in 0..TOGETHER {
-                let distance = column[row];
-                let finite = if distance == u64::MAX { 0 } else { distance };
-                reached[row] += u32::from(distance != u64::MAX);
-                above[row] = above[row].max(distance.wrapping_add(1));
-                low[row] += finite & 0xffff_ffff;
-                high[row] += finite >> 32;
+            #[inline(always)]
+            fn of_columns<'a>(
+                columns: impl Iterator<Item = &'a [$integer; TOGETHER]>,
+            ) -> [(u32, $integer, i128); TOGETHER] {
+                let mut reached = [0_u32; TOGETHER];
+                let (mut above, [mut low, mut high]) = ([<$integer>::MIN; TOGETHER], [[0; TOGETHER]; 2]);
+                for column in columns {
+                    for row in 0..TOGETHER {
+                        let distance = column[row];
+                        let finite = if distance == <$integer>::MAX { 0 } else { distance };
+                        reached[row] += u32::from(distance != <$integer>::MAX);
+                        above[row] = above[row].max(distance.wrapping_add(1));
+                        low[row] += finite & 0xffff_ffff;
+                        high[row] += finite >> 32;
+                    }
+                }
+                std::array::from_fn(|row| {
+                    let sum = (i128::from(high[row]) << 32) + i128::from(low[row]);
+                    (reached[row], above[row].wrapping_sub(1), sum)
+                })
             }
-        }
-        std::array::from_fn(|row| {
-            let sum = (i128::from(high[row]) << 32) + i128::from(low[row]);
-            (reached[row], above[row].wrapping_sub(1), sum)
-        })
-    }
 
-    fn facts(row: &[u64]) -> RowFacts {
-        let (mut reached, mut above, mut low, mut high) = (0, 0, 0, 0);
-        for block in row.chunks(BLOCK) {
-            reached += count(block);
-            above = block.iter().map(|&d| d.wrapping_add(1)).fold(above, u64::max);
-            let finite = block.iter().map(|&d| if d == u64::MAX { 0 } else { d });
-            // The sum of fewer than 2^32 numbers of 32 bits fits into 64 bits.
-            low += finite.clone().map(|d| d & 0xffff_ffff).sum::<u64>();
-            high += finite.map(|d| d >> 32).sum::<u64>();
-        }
-        let sum = DistanceSum::Integer((i128::from(high) << 32) + i128::from(low));
-        RowFacts { reached, greatest: found(reached, above.wrapping_sub(1)), sum }
-    }
-}
-
-impl Facts for i64 {
-    type Sum = i128;
-
-    #[inline(always)]
-    fn of_columns<'a>(columns: impl Iterator<Item = &'a [i64; TOGETHER]>) -> [(u32, i64, i128); TOGETHER] {
-        let mut reached = [0_u32; TOGETHER];
-        let (mut above, [mut low, mut high]) = ([i64::MIN; TOGETHER], [[0; TOGETHER]; 2]);
-        for column in columns {
-            for row in 0..TOGETHER {
-                let distance = column[row];
-                let finite = if distance == i64::MAX { 0 } else { distance };
-                reached[row] += u32::from(distance != i64::MAX);
-                above[row] = above[row].max(distance.wrapping_add(1));
-                low[row] += finite & 0xffff_ffff;
-                high[row] += finite >> 32;
+            fn facts(row: &[$integer]) -> RowFacts {
+                let (mut reached, mut above, mut low, mut high) = (0, <$integer>::MIN, 0, 0);
+                for block in row.chunks(BLOCK) {
+                    reached += count(block);
+                    above = block.iter().map(|&d| d.wrapping_add(1)).fold(above, <$integer>::max);
+                    let finite = block.iter().map(|&d| if d == <$integer>::MAX { 0 } else { d });
+                    // The sum of fewer than 2^32 numbers of 32 bits fits into 64 bits.
+                    low += finite.clone().map(|d| d & 0xffff_ffff).sum::<$integer>();
+                    high += finite.map(|d| d >> 32).sum::<$integer>();
+                }
+                let sum = DistanceSum::Integer((i128::from(high) << 32) + i128::from(low));
+                RowFacts { reached, greatest: found(reached, above.wrapping_sub(1)), sum }
             }
-        }
-        std::array::from_fn(|row| {
-            let sum = (i128::from(high[row]) << 32) + i128::from(low[row]);
-            (reached[row], above[row].wrapping_sub(1), sum)
-        })
-    }
-
-    fn facts(row: &[i64]) -> RowFacts {
-        let (mut reached, mut above, mut low, mut high) = (0, i64::MIN, 0, 0);
-        for block in row.chunks(BLOCK) {
-            reached += count(block);
-            above = block.iter().map(|&d| d.wrapping_add(1)).fold(above, i64::max);
-            let finite = block.iter().map(|&d| if d == i64::MAX { 0 } else { d });
-            low += finite.clone().map(|d| d & 0xffff_ffff).sum::<i64>();
-            high += finite.map(|d| d >> 32).sum::<i64>();
-        }
-        let sum = DistanceSum::Integer((i128::from(high) << 32) + i128::from(low));
-        RowFacts { reached, greatest: found(reached, above.wrapping_sub(1)), sum }
-    }
+        })*
+    };
 }
+facts_of_64_bits!(u64, i64);
 
 macro_rules! facts_of_floats {
     ($($float:ty, $bits:ty);*) => {
