@@ -276,6 +276,13 @@ inline unsigned __brev(unsigned value) {
     for (int bit = 0; bit < 32; ++bit) reversed |= (value >> bit & 1) << (31 - bit);
     return reversed;
 }
+// Four of the eight bytes of two words, chosen by the digits of a hexadecimal number.
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned digits) {
+    const unsigned long long bytes = low | static_cast<unsigned long long>(high) << 32;
+    unsigned chosen = 0;
+    for (unsigned k = 0; k < 4; ++k) chosen |= static_cast<unsigned>(bytes >> 8 * (digits >> 4 * k & 7) & 0xff) << 8 * k;
+    return chosen;
+}
 inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
 inline float __uint_as_float(unsigned value) { return std::bit_cast<float>(value); }
 inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
@@ -289,6 +296,7 @@ inline unsigned __viaddmin_u32(unsigned a, unsigned b, unsigned c) { return min(
 inline int __vimin3_s32(int a, int b, int c) { return min(min(a, b), c); }
 inline unsigned __vimin3_u32(unsigned a, unsigned b, unsigned c) { return min(min(a, b), c); }
 inline unsigned __vminu2(unsigned a, unsigned b) { return min(a & 0xffff, b & 0xffff) | min(a >> 16, b >> 16) << 16; }
+inline unsigned __vmaxu2(unsigned a, unsigned b) { return ~__vminu2(~a, ~b); }
 inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) {
     return __vminu2(((a + b) & 0xffff) | ((a >> 16) + (b >> 16)) << 16, c);
 }

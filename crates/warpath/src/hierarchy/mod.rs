@@ -66,7 +66,7 @@ pub(crate) use elimination::{Elimination, ROOT};
 pub(crate) use pieces::{COLUMNS, NO_FRONT, Pieces};
 pub(crate) use query::climb;
 pub(crate) use sweep::bytes_of_sweep;
-pub(crate) use tiles::{BATCH, Limits, NO_ARC, NO_SLOT, Piece};
+pub(crate) use tiles::{BATCH, Limits, NO_ARC, NO_SLOT, Piece, Step, Tile, Tiles};
 
 pub use builder::{HierarchyBuilder, nested_dissection};
 pub use metric::Metric;

@@ -80,6 +80,18 @@ pub(crate) struct Step {
     pub(crate) arc: u32,
 }
 
+impl Step {
+    /// The slot of the tail.
+    pub(crate) fn tail(self) -> usize {
+        (self.slots & 0xff) as usize
+    }
+
+    /// The slot of the head, if this is its last arc.
+    pub(crate) fn ends(self) -> Option<usize> {
+        (self.slots as usize >> 8).checked_sub(1)
+    }
+}
+
 /// All tiles. Each vertex that is in no front is in one of them.
 #[derive(Debug, Default)]
 pub(crate) struct Tiles {
@@ -315,7 +327,9 @@ impl Tiles {
             let ranks = &self.ranks[tile.ranks as usize..][..tile.rank_count as usize];
             // The rank in each slot that has its distance.
             let mut slots = vec![None; self.slots - 1];
-            for load in &self.loads[tile.loads as usize..][..tile.load_count as usize] {
+            let loads = &self.loads[tile.loads as usize..][..tile.load_count as usize];
+            assert!(loads.iter().map(|load| load.slot).eq((tile.rank_count..).take(loads.len())), "{name}: slots");
+            for load in loads {
                 assert!(is_front(load.rank), "{name}: rank {} is read before it is written", load.rank);
                 assert_eq!(slots[load.slot as usize].replace(load.rank), None, "{name}");
             }

@@ -6,6 +6,8 @@ namespace apsp_hierarchy {
 
 /// Sources of a warp: two for each thread.
 constexpr u32 sources = 64;
+/// Sources of a warp that takes a tile in 16 bits: four for each thread.
+constexpr u32 offset_sources = 128;
 /// Sources of a block that climbs from where their ways have met.
 constexpr u32 climbing_together = 32;
 /// Warps of it.
@@ -20,7 +22,7 @@ constexpr u32 narrow_columns = 4;
 constexpr u32 batch = 4;
 /// Threads of a block that transposes.
 constexpr u32 transposing = 256;
-/// Sources of a block that transposes, and columns at a time.
+/// Sources of a block that transposes, and its columns.
 constexpr u32 transposed = 64;
 /// Counters of a source, to which blocks add by turns, and how many numbers each of them has.
 constexpr u32 counters_a_source = 16;
@@ -127,6 +129,15 @@ static_assert(sizeof(Load) == 8, "");
 static_assert(offsetof(Load, slot) == 0, "");
 static_assert(offsetof(Load, place) == 4, "");
 
+/// A tile and the sources of a warp that do not fit 16 bits.
+struct Left {
+    u32 tile;
+    u32 group;
+};
+static_assert(sizeof(Left) == 8, "");
+static_assert(offsetof(Left, tile) == 0, "");
+static_assert(offsetof(Left, group) == 4, "");
+
 /// The argument of the kernels that walk up from each source.
 template <class Lane>
 struct Climb {
@@ -179,6 +190,14 @@ struct Sweep {
     const u32* ranks;  // Of the slots of tiles.
     u32* is_doubtful;  // Whether a distance from a source may have been lost; zero.
     u64* counters;  // Where only sums are wanted, for each counter the numbers of a fact, for each source: zero.
+    /// For each tile how much the distances of its boundary may differ, if offsets from the least are to fit 16 bits; 0 if
+    /// they never do.
+    const u32* spans;
+    /// As `arcs`: the slot of the tail, in the lowest byte, whether it is the last arc of a vertex, in the next, and in the
+    /// upper half the length.
+    const u32* short_arcs;
+    Left* left;  // The tiles that do not fit 16 bits, and how many there are: zero.
+    u32* left_count;
     u64 stride;  // From place to place, and from depth to depth.
     u64 doubtful;  // A distance from which on others may have been lost.
     u32 groups;  // How many warps it takes for all sources.
@@ -186,10 +205,12 @@ struct Sweep {
     u32 tile_count;
     u32 most_slots;  // The most slots of a tile, and the most of its arcs.
     u32 most_arcs;
+    u32 most_left;  // For how many of them there is room.
+    u32 tiles_a_block;  // How many tiles a block takes for sums.
     u32 unused;
 };
 using SweepLayout = Sweep<layout::Lane>;
-static_assert(sizeof(SweepLayout) == 144, "");
+static_assert(sizeof(SweepLayout) == 184, "");
 static_assert(offsetof(SweepLayout, positions) == 0, "");
 static_assert(offsetof(SweepLayout, sources) == 8, "");
 static_assert(offsetof(SweepLayout, above) == 16, "");
@@ -203,14 +224,20 @@ static_assert(offsetof(SweepLayout, arcs) == 72, "");
 static_assert(offsetof(SweepLayout, ranks) == 80, "");
 static_assert(offsetof(SweepLayout, is_doubtful) == 88, "");
 static_assert(offsetof(SweepLayout, counters) == 96, "");
-static_assert(offsetof(SweepLayout, stride) == 104, "");
-static_assert(offsetof(SweepLayout, doubtful) == 112, "");
-static_assert(offsetof(SweepLayout, groups) == 120, "");
-static_assert(offsetof(SweepLayout, level) == 124, "");
-static_assert(offsetof(SweepLayout, tile_count) == 128, "");
-static_assert(offsetof(SweepLayout, most_slots) == 132, "");
-static_assert(offsetof(SweepLayout, most_arcs) == 136, "");
-static_assert(offsetof(SweepLayout, unused) == 140, "");
+static_assert(offsetof(SweepLayout, spans) == 104, "");
+static_assert(offsetof(SweepLayout, short_arcs) == 112, "");
+static_assert(offsetof(SweepLayout, left) == 120, "");
+static_assert(offsetof(SweepLayout, left_count) == 128, "");
+static_assert(offsetof(SweepLayout, stride) == 136, "");
+static_assert(offsetof(SweepLayout, doubtful) == 144, "");
+static_assert(offsetof(SweepLayout, groups) == 152, "");
+static_assert(offsetof(SweepLayout, level) == 156, "");
+static_assert(offsetof(SweepLayout, tile_count) == 160, "");
+static_assert(offsetof(SweepLayout, most_slots) == 164, "");
+static_assert(offsetof(SweepLayout, most_arcs) == 168, "");
+static_assert(offsetof(SweepLayout, most_left) == 172, "");
+static_assert(offsetof(SweepLayout, tiles_a_block) == 176, "");
+static_assert(offsetof(SweepLayout, unused) == 180, "");
 
 /// What there is to say of a row, as [`RawFacts`](crate::cuda::apsp::outgoing::RawFacts) has it.
 struct Facts {
@@ -255,11 +282,9 @@ struct Transposition {
     u64 row_stride;  // From row to row.
     u32 columns;
     u32 count;
-    u32 columns_a_block;
-    u32 unused;
 };
 using TranspositionLayout = Transposition<layout::Lane>;
-static_assert(sizeof(TranspositionLayout) == 64, "");
+static_assert(sizeof(TranspositionLayout) == 56, "");
 static_assert(offsetof(TranspositionLayout, by_place) == 0, "");
 static_assert(offsetof(TranspositionLayout, places) == 8, "");
 static_assert(offsetof(TranspositionLayout, row_of) == 16, "");
@@ -268,7 +293,5 @@ static_assert(offsetof(TranspositionLayout, stride) == 32, "");
 static_assert(offsetof(TranspositionLayout, row_stride) == 40, "");
 static_assert(offsetof(TranspositionLayout, columns) == 48, "");
 static_assert(offsetof(TranspositionLayout, count) == 52, "");
-static_assert(offsetof(TranspositionLayout, columns_a_block) == 56, "");
-static_assert(offsetof(TranspositionLayout, unused) == 60, "");
 
 }  // namespace apsp_hierarchy

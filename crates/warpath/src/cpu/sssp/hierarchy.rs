@@ -34,23 +34,26 @@ pub(crate) const SHARED: usize = 16;
 
 /// The seconds of all sweeps over this many shortcuts, whose results have so many columns, or are facts about rows alone.
 pub(crate) fn seconds_of_sweeps(shortcuts: f64, columns: f64, facts: bool, work: &Workload<'_>) -> f64 {
-    /// Looking at a shortcut for one source, by at most so many threads, for one of the sources that share a sweep, and for one of
-    /// those that share a sweep for facts.
-    const ALONE: f64 = 2.1e-9;
-    const THREADS_ALONE: usize = 4;
+    /// Looking at a shortcut for one source, by at most so many threads, and the power of their number with which it becomes quicker.
+    const ALONE: f64 = 5e-9;
+    const THREADS_ALONE: usize = 8;
+    const SPEEDUP_ALONE: f64 = 0.6;
+    /// Looking at a shortcut for one of the sources that share a sweep for rows; writing a distance; and the power of the number
+    /// of threads with which writing becomes slower, since they share the memory.
     const TOGETHER: f64 = 0.4e-9;
-    const FOR_FACTS: f64 = 0.18e-9;
-    /// Writing a distance, on one thread alone, and the power of the number of threads with which that becomes slower: they share
-    /// the memory.
-    const COLUMN: f64 = 1.2e-9;
-    const SHARED_MEMORY: f64 = 0.5;
+    const WRITTEN: f64 = 1.2e-9;
+    const SHARED_WRITES: f64 = 0.5;
+    /// The same for facts alone, where distances are added up instead, and all of it becomes slower.
+    const FOR_FACTS: f64 = 0.07e-9;
+    const ADDED_UP: f64 = 0.55e-9;
+    const SHARED_READS: f64 = 0.2;
     if work.searches < 2 {
-        return shortcuts * ALONE / work.threads.clamp(1, THREADS_ALONE) as f64;
+        return shortcuts * ALONE / (work.threads.clamp(1, THREADS_ALONE) as f64).powf(SPEEDUP_ALONE);
     }
     let threads = work.threads.min(work.searches.div_ceil(SHARED)).max(1) as f64;
     let one = match facts {
-        true => shortcuts * FOR_FACTS,
-        false => shortcuts * TOGETHER + columns * COLUMN * threads.powf(SHARED_MEMORY),
+        true => (shortcuts * FOR_FACTS + columns * ADDED_UP) * threads.powf(SHARED_READS),
+        false => shortcuts * TOGETHER + columns * WRITTEN * threads.powf(SHARED_WRITES),
     };
     work.searches as f64 * one / threads
 }

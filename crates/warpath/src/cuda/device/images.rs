@@ -129,6 +129,7 @@ images! {
     APSP_BLOCKED_FLOYD_WARSHALL = "apsp_blocked_floyd_warshall",
     APSP_FLOYD_WARSHALL = "apsp_floyd_warshall",
     APSP_HIERARCHY = "apsp_hierarchy",
+    APSP_HIERARCHY_OFFSETS = "apsp_hierarchy_offsets",
     APSP_KATZ_KIDER = "apsp_katz_kider",
     APSP_MATRIX = "apsp_matrix",
     APSP_SEARCH_ROWS = "apsp_search_rows",

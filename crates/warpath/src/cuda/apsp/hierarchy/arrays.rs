@@ -16,6 +16,8 @@ kernel_header! {
     constants {
         /// Sources of a warp: two for each thread.
         pub(super) const SOURCES: u32 = 64;
+        /// Sources of a warp that takes a tile in 16 bits: four for each thread.
+        pub(super) const OFFSET_SOURCES: u32 = 128;
         /// Sources of a block that climbs from where their ways have met.
         pub(super) const CLIMBING_TOGETHER: u32 = 32;
         /// Warps of it.
@@ -30,7 +32,7 @@ kernel_header! {
         pub(super) const BATCH: u32 = 4;
         /// Threads of a block that transposes.
         pub(super) const TRANSPOSING: u32 = 256;
-        /// Sources of a block that transposes, and columns at a time.
+        /// Sources of a block that transposes, and its columns.
         pub(super) const TRANSPOSED: u32 = 64;
         /// Counters of a source, to which blocks add by turns, and how many numbers each of them has.
         pub(super) const COUNTERS_A_SOURCE: u32 = 16;
@@ -118,6 +120,13 @@ kernel_header! {
         pub(super) place: u32,
     }
 
+    /// A tile and the sources of a warp that do not fit 16 bits.
+    #[derive(bytemuck::Pod, bytemuck::Zeroable)]
+    pub(super) struct Left {
+        pub(super) tile: u32,
+        pub(super) group: u32,
+    }
+
     /// The argument of the kernels that walk up from each source.
     pub(super) struct Climb<Lane> {
         /// One more than there are ranks.
@@ -166,6 +175,15 @@ kernel_header! {
         pub(super) is_doubtful: DeviceMutPtr<u32>,
         /// Where only sums are wanted, for each counter the numbers of a fact, for each source: zero.
         pub(super) counters: DeviceMutPtr<u64>,
+        /// For each tile how much the distances of its boundary may differ, if offsets from the least are to fit 16 bits; 0 if
+        /// they never do.
+        pub(super) spans: DevicePtr<u32>,
+        /// As `arcs`: the slot of the tail, in the lowest byte, whether it is the last arc of a vertex, in the next, and in the
+        /// upper half the length.
+        pub(super) short_arcs: DevicePtr<u32>,
+        /// The tiles that do not fit 16 bits, and how many there are: zero.
+        pub(super) left: DeviceMutPtr<Left>,
+        pub(super) left_count: DeviceMutPtr<u32>,
         /// From place to place, and from depth to depth.
         pub(super) stride: u64,
         /// A distance from which on others may have been lost.
@@ -178,6 +196,10 @@ kernel_header! {
         /// The most slots of a tile, and the most of its arcs.
         pub(super) most_slots: u32,
         pub(super) most_arcs: u32,
+        /// For how many of them there is room.
+        pub(super) most_left: u32,
+        /// How many tiles a block takes for sums.
+        pub(super) tiles_a_block: u32,
         pub(super) unused: u32,
     }
 
@@ -216,8 +238,6 @@ kernel_header! {
         pub(super) row_stride: u64,
         pub(super) columns: u32,
         pub(super) count: u32,
-        pub(super) columns_a_block: u32,
-        pub(super) unused: u32,
     }
 }
 
@@ -233,6 +253,9 @@ pub(super) fn parts_of(columns: u32) -> impl Iterator<Item = (u32, u32)> {
         (count, if count <= NARROW_COLUMNS { NARROW_COLUMNS } else { COLUMNS })
     })
 }
+
+/// Offsets pay unless more than one of so many tiles does not fit: those are tried in vain.
+pub(super) const MOST_LEFT: u64 = 3;
 
 /// Distances from row to row of so many columns: whole cache lines.
 fn stride_of(columns: usize) -> u64 {
@@ -267,6 +290,8 @@ pub(super) struct Sizes {
     row_stride: u64,
     /// Whether facts about rows are wanted, and no rows.
     facts: bool,
+    /// Whether distances of tiles may have 16 bits.
+    offsets: bool,
 }
 
 impl Sizes {
@@ -299,6 +324,7 @@ impl Sizes {
                 .targets
                 .map_or_else(|| many_sources::stride(task.graph), |targets| stride_of(targets.len())),
             facts: task.facts,
+            offsets: task.facts && task.rows > SOURCES.into(),
         };
         let usual =
             if task.facts { Sizes { columns: 0, places: usual.front_vertices, row_stride: 0, ..usual } } else { usual };
@@ -360,7 +386,18 @@ impl Sizes {
 
     /// Distances of a vertex of a front: whole warps.
     pub(super) fn stride(&self) -> u64 {
-        self.rows.next_multiple_of(SOURCES.into())
+        self.rows.next_multiple_of(if self.offsets { OFFSET_SOURCES } else { SOURCES }.into())
+    }
+
+    /// Whether distances of tiles may have 16 bits: only facts about rows are wanted, and there are enough sources.
+    pub(super) fn has_offsets(&self) -> bool {
+        self.offsets
+    }
+
+    /// How many tiles may not fit 16 bits, each with the sources of a warp.
+    fn most_left(&self) -> u64 {
+        let all = self.tiles.saturating_mul(self.stride() / u64::from(OFFSET_SOURCES));
+        if self.offsets { (all / MOST_LEFT + 1).min(u32::MAX.into()) } else { 0 }
     }
 }
 
@@ -390,10 +427,15 @@ pub(super) struct Arrays {
     pub(super) rows: DeviceSlice<u32>,
     pub(super) counters: DeviceSlice<u64>,
     pub(super) facts: DeviceSlice<Facts>,
+    pub(super) spans: DeviceSlice<u32>,
+    pub(super) short_arcs: DeviceSlice<u32>,
+    left: DeviceSlice<Left>,
+    pub(super) left_count: DeviceSlice<u32>,
 }
 
 pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
     let Sizes { words, vertices, .. } = *sizes;
+    let if_offsets = |length: u64| if sizes.offsets { length } else { 0 };
     let product = |factors: &[u64]| factors.iter().fold(words, |product, &factor| product.saturating_mul(factor));
     Arrays {
         nodes: arena.take("the elimination tree", vertices + 1),
@@ -425,6 +467,10 @@ pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
             arena.take("counters of sources", each * sizes.stride())
         },
         facts: arena.take("facts about rows", if sizes.facts { sizes.rows } else { 0 }),
+        spans: arena.take("the spans of tiles", if_offsets(sizes.tiles)),
+        short_arcs: arena.take("the shortcuts of tiles in 16 bits", if_offsets(sizes.steps)),
+        left: arena.take("tiles that do not fit 16 bits", sizes.most_left()),
+        left_count: arena.take("how many they are", if_offsets(1)),
     }
 }
 
@@ -460,6 +506,10 @@ impl Arrays {
             ranks: self.ranks.as_ptr(),
             is_doubtful: self.is_doubtful.as_mut_ptr(),
             counters: self.counters.as_mut_ptr(),
+            spans: self.spans.as_ptr(),
+            short_arcs: self.short_arcs.as_ptr(),
+            left: self.left.as_mut_ptr(),
+            left_count: self.left_count.as_mut_ptr(),
             stride,
             doubtful: 0,
             groups: 0,
@@ -467,6 +517,8 @@ impl Arrays {
             tile_count: tiles,
             most_slots: pieces.tiles.slots as u32,
             most_arcs: pieces.tiles.most_steps as u32,
+            most_left: sizes.most_left() as u32,
+            tiles_a_block: 1,
             unused: 0,
         };
         let transposition = Transposition {
@@ -478,8 +530,6 @@ impl Arrays {
             row_stride: sizes.row_stride,
             columns: sizes.columns as u32,
             count: 0,
-            columns_a_block: 0,
-            unused: 0,
         };
         let sums = Sums {
             counters: self.counters.as_ptr(),

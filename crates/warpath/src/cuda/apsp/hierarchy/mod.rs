@@ -21,7 +21,8 @@
 //! - *Transposition:* the distances are by vertex, with those of all sources side by side; a last launch makes rows of them, in
 //!   the order of vertices, or of the targets of a table. A table needs the tiles of its targets alone.
 //! - *Sums.* Where only facts about rows are wanted, how many vertices have a distance, the greatest and the sum of all, warps count
-//!   as they go. The distances of tiles then leave shared memory nowhere, and there is no transposition.
+//!   as they go, over several tiles. The distances of tiles then leave shared memory nowhere, there is no transposition, and most
+//!   tiles do with 16 bits ([`offsets`]).
 //!
 //! Floors on an H200 for the roads of NY, 264,346 vertices and 1.26 M shortcuts: to write the distances takes 0.25 us a source at
 //! 4.26 TB/s, to transpose them 0.5 us more, so no more than 1.3 million sources a second. It takes 1.35 us among 4,096 sources:
@@ -45,13 +46,14 @@
 //! prepared here; the ranks in them come from an elimination, or from sources that the solver has checked.
 
 pub(in crate::cuda) mod arrays;
+mod offsets;
 mod upload;
 
 use std::sync::Arc;
 
 use arrays::{
-    Arrays, Batch, CLIMBING_TOGETHER, CLIMBING_WARPS, COLUMNS, Climb, SOURCES, Sizes, Sums, Sweep, TRANSPOSED,
-    TRANSPOSING, Transposition, layout, parts_of,
+    Arrays, Batch, CLIMBING_TOGETHER, CLIMBING_WARPS, COLUMNS, Climb, OFFSET_SOURCES, SOURCES, Sizes, Sums, Sweep,
+    TRANSPOSED, TRANSPOSING, Transposition, layout, parts_of,
 };
 use upload::{Length, Written};
 
@@ -66,7 +68,7 @@ use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::launch::Waiting;
 use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::VertexId;
-use crate::hierarchy::{Hierarchy, Limits, Metric, Pieces, climb};
+use crate::hierarchy::{Hierarchy, Lengths, Limits, Metric, Pieces, climb};
 use crate::problems::Problem;
 use crate::{Control, Error, Result};
 
@@ -123,7 +125,7 @@ pub(crate) fn seconds_of_sweeps(shortcuts: f64, height: f64, width: f64, facts: 
     /// A shortcut; a vertex, which is written and transposed; and one that is added up.
     const SHORTCUT: f64 = 0.22e-12;
     const WRITTEN: f64 = 4e-12;
-    const ADDED: f64 = 1.7e-12;
+    const ADDED: f64 = 0.8e-12;
     let sources = work.searches as f64;
     let (vertex, share) = if facts { (ADDED, FRONT_SHARE as f64) } else { (WRITTEN, 1.0) };
     let of_a_batch = (GREAT_BATCH_BYTES as f64 * share / (4.0 * work.vertices().max(1.0))).max(FEWEST);
@@ -161,6 +163,9 @@ pub(crate) struct Sweeps {
     /// Whether facts about rows are wanted, and no rows.
     facts: bool,
     kernels: Kernels,
+    /// The kernels for tiles in 16 bits, if most tiles fit those, and how many the last batch has left, once for each warp of sources.
+    offsets: Option<OffsetKernels>,
+    left: u32,
     waiting: Waiting,
 }
 
@@ -203,8 +208,60 @@ struct Kernels {
     distance: u32,
 }
 
+/// The kernels for tiles in 16 bits, and how they are launched.
+#[derive(Debug)]
+struct OffsetKernels {
+    tile: Function,
+    left: Function,
+    /// Warps of a block for tiles, and its shared memory.
+    tile_warps: (u32, u32),
+    /// Blocks of a warp, and their shared memory, for what does not fit.
+    left_blocks: (u32, u32),
+}
+
+impl OffsetKernels {
+    fn new(device: &dyn Device, semiring: DeviceSemiring, pieces: &Pieces) -> Result<Self> {
+        let function = |name: &str| {
+            semiring.function(device, &images::APSP_HIERARCHY_OFFSETS, &format!("apsp_hierarchy_offsets_{name}"))
+        };
+        let arcs = pieces.tiles.most_steps as u64 * 4;
+        let slots = pieces.tiles.slots as u64;
+        let left = function("left_sums")?;
+        let bytes_of_left = (slots * u64::from(SOURCES) * 4 * semiring.words()) as u32;
+        Ok(OffsetKernels {
+            tile: function("tile_sums")?,
+            left,
+            tile_warps: warps_of_tiles(device, arcs, slots * u64::from(OFFSET_SOURCES) * 2)?,
+            left_blocks: (device.blocks_at_once(left, WARP, bytes_of_left)?, bytes_of_left),
+        })
+    }
+}
+
+/// The most warps of a block for a tile of which two blocks run at once, or one, and their shared memory: `shared` bytes for all of them
+/// and `own` for each.
+fn warps_of_tiles(device: &dyn Device, shared: u64, own: u64) -> Result<(u32, u32)> {
+    /// The most warps that share the arcs of a tile.
+    const MOST_WARPS: u64 = 4;
+    let room = u64::from(device.properties().shared_bytes_per_block);
+    let bytes = |warps: u64| shared + warps * own;
+    let fits = |limit: u64| (1..=MOST_WARPS).rev().find(|&warps| bytes(warps) <= limit);
+    let warps = fits(room / 2)
+        .or_else(|| fits(room))
+        .ok_or_else(|| Error::invalid("the device has too little shared memory for the tiles of a hierarchy"))?;
+    Ok((warps as u32, bytes(warps) as u32))
+}
+
 /// Threads of a warp.
 const WARP: u32 = 32;
+
+/// Tiles that a block takes one after another for sums of so many parts of the sources: it adds to the counters once. Fewer where the
+/// device would have too little to do.
+fn tiles_of_sums(tiles: u32, parts: u32, multiprocessors: u32) -> u32 {
+    const MOST: u64 = 8;
+    /// Blocks of a multiprocessor: several times as many as it has room for.
+    const BLOCKS: u64 = 32;
+    (u64::from(tiles) * u64::from(parts) / (BLOCKS * u64::from(multiprocessors).max(1))).clamp(1, MOST) as u32
+}
 
 /// Threads of a block that adds up counters.
 const ADDING: u32 = 128;
@@ -226,8 +283,6 @@ impl Kernels {
         pieces: &Pieces,
         facts: bool,
     ) -> Result<Self> {
-        /// The most warps that share the arcs of a tile.
-        const MOST_WARPS: u64 = 4;
         let kind = if full { "full_" } else { "" };
         let function =
             |name: &str| semiring.function(device, &images::APSP_HIERARCHY, &format!("apsp_hierarchy_{kind}{name}"));
@@ -237,12 +292,6 @@ impl Kernels {
         let climbers = (warps_of_climbs(hierarchy.width()), ancestors.map(|bytes| bytes as u32));
         let arcs = pieces.tiles.most_steps as u64 * 2 * distance;
         let slots = pieces.tiles.slots as u64 * u64::from(SOURCES) * distance;
-        // The most warps of which two blocks run at once, or one.
-        let bytes = |warps: u64| arcs + warps * slots;
-        let fits = |limit: u64| (1..=MOST_WARPS).rev().find(|&warps| bytes(warps) <= limit);
-        let warps = fits(room / 2)
-            .or_else(|| fits(room))
-            .ok_or_else(|| Error::invalid("the device has too little shared memory for the tiles of a hierarchy"))?;
         Ok(Kernels {
             climb_alone: function("climb_alone")?,
             climb_together: function("climb_together")?,
@@ -251,7 +300,7 @@ impl Kernels {
             transpose: function("transpose")?,
             add_up: function("add_up")?,
             climbers,
-            tile_warps: (warps as u32, bytes(warps) as u32),
+            tile_warps: warps_of_tiles(device, arcs, slots)?,
             distance: distance as u32,
         })
     }
@@ -269,20 +318,14 @@ fn warps_of_fronts(longest: u32, blocks: u64, multiprocessors: u32) -> u32 {
     longest.div_ceil(SHARE).next_power_of_two().clamp(1, 1 << room.ilog2())
 }
 
-/// Columns of a block that transposes, of so many parts of the sources: as many as are worth a block, but fewer where the device
-/// would have too little to do.
-fn columns_of_transposing(columns: u32, parts: u32, multiprocessors: u32) -> u32 {
-    const WORTH_A_BLOCK: u64 = 1024;
-    /// Blocks of a multiprocessor.
-    const RESIDENT: u64 = 8;
-    let share = u64::from(columns) * u64::from(parts) / (RESIDENT * u64::from(multiprocessors).max(1));
-    share.next_multiple_of(TRANSPOSED.into()).clamp(TRANSPOSED.into(), WORTH_A_BLOCK) as u32
+/// The lengths of a metric in this type.
+fn lengths_of<D: Length>(metric: &Metric) -> Result<&Lengths<D>> {
+    metric.lengths::<D>()?.ok_or_else(|| Error::invalid("the hierarchy has weights of another type"))
 }
 
 /// Makes the lengths ready; the first distance from which on another one may have been lost.
 fn upload<D: Length>(arrays: &Arrays, pool: &Pool, metric: &Metric, pieces: &Pieces, full: bool) -> Result<u64> {
-    let other = || Error::invalid("the hierarchy has weights of another type");
-    let lengths = metric.lengths::<D>()?.ok_or_else(other)?;
+    let lengths = lengths_of::<D>(metric)?;
     let infinity = D::infinity(full);
     arrays.upload(pool, metric.hierarchy().elimination(), pieces, lengths, infinity)?;
     let is_narrow = size_of::<D>() == size_of::<u32>();
@@ -290,6 +333,21 @@ fn upload<D: Length>(arrays: &Arrays, pool: &Pool, metric: &Metric, pieces: &Pie
         return Ok(0);
     }
     Ok(infinity.into().saturating_sub(lengths.greatest().into()))
+}
+
+/// Makes tiles ready for 16 bits, if most of them fit those.
+fn prepare_offsets<D: Length>(
+    arrays: &Arrays,
+    pool: &Pool,
+    metric: &Metric,
+    pieces: &Pieces,
+    task: &SearchesTask<'_>,
+) -> Result<Option<OffsetKernels>> {
+    let (down, infinity) = (lengths_of::<D>(metric)?.down(), D::infinity(false));
+    if !offsets::upload(arrays, pool, &pieces.tiles, down, infinity)? {
+        return Ok(None);
+    }
+    OffsetKernels::new(&**pool.device(), task.semiring, pieces).map(Some)
 }
 
 impl Sweeps {
@@ -310,6 +368,13 @@ impl Sweeps {
             DeviceSemiring::Narrow => upload::<u32>(&arrays, &pool, &metric, &pieces, false)?,
             _ => upload::<u64>(&arrays, &pool, &metric, &pieces, false)?,
         };
+        // Older ones take many instructions for the halves of a word.
+        let has_pairs = device.properties().compute_capability >= (9, 0);
+        let offsets = match task.semiring {
+            _ if !has_pairs || !sizes.has_offsets() => None,
+            DeviceSemiring::Narrow => prepare_offsets::<u32>(&arrays, &pool, &metric, &pieces, task)?,
+            _ => prepare_offsets::<u64>(&arrays, &pool, &metric, &pieces, task)?,
+        };
         let waiting = Waiting::new(device)?;
         device.synchronize()?;
         Ok(Sweeps {
@@ -329,6 +394,8 @@ impl Sweeps {
             sums,
             facts: task.facts,
             kernels,
+            offsets,
+            left: 0,
             waiting,
         })
     }
@@ -337,6 +404,7 @@ impl Sweeps {
     fn use_all_numbers(&mut self) -> Result<()> {
         let device = self.pool.device().clone();
         self.full = true;
+        self.offsets = None;
         self.kernels = Kernels::new(
             &*device,
             self.semiring,
@@ -364,6 +432,7 @@ impl Sweeps {
         self.batch = Some(batch);
         self.pool.fill(self.arrays.is_doubtful, 0)?;
         self.pool.fill(self.arrays.counters, 0)?;
+        self.pool.fill(self.arrays.left_count, 0)?;
         self.waiting.start(self.pool.device(), control, || self.launch(self.sources.len() as u32))
     }
 
@@ -377,8 +446,7 @@ impl Sweeps {
 
     /// Has the host climb from each source.
     fn climb<D: Length>(&self, batch: &Batch) -> Result<()> {
-        let other = || Error::invalid("the hierarchy has weights of another type");
-        let lengths = self.metric.lengths::<D>()?.ok_or_else(other)?;
+        let lengths = lengths_of::<D>(&self.metric)?;
         let elimination = self.metric.hierarchy().elimination();
         let (infinity, stride) = (D::infinity(self.full), self.sizes.stride() as usize);
         let mut above =
@@ -392,10 +460,23 @@ impl Sweeps {
     }
 
     /// Waits for the batch; the seconds that it took, and the rows that may have lost a distance.
-    fn wait(&self, control: &Control) -> Result<(f64, Vec<usize>)> {
-        let seconds = self.waiting.finish(self.pool.device(), control)?;
+    fn wait(&mut self, control: &Control) -> Result<(f64, Vec<usize>)> {
+        let mut seconds = self.waiting.finish(self.pool.device(), control)?;
+        if self.offsets.is_some() {
+            [self.left] = self.pool.read_array(self.arrays.left_count)?;
+            if self.left > self.sweep.most_left {
+                self.offsets = None;
+                self.begin(control)?;
+                seconds += self.waiting.finish(self.pool.device(), control)?;
+            }
+        }
         let is_doubtful = self.pool.read(self.arrays.is_doubtful.part(0, self.sources.len() as u64))?;
         Ok((seconds, self.batch.as_ref().map_or_else(Vec::new, |batch| batch.rows_where(&is_doubtful))))
+    }
+
+    /// How many warps take the sources of a batch in 16 bits.
+    fn groups_of_offsets(&self) -> u64 {
+        (self.sources.len() as u64).div_ceil(OFFSET_SOURCES.into())
     }
 
     /// Has the rows of this many sources made, in stream order.
@@ -403,7 +484,10 @@ impl Sweeps {
         let device = self.pool.device();
         let Kernels { climb_alone, climb_together, front, tile, transpose, add_up, climbers, tile_warps, distance } =
             self.kernels;
-        let groups = count.div_ceil(SOURCES);
+        let groups = match &self.offsets {
+            Some(_) => count.div_ceil(OFFSET_SOURCES) * (OFFSET_SOURCES / SOURCES),
+            None => count.div_ceil(SOURCES),
+        };
         let shape = |blocks: u64, warps: u32, shared_bytes: u32| {
             let blocks = u32::try_from(blocks).ok().filter(|&blocks| blocks <= i32::MAX as u32);
             let blocks = blocks.ok_or_else(|| Error::invalid("the batch is too large: set `rows` to fewer"))?;
@@ -431,13 +515,28 @@ impl Sweeps {
             // SAFETY: as above.
             unsafe { device.launch(front, &shape, arguments![down])? };
         }
+        let of_offsets = self.offsets.as_ref().filter(|_| self.sweep.tile_count > 0);
         if self.sweep.tile_count > 0 {
-            let down = Sweep { groups, ..self.sweep };
-            let (warps, bytes) = tile_warps;
-            let blocks = u64::from(down.tile_count) * u64::from(groups.div_ceil(warps));
+            let (tile, (warps, bytes), groups) = match of_offsets {
+                Some(offsets) => (offsets.tile, offsets.tile_warps, count.div_ceil(OFFSET_SOURCES)),
+                None => (tile, tile_warps, groups),
+            };
+            let parts = groups.div_ceil(warps);
+            let tiles_a_block = match self.facts {
+                true => tiles_of_sums(self.sweep.tile_count, parts, device.properties().multiprocessors),
+                false => 1,
+            };
+            let down = Sweep { groups, tiles_a_block, ..self.sweep };
+            let blocks = u64::from(down.tile_count.div_ceil(tiles_a_block)) * u64::from(parts);
             let shape = shape(blocks, warps.min(groups), bytes)?;
             // SAFETY: as above.
             unsafe { device.launch(tile, &shape, arguments![down])? };
+        }
+        if let Some(offsets) = of_offsets {
+            let (blocks, bytes) = offsets.left_blocks;
+            let shape = shape(blocks.into(), 1, bytes)?;
+            // SAFETY: as above.
+            unsafe { device.launch(offsets.left, &shape, arguments![self.sweep])? };
         }
         if self.facts {
             let sums = Sums { count, ..self.sums };
@@ -446,13 +545,10 @@ impl Sweeps {
             return unsafe { device.launch(add_up, &shape, arguments![sums]) };
         }
         let parts = count.div_ceil(TRANSPOSED);
-        let columns_a_block =
-            columns_of_transposing(self.transposition.columns, parts, device.properties().multiprocessors);
-        let rows = Transposition { count, columns_a_block, ..self.transposition };
-        let blocks = u64::from(rows.columns.div_ceil(columns_a_block)) * u64::from(parts);
-        let shape = shape(blocks, TRANSPOSING / WARP, 0)?;
+        let rows = Transposition { count, ..self.transposition };
+        let blocks = u64::from(rows.columns.div_ceil(TRANSPOSED)) * u64::from(parts);
         // SAFETY: as above.
-        unsafe { device.launch(transpose, &shape, arguments![rows]) }
+        unsafe { device.launch(transpose, &shape(blocks, TRANSPOSING / WARP, 0)?, arguments![rows]) }
     }
 }
 
@@ -465,7 +561,8 @@ impl Searches for Sweeps {
     fn finish(&mut self, control: &Control) -> Result<Finished> {
         let (mut seconds, mut doubtful) = self.wait(control)?;
         let climbs = if self.climbs_on_host() { 0 } else { 2 };
-        let mut launches = self.levels.len() as u64 + climbs + 1 + u64::from(self.sweep.tile_count > 0);
+        let of_tiles = if self.offsets.is_some() { 2 } else { 1 };
+        let mut launches = self.levels.len() as u64 + climbs + 1 + if self.sweep.tile_count > 0 { of_tiles } else { 0 };
         if !doubtful.is_empty() && !self.full && self.semiring == DeviceSemiring::Narrow {
             self.use_all_numbers()?;
             self.begin(control)?;
@@ -473,11 +570,15 @@ impl Searches for Sweeps {
             (seconds, doubtful) = (seconds + again.0, again.1);
             launches *= 2;
         }
-        let statistics = vec![
+        let mut statistics = vec![
             ("shortcuts", self.metric.hierarchy().shortcuts()),
             ("kernel_launches", launches),
             ("device_nanoseconds", (seconds * 1e9) as u64),
         ];
+        if self.offsets.is_some() {
+            let tiles = u64::from(self.sweep.tile_count) * self.groups_of_offsets();
+            statistics.extend([("tiles_in_16_bits", tiles - u64::from(self.left)), ("tiles_left", self.left.into())]);
+        }
         Ok(Finished { statistics, out_of_range: doubtful })
     }
 

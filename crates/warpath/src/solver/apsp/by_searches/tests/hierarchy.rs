@@ -123,3 +123,73 @@ fn a_hierarchy_on_a_device_says_what_it_does_not_take() {
         assert!(refused.to_string().contains("integers without a sign"), "{refused}");
     }
 }
+
+/// Facts about rows, and the rows, against the CPU; how many tiles had 16 bits, and how many did not fit.
+fn tiles_by_width(name: &str, graph: &Graph, sources: &[VertexId], seed: u64) -> Vec<(u64, u64)> {
+    let request = || Apsp::all().from(sources.to_vec());
+    let expected = on_cpu(graph).solve(request().algorithm("repeated-searches")).unwrap();
+    let mut counts = Vec::new();
+    for device in devices(seed) {
+        let solver = on(device, graph);
+        let matrix = solver.solve(request().algorithm("hierarchy")).unwrap();
+        assert!(matrix.distances() == expected.distances(), "{name}");
+        let summary = solver.solve(request().algorithm("hierarchy").into_sink(&mut ())).unwrap();
+        assert_eq!(summary.finite_pairs(), expected.finite_pairs(), "{name}");
+        assert_eq!(summary.distance_sum(), expected.distance_sum(), "{name}");
+        assert_eq!(summary.max_distance(), expected.max_distance(), "{name}");
+        let statistics = &summary.report().statistics;
+        counts.push((counted(statistics, "tiles_in_16_bits"), counted(statistics, "tiles_left")));
+    }
+    counts
+}
+
+#[test]
+fn tiles_in_16_bits_agree_with_the_cpu() {
+    const SOURCES: usize = 150;
+    let mut random = Random(11);
+    let mut sources = |graph: &Graph| -> Vec<VertexId> {
+        (0..SOURCES).map(|_| random.below(graph.vertices() as u64) as VertexId).collect()
+    };
+    let roads = |weights: &str| crate::generate(&format!("roads:900,weights={weights}")).unwrap();
+    let changed = |graph: &Graph, change: &dyn Fn(usize, u32) -> Option<u32>| {
+        let arcs = graph
+            .edges()
+            .enumerate()
+            .filter_map(|(index, (u, v, weight))| change(index, weight as u32).map(|weight| (u, v, weight)));
+        GraphBuilder::new().vertices(graph.vertices() as u64).build_from(arcs.collect::<Vec<_>>()).unwrap()
+    };
+    let near = roads("1..100");
+    let graph_sources = sources(&near);
+    for (fit, left) in tiles_by_width("near", &near, &graph_sources, 1) {
+        assert!(fit > 0 && left == 0, "{fit} {left}");
+    }
+    // The sum of any two long ones is too much for 16 bits.
+    let some_far = changed(&near, &|index, weight| Some(if index % 60 == 0 { 30_000 + weight } else { weight }));
+    for (fit, left) in tiles_by_width("some far", &some_far, &graph_sources, 2) {
+        assert!(fit > 0 && left > 0, "{fit} {left}");
+    }
+    for (fit, left) in tiles_by_width("far", &roads("1..1000000"), &graph_sources, 3) {
+        assert_eq!((fit, left), (0, 0));
+    }
+    // Some vertices lead nowhere, and others can't be reached.
+    let one_way = changed(&near, &|index, weight| (index % 9 != 4).then_some(weight));
+    tiles_by_width("one way", &one_way, &graph_sources, 4);
+    // Distances near the end of 32 bits, and beyond: offsets from bases of 64.
+    for weight in [1 << 26, u32::MAX] {
+        let arcs = near.edges().map(|(u, v, weight)| (u, v, weight as u32));
+        let chain = (0..70_u32).map(|step| (if step == 0 { 0 } else { 900 + step }, 901 + step, weight));
+        let far = GraphBuilder::new().vertices(971).build_from(arcs.chain(chain).collect::<Vec<_>>()).unwrap();
+        tiles_by_width("chain", &far, &sources(&far), 5);
+    }
+}
+
+/// As above on graphs of every shape, from more sources than are in one warp.
+#[test]
+fn tiles_in_16_bits_agree_on_every_shape() {
+    let mut random = Random(12);
+    for (name, graph) in graphs_of_every_shape::<u32>(5).into_iter().skip(2).step_by(5) {
+        let sources: Vec<VertexId> =
+            (0..70.min(70 * graph.vertices())).map(|_| random.below(graph.vertices() as u64) as VertexId).collect();
+        tiles_by_width(&name, &graph, &sources, 6);
+    }
+}
