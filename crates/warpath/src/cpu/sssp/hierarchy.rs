@@ -55,7 +55,8 @@ pub(crate) fn seconds_of_sweeps(shortcuts: f64, columns: f64, facts: bool, work:
         true => (shortcuts * FOR_FACTS + columns * ADDED_UP) * threads.powf(SHARED_READS),
         false => shortcuts * TOGETHER + columns * WRITTEN * threads.powf(SHARED_WRITES),
     };
-    work.searches as f64 * one / threads
+    // Lanes without a source cost as much as those with one.
+    work.searches.next_multiple_of(SHARED) as f64 * one / threads
 }
 
 fn seconds(work: &Workload<'_>) -> f64 {

@@ -254,8 +254,8 @@ pub(super) fn parts_of(columns: u32) -> impl Iterator<Item = (u32, u32)> {
     })
 }
 
-/// Offsets pay unless more than one of so many tiles does not fit: those are tried in vain.
-pub(super) const MOST_LEFT: u64 = 3;
+/// Offsets pay unless more than one of so many tiles never fits: those are tried in vain.
+pub(super) const SHARE_LEFT: u64 = 3;
 
 /// Distances from row to row of so many columns: whole cache lines.
 fn stride_of(columns: usize) -> u64 {
@@ -389,15 +389,20 @@ impl Sizes {
         self.rows.next_multiple_of(if self.offsets { OFFSET_SOURCES } else { SOURCES }.into())
     }
 
-    /// Whether distances of tiles may have 16 bits: only facts about rows are wanted, and there are enough sources.
+    /// Whether distances of tiles may have 16 bits: only facts about rows are wanted, there are enough sources, and tiles can be
+    /// counted in 32 bits.
     pub(super) fn has_offsets(&self) -> bool {
-        self.offsets
+        self.offsets && self.all_tiles() < u32::MAX.into()
     }
 
-    /// How many tiles may not fit 16 bits, each with the sources of a warp.
+    /// All tiles, once for each warp of sources.
+    fn all_tiles(&self) -> u64 {
+        self.tiles.saturating_mul(self.stride() / u64::from(OFFSET_SOURCES))
+    }
+
+    /// How many of them may not fit 16 bits: more than those that never do.
     fn most_left(&self) -> u64 {
-        let all = self.tiles.saturating_mul(self.stride() / u64::from(OFFSET_SOURCES));
-        if self.offsets { (all / MOST_LEFT + 1).min(u32::MAX.into()) } else { 0 }
+        if self.has_offsets() { self.all_tiles() / 2 + 1 } else { 0 }
     }
 }
 

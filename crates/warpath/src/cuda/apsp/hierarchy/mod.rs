@@ -166,6 +166,8 @@ pub(crate) struct Sweeps {
     /// The kernels for tiles in 16 bits, if most tiles fit those, and how many the last batch has left, once for each warp of sources.
     offsets: Option<OffsetKernels>,
     left: u32,
+    /// Launches for the last batch, and those of its repetitions.
+    launches: u64,
     waiting: Waiting,
 }
 
@@ -371,7 +373,7 @@ impl Sweeps {
         // Older ones take many instructions for the halves of a word.
         let has_pairs = device.properties().compute_capability >= (9, 0);
         let offsets = match task.semiring {
-            _ if !has_pairs || !sizes.has_offsets() => None,
+            _ if !has_pairs || !sizes.has_offsets() || sweep.doubtful <= offsets::MOST => None,
             DeviceSemiring::Narrow => prepare_offsets::<u32>(&arrays, &pool, &metric, &pieces, task)?,
             _ => prepare_offsets::<u64>(&arrays, &pool, &metric, &pieces, task)?,
         };
@@ -396,6 +398,7 @@ impl Sweeps {
             kernels,
             offsets,
             left: 0,
+            launches: 0,
             waiting,
         })
     }
@@ -433,6 +436,10 @@ impl Sweeps {
         self.pool.fill(self.arrays.is_doubtful, 0)?;
         self.pool.fill(self.arrays.counters, 0)?;
         self.pool.fill(self.arrays.left_count, 0)?;
+        let climbs = if self.climbs_on_host() { 0 } else { 2 };
+        let of_tiles = if self.offsets.is_some() { 2 } else { 1 };
+        let of_tiles = if self.sweep.tile_count > 0 { of_tiles } else { 0 };
+        self.launches += self.levels.len() as u64 + climbs + of_tiles + 1;
         self.waiting.start(self.pool.device(), control, || self.launch(self.sources.len() as u32))
     }
 
@@ -555,24 +562,21 @@ impl Sweeps {
 impl Searches for Sweeps {
     fn start(&mut self, sources: &[VertexId], control: &Control) -> Result<()> {
         self.sources = crate::memory::copied("the sources of a batch", sources)?;
+        self.launches = 0;
         self.begin(control)
     }
 
     fn finish(&mut self, control: &Control) -> Result<Finished> {
         let (mut seconds, mut doubtful) = self.wait(control)?;
-        let climbs = if self.climbs_on_host() { 0 } else { 2 };
-        let of_tiles = if self.offsets.is_some() { 2 } else { 1 };
-        let mut launches = self.levels.len() as u64 + climbs + 1 + if self.sweep.tile_count > 0 { of_tiles } else { 0 };
         if !doubtful.is_empty() && !self.full && self.semiring == DeviceSemiring::Narrow {
             self.use_all_numbers()?;
             self.begin(control)?;
             let again = self.wait(control)?;
             (seconds, doubtful) = (seconds + again.0, again.1);
-            launches *= 2;
         }
         let mut statistics = vec![
             ("shortcuts", self.metric.hierarchy().shortcuts()),
-            ("kernel_launches", launches),
+            ("kernel_launches", self.launches),
             ("device_nanoseconds", (seconds * 1e9) as u64),
         ];
         if self.offsets.is_some() {

@@ -3,7 +3,7 @@
 //! The vertices of a tile are near each other, so their distances from a source differ little. A warp takes the least distance of
 //! the tile's boundary as the *base* of each source, less a margin, and works with *offsets* from there. Two offsets fit a word. One
 //! instruction adds a length to both of them and takes both minima, and a warp takes 128 sources in the shared memory that 64 would
-//! need.
+//! need. Sources inside of a tile have the base 0 there.
 //!
 //! *Nothing wraps.* Let B be the greatest distance from the boundary to a vertex of the tile, where the boundary's own distances
 //! count as 0. If all distances of the boundary are at most S = 2^15 - 2 - B above the base, the *span* of the tile, then all of the
@@ -11,16 +11,16 @@
 //! of two such numbers fits 16 bits.
 //!
 //! *Nothing is lost.* A warp looks at every distance of the boundary. Where one is not within the span, or some can be reached and
-//! others can't, it puts the tile and its sources on a list, for a kernel that works in the whole type. If the list is full, the batch
-//! is repeated without offsets, and later ones have none. The same holds from the beginning where many tiles never fit, for 64
-//! sources and fewer, and for devices before compute capability 9.0, which have no such instruction.
+//! others can't, or a distance may be beyond the range of its type, it puts the tile and its sources on a list, for a kernel that works in the whole type. If the list is full, the batch
+//! is repeated without offsets, and later ones have none. The same holds from the beginning where many tiles never fit, for batches
+//! of at most 64 sources, and for devices before compute capability 9.0, which have no such instruction.
 //!
 //! Rows of distances were made from offsets, too, and took 3 to 9 % less time on roads than without: the log of experiments says why
 //! that was not kept.
 
 use rayon::prelude::*;
 
-use super::arrays::{Arrays, MOST_LEFT};
+use super::arrays::{Arrays, SHARE_LEFT};
 use super::upload::Length;
 use crate::Result;
 use crate::cuda::device::memory::Pool;
@@ -28,7 +28,7 @@ use crate::hierarchy::{BATCH, NO_ARC, Step, Tile, Tiles};
 use crate::memory::{filled, with_capacity};
 
 /// The greatest length, and more than the greatest offset.
-const MOST: u64 = (1 << 15) - 1;
+pub(super) const MOST: u64 = (1 << 15) - 1;
 
 /// What memory of these is short of.
 const WHAT: &str = "the shortcuts of tiles in 16 bits";
@@ -61,7 +61,7 @@ pub(super) fn upload<D: Length>(arrays: &Arrays, pool: &Pool, tiles: &Tiles, dow
     pool.upload(arrays.short_arcs, &arcs)?;
     pool.upload(arrays.spans, &spans)?;
     let never = spans.iter().filter(|&&span| span == 0).count() as u64;
-    Ok(never * MOST_LEFT <= spans.len() as u64)
+    Ok(never * SHARE_LEFT <= spans.len() as u64)
 }
 
 fn steps_of<'a>(tiles: &'a Tiles, tile: &Tile) -> &'a [Step] {
@@ -84,7 +84,8 @@ fn span_of(steps: &[Step], length: &dyn Fn(&Step) -> Option<u64>) -> u32 {
             least = u64::MAX;
         }
     }
-    // Vertices of the boundary are about as far from each other as they are from what is between them.
+    // Vertices of the boundary are about as far from each other as they are from what is between them: a span of less than that would
+    // hardly ever do.
     match (MOST - 1).checked_sub(greatest) {
         Some(span) if span >= greatest => span as u32,
         _ => 0,
