@@ -46,15 +46,17 @@
 //! prepared here; the ranks in them come from an elimination, or from sources that the solver has checked.
 
 pub(in crate::cuda) mod arrays;
+mod batch;
 mod offsets;
 mod upload;
 
 use std::sync::Arc;
 
 use arrays::{
-    Arrays, Batch, CLIMBING_TOGETHER, CLIMBING_WARPS, COLUMNS, Climb, OFFSET_SOURCES, SOURCES, Sizes, Sums, Sweep,
-    TRANSPOSED, TRANSPOSING, Transposition, layout, parts_of,
+    Arrays, CLIMBING_TOGETHER, CLIMBING_WARPS, COLUMNS, Climb, OFFSET_SOURCES, SOURCES, Sizes, Sums, Sweep, TRANSPOSED,
+    TRANSPOSING, Transposition, layout, parts_of,
 };
+use batch::Batch;
 use upload::{Length, Written};
 
 use super::batched::ROWS;
