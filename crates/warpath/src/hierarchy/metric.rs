@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::customization::{Lengths, any, customize};
 use super::selection::Selection;
 use super::sweep::Swept;
-use super::{Hierarchy, Shared, query};
+use super::{Hierarchy, Shared, one_source, query};
 use crate::error::NegativeCycle;
 use crate::graph::{
     Adjacency, Csr, Distance, DistanceValue, Distances, Graph, MinPlus, VertexId, Weight, Weights, with_min_plus,
@@ -417,7 +417,7 @@ where
     S::Distance: Facts,
 {
     fn distances_from(&self, shared: &Shared, sources: &[VertexId], threads: usize) -> Result<Option<Distances>> {
-        let distances = query::from::<S>(&shared.elimination, &self.lengths, sources, threads)?;
+        let distances = one_source::from::<S>(&shared.elimination, &self.lengths, sources, threads)?;
         Ok(self.are_right(&distances).then(|| S::Distance::into_distances(distances)))
     }
 

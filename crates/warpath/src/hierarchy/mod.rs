@@ -39,6 +39,7 @@ mod earlier;
 mod elimination;
 mod fronts;
 mod metric;
+mod one_source;
 mod order;
 mod pieces;
 mod query;

@@ -7,171 +7,30 @@
 //! *Real-time traffic assignment using engineered customizable contraction hierarchies*, 2019, for the tree in the place of
 //! a priority queue).
 //!
-//! Ranks are in postorder, so a sweep from the last to the first needs the distances of a stack of ancestors alone, by their depths.
-//! Disjoint subtrees are swept by threads of their own, once the vertices above them are.
-
-use std::ops::Range;
-
-use rayon::prelude::*;
+//! Here are the walks, and what two of them tell of a pair; sweeps follow in [`one_source`](super::one_source) and
+//! [`sweep`](super::sweep).
 
 use super::customization::Lengths;
 use super::earlier::Earlier;
 use super::elimination::{Elimination, ROOT};
-use crate::graph::{DistanceKey, DistanceValue, MinPlus, VertexId};
+use crate::graph::{DistanceValue, MinPlus, VertexId};
 use crate::instructions::with_widest_instructions;
-use crate::memory::filled;
-use crate::{Error, Result};
 
 /// Lowers `value` to `other`.
 #[inline(always)]
-fn lower<D: PartialOrd>(value: &mut D, other: D) {
+pub(super) fn lower<D: PartialOrd>(value: &mut D, other: D) {
     if other < *value {
         *value = other;
     }
 }
 
-/// Where a sweep from the roots down begins: an ancestor of a source, and the distance between them.
-type Start<D> = (u32, D);
-
-/// The distances to all vertices from the nearest of `sources`, by vertex, in O(shortcuts), on this thread or on all of the pool.
-pub(super) fn from<S: MinPlus>(
-    elimination: &Elimination,
-    lengths: &Lengths<S::Distance>,
-    sources: &[VertexId],
-    threads: usize,
-) -> Result<Vec<S::Distance>> {
-    /// Fewer vertices are not worth threads.
-    const WORTH_THREADS: usize = if cfg!(test) { 100 } else { 1 << 15 };
-    let mut starts = Vec::new();
-    for &source in sources {
-        let mut rank = elimination.ranks[source as usize];
-        let distances = climb::<S>(elimination, &lengths.up, rank);
-        while rank != ROOT {
-            starts.push((rank, distances[elimination.depths[rank as usize] as usize]));
-            rank = elimination.parents[rank as usize];
-        }
-    }
-    starts.sort_unstable_by(|a, b| a.partial_cmp(b).expect("distances are numbers"));
-    // The nearest source comes first.
-    starts.dedup_by_key(|start| start.0);
-    let mut distances = filled("distances", elimination.count(), S::Distance::UNREACHABLE)?;
-    let sweep = Sweep::<S> {
-        elimination,
-        down: lengths.down(),
-        starts: &starts,
-        found: <S::Distance as DistanceValue>::Key::atomics(bytemuck::cast_slice_mut(&mut distances)),
-    };
-    let stack = || filled("the distances of ancestors", elimination.height(), S::Distance::UNREACHABLE);
-    if elimination.count() < WORTH_THREADS || threads == 1 {
-        sweep.down(0..elimination.count(), &mut stack()?);
-        return Ok(distances);
-    }
-    let mut end = elimination.count();
-    let mut ancestors = stack()?;
-    for subtree in elimination.subtrees.iter().rev() {
-        sweep.down(subtree.end..end, &mut ancestors);
-        end = subtree.start;
-    }
-    sweep.down(0..end, &mut ancestors);
-    elimination.subtrees.par_iter().try_for_each(|subtree| {
-        sweep.down(subtree.clone(), &mut stack()?);
-        Ok::<_, Error>(())
-    })?;
-    Ok(distances)
-}
-
-/// A sweep from the roots down.
-struct Sweep<'a, S: MinPlus> {
-    elimination: &'a Elimination,
-    down: &'a [S::Distance],
-    /// By rank.
-    starts: &'a [Start<S::Distance>],
-    /// The distances found so far, by vertex, as bits.
-    found: &'a [<<S::Distance as DistanceValue>::Key as DistanceKey>::Atomic],
-}
-
-impl<S: MinPlus> Sweep<'_, S> {
-    fn found(&self, rank: usize) -> S::Distance {
-        let vertex = self.elimination.vertices[rank] as usize;
-        bytemuck::cast(<S::Distance as DistanceValue>::Key::load(&self.found[vertex]))
-    }
-
-    /// Finds the distances of these ranks; those of their ancestors among others are there. `ancestors` has room for as many
-    /// distances as the tree is high.
-    fn down(&self, ranks: Range<usize>, ancestors: &mut [S::Distance]) {
-        with_widest_instructions!(
-            [S: MinPlus] [S]
-            (sweep: &Sweep<'_, S> = self, ranks: Range<usize> = ranks, ancestors: &mut [S::Distance] = ancestors)
-                -> () { sweep.down_anywhere(ranks, ancestors) }
-        )
-    }
-
-    #[inline(always)]
-    fn down_anywhere(&self, ranks: Range<usize>, ancestors: &mut [S::Distance]) {
-        let Elimination { vertices, parents, depths, offsets, head_depths, .. } = self.elimination;
-        let mut starts = &self.starts[..self.starts.partition_point(|start| (start.0 as usize) < ranks.end)];
-        // The ancestor outside whose distance the stack has on top.
-        let mut outside = ROOT;
-        for rank in ranks.clone().rev() {
-            let parent = parents[rank];
-            if parent != ROOT && parent as usize >= ranks.end && parent != outside {
-                outside = parent;
-                let mut above = parent;
-                while above != ROOT {
-                    ancestors[depths[above as usize] as usize] = self.found(above as usize);
-                    above = parents[above as usize];
-                }
-            }
-            let mut least = S::Distance::UNREACHABLE;
-            if let Some((&start, below)) = starts.split_last()
-                && start.0 as usize == rank
-            {
-                (least, starts) = (start.1, below);
-            }
-            let row = offsets[rank] as usize..offsets[rank + 1] as usize;
-            lower(&mut least, nearest::<S>(ancestors, &head_depths[row.clone()], &self.down[row]));
-            ancestors[depths[rank] as usize] = least;
-            let found = &self.found[vertices[rank] as usize];
-            <S::Distance as DistanceValue>::Key::store(found, bytemuck::cast(least));
-        }
-    }
-}
-
-/// The least of the ways through ancestors at these descending depths, with these lengths from there.
-#[inline(always)]
-fn nearest<S: MinPlus>(ancestors: &[S::Distance], depths: &[u32], lengths: &[S::Distance]) -> S::Distance {
-    let mut least = S::Distance::UNREACHABLE;
-    let (depth_runs, depths) = depths.as_chunks::<RUN>();
-    let (length_runs, lengths) = lengths.as_chunks::<RUN>();
-    if !depth_runs.is_empty() {
-        let mut of_runs = [S::Distance::UNREACHABLE; RUN];
-        for (depths, lengths) in depth_runs.iter().zip(length_runs) {
-            match first_of_run(depths).and_then(|first| ancestors[first..].first_chunk::<RUN>()) {
-                Some(ancestors) => (0..RUN).for_each(|place| {
-                    let distance = S::join(ancestors[place], lengths[RUN - 1 - place]);
-                    of_runs[place] = if distance < of_runs[place] { distance } else { of_runs[place] };
-                }),
-                None => (0..RUN).for_each(|place| {
-                    let distance = S::join(ancestors[depths[place] as usize], lengths[place]);
-                    of_runs[place] = if distance < of_runs[place] { distance } else { of_runs[place] };
-                }),
-            }
-        }
-        of_runs.into_iter().for_each(|distance| lower(&mut least, distance));
-    }
-    for (&depth, &length) in depths.iter().zip(lengths) {
-        lower(&mut least, S::join(ancestors[depth as usize], length));
-    }
-    least
-}
-
 /// The later neighbours of a vertex that are in the same separator have depths that follow each other: so many distances are worked
 /// on at once.
-const RUN: usize = 8;
+pub(super) const RUN: usize = 8;
 
 /// The least of these descending depths if they follow each other.
 #[inline(always)]
-fn first_of_run<const N: usize>(depths: &[u32; N]) -> Option<usize> {
+pub(super) fn first_of_run<const N: usize>(depths: &[u32; N]) -> Option<usize> {
     let last = depths[N - 1];
     (depths[0].wrapping_sub(last) == N as u32 - 1).then_some(last as usize)
 }
