@@ -4,15 +4,17 @@
 //! Eliminating `v` offers the way from `a` through `v` to `b`. So the length of the arc is the least of the graph's own arcs
 //! and of all its lower triangles. A vertex's arcs are settled once those of all its descendants in the elimination tree
 //! are (`fronts`), so disjoint subtrees are settled at the same time (Dibbelt, Strasser, Wagner, *Customizable contraction
-//! hierarchies*, 2016, sect. 5).
+//! hierarchies*, 2016, sect. 5): small ones first, then those that have these in them, up to the roots.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::arcs::Arcs;
 use super::elimination::Elimination;
-use super::fronts::{Eliminating, Rows};
+use super::fronts::{Eliminating, Front, Rows};
 use crate::graph::{DistanceValue, MinPlus};
-use crate::memory::copied;
+use crate::memory::{copied, with_capacity};
 use crate::{Error, Result};
 
 /// The lengths of arcs and shortcuts, by their places in [`Elimination::heads`].
@@ -52,7 +54,7 @@ impl<D: DistanceValue> Lengths<D> {
     }
 
     /// Whether both directions have the same lengths, and share an array.
-    pub(super) fn is_symmetric(&self) -> bool {
+    pub(crate) fn is_symmetric(&self) -> bool {
         self.down.is_none()
     }
 
@@ -145,38 +147,50 @@ fn are_equal<D: PartialEq + Sync>(a: &[D], b: &[D]) -> bool {
     a.par_chunks(SOME).zip(b.par_chunks(SOME)).all(|(a, b)| a == b)
 }
 
-/// Settles all lengths: those of disjoint subtrees at the same time, and then those above them.
+/// Settles all lengths.
 fn eliminate<S: MinPlus, const L: usize>(
     elimination: &Elimination,
     up: &mut [Vec<S::Distance>],
     down: &mut [Vec<S::Distance>],
     directed: bool,
 ) -> Result<()> {
-    let subtrees = &elimination.subtrees;
-    let mut tasks = Vec::with_capacity(subtrees.len());
-    let mut rest: [[_; L]; 2] = [slices(up), slices(down)];
-    let mut at = 0;
-    for ranks in subtrees {
-        let (start, end) = (elimination.offsets[ranks.start] as usize, elimination.offsets[ranks.end] as usize);
+    let rows = Rows { start: 0, up: slices(up), down: slices(down) };
+    settle::<S, L>(elimination, directed, &elimination.subtrees, 0..elimination.count(), rows).map(drop)
+}
+
+/// Settles the lengths of these ranks: of the last level's subtrees among them at the same time, and then of the others. Returns the
+/// fronts that wait for vertices above.
+fn settle<S: MinPlus, const L: usize>(
+    elimination: &Elimination,
+    directed: bool,
+    levels: &[Vec<Range<usize>>],
+    ranks: Range<usize>,
+    mut rows: Rows<'_, S::Distance, L>,
+) -> Result<Vec<Front<S::Distance, L>>> {
+    let (subtrees, levels) = levels.split_last().map_or((&[][..], levels), |(last, levels)| (&last[..], levels));
+    let inside = |end: usize| subtrees.partition_point(|subtree| subtree.start < end);
+    let subtrees = &subtrees[inside(ranks.start)..inside(ranks.end)];
+    let mut tasks = with_capacity("the subtrees of a hierarchy", subtrees.len())?;
+    let mut rest = [&mut rows.up, &mut rows.down].map(|arrays| arrays.each_mut().map(|array| &mut **array));
+    let mut at = rows.start;
+    for subtree in subtrees {
+        let [start, end] = [subtree.start, subtree.end].map(|rank| elimination.offsets[rank] as usize);
         let [up, down] = rest.each_mut().map(|arrays| arrays.each_mut().map(|array| cut(array, start - at, end - at)));
-        tasks.push((ranks.clone(), Rows { start, up, down }));
+        tasks.push((subtree.clone(), Rows { start, up, down }));
         at = end;
     }
-    let settle = |(ranks, mut rows): (std::ops::Range<usize>, _)| -> Result<_> {
-        let mut eliminating = Eliminating::new(elimination, directed, false);
-        eliminating.eliminate::<S>(ranks, &mut rows)?;
-        Ok(eliminating.open)
-    };
-    let fronts = tasks.into_par_iter().map(settle).collect::<Result<Vec<_>>>()?;
-    let mut eliminating = Eliminating::new(elimination, directed, true);
-    let mut rows = Rows { start: 0, up: slices(up), down: slices(down) };
-    let mut next = 0;
-    for (ranks, fronts) in subtrees.iter().zip(fronts) {
-        eliminating.eliminate::<S>(next..ranks.start, &mut rows)?;
+    let settle_inside = |(subtree, rows)| settle::<S, L>(elimination, directed, levels, subtree, rows);
+    let fronts = tasks.into_par_iter().map(settle_inside).collect::<Result<Vec<_>>>()?;
+    // Other threads have nothing else to do near the roots.
+    let mut eliminating = Eliminating::new(elimination, directed, !subtrees.is_empty());
+    let mut next = ranks.start;
+    for (subtree, fronts) in subtrees.iter().zip(fronts) {
+        eliminating.eliminate::<S>(next..subtree.start, &mut rows)?;
         fronts.into_iter().for_each(|front| eliminating.take_up(front));
-        next = ranks.end;
+        next = subtree.end;
     }
-    eliminating.eliminate::<S>(next..elimination.count(), &mut rows)
+    eliminating.eliminate::<S>(next..ranks.end, &mut rows)?;
+    Ok(eliminating.open)
 }
 
 /// Takes a range out of the front of a slice, and what is before it; of an empty slice, nothing.

@@ -8,6 +8,8 @@
 //! Vertices are numbered again in postorder of the tree, which changes nothing about the shortcuts: children come before
 //! their parent, and a subtree is a range of numbers, its root the last. A number is called a *rank*.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::order::Pattern;
@@ -40,8 +42,9 @@ pub(crate) struct Elimination {
     pub(crate) heads: Vec<u32>,
     /// The greatest number of vertices on a path from a root.
     pub(super) height: usize,
-    /// Ranges of ranks, ascending, that depend on none of each other: whole subtrees, or several that follow each other.
-    pub(super) subtrees: Vec<std::ops::Range<usize>>,
+    /// Levels of ranges of ranks, ascending, that depend on none of each other: whole subtrees, or several that follow each other.
+    /// A range is part of one of the next level.
+    pub(super) subtrees: Vec<Vec<Range<usize>>>,
     /// The depths of `heads`.
     pub(super) head_depths: Vec<u32>,
     /// The vertices of each window of ranks.
@@ -101,7 +104,7 @@ impl Elimination {
     }
 
     /// The places of a rank's later neighbours in `heads`.
-    pub(crate) fn row(&self, rank: usize) -> std::ops::Range<usize> {
+    pub(crate) fn row(&self, rank: usize) -> Range<usize> {
         self.offsets[rank] as usize..self.offsets[rank + 1] as usize
     }
 
@@ -286,21 +289,45 @@ impl Rows {
 }
 
 impl Elimination {
-    /// Finds independent subtrees, of at most a thirty-second of the vertices: enough for every thread.
+    /// Finds independent subtrees, of at most a thirty-second of the vertices: enough for every thread. And then those twice as
+    /// large, and so on.
     fn divide(&mut self) -> Result<()> {
-        let most = (self.count() / 32).max(1000);
+        /// Smaller subtrees are not worth a task.
+        const FEWEST: usize = if cfg!(test) { 10 } else { 1000 };
         let first = self.first_descendants()?;
+        let mut most = (self.count() / 32).max(FEWEST);
+        while most < self.count() || self.subtrees.is_empty() {
+            let level = self.small_subtrees(&first, most);
+            if self.subtrees.last() != Some(&level) {
+                self.subtrees.push(level);
+            }
+            most *= 2;
+        }
+        Ok(())
+    }
+
+    /// The largest subtrees of at most `most` ranks, or several that follow each other. No range of the level before is divided.
+    fn small_subtrees(&self, first: &[u32], most: usize) -> Vec<Range<usize>> {
+        let before = self.subtrees.last().map_or(&[][..], |level| level);
         let is_small = |rank: usize| rank + 1 - first[rank] as usize <= most;
+        let mut found: Vec<Range<usize>> = Vec::new();
         for (root, &parent) in self.parents.iter().enumerate() {
             if !is_small(root) || parent != ROOT && is_small(parent as usize) {
                 continue;
             }
-            let start = first[root] as usize;
-            match self.subtrees.last_mut().filter(|last| last.end == start && root + 1 - last.start <= most) {
-                Some(last) => last.end = root + 1,
-                None => self.subtrees.push(start..root + 1),
+            let (mut start, mut end) = (first[root] as usize, root + 1);
+            let inside =
+                before.partition_point(|range| range.end <= start)..before.partition_point(|range| range.start < end);
+            if let (Some(first), Some(last)) = (before[inside.clone()].first(), before[inside].last()) {
+                (start, end) = (start.min(first.start), end.max(last.end));
+            }
+            match found.last_mut() {
+                Some(last) if start < last.end || start == last.end && end - last.start <= most => {
+                    last.end = end;
+                }
+                _ => found.push(start..end),
             }
         }
-        Ok(())
+        found
     }
 }

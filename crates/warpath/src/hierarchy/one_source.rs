@@ -65,14 +65,15 @@ pub(super) fn from<S: MinPlus>(
         sweep.down(0..elimination.count(), &mut stack()?);
         return Ok(distances);
     }
+    let subtrees = elimination.subtrees.first().map_or(&[][..], |level| level);
     let mut end = elimination.count();
     let mut ancestors = stack()?;
-    for subtree in elimination.subtrees.iter().rev() {
+    for subtree in subtrees.iter().rev() {
         sweep.down(subtree.end..end, &mut ancestors);
         end = subtree.start;
     }
     sweep.down(0..end, &mut ancestors);
-    elimination.subtrees.par_iter().try_for_each(|subtree| {
+    subtrees.par_iter().try_for_each(|subtree| {
         sweep.down(subtree.clone(), &mut stack()?);
         Ok::<_, Error>(())
     })?;

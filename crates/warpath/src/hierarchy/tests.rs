@@ -1,10 +1,11 @@
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::order::Pattern;
 use super::*;
 use crate::graph::Distance;
 use crate::problems::{DistanceSum, RowFacts};
-use crate::testing::{Random, TestWeight, graphs_of_every_shape, size};
+use crate::testing::{Random, TestWeight, graphs_of_every_shape, half_of_every_shape, size};
 use crate::{Error, Solver};
 
 /// How far floats may differ: shortcuts add them in another order.
@@ -386,4 +387,39 @@ fn a_cancelled_order_ends() {
     control.cancel();
     let graph = crate::generate("grid:50x50").unwrap();
     assert!(matches!(Hierarchy::with_control(graph, &control), Err(Error::Interrupted)));
+}
+
+/// Whether the levels of subtrees keep to their definition.
+#[test]
+fn subtrees_are_independent_and_each_is_part_of_one_of_the_next_level() {
+    let mut random = Random(91);
+    let mut most = 0;
+    for (name, graph) in half_of_every_shape::<u32>(91) {
+        let orders = [None, Some(random_order(graph.vertices(), &mut random))];
+        for order in orders {
+            let hierarchy = match order {
+                None => Hierarchy::new(graph.clone()),
+                Some(order) => Hierarchy::with_order(graph.clone(), &order),
+            };
+            let shared = hierarchy.unwrap().shared;
+            let elimination = &shared.elimination;
+            let first = elimination.first_descendants().unwrap();
+            most = most.max(elimination.subtrees.len());
+            for level in &elimination.subtrees {
+                assert!(level.is_sorted_by(|a, b| a.end <= b.start), "{name}");
+                for subtree in level {
+                    for rank in subtree.clone() {
+                        assert!(first[rank] as usize >= subtree.start, "{name}: {rank} has descendants outside");
+                    }
+                }
+            }
+            for levels in elimination.subtrees.windows(2) {
+                for part in &levels[0] {
+                    let holds = |whole: &&Range<usize>| whole.start <= part.start && part.end <= whole.end;
+                    assert_eq!(levels[1].iter().filter(holds).count(), 1, "{name}: {part:?}");
+                }
+            }
+        }
+    }
+    assert!(most > 3, "{most}");
 }

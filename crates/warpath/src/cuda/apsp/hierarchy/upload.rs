@@ -11,8 +11,9 @@ use super::arrays::{Arrays, COLUMNS, Front, Load, NO_PARENT, Node, Part, Positio
 use crate::Result;
 use crate::cuda::device::memory::Pool;
 use crate::graph::{DistanceValue, MinPlus, U32ToU32, U32ToU64, VertexId};
-use crate::hierarchy::{Elimination, Lengths, NO_ARC, NO_FRONT, NO_SLOT, Piece, Pieces, ROOT};
-use crate::memory::{filled, with_capacity};
+use crate::hierarchy::{COLUMNS as FRONT, Elimination, Lengths, NO_ARC, NO_FRONT, NO_SLOT, Piece, Pieces, ROOT};
+use crate::instructions::with_widest_instructions;
+use crate::memory::{filled, with_capacity, zeroed};
 
 /// A length on a device.
 pub(super) trait Length: DistanceValue + Pod + Ord + From<u32> + Into<u64> + TryFrom<u64> + Send + Sync {
@@ -23,10 +24,7 @@ pub(super) trait Length: DistanceValue + Pod + Ord + From<u32> + Into<u64> + Try
     fn infinity(full: bool) -> Self;
 
     /// That of two ways one after the other, up to infinity.
-    fn join(self, other: Self, infinity: Self) -> Self {
-        let sum = self.into().saturating_add(other.into());
-        Self::try_from(sum).map_or(infinity, |sum| sum.min(infinity))
-    }
+    fn join(self, other: Self, infinity: Self) -> Self;
 }
 
 impl Length for u32 {
@@ -35,6 +33,11 @@ impl Length for u32 {
     fn infinity(full: bool) -> u32 {
         if full { u32::MAX } else { u32::MAX / 2 }
     }
+
+    #[inline(always)]
+    fn join(self, other: u32, infinity: u32) -> u32 {
+        self.saturating_add(other).min(infinity)
+    }
 }
 
 impl Length for u64 {
@@ -42,6 +45,11 @@ impl Length for u64 {
 
     fn infinity(full: bool) -> u64 {
         if full { u64::MAX } else { u64::MAX / 2 }
+    }
+
+    #[inline(always)]
+    fn join(self, other: u64, infinity: u64) -> u64 {
+        self.saturating_add(other).min(infinity)
     }
 }
 
@@ -138,41 +146,41 @@ impl Arrays {
         infinity: D,
     ) -> Result<()> {
         const WHAT: &str = "the lengths of fronts";
+        let (up, down) = (self.up_lengths.cast::<D>(), self.down_lengths.cast::<D>());
+        // Whichever thread fills a front is the first to touch its memory.
+        let mut upwards: Vec<D> = zeroed(WHAT, up.length() as usize)?;
+        let mut downwards: Vec<D> = zeroed(WHAT, down.length() as usize)?;
         let eighth = COLUMNS as usize;
-        let up = self.up_lengths.cast::<D>();
-        let mut values = filled(WHAT, up.length() as usize, infinity)?;
-        let rooms =
-            in_rooms(elimination, pieces, &mut values, |targets, columns| targets.next_multiple_of(eighth) * columns)?;
-        rooms.into_par_iter().try_for_each(|(front, room)| {
-            let columns = front.count as usize;
-            let closed = closed(elimination, front, &lengths.up, infinity)?;
-            for (target, row) in closed.chunks_exact(columns).enumerate() {
-                for (column, &length) in row.iter().enumerate() {
-                    room[(target / eighth * columns + column) * eighth + target % eighth] = length;
-                }
-            }
-            Ok::<_, crate::Error>(())
-        })?;
-        pool.upload(up, &values)?;
-
-        let down = self.down_lengths.cast::<D>();
-        crate::memory::resize(WHAT, &mut values, down.length() as usize, infinity)?;
-        values.fill(infinity);
+        let up_rooms =
+            in_rooms(elimination, pieces, &mut upwards, |targets, columns| targets.next_multiple_of(eighth) * columns)?;
         let widths = |columns: usize| parts_of(columns as u32).map(|(_, width)| width as usize).sum::<usize>();
-        let rooms = in_rooms(elimination, pieces, &mut values, |targets, columns| targets * widths(columns))?;
-        rooms.into_par_iter().try_for_each(|(front, mut room)| {
+        let down_rooms = in_rooms(elimination, pieces, &mut downwards, |targets, columns| targets * widths(columns))?;
+        up_rooms.into_par_iter().zip(down_rooms).try_for_each(|((front, up_room), (_, mut down_room))| {
             let columns = front.count as usize;
-            let closed = closed(elimination, front, lengths.down(), infinity)?;
-            for (part, (count, width)) in parts_of(front.count).enumerate() {
-                let (mine, others) = room.split_at_mut(closed.len() / columns * width as usize);
-                for (to, from) in mine.chunks_exact_mut(width as usize).zip(closed.chunks_exact(columns)) {
-                    to[..count as usize].copy_from_slice(&from[part * eighth..][..count as usize]);
+            let mut closed = closed(elimination, front, &lengths.up, infinity)?;
+            let targets = closed.len() / columns;
+            up_room.fill(infinity);
+            down_room.fill(infinity);
+            for (column, row) in closed.chunks_exact(targets).enumerate() {
+                for (eight, lengths) in row.chunks(eighth).enumerate() {
+                    up_room[(eight * columns + column) * eighth..][..lengths.len()].copy_from_slice(lengths);
                 }
-                room = others;
+            }
+            if !lengths.is_symmetric() {
+                closed = self::closed(elimination, front, lengths.down(), infinity)?;
+            }
+            let mut rows = closed.chunks_exact(targets);
+            for (count, width) in parts_of(front.count) {
+                let (part, others) = down_room.split_at_mut(targets * width as usize);
+                for (column, row) in rows.by_ref().take(count as usize).enumerate() {
+                    part[column..].iter_mut().step_by(width as usize).zip(row).for_each(|(to, &length)| *to = length);
+                }
+                down_room = others;
             }
             Ok::<_, crate::Error>(())
         })?;
-        pool.upload(down, &values)
+        pool.upload(up, &upwards)?;
+        pool.upload(down, &downwards)
     }
 
     fn upload_tiles<D: Length>(&self, pool: &Pool, pieces: &Pieces, down: &[D], infinity: D) -> Result<()> {
@@ -269,13 +277,15 @@ fn in_rooms<'a, D>(
     Ok(rooms)
 }
 
-/// The lengths between each column of a front and each vertex of its boundary, and then each of its columns, by ways over its
-/// columns: a row for each vertex, with the lengths of all columns. Columns have ways to those above them, or from them.
+/// The lengths between each column of a front and each of its targets, by ways over its columns: a row for each column, with the
+/// lengths of the vertices of the boundary, and then of the columns. Columns have ways to those above them, or from them. O(columns)
+/// for each length.
 fn closed<D: Length>(elimination: &Elimination, front: Piece, lengths: &[D], infinity: D) -> Result<Vec<D>> {
     let boundary = &elimination.heads[elimination.row(front.top())];
     let (columns, count) = (front.count as usize, boundary.len());
-    let mut found = filled("the lengths of fronts", (count + columns) * columns, infinity)?;
-    for (column, rank) in front.ranks().rev().enumerate() {
+    let targets = count + columns;
+    let mut found = filled("the lengths of fronts", columns * targets, infinity)?;
+    for ((column, rank), row) in front.ranks().rev().enumerate().zip(found.chunks_exact_mut(targets)) {
         let mut place = 0;
         for arc in elimination.row(rank) {
             let head = elimination.heads[arc];
@@ -288,26 +298,33 @@ fn closed<D: Length>(elimination: &Elimination, front: Piece, lengths: &[D], inf
                 }
                 place
             };
-            found[target * columns + column] = lengths[arc].min(infinity);
+            row[target] = lengths[arc].min(infinity);
         }
-        found[(count + column) * columns + column] = D::ZERO;
+        row[count + column] = D::ZERO;
     }
-    let (to_boundary, inside) = found.split_at_mut(count * columns);
-    // From the topmost column down: what is above a column has all of its ways.
-    let close = |row: &mut [D], step: &dyn Fn(usize, usize) -> D, top: usize| {
-        for column in (0..top).rev() {
-            let over = |other: usize| step(other, column).join(row[other], infinity);
-            let best = (column + 1..=top).map(over).min();
-            row[column] = row[column].min(best.unwrap_or(infinity));
+    with_widest_instructions!(
+        [D: Length] [D]
+        (found: &mut [D] = &mut found, columns: usize = columns, infinity: D = infinity) -> () {
+            close(found, columns, infinity)
         }
-    };
-    let original = crate::memory::copied("the lengths of fronts", inside)?;
-    let step = |other: usize, column: usize| original[other * columns + column];
-    for row in to_boundary.chunks_exact_mut(columns) {
-        close(row, &step, columns - 1);
-    }
-    for (top, row) in inside.chunks_exact_mut(columns).enumerate() {
-        close(row, &step, top);
-    }
+    );
     Ok(found)
+}
+
+/// Lowers the lengths of each column, from the topmost down, to those of the ways over the columns above it, which have all of their
+/// ways.
+#[inline(always)]
+fn close<D: Length>(found: &mut [D], columns: usize, infinity: D) {
+    let targets = found.len() / columns;
+    for column in (0..columns).rev() {
+        let (row, above) = found[column * targets..].split_at_mut(targets);
+        let mut steps = [infinity; FRONT];
+        let own = &row[targets - columns + column + 1..];
+        steps[..own.len()].copy_from_slice(own);
+        for (&step, over) in steps.iter().zip(above.chunks_exact(targets)).filter(|&(&step, _)| step < infinity) {
+            for (length, &on) in row.iter_mut().zip(over) {
+                *length = step.join(on, infinity).min(*length);
+            }
+        }
+    }
 }
