@@ -401,7 +401,7 @@ mod tests {
     use std::{env, fs};
 
     use super::generate::Header;
-    use crate::cuda::{apsp, bfs, closure, frontier, matrix, neighborhoods, sssp};
+    use crate::cuda::{apsp, bfs, closure, customization, frontier, matrix, neighborhoods, sssp};
 
     /// Every header.
     const HEADERS: &[fn() -> Header] = &[
@@ -417,6 +417,7 @@ mod tests {
         bfs::one_block::header,
         bfs::singh::header,
         closure::warshall::header,
+        customization::header,
         frontier::header,
         matrix::blocks::header,
         matrix::by_vertex::header,

@@ -11,6 +11,7 @@ use crate::{Error, Result};
 pub(crate) mod apsp;
 pub(crate) mod bfs;
 pub(crate) mod closure;
+pub(crate) mod customization;
 #[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "without the driver there is no device"))]
 pub(crate) mod device;
 mod frontier;

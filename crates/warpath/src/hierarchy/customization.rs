@@ -6,6 +6,7 @@
 //! are (`fronts`), so disjoint subtrees are settled at the same time (Dibbelt, Strasser, Wagner, *Customizable contraction
 //! hierarchies*, 2016, sect. 5): small ones first, then those that have these in them, up to the roots.
 
+use std::any::Any;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -101,6 +102,7 @@ pub(super) fn customize<S: MinPlus, const L: usize>(
     arcs: &Arcs,
     weights: [&[S::Weight]; L],
     directed: bool,
+    elsewhere: Option<&dyn Elsewhere>,
 ) -> Result<[Lengths<S::Distance>; L]> {
     let shortcuts = elimination.heads.len();
     let mut up = Vec::with_capacity(L);
@@ -116,12 +118,50 @@ pub(super) fn customize<S: MinPlus, const L: usize>(
     if symmetric {
         down.iter_mut().for_each(|down| *down = Vec::new());
     }
-    eliminate::<S, L>(elimination, &mut up, &mut down, !symmetric)?;
+    let is_settled = match elsewhere.filter(|_| L == 1).zip(unsettled(&mut up[0], &mut down[0])) {
+        Some((elsewhere, lengths)) => match elsewhere.settle(elimination, lengths) {
+            Ok(()) => true,
+            // Here the lengths can be had all the same.
+            Err(Error::Device(_) | Error::OutOfMemory { .. }) => false,
+            Err(error) => return Err(error),
+        },
+        None => false,
+    };
+    if !is_settled {
+        eliminate::<S, L>(elimination, &mut up, &mut down, !symmetric)?;
+    }
     let mut lengths = up.into_iter().zip(down);
     Ok(std::array::from_fn(|_| {
         let (up, down) = lengths.next().expect("there are so many");
         Lengths::new(up, (!symmetric).then_some(down))
     }))
+}
+
+/// Lengths of the graph's arcs that are to become those of shortcuts, upwards and downwards; those downwards are empty if they are the
+/// same.
+pub(crate) enum Unsettled<'a> {
+    Narrow(&'a mut Vec<u32>, &'a mut Vec<u32>),
+    Wide(&'a mut Vec<u64>, &'a mut Vec<u64>),
+}
+
+/// Who may settle lengths in the place of this CPU.
+pub(crate) trait Elsewhere: Sync {
+    /// Settles all of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Device`], [`Error::OutOfMemory`]: then they are as they were.
+    fn settle(&self, elimination: &Elimination, lengths: Unsettled<'_>) -> Result<()>;
+}
+
+/// These lengths, if they are integers of 0 or more.
+fn unsettled<'a, D: 'static>(up: &'a mut Vec<D>, down: &'a mut Vec<D>) -> Option<Unsettled<'a>> {
+    let (up, down): (&mut dyn Any, &mut dyn Any) = (up, down);
+    if up.is::<Vec<u32>>() {
+        Some(Unsettled::Narrow(up.downcast_mut()?, down.downcast_mut()?))
+    } else {
+        Some(Unsettled::Wide(up.downcast_mut()?, down.downcast_mut()?))
+    }
 }
 
 fn slices<D, const L: usize>(arrays: &mut [Vec<D>]) -> [&mut [D]; L] {
@@ -270,13 +310,13 @@ mod tests {
         };
         let others: [_; 8] = std::array::from_fn(|lane| if lane == 3 { own.to_vec() } else { draw(random) });
         let all = others.each_ref().map(|weights| &weights[..]);
-        let [alone] = customize::<S, 1>(elimination, arcs, [own], graph.is_directed()).unwrap();
-        let together = customize::<S, 8>(elimination, arcs, all, graph.is_directed()).unwrap();
+        let [alone] = customize::<S, 1>(elimination, arcs, [own], graph.is_directed(), None).unwrap();
+        let together = customize::<S, 8>(elimination, arcs, all, graph.is_directed(), None).unwrap();
         let [up, down] = by_triangles::<S>(hierarchy, own);
         assert!(alone.up == up, "{name}: upwards");
         assert!(alone.down() == down, "{name}: downwards");
         for (one, weights) in together.iter().zip(all) {
-            let [alone] = customize::<S, 1>(elimination, arcs, [weights], graph.is_directed()).unwrap();
+            let [alone] = customize::<S, 1>(elimination, arcs, [weights], graph.is_directed(), None).unwrap();
             assert!(one.up == alone.up && one.down() == alone.down(), "{name}: of eight");
         }
         has_wide_chain(elimination)

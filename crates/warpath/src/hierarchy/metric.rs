@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
-use super::customization::{Lengths, any, customize};
+use super::customization::{Elsewhere, Lengths, any, customize};
 use super::selection::Selection;
 use super::sweep::Swept;
 use super::{Hierarchy, Shared, one_source, query};
@@ -78,13 +78,18 @@ pub(super) struct Customized<S: MinPlus> {
 }
 
 impl Metric {
-    pub(super) fn new(hierarchy: &Hierarchy, weights: &Weights) -> Result<Self> {
-        let metrics = Self::all(hierarchy, std::slice::from_ref(weights))?;
+    pub(super) fn new(hierarchy: &Hierarchy, weights: &Weights, elsewhere: Option<&dyn Elsewhere>) -> Result<Self> {
+        let metrics = Self::all(hierarchy, std::slice::from_ref(weights), elsewhere)?;
         Ok(metrics.into_iter().next().expect("there is one for each of the weights"))
     }
 
     /// A metric for each of these weights. Those that follow each other and have the same type are customized together.
-    pub(super) fn all(hierarchy: &Hierarchy, weights: &[Weights]) -> Result<Vec<Self>> {
+    /// `elsewhere` may settle the lengths of those that are alone.
+    pub(super) fn all(
+        hierarchy: &Hierarchy,
+        weights: &[Weights],
+        elsewhere: Option<&dyn Elsewhere>,
+    ) -> Result<Vec<Self>> {
         let arcs = hierarchy.graph().arcs();
         for weights in weights {
             if weights.len() != arcs {
@@ -95,11 +100,12 @@ impl Metric {
         }
         let mut metrics = with_capacity("metrics", weights.len())?;
         for weights in weights.chunk_by(|a, b| a.kind() == b.kind()) {
-            for (narrow, weights) in customized(&hierarchy.shared, weights, false)?.into_iter().zip(weights) {
+            for (narrow, weights) in customized(&hierarchy.shared, weights, false, elsewhere)?.into_iter().zip(weights)
+            {
                 let hierarchy = hierarchy.clone();
                 let metric = Metric { hierarchy, weights: weights.clone(), narrow, wide: OnceLock::new() };
                 if !metric.narrow.is_whole() {
-                    metric.wide()?;
+                    metric.wide_by(elsewhere)?;
                 }
                 metrics.push(metric);
             }
@@ -295,8 +301,12 @@ impl Metric {
     }
 
     fn wide(&self) -> Result<&dyn Answers> {
+        self.wide_by(None)
+    }
+
+    fn wide_by(&self, elsewhere: Option<&dyn Elsewhere>) -> Result<&dyn Answers> {
         if self.wide.get().is_none() {
-            let wide = customized(&self.hierarchy.shared, std::slice::from_ref(&self.weights), true)?;
+            let wide = customized(&self.hierarchy.shared, std::slice::from_ref(&self.weights), true, elsewhere)?;
             // Another thread may have been quicker; both are the same.
             wide.into_iter().for_each(|wide| drop(self.wide.set(wide)));
         }
@@ -305,24 +315,29 @@ impl Metric {
 }
 
 /// The lengths for each of these weights, which have the same type, by the narrow or the wide semiring.
-fn customized(shared: &Shared, weights: &[Weights], wide: bool) -> Result<Vec<Box<dyn Answers>>> {
+fn customized(
+    shared: &Shared,
+    weights: &[Weights],
+    wide: bool,
+    elsewhere: Option<&dyn Elsewhere>,
+) -> Result<Vec<Box<dyn Answers>>> {
     let Some(first) = weights.first() else { return Ok(Vec::new()) };
     let mut all: Vec<Box<dyn Answers>> = with_capacity("metrics", weights.len())?;
     with_min_plus!(first.kind(), wide, S => {
         let eights = weights.chunks_exact(EIGHT);
         let others = eights.remainder();
         for eight in eights {
-            let eight = customized_by::<S, EIGHT>(shared, std::array::from_fn(|lane| &eight[lane]))?;
+            let eight = customized_by::<S, EIGHT>(shared, std::array::from_fn(|lane| &eight[lane]), None)?;
             all.extend(eight.into_iter().map(|one| Box::new(one) as Box<dyn Answers>));
         }
         // Fewer are worth the work of eight if there are several.
         if others.len() > 2 {
             let eight = std::array::from_fn(|lane| &others[lane.min(others.len() - 1)]);
-            let eight = customized_by::<S, EIGHT>(shared, eight)?;
+            let eight = customized_by::<S, EIGHT>(shared, eight, None)?;
             all.extend(eight.into_iter().take(others.len()).map(|one| Box::new(one) as Box<dyn Answers>));
         } else {
             for weights in others {
-                let [one] = customized_by::<S, 1>(shared, [weights])?;
+                let [one] = customized_by::<S, 1>(shared, [weights], elsewhere)?;
                 all.push(Box::new(one));
             }
         }
@@ -333,7 +348,11 @@ fn customized(shared: &Shared, weights: &[Weights], wide: bool) -> Result<Vec<Bo
 /// How many metrics are customized together: as many as 32-bit lengths fill a vector of 256 bits.
 const EIGHT: usize = 8;
 
-fn customized_by<S: MinPlus, const L: usize>(shared: &Shared, weights: [&Weights; L]) -> Result<[Customized<S>; L]> {
+fn customized_by<S: MinPlus, const L: usize>(
+    shared: &Shared,
+    weights: [&Weights; L],
+    elsewhere: Option<&dyn Elsewhere>,
+) -> Result<[Customized<S>; L]> {
     let csr = shared.graph.csr();
     let elimination = &shared.elimination;
     let values = weights.map(|weights| S::Weight::of(weights).expect("the semiring is for these weights"));
@@ -349,7 +368,7 @@ fn customized_by<S: MinPlus, const L: usize>(shared: &Shared, weights: [&Weights
             return Err(negative_cycle(shared, weights[lane], vec![v]));
         }
     }
-    let all = customize::<S, L>(elimination, &shared.arcs, values, shared.graph.is_directed())?;
+    let all = customize::<S, L>(elimination, &shared.arcs, values, shared.graph.is_directed(), elsewhere)?;
     for (lengths, weights) in all.iter().zip(weights) {
         if let Some(ends) = lengths.negative::<S>(elimination) {
             return Err(negative_shortcut::<S>(shared, weights, lengths, ends));

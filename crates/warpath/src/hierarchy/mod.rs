@@ -61,7 +61,7 @@ use crate::control::Control;
 use crate::graph::{Graph, VertexId, Weights};
 use crate::memory::filled;
 
-pub(crate) use customization::Lengths;
+pub(crate) use customization::{Elsewhere, Lengths, Unsettled};
 use earlier::Earlier;
 pub(crate) use elimination::{Elimination, ROOT};
 pub(crate) use pieces::{COLUMNS, NO_FRONT, Pieces};
@@ -258,7 +258,12 @@ impl Hierarchy {
     /// [`Error::NegativeCycle`](crate::Error::NegativeCycle); [`Error::InvalidRequest`](crate::Error::InvalidRequest) if there are not as many weights as arcs, or if the graph is
     /// undirected and the two directions of an edge have other weights; [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn customize(&self, weights: &Weights) -> Result<Metric> {
-        Metric::new(self, weights)
+        Metric::new(self, weights, None)
+    }
+
+    /// [`Hierarchy::customize`], with lengths settled by `elsewhere` where it takes their type and does not fail.
+    pub(crate) fn customize_elsewhere(&self, weights: &Weights, elsewhere: Option<&dyn Elsewhere>) -> Result<Metric> {
+        Metric::new(self, weights, elsewhere)
     }
 
     /// As [`Hierarchy::customize`] for each of these weights, such as lengths, times and tolls. Up to eight that follow each
@@ -278,6 +283,6 @@ impl Hierarchy {
     ///
     /// As [`Hierarchy::customize`], for any of the weights.
     pub fn customize_all(&self, weights: &[Weights]) -> Result<Vec<Metric>> {
-        Metric::all(self, weights)
+        Metric::all(self, weights, None)
     }
 }

@@ -38,6 +38,8 @@ pub(crate) struct Pieces {
     /// The front of each rank, or [`NO_FRONT`].
     pub(crate) front_of: Vec<u32>,
     pub(crate) tiles: Tiles,
+    /// The most vertices of the boundary of a front.
+    pub(crate) longest_boundary: u32,
 }
 
 impl Pieces {
@@ -95,8 +97,9 @@ impl Pieces {
             levels[level as usize + 1] = index as u32 + 1;
         }
         let fronts = listed(WHAT, in_levels.into_iter().map(|(_, front)| front))?;
+        let longest_boundary = fronts.iter().map(|front| elimination.row(front.top()).len() as u32).max().unwrap_or(0);
         let tiles = Tiles::new(elimination, &subtrees, limits)?;
-        Ok(Pieces { fronts, levels, places, front_of, tiles })
+        Ok(Pieces { fronts, levels, places, front_of, tiles, longest_boundary })
     }
 
     /// The fronts of each level.

@@ -6,8 +6,9 @@ use super::Solver;
 use crate::algorithms::{AlgorithmInfo, Parameters};
 use crate::cpu::sssp::hierarchy::{ALGORITHM, seconds_of_sweeps};
 use crate::cuda::apsp::hierarchy as on_device;
+use crate::cuda::customization::{self, OnDevice};
 use crate::graph::{VertexId, WeightKind, Weights};
-use crate::hierarchy::{Estimate, Hierarchy, Metric};
+use crate::hierarchy::{Elsewhere, Estimate, Hierarchy, Metric};
 use crate::{Engine, Error, Plan, Result};
 
 /// The name of the algorithm that answers from a hierarchy.
@@ -90,9 +91,31 @@ impl Solver {
                     self.hierarchy.hierarchy.get_or_init(|| made)
                 }
             };
-            hierarchy.customize(weights().as_ref().unwrap_or(self.graph.weights()))
+            let device = self.customizing_device(hierarchy);
+            let elsewhere = device.as_ref().map(|device| device as &dyn Elsewhere);
+            hierarchy.customize_elsewhere(weights().as_ref().unwrap_or(self.graph.weights()), elsewhere)
         })?;
         Ok(kept.get_or_init(|| Arc::new(made)))
+    }
+
+    /// The device that makes the lengths of shortcuts, if there is one that is quicker: none is opened for that alone.
+    fn customizing_device(&self, hierarchy: &Hierarchy) -> Option<OnDevice> {
+        /// The CPU has them where they are needed, so it makes them unless a device is so many times as quick. In tests it always is.
+        const QUICKER: f64 = if cfg!(test) { 0.0 } else { 1.3 };
+        let (shortcuts, triangles) = (hierarchy.shortcuts() as f64, hierarchy.triangles());
+        let there = customization::seconds(shortcuts, hierarchy.height() as f64, triangles);
+        if QUICKER * there > self.seconds_of_customizing(shortcuts, triangles) {
+            return None;
+        }
+        let mut state = self.device();
+        let may_ask = match self.engine {
+            Engine::Cpu => false,
+            Engine::Cuda(_) => true,
+            Engine::Auto => state.is_open(),
+        };
+        // If it can't be opened, the request will say so.
+        let device = may_ask.then(|| state.device(&self.engine).ok()).flatten()?;
+        Some(OnDevice { device, hierarchy: hierarchy.clone() })
     }
 
     /// The hierarchy, if it is there.
@@ -160,9 +183,9 @@ impl Solver {
 
     /// The same of sweeps on a GPU: the seconds until they begin, and theirs.
     pub(super) fn seconds_of_sweeps_on_device(&self, searches: usize, facts: bool, otherwise: f64) -> Option<[f64; 2]> {
-        /// The pieces of the tree, and the closed lengths of its fronts.
-        const PIECES: f64 = 0.02;
-        const SHORTCUT: f64 = 25e-9;
+        /// The pieces of the tree, the kernels, and what a shortcut takes on its way.
+        const PIECES: f64 = 0.035;
+        const SHORTCUT: f64 = 10e-9;
         let prospect = self.prospect(otherwise).filter(|_| self.suits_a_device())?;
         let parameters = Parameters::default();
         let work = self.workload(self.weighted_facts(), &parameters, searches);
@@ -253,13 +276,11 @@ impl Solver {
 
     /// The seconds that the lengths of shortcuts take.
     fn seconds_of_customizing(&self, shortcuts: f64, triangles: f64) -> f64 {
-        /// More threads than this bring little, since the memory is new; nor do they for triangles.
-        const SHORTCUT: f64 = 30e-9;
-        const FILLING: usize = 2;
-        const TRIANGLE: f64 = 0.3e-9;
-        const ELIMINATING: usize = 3;
-        let by = |threads: usize| self.threads().min(threads) as f64;
-        shortcuts * SHORTCUT / by(FILLING) + triangles * TRIANGLE / by(ELIMINATING)
+        /// A shortcut and a triangle on one thread, and the power of the number of threads with which they become quicker.
+        const SHORTCUT: f64 = 25e-9;
+        const TRIANGLE: f64 = 0.07e-9;
+        const SPEEDUP: f64 = 0.7;
+        (shortcuts * SHORTCUT + triangles * TRIANGLE) / (self.threads() as f64).powf(SPEEDUP)
     }
 }
 

@@ -27,6 +27,9 @@ constexpr u32 transposed = 64;
 /// Counters of a source, to which blocks add by turns, and how many numbers each of them has.
 constexpr u32 counters_a_source = 16;
 constexpr u32 counted = 4;
+/// Warps of a block that gathers lengths, and how many of a column's a warp takes.
+constexpr u32 gathering_warps = 8;
+constexpr u32 gathered = 256;
 /// The parent of a root.
 constexpr u32 no_parent = 4294967295;
 
@@ -137,6 +140,37 @@ struct Left {
 static_assert(sizeof(Left) == 8, "");
 static_assert(offsetof(Left, tile) == 0, "");
 static_assert(offsetof(Left, group) == 4, "");
+
+/// The argument of the kernels that make the lengths of fronts.
+template <class Lane>
+struct Closing {
+    const Node* nodes;  // As those of [`Climb`].
+    const Arc<typename Lane::Distance>* arcs;
+    const Front* fronts;
+    const u32* depths;
+    const typename Lane::Distance* down;  // The lengths of shortcuts downwards, if they differ.
+    const u32* down_rows;  // Where the lengths downwards of each front begin, in rows of four.
+    typename Lane::Distance* up_lengths;
+    typename Lane::Distance* down_lengths;
+    u32 parts;  // Blocks of a front.
+    u32 is_directed;
+    u32 is_inside;  // Whether targets are columns, or vertices of the boundary.
+    u32 unused;
+};
+using ClosingLayout = Closing<layout::Lane>;
+static_assert(sizeof(ClosingLayout) == 80, "");
+static_assert(offsetof(ClosingLayout, nodes) == 0, "");
+static_assert(offsetof(ClosingLayout, arcs) == 8, "");
+static_assert(offsetof(ClosingLayout, fronts) == 16, "");
+static_assert(offsetof(ClosingLayout, depths) == 24, "");
+static_assert(offsetof(ClosingLayout, down) == 32, "");
+static_assert(offsetof(ClosingLayout, down_rows) == 40, "");
+static_assert(offsetof(ClosingLayout, up_lengths) == 48, "");
+static_assert(offsetof(ClosingLayout, down_lengths) == 56, "");
+static_assert(offsetof(ClosingLayout, parts) == 64, "");
+static_assert(offsetof(ClosingLayout, is_directed) == 68, "");
+static_assert(offsetof(ClosingLayout, is_inside) == 72, "");
+static_assert(offsetof(ClosingLayout, unused) == 76, "");
 
 /// The argument of the kernels that walk up from each source.
 template <class Lane>

@@ -35,9 +35,9 @@ pub(crate) const SHARED: usize = 16;
 /// The seconds of all sweeps over this many shortcuts, whose results have so many columns, or are facts about rows alone.
 pub(crate) fn seconds_of_sweeps(shortcuts: f64, columns: f64, facts: bool, work: &Workload<'_>) -> f64 {
     /// Looking at a shortcut for one source, by at most so many threads, and the power of their number with which it becomes quicker.
-    const ALONE: f64 = 5e-9;
-    const THREADS_ALONE: usize = 8;
-    const SPEEDUP_ALONE: f64 = 0.6;
+    const ALONE: f64 = 2.2e-9;
+    const THREADS_ALONE: usize = 16;
+    const SPEEDUP_ALONE: f64 = 0.5;
     /// Looking at a shortcut for one of the sources that share a sweep for rows; writing a distance; and the power of the number
     /// of threads with which writing becomes slower, since they share the memory.
     const TOGETHER: f64 = 0.4e-9;

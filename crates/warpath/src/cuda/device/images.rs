@@ -127,8 +127,10 @@ macro_rules! images {
 // The image `bfs_queue` is built from `kernels/bfs/queue.cu`.
 images! {
     APSP_BLOCKED_FLOYD_WARSHALL = "apsp_blocked_floyd_warshall",
+    APSP_CUSTOMIZATION = "apsp_customization",
     APSP_FLOYD_WARSHALL = "apsp_floyd_warshall",
     APSP_HIERARCHY = "apsp_hierarchy",
+    APSP_HIERARCHY_LENGTHS = "apsp_hierarchy_lengths",
     APSP_HIERARCHY_OFFSETS = "apsp_hierarchy_offsets",
     APSP_KATZ_KIDER = "apsp_katz_kider",
     APSP_MATRIX = "apsp_matrix",

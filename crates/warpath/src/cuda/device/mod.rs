@@ -129,6 +129,11 @@ impl LaunchShape {
         LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared_bytes: 0, cluster: 1, cooperative: false }
     }
 
+    /// This many blocks of this many threads, if a launch can have so many.
+    pub(crate) fn line_if_possible(blocks: u64, threads: u32) -> Option<Self> {
+        (blocks <= i32::MAX as u64).then(|| Self::line(blocks as u32, threads))
+    }
+
     /// Enough blocks of this many threads for one thread an item, but at least one block.
     pub(crate) fn covering(items: u64, threads: u32) -> Self {
         let blocks = items.div_ceil(u64::from(threads)).clamp(1, i32::MAX as u64);

@@ -35,6 +35,9 @@ kernel_header! {
         /// Counters of a source, to which blocks add by turns, and how many numbers each of them has.
         pub(super) const COUNTERS_A_SOURCE: u32 = 16;
         pub(super) const COUNTED: u32 = 4;
+        /// Warps of a block that gathers lengths, and how many of a column's a warp takes.
+        pub(super) const GATHERING_WARPS: u32 = 8;
+        pub(super) const GATHERED: u32 = 256;
         /// The parent of a root.
         pub(super) const NO_PARENT: u32 = 4294967295;
     }
@@ -123,6 +126,27 @@ kernel_header! {
     pub(super) struct Left {
         pub(super) tile: u32,
         pub(super) group: u32,
+    }
+
+    /// The argument of the kernels that make the lengths of fronts.
+    pub(super) struct Closing<Lane> {
+        /// As those of [`Climb`].
+        pub(super) nodes: DevicePtr<Node>,
+        pub(super) arcs: DevicePtr<cpp::Step>,
+        pub(super) fronts: DevicePtr<Front>,
+        pub(super) depths: DevicePtr<u32>,
+        /// The lengths of shortcuts downwards, if they differ.
+        pub(super) down: DevicePtr<cpp::Distance>,
+        /// Where the lengths downwards of each front begin, in rows of four.
+        pub(super) down_rows: DevicePtr<u32>,
+        pub(super) up_lengths: DeviceMutPtr<cpp::Distance>,
+        pub(super) down_lengths: DeviceMutPtr<cpp::Distance>,
+        /// Blocks of a front.
+        pub(super) parts: u32,
+        pub(super) is_directed: u32,
+        /// Whether targets are columns, or vertices of the boundary.
+        pub(super) is_inside: u32,
+        pub(super) unused: u32,
     }
 
     /// The argument of the kernels that walk up from each source.
@@ -290,6 +314,8 @@ pub(super) struct Sizes {
     facts: bool,
     /// Whether distances of tiles may have 16 bits.
     offsets: bool,
+    /// Whether lengths upwards and downwards may differ.
+    directed: bool,
 }
 
 impl Sizes {
@@ -323,6 +349,7 @@ impl Sizes {
                 .map_or_else(|| many_sources::stride(task.graph), |targets| stride_of(targets.len())),
             facts: task.facts,
             offsets: task.facts && task.rows > SOURCES.into(),
+            directed: task.graph.is_directed(),
         };
         let usual =
             if task.facts { Sizes { columns: 0, places: usual.front_vertices, row_stride: 0, ..usual } } else { usual };
@@ -434,6 +461,8 @@ pub(super) struct Arrays {
     pub(super) short_arcs: DeviceSlice<u32>,
     left: DeviceSlice<Left>,
     pub(super) left_count: DeviceSlice<u32>,
+    pub(super) down: DeviceSlice<u32>,
+    pub(super) down_rows: DeviceSlice<u32>,
 }
 
 pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
@@ -474,6 +503,8 @@ pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
         short_arcs: arena.take("the shortcuts of tiles in 16 bits", if_offsets(sizes.steps)),
         left: arena.take("tiles that do not fit 16 bits", sizes.most_left()),
         left_count: arena.take("how many they are", if_offsets(1)),
+        down: arena.take("shortcuts downwards", if sizes.directed { product(&[sizes.shortcuts]) } else { 0 }),
+        down_rows: arena.take("where the lengths of fronts downwards begin", sizes.fronts),
     }
 }
 

@@ -57,7 +57,7 @@ use arrays::{
     TRANSPOSING, Transposition, layout, parts_of,
 };
 use batch::Batch;
-use upload::{Length, Written};
+use upload::{Length, Written, lengths_of, upload};
 
 use super::batched::ROWS;
 use super::outgoing::RawFacts;
@@ -70,7 +70,7 @@ use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::launch::Waiting;
 use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::VertexId;
-use crate::hierarchy::{Hierarchy, Lengths, Limits, Metric, Pieces, climb};
+use crate::hierarchy::{Hierarchy, Limits, Metric, Pieces, climb};
 use crate::problems::Problem;
 use crate::{Control, Error, Result};
 
@@ -101,7 +101,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
 };
 
 /// How large tiles are: their distances for 64 sources take up to 8 KB of shared memory, so that many warps fit.
-const LIMITS: Limits = Limits { slots: 32, arcs: 512 };
+pub(in crate::cuda) const LIMITS: Limits = Limits { slots: 32, arcs: 512 };
 
 fn pieces_of(hierarchy: &Hierarchy) -> Result<Arc<Pieces>> {
     hierarchy.pieces(LIMITS)
@@ -322,23 +322,6 @@ fn warps_of_fronts(longest: u32, blocks: u64, multiprocessors: u32) -> u32 {
     longest.div_ceil(SHARE).next_power_of_two().clamp(1, 1 << room.ilog2())
 }
 
-/// The lengths of a metric in this type.
-fn lengths_of<D: Length>(metric: &Metric) -> Result<&Lengths<D>> {
-    metric.lengths::<D>()?.ok_or_else(|| Error::invalid("the hierarchy has weights of another type"))
-}
-
-/// Makes the lengths ready; the first distance from which on another one may have been lost.
-fn upload<D: Length>(arrays: &Arrays, pool: &Pool, metric: &Metric, pieces: &Pieces, full: bool) -> Result<u64> {
-    let lengths = lengths_of::<D>(metric)?;
-    let infinity = D::infinity(full);
-    arrays.upload(pool, metric.hierarchy().elimination(), pieces, lengths, infinity)?;
-    let is_narrow = size_of::<D>() == size_of::<u32>();
-    if is_narrow && metric.may_have_lost_lengths() {
-        return Ok(0);
-    }
-    Ok(infinity.into().saturating_sub(lengths.greatest().into()))
-}
-
 /// Makes tiles ready for 16 bits, if most of them fit those.
 fn prepare_offsets<D: Length>(
     arrays: &Arrays,
@@ -369,8 +352,8 @@ impl Sweeps {
         written.upload(&pool, &arrays)?;
         let (climb, mut sweep, transposition, sums) = arrays.arguments(&sizes, &pieces, written.tiles.len() as u32);
         sweep.doubtful = match task.semiring {
-            DeviceSemiring::Narrow => upload::<u32>(&arrays, &pool, &metric, &pieces, false)?,
-            _ => upload::<u64>(&arrays, &pool, &metric, &pieces, false)?,
+            DeviceSemiring::Narrow => upload::<u32>(&arrays, &pool, &metric, &pieces, task.semiring, false)?,
+            _ => upload::<u64>(&arrays, &pool, &metric, &pieces, task.semiring, false)?,
         };
         // Older ones take many instructions for the halves of a word.
         let has_pairs = device.properties().compute_capability >= (9, 0);
@@ -419,7 +402,7 @@ impl Sweeps {
             &self.pieces,
             self.facts,
         )?;
-        self.sweep.doubtful = upload::<u32>(&self.arrays, &self.pool, &self.metric, &self.pieces, true)?;
+        self.sweep.doubtful = upload::<u32>(&self.arrays, &self.pool, &self.metric, &self.pieces, self.semiring, true)?;
         device.synchronize()
     }
 
@@ -498,9 +481,9 @@ impl Sweeps {
             None => count.div_ceil(SOURCES),
         };
         let shape = |blocks: u64, warps: u32, shared_bytes: u32| {
-            let blocks = u32::try_from(blocks).ok().filter(|&blocks| blocks <= i32::MAX as u32);
-            let blocks = blocks.ok_or_else(|| Error::invalid("the batch is too large: set `rows` to fewer"))?;
-            Ok::<_, Error>(LaunchShape { shared_bytes, ..LaunchShape::line(blocks, warps * WARP) })
+            let shape = LaunchShape::line_if_possible(blocks, warps * WARP);
+            let shape = shape.ok_or_else(|| Error::invalid("the batch is too large: set `rows` to fewer"))?;
+            Ok::<_, Error>(LaunchShape { shared_bytes, ..shape })
         };
         let (warps, bytes) = climbers;
         let up = Climb { count, in_shared: bytes.is_some().into(), ..self.climb };

@@ -2,18 +2,30 @@
 //!
 //! The lengths of a front are closed: a length from its boundary to a column is that of the best way over other columns, too.
 //! So the distances of all columns come from the boundary alone, without waiting for each other, and a climb takes a front in
-//! one step. That costs C²/2 additions for each vertex of the boundary of C columns, once.
+//! one step. That costs C²/2 additions for each vertex of the boundary of C columns, once. The device makes them: it *gathers* the
+//! lengths of shortcuts in their fronts, and then a thread *closes* those between a vertex of the boundary and all columns, which it
+//! has in registers.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the lengths that they
+//! expect. The ranks and places in these come from an elimination.
 
 use bytemuck::Pod;
-use rayon::prelude::*;
 
-use super::arrays::{Arrays, COLUMNS, Front, Load, NO_PARENT, Node, Part, Position, Tile, parts_of};
-use crate::Result;
+use super::WARP;
+use super::arrays::{
+    Arrays, COLUMNS, Closing, Front, GATHERED, GATHERING_WARPS, Load, MOST_COLUMNS, NO_PARENT, Node, Part, Position,
+    Tile, parts_of,
+};
 use crate::cuda::device::memory::Pool;
+use crate::cuda::device::{LaunchShape, arguments, images};
+use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::{DistanceValue, MinPlus, U32ToU32, U32ToU64, VertexId};
-use crate::hierarchy::{COLUMNS as FRONT, Elimination, Lengths, NO_ARC, NO_FRONT, NO_SLOT, Piece, Pieces, ROOT};
-use crate::instructions::with_widest_instructions;
-use crate::memory::{filled, with_capacity, zeroed};
+use crate::hierarchy::{Elimination, Lengths, Metric, NO_ARC, NO_FRONT, NO_SLOT, Pieces, ROOT};
+use crate::memory::{filled, with_capacity};
+use crate::{Error, Result};
+
+/// Threads of a block that closes lengths.
+const CLOSING: u32 = 128;
 
 /// A length on a device.
 pub(super) trait Length: DistanceValue + Pod + Ord + From<u32> + Into<u64> + TryFrom<u64> + Send + Sync {
@@ -22,9 +34,6 @@ pub(super) trait Length: DistanceValue + Pod + Ord + From<u32> + Into<u64> + Try
 
     /// The length of a way that there is not, for kernels that use all numbers of the type, or half of them.
     fn infinity(full: bool) -> Self;
-
-    /// That of two ways one after the other, up to infinity.
-    fn join(self, other: Self, infinity: Self) -> Self;
 }
 
 impl Length for u32 {
@@ -32,11 +41,6 @@ impl Length for u32 {
 
     fn infinity(full: bool) -> u32 {
         if full { u32::MAX } else { u32::MAX / 2 }
-    }
-
-    #[inline(always)]
-    fn join(self, other: u32, infinity: u32) -> u32 {
-        self.saturating_add(other).min(infinity)
     }
 }
 
@@ -46,23 +50,44 @@ impl Length for u64 {
     fn infinity(full: bool) -> u64 {
         if full { u64::MAX } else { u64::MAX / 2 }
     }
+}
 
-    #[inline(always)]
-    fn join(self, other: u64, infinity: u64) -> u64 {
-        self.saturating_add(other).min(infinity)
+/// The lengths of a metric in this type.
+pub(super) fn lengths_of<D: Length>(metric: &Metric) -> Result<&Lengths<D>> {
+    metric.lengths::<D>()?.ok_or_else(|| Error::invalid("the hierarchy has weights of another type"))
+}
+
+/// Makes the lengths ready; the first distance from which on another one may have been lost.
+pub(super) fn upload<D: Length>(
+    arrays: &Arrays,
+    pool: &Pool,
+    metric: &Metric,
+    pieces: &Pieces,
+    semiring: DeviceSemiring,
+    full: bool,
+) -> Result<u64> {
+    let lengths = lengths_of::<D>(metric)?;
+    arrays.upload(pool, metric.hierarchy().elimination(), pieces, lengths, semiring, full)?;
+    let infinity = D::infinity(full);
+    let is_narrow = size_of::<D>() == size_of::<u32>();
+    if is_narrow && metric.may_have_lost_lengths() {
+        return Ok(0);
     }
+    Ok(infinity.into().saturating_sub(lengths.greatest().into()))
 }
 
 impl Arrays {
     /// Fills all that is the same for every batch.
-    pub(super) fn upload<D: Length>(
+    fn upload<D: Length>(
         &self,
         pool: &Pool,
         elimination: &Elimination,
         pieces: &Pieces,
         lengths: &Lengths<D>,
-        infinity: D,
+        semiring: DeviceSemiring,
+        full: bool,
     ) -> Result<()> {
+        let infinity = D::infinity(full);
         let count = elimination.count();
         let first = elimination.first_descendants()?;
         let node = |rank: usize| Node {
@@ -84,7 +109,7 @@ impl Arrays {
             });
         })?;
         self.upload_fronts(pool, elimination, pieces)?;
-        self.upload_lengths(pool, elimination, pieces, lengths, infinity)?;
+        self.close_lengths(pool, pieces, lengths, semiring, full)?;
         self.upload_tiles(pool, pieces, lengths.down(), infinity)
     }
 
@@ -95,11 +120,13 @@ impl Arrays {
         let mut parts = with_capacity(WHAT, self.parts.length() as usize)?;
         let mut boundaries = with_capacity(WHAT, self.boundaries.length() as usize)?;
         let mut depths = with_capacity(WHAT, self.depths.length() as usize)?;
+        let mut down_rows = with_capacity(WHAT, pieces.fronts.len())?;
         let (mut up, mut down) = (0, 0);
         for (&front, &place) in pieces.fronts.iter().zip(&pieces.places) {
             let boundary = &elimination.heads[elimination.row(front.top())];
             let targets = boundary.len() as u32 + front.count;
             let mut place = place;
+            down_rows.push(down);
             for (count, width) in parts_of(front.count) {
                 parts.push(Part {
                     boundary: boundaries.len() as u32,
@@ -132,55 +159,67 @@ impl Arrays {
         }
         pool.upload(self.fronts, &fronts)?;
         pool.upload(self.parts, &parts)?;
+        pool.upload(self.down_rows, &down_rows)?;
         pool.upload(self.boundaries, &boundaries)?;
         pool.upload(self.depths, &depths)
     }
 
-    /// The lengths of fronts.
-    fn upload_lengths<D: Length>(
+    /// Has the lengths of fronts made from those of shortcuts, in stream order.
+    fn close_lengths<D: Length>(
         &self,
         pool: &Pool,
-        elimination: &Elimination,
         pieces: &Pieces,
         lengths: &Lengths<D>,
-        infinity: D,
+        semiring: DeviceSemiring,
+        full: bool,
     ) -> Result<()> {
-        const WHAT: &str = "the lengths of fronts";
-        let (up, down) = (self.up_lengths.cast::<D>(), self.down_lengths.cast::<D>());
-        // Whichever thread fills a front is the first to touch its memory.
-        let mut upwards: Vec<D> = zeroed(WHAT, up.length() as usize)?;
-        let mut downwards: Vec<D> = zeroed(WHAT, down.length() as usize)?;
-        let eighth = COLUMNS as usize;
-        let up_rooms =
-            in_rooms(elimination, pieces, &mut upwards, |targets, columns| targets.next_multiple_of(eighth) * columns)?;
-        let widths = |columns: usize| parts_of(columns as u32).map(|(_, width)| width as usize).sum::<usize>();
-        let down_rooms = in_rooms(elimination, pieces, &mut downwards, |targets, columns| targets * widths(columns))?;
-        up_rooms.into_par_iter().zip(down_rooms).try_for_each(|((front, up_room), (_, mut down_room))| {
-            let columns = front.count as usize;
-            let mut closed = closed(elimination, front, &lengths.up, infinity)?;
-            let targets = closed.len() / columns;
-            up_room.fill(infinity);
-            down_room.fill(infinity);
-            for (column, row) in closed.chunks_exact(targets).enumerate() {
-                for (eight, lengths) in row.chunks(eighth).enumerate() {
-                    up_room[(eight * columns + column) * eighth..][..lengths.len()].copy_from_slice(lengths);
-                }
-            }
-            if !lengths.is_symmetric() {
-                closed = self::closed(elimination, front, lengths.down(), infinity)?;
-            }
-            let mut rows = closed.chunks_exact(targets);
-            for (count, width) in parts_of(front.count) {
-                let (part, others) = down_room.split_at_mut(targets * width as usize);
-                for (column, row) in rows.by_ref().take(count as usize).enumerate() {
-                    part[column..].iter_mut().step_by(width as usize).zip(row).for_each(|(to, &length)| *to = length);
-                }
-                down_room = others;
-            }
-            Ok::<_, crate::Error>(())
-        })?;
-        pool.upload(up, &upwards)?;
-        pool.upload(down, &downwards)
+        if pieces.fronts.is_empty() {
+            return Ok(());
+        }
+        let is_directed = !lengths.is_symmetric();
+        if is_directed {
+            pool.upload(self.down.cast::<D>(), lengths.down())?;
+        }
+        // No way, until one is found.
+        pool.fill(self.up_lengths, u32::MAX)?;
+        pool.fill(self.down_lengths, u32::MAX)?;
+        let device = &**pool.device();
+        let kind = if full { "full_" } else { "" };
+        let function = |name: &str| {
+            semiring.function(device, &images::APSP_HIERARCHY_LENGTHS, &format!("apsp_hierarchy_lengths_{kind}{name}"))
+        };
+        let closing = Closing {
+            nodes: self.nodes.as_ptr(),
+            arcs: self.up_arcs.as_ptr().cast(),
+            fronts: self.fronts.as_ptr(),
+            depths: self.depths.as_ptr(),
+            down: self.down.as_ptr().cast(),
+            down_rows: self.down_rows.as_ptr(),
+            up_lengths: self.up_lengths.as_mut_ptr().cast(),
+            down_lengths: self.down_lengths.as_mut_ptr().cast(),
+            parts: 1,
+            is_directed: is_directed.into(),
+            is_inside: 0,
+            unused: 0,
+        };
+        let launch = |function, argument: Closing, blocks: u64, threads: u32| {
+            let shape = LaunchShape::line_if_possible(blocks, threads);
+            let shape = shape.ok_or_else(|| Error::invalid("the hierarchy is too large for a device"))?;
+            // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
+            unsafe { device.launch(function, &shape, arguments![argument]) }
+        };
+        let fronts = pieces.fronts.len() as u64;
+        let parts = (pieces.longest_boundary + MOST_COLUMNS).div_ceil(GATHERED);
+        let groups = u64::from(MOST_COLUMNS / GATHERING_WARPS);
+        let gathering = Closing { parts, ..closing };
+        launch(function("gather")?, gathering, fronts * groups * u64::from(parts), GATHERING_WARPS * WARP)?;
+        let close = function("close")?;
+        let parts = pieces.longest_boundary.div_ceil(CLOSING);
+        if parts > 0 {
+            launch(close, Closing { parts, ..closing }, fronts * u64::from(parts), CLOSING)?;
+        }
+        // Boundaries need the lengths between columns as they are. There are a few more targets than columns at most.
+        launch(close, Closing { is_inside: 1, ..closing }, fronts, (MOST_COLUMNS + COLUMNS).next_multiple_of(WARP))
     }
 
     fn upload_tiles<D: Length>(&self, pool: &Pool, pieces: &Pieces, down: &[D], infinity: D) -> Result<()> {
@@ -256,75 +295,5 @@ impl Written {
         pool.upload(arrays.tiles, &self.tiles)?;
         // Where there are no rows, they have no columns.
         pool.upload(arrays.places, &self.places[..arrays.places.length() as usize])
-    }
-}
-
-/// Each front with its part of all values.
-fn in_rooms<'a, D>(
-    elimination: &Elimination,
-    pieces: &Pieces,
-    values: &'a mut [D],
-    room: impl Fn(usize, usize) -> usize,
-) -> Result<Vec<(Piece, &'a mut [D])>> {
-    let mut rooms = with_capacity("the lengths of fronts", pieces.fronts.len())?;
-    let mut left = values;
-    for &front in &pieces.fronts {
-        let targets = elimination.row(front.top()).len() + front.count as usize;
-        let (mine, others) = left.split_at_mut(room(targets, front.count as usize));
-        rooms.push((front, mine));
-        left = others;
-    }
-    Ok(rooms)
-}
-
-/// The lengths between each column of a front and each of its targets, by ways over its columns: a row for each column, with the
-/// lengths of the vertices of the boundary, and then of the columns. Columns have ways to those above them, or from them. O(columns)
-/// for each length.
-fn closed<D: Length>(elimination: &Elimination, front: Piece, lengths: &[D], infinity: D) -> Result<Vec<D>> {
-    let boundary = &elimination.heads[elimination.row(front.top())];
-    let (columns, count) = (front.count as usize, boundary.len());
-    let targets = count + columns;
-    let mut found = filled("the lengths of fronts", columns * targets, infinity)?;
-    for ((column, rank), row) in front.ranks().rev().enumerate().zip(found.chunks_exact_mut(targets)) {
-        let mut place = 0;
-        for arc in elimination.row(rank) {
-            let head = elimination.heads[arc];
-            let target = if head as usize <= front.top() {
-                count + (head - front.first) as usize
-            } else {
-                // Both ascend.
-                while boundary[place] < head {
-                    place += 1;
-                }
-                place
-            };
-            row[target] = lengths[arc].min(infinity);
-        }
-        row[count + column] = D::ZERO;
-    }
-    with_widest_instructions!(
-        [D: Length] [D]
-        (found: &mut [D] = &mut found, columns: usize = columns, infinity: D = infinity) -> () {
-            close(found, columns, infinity)
-        }
-    );
-    Ok(found)
-}
-
-/// Lowers the lengths of each column, from the topmost down, to those of the ways over the columns above it, which have all of their
-/// ways.
-#[inline(always)]
-fn close<D: Length>(found: &mut [D], columns: usize, infinity: D) {
-    let targets = found.len() / columns;
-    for column in (0..columns).rev() {
-        let (row, above) = found[column * targets..].split_at_mut(targets);
-        let mut steps = [infinity; FRONT];
-        let own = &row[targets - columns + column + 1..];
-        steps[..own.len()].copy_from_slice(own);
-        for (&step, over) in steps.iter().zip(above.chunks_exact(targets)).filter(|&(&step, _)| step < infinity) {
-            for (length, &on) in row.iter_mut().zip(over) {
-                *length = step.join(on, infinity).min(*length);
-            }
-        }
     }
 }
