@@ -178,7 +178,7 @@ impl Solver {
         let parameters = Parameters::default();
         let work = self.workload(self.weighted_facts(), &parameters, searches);
         let columns = targets.map_or(work.vertices(), |targets| targets as f64);
-        Some(prospect.making + seconds_of_sweeps(shortcuts, columns, facts, &work))
+        Some(prospect.making + seconds_of_sweeps(shortcuts, prospect.height, columns, facts, &work))
     }
 
     /// The same of sweeps on a GPU: the seconds until they begin, and theirs.
@@ -189,8 +189,9 @@ impl Solver {
         let prospect = self.prospect(otherwise).filter(|_| self.suits_a_device())?;
         let parameters = Parameters::default();
         let work = self.workload(self.weighted_facts(), &parameters, searches);
-        let Prospect { shortcuts, height, width, making } = prospect;
-        let making = making + PIECES + shortcuts * SHORTCUT;
+        let Prospect { shortcuts, height, width, making, customizing, triangles } = prospect;
+        let there = customization::seconds(shortcuts, height, triangles);
+        let making = making - customizing + customizing.min(there) + PIECES + shortcuts * SHORTCUT;
         Some([making, on_device::seconds_of_sweeps(shortcuts, height, width, facts, &work)])
     }
 
@@ -239,7 +240,11 @@ impl Solver {
         const MANY: f64 = 16.0;
         const FEWER: f64 = 1.0 / 3.0;
         /// Seconds of an estimate for each edge: where searches have many short levels, and elsewhere.
-        const ESTIMATE: [f64; 2] = [0.3e-6, 1.2e-6];
+        const ESTIMATE: [f64; 2] = [0.25e-6, 1e-6];
+        /// Another algorithm has to take so many times as long: no more than a fifth is lost if the hierarchy does not pay.
+        const WORTH_IT: f64 = 5.0;
+        /// Sweeps go everywhere: they do not pay where searches reach so small a share of a directed graph.
+        const LITTLE: f64 = 0.1;
         /// Graphs of so many arcs a vertex have no small separators, but for a few.
         const DENSE: usize = 24;
         /// Bytes of a shortcut, with its lengths.
@@ -250,14 +255,16 @@ impl Solver {
         if let Some(there) = self.hierarchy_there() {
             let (shortcuts, triangles) = (there.shortcuts() as f64, there.triangles());
             let is_customized = self.hierarchy.metric.get().is_some();
-            let making = if is_customized { 0.0 } else { self.seconds_of_customizing(shortcuts, triangles) };
-            return Some(Prospect { shortcuts, height: there.height() as f64, width: there.width() as f64, making });
+            let customizing = if is_customized { 0.0 } else { self.seconds_of_customizing(shortcuts, triangles) };
+            let (height, width) = (there.height() as f64, there.width() as f64);
+            return Some(Prospect { shortcuts, height, width, making: customizing, customizing, triangles });
         }
         let kind = usize::from(!self.weighted_facts().has_short_levels());
         let each = ESTIMATE[kind];
         let edges = self.graph.arcs() as f64 / 2.0;
         let is_dense = self.graph.arcs() >= DENSE * self.graph.vertices();
-        let is_worth_it = otherwise >= WORTH_AN_ESTIMATE && otherwise >= 10.0 * each * edges && !is_dense;
+        let is_long = otherwise >= WORTH_AN_ESTIMATE && otherwise >= WORTH_IT * each * edges;
+        let is_worth_it = is_long && !is_dense && self.reached_share() >= LITTLE;
         if !is_worth_it && self.hierarchy.estimate.get().is_none() {
             return None;
         }
@@ -267,11 +274,12 @@ impl Solver {
         if shortcuts * BYTES > self.memory as f64 / 2.0 {
             return None;
         }
-        let customizing = self.seconds_of_customizing(shortcuts, estimate.triangles as f64);
+        let triangles = estimate.triangles as f64;
+        let customizing = self.seconds_of_customizing(shortcuts, triangles);
         let slower = (MANY / self.threads() as f64).max(1.0).powf(FEWER);
         let making = (estimate.edges as f64 * EDGE[kind] + shortcuts * SHORTCUT) * slower + customizing;
         // The most later neighbours are about half of the ancestors, on roads and elsewhere.
-        Some(Prospect { shortcuts, height, width: height / 2.0, making })
+        Some(Prospect { shortcuts, height, width: height / 2.0, making, customizing, triangles })
     }
 
     /// The seconds that the lengths of shortcuts take.
@@ -289,12 +297,14 @@ struct Prospect {
     shortcuts: f64,
     height: f64,
     width: f64,
-    /// The seconds until it can answer.
+    /// The seconds until it can answer, and those of them that the CPU takes for lengths.
     making: f64,
+    customizing: f64,
+    triangles: f64,
 }
 
 /// Nobody thinks of a hierarchy for less than so many seconds, unless it is there.
-const WORTH_AN_ESTIMATE: f64 = 0.25;
+const WORTH_AN_ESTIMATE: f64 = 0.15;
 
 #[cfg(test)]
 mod tests {

@@ -32,8 +32,9 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
 /// How many sources share a sweep.
 pub(crate) const SHARED: usize = 16;
 
-/// The seconds of all sweeps over this many shortcuts, whose results have so many columns, or are facts about rows alone.
-pub(crate) fn seconds_of_sweeps(shortcuts: f64, columns: f64, facts: bool, work: &Workload<'_>) -> f64 {
+/// The seconds of all sweeps over this many shortcuts of a tree of this height, whose results have so many columns, or are facts about
+/// rows alone.
+pub(crate) fn seconds_of_sweeps(shortcuts: f64, height: f64, columns: f64, facts: bool, work: &Workload<'_>) -> f64 {
     /// Looking at a shortcut for one source, by at most so many threads, and the power of their number with which it becomes quicker.
     const ALONE: f64 = 2.2e-9;
     const THREADS_ALONE: usize = 16;
@@ -47,12 +48,17 @@ pub(crate) fn seconds_of_sweeps(shortcuts: f64, columns: f64, facts: bool, work:
     const FOR_FACTS: f64 = 0.07e-9;
     const ADDED_UP: f64 = 0.55e-9;
     const SHARED_READS: f64 = 0.2;
+    /// So many rows of ancestors are in a fast cache.
+    const FEW_ANCESTORS: f64 = 700.0;
     if work.searches < 2 {
         return shortcuts * ALONE / (work.threads.clamp(1, THREADS_ALONE) as f64).powf(SPEEDUP_ALONE);
     }
     let threads = work.threads.min(work.searches.div_ceil(SHARED)).max(1) as f64;
     let one = match facts {
-        true => (shortcuts * FOR_FACTS + columns * ADDED_UP) * threads.powf(SHARED_READS),
+        true => {
+            let looking = shortcuts * FOR_FACTS * (height / FEW_ANCESTORS).max(1.0);
+            (looking + columns * ADDED_UP) * threads.powf(SHARED_READS)
+        }
         false => shortcuts * TOGETHER + columns * WRITTEN * threads.powf(SHARED_WRITES),
     };
     // Lanes without a source cost as much as those with one.
@@ -60,7 +66,9 @@ pub(crate) fn seconds_of_sweeps(shortcuts: f64, columns: f64, facts: bool, work:
 }
 
 fn seconds(work: &Workload<'_>) -> f64 {
-    seconds_of_sweeps(work.usual_shortcuts(), work.vertices(), false, work)
+    /// As on roads.
+    const HEIGHT: f64 = 500.0;
+    seconds_of_sweeps(work.usual_shortcuts(), HEIGHT, work.vertices(), false, work)
 }
 
 /// The distances in the type of this semiring. Once a distance does not fit 32 bits, a hierarchy answers in 64: those that

@@ -123,7 +123,7 @@ fn seconds_with_weights(work: &Workload<'_>, together: f64) -> f64 {
     /// Waves of one search with equal weights, and more for each factor of e between the least and the greatest weight, because a
     /// distance falls more often: where levels are short, where some vertices have far more arcs than most, and elsewhere.
     const OF_SHORT_LEVELS: (f64, f64) = (0.4, 0.53);
-    const SKEWED: (f64, f64) = (0.45, 0.4);
+    const SKEWED: (f64, f64) = (0.4, 0.36);
     const EVEN: (f64, f64) = (0.45, 0.75);
     /// Elsewhere so many times the least weight makes no more waves.
     const NARROW: f64 = 100.0;
