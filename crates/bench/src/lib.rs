@@ -45,6 +45,8 @@ mod ratios;
 pub mod report;
 pub mod results;
 mod run;
+#[cfg(feature = "peers")]
+mod serve;
 mod spread;
 pub mod suite;
 pub mod tables;
@@ -55,4 +57,6 @@ pub use machine::{Ceiling, Gpu, Machine, Work};
 pub use peers::Tools;
 pub use results::Results;
 pub use run::{Event, Options, render, run};
+#[cfg(feature = "peers")]
+pub use serve::serve;
 pub use suite::Suite;

@@ -13,7 +13,7 @@ use crate::graphs::{Made, Making};
 use crate::jobs::{self, Programs};
 use crate::machine::{Machine, ceilings};
 use crate::measure::{self, Outcome, References, Task};
-use crate::peers::{self, Tools};
+use crate::peers::{self, Tools, Workers};
 use crate::report;
 use crate::results::{Journal, Record, Results, Resumed, Row, Run, SCHEMA, Status};
 use crate::suite::{Case, Job, Limits, Suite};
@@ -198,6 +198,7 @@ fn open(suite: &Suite, options: &Options) -> Result<(Results, Journal)> {
 struct Kept {
     references: References,
     programs: Programs,
+    workers: Workers,
 }
 
 struct Runner<'a> {
@@ -400,7 +401,7 @@ impl Runner<'_> {
             control: self.control,
         };
         let outcome = if case.entry.engine == "peer" {
-            peers::measure(&task, &self.options.tools, &mut kept.references)?
+            peers::measure(&task, &self.options.tools, &mut kept.workers, &mut kept.references)?
         } else {
             measure::measure(&task, self.engine(case)?, &mut kept.references)?
         };
@@ -427,6 +428,6 @@ impl Runner<'_> {
             control: self.control,
         };
         let engine = if case.entry.engine == "peer" { None } else { Some(self.engine(case)?) };
-        jobs::measure(&task, engine, &questions, &self.options.tools, &mut kept.programs)
+        jobs::measure(&task, engine, &questions, &self.options.tools, &mut kept.workers, &mut kept.programs)
     }
 }

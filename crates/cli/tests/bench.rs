@@ -122,6 +122,21 @@ fn ctrl_c_leaves_what_is_done() {
 }
 
 #[test]
+#[cfg(feature = "peers")]
+fn linked_packages_are_run_in_workers() {
+    let folder = Folder::new();
+    folder.run("bench --suite hierarchies --quick --engine cpu --experiment pairs --output out --quiet").ok();
+    let records = records(&folder, "out/results.jsonl");
+    let rows = of_kind(&records, "row");
+    for peer in ["fast_paths", "RoutingKit"] {
+        let of_peer: Vec<_> = rows.iter().filter(|row| row["series"] == peer).collect();
+        assert!(!of_peer.is_empty() && of_peer.iter().all(|row| row["status"] == "measured"), "{of_peer:?}");
+    }
+    let help = folder.run("bench --help");
+    assert!(!help.stdout.contains("worker"), "{help:?}");
+}
+
+#[test]
 fn a_search_that_takes_too_long_is_a_row_that_says_so() {
     let folder = Folder::new();
     let run = folder.run("bench --suite katz-kider --quick --engine cpu --timeout 0.000001 --output out --quiet");

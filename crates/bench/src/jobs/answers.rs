@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use warpath::graph::{Distance, Distances, Weights};
 use warpath::{Control, Engine, Error, Graph, Result, ShortestPathTree, Solver, Sssp, VertexId};
 
@@ -11,7 +12,7 @@ use crate::digest::{Digest, hash_row, hexadecimal};
 use crate::suite::Job;
 
 /// What is asked of a graph.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Questions {
     pub(crate) job: Job,
     /// A source for each question; of a job that prepares, those of its probes.
@@ -43,7 +44,7 @@ impl Questions {
 }
 
 /// An answer in a few numbers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Answer {
     /// How many vertices were reached.
     pub(crate) reached: u64,

@@ -12,8 +12,9 @@ use warpath::problems::{Problem, Report};
 use warpath::{Apsp, Engine, Error, Pairs, Result, Solver, Sssp};
 
 use super::answers::{Answer, Questions, length_of_path, with_other_weights};
-use super::{Asking, Ready, Reply, nanoseconds};
+use super::{Asking, Reply, nanoseconds};
 use crate::measure::{Outcome, elsewhere};
+use crate::peers::messages::Ready;
 use crate::results::{Clock, Status};
 use crate::suite::Job;
 
@@ -103,7 +104,7 @@ fn answer(asking: &mut Asking<'_>, engine: Engine, built: &mut Option<Built>) ->
         let built = there(asking, built)?;
         builder = builder.hierarchy(built.hierarchy.clone());
         prepare = built.seconds;
-        counters.push(("build_nanoseconds", nanoseconds(built.seconds)));
+        counters.push(("build_nanoseconds".to_owned(), nanoseconds(built.seconds)));
     }
     let start = Instant::now();
     let solver = builder.threads(task.case.entry.threads.unwrap_or(0)).open()?;
@@ -113,7 +114,7 @@ fn answer(asking: &mut Asking<'_>, engine: Engine, built: &mut Option<Built>) ->
     if let Some(detail) = elsewhere(&engine, &report.engine) {
         return Ok(Outcome::without_times(Status::Unavailable, detail));
     }
-    counters.push(("first_nanoseconds", nanoseconds(opened)));
+    counters.push(("first_nanoseconds".to_owned(), nanoseconds(opened)));
     let ready = Ready {
         name: report.algorithm,
         ran_on: Some(report.engine),

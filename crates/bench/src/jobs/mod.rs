@@ -1,6 +1,6 @@
 //! Asks programs that prepare a graph for many questions: what preparing costs, and what each question costs then.
 //!
-//! [`engines`] runs the algorithms of Warpath, `linked` and [`python`] those of other packages. All of them get the same
+//! [`engines`] runs the algorithms of Warpath, [`linked`] and [`python`] those of other packages. All of them get the same
 //! graph, the same questions, and as many threads as there are. A program answers questions in their order, as many at once
 //! as it likes (rows of the problem `sssp` one at a time), until all are answered or the budget of the case is used up; then it begins again, as often as the experiment
 //! says. The time of a row is that of one question: the seconds of the program's own calls, by the number of questions
@@ -11,10 +11,12 @@
 
 mod answers;
 mod engines;
-#[cfg(feature = "peers")]
 mod linked;
+#[cfg(feature = "peers")]
+pub(crate) mod packages;
 mod python;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use warpath::graph::WeightKind;
@@ -24,40 +26,22 @@ use warpath::{Engine, Error, Result};
 pub(crate) use self::answers::Questions;
 use self::answers::{Answer, Expected, compare};
 use crate::measure::{Outcome, Task, Watch};
-use crate::peers::Tools;
-use crate::results::{Clock, Spread, Status, Times};
+use crate::peers::messages::{self, Ready};
+use crate::peers::{Tools, Workers};
+use crate::results::{Spread, Status, Times};
 use crate::suite::Job;
 
 /// What programs have made of one graph, and what is expected of them.
 #[derive(Default)]
 pub(crate) struct Programs {
     hierarchy: Option<engines::Built>,
-    #[cfg(feature = "peers")]
-    linked: linked::Built,
+    /// The linked packages that took too long to prepare it.
+    too_slow: BTreeSet<String>,
     expected: Expected,
 }
 
-/// A program that is ready to answer.
-struct Ready {
-    /// The algorithm, or the program with its version.
-    name: String,
-    /// The engine that runs it.
-    ran_on: Option<String>,
-    clock: Clock,
-    /// Seconds of what was made once for all questions of the case.
-    prepare: f64,
-    /// Parts of `prepare`, and other numbers.
-    counters: Vec<(&'static str, u64)>,
-    /// The most questions at once.
-    at_once: usize,
-}
-
 /// The answers to some questions.
-struct Reply {
-    /// What the program's calls took.
-    seconds: f64,
-    answers: Vec<Answer>,
-}
+type Reply = messages::Reply<Answer>;
 
 /// Where a case stands.
 struct Asking<'a> {
@@ -82,6 +66,7 @@ pub(crate) fn measure(
     engine: Option<Engine>,
     questions: &Questions,
     tools: &Tools,
+    workers: &mut Workers,
     programs: &mut Programs,
 ) -> Result<Outcome> {
     let unavailable = |text: &str| Ok(Outcome::without_times(Status::Unavailable, text));
@@ -89,7 +74,7 @@ pub(crate) fn measure(
         return unavailable("programs are compared with weights that are whole numbers without sign");
     }
     let watch = Watch::new(task.control);
-    match attempt(task, engine, questions, tools, programs, &watch) {
+    match attempt(task, engine, questions, tools, (workers, programs), &watch) {
         Ok(outcome) => Ok(outcome),
         Err(_) if task.control.is_cancelled() => Err(Error::Interrupted),
         Err(Error::Interrupted) => Ok(too_long(task)),
@@ -108,7 +93,7 @@ fn attempt(
     engine: Option<Engine>,
     questions: &Questions,
     tools: &Tools,
-    programs: &mut Programs,
+    (workers, programs): (&mut Workers, &mut Programs),
     watch: &Watch,
 ) -> Result<Outcome> {
     let experiment = &task.case.experiment.id;
@@ -119,13 +104,9 @@ fn attempt(
     let algorithm = task.case.algorithm.as_deref().unwrap_or_default();
     match (engine, algorithm) {
         (Some(engine), _) => engines::run(&mut asking, engine, &mut programs.hierarchy),
-        #[cfg(feature = "peers")]
-        (None, "fast_paths" | "routingkit-cch") => linked::run(&mut asking, algorithm, &mut programs.linked),
-        #[cfg(not(feature = "peers"))]
-        (None, "fast_paths" | "routingkit-cch") => Ok(Outcome::without_times(
-            Status::Unavailable,
-            format!("{algorithm} is not built in; build with the feature `peers`"),
-        )),
+        (None, "fast_paths" | "routingkit-cch") => {
+            linked::run(&mut asking, algorithm, tools, workers, &mut programs.too_slow)
+        }
         (None, package) => python::run(&mut asking, package, tools),
     }
 }
@@ -192,7 +173,7 @@ impl Asking<'_> {
         let cut_short = answered < count;
         let detail = cut_short.then(|| format!("{answered} of {count} questions: the time for this case was used up"));
         let mut counters: Vec<(String, u64)> = vec![("answered".to_owned(), answered as u64)];
-        counters.extend(ready.counters.iter().map(|(name, value)| ((*name).to_owned(), *value)));
+        counters.extend(ready.counters);
         let samples = vec![samples];
         let solve = Spread::of(&samples);
         Outcome {

@@ -5,8 +5,9 @@ use serde_json::json;
 use warpath::{Error, Result};
 
 use super::answers::Answer;
-use super::{Asking, Ready, Reply, too_long};
+use super::{Asking, Reply, too_long};
 use crate::measure::Outcome;
+use crate::peers::messages::Ready;
 use crate::peers::{Tools, runner};
 use crate::results::{Clock, Status};
 use crate::suite::Job;

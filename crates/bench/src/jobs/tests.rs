@@ -4,7 +4,7 @@ use warpath::{Control, Graph, VertexId};
 
 use super::answers::length_of_path;
 use super::*;
-use crate::results::{Results, Row};
+use crate::results::{Clock, Results, Row};
 use crate::suite::Limits;
 use crate::{Options, Suite, run};
 
@@ -19,7 +19,7 @@ fn quick(suite: &str, python: &str) -> Results {
         data: None,
         output: None,
         resume: false,
-        tools: Tools { python: python.into(), gap: None },
+        tools: Tools::for_tests(python.into(), None),
     };
     run(&Suite::named(suite).unwrap(), &options, &Control::new(), &mut |_| ()).unwrap()
 }

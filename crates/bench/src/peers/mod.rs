@@ -1,23 +1,30 @@
 //! Other programs, run on the same graph with the same sources and weights; their answers are compared.
 //!
-//! [`linked`] are Rust packages, built in with the feature `peers`; [`python`] are Python packages, run by a small
+//! [`linked`] are Rust packages, built in with the feature `peers` and run by [`worker`]s; [`python`] are Python packages, run by a small
 //! script that reports which are installed; [`gap`] are the programs of the GAP benchmark suite. The clock covers the
 //! search on a graph that the peer has prepared in its own form. A missing peer gets a row that says so. Peers that prepare
 //! a graph for many questions are in [`crate::jobs`].
 
 mod gap;
 #[cfg(feature = "peers")]
+pub(crate) mod link;
 mod linked;
+pub(crate) mod messages;
+#[cfg(feature = "peers")]
+pub(crate) mod packages;
 mod process;
 mod python;
 pub(crate) mod runner;
+mod worker;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use warpath::graph::WeightKind;
 use warpath::problems::Problem;
 use warpath::{Error, Result};
 
+pub(crate) use self::worker::Workers;
 use crate::measure::{Outcome, References, Task, Watch};
 use crate::results::{Clock, Spread, Status, Times};
 
@@ -45,15 +52,30 @@ pub struct Tools {
     pub python: PathBuf,
     /// The folder of GAP's programs.
     pub gap: Option<PathBuf>,
+    /// The program, with its arguments, that calls `serve` with the path that follows them; `None` if no packages are
+    /// linked in.
+    pub worker: Option<Vec<OsString>>,
 }
 
 impl Tools {
-    /// Reads the environment: `$WARPATH_PYTHON`, `python3` if it is not set, and `$GAPBS`.
+    /// Reads the environment: `$WARPATH_PYTHON`, `python3` if it is not set, and `$GAPBS`. There is no worker.
     pub fn from_environment() -> Self {
         Tools {
             python: std::env::var_os("WARPATH_PYTHON").map_or_else(|| "python3".into(), PathBuf::from),
             gap: std::env::var_os("GAPBS").map(PathBuf::from),
+            worker: None,
         }
+    }
+
+    /// These places, and the program of the tests as a worker.
+    #[cfg(test)]
+    pub(crate) fn for_tests(python: PathBuf, gap: Option<PathBuf>) -> Self {
+        let worker = || {
+            let program = std::env::current_exe().unwrap().into();
+            let arguments = ["--ignored", "--exact", "--nocapture", "serve::tests::work"].map(OsString::from);
+            [vec![program], arguments.to_vec()].concat()
+        };
+        Tools { python, gap, worker: cfg!(feature = "peers").then(worker) }
     }
 }
 
@@ -68,7 +90,12 @@ struct Peered {
 }
 
 /// Measures a case with another program.
-pub(crate) fn measure(task: &Task<'_>, tools: &Tools, references: &mut References) -> Result<Outcome> {
+pub(crate) fn measure(
+    task: &Task<'_>,
+    tools: &Tools,
+    workers: &mut Workers,
+    references: &mut References,
+) -> Result<Outcome> {
     let watch = Watch::new(task.control);
     let unavailable = |text: String| Ok(Outcome::without_times(Status::Unavailable, text));
     if !matches!(task.problem, Problem::Bfs | Problem::Sssp) {
@@ -79,7 +106,7 @@ pub(crate) fn measure(task: &Task<'_>, tools: &Tools, references: &mut Reference
     }
     let peer = task.case.algorithm.as_deref().unwrap_or_default();
     let peered = match peer {
-        "petgraph" | "rustworkx-core" | "graph" => run_linked(task, peer, references, &watch),
+        "petgraph" | "rustworkx-core" | "graph" => linked::run(task, peer, tools, workers, (references, &watch)),
         "fast_paths" | "routingkit-cch" => Ok(Some(Err("compared in jobs alone: the suite `hierarchies`".into()))),
         "gap" => gap::run(task, tools, references, &watch),
         _ => python::run(task, peer, tools, references, &watch),
@@ -120,14 +147,9 @@ pub(crate) fn measure(task: &Task<'_>, tools: &Tools, references: &mut Reference
 /// A peer's result: nothing if it was too slow, the reason why it is missing, or its measurements.
 type Answer = Result<Option<std::result::Result<Peered, String>>>;
 
-fn run_linked(task: &Task<'_>, peer: &str, references: &mut References, watch: &Watch) -> Answer {
-    #[cfg(feature = "peers")]
-    return linked::run(task, peer, references, watch);
-    #[cfg(not(feature = "peers"))]
-    {
-        let _ = (task, references, watch);
-        Ok(Some(Err(format!("{peer} is not built in; build with the feature `peers`"))))
-    }
+/// The reason why a linked package is missing.
+pub(crate) fn not_built_in(package: &str) -> String {
+    format!("{package} is not built in; build with the feature `peers`")
 }
 
 #[cfg(all(test, unix))]
@@ -164,7 +186,7 @@ mod tests {
 
     #[test]
     fn what_is_there_is_compared_and_what_is_not_says_so() {
-        let results = peers(Tools { python: "/nowhere/python".into(), gap: None });
+        let results = peers(Tools::for_tests("/nowhere/python".into(), None));
         for row in &results.rows {
             let detail = row.detail.as_deref().unwrap_or_default();
             let expected = match row.series.as_str() {
@@ -198,7 +220,7 @@ mod tests {
                echo '{"source": 0, "seconds": 0.1, "reached": 1, "sum": 0, "greatest": 0}'"#,
         );
         program(&folder.path().join("bfs"), "echo 'BFS Tree has 1 nodes and 1 edges'; echo 'Trial Time: 0.1'");
-        let results = peers(Tools { python, gap: Some(folder.path().to_owned()) });
+        let results = peers(Tools::for_tests(python, Some(folder.path().to_owned())));
         for name in ["SciPy", "GAP"] {
             let row = results.rows.iter().find(|row| row.series == name && row.problem == "bfs").unwrap();
             assert_eq!(row.status, Status::Wrong, "{:?}", row.detail);
@@ -219,8 +241,8 @@ mod tests {
     #[test]
     fn programs_of_gap_have_a_version_and_a_time_to_prepare() {
         let folder = tempfile::tempdir().unwrap();
-        let tools = |gap: &Path| Tools { python: "/nowhere/python".into(), gap: Some(gap.to_owned()) };
-        let without = peers(Tools { python: "/nowhere/python".into(), gap: None });
+        let of_folder = |gap: &Path| Tools::for_tests("/nowhere/python".into(), Some(gap.to_owned()));
+        let without = peers(Tools::for_tests("/nowhere/python".into(), None));
         let reference = without.rows.iter().find(|row| row.problem == "bfs" && row.status == Status::Measured).unwrap();
         let reached = reference.answers[0].reached.to_string();
         program(&folder.path().join("bfs"), &GAP.replace("REACHED", &reached));
@@ -230,7 +252,7 @@ mod tests {
             };
             results.rows.iter().find(of_graph).unwrap().clone()
         };
-        let row = of_gap(&peers(tools(folder.path())));
+        let row = of_gap(&peers(of_folder(folder.path())));
         assert_eq!(row.status, Status::Measured, "{:?}", row.detail);
         assert_eq!(row.seconds.as_ref().unwrap().prepare, 0.75);
         let digits = row.algorithm.strip_prefix("GAP bfs (SHA-256 ").and_then(|rest| rest.strip_suffix(')')).unwrap();
@@ -245,11 +267,11 @@ mod tests {
             return;
         }
         assert!(git(&["add", "."]) && git(&["commit", "-q", "-m", "x"]));
-        assert!(of_gap(&peers(tools(folder.path()))).algorithm.starts_with("GAP bfs (commit "));
+        assert!(of_gap(&peers(of_folder(folder.path()))).algorithm.starts_with("GAP bfs (commit "));
         let inner = folder.path().join("inner");
         std::fs::create_dir(&inner).unwrap();
         std::fs::copy(folder.path().join("bfs"), inner.join("bfs")).unwrap();
-        assert_eq!(of_gap(&peers(tools(&inner))).algorithm, row.algorithm);
+        assert_eq!(of_gap(&peers(of_folder(&inner))).algorithm, row.algorithm);
     }
 
     #[test]
@@ -257,7 +279,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let python = folder.path().join("python");
         program(&python, "echo 'Traceback' >&2; echo 'MemoryError: too much' >&2; exit 1");
-        let results = peers(Tools { python, gap: Some(folder.path().to_owned()) });
+        let results = peers(Tools::for_tests(python, Some(folder.path().to_owned())));
         let row = results.rows.iter().find(|row| row.series == "NetworkX").unwrap();
         assert_eq!(row.status, Status::Failed);
         assert!(row.detail.as_deref().unwrap().contains("MemoryError"), "{:?}", row.detail);

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 use std::process::{Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use warpath::{Control, Error, Result};
@@ -23,18 +24,7 @@ pub(super) fn run(command: &mut Command, seconds: f64, control: &Control) -> Res
     let failed = |error: io::Error| Error::io(&name, error);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(failed)?;
-    let reader = |pipe: Option<Box<dyn Read + Send>>| {
-        std::thread::spawn(move || {
-            let mut text = Vec::new();
-            if let Some(mut pipe) = pipe {
-                // Keep what was read before an error.
-                let _ = pipe.read_to_end(&mut text);
-            }
-            String::from_utf8_lossy(&text).into_owned()
-        })
-    };
-    let output = reader(child.stdout.take().map(|pipe| Box::new(pipe) as _));
-    let errors = reader(child.stderr.take().map(|pipe| Box::new(pipe) as _));
+    let (output, errors) = (child.stdout.take().map(read_all), child.stderr.take().map(read_all));
     let end = Instant::now() + Duration::from_secs_f64(seconds);
     let status = loop {
         if let Some(status) = child.try_wait().map_err(failed)? {
@@ -48,7 +38,18 @@ pub(super) fn run(command: &mut Command, seconds: f64, control: &Control) -> Res
         }
         std::thread::sleep(Duration::from_millis(5));
     };
-    let (output, errors) = (output.join().unwrap_or_default(), errors.join().unwrap_or_default());
+    let text = |reader: Option<JoinHandle<String>>| reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
+    let (output, errors) = (text(output), text(errors));
     control.check()?;
     Ok(status.map(|status| Ended { status, output, errors }))
+}
+
+/// Reads a pipe to its end on a thread of its own.
+pub(super) fn read_all(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut text = Vec::new();
+        // Keep what was read before an error.
+        let _ = pipe.read_to_end(&mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    })
 }

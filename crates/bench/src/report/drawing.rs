@@ -34,10 +34,10 @@ pub(super) fn limit(results: &Results) -> Option<f64> {
     results.run.limits.map(|limits| limits.timeout)
 }
 
-/// Whether a search of this row was cut off at the limit. Where the reference took too long, none was.
+/// Whether a search of this row was cut off at the limit. Where the reference or preparing took too long, none was.
 pub(super) fn is_cut_off(row: &Row) -> bool {
-    let by_reference = row.detail.as_deref().is_some_and(|detail| detail.starts_with("the reference"));
-    row.status == Status::Timeout && !by_reference
+    let was_begun = |detail: &str| !["the reference", "preparing", "skipped"].iter().any(|why| detail.starts_with(why));
+    row.status == Status::Timeout && row.detail.as_deref().is_none_or(was_begun)
 }
 
 /// What the paper's times beside a series are of.
@@ -267,9 +267,15 @@ mod tests {
         let (svg, legend) = drawn(&results);
         assert!(svg.contains("CPU, plain, one thread, n128: cut off after 5.00 s"), "{svg}");
         assert!(legend.contains("cut off after 5.00 s"), "{legend}");
-        results.rows[2].detail = Some("the reference took too long, so that no answer could be compared".into());
-        let (svg, legend) = drawn(&results);
-        assert!(!svg.contains("cut off") && !legend.contains("cut off"), "{svg}");
+        for not_begun in [
+            "the reference took too long, so that no answer could be compared",
+            "preparing took more than 5 s",
+            "skipped: preparing this graph took more than 5 s in an earlier case",
+        ] {
+            results.rows[2].detail = Some(not_begun.into());
+            let (svg, legend) = drawn(&results);
+            assert!(!svg.contains("cut off") && !legend.contains("cut off"), "{svg}");
+        }
     }
 
     #[test]

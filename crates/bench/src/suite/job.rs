@@ -1,11 +1,11 @@
 //! Jobs: what an experiment asks of a graph where it is not one search from each source.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What is asked of a program that may prepare a graph for many questions.
 ///
 /// [`Job::Build`] and [`Job::Customize`] are one question each. The others are many, and a row has the time of one of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Job {
     /// What a program makes once for a graph, before any question.

@@ -107,6 +107,13 @@ pub enum BenchCommand {
         #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
         folder: PathBuf,
     },
+    /// Call linked packages for a run, which starts this process and may kill it
+    #[cfg(feature = "peers")]
+    #[command(hide = true)]
+    Worker {
+        /// The file with the graph
+        graph: PathBuf,
+    },
 }
 
 /// What makes `warpath bench compare` fail.

@@ -1,5 +1,6 @@
 //! `warpath bench`: repeats the papers' measurements, and compares with programs in common use.
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -41,6 +42,12 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
             written(folder, results.wrong())?;
             return Ok(exit_code(&results));
         }
+        #[cfg(feature = "peers")]
+        Some(BenchCommand::Worker { graph }) => {
+            start_threads(None)?;
+            warpath_bench::serve(graph)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         None => {}
     }
     let suite = arguments.suite.as_deref().map(Suite::named).transpose()?;
@@ -64,7 +71,7 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
         data: arguments.data,
         output: arguments.output,
         resume: arguments.resume,
-        tools: Tools { python: arguments.python, gap: arguments.gap },
+        tools: Tools { python: arguments.python, gap: arguments.gap, worker: worker() },
     };
     let mut shown = Shown::new(arguments.quiet);
     let results = warpath_bench::run(&suite, &options, &control, &mut |event| shown.event(event));
@@ -81,6 +88,12 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
         None => print::to_stdout(&tables::markdown(&suite, &results))?,
     }
     Ok(exit_code(&results))
+}
+
+/// This program as a worker, if packages are linked in.
+fn worker() -> Option<Vec<OsString>> {
+    let program = std::env::current_exe().ok().filter(|_| cfg!(feature = "peers"))?;
+    Some(vec![program.into(), "bench".into(), "worker".into()])
 }
 
 /// Exit code 1 if an answer was wrong.
