@@ -42,6 +42,9 @@ pub(crate) struct Elimination {
     pub(crate) heads: Vec<u32>,
     /// The greatest number of vertices on a path from a root.
     pub(super) height: usize,
+    /// The most later neighbours of any rank, and how many pairs of them there are in all.
+    width: usize,
+    triangles: f64,
     /// Levels of ranges of ranks, ascending, that depend on none of each other: whole subtrees, or several that follow each other.
     /// A range is part of one of the next level.
     pub(super) subtrees: Vec<Vec<Range<usize>>>,
@@ -82,6 +85,10 @@ impl Elimination {
         let head_depths = collected("a hierarchy", heads.par_iter().map(|&head| depths[head as usize]))?;
         let height = depths.iter().max().map_or(0, |&deepest| deepest as usize + 1);
         let windows = Windows::new(count, &ranks)?;
+        let of_row =
+            |row: &[u64]| (row[1] - row[0], ((row[1] - row[0]) as f64) * (row[1] - row[0]).saturating_sub(1) as f64);
+        let wider = |a: (u64, f64), b: (u64, f64)| (a.0.max(b.0), a.1 + b.1);
+        let (width, pairs) = offsets.par_windows(2).map(of_row).reduce(|| (0, 0.0), wider);
         let mut result = Elimination {
             vertices,
             ranks,
@@ -90,6 +97,8 @@ impl Elimination {
             offsets,
             heads,
             height,
+            width: width as usize,
+            triangles: pairs / 2.0,
             subtrees: Vec::new(),
             head_depths,
             windows,
@@ -139,7 +148,12 @@ impl Elimination {
 
     /// The most later neighbours of any vertex.
     pub(super) fn width(&self) -> usize {
-        (0..self.count()).map(|rank| self.row(rank).len()).max().unwrap_or(0)
+        self.width
+    }
+
+    /// How many triangles of shortcuts there are: pairs of later neighbours of a vertex.
+    pub(super) fn triangles(&self) -> f64 {
+        self.triangles
     }
 }
 

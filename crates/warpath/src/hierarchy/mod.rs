@@ -210,10 +210,9 @@ impl Hierarchy {
         Ok(pieces)
     }
 
-    /// How many triangles of shortcuts there are: what customization looks at. O(V).
+    /// How many triangles of shortcuts there are: what customization looks at.
     pub(crate) fn triangles(&self) -> f64 {
-        let elimination = &self.shared.elimination;
-        (0..elimination.count()).map(|rank| elimination.row(rank).len() as f64).map(|row| row * (row - 1.0) / 2.0).sum()
+        self.shared.elimination.triangles()
     }
 
     /// The vertices in the order of their elimination.
