@@ -18,9 +18,9 @@
 //! earlier ones. All later vertices that can be reached in this way from `v` are `v`'s *ancestors* in a tree, a few hundred
 //! even among millions of vertices. So:
 //!
-//! - one pair: walk from both ends up the tree, and take the best ancestor that both have. Microseconds.
+//! - one pair: walk from both ends up the tree, and take the best ancestor that both have (`query`). Microseconds.
 //! - one source: walk up from the source, then let each vertex, from the roots down, take the best of its ancestors: one pass
-//!   over memory in a fixed order, without a queue (`query`).
+//!   over memory in a fixed order, without a queue (`one_source`).
 //! - many sources: sixteen share the pass (`sweep`), and their distances leave it in parts that fit the cache (`windows`); sixty-four
 //!   where only facts about the distances are wanted, which are added up on the way.
 //! - a table of sources and targets: the pass goes over the targets' ancestors alone (`selection`).
