@@ -6,7 +6,7 @@
 //! are (`fronts`), so disjoint subtrees are settled at the same time (Dibbelt, Strasser, Wagner, *Customizable contraction
 //! hierarchies*, 2016, sect. 5): small ones first, then those that have these in them, up to the roots.
 
-use std::any::Any;
+use std::any::TypeId;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -118,16 +118,9 @@ pub(super) fn customize<S: MinPlus, const L: usize>(
     if symmetric {
         down.iter_mut().for_each(|down| *down = Vec::new());
     }
-    let is_settled = match elsewhere.filter(|_| L == 1).zip(unsettled(&mut up[0], &mut down[0])) {
-        Some((elsewhere, lengths)) => match elsewhere.settle(elimination, lengths) {
-            Ok(()) => true,
-            // Here the lengths can be had all the same.
-            Err(Error::Device(_) | Error::OutOfMemory { .. }) => false,
-            Err(error) => return Err(error),
-        },
-        None => false,
-    };
-    if !is_settled {
+    let lengths = elsewhere.filter(|_| L == 1).zip(unsettled(&mut up[0], &mut down[0]));
+    let is_settled = lengths.map(|(elsewhere, lengths)| elsewhere.settle(elimination, lengths)).transpose()?;
+    if is_settled != Some(true) {
         eliminate::<S, L>(elimination, &mut up, &mut down, !symmetric)?;
     }
     let mut lengths = up.into_iter().zip(down);
@@ -140,27 +133,30 @@ pub(super) fn customize<S: MinPlus, const L: usize>(
 /// Lengths of the graph's arcs that are to become those of shortcuts, upwards and downwards; those downwards are empty if they are the
 /// same.
 pub(crate) enum Unsettled<'a> {
-    Narrow(&'a mut Vec<u32>, &'a mut Vec<u32>),
-    Wide(&'a mut Vec<u64>, &'a mut Vec<u64>),
+    Narrow(&'a mut [u32], &'a mut [u32]),
+    Wide(&'a mut [u64], &'a mut [u64]),
 }
 
 /// Who may settle lengths in the place of this CPU.
 pub(crate) trait Elsewhere: Sync {
-    /// Settles all of them.
+    /// Settles all of them, or tells that it can't: then each is as it was, or settled.
     ///
     /// # Errors
     ///
-    /// [`Error::Device`], [`Error::OutOfMemory`]: then they are as they were.
-    fn settle(&self, elimination: &Elimination, lengths: Unsettled<'_>) -> Result<()>;
+    /// What is to stop the CPU, too.
+    fn settle(&self, elimination: &Elimination, lengths: Unsettled<'_>) -> Result<bool>;
 }
 
 /// These lengths, if they are integers of 0 or more.
-fn unsettled<'a, D: 'static>(up: &'a mut Vec<D>, down: &'a mut Vec<D>) -> Option<Unsettled<'a>> {
-    let (up, down): (&mut dyn Any, &mut dyn Any) = (up, down);
-    if up.is::<Vec<u32>>() {
-        Some(Unsettled::Narrow(up.downcast_mut()?, down.downcast_mut()?))
+fn unsettled<'a, D: DistanceValue>(up: &'a mut [D], down: &'a mut [D]) -> Option<Unsettled<'a>> {
+    use bytemuck::cast_slice_mut;
+    let kind = TypeId::of::<D>();
+    if kind == TypeId::of::<u32>() {
+        Some(Unsettled::Narrow(cast_slice_mut(up), cast_slice_mut(down)))
+    } else if kind == TypeId::of::<u64>() {
+        Some(Unsettled::Wide(cast_slice_mut(up), cast_slice_mut(down)))
     } else {
-        Some(Unsettled::Wide(up.downcast_mut()?, down.downcast_mut()?))
+        None
     }
 }
 

@@ -400,7 +400,9 @@ impl Sizes {
     /// An error if a place in some array does not fit 32 bits.
     pub(super) fn check(&self) -> Result<()> {
         let rows = self.down_lengths / u64::from(NARROW_COLUMNS) + self.up_lengths / u64::from(COLUMNS);
-        let greatest = rows.max(self.targets).max(self.steps / u64::from(BATCH));
+        // Kernels look for shortcuts a little beyond the end of a row.
+        let shortcuts = self.shortcuts.saturating_add(self.height + 2 * u64::from(GATHERED));
+        let greatest = rows.max(self.targets).max(self.steps / u64::from(BATCH)).max(shortcuts);
         if greatest < u32::MAX.into() { Ok(()) } else { Err(Error::invalid("the hierarchy is too large for a device")) }
     }
 

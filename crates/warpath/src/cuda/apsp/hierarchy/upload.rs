@@ -28,7 +28,7 @@ use crate::{Error, Result};
 const CLOSING: u32 = 128;
 
 /// A length on a device.
-pub(super) trait Length: DistanceValue + Pod + Ord + From<u32> + Into<u64> + TryFrom<u64> + Send + Sync {
+pub(super) trait Length: DistanceValue + Pod + Ord + From<u32> + Into<u64> + Send + Sync {
     /// The semiring of these distances.
     type Semiring: MinPlus<Distance = Self>;
 

@@ -1,0 +1,150 @@
+//! When a hierarchy pays: what making one and answering from it are predicted to take.
+
+use super::{ALGORITHM, Solver, on_device};
+use crate::Engine;
+use crate::algorithms::Parameters;
+use crate::cpu::sssp::hierarchy::seconds_of_sweeps;
+use crate::cuda::customization;
+use crate::hierarchy::Hierarchy;
+
+/// Why sweeps are quicker, which take so many times as long.
+pub(in crate::solver) fn times_as_long(times: f64) -> String {
+    format!("sweeps over the hierarchy are predicted to take {times:.2} times as long")
+}
+
+impl Solver {
+    /// The seconds that searches from this many sources are predicted to take by sweeps, with all that has to be made before;
+    /// `None` if `auto` should not think of it. With targets, sweeps go over their ancestors alone. `facts` says whether facts about
+    /// rows are wanted alone, and `otherwise` how long the quickest other algorithm takes.
+    pub(in crate::solver) fn seconds_of_sweeps(
+        &self,
+        searches: usize,
+        targets: Option<usize>,
+        facts: bool,
+        otherwise: f64,
+    ) -> Option<f64> {
+        let prospect = self.prospect(otherwise).filter(|_| !matches!(self.engine, Engine::Cuda(_)))?;
+        let of_a_chain = prospect.height * prospect.width / 2.0;
+        let all = prospect.shortcuts;
+        let shortcuts = targets.map_or(all, |targets| all.min((targets as f64 + 1.0) * of_a_chain));
+        let parameters = Parameters::default();
+        let work = self.workload(self.weighted_facts(), &parameters, searches);
+        let columns = targets.map_or(work.vertices(), |targets| targets as f64);
+        Some(prospect.making + seconds_of_sweeps(shortcuts, prospect.height, columns, facts, &work))
+    }
+
+    /// The same of sweeps on a GPU: the seconds until they begin, and theirs.
+    pub(in crate::solver) fn seconds_of_sweeps_on_device(
+        &self,
+        searches: usize,
+        facts: bool,
+        otherwise: f64,
+    ) -> Option<[f64; 2]> {
+        /// The pieces of the tree, the kernels, and what a shortcut takes on its way.
+        const PIECES: f64 = 0.035;
+        const SHORTCUT: f64 = 10e-9;
+        let prospect = self.prospect(otherwise).filter(|_| self.suits_a_device())?;
+        let parameters = Parameters::default();
+        let work = self.workload(self.weighted_facts(), &parameters, searches);
+        let Prospect { shortcuts, height, width, making, customizing, triangles } = prospect;
+        let there = customization::seconds(work.vertices(), shortcuts, height, triangles);
+        let making = making - customizing + customizing.min(there) + PIECES + shortcuts * SHORTCUT;
+        Some([making, on_device::seconds_of_sweeps(shortcuts, height, width, facts, &work)])
+    }
+
+    /// Why this many searches pay by sweeps, in comparison with the same number by another algorithm that takes this long;
+    /// `None` if they don't.
+    pub(in crate::solver) fn sweeps_pay(&self, searches: usize, otherwise: f64) -> Option<String> {
+        let seconds = self.seconds_of_sweeps(searches, None, false, otherwise)?;
+        (seconds < otherwise).then(|| times_as_long(seconds / otherwise))
+    }
+
+    /// Why this many pairs pay over the hierarchy, as [`Solver::sweeps_pay`].
+    pub(in crate::solver) fn pairs_pay(&self, pairs: usize, otherwise: f64) -> Option<String> {
+        /// A shortcut of an ancestor, and the least a pair takes.
+        const SHORTCUT: f64 = 2e-9;
+        const LEAST: f64 = 5e-6;
+        let prospect = self.prospect(otherwise).filter(|_| !matches!(self.engine, Engine::Cuda(_)))?;
+        let walk = LEAST + 2.0 * prospect.height * prospect.width * SHORTCUT;
+        let seconds = prospect.making + walk * pairs.div_ceil(self.threads().min(pairs).max(1)) as f64;
+        (seconds < otherwise)
+            .then(|| format!("walks up the hierarchy are predicted to take {:.2} times as long", seconds / otherwise))
+    }
+
+    /// What a hierarchy is or would be like, if `auto` may use one: not with weights below 0, because a negative cycle that no
+    /// source reaches would be an error. Estimates it if there is none, and if other algorithms take far longer than that.
+    fn prospect(&self, otherwise: f64) -> Option<Prospect> {
+        /// Seconds of order and elimination on all threads of a large machine: for each edge, where searches have many short
+        /// levels and elsewhere, and for each shortcut. Fewer threads take longer, by this power.
+        const EDGE: [f64; 2] = [0.5e-6, 4e-6];
+        const SHORTCUT: f64 = 0.2e-6;
+        const MANY: f64 = 16.0;
+        const FEWER: f64 = 1.0 / 3.0;
+        /// Seconds of an estimate for each edge: where searches have many short levels, and elsewhere.
+        const ESTIMATE: [f64; 2] = [0.25e-6, 1e-6];
+        /// Another algorithm has to take so many times as long: no more than a fifth is lost if the hierarchy does not pay.
+        const WORTH_IT: f64 = 5.0;
+        /// Sweeps go everywhere: they do not pay where searches reach so small a share of a directed graph.
+        const LITTLE: f64 = 0.1;
+        /// Graphs of so many arcs a vertex have no small separators, but for a few.
+        const DENSE: usize = 24;
+        /// Bytes of a shortcut, with its lengths.
+        const BYTES: f64 = 32.0;
+        if self.check_hierarchy(&ALGORITHM.info).is_err() || self.graph.has_negative_weights() {
+            return None;
+        }
+        if let Some(there) = self.hierarchy_there() {
+            let (shortcuts, triangles) = (there.shortcuts() as f64, there.triangles());
+            let is_customized = self.hierarchy.metric.get().is_some();
+            let customizing = if is_customized { 0.0 } else { self.seconds_of_customizing(shortcuts, triangles) };
+            let (height, width) = (there.height() as f64, there.width() as f64);
+            return Some(Prospect { shortcuts, height, width, making: customizing, customizing, triangles });
+        }
+        let kind = usize::from(!self.weighted_facts().has_short_levels());
+        let each = ESTIMATE[kind];
+        let edges = self.graph.arcs() as f64 / 2.0;
+        let is_dense = self.graph.arcs() >= DENSE * self.graph.vertices();
+        let is_long = otherwise >= WORTH_AN_ESTIMATE && otherwise >= WORTH_IT * each * edges;
+        let is_worth_it = is_long && !is_dense && self.reached_share() >= LITTLE;
+        if !is_worth_it && self.hierarchy.estimate.get().is_none() {
+            return None;
+        }
+        let estimate = || Hierarchy::estimate(&self.graph, &self.control).ok();
+        let estimate = (*self.hierarchy.estimate.get_or_init(|| self.team.install(estimate)))?;
+        let (shortcuts, height) = (estimate.shortcuts as f64, estimate.height as f64);
+        if shortcuts * BYTES > self.memory as f64 / 2.0 {
+            return None;
+        }
+        let triangles = estimate.triangles as f64;
+        let customizing = self.seconds_of_customizing(shortcuts, triangles);
+        let slower = (MANY / self.threads() as f64).max(1.0).powf(FEWER);
+        let making = (estimate.edges as f64 * EDGE[kind] + shortcuts * SHORTCUT) * slower + customizing;
+        // The most later neighbours are about half of the ancestors, on roads and elsewhere.
+        Some(Prospect { shortcuts, height, width: height / 2.0, making, customizing, triangles })
+    }
+
+    /// The seconds that the lengths of shortcuts take.
+    pub(super) fn seconds_of_customizing(&self, shortcuts: f64, triangles: f64) -> f64 {
+        /// A shortcut and a triangle on one thread, and the power of the number of threads with which they become quicker; more bring
+        /// nothing that has been seen.
+        const SHORTCUT: f64 = 25e-9;
+        const TRIANGLE: f64 = 0.07e-9;
+        const SPEEDUP: f64 = 0.7;
+        const THREADS: usize = 32;
+        (shortcuts * SHORTCUT + triangles * TRIANGLE) / (self.threads().min(THREADS) as f64).powf(SPEEDUP)
+    }
+}
+
+/// What a hierarchy is or would be like.
+struct Prospect {
+    shortcuts: f64,
+    height: f64,
+    width: f64,
+    /// The seconds until it can answer, and those of them that the CPU takes for lengths.
+    making: f64,
+    customizing: f64,
+    triangles: f64,
+}
+
+/// Nobody thinks of a hierarchy for less than so many seconds, unless it is there.
+const WORTH_AN_ESTIMATE: f64 = 0.15;
