@@ -119,8 +119,7 @@ pub(super) fn customize<S: MinPlus, const L: usize>(
         down.iter_mut().for_each(|down| *down = Vec::new());
     }
     let lengths = elsewhere.filter(|_| L == 1).zip(unsettled(&mut up[0], &mut down[0]));
-    let is_settled = lengths.map(|(elsewhere, lengths)| elsewhere.settle(elimination, lengths)).transpose()?;
-    if is_settled != Some(true) {
+    if !lengths.is_some_and(|(elsewhere, lengths)| elsewhere.settle(lengths)) {
         eliminate::<S, L>(elimination, &mut up, &mut down, !symmetric)?;
     }
     let mut lengths = up.into_iter().zip(down);
@@ -139,12 +138,8 @@ pub(crate) enum Unsettled<'a> {
 
 /// Who may settle lengths in the place of this CPU.
 pub(crate) trait Elsewhere: Sync {
-    /// Settles all of them, or tells that it can't: then each is as it was, or settled.
-    ///
-    /// # Errors
-    ///
-    /// What is to stop the CPU, too.
-    fn settle(&self, elimination: &Elimination, lengths: Unsettled<'_>) -> Result<bool>;
+    /// Settles all of them, those of the hierarchy that this was made for; `false` if it can't. Then each is as it was, or settled.
+    fn settle(&self, lengths: Unsettled<'_>) -> bool;
 }
 
 /// These lengths, if they are integers of 0 or more.

@@ -44,7 +44,7 @@ pub(crate) struct Elimination {
     pub(super) height: usize,
     /// The most later neighbours of any rank, and how many pairs of them there are in all.
     width: usize,
-    triangles: f64,
+    triangles: u64,
     /// Levels of ranges of ranks, ascending, that depend on none of each other: whole subtrees, or several that follow each other.
     /// A range is part of one of the next level.
     pub(super) subtrees: Vec<Vec<Range<usize>>>,
@@ -85,10 +85,10 @@ impl Elimination {
         let head_depths = collected("a hierarchy", heads.par_iter().map(|&head| depths[head as usize]))?;
         let height = depths.iter().max().map_or(0, |&deepest| deepest as usize + 1);
         let windows = Windows::new(count, &ranks)?;
-        let of_row =
-            |row: &[u64]| (row[1] - row[0], ((row[1] - row[0]) as f64) * (row[1] - row[0]).saturating_sub(1) as f64);
-        let wider = |a: (u64, f64), b: (u64, f64)| (a.0.max(b.0), a.1 + b.1);
-        let (width, pairs) = offsets.par_windows(2).map(of_row).reduce(|| (0, 0.0), wider);
+        let lengths = offsets.par_windows(2).map(|row| row[1] - row[0]);
+        let width = lengths.clone().max().unwrap_or(0) as usize;
+        // There are fewer than 2^32 arcs, so fewer than 2^63 pairs.
+        let triangles = lengths.map(|length| length * length.saturating_sub(1) / 2).sum();
         let mut result = Elimination {
             vertices,
             ranks,
@@ -97,8 +97,8 @@ impl Elimination {
             offsets,
             heads,
             height,
-            width: width as usize,
-            triangles: pairs / 2.0,
+            width,
+            triangles,
             subtrees: Vec::new(),
             head_depths,
             windows,
@@ -152,7 +152,7 @@ impl Elimination {
     }
 
     /// How many triangles of shortcuts there are: pairs of later neighbours of a vertex.
-    pub(super) fn triangles(&self) -> f64 {
+    pub(super) fn triangles(&self) -> u64 {
         self.triangles
     }
 }

@@ -212,7 +212,7 @@ impl Hierarchy {
 
     /// How many triangles of shortcuts there are: what customization looks at.
     pub(crate) fn triangles(&self) -> f64 {
-        self.shared.elimination.triangles()
+        self.shared.elimination.triangles() as f64
     }
 
     /// The vertices in the order of their elimination.

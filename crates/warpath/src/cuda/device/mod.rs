@@ -24,7 +24,7 @@ pub(crate) mod driver;
 #[cfg(all(test, emulator))]
 pub(crate) mod emulator;
 #[cfg(all(test, emulator))]
-mod failing;
+pub(crate) mod failing;
 pub(crate) mod images;
 #[cfg(feature = "cuda")]
 mod library;
