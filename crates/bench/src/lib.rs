@@ -12,6 +12,7 @@
 //!     timeout: None,
 //!     budget: None,
 //!     experiments: Vec::new(),
+//!     graphs: Vec::new(),
 //!     data: None,
 //!     output: None,
 //!     resume: false,

@@ -34,6 +34,8 @@ pub struct Options {
     pub budget: Option<f64>,
     /// Only these experiments, by id; all if there are none.
     pub experiments: Vec<String>,
+    /// Only these graphs, by id; all if there are none.
+    pub graphs: Vec<String>,
     /// The folder with datasets.
     pub data: Option<PathBuf>,
     /// The folder for results, if they are written.
@@ -102,6 +104,17 @@ pub fn render(folder: &Path) -> Result<Results> {
     Ok(results)
 }
 
+/// An error if one of the names that were asked for is none of the suite's.
+fn check_names(suite: &Suite, what: &str, asked: &[String], all: Vec<&str>) -> Result<()> {
+    match asked.iter().find(|name| !all.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(unknown) => {
+            let message = format!("{} has no {what} `{unknown}`; there are {}", suite.name, all.join(", "));
+            Err(Error::invalid(message))
+        }
+    }
+}
+
 /// Runs a suite. If there is an output folder, `results.jsonl` grows in it during the run, and `tables.md` and
 /// `report.html` are made from it at the end, even if the run was interrupted.
 ///
@@ -115,12 +128,10 @@ pub fn run(suite: &Suite, options: &Options, control: &Control, watch: &mut dyn 
             return Err(Error::invalid(format!("the {what} is not a number of seconds above 0")));
         }
     }
-    let known = |id: &&String| suite.experiments.iter().any(|experiment| experiment.id == **id);
-    if let Some(unknown) = options.experiments.iter().find(|id| !known(id)) {
-        let all: Vec<&str> = suite.experiments.iter().map(|experiment| experiment.id.as_str()).collect();
-        let message = format!("{} has no experiment `{unknown}`; there are {}", suite.name, all.join(", "));
-        return Err(Error::invalid(message));
-    }
+    let experiments = suite.experiments.iter().map(|experiment| &*experiment.id).collect();
+    let graphs = suite.graphs.iter().map(|graph| &*graph.id).collect();
+    check_names(suite, "experiment", &options.experiments, experiments)?;
+    check_names(suite, "graph", &options.graphs, graphs)?;
     if options.scale.is_some() && suite.scale.is_none() {
         return Err(Error::invalid(format!("the graphs of the suite {} have no scale to choose", suite.name)));
     }
@@ -288,8 +299,9 @@ impl Runner<'_> {
     }
 
     fn is_asked_for(&self, case: &Case<'_>) -> bool {
-        let experiments = &self.options.experiments;
-        if !experiments.is_empty() && !experiments.contains(&case.experiment.id) {
+        let is_among = |id: &String, asked: &[String]| asked.is_empty() || asked.contains(id);
+        if !is_among(&case.experiment.id, &self.options.experiments) || !is_among(&case.graph.id, &self.options.graphs)
+        {
             return false;
         }
         match &self.options.engine {

@@ -314,6 +314,9 @@ fn suites_are_listed() {
     folder.run("bench --suite singh --experiment fig9").fails(2, "fig8, experiment4");
     let some = folder.run(&format!("{SINGH} --quiet --experiment experiment4")).ok();
     assert!(some.contains("Experiment 4") && !some.contains("Fig. 8: times"), "{some}");
+    folder.run("bench --suite singh --graph n6").fails(2, "no graph `n6`; there are n5, n10");
+    let some = folder.run(&format!("{SINGH} --quiet --graph n5")).ok();
+    assert!(some.contains("| 5 vertices") && !some.contains("| 10 vertices"), "{some}");
     folder.run("bench --suite singh --budget 0").fails(2, "the budget is not");
     folder.run("bench --suite singh --scale 10").fails(2, "no scale");
 }

@@ -12,6 +12,8 @@
 //! cargo bench -p warpath --bench gpu -- --problem apsp kron:13 --into matrix     # all rows, to the host
 //! cargo bench -p warpath --bench gpu -- --problem apsp kron:16 --into facts      # all rows, summed up on the device
 //! cargo bench -p warpath --bench gpu -- --problem apsp dense:4096 --into successors   # and the successors of all pairs
+//! cargo bench -p warpath --bench gpu -- --problem apsp grid:250x250,weights=1..1000 --algorithm hierarchy --into facts --new-weights
+//!                                                                    # weights are new in each run: customization is timed, too
 //! cargo bench -p warpath --bench gpu -- --problem apsp uniform:16 --engine cuda:0,1  # on two GPUs
 //! cargo bench -p warpath --bench gpu -- --problem apsp uniform:16 --memory 8000000000  # with so much of its memory
 //! ```
@@ -95,6 +97,8 @@ struct Arguments {
     kind: Option<String>,
     engine: Engine,
     memory: Option<u64>,
+    /// Whether weights are new in each run, for all pairs.
+    new_weights: bool,
     /// The range of random weights.
     weights: Option<(i64, i64)>,
     graphs: Vec<String>,
@@ -112,6 +116,7 @@ impl Arguments {
             kind: None,
             engine: Engine::Cuda(vec![0]),
             memory: None,
+            new_weights: false,
             weights: None,
             graphs: Vec::new(),
             algorithms: Vec::new(),
@@ -142,6 +147,7 @@ impl Arguments {
                     parsed.memory =
                         arguments.next().map(|bytes| bytes.parse().expect("--memory takes a number of bytes"))
                 }
+                "--new-weights" => parsed.new_weights = true,
                 "--predecessors" => parsed.wanted.predecessors = true,
                 "--bench" => {}
                 _ => parsed.graphs.push(argument),
@@ -151,6 +157,11 @@ impl Arguments {
             parsed.graphs = DEFAULT_GRAPHS.map(str::to_owned).to_vec();
         }
         parsed
+    }
+
+    /// What is asked for, for all pairs.
+    fn asked(&self) -> apsp::Asked<'_> {
+        apsp::Asked { into: self.into, engine: &self.engine, memory: self.memory, new_weights: self.new_weights }
     }
 
     /// The algorithms to time; `None` stands for the algorithm predicted fastest.
@@ -186,7 +197,7 @@ fn main() {
         if arguments.all_pairs {
             let graph = Arc::new(arguments.kind.iter().fold(graph, |graph, kind| apsp::converted(graph, kind)));
             for algorithm in arguments.chosen() {
-                apsp::time(name, &graph, algorithm, arguments.into, &arguments.engine, arguments.memory);
+                apsp::time(name, &graph, algorithm, &arguments.asked());
             }
             continue;
         }

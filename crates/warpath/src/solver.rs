@@ -23,7 +23,7 @@ mod sssp;
 mod swept;
 mod turns;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use self::decision::Decision;
 use self::decision::leaves_it_to_the_cpu;
@@ -32,7 +32,7 @@ use self::facts::Facts;
 use self::hierarchy::Prepared;
 use self::turns::Turns;
 use crate::cuda::device::Device;
-use crate::graph::{Distance, DistanceValue, Graph, VertexId};
+use crate::graph::{Distance, DistanceValue, Graph, VertexId, Weights};
 use crate::hierarchy::Hierarchy;
 use crate::problems::{Bfs, ShortestPathTree, Sssp};
 use crate::team::{Team, at_most_cores};
@@ -309,6 +309,32 @@ impl Solver {
     /// The graph.
     pub fn graph(&self) -> &Arc<Graph> {
         &self.graph
+    }
+
+    /// Gives the arcs of the graph, in their order, other weights: today's traffic. An order of the vertices and its shortcuts, what is
+    /// known of the edges, and open devices stay; a hierarchy is customized for these weights when a request first needs that.
+    /// The solver has a copy of the graph then, which takes O(V + E) on all threads; whoever else has the graph keeps it as it was.
+    ///
+    /// ```
+    /// use warpath::{Graph, Solver, Sssp, graph::Weights};
+    /// let mut solver = Solver::new(Graph::from_edges([(0, 1, 3_u32), (1, 2, 4)])?)?;
+    /// assert_eq!(solver.solve(Sssp::from(0))?.distance(2).unwrap().to_f64(), 7.0);
+    /// solver.set_weights(Weights::U32(vec![10, 5]))?;
+    /// assert_eq!(solver.solve(Sssp::from(0))?.distance(2).unwrap().to_f64(), 15.0);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] if their number is not the number of arcs, a float is not finite, or the graph is undirected and
+    /// the two arcs of an edge differ; [`Error::OutOfMemory`]. The solver is as before then.
+    pub fn set_weights(&mut self, weights: Weights) -> Result<()> {
+        let graph = Arc::new(self.team.install(|| self.graph.reweighted(weights))?);
+        self.hierarchy = self.hierarchy.reweighted(&graph);
+        self.facts = self.facts.without_weights();
+        self.graph = graph;
+        self.device.get_mut().unwrap_or_else(PoisonError::into_inner).give_up_prepared();
+        Ok(())
     }
 
     /// The number of threads that work on the CPU.

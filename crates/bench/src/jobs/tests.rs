@@ -16,6 +16,7 @@ fn quick(suite: &str, python: &str) -> Results {
         timeout: None,
         budget: None,
         experiments: Vec::new(),
+        graphs: Vec::new(),
         data: None,
         output: None,
         resume: false,

@@ -171,6 +171,7 @@ mod tests {
             timeout: None,
             budget: None,
             experiments: Vec::new(),
+            graphs: Vec::new(),
             data: None,
             output: None,
             resume: false,

@@ -29,6 +29,9 @@ pub struct BenchArguments {
     /// Run only these experiments of the suite; `--list` prints their names
     #[arg(long, value_name = "NAME", num_args = 1.., help_heading = "Running")]
     pub experiment: Vec<String>,
+    /// Run only on these graphs of the suite; `--list` prints their names
+    #[arg(long, value_name = "NAME", num_args = 1.., help_heading = "Running")]
+    pub graph: Vec<String>,
     /// The number of seconds after which a case starts no further search [default: what the suite says]
     #[arg(long, value_name = "SECONDS", help_heading = "Running")]
     pub budget: Option<f64>,

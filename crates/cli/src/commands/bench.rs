@@ -68,6 +68,7 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
         timeout: arguments.timeout,
         budget: arguments.budget,
         experiments: arguments.experiment,
+        graphs: arguments.graph,
         data: arguments.data,
         output: arguments.output,
         resume: arguments.resume,

@@ -62,15 +62,18 @@ pub(super) fn heading() {
     );
 }
 
+/// What is asked for.
+pub(super) struct Asked<'a> {
+    pub(super) into: Into,
+    pub(super) engine: &'a Engine,
+    pub(super) memory: Option<u64>,
+    /// Whether the solver is given weights before each run, the same ones: what depends on weights is made again, and timed.
+    pub(super) new_weights: bool,
+}
+
 /// Times one algorithm and prints a line.
-pub(super) fn time(
-    name: &str,
-    graph: &Arc<Graph>,
-    algorithm: Option<&str>,
-    into: Into,
-    engine: &Engine,
-    memory: Option<u64>,
-) {
+pub(super) fn time(name: &str, graph: &Arc<Graph>, algorithm: Option<&str>, wanted: &Asked<'_>) {
+    let &Asked { into, engine, memory, new_weights } = wanted;
     let n = graph.vertices();
     let sample: Vec<VertexId> = if n <= SMALL {
         (0..n as VertexId).collect()
@@ -80,19 +83,24 @@ pub(super) fn time(
     let asked = |request: Apsp| algorithm.into_iter().fold(request, |request, algorithm| request.algorithm(algorithm));
     let fail = |error: warpath::Error| -> ! { panic!("{name}, {algorithm:?}: {error}") };
     let gpu = Solver::builder(graph.clone()).engine(engine.clone());
-    let gpu = memory.into_iter().fold(gpu, |gpu, bytes| gpu.memory(bytes)).open().expect("threads can be started");
+    let mut gpu = memory.into_iter().fold(gpu, |gpu, bytes| gpu.memory(bytes)).open().expect("threads can be started");
     let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).open().expect("threads can be started");
     let expected = cpu.solve(Apsp::all().from(sample.clone()).algorithm("batched")).expect("the searches work");
     let (mut on_device, mut on_host, mut seconds) = (Vec::new(), Vec::new(), Seconds::default());
     let (mut predicted, mut described, mut statistics) = (0.0, String::new(), String::new());
     for run in 0..=RUNS {
         let start = Instant::now();
+        if new_weights {
+            gpu.set_weights(graph.weights().clone()).unwrap_or_else(|error| fail(error));
+        }
         let mut take = |report: &Report| {
             let host = start.elapsed().as_secs_f64();
             let counted = |name: &str| report.statistics.iter().find(|(counter, _)| *counter == name);
             let in_seconds = |(_, nanoseconds): &(&str, u64)| *nanoseconds as f64 * 1e-9;
             if run > 0 {
-                on_device.push(counted("device_nanoseconds").map_or(report.seconds.solve, in_seconds));
+                let solving = counted("device_nanoseconds").map_or(report.seconds.solve, in_seconds);
+                let customizing = counted("customization_device_nanoseconds").filter(|_| new_weights);
+                on_device.push(solving + customizing.map_or(0.0, in_seconds));
                 on_host.push(host);
             }
             seconds = report.seconds;

@@ -27,7 +27,7 @@
 //! arrays are taken from one pool of device memory; the ranks and places in them come from an elimination.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytemuck::Pod;
 
@@ -110,8 +110,9 @@ const SETTLING: u32 = 128;
 /// Threads of a block of any other kernel.
 const THREADS: u32 = WARPS_A_BLOCK * 32;
 
-/// Predicted seconds for a hierarchy of so many vertices, this many shortcuts, this height and so many triangles.
-pub(crate) fn seconds(vertices: f64, shortcuts: f64, height: f64, triangles: f64) -> f64 {
+/// Predicted seconds for a hierarchy of so many vertices, this many shortcuts, this height and so many triangles; `again` if weights
+/// change, so that the kernels and the pieces of the tree are there or pay later.
+pub(crate) fn seconds(vertices: f64, shortcuts: f64, height: f64, triangles: f64, again: bool) -> f64 {
     /// The kernels, whose image has to be loaded once; a vertex of the tree, which has to be cut into pieces; a level of fronts, of
     /// which each has this many ancestors; a shortcut's way there and back; a triangle.
     const ALL: f64 = 20e-3;
@@ -120,7 +121,8 @@ pub(crate) fn seconds(vertices: f64, shortcuts: f64, height: f64, triangles: f64
     const OF_A_LEVEL: f64 = 24.0;
     const SHORTCUT: f64 = 1.6e-9;
     const TRIANGLE: f64 = 1e-12;
-    ALL + vertices * VERTEX + height / OF_A_LEVEL * LEVEL + shortcuts * SHORTCUT + triangles * TRIANGLE
+    let once = if again { 0.0 } else { ALL + vertices * VERTEX };
+    once + height / OF_A_LEVEL * LEVEL + shortcuts * SHORTCUT + triangles * TRIANGLE
 }
 
 /// A device that settles lengths.
@@ -132,17 +134,24 @@ pub(crate) struct CustomizingDevice {
     bytes: u64,
     /// Whether it has failed.
     is_lost: AtomicBool,
+    /// How long its kernels took, by its own clock.
+    nanoseconds: AtomicU64,
 }
 
 impl CustomizingDevice {
     /// For lengths of this hierarchy, in so many bytes of the device's memory.
     pub(crate) fn new(device: Arc<dyn Device>, hierarchy: Hierarchy, bytes: u64) -> Self {
-        CustomizingDevice { device, hierarchy, bytes, is_lost: AtomicBool::new(false) }
+        CustomizingDevice { device, hierarchy, bytes, is_lost: AtomicBool::new(false), nanoseconds: AtomicU64::new(0) }
     }
 
     /// Whether the device has failed, and is to be closed.
     pub(crate) fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
+    }
+
+    /// The nanoseconds that its kernels took by its own clock, without copies; 0 if it has settled nothing.
+    pub(crate) fn nanoseconds(&self) -> u64 {
+        self.nanoseconds.load(Ordering::Relaxed)
     }
 
     fn try_to_settle(&self, lengths: Unsettled<'_>) -> Result<()> {
@@ -264,6 +273,8 @@ impl CustomizingDevice {
             // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
             unsafe { device.launch(function, &shape, arguments![argument]) }
         };
+        let [before, after] = [device.event()?, device.event()?];
+        device.record(&before)?;
         launch("tiles", all, u64::from(all.tile_count.div_ceil(WARPS_A_BLOCK)), THREADS)?;
         let groups = u64::from(MOST_COLUMNS / WARPS_A_BLOCK);
         let longest = |fronts: &[Front]| fronts.iter().map(|front| front.boundary).max().unwrap_or(0);
@@ -283,7 +294,9 @@ impl CustomizingDevice {
         }
         let parts = parts_of_rows(&fronts);
         launch("scatter", Customization { parts, ..all }, fronts.len() as u64 * groups * u64::from(parts), THREADS)?;
-        device.synchronize()?;
+        device.record(&after)?;
+        let seconds = device.seconds_between(&before, &after)?;
+        self.nanoseconds.fetch_add((seconds * 1e9) as u64, Ordering::Relaxed);
         pool.read_into(arrays.up, up)?;
         pool.read_into(arrays.down, down)
     }

@@ -11,7 +11,7 @@ use super::sweep::Swept;
 use super::{Hierarchy, Shared, one_source, query};
 use crate::error::NegativeCycle;
 use crate::graph::{
-    Adjacency, Csr, Distance, DistanceValue, Distances, Graph, MinPlus, VertexId, Weight, Weights, with_min_plus,
+    Adjacency, Distance, DistanceValue, Distances, Graph, MinPlus, VertexId, Weight, Weights, with_min_plus,
 };
 use crate::memory::{listed, with_capacity};
 use crate::problems::{Facts, Path, RowFacts};
@@ -57,7 +57,7 @@ pub(super) trait Answers: Send + Sync {
     fn distance(&self, shared: &Shared, source: VertexId, target: VertexId) -> Option<Option<Distance>>;
     fn path(&self, shared: &Shared, source: VertexId, target: VertexId) -> Result<Option<Option<Path>>>;
     /// Settles what changes with the weights of these arcs, which are new; as before after an error.
-    fn update(&mut self, shared: &Shared, weights: &Weights, arcs: &[usize]) -> Result<()>;
+    fn update(&mut self, hierarchy: &Hierarchy, weights: &Weights, arcs: &[usize]) -> Result<()>;
     /// Whether no length was too great.
     fn is_whole(&self) -> bool;
     /// The [`Lengths`].
@@ -100,8 +100,7 @@ impl Metric {
         }
         let mut metrics = with_capacity("metrics", weights.len())?;
         for weights in weights.chunk_by(|a, b| a.kind() == b.kind()) {
-            for (narrow, weights) in customized(&hierarchy.shared, weights, false, elsewhere)?.into_iter().zip(weights)
-            {
+            for (narrow, weights) in customized(hierarchy, weights, false, elsewhere)?.into_iter().zip(weights) {
                 let hierarchy = hierarchy.clone();
                 let metric = Metric { hierarchy, weights: weights.clone(), narrow, wide: OnceLock::new() };
                 if !metric.narrow.is_whole() {
@@ -306,7 +305,7 @@ impl Metric {
 
     fn wide_by(&self, elsewhere: Option<&dyn Elsewhere>) -> Result<&dyn Answers> {
         if self.wide.get().is_none() {
-            let wide = customized(&self.hierarchy.shared, std::slice::from_ref(&self.weights), true, elsewhere)?;
+            let wide = customized(&self.hierarchy, std::slice::from_ref(&self.weights), true, elsewhere)?;
             // Another thread may have been quicker; both are the same.
             wide.into_iter().for_each(|wide| drop(self.wide.set(wide)));
         }
@@ -316,7 +315,7 @@ impl Metric {
 
 /// The lengths for each of these weights, which have the same type, by the narrow or the wide semiring.
 fn customized(
-    shared: &Shared,
+    hierarchy: &Hierarchy,
     weights: &[Weights],
     wide: bool,
     elsewhere: Option<&dyn Elsewhere>,
@@ -327,17 +326,17 @@ fn customized(
         let eights = weights.chunks_exact(EIGHT);
         let others = eights.remainder();
         for eight in eights {
-            let eight = customized_by::<S, EIGHT>(shared, std::array::from_fn(|lane| &eight[lane]), None)?;
+            let eight = customized_by::<S, EIGHT>(hierarchy, std::array::from_fn(|lane| &eight[lane]), None)?;
             all.extend(eight.into_iter().map(|one| Box::new(one) as Box<dyn Answers>));
         }
         // Fewer are worth the work of eight if there are several.
         if others.len() > 2 {
             let eight = std::array::from_fn(|lane| &others[lane.min(others.len() - 1)]);
-            let eight = customized_by::<S, EIGHT>(shared, eight, None)?;
+            let eight = customized_by::<S, EIGHT>(hierarchy, eight, None)?;
             all.extend(eight.into_iter().take(others.len()).map(|one| Box::new(one) as Box<dyn Answers>));
         } else {
             for weights in others {
-                let [one] = customized_by::<S, 1>(shared, [weights], elsewhere)?;
+                let [one] = customized_by::<S, 1>(hierarchy, [weights], elsewhere)?;
                 all.push(Box::new(one));
             }
         }
@@ -349,11 +348,11 @@ fn customized(
 const EIGHT: usize = 8;
 
 fn customized_by<S: MinPlus, const L: usize>(
-    shared: &Shared,
+    hierarchy: &Hierarchy,
     weights: [&Weights; L],
     elsewhere: Option<&dyn Elsewhere>,
 ) -> Result<[Customized<S>; L]> {
-    let csr = shared.graph.csr();
+    let (csr, shared) = (hierarchy.graph.csr(), &hierarchy.shared);
     let elimination = &shared.elimination;
     let values = weights.map(|weights| S::Weight::of(weights).expect("the semiring is for these weights"));
     for lane in 0..L {
@@ -365,13 +364,13 @@ fn customized_by<S: MinPlus, const L: usize>(
         if any(values[lane], |&weight| S::extend(S::Distance::ZERO, weight) < S::Distance::ZERO)
             && let Some(v) = (0..csr.vertices() as VertexId).into_par_iter().find_first(is_negative)
         {
-            return Err(negative_cycle(shared, weights[lane], vec![v]));
+            return Err(negative_cycle(&hierarchy.graph, weights[lane], vec![v]));
         }
     }
-    let all = customize::<S, L>(elimination, &shared.arcs, values, shared.graph.is_directed(), elsewhere)?;
+    let all = customize::<S, L>(elimination, &shared.arcs, values, hierarchy.graph.is_directed(), elsewhere)?;
     for (lengths, weights) in all.iter().zip(weights) {
         if let Some(ends) = lengths.negative::<S>(elimination) {
-            return Err(negative_shortcut::<S>(shared, weights, lengths, ends));
+            return Err(negative_shortcut::<S>(hierarchy, weights, lengths, ends));
         }
     }
     let mut values = values.into_iter();
@@ -392,28 +391,28 @@ pub(super) fn is_lost<S: MinPlus>(weight: S::Weight) -> bool {
 
 /// The negative cycle of a shortcut and its way back, by the ranks of its ends.
 pub(super) fn negative_shortcut<S: MinPlus>(
-    shared: &Shared,
+    hierarchy: &Hierarchy,
     weights: &Weights,
     lengths: &Lengths<S::Distance>,
     (low, high): (u32, u32),
 ) -> Error {
-    let elimination = &shared.elimination;
-    let earlier = match shared.earlier() {
+    let elimination = &hierarchy.shared.elimination;
+    let earlier = match hierarchy.shared.earlier() {
         Ok(earlier) => earlier,
         Err(error) => return error,
     };
     let mut walk = Vec::new();
     query::unpack::<S>(elimination, earlier, lengths, low, high, &mut walk);
     query::unpack::<S>(elimination, earlier, lengths, high, low, &mut walk);
-    negative_cycle(shared, weights, walk)
+    negative_cycle(&hierarchy.graph, weights, walk)
 }
 
 /// The negative cycle in a closed walk of negative length.
-pub(super) fn negative_cycle(shared: &Shared, weights: &Weights, walk: Vec<VertexId>) -> Error {
-    let csr = shared.graph.csr();
-    let csr = Csr::trusted(csr.offsets().to_vec(), csr.targets().to_vec(), weights.clone());
-    let counts = shared.graph.input_counts();
-    let graph = Graph::from_parts(csr, shared.graph.is_directed(), shared.graph.labels().clone(), counts);
+pub(super) fn negative_cycle(graph: &Graph, weights: &Weights, walk: Vec<VertexId>) -> Error {
+    let graph = match graph.reweighted(weights.clone()) {
+        Ok(graph) => graph,
+        Err(error) => return error,
+    };
     // Cut off each circle when the walk comes back to a vertex; the lengths of all circles add up to the walk's.
     let mut open: Vec<VertexId> = Vec::new();
     for v in walk {
@@ -477,8 +476,8 @@ where
         Ok(self.is_right(length).then(|| length.distance().map(|length| Path::new(vertices, length))))
     }
 
-    fn update(&mut self, shared: &Shared, weights: &Weights, arcs: &[usize]) -> Result<()> {
-        self.settle(shared, weights, arcs)
+    fn update(&mut self, hierarchy: &Hierarchy, weights: &Weights, arcs: &[usize]) -> Result<()> {
+        self.settle(hierarchy, weights, arcs)
     }
 
     fn is_whole(&self) -> bool {

@@ -85,12 +85,13 @@ pub use order::Estimate;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Hierarchy {
+    graph: Arc<Graph>,
     shared: Arc<Shared>,
 }
 
+/// What does not depend on weights, shared by the hierarchies of a graph with these weights and those.
 #[derive(Debug)]
 struct Shared {
-    graph: Arc<Graph>,
     elimination: Elimination,
     /// Which arcs of the graph run along each shortcut.
     arcs: arcs::Arcs,
@@ -182,12 +183,18 @@ impl Hierarchy {
 
     /// The graph.
     pub fn graph(&self) -> &Graph {
-        &self.shared.graph
+        &self.graph
+    }
+
+    /// The same hierarchy for a graph of the same arcs with other weights. O(1).
+    pub(crate) fn reweighted(&self, graph: Arc<Graph>) -> Self {
+        debug_assert_eq!(self.graph.csr().targets(), graph.csr().targets(), "arcs are the same");
+        Hierarchy { graph, shared: self.shared.clone() }
     }
 
     /// Whether this is a hierarchy of the very graph that the caller has.
     pub(crate) fn is_of(&self, graph: &Arc<Graph>) -> bool {
-        Arc::ptr_eq(&self.shared.graph, graph)
+        Arc::ptr_eq(&self.graph, graph)
     }
 
     /// The elimination tree and its shortcuts.

@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 
 use std::sync::OnceLock;
 
-use super::Shared;
+use super::Hierarchy;
 use super::arcs::{Arcs, Direction};
 use super::customization::{Lengths, any, asymmetric};
 use super::earlier::Earlier;
@@ -172,14 +172,14 @@ impl Metric {
         weights.check()?;
         let old = selected(&self.weights, arcs)?;
         assign(&mut self.weights, arcs, weights);
-        let shared = &self.hierarchy.shared;
-        if let Err(error) = self.narrow.update(shared, &self.weights, arcs) {
+        let hierarchy = &self.hierarchy;
+        if let Err(error) = self.narrow.update(hierarchy, &self.weights, arcs) {
             assign(&mut self.weights, arcs, &old);
             return Err(error);
         }
         // Wide lengths are made again where they are wanted.
         if let Some(wide) = self.wide.get_mut()
-            && wide.update(shared, &self.weights, arcs).is_err()
+            && wide.update(hierarchy, &self.weights, arcs).is_err()
         {
             self.wide = OnceLock::new();
         }
@@ -218,18 +218,19 @@ fn assign(weights: &mut Weights, arcs: &[usize], new: &Weights) {
 
 impl<S: MinPlus> Customized<S> {
     /// Settles what changes with the weights of these arcs, which are new; as before after an error.
-    pub(super) fn settle(&mut self, shared: &Shared, weights: &Weights, arcs: &[usize]) -> Result<()> {
+    pub(super) fn settle(&mut self, hierarchy: &Hierarchy, weights: &Weights, arcs: &[usize]) -> Result<()> {
         let values = S::Weight::of(weights).expect("the semiring is for these weights");
+        let shared = &*hierarchy.shared;
         let elimination = &shared.elimination;
         let settling = Settling::<S> { elimination, earlier: shared.earlier()?, arcs: &shared.arcs, weights: values };
-        let places = self.places(shared, weights, arcs)?;
+        let places = self.places(hierarchy, weights, arcs)?;
         if self.lengths.is_symmetric() {
             let differ = |&(place, _): &(u32, u32)| {
                 let [up, down] = settling.of_arcs(place as usize);
                 up != down
             };
             if places.iter().any(differ) {
-                if !shared.graph.is_directed() {
+                if !hierarchy.graph.is_directed() {
                     return Err(asymmetric());
                 }
                 self.lengths.divide()?;
@@ -247,7 +248,7 @@ impl<S: MinPlus> Customized<S> {
             };
             let Some(change) = changes.iter().find(is_negative) else { return Ok(()) };
             let ends = (change.low, shared.elimination.heads[change.place]);
-            Err(negative_shortcut::<S>(shared, weights, &self.lengths, ends))
+            Err(negative_shortcut::<S>(hierarchy, weights, &self.lengths, ends))
         });
         if let Err(error) = settled {
             changes.iter().for_each(|change| self.lengths.set(change.place, change.before));
@@ -278,8 +279,8 @@ impl<S: MinPlus> Customized<S> {
     /// # Errors
     ///
     /// [`Error::NegativeCycle`] if one is a loop of negative weight; [`Error::OutOfMemory`].
-    fn places(&self, shared: &Shared, weights: &Weights, arcs: &[usize]) -> Result<Vec<(u32, u32)>> {
-        let (csr, elimination) = (shared.graph.csr(), &shared.elimination);
+    fn places(&self, hierarchy: &Hierarchy, weights: &Weights, arcs: &[usize]) -> Result<Vec<(u32, u32)>> {
+        let (csr, elimination) = (hierarchy.graph.csr(), &hierarchy.shared.elimination);
         let values = S::Weight::of(weights).expect("the semiring is for these weights");
         let mut places = with_capacity("the shortcuts that change", arcs.len())?;
         for &arc in arcs {
@@ -290,7 +291,7 @@ impl<S: MinPlus> Customized<S> {
                 let place = elimination.place(low, high).expect("every arc has a shortcut");
                 places.push((place as u32, low));
             } else if S::extend(S::Distance::ZERO, values[arc]) < S::Distance::ZERO {
-                return Err(negative_cycle(shared, weights, vec![tail]));
+                return Err(negative_cycle(&hierarchy.graph, weights, vec![tail]));
             }
         }
         Ok(places)

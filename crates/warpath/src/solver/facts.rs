@@ -68,6 +68,13 @@ impl<A> Known<A> {
     }
 }
 
+impl Facts {
+    /// Those that do not depend on weights.
+    pub(super) fn without_weights(&self) -> Self {
+        Facts { graph: self.graph.clone(), reached: self.reached.clone(), ..Default::default() }
+    }
+}
+
 impl Solver {
     /// Whether no distance can leave the narrow semiring: a path leaves each vertex once at most, by its heaviest arc
     /// at worst.

@@ -2,6 +2,7 @@
 
 mod pays;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
 
 use super::Solver;
@@ -9,7 +10,7 @@ use crate::algorithms::AlgorithmInfo;
 use crate::cpu::sssp::hierarchy::ALGORITHM;
 use crate::cuda::apsp::hierarchy as on_device;
 use crate::cuda::customization::{self, CustomizingDevice};
-use crate::graph::{VertexId, WeightKind, Weights};
+use crate::graph::{Graph, VertexId, WeightKind, Weights};
 use crate::hierarchy::{Elsewhere, Estimate, Hierarchy, Metric};
 use crate::{Engine, Error, Plan, Result};
 
@@ -46,6 +47,10 @@ pub(super) struct Prepared {
     unweighted: OnceLock<Arc<Metric>>,
     /// What one would be like, once somebody has asked; `None` if nobody can tell.
     estimate: OnceLock<Option<Estimate>>,
+    /// The nanoseconds that a device took for those with the graph's weights by its own clock; 0 if none did.
+    on_device: AtomicU64,
+    /// Whether the graph had other weights before.
+    is_reweighted: bool,
     /// Held while something is made, so that no two threads make it.
     making: Mutex<()>,
 }
@@ -53,6 +58,17 @@ pub(super) struct Prepared {
 impl Prepared {
     pub(super) fn of(given: Option<Hierarchy>) -> Self {
         Prepared { hierarchy: given.map_or_else(OnceLock::new, OnceLock::from), ..Default::default() }
+    }
+
+    /// What stays of it for the same graph with other weights.
+    pub(super) fn reweighted(&self, graph: &Arc<Graph>) -> Self {
+        let there = self.hierarchy.get().map(|hierarchy| hierarchy.reweighted(graph.clone()));
+        Prepared { estimate: self.estimate.clone(), is_reweighted: true, ..Self::of(there) }
+    }
+
+    /// The nanoseconds that a device took for the lengths of shortcuts by its own clock, if one made them.
+    pub(super) fn nanoseconds_on_device(&self) -> Option<u64> {
+        Some(self.on_device.load(Ordering::Relaxed)).filter(|&nanoseconds| nanoseconds > 0)
     }
 }
 
@@ -93,6 +109,10 @@ impl Solver {
             let device = self.customizing_device(hierarchy);
             let elsewhere = device.as_ref().map(|device| device as &dyn Elsewhere);
             let made = hierarchy.customize_elsewhere(weights().as_ref().unwrap_or(self.graph.weights()), elsewhere)?;
+            if std::ptr::eq(kept, &raw const self.hierarchy.metric) {
+                let nanoseconds = device.as_ref().map_or(0, CustomizingDevice::nanoseconds);
+                self.hierarchy.on_device.store(nanoseconds, Ordering::Relaxed);
+            }
             Ok::<_, Error>((made, device.is_some_and(|device| device.is_lost())))
         })?;
         if lost {
@@ -108,7 +128,8 @@ impl Solver {
         const QUICKER: f64 = if cfg!(test) { 0.0 } else { 1.3 };
         let (shortcuts, triangles) = (hierarchy.shortcuts() as f64, hierarchy.triangles());
         let vertices = self.graph.vertices() as f64;
-        let there = customization::seconds(vertices, shortcuts, hierarchy.height() as f64, triangles);
+        let again = self.hierarchy.is_reweighted;
+        let there = customization::seconds(vertices, shortcuts, hierarchy.height() as f64, triangles, again);
         if matches!(self.engine, Engine::Cpu) || QUICKER * there > self.seconds_of_customizing(shortcuts, triangles) {
             return None;
         }
@@ -303,6 +324,64 @@ mod tests {
         agrees_with_searches::<Unit>(71);
         agrees_with_searches::<u32>(72);
         agrees_with_searches::<i32>(73);
+    }
+
+    /// A solver whose weights change answers as one that was opened with them, from a hierarchy and without.
+    fn weights_change<W: TestWeight>(seed: u64) {
+        let mut random = Random(seed);
+        for (name, graph) in graphs_of_every_shape::<W>(seed).into_iter().step_by(3) {
+            let source = random.below(graph.vertices() as u64) as VertexId;
+            // The same weight both ways.
+            let draw = |tail: VertexId, head: VertexId| {
+                let edge = u64::from(tail.min(head)) << 32 | u64::from(tail.max(head));
+                W::draw(&mut Random(edge.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed))
+            };
+            let weights = W::into_weights(graph.edges().map(|(tail, head, _)| draw(tail, head)).collect());
+            let right = Solver::new(graph.clone().with_weights(weights.clone()).unwrap()).unwrap();
+            let mut solvers = Vec::from(solvers(graph.clone(), 2));
+            let on = |device| Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
+            solvers.extend(crate::cuda::device::testing::devices(seed).into_iter().map(on));
+            for solver in &mut solvers {
+                let ask = |solver: &Solver| {
+                    let row = solver.suits_a_device().then(|| Apsp::all().from([source]).algorithm(NAME));
+                    (solver.sssp(source).unwrap(), row.map(|row| solver.solve(row).unwrap()))
+                };
+                ask(solver);
+                let short = W::into_weights(vec![W::draw(&mut random); graph.arcs() + 1]);
+                assert!(matches!(solver.set_weights(short), Err(Error::InvalidRequest(_))));
+                solver.set_weights(weights.clone()).unwrap();
+                let ((tree, row), (expected, expected_row)) = (ask(solver), ask(&right));
+                assert_eq!(tree.distances(), expected.distances(), "{name}");
+                assert_eq!(tree.predecessors(), expected.predecessors(), "{name}");
+                assert_eq!(
+                    row.map(|row| row.distances().clone()),
+                    expected_row.map(|row| row.distances().clone()),
+                    "{name}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_solver_takes_other_weights() {
+        weights_change::<Unit>(81);
+        weights_change::<u32>(82);
+        weights_change::<i32>(83);
+        weights_change::<f64>(84);
+        // Both directions of an edge, and another type.
+        let graph = generate("grid:4x4,weights=1..9").unwrap();
+        let mut solver = Solver::new(graph.clone()).unwrap();
+        let before = solver.sssp(0).unwrap();
+        let differ = Weights::U32((0..graph.arcs() as u32).collect());
+        let error = solver.set_weights(differ).unwrap_err().to_string();
+        assert!(error.contains("the two directions of some edge"), "{error}");
+        assert_eq!(solver.sssp(0).unwrap().distances(), before.distances());
+        let halves = graph.edges().map(|(_, _, weight)| weight / 2.0).collect();
+        solver.set_weights(Weights::F64(halves)).unwrap();
+        let halved = solver.sssp(0).unwrap();
+        for v in 0..16 {
+            assert_eq!(halved.distance(v).unwrap().to_f64() * 2.0, before.distance(v).unwrap().to_f64());
+        }
     }
 
     fn tables_agree<W: TestWeight>(seed: u64) {

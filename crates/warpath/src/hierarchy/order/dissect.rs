@@ -55,18 +55,18 @@ impl Dissection<'_> {
     }
 
     fn connected(&self, part: Pattern, names: Vec<VertexId>, mut random: Random) -> Result<Vec<VertexId>> {
+        let named = |kept: &[VertexId]| kept.iter().map(|&v| names[v as usize]).collect::<Vec<_>>();
         if part.vertices() <= SMALL {
             self.tell(names.len())?;
-            return Ok(small(self.whole, &part, &names).0);
+            return Ok(named(&small(self.whole, &part, &names)));
         }
         let sides = separator(&part, &mut random);
         let on =
             |wanted: Side| (0..names.len() as VertexId).filter(|&v| sides[v as usize] == wanted).collect::<Vec<_>>();
         let (left, right, middle) = (on(Side::Left), on(Side::Right), on(Side::Separator));
-        let named = |kept: &[VertexId]| kept.iter().map(|&v| names[v as usize]).collect::<Vec<_>>();
         if left.is_empty() || right.is_empty() {
             self.tell(names.len())?;
-            return Ok(by_degree(&part, &names));
+            return Ok(named(&by_degree(&part)));
         }
         self.check_separator(middle.len(), part.vertices())?;
         self.tell(middle.len())?;
@@ -110,34 +110,28 @@ impl Dissection<'_> {
     }
 }
 
-/// Orders a small part of `whole` by minimum degree, with its halo if that is small, too. Also says how many later neighbours
-/// each vertex has in this order, halo included.
-pub(super) fn small(whole: &Pattern, part: &Pattern, names: &[VertexId]) -> (Vec<VertexId>, Vec<u32>) {
+/// Orders a small part of `whole` by minimum degree, with its halo if that is small, too.
+pub(super) fn small(whole: &Pattern, part: &Pattern, names: &[VertexId]) -> Vec<VertexId> {
     let mut known: Vec<(VertexId, u32)> = names.iter().enumerate().map(|(i, &v)| (v, i as u32)).collect();
     let around = names.iter().flat_map(|&v| whole.neighbors(v).iter().copied());
     let mut halo: Vec<VertexId> = around.filter(|u| names.binary_search(u).is_err()).collect();
     halo.sort_unstable();
     halo.dedup();
     let all = names.len() + halo.len();
-    let (order, mut later) = if all <= LARGEST {
-        known.extend(halo.iter().enumerate().map(|(i, &v)| (v, (names.len() + i) as u32)));
-        known.sort_unstable();
-        let number = |v: &VertexId| known[known.binary_search_by_key(v, |entry| entry.0).expect("it is known")].1;
-        let rows: Vec<Vec<u32>> = names.iter().map(|&v| whole.neighbors(v).iter().map(number).collect()).collect();
-        minimum_degree(&rows, all)
-    } else {
-        let rows: Vec<Vec<u32>> = (0..names.len() as VertexId).map(|v| part.neighbors(v).to_vec()).collect();
-        minimum_degree(&rows, names.len())
-    };
     if all > LARGEST {
-        later.iter_mut().for_each(|later| *later += halo.len() as u32);
+        let rows: Vec<Vec<u32>> = (0..names.len() as VertexId).map(|v| part.neighbors(v).to_vec()).collect();
+        return minimum_degree(&rows, names.len());
     }
-    (order.into_iter().map(|v| names[v as usize]).collect(), later)
+    known.extend(halo.iter().enumerate().map(|(i, &v)| (v, (names.len() + i) as u32)));
+    known.sort_unstable();
+    let number = |v: &VertexId| known[known.binary_search_by_key(v, |entry| entry.0).expect("it is known")].1;
+    let rows: Vec<Vec<u32>> = names.iter().map(|&v| whole.neighbors(v).iter().map(number).collect()).collect();
+    minimum_degree(&rows, all)
 }
 
 /// An order for a part that no separator divides: it becomes a clique, in whatever order.
-fn by_degree(part: &Pattern, names: &[VertexId]) -> Vec<VertexId> {
-    let mut order: Vec<VertexId> = (0..names.len() as VertexId).collect();
+pub(super) fn by_degree(part: &Pattern) -> Vec<VertexId> {
+    let mut order: Vec<VertexId> = (0..part.vertices() as VertexId).collect();
     order.sort_by_key(|&v| part.neighbors(v).len());
-    order.into_iter().map(|v| names[v as usize]).collect()
+    order
 }

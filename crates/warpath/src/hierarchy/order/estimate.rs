@@ -6,11 +6,10 @@
 //! cost as much as the first two (Knuth, *Estimating the efficiency of backtrack programs*, 1975, draws such paths by chance).
 //! Parts of a few thousand vertices are dissected on both sides. Separators of larger ones are found by a single attempt.
 //!
-//! What a separator of `s` vertices adds is known before anything is eliminated: when its turn comes, its part is gone, and it
-//! has turned into a clique together with the `b` vertices around the part. Nearly: a vertex of the separator may reach only
-//! some of them, so the estimate tends to be too high.
+//! What a separator adds is counted before anything is eliminated: see [`columns`](mod@super::columns).
 
-use super::dissect::{SMALL, small};
+use super::columns::{Columns, columns};
+use super::dissect::{SMALL, by_degree, small};
 use super::pattern::Pattern;
 use super::random::Random;
 use super::reduce::reduce;
@@ -66,8 +65,8 @@ impl Sums {
 pub(in crate::hierarchy) fn estimate(pattern: Pattern, control: &Control) -> Result<Estimate> {
     let edges = pattern.heads.len() as u64 / 2;
     let reduced = reduce(pattern)?;
-    let marks = filled("an estimate", reduced.pattern.vertices(), u32::MAX)?;
-    let mut estimation = Estimation { whole: &reduced.pattern, control, marks, next_mark: 0 };
+    let place = filled("an estimate", reduced.pattern.vertices(), u32::MAX)?;
+    let mut estimation = Estimation { whole: &reduced.pattern, control, place };
     let all = (0..reduced.pattern.vertices() as VertexId).collect();
     let found = estimation.part(reduced.pattern.clone(), all, Random(1))?;
     let first = reduced.shortcuts as f64;
@@ -84,9 +83,8 @@ pub(in crate::hierarchy) fn estimate(pattern: Pattern, control: &Control) -> Res
 struct Estimation<'a> {
     whole: &'a Pattern,
     control: &'a Control,
-    /// The last mark that each vertex was given.
-    marks: Vec<u32>,
-    next_mark: u32,
+    /// Scratch memory: `u32::MAX` for every vertex.
+    place: Vec<u32>,
 }
 
 impl Estimation<'_> {
@@ -97,66 +95,54 @@ impl Estimation<'_> {
         if parts.len() == 1 {
             return self.connected(part, names, random);
         }
-        let vertices = part.vertices();
-        if vertices > WHOLE {
-            parts.sort_by_key(|kept| std::cmp::Reverse(kept.len()));
-            parts.truncate(1);
-        }
-        let looked_at: usize = parts.iter().map(Vec::len).sum();
-        let mut number = filled("an estimate", vertices, u32::MAX)?;
+        let times = if part.vertices() > WHOLE { self.keep_the_largest(&mut parts, &names) } else { 1.0 };
+        let mut number = filled("an estimate", part.vertices(), u32::MAX)?;
         let mut sums = Sums::default();
         for (index, kept) in parts.into_iter().enumerate() {
             let named = kept.iter().map(|&v| names[v as usize]).collect();
             let found = self.connected(part.part(&kept, &mut number), named, random.branch(index as u64))?;
-            sums.add(found, vertices as f64 / looked_at as f64);
+            sums.add(found, times);
         }
         Ok(sums)
+    }
+
+    /// Keeps the part with the most edges, and returns how many times as many all of them had.
+    fn keep_the_largest(&self, parts: &mut Vec<Vec<VertexId>>, names: &[VertexId]) -> f64 {
+        let edges =
+            |part: &Vec<VertexId>| part.iter().map(|&v| self.whole.neighbors(names[v as usize]).len()).sum::<usize>();
+        let all: usize = parts.iter().map(edges).sum();
+        parts.sort_by_cached_key(|part| std::cmp::Reverse(edges(part)));
+        parts.truncate(1);
+        all as f64 / parts.first().map_or(1, edges).max(1) as f64
     }
 
     fn connected(&mut self, part: Pattern, names: Vec<VertexId>, mut random: Random) -> Result<Sums> {
         let mut sums = Sums::default();
+        let last;
         if part.vertices() <= SMALL {
-            let (order, degrees) = small(self.whole, &part, &names);
-            degrees.iter().for_each(|&degree| sums.add_row(f64::from(degree)));
-            let most = degrees.iter().copied().max().unwrap_or(0) as usize;
-            sums.height = most.min(order.len()) as f64;
-            return Ok(sums);
-        }
-        let large = names.len() > WHOLE;
-        let sides = if large { quick_separator(&part, &mut random) } else { separator(&part, &mut random) };
-        let on =
-            |wanted: Side| (0..names.len() as VertexId).filter(|&v| sides[v as usize] == wanted).collect::<Vec<_>>();
-        let mut both = [on(Side::Left), on(Side::Right)];
-        let divides = both.iter().all(|side| !side.is_empty());
-        let last = if divides { names.len() - both[0].len() - both[1].len() } else { names.len() };
-        let around = self.around(&names);
-        if divides {
-            both.sort_by_key(|side| std::cmp::Reverse(side.len()));
-            let looked_at = if large { &both[..1] } else { &both[..] };
-            let times = (names.len() - last) as f64 / looked_at.iter().map(Vec::len).sum::<usize>() as f64;
-            let mut number = filled("an estimate", names.len(), u32::MAX)?;
-            for (index, side) in looked_at.iter().enumerate() {
-                let named = side.iter().map(|&v| names[v as usize]).collect();
-                let found = self.part(part.part(side, &mut number), named, random.branch(index as u64))?;
-                sums.add(found, times);
+            last = small(self.whole, &part, &names);
+        } else {
+            let large = names.len() > WHOLE;
+            let sides = if large { quick_separator(&part, &mut random) } else { separator(&part, &mut random) };
+            let all = 0..names.len() as VertexId;
+            let on = |wanted: Side| all.clone().filter(|&v| sides[v as usize] == wanted).collect::<Vec<_>>();
+            let mut both = vec![on(Side::Left), on(Side::Right)];
+            if both.iter().any(Vec::is_empty) {
+                last = by_degree(&part);
+            } else {
+                last = on(Side::Separator);
+                let times = if large { self.keep_the_largest(&mut both, &names) } else { 1.0 };
+                let mut number = filled("an estimate", names.len(), u32::MAX)?;
+                for (index, side) in both.iter().enumerate() {
+                    let named = side.iter().map(|&v| names[v as usize]).collect();
+                    let found = self.part(part.part(side, &mut number), named, random.branch(index as u64))?;
+                    sums.add(found, times);
+                }
             }
         }
-        (0..last).for_each(|later| sums.add_row((later + around) as f64));
-        sums.height += last as f64;
+        let Columns { lengths, height } = columns(self.whole, &part, &names, &last, &mut self.place)?;
+        lengths.into_iter().for_each(|length| sums.add_row(f64::from(length)));
+        sums.height += height as f64;
         Ok(sums)
-    }
-
-    /// How many vertices around a part are neighbours of one of its vertices.
-    fn around(&mut self, names: &[VertexId]) -> usize {
-        let mark = self.next_mark;
-        self.next_mark += 1;
-        names.iter().for_each(|&v| self.marks[v as usize] = mark);
-        let mut around = 0;
-        for &v in names {
-            for &u in self.whole.neighbors(v) {
-                around += usize::from(std::mem::replace(&mut self.marks[u as usize], mark) != mark);
-            }
-        }
-        around
     }
 }

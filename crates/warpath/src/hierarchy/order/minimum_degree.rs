@@ -10,9 +10,8 @@ use crate::graph::VertexId;
 pub(super) const LARGEST: usize = 64 * WORDS;
 const WORDS: usize = 8;
 
-/// The order of the first `count` of at most [`LARGEST`] vertices, and how many later neighbours each has in this order, halo
-/// included. `rows` has their neighbours, by number; those from `count` on are the halo.
-pub(super) fn minimum_degree(rows: &[Vec<u32>], all: usize) -> (Vec<VertexId>, Vec<u32>) {
+/// The order of the first of at most [`LARGEST`] vertices. `rows` has their neighbours, by number; those beyond its end are the halo.
+pub(super) fn minimum_degree(rows: &[Vec<u32>], all: usize) -> Vec<VertexId> {
     let count = rows.len();
     let words = all.div_ceil(64);
     let mut bits = vec![[0_u64; WORDS]; all];
@@ -26,11 +25,9 @@ pub(super) fn minimum_degree(rows: &[Vec<u32>], all: usize) -> (Vec<VertexId>, V
     let mut degrees: Vec<u32> = bits.iter().map(size).collect();
     let mut left: Vec<VertexId> = (0..count as VertexId).collect();
     let mut order = Vec::with_capacity(count);
-    let mut later = Vec::with_capacity(count);
     while let Some(place) = (0..left.len()).min_by_key(|&place| (degrees[left[place] as usize], left[place])) {
         let v = left.swap_remove(place) as usize;
         order.push(v as VertexId);
-        later.push(degrees[v]);
         let row = bits[v];
         for (word, mut members) in row[..words].iter().copied().enumerate() {
             while members != 0 {
@@ -45,5 +42,5 @@ pub(super) fn minimum_degree(rows: &[Vec<u32>], all: usize) -> (Vec<VertexId>, V
             }
         }
     }
-    (order, later)
+    order
 }

@@ -10,6 +10,7 @@
 
 mod bisection;
 mod coarse;
+mod columns;
 mod dissect;
 mod estimate;
 mod minimum_degree;

@@ -169,6 +169,9 @@ fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
     ran.seconds.prepare += prepare;
     let seconds = predicted::on_device(decision.choice.algorithm.info(), parameters, solver, table);
     ran.statistics.push(("predicted_nanoseconds", (seconds * 1e9) as u64));
+    if let Some(nanoseconds) = solver.hierarchy.nanoseconds_on_device().filter(|_| task.metric.is_some()) {
+        ran.statistics.push(("customization_device_nanoseconds", nanoseconds));
+    }
     Ok(ran)
 }
 

@@ -47,7 +47,7 @@ impl Solver {
         let parameters = Parameters::default();
         let work = self.workload(self.weighted_facts(), &parameters, searches);
         let Prospect { shortcuts, height, width, making, customizing, triangles } = prospect;
-        let there = customization::seconds(work.vertices(), shortcuts, height, triangles);
+        let there = customization::seconds(work.vertices(), shortcuts, height, triangles, self.hierarchy.is_reweighted);
         let making = making - customizing + customizing.min(there) + PIECES + shortcuts * SHORTCUT;
         Some([making, on_device::seconds_of_sweeps(shortcuts, height, width, facts, &work)])
     }
