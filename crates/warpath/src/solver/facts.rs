@@ -106,6 +106,11 @@ impl Solver {
         })
     }
 
+    /// Whether [`Solver::reached_share`] needs no look.
+    pub(super) fn knows_reached_share(&self) -> bool {
+        !self.graph.is_directed() || self.facts.reached.get().is_some()
+    }
+
     /// The work of an algorithm on a graph with these facts: this many searches, on the solver's threads.
     pub(super) fn workload<'a>(&self, graph: GraphFacts, parameters: &'a Parameters, searches: usize) -> Workload<'a> {
         Workload { graph, parameters, searches, threads: self.team.threads() }

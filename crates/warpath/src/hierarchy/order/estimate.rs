@@ -4,7 +4,7 @@
 //! separators follow from how large they are and from what kind of graph it is. So only the larger side of each separator is
 //! dissected further, and stands for the other one as well, in the proportion of their vertices. All levels together then
 //! cost as much as the first two (Knuth, *Estimating the efficiency of backtrack programs*, 1975, draws such paths by chance).
-//! Parts of a few thousand vertices are dissected on both sides. Separators of larger ones are found by a single attempt.
+//! Parts of up to a thousand vertices are dissected on both sides. Separators are found by a single attempt.
 //!
 //! What a separator adds is counted before anything is eliminated: see [`columns`](mod@super::columns).
 
@@ -14,14 +14,14 @@ use super::pattern::Pattern;
 use super::random::Random;
 use super::reduce::reduce;
 use super::refinement::Side;
-use super::separator::{quick_separator, separator};
+use super::separator::quick_separator;
 use crate::Result;
 use crate::control::Control;
 use crate::graph::VertexId;
 use crate::memory::filled;
 
 /// Parts up to this size are dissected on both sides.
-const WHOLE: usize = 4000;
+const WHOLE: usize = 1000;
 
 /// What a hierarchy of a graph would be like, roughly: see [`Hierarchy::estimate`](crate::hierarchy::Hierarchy::estimate).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,8 +122,7 @@ impl Estimation<'_> {
         if part.vertices() <= SMALL {
             last = small(self.whole, &part, &names);
         } else {
-            let large = names.len() > WHOLE;
-            let sides = if large { quick_separator(&part, &mut random) } else { separator(&part, &mut random) };
+            let sides = quick_separator(&part, &mut random);
             let all = 0..names.len() as VertexId;
             let on = |wanted: Side| all.clone().filter(|&v| sides[v as usize] == wanted).collect::<Vec<_>>();
             let mut both = vec![on(Side::Left), on(Side::Right)];
@@ -131,7 +130,7 @@ impl Estimation<'_> {
                 last = by_degree(&part);
             } else {
                 last = on(Side::Separator);
-                let times = if large { self.keep_the_largest(&mut both, &names) } else { 1.0 };
+                let times = if names.len() > WHOLE { self.keep_the_largest(&mut both, &names) } else { 1.0 };
                 let mut number = filled("an estimate", names.len(), u32::MAX)?;
                 for (index, side) in both.iter().enumerate() {
                     let named = side.iter().map(|&v| names[v as usize]).collect();

@@ -14,7 +14,7 @@ use crate::cuda::apsp::strips::Room;
 use crate::cuda::apsp::{
     self as cuda, ApspAlgorithm, batched, hierarchy as hierarchy_there, johnson, tiled_floyd_warshall,
 };
-use crate::graph::WeightKind;
+use crate::graph::{Graph, WeightKind};
 use crate::plan::Plan;
 use crate::problems::Apsp;
 use crate::solver::Solver;
@@ -30,10 +30,19 @@ fn workload<'a>(solver: &Solver, table: &Table, parameters: &'a Parameters) -> W
 fn on_cpu(algorithm: &cpu::ApspAlgorithm, parameters: &Parameters, solver: &Solver, table: &Table) -> f64 {
     /// Filling a cell of a row that a search does not reach.
     const CELL: f64 = 6e-9;
-    let mut seconds = (algorithm.info.seconds)(&workload(solver, table, parameters));
+    let mut seconds = if_all_is_reached(algorithm, parameters, solver, table);
     if !algorithm.needs_matrix && !algorithm.needs_metric() {
         seconds = of_what_is_reached(seconds, CELL / solver.team.threads() as f64, solver, table);
     }
+    if algorithm.info.name == batched_on_cpu::ALGORITHM.info.name {
+        seconds += batched_on_cpu::seconds_before_batches(&workload(solver, table, parameters));
+    }
+    seconds
+}
+
+/// The same of searches that reach all vertices.
+fn if_all_is_reached(algorithm: &cpu::ApspAlgorithm, parameters: &Parameters, solver: &Solver, table: &Table) -> f64 {
+    let seconds = (algorithm.info.seconds)(&workload(solver, table, parameters));
     match &table.targets {
         Some(targets) if algorithm.ends_at_targets && !solver.graph.has_negative_weights() => {
             let targets = targets.len() as f64;
@@ -44,18 +53,47 @@ fn on_cpu(algorithm: &cpu::ApspAlgorithm, parameters: &Parameters, solver: &Solv
 }
 
 /// Predicted seconds of searches, given those of searches that reach all vertices, and of filling a cell that they do not reach.
-/// Asks what they reach only if the answer takes far less time.
 fn of_what_is_reached(seconds: f64, cell: f64, solver: &Solver, table: &Table) -> f64 {
+    let share = reached_share(solver, table);
+    let cells = table.sources.len() as f64 * solver.graph.vertices() as f64;
+    seconds * share + cells * cell * (1.0 - share)
+}
+
+/// The share of the vertices that searches reach. Looks only if that is known, or takes far less time than the quickest algorithm
+/// if all is reached; else says 1.
+fn reached_share(solver: &Solver, table: &Table) -> f64 {
     /// Looking at a vertex or an arc some three times.
     const LOOK: f64 = 15e-9;
     const FAR_LESS: f64 = 0.1;
-    let looking = (solver.graph.vertices() + solver.graph.arcs()) as f64 * LOOK;
-    if looking > FAR_LESS * seconds {
-        return seconds;
-    }
-    let share = solver.reached_share();
-    let cells = table.sources.len() as f64 * solver.graph.vertices() as f64;
-    seconds * share + cells * cell * (1.0 - share)
+    *table.reached.get_or_init(|| {
+        let graph = &*solver.graph;
+        if !graph.is_directed() {
+            return 1.0;
+        }
+        let none = Parameters::default();
+        let (candidates, targets) = (made_here(graph), table.targets.as_ref().map(|targets| targets.len()));
+        let here = candidates.into_iter().map(|algorithm| if_all_is_reached(algorithm, &none, solver, table));
+        // A hierarchy counts if it is there.
+        let swept = solver.seconds_of_sweeps(table.sources.len(), targets, table.facts_of_whole_rows(), 0.0);
+        let there = (!matches!(solver.engine, Engine::Cpu) && solver.no_device().is_none())
+            .then(|| (batched::ALGORITHM.info.seconds)(&workload(solver, table, &none)) + solver.seconds_until_open());
+        let least = here.chain(swept).chain(there).fold(f64::INFINITY, f64::min);
+        let looking = (graph.vertices() + graph.arcs()) as f64 * LOOK;
+        if solver.knows_reached_share() || looking <= FAR_LESS * least { solver.reached_share() } else { 1.0 }
+    })
+}
+
+/// The algorithms of the CPU that need no hierarchy and can be picked for a graph.
+fn made_here(graph: &Graph) -> Vec<&'static cpu::ApspAlgorithm> {
+    let exact_floats = has_exact_floats(graph);
+    let by_batches = if graph.has_negative_weights() && !exact_floats {
+        &johnson_on_cpu::ALGORITHM
+    } else {
+        // Reweighting would round negative floats.
+        &batched_on_cpu::ALGORITHM
+    };
+    let on_matrix = (graph.weight_kind() != WeightKind::Unit && !exact_floats).then_some(&tiled_on_cpu::ALGORITHM);
+    on_matrix.into_iter().chain([by_batches, &repeated_searches::ALGORITHM]).collect()
 }
 
 /// An algorithm of the CPU that may be picked, and its prediction.
@@ -69,23 +107,14 @@ struct CandidateOnCpu {
 /// The algorithms of the CPU that can be picked for a table: those that fit the memory first, the quickest of them
 /// first.
 fn candidates_on_cpu(solver: &Solver, table: &Table) -> Vec<CandidateOnCpu> {
-    let graph = &*solver.graph;
-    let exact_floats = has_exact_floats(graph);
-    let by_batches = if graph.has_negative_weights() && !exact_floats {
-        &johnson_on_cpu::ALGORITHM
-    } else {
-        // Reweighting would round negative floats.
-        &batched_on_cpu::ALGORITHM
-    };
-    let on_matrix = (graph.weight_kind() != WeightKind::Unit && !exact_floats).then_some(&tiled_on_cpu::ALGORITHM);
     let none = Parameters::default();
     let candidate = |(algorithm, seconds): (&'static cpu::ApspAlgorithm, f64)| CandidateOnCpu {
         algorithm,
         seconds,
         fits: table.bytes_on_cpu(algorithm, solver) <= solver.memory / 2,
     };
-    let made_here = on_matrix.into_iter().chain([by_batches, &repeated_searches::ALGORITHM]);
-    let predicted = made_here.map(|algorithm| (algorithm, on_cpu(algorithm, &none, solver, table)));
+    let predicted =
+        made_here(&solver.graph).into_iter().map(|algorithm| (algorithm, on_cpu(algorithm, &none, solver, table)));
     let mut candidates: Vec<CandidateOnCpu> = predicted.map(candidate).collect();
     let targets = table.targets.as_ref().map(|targets| targets.len());
     let otherwise = least_seconds(candidates.iter().map(|candidate| (candidate.fits, candidate.seconds)))
@@ -143,7 +172,7 @@ pub(super) struct Candidate {
     pub(super) algorithm: &'static ApspAlgorithm,
     /// Seconds on the device, with all copies but without opening it.
     pub(super) seconds: f64,
-    /// Bytes of the device's memory.
+    /// Bytes of the device's memory; 0 if nobody limits them.
     pub(super) bytes: u64,
 }
 
@@ -210,7 +239,11 @@ pub(super) fn candidate(
             let shortcuts = solver.hierarchy_there().filter(|_| algorithm.needs_metric);
             let copied = shortcuts.map_or(graph.arcs() as f64, |hierarchy| 3.0 * hierarchy.shortcuts() as f64);
             let there = 8.0 * (copied + vertices);
-            let plan = by_searches::device_plan(algorithm, parameters, solver, table, available);
+            // For its plan a hierarchy is cut into pieces, which takes longer than many an answer on the CPU.
+            let plan = match available {
+                u64::MAX => Plan::new(),
+                _ => by_searches::device_plan(algorithm, parameters, solver, table, available),
+            };
             (there / COPYING + work.max(back), plan)
         }
     };

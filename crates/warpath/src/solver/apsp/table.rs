@@ -1,5 +1,7 @@
 //! The table of distances that a request asks for.
 
+use std::sync::OnceLock;
+
 use crate::cpu::apsp::ApspAlgorithm;
 use crate::graph::{VertexId, WeightKind};
 use crate::problems::Apsp;
@@ -19,6 +21,8 @@ pub(super) struct Table {
     successors: bool,
     /// Bytes of a distance, in the widest semiring that may become necessary.
     pub(super) distance_bytes: u64,
+    /// The share of the vertices that searches are taken to reach, once a prediction has asked.
+    pub(super) reached: OnceLock<f64>,
 }
 
 impl Table {
@@ -46,6 +50,7 @@ impl Table {
             successors: request.successors,
             facts: facts && !request.verified && !matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64),
             distance_bytes,
+            reached: OnceLock::new(),
         })
     }
 

@@ -74,14 +74,14 @@ impl Solver {
     /// What a hierarchy is or would be like, if `auto` may use one: not with weights below 0, because a negative cycle that no
     /// source reaches would be an error. Estimates it if there is none, and if other algorithms take far longer than that.
     fn prospect(&self, otherwise: f64) -> Option<Prospect> {
-        /// Seconds of order and elimination on all threads of a large machine: for each edge, where searches have many short
-        /// levels and elsewhere, and for each shortcut. Fewer threads take longer, by this power.
-        const EDGE: [f64; 2] = [0.5e-6, 4e-6];
-        const SHORTCUT: f64 = 0.2e-6;
+        /// Seconds of order and elimination on all threads of a large machine: for each edge and each shortcut, where searches have
+        /// many short levels, and elsewhere. Fewer threads take longer, by this power.
+        const EDGE: [f64; 2] = [0.7e-6, 3.5e-6];
+        const SHORTCUT: [f64; 2] = [0.12e-6, 0.05e-6];
         const MANY: f64 = 16.0;
         const FEWER: f64 = 1.0 / 3.0;
         /// Seconds of an estimate for each edge: where searches have many short levels, and elsewhere.
-        const ESTIMATE: [f64; 2] = [0.25e-6, 1e-6];
+        const ESTIMATE: [f64; 2] = [0.5e-6, 1.5e-6];
         /// Another algorithm has to take so many times as long: no more than a fifth is lost if the hierarchy does not pay.
         const WORTH_IT: f64 = 5.0;
         /// Sweeps go everywhere: they do not pay where searches reach so small a share of a directed graph.
@@ -118,20 +118,26 @@ impl Solver {
         let triangles = estimate.triangles as f64;
         let customizing = self.seconds_of_customizing(shortcuts, triangles);
         let slower = (MANY / self.threads() as f64).max(1.0).powf(FEWER);
-        let making = (estimate.edges as f64 * EDGE[kind] + shortcuts * SHORTCUT) * slower + customizing;
+        let making = (estimate.edges as f64 * EDGE[kind] + shortcuts * SHORTCUT[kind]) * slower + customizing;
         // The most later neighbours are about half of the ancestors, on roads and elsewhere.
         Some(Prospect { shortcuts, height, width: height / 2.0, making, customizing, triangles })
     }
 
     /// The seconds that the lengths of shortcuts take.
     pub(super) fn seconds_of_customizing(&self, shortcuts: f64, triangles: f64) -> f64 {
-        /// A shortcut and a triangle on one thread, and the power of the number of threads with which they become quicker; more bring
-        /// nothing that has been seen.
+        /// Until threads are at work in memory of their own; a shortcut and a triangle on one thread, and how many times longer
+        /// with lengths of two directions; and the power of the number of threads with which they become quicker: more bring nothing
+        /// that has been seen.
+        const START: f64 = 3e-3;
+        const DIRECTED: f64 = 1.7;
         const SHORTCUT: f64 = 25e-9;
         const TRIANGLE: f64 = 0.07e-9;
         const SPEEDUP: f64 = 0.7;
         const THREADS: usize = 32;
-        (shortcuts * SHORTCUT + triangles * TRIANGLE) / (self.threads().min(THREADS) as f64).powf(SPEEDUP)
+        let directions = if self.graph.is_directed() { DIRECTED } else { 1.0 };
+        START
+            + directions * (shortcuts * SHORTCUT + triangles * TRIANGLE)
+                / (self.threads().min(THREADS) as f64).powf(SPEEDUP)
     }
 }
 
