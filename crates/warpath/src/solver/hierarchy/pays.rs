@@ -125,19 +125,15 @@ impl Solver {
 
     /// The seconds that the lengths of shortcuts take.
     pub(super) fn seconds_of_customizing(&self, shortcuts: f64, triangles: f64) -> f64 {
-        /// Until threads are at work in memory of their own; a shortcut and a triangle on one thread, and how many times longer
-        /// with lengths of two directions; and the power of the number of threads with which they become quicker: more bring nothing
-        /// that has been seen.
-        const START: f64 = 3e-3;
+        /// A shortcut and a triangle on one thread, and how many times longer with lengths of two directions; and the power of the
+        /// number of threads with which they become quicker: more bring nothing that has been seen.
         const DIRECTED: f64 = 1.7;
         const SHORTCUT: f64 = 25e-9;
         const TRIANGLE: f64 = 0.07e-9;
         const SPEEDUP: f64 = 0.7;
         const THREADS: usize = 32;
         let directions = if self.graph.is_directed() { DIRECTED } else { 1.0 };
-        START
-            + directions * (shortcuts * SHORTCUT + triangles * TRIANGLE)
-                / (self.threads().min(THREADS) as f64).powf(SPEEDUP)
+        directions * (shortcuts * SHORTCUT + triangles * TRIANGLE) / (self.threads().min(THREADS) as f64).powf(SPEEDUP)
     }
 }
 
