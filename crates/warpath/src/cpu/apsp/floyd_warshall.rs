@@ -32,6 +32,7 @@ pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     },
     needs_matrix: true,
     ends_at_targets: false,
+    seconds_before: |_| 0.0,
     rows_together: 1,
     workspace_bytes: |_, _, _, _| 0,
     function: Function::FloydWarshall,

@@ -35,6 +35,7 @@ pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     },
     needs_matrix: false,
     ends_at_targets: false,
+    seconds_before: |_| 0.0,
     rows_together: search::SHARED,
     workspace_bytes: |vertices, _, threads, distance_bytes| {
         threads.saturating_mul(search::SHARED as u64).saturating_mul(bytes_of_sweep(vertices, distance_bytes))

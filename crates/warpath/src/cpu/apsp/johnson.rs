@@ -32,6 +32,7 @@ pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     },
     needs_matrix: false,
     ends_at_targets: false,
+    seconds_before: batched::seconds_before_batches,
     rows_together: batched::ALGORITHM.rows_together,
     workspace_bytes: |vertices, arcs, threads, distance_bytes| {
         batched::workspace_bytes(vertices, arcs, threads, distance_bytes).saturating_add(arcs * 8 + vertices * 8)

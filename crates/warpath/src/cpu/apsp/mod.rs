@@ -16,7 +16,7 @@ use batched::{ArcWeight, Ladder, Renumbered};
 use tiled_floyd_warshall::Cell;
 
 use crate::Result;
-use crate::algorithms::{AlgorithmInfo, Statistics};
+use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
 pub(crate) use crate::all_pairs::{ApspOutput, ApspTask};
 use crate::graph::{F32ToF32, F64ToF64, I32ToI64, MinPlus, U32ToU32, U32ToU64, UnitToU32};
 
@@ -95,6 +95,8 @@ pub(crate) struct ApspAlgorithm {
     pub(crate) needs_matrix: bool,
     /// Whether the search from a source ends when its targets are settled.
     pub(crate) ends_at_targets: bool,
+    /// Predicts the seconds until its searches begin, which do not depend on how much they reach.
+    pub(crate) seconds_before: fn(&Workload<'_>) -> f64,
     /// How many rows share work on each thread.
     pub(crate) rows_together: usize,
     /// Bytes it takes beyond the result, given the numbers of vertices, arcs, threads, and bytes a distance.

@@ -27,6 +27,7 @@ pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     },
     needs_matrix: false,
     ends_at_targets: true,
+    seconds_before: |_| 0.0,
     rows_together: 1,
     workspace_bytes,
     function: Function::RepeatedDijkstra,

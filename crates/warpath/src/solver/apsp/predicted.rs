@@ -34,10 +34,7 @@ fn on_cpu(algorithm: &cpu::ApspAlgorithm, parameters: &Parameters, solver: &Solv
     if !algorithm.needs_matrix && !algorithm.needs_metric() {
         seconds = of_what_is_reached(seconds, CELL / solver.team.threads() as f64, solver, table);
     }
-    if algorithm.info.name == batched_on_cpu::ALGORITHM.info.name {
-        seconds += batched_on_cpu::seconds_before_batches(&workload(solver, table, parameters));
-    }
-    seconds
+    seconds + (algorithm.seconds_before)(&workload(solver, table, parameters))
 }
 
 /// The same of searches that reach all vertices.
@@ -59,12 +56,13 @@ fn of_what_is_reached(seconds: f64, cell: f64, solver: &Solver, table: &Table) -
     seconds * share + cells * cell * (1.0 - share)
 }
 
-/// The share of the vertices that searches reach. Looks only if that is known, or takes far less time than the quickest algorithm
-/// if all is reached; else says 1.
+/// The share of the vertices that searches reach. Looks at a directed graph only if that takes far less time than the quickest
+/// algorithm if all is reached; else takes it to be half.
 fn reached_share(solver: &Solver, table: &Table) -> f64 {
     /// Looking at a vertex or an arc some three times.
     const LOOK: f64 = 15e-9;
     const FAR_LESS: f64 = 0.1;
+    const UNKNOWN: f64 = 0.5;
     *table.reached.get_or_init(|| {
         let graph = &*solver.graph;
         if !graph.is_directed() {
@@ -79,7 +77,7 @@ fn reached_share(solver: &Solver, table: &Table) -> f64 {
             .then(|| (batched::ALGORITHM.info.seconds)(&workload(solver, table, &none)) + solver.seconds_until_open());
         let least = here.chain(swept).chain(there).fold(f64::INFINITY, f64::min);
         let looking = (graph.vertices() + graph.arcs()) as f64 * LOOK;
-        if solver.knows_reached_share() || looking <= FAR_LESS * least { solver.reached_share() } else { 1.0 }
+        if solver.knows_reached_share() || looking <= FAR_LESS * least { solver.reached_share() } else { UNKNOWN }
     })
 }
 

@@ -5,7 +5,7 @@ use crate::Engine;
 use crate::algorithms::Parameters;
 use crate::cpu::sssp::hierarchy::seconds_of_sweeps;
 use crate::cuda::customization;
-use crate::hierarchy::Hierarchy;
+use crate::hierarchy::{Estimate, Hierarchy};
 
 /// Why sweeps are quicker, which take so many times as long.
 pub(in crate::solver) fn times_as_long(times: f64) -> String {
@@ -81,7 +81,7 @@ impl Solver {
         const MANY: f64 = 16.0;
         const FEWER: f64 = 1.0 / 3.0;
         /// Seconds of an estimate for each edge: where searches have many short levels, and elsewhere.
-        const ESTIMATE: [f64; 2] = [0.5e-6, 1.5e-6];
+        const ESTIMATE: [f64; 2] = [0.5e-6, 1.2e-6];
         /// Another algorithm has to take so many times as long: no more than a fifth is lost if the hierarchy does not pay.
         const WORTH_IT: f64 = 5.0;
         /// Sweeps go everywhere: they do not pay where searches reach so small a share of a directed graph.
@@ -101,16 +101,22 @@ impl Solver {
             return Some(Prospect { shortcuts, height, width, making: customizing, customizing, triangles });
         }
         let kind = usize::from(!self.weighted_facts().has_short_levels());
-        let each = ESTIMATE[kind];
         let edges = self.graph.arcs() as f64 / 2.0;
+        let guess = self.like_roads();
+        let each = if guess.is_some() { 0.0 } else { ESTIMATE[kind] };
         let is_dense = self.graph.arcs() >= DENSE * self.graph.vertices();
         let is_long = otherwise >= WORTH_AN_ESTIMATE && otherwise >= WORTH_IT * each * edges;
         let is_worth_it = is_long && !is_dense && self.reached_share() >= LITTLE;
         if !is_worth_it && self.hierarchy.estimate.get().is_none() {
             return None;
         }
-        let estimate = || Hierarchy::estimate(&self.graph, &self.control).ok();
-        let estimate = (*self.hierarchy.estimate.get_or_init(|| self.team.install(estimate)))?;
+        let estimate = match (self.hierarchy.estimate.get(), guess) {
+            (None, Some(guess)) => guess,
+            _ => {
+                let estimate = || Hierarchy::estimate(&self.graph, &self.control).ok();
+                (*self.hierarchy.estimate.get_or_init(|| self.team.install(estimate)))?
+            }
+        };
         let (shortcuts, height) = (estimate.shortcuts as f64, estimate.height as f64);
         if shortcuts * BYTES > self.memory as f64 / 2.0 {
             return None;
@@ -123,17 +129,40 @@ impl Solver {
         Some(Prospect { shortcuts, height, width: height / 2.0, making, customizing, triangles })
     }
 
+    /// What the hierarchy of a graph like a network of roads is like: one whose searches have many short levels, with few arcs a vertex.
+    /// Those of real networks and of `roads:` are so alike that an estimate says nothing more.
+    fn like_roads(&self) -> Option<Estimate> {
+        /// Most vertices of roads are bends and crossings of three; those of grids and triangulations have more arcs.
+        const FEW_ARCS: f64 = 3.0;
+        const SHORTCUTS_AN_EDGE: f64 = 3.3;
+        const TRIANGLES_A_SHORTCUT: f64 = 10.0;
+        /// By the square root of the number of vertices.
+        const HEIGHT: f64 = 0.6;
+        let (vertices, arcs) = (self.graph.vertices() as f64, self.graph.arcs() as f64);
+        if arcs >= FEW_ARCS * vertices || !self.weighted_facts().has_short_levels() {
+            return None;
+        }
+        let edges = arcs / 2.0;
+        let shortcuts = edges * SHORTCUTS_AN_EDGE;
+        Some(Estimate {
+            edges: edges as u64,
+            shortcuts: shortcuts as u64,
+            height: (HEIGHT * vertices.sqrt()) as u64,
+            triangles: (shortcuts * TRIANGLES_A_SHORTCUT) as u64,
+        })
+    }
+
     /// The seconds that the lengths of shortcuts take.
     pub(super) fn seconds_of_customizing(&self, shortcuts: f64, triangles: f64) -> f64 {
-        /// A shortcut and a triangle on one thread, and how many times longer with lengths of two directions; and the power of the
-        /// number of threads with which they become quicker: more bring nothing that has been seen.
+        /// A shortcut and a triangle on one thread, and how many times longer with lengths of two directions; and the share of the
+        /// work that waits for itself near the roots, however many threads there are.
         const DIRECTED: f64 = 1.7;
         const SHORTCUT: f64 = 25e-9;
         const TRIANGLE: f64 = 0.07e-9;
-        const SPEEDUP: f64 = 0.7;
-        const THREADS: usize = 32;
+        const SERIAL: f64 = 0.25;
         let directions = if self.graph.is_directed() { DIRECTED } else { 1.0 };
-        directions * (shortcuts * SHORTCUT + triangles * TRIANGLE) / (self.threads().min(THREADS) as f64).powf(SPEEDUP)
+        let share = SERIAL + (1.0 - SERIAL) / self.threads() as f64;
+        directions * (shortcuts * SHORTCUT + triangles * TRIANGLE) * share
     }
 }
 

@@ -70,6 +70,7 @@ pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     },
     needs_matrix: false,
     ends_at_targets: false,
+    seconds_before: seconds_before_batches,
     rows_together: LANES,
     workspace_bytes,
     function: Function::Batched,
@@ -96,7 +97,7 @@ fn seconds(work: &Workload<'_>) -> f64 {
 }
 
 /// Predicted seconds until batches of weighted searches begin: the graph is renumbered, and each thread takes memory for its labels.
-pub(crate) fn seconds_before_batches(work: &Workload<'_>) -> f64 {
+pub(super) fn seconds_before_batches(work: &Workload<'_>) -> f64 {
     /// A vertex or an arc that gets a number, and the labels of a vertex.
     const NUMBER: f64 = 40e-9;
     const LABELS: f64 = 40e-9;

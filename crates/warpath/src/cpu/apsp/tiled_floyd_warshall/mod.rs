@@ -148,6 +148,7 @@ pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
     },
     needs_matrix: true,
     ends_at_targets: false,
+    seconds_before: |_| 0.0,
     rows_together: 1,
     // The matrix in cells of half the width, and the packed row panel.
     workspace_bytes: |vertices, _, _, distance_bytes| {
