@@ -146,8 +146,9 @@ impl Solver {
         Some(CustomizingDevice::new(device, hierarchy.clone(), allowed))
     }
 
-    /// The hierarchy, if it is there.
-    pub(super) fn hierarchy_there(&self) -> Option<&Hierarchy> {
+    /// The hierarchy, if the solver was opened with one or a request has made it. After [`Solver::set_weights`] it is that of the
+    /// solver's present graph.
+    pub fn prepared_hierarchy(&self) -> Option<&Hierarchy> {
         self.hierarchy.hierarchy.get()
     }
 
@@ -178,11 +179,12 @@ impl Solver {
         if kept.get().is_some() {
             return;
         }
-        match self.hierarchy_there() {
+        match self.prepared_hierarchy() {
             Some(there) => plan.memory("the lengths of shortcuts", there.shortcuts().saturating_mul(LENGTHS)),
             None => {
-                let estimate = self.hierarchy.estimate.get().copied().flatten().map(|estimate| estimate.shortcuts);
-                let shortcuts = estimate.unwrap_or(EXPECTED.saturating_mul(self.graph.arcs() as u64));
+                let estimate = self.hierarchy.estimate.get().copied().flatten().or_else(|| self.like_roads());
+                let expected = EXPECTED.saturating_mul(self.graph.arcs() as u64);
+                let shortcuts = estimate.map_or(expected, |estimate| estimate.shortcuts);
                 let what = format!("the hierarchy, of about {shortcuts} shortcuts");
                 plan.memory(what, shortcuts.saturating_mul(SHORTCUT + LENGTHS));
             }
@@ -192,7 +194,7 @@ impl Solver {
     /// Adds what paths over the hierarchy take beside it: a list of the earlier neighbours of each vertex.
     pub(super) fn plan_paths(&self, plan: &mut Plan) {
         const NEIGHBOR: u64 = 8;
-        let shortcuts = self.hierarchy_there().map_or(0, Hierarchy::shortcuts);
+        let shortcuts = self.prepared_hierarchy().map_or(0, Hierarchy::shortcuts);
         let vertices = self.graph.vertices() as u64;
         plan.memory(
             "the earlier neighbours of vertices",

@@ -185,7 +185,7 @@ fn wide_may_be_needed(solver: &Solver, unweighted: bool) -> bool {
 }
 
 fn task<'a>(solver: &'a Solver, semiring: DeviceSemiring, parameters: &'a Parameters, rows: u64) -> SearchesTask<'a> {
-    let hierarchy = solver.hierarchy_there();
+    let hierarchy = solver.prepared_hierarchy();
     SearchesTask {
         graph: &solver.graph,
         semiring,

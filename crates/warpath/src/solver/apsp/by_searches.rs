@@ -124,7 +124,7 @@ pub(super) fn device_plan(
     table: &Table,
     available: u64,
 ) -> Plan {
-    let (graph, hierarchy) = (&*solver.graph, solver.hierarchy_there());
+    let (graph, hierarchy) = (&*solver.graph, solver.prepared_hierarchy());
     let semirings = table.semirings_of_searches(graph.weight_kind()).iter();
     let room = (solver.devices_asked_for(), available);
     let plans =

@@ -93,7 +93,7 @@ impl Solver {
         if self.check_hierarchy(&ALGORITHM.info).is_err() || self.graph.has_negative_weights() {
             return None;
         }
-        if let Some(there) = self.hierarchy_there() {
+        if let Some(there) = self.prepared_hierarchy() {
             let (shortcuts, triangles) = (there.shortcuts() as f64, there.triangles());
             let is_customized = self.hierarchy.metric.get().is_some();
             let customizing = if is_customized { 0.0 } else { self.seconds_of_customizing(shortcuts, triangles) };
@@ -131,7 +131,7 @@ impl Solver {
 
     /// What the hierarchy of a graph like a network of roads is like: one whose searches have many short levels, with few arcs a vertex.
     /// Those of real networks and of `roads:` are so alike that an estimate says nothing more.
-    fn like_roads(&self) -> Option<Estimate> {
+    pub(super) fn like_roads(&self) -> Option<Estimate> {
         /// Most vertices of roads are bends and crossings of three; those of grids and triangulations have more arcs.
         const FEW_ARCS: f64 = 3.0;
         const SHORTCUTS_AN_EDGE: f64 = 3.3;
