@@ -10,6 +10,7 @@
 
 pub mod arguments;
 mod commands;
+mod exit_code;
 mod failure;
 mod geojson;
 pub mod out_of_memory;
@@ -23,34 +24,35 @@ mod signals;
 mod table;
 mod vertex_lists;
 
+use std::ffi::OsString;
 use std::io::Write;
-use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
 use arguments::{Cli, Command};
+use exit_code::ExitCode;
 
-/// Runs the command with the arguments of this process.
-pub fn main() -> ExitCode {
+/// Runs the command with these arguments, of which the first is the program's name, and returns the code for the process to end with.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     signals::prepare();
-    let cli = match Cli::try_parse() {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return tell(&error),
+        Err(error) => return tell(&error, &arguments).0,
     };
     let (name, as_json) = cli.command.name_and_json();
     print::json_names(name);
     match run(cli.command) {
-        Ok(code) => code,
-        Err(failure) => report::report(&failure, as_json),
+        Ok(code) => code.0,
+        Err(failure) => report::report(&failure, as_json).0,
     }
 }
 
 /// Prints the requested help or version, or what is wrong with the arguments.
-fn tell(error: &clap::Error) -> ExitCode {
+fn tell(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let code = u8::try_from(error.exit_code()).unwrap_or(2);
     // Arguments that can't be parsed may still ask for JSON.
-    let as_json =
-        error.use_stderr() && std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
+    let as_json = error.use_stderr() && arguments.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     if as_json {
         let text = error.render().to_string();
         let text = text.split("\n\nUsage:").next().unwrap_or_default();
@@ -65,7 +67,7 @@ fn tell(error: &clap::Error) -> ExitCode {
         Err(unwritable) if !error.use_stderr() && unwritable.kind() != std::io::ErrorKind::BrokenPipe => {
             report::report(&warpath::Error::io("<stdout>", unwritable).into(), false)
         }
-        _ => ExitCode::from(code),
+        _ => ExitCode(code),
     }
 }
 

@@ -7,5 +7,5 @@ static ALLOCATOR: warpath_cli::out_of_memory::Allocator = warpath_cli::out_of_me
 
 fn main() -> ExitCode {
     warpath_cli::out_of_memory::end_with_code_3();
-    warpath_cli::main()
+    ExitCode::from(warpath_cli::main(std::env::args_os()))
 }

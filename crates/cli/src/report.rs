@@ -1,13 +1,13 @@
 //! Failures as people see them and as JSON, and exit codes.
 
 use std::io::IsTerminal;
-use std::process::ExitCode;
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use serde::Serialize;
 use warpath::problems::NegativeCycle;
 use warpath::{Error, ErrorKind};
 
+use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::print;
 
@@ -35,7 +35,7 @@ pub(crate) fn report(failure: &Failure, as_json: bool) -> ExitCode {
         text = failure.to_string();
     }
     print::to_stderr(text.trim_end());
-    ExitCode::from(code)
+    ExitCode(code)
 }
 
 /// Prints as JSON what is wrong with the arguments.

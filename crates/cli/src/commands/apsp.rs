@@ -1,7 +1,5 @@
 //! `warpath apsp`: distances between all pairs, or a table of some; and `warpath table`, which is `apsp` with two lists.
 
-use std::process::ExitCode;
-
 use serde::Serialize;
 use warpath::formats::check_output;
 use warpath::problems::{ApspSummary, DistanceMatrix, NpyWriter, RowReductions, RowSink};
@@ -9,6 +7,7 @@ use warpath::tables::{Cell, ColumnType};
 use warpath::{Apsp, Decision, Error, Graph, Solver, VertexId};
 
 use crate::arguments::{ApspArguments, Layout, Reduction, SolvingArguments, TableArguments};
+use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};

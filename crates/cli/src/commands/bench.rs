@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -15,6 +14,7 @@ use warpath_bench::predictions::{self, Prediction};
 use warpath_bench::{Event, Options, Results, Suite, Tools, tables};
 
 use crate::arguments::{BenchArguments, BenchCommand, FailOn, ShowProgress};
+use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::print::{self, Table};
 use crate::progress;
@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
             print::to_stdout(&comparison.text())?;
             let is_slower = matches!(fail_on, Some(FailOn::Slower)) && comparison.slower() > 0;
             let fails = is_slower || comparison.wrong() > 0;
-            return Ok(if fails { ExitCode::from(1) } else { ExitCode::SUCCESS });
+            return Ok(if fails { ExitCode::FAILURE } else { ExitCode::SUCCESS });
         }
         Some(BenchCommand::Predictions { results }) => {
             let read = results.iter().map(|path| Ok(predictions::predictions(&Results::read(path)?)));
@@ -99,7 +99,7 @@ fn worker() -> Option<Vec<OsString>> {
 
 /// Exit code 1 if an answer was wrong.
 fn exit_code(results: &Results) -> ExitCode {
-    if results.wrong() == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
+    if results.wrong() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Compares the figures on pages with the recorded ones, and writes those that differ if asked to.
@@ -130,7 +130,7 @@ fn figures(pages: &[PathBuf], results: &Path, write: bool) -> Result<ExitCode, F
         table.row("written", print::count(mended, "figure or table", "figures and tables"));
     }
     table.print()?;
-    Ok(if differing == mended { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if differing == mended { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Draws a run as one picture.

@@ -1,13 +1,12 @@
 //! `warpath closure`: which vertices can reach which.
 
-use std::process::ExitCode;
-
 use serde::Serialize;
 use warpath::problems::{ReachableCounts, Report};
 use warpath::tables::{Cell, ColumnType};
 use warpath::{Closure, Error, Graph, Plan, VertexId};
 
 use crate::arguments::{ClosureArguments, SolvingArguments};
+use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::ExitCode;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::{Shell, generate};
@@ -11,6 +10,7 @@ use warpath::{Engine, Error};
 use warpath_bench::datasets;
 
 use crate::arguments::{Completion, CompletionsArguments};
+use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::print;
 

@@ -1,7 +1,6 @@
 //! `warpath components`: which vertices belong together.
 
 use std::collections::BTreeMap;
-use std::process::ExitCode;
 
 use serde::Serialize;
 use warpath::graph::{Components, Distances};
@@ -9,6 +8,7 @@ use warpath::tables::{Cell, ColumnType, write_npy};
 use warpath::{Error, Graph, VertexId};
 
 use crate::arguments::ComponentsArguments;
+use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};

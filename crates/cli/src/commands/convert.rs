@@ -1,7 +1,6 @@
 //! `warpath convert` and `warpath generate`: write a graph from any source to a file.
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use serde::Serialize;
 use warpath::formats::{
@@ -12,6 +11,7 @@ use warpath::graph::Labels;
 use warpath::{Error, Graph};
 
 use crate::arguments::ConvertArguments;
+use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::print::{self, Table};

@@ -1,12 +1,12 @@
 //! `warpath datasets`: graphs that the papers used and that can't be generated.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use serde::Serialize;
 use warpath_bench::datasets::{self, Dataset};
 
 use crate::arguments::{DatasetsArguments, DatasetsCommand, ShowProgress};
+use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::print::{self, Table};
 use crate::progress;

@@ -1,12 +1,11 @@
 //! `warpath devices`: what this machine offers, GPUs included, and the algorithms that run on it.
 
-use std::process::ExitCode;
-
 use serde::Serialize;
 use warpath::algorithms::AlgorithmInfo;
 use warpath::{DeviceInfo, Engine};
 
 use crate::arguments::DevicesArguments;
+use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::print::{self, Table};
 

@@ -1,7 +1,6 @@
 //! `warpath info`: what a graph looks like, and what it takes to solve problems on it.
 
 use std::collections::BTreeMap;
-use std::process::ExitCode;
 
 use serde::Serialize;
 use warpath::graph::{ComponentSizes, Statistics, WeightKind};
@@ -9,6 +8,7 @@ use warpath::{Apsp, Bfs, Closure, Decision, Graph, Solver, Sssp};
 
 use crate::arguments::InfoArguments;
 use crate::commands::prepare::HierarchyFacts;
+use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::print::{self, Table};
 use crate::setup::{PeakBytes, Prepared, Setup, Times, timed};

@@ -4,7 +4,6 @@ mod many;
 mod pair_list;
 mod routes;
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -12,6 +11,7 @@ use warpath::problems::{KShortestPaths, PathStep, Report};
 use warpath::{Distance, Error, Graph, Path, Solver, Sssp, VertexId};
 
 use crate::arguments::{PathArguments, SolvingArguments};
+use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::geojson::{self, Places};
 use crate::plot::{PathsShown, Plot};

@@ -1,13 +1,13 @@
 //! `warpath prepare`: make a hierarchy for a graph, and store both.
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use serde::Serialize;
 use warpath::formats::{Format, PartialFile, WriteOptions, check_output};
 use warpath::hierarchy::{Hierarchy, nested_dissection};
 
 use crate::arguments::PrepareArguments;
+use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::print::{self, Table};

@@ -6,7 +6,6 @@ mod map;
 mod writer;
 
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Instant;
 
 use warpath::problems::{Cutoff, Report};
@@ -19,6 +18,7 @@ use self::writer::{Columns, DistanceWriter, TableWriter};
 use crate::arguments::{
     BfsArguments, GraphArguments, IsochroneArguments, SearchArguments, SolvingArguments, SsspArguments,
 };
+use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::geojson;
 use crate::output::{Output, OutputKind};

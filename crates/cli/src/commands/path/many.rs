@@ -1,7 +1,5 @@
 //! `warpath path --pairs`: the distances and paths of many pairs.
 
-use std::process::ExitCode;
-
 use serde::Serialize;
 use warpath::problems::PathsOfPairs;
 use warpath::{Graph, Pairs};
@@ -10,6 +8,7 @@ use super::pair_list::read_pairs;
 use super::routes::{Field, Route, RouteWriter};
 use super::{check_map, places};
 use crate::arguments::PathArguments;
+use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
