@@ -12,7 +12,7 @@ use crate::cpu::apsp::{
 };
 use crate::cuda::apsp::strips::Room;
 use crate::cuda::apsp::{
-    self as cuda, ApspAlgorithm, batched, hierarchy as prepared_hierarchy, johnson, tiled_floyd_warshall,
+    self as cuda, ApspAlgorithm, batched, hierarchy as hierarchy_on_device, johnson, tiled_floyd_warshall,
 };
 use crate::graph::{Graph, WeightKind};
 use crate::plan::Plan;
@@ -153,7 +153,7 @@ fn least_seconds(candidates: impl Iterator<Item = (bool, f64)> + Clone) -> f64 {
 pub(super) fn on_device(info: &AlgorithmInfo, parameters: &Parameters, solver: &Solver, table: &Table) -> f64 {
     /// Filling a cell of a row that a search does not reach.
     const CELL: f64 = 5e-11;
-    let swept = (info.name == prepared_hierarchy::ALGORITHM.info.name)
+    let swept = (info.name == hierarchy_on_device::ALGORITHM.info.name)
         .then(|| solver.seconds_of_sweeps_on_device(table.sources.len(), table.facts_of_whole_rows(), 0.0))
         .flatten();
     let found = || {
@@ -206,7 +206,7 @@ fn candidates_without_hierarchy(solver: &Solver, table: &Table, available: u64) 
 }
 
 /// The one algorithm that answers from a hierarchy.
-static SWEPT: ApspAlgorithm = ApspAlgorithm::BySearches(prepared_hierarchy::ALGORITHM);
+static SWEPT: ApspAlgorithm = ApspAlgorithm::BySearches(hierarchy_on_device::ALGORITHM);
 
 /// An algorithm with its prediction.
 pub(super) fn candidate(
@@ -287,7 +287,7 @@ pub(super) fn pays(request: &Apsp, solver: &Solver, table: &Table) -> std::resul
             if has_exact_floats(graph) || (graph.has_negative_weights() && !info.negative_weights) {
                 return Err(format!("on a GPU, `{}` is not for weights below 0, or would round them", info.name));
             }
-            if info.name == prepared_hierarchy::ALGORITHM.info.name && !solver.suits_a_device() {
+            if info.name == hierarchy_on_device::ALGORITHM.info.name && !solver.suits_a_device() {
                 return Err(SIGNED.to_owned());
             }
             Ok(candidate(algorithm, &parameters, solver, table, available))
