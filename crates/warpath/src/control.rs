@@ -44,6 +44,11 @@ impl Control {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
+    /// Takes a cancellation back, so that later work with this handle runs. Work that has not noticed the cancellation goes on.
+    pub fn reset(&self) {
+        self.cancelled.store(false, Ordering::Relaxed);
+    }
+
     /// Whether somebody has called [`Control::cancel`].
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
