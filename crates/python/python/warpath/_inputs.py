@@ -1,0 +1,203 @@
+"""Graphs of other packages as arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+#: Kind, two arrays, weights, number of vertices, whether edges have a direction, names of the vertices. The kind is ``"rows"``, whose
+#: arrays are offsets and heads, or ``"edges"``, whose arrays are tails and heads.
+Arrays = tuple[str, Any, Any, Any, "int | None", bool, Any]
+
+_TAILS = ("source", "from", "tail", "src", "u")
+_HEADS = ("target", "to", "head", "dst", "v")
+_WEIGHTS = ("weight", "length", "distance", "cost")
+
+
+def arrays_of(
+    data: Any, source: Any, target: Any, weight: Any, directed: bool | None, vertices: int | None
+) -> Arrays:
+    """The arrays of a graph.
+
+    ``source``, ``target`` and ``weight`` name columns of a table, or ``weight`` an attribute of edges. ``directed`` is by default as the
+    data has it, and true where it does not say.
+    """
+    if _is_sparse(data):
+        return _of_sparse(data, directed, vertices)
+    if hasattr(data, "adj") and hasattr(data, "is_multigraph"):
+        return _of_networkx(data, weight, directed)
+    if hasattr(data, "get_edgelist") and hasattr(data, "vcount"):
+        return _of_igraph(data, weight, directed)
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "columns"):
+        return _of_table(data, source, target, weight, directed, vertices)
+    if isinstance(data, np.ndarray) and data.ndim == 2 and data.shape[1:] not in ((2,), (3,)):
+        raise ValueError(
+            f"an array of shape {data.shape} is no list of edges; for a matrix of distances, "
+            "pass scipy.sparse.csr_array(matrix)"
+        )
+    if isinstance(data, tuple) and 2 <= len(data) <= 3 and not np.isscalar(data[0]):
+        weights = None if len(data) == 2 else host(data[2])
+        return ("edges", host(data[0]), host(data[1]), weights, vertices, directed is not False, None)
+    return _of_list(data, directed, vertices)
+
+
+def restored(
+    tails: Any, heads: Any, weights: Any, vertices: int, directed: bool, labels: Any, options: Any
+) -> Any:
+    """A graph that was pickled."""
+    from ._warpath import Graph
+
+    engine, threads, memory = options
+    if not directed:
+        once = tails <= heads
+        tails, heads = tails[once], heads[once]
+        weights = None if weights is None else weights[once]
+    graph = Graph._of_arrays(tails, heads, weights, vertices, directed, labels, engine, threads, memory)
+    return graph
+
+
+def host(array: Any) -> Any:
+    """An array in the memory of this machine's CPUs: arrays of other packages through DLPack, those of a GPU copied."""
+    if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack__"):
+        if hasattr(array, "__cuda_array_interface__"):
+            return array.get() if hasattr(array, "get") else np.asarray(array.copy_to_host())
+        return array
+    kind, _ = array.__dlpack_device__()
+    if int(kind) == 1:
+        return np.from_dlpack(array)
+    if hasattr(array, "get"):
+        return array.get()
+    return array.cpu().numpy()
+
+
+def _is_sparse(data: Any) -> bool:
+    return hasattr(data, "format") and hasattr(data, "tocsr") and hasattr(data, "nnz")
+
+
+def _of_sparse(data: Any, directed: bool | None, vertices: int | None) -> Arrays:
+    if len(data.shape) != 2 or data.shape[0] != data.shape[1]:
+        raise ValueError(f"the matrix of a graph is square, not of shape {data.shape}")
+    if vertices not in (None, data.shape[0]):
+        raise ValueError(f"the matrix has {data.shape[0]} rows, not {vertices}")
+    if data.format == "coo":
+        return ("edges", host(data.row), host(data.col), host(data.data), data.shape[0], directed is not False, None)
+    if data.format == "csc":
+        # The rows of the transposed matrix are columns of this one; edges are turned back.
+        offsets, tails = host(data.indptr), host(data.indices)
+        heads = np.repeat(np.arange(data.shape[0], dtype=tails.dtype), np.diff(offsets))
+        return ("edges", tails, heads, host(data.data), data.shape[0], directed is not False, None)
+    rows = data.tocsr()
+    return ("rows", host(rows.indptr), host(rows.indices), host(rows.data), None, directed is not False, None)
+
+
+def _numbers(weights: list[Any]) -> Any:
+    return None if all(weight is None for weight in weights) else np.asarray(weights)
+
+
+def _of_networkx(data: Any, weight: Any, directed: bool | None) -> Arrays:
+    names = list(data)
+    number = {name: v for v, name in enumerate(names)}
+    wanted = "weight" if weight is None else weight
+    found = list(data.edges(data=wanted))
+    given = [edge[2] for edge in found]
+    if weight is not None and any(value is None for value in given):
+        raise ValueError(f"some edges have no {weight!r}")
+    # As NetworkX has it, an edge without a weight counts 1.
+    weights = None if all(value is None for value in given) else np.asarray([1 if v is None else v for v in given])
+    tails = np.fromiter((number[edge[0]] for edge in found), np.int64, len(found))
+    heads = np.fromiter((number[edge[1]] for edge in found), np.int64, len(found))
+    directed = data.is_directed() if directed is None else directed
+    labels = None if names == list(range(len(names))) else names
+    return ("edges", tails, heads, weights, len(names), directed, labels)
+
+
+def _of_igraph(data: Any, weight: Any, directed: bool | None) -> Arrays:
+    pairs = np.asarray(data.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+    attribute = weight if weight is not None else ("weight" if "weight" in data.es.attributes() else None)
+    if attribute is not None and attribute not in data.es.attributes():
+        raise ValueError(f"edges have no attribute {attribute!r}; there are {data.es.attributes()}")
+    weights = None if attribute is None else np.asarray(data.es[attribute])
+    labels = data.vs["name"] if "name" in data.vs.attributes() else None
+    directed = data.is_directed() if directed is None else directed
+    return ("edges", pairs[:, 0], pairs[:, 1], weights, data.vcount(), directed, labels)
+
+
+def _of_table(
+    data: Any, source: Any, target: Any, weight: Any, directed: bool | None, vertices: int | None
+) -> Arrays:
+    names = _column_names(data)
+
+    def found(asked: Any, usual: tuple[str, ...], what: str) -> Any:
+        if asked is not None:
+            if asked not in names:
+                raise KeyError(f"there is no column {asked!r}; there are {names}")
+            return asked
+        for name in names:
+            if isinstance(name, str) and name.lower() in usual:
+                return name
+        if what == "weight":
+            return None
+        raise KeyError(f"no column looks like the {what} of an edge, name it by {what}=; there are {names}")
+
+    tails = _column(data, found(source, _TAILS, "source"))
+    heads = _column(data, found(target, _HEADS, "target"))
+    column = found(weight, _WEIGHTS, "weight")
+    weights = None if column is None else _column(data, column)
+    if tails.dtype.kind in "iu" and heads.dtype.kind in "iu":
+        return ("edges", tails, heads, weights, vertices, directed is not False, None)
+    labels, numbers = np.unique(np.concatenate([tails.astype(str), heads.astype(str)]), return_inverse=True)
+    count = len(tails)
+    return ("edges", numbers[:count], numbers[count:], weights, len(labels), directed is not False, labels.tolist())
+
+
+def _column_names(data: Any) -> list[Any]:
+    if hasattr(data, "column_names"):  # PyArrow
+        return list(data.column_names)
+    if hasattr(data, "columns"):  # pandas, polars
+        return list(data.columns)
+    return list(_table(data).column_names)
+
+
+def _table(data: Any) -> Any:
+    """A table of any package that speaks Arrow, as PyArrow's."""
+    import pyarrow
+
+    return pyarrow.table(data)
+
+
+def _column(data: Any, name: Any) -> Any:
+    if not hasattr(data, "__getitem__"):
+        data = _table(data)
+    column = data[name]
+    if hasattr(column, "to_numpy"):
+        return np.asarray(column.to_numpy())
+    return np.asarray(column)
+
+
+def _of_list(data: Any, directed: bool | None, vertices: int | None) -> Arrays:
+    if isinstance(data, (str, bytes)):
+        raise TypeError("a graph is no text; to read a file, call warpath.read")
+    edges = data if isinstance(data, np.ndarray) else list(data)
+    if len(edges) == 0:
+        empty = np.empty(0, dtype=np.int64)
+        return ("edges", empty, empty, None, vertices or 0, directed is not False, None)
+    sizes = {len(edge) for edge in edges}
+    if not sizes <= {2, 3} or len(sizes) != 1:
+        raise ValueError("an edge has a tail, a head and, if all have one, a weight")
+    columns = list(edges.T) if isinstance(edges, np.ndarray) else list(zip(*edges))
+    tails, heads = np.asarray(columns[0]), np.asarray(columns[1])
+    weights = np.asarray(columns[2]) if len(columns) == 3 else None
+    if isinstance(edges, np.ndarray) and tails.dtype.kind == "f":
+        # One array of floats has numbers of vertices, too.
+        whole = tails.astype(np.int64), heads.astype(np.int64)
+        if not ((whole[0] == tails).all() and (whole[1] == heads).all()):
+            raise ValueError("tails and heads are whole numbers")
+        tails, heads = whole
+    if tails.dtype.kind in "iu" and heads.dtype.kind in "iu":
+        return ("edges", tails, heads, weights, vertices, directed is not False, None)
+    # Names, numbered in the order of their first appearance.
+    number: dict[Any, int] = {}
+    ends = [[number.setdefault(name, len(number)) for name in edge[:2]] for edge in edges]
+    pairs = np.asarray(ends, dtype=np.int64)
+    return ("edges", pairs[:, 0], pairs[:, 1], weights, len(number), directed is not False, list(number))

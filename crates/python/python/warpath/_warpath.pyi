@@ -1,0 +1,412 @@
+"""Shortest paths and reachability in large graphs."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "DistanceMatrix",
+    "Graph",
+    "NegativeCycleError",
+    "Path",
+    "PathsOfPairs",
+    "Reachability",
+    "RowReductions",
+    "ShortestPathTree",
+    "VerificationError",
+    "__version__",
+    "_command",
+    "_survey",
+]
+
+__version__: str
+
+def _command(arguments: Sequence[str]) -> int: ...
+def _survey(data: NDArray[np.float64]) -> tuple[float, float, bool, bool]: ...
+
+class NegativeCycleError(Exception):
+    """There is no shortest path: a cycle of negative length can be reached."""
+
+class VerificationError(Exception):
+    """A result that its certificate does not confirm."""
+
+@final
+class Graph:
+    """A graph, prepared once and asked many times."""
+
+    def __new__(
+        cls,
+        data: Any,
+        *,
+        source: Any = None,
+        target: Any = None,
+        weight: Any = None,
+        directed: bool | None = None,
+        vertices: int | None = None,
+        engine: str = "auto",
+        threads: int = 0,
+        memory: int | None = None,
+    ) -> Self:
+        """A graph of what another package has: a matrix, a graph, a table, arrays, or a list of edges."""
+
+    @staticmethod
+    def from_csr(
+        indptr: ArrayLike,
+        indices: ArrayLike,
+        data: ArrayLike | None = None,
+        *,
+        directed: bool = True,
+        engine: str = "auto",
+        threads: int = 0,
+        memory: int | None = None,
+    ) -> Graph:
+        """A graph from the three arrays of a sparse matrix; without ``data`` all edges have the length 1."""
+
+    @staticmethod
+    def from_edges(
+        tails: ArrayLike,
+        heads: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        vertices: int | None = None,
+        directed: bool = True,
+        engine: str = "auto",
+        threads: int = 0,
+        memory: int | None = None,
+    ) -> Graph:
+        """A graph from arrays of tails, heads and weights; without weights all edges have the length 1."""
+
+    @staticmethod
+    def read(
+        path: str | PathLike[str], *, engine: str = "auto", threads: int = 0, memory: int | None = None
+    ) -> Graph:
+        """The graph in a file."""
+
+    @staticmethod
+    def generate(
+        description: str, *, engine: str = "auto", threads: int = 0, memory: int | None = None
+    ) -> Graph:
+        """A graph of a family, such as ``grid:100x100,weights=1..100``."""
+
+    @staticmethod
+    def _of_arrays(
+        tails: ArrayLike,
+        heads: ArrayLike,
+        weights: ArrayLike | None,
+        vertices: int,
+        directed: bool,
+        labels: Any,
+        engine: str,
+        threads: int,
+        memory: int | None,
+    ) -> Graph: ...
+    def write(self, path: str | PathLike[str]) -> None:
+        """Writes the graph to a file, in the format that its extension names."""
+
+    @property
+    def labels(self) -> Any:
+        """The names of the vertices in order; ``None`` if these are the numbers from 0 on."""
+
+    def vertex(self, label: Any) -> int:
+        """The vertex with this label; ``KeyError`` if there is none."""
+
+    @property
+    def prepared(self) -> bool:
+        """Whether a hierarchy is there."""
+
+    def prepare(self, order: ArrayLike | None = None, *, progress: bool = False) -> Graph:
+        """Makes a hierarchy, unless one is there, and returns the graph itself."""
+
+    def set_weights(self, weights: ArrayLike) -> None:
+        """Gives the arcs other weights, in the order of ``weights``."""
+
+    def edges(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """The tails and heads of all arcs, in the order of ``weights``."""
+
+    @property
+    def weights(self) -> NDArray[Any] | None:
+        """The weights of all arcs, a copy; ``None`` if all are 1."""
+
+    @property
+    def vertices(self) -> int:
+        """The number of vertices."""
+
+    @property
+    def arcs(self) -> int:
+        """The number of arcs; an undirected edge is two."""
+
+    @property
+    def directed(self) -> bool:
+        """Whether edges have a direction."""
+
+    @property
+    def weight_type(self) -> str:
+        """The type of the weights: ``unit``, ``u32``, ``i32``, ``f32`` or ``f64``."""
+
+    def sssp(
+        self,
+        source: ArrayLike,
+        *,
+        targets: ArrayLike | None = None,
+        cutoff: float | None = None,
+        predecessors: bool = True,
+        algorithm: str | None = None,
+    ) -> ShortestPathTree:
+        """Shortest paths from a source, or from the nearest of several."""
+
+    def bfs(
+        self,
+        source: ArrayLike,
+        *,
+        targets: ArrayLike | None = None,
+        cutoff: int | None = None,
+        predecessors: bool = True,
+        algorithm: str | None = None,
+    ) -> ShortestPathTree:
+        """Breadth-first search from a source, or from the nearest of several."""
+
+    def apsp(
+        self,
+        *,
+        sources: ArrayLike | None = None,
+        targets: ArrayLike | None = None,
+        successors: bool = False,
+        algorithm: str | None = None,
+        progress: bool = False,
+    ) -> DistanceMatrix:
+        """The distances between all pairs of vertices, or from some sources, or to some targets."""
+
+    def table(
+        self, sources: ArrayLike, targets: ArrayLike, *, algorithm: str | None = None, progress: bool = False
+    ) -> DistanceMatrix:
+        """The distances from each of the sources to each of the targets."""
+
+    def apsp_to_npy(
+        self,
+        path: str | PathLike[str],
+        *,
+        sources: ArrayLike | None = None,
+        targets: ArrayLike | None = None,
+        algorithm: str | None = None,
+        resume: bool = False,
+        progress: bool = False,
+    ) -> NDArray[Any]:
+        """Writes the distances that ``apsp`` finds into a ``.npy`` file as they are found, and maps it."""
+
+    def reductions(
+        self,
+        *,
+        sources: ArrayLike | None = None,
+        targets: ArrayLike | None = None,
+        algorithm: str | None = None,
+        progress: bool = False,
+    ) -> RowReductions:
+        """What the rows of ``apsp`` say together, without keeping them."""
+
+    def path(self, source: int, target: int) -> Path | None:
+        """A shortest path; ``None`` if there is none."""
+
+    def paths(self, pairs: ArrayLike, *, algorithm: str | None = None, progress: bool = False) -> PathsOfPairs:
+        """A shortest path for each pair of source and target."""
+
+    def k_shortest_paths(self, source: int, target: int, count: int) -> list[Path]:
+        """The shortest paths without repeated vertices, shortest first."""
+
+    def transitive_closure(
+        self, *, reflexive: bool = True, algorithm: str | None = None, progress: bool = False
+    ) -> Reachability:
+        """Which vertices reach which."""
+
+    def _distance_rows(self, sources: ArrayLike) -> NDArray[np.float64]: ...
+
+    def _rows(
+        self, sources: ArrayLike, *, cutoff: float | None = None, unweighted: bool = False, predecessors: bool = False
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]: ...
+    def _nearest(
+        self, sources: ArrayLike, *, cutoff: float | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]: ...
+
+@final
+class ShortestPathTree:
+    """The distances from a source, or from the nearest of several, and shortest paths."""
+
+    @property
+    def distances(self) -> NDArray[Any]:
+        """The distance of each vertex, ``int32``, ``int64``, ``float32`` or ``float64``; -1, for weights below 0 the greatest integer,
+        or infinity where nothing arrives."""
+
+    @property
+    def predecessors(self) -> NDArray[np.int32] | None:
+        """The vertex before each one on a shortest path, and -1 where there is none."""
+
+    @property
+    def sources(self) -> NDArray[np.uint32]:
+        """The vertices where the search starts."""
+
+    def nearest_sources(self) -> NDArray[np.int32] | None:
+        """The source that each vertex is nearest to, and -1 where nothing arrives."""
+
+    @property
+    def reached(self) -> int:
+        """How many vertices were reached."""
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm that answered."""
+
+    @property
+    def engine(self) -> str:
+        """Where: ``cpu``, or ``cuda:0``."""
+
+    def path_to(self, target: int) -> NDArray[np.uint32] | None:
+        """The vertices of a shortest path to ``target``; ``None`` if it was not reached."""
+
+    def distance(self, target: int) -> int | float | None:
+        """The distance of ``target``; ``None`` if it was not reached."""
+
+    def verify(self) -> None:
+        """Holds the answer against the graph."""
+
+    def _repr_html_(self) -> str: ...
+
+@final
+class DistanceMatrix:
+    """The distances between sources and targets."""
+
+    @property
+    def distances(self) -> NDArray[Any]:
+        """The distances, a row for each source, a column for each target, as ``ShortestPathTree.distances``."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm that answered."""
+
+    @property
+    def engine(self) -> str:
+        """Where: ``cpu``, or ``cuda:0``."""
+
+    def verify(self) -> None:
+        """Holds the answer against the graph."""
+
+    @property
+    def sources(self) -> NDArray[np.uint32]:
+        """The vertex of each row."""
+
+    @property
+    def targets(self) -> NDArray[np.uint32] | None:
+        """The vertex of each column; ``None`` if column ``v`` is that of vertex ``v``."""
+
+    def path(self, row: int, target: int) -> NDArray[np.uint32] | None:
+        """The vertices of a shortest path from the source of a row to a vertex; ``None`` if there is none."""
+
+    @property
+    def successors(self) -> NDArray[np.int32] | None:
+        """The first vertex after each source on a shortest path to each target, and -1 where there is none."""
+
+    def _repr_html_(self) -> str: ...
+
+@final
+class Path:
+    """A path from a source to a target; its ``len`` is the number of its edges."""
+
+    @property
+    def length(self) -> int | float:
+        """The sum of its weights."""
+
+    @property
+    def vertices(self) -> NDArray[np.uint32]:
+        """Its vertices, source and target included."""
+
+    def __len__(self) -> int: ...
+
+@final
+class PathsOfPairs:
+    """A path for each of several pairs of source and target."""
+
+    def __getitem__(self, pair: int, /) -> Path | None: ...
+    def __len__(self) -> int: ...
+    @property
+    def distances(self) -> list[int | float | None]:
+        """The distances of the pairs; ``None`` where the target was not reached."""
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm that answered."""
+
+@final
+class RowReductions:
+    """Facts about all rows of a table of distances, which was not kept."""
+
+    @property
+    def eccentricities(self) -> NDArray[Any]:
+        """The greatest distance of each source to what it reaches: ``int64`` and -1, or ``float64`` and NaN where there is none."""
+
+    @property
+    def closeness(self) -> NDArray[np.float64]:
+        """The closeness of each target, after Wasserman and Faust."""
+
+    @property
+    def harmonic(self) -> NDArray[np.float64]:
+        """The sum of the inverse distances to each target."""
+
+    @property
+    def histogram(self) -> NDArray[np.float64]:
+        """How many pairs have which distance: where each bin begins, and its count."""
+
+    @property
+    def distance_sum(self) -> int | float:
+        """The sum of all distances."""
+
+    @property
+    def finite_pairs(self) -> int:
+        """How many pairs have a distance."""
+
+    @property
+    def max_distance(self) -> int | float | None:
+        """The greatest distance."""
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm that answered."""
+
+    @property
+    def engine(self) -> str:
+        """Where: ``cpu``, or ``cuda:0``."""
+
+@final
+class Reachability:
+    """Which vertices reach which."""
+
+    def reaches(self, source: int, target: int) -> bool:
+        """Whether a path leads from one vertex to another."""
+
+    def reachable_from(self, source: int) -> NDArray[np.uint32]:
+        """The vertices that one vertex reaches, ascending."""
+
+    def counts(self) -> NDArray[np.uint64]:
+        """How many vertices each vertex reaches."""
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of vertices there are of which one reaches the other."""
+
+    def to_numpy(self) -> NDArray[np.bool_]:
+        """A square array: a byte for each pair of vertices."""
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm that answered."""
+
+    @property
+    def engine(self) -> str:
+        """Where: ``cpu``, or ``cuda:0``."""
+
+    def verify(self) -> None:
+        """Holds the answer against the graph."""

@@ -1,0 +1,157 @@
+//! NumPy's arrays on the way in: vertices, offsets and weights of any type of number.
+
+use numpy::{Element, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use warpath::VertexId;
+use warpath::graph::Weights;
+
+/// The object as an array of one dimension without gaps, as `numpy.asarray` sees it.
+fn asarray<'py>(object: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = object.py();
+    let options = PyDict::new(py);
+    options.set_item("order", "C")?;
+    let array = numpy::get_array_module(py)?.call_method("asarray", (object,), Some(&options))?;
+    let array = array.cast_into::<PyUntypedArray>()?;
+    if array.ndim() > 1 {
+        return Err(PyValueError::new_err(format!("{what}: one dimension is wanted, not {}", array.ndim())));
+    }
+    let array = if array.ndim() == 0 { array.call_method1("reshape", (1,))?.cast_into()? } else { array };
+    // A slice with steps has gaps.
+    Ok(numpy::get_array_module(py)?.call_method1("ascontiguousarray", (array,))?.cast_into()?)
+}
+
+/// The values of an array of this type of number, if it is one.
+fn values<'py, T: Element>(array: &Bound<'py, PyUntypedArray>) -> Option<PyReadonlyArray1<'py, T>> {
+    array.cast::<numpy::PyArray1<T>>().ok().map(|array| array.readonly())
+}
+
+/// Runs an expression with `$values` bound to a slice of the array if its numbers are of one of these types, else `$otherwise`.
+macro_rules! with_values {
+    ($array:expr, [$($type:ty),*], $values:ident => $body:expr, $otherwise:expr) => {{
+        let array = $array;
+        $(if let Some(typed) = values::<$type>(array) {
+            let $values = typed.as_slice()?;
+            $body
+        } else)* { $otherwise }
+    }};
+}
+
+/// The vertices that an integer, or an array of integers of any type, stands for.
+pub(crate) fn vertices(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<VertexId>> {
+    if let Ok(array) = object.cast::<numpy::PyArray1<i32>>()
+        && let Ok(values) = array.readonly().as_slice()
+        && values.iter().fold(0, |signs, value| signs | value) >= 0
+    {
+        // The usual type, and the quickest way.
+        return Ok(bytemuck::cast_slice::<i32, VertexId>(values).to_vec());
+    }
+    integers(object, what, |value: i128| VertexId::try_from(value).ok().filter(|&v| v < VertexId::MAX))
+}
+
+/// Pairs of vertices: an array of two columns, or a list of pairs.
+pub(crate) fn pairs(object: &Bound<'_, PyAny>) -> PyResult<Vec<(VertexId, VertexId)>> {
+    let array = numpy::get_array_module(object.py())?.call_method1("asarray", (object,))?;
+    let shape: Vec<usize> = array.getattr("shape")?.extract()?;
+    if shape.first() == Some(&0) {
+        return Ok(Vec::new());
+    }
+    if shape.len() != 2 || shape[1] != 2 {
+        return Err(PyValueError::new_err(format!("pairs: an array of two columns is wanted, not of shape {shape:?}")));
+    }
+    let all = vertices(&array.call_method1("reshape", (-1,))?, "pairs")?;
+    Ok(all.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
+}
+
+/// The offsets of rows.
+pub(crate) fn offsets(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<u64>> {
+    integers(object, what, |value: i128| u64::try_from(value).ok())
+}
+
+/// Integers of any type as those of another one.
+fn integers<T>(object: &Bound<'_, PyAny>, what: &str, narrow: impl Fn(i128) -> Option<T>) -> PyResult<Vec<T>> {
+    let array = asarray(object, what)?;
+    if array.len() == 0 {
+        // An empty list has the type of floats.
+        return Ok(Vec::new());
+    }
+    match integers_of(&array, &narrow)? {
+        Some(Ok(values)) => Ok(values),
+        Some(Err(value)) => Err(PyValueError::new_err(format!("{what}: {value} is out of range"))),
+        None => Err(PyTypeError::new_err(format!("{what}: integers are wanted, not {}", array.dtype()))),
+    }
+}
+
+/// The integers of an array as those of another type, if it has integers; or the first that does not fit.
+fn integers_of<T>(
+    array: &Bound<'_, PyUntypedArray>,
+    narrow: impl Fn(i128) -> Option<T>,
+) -> PyResult<Option<Result<Vec<T>, i128>>> {
+    /// Where the least and the greatest fit, all fit: two loops without a branch, which processors run eight elements at a time.
+    fn converted<S: Copy + Ord + Into<i128>, T>(
+        values: &[S],
+        narrow: impl Fn(i128) -> Option<T>,
+    ) -> Result<Vec<T>, i128> {
+        let bounds = values.iter().min().zip(values.iter().max());
+        if let Some((&least, &greatest)) = bounds
+            && (narrow(least.into()).is_none() || narrow(greatest.into()).is_none())
+        {
+            let misfit = values.iter().map(|&value| value.into()).find(|&value| narrow(value).is_none());
+            return Err(misfit.expect("one of the two does not fit"));
+        }
+        Ok(values.iter().map(|&value| narrow(value.into()).expect("all between two that fit do")).collect())
+    }
+    Ok(with_values!(array, [i64, i32, u32, u64, i16, u16, i8, u8], values => Some(converted(values, &narrow)), None))
+}
+
+/// Weights of the narrowest type that has all of these numbers: integers as integers of 32 bits, floats as they are, `True` as a
+/// length of 1. `None` stands for lengths of 1.
+pub(crate) fn weights(object: Option<&Bound<'_, PyAny>>, arcs: usize) -> PyResult<Weights> {
+    const WHAT: &str = "weights";
+    let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(Weights::unit(arcs)) };
+    let array = asarray(object, WHAT)?;
+    if array.len() != arcs {
+        return Err(PyValueError::new_err(format!("there are {} weights for {arcs} edges", array.len())));
+    }
+    if let Some(typed) = values::<bool>(&array) {
+        let values = typed.as_slice()?;
+        let all = values.iter().all(|&value| value);
+        return Ok(if all { Weights::unit(arcs) } else { Weights::U32(values.iter().map(|&v| v.into()).collect()) });
+    }
+    if let Some(typed) = values::<f32>(&array) {
+        return Ok(Weights::F32(typed.as_slice()?.to_vec()));
+    }
+    if let Some(typed) = values::<f64>(&array) {
+        return Ok(Weights::F64(typed.as_slice()?.to_vec()));
+    }
+    match integers_of(&array, |value| u32::try_from(value).ok())? {
+        Some(Ok(values)) => return Ok(Weights::U32(values)),
+        Some(Err(_)) => {}
+        None => return Err(PyTypeError::new_err(format!("{WHAT}: numbers are wanted, not {}", array.dtype()))),
+    }
+    match integers_of(&array, |value| i32::try_from(value).ok())? {
+        Some(Ok(values)) => Ok(Weights::I32(values)),
+        _ => Err(PyValueError::new_err(
+            "integer weights have to fit 32 bits, with a sign or all without; convert them to float64",
+        )),
+    }
+}
+
+/// For `warpath.csgraph`, of an array of `float64`: the least and the greatest number, whether all are finite, and whether all finite ones
+/// are whole; the latter counts if none is below 0 or above 2^51. Least and greatest are 0 if there is no finite one.
+#[pyfunction]
+pub(crate) fn _survey(data: PyReadonlyArray1<'_, f64>) -> PyResult<(f64, f64, bool, bool)> {
+    /// Beyond it, sums have no fractions left; any processor adds several numbers at a time, and few round them so.
+    const NO_FRACTIONS: f64 = 4_503_599_627_370_496.0;
+    let (mut least, mut greatest, mut finite, mut whole) = (f64::INFINITY, f64::NEG_INFINITY, true, true);
+    for &value in data.as_slice()? {
+        let is_finite = value.abs() < f64::INFINITY;
+        finite &= is_finite;
+        whole &= !is_finite | ((value + NO_FRACTIONS) - NO_FRACTIONS == value);
+        least = if is_finite && value < least { value } else { least };
+        greatest = if is_finite && value > greatest { value } else { greatest };
+    }
+    let (least, greatest) = if least <= greatest { (least, greatest) } else { (0.0, 0.0) };
+    Ok((least, greatest, finite, whole))
+}

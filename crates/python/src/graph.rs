@@ -1,0 +1,463 @@
+//! The graph: where it comes from, what it has, and how it is prepared.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use numpy::IntoPyArray;
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use warpath::graph::{Labels, WeightKind};
+use warpath::hierarchy::Hierarchy;
+use warpath::{Engine, ReadOptions, Solver, SolverBuilder, VertexId};
+
+use crate::arrays::{vertices, weights};
+use crate::calls::Calls;
+use crate::construction::{of_edges, of_rows};
+use crate::errors::exception;
+use crate::forks::{this_process, with_threads};
+
+/// Graphs of more vertices and arcs than this are worth a look at signals while they are worked on.
+pub(crate) const LONG: usize = 1 << 15;
+
+/// A graph, prepared once and asked many times, from several threads if you like.
+///
+/// `Graph(data)` takes a SciPy sparse matrix or array, a NetworkX or igraph graph, a table of pandas, polars or PyArrow (columns
+/// `source`, `target` and, if there is one, `weight`), a pair or triple of arrays (tails, heads, weights), or a list of edges. Of
+/// parallel edges the shortest counts. Vertices are the numbers from 0 on; where the data has names, `labels` has these in order, and
+/// `vertex` finds one.
+///
+/// `engine` is `"auto"`, `"cpu"`, `"cuda"` or `"cuda:N"`; `threads` the number of threads, 0 for all cores; `memory` the most bytes that a
+/// GPU, or the CPU if there is none, may take.
+#[pyclass(frozen, module = "warpath")]
+pub(crate) struct Graph {
+    solver: RwLock<Solver>,
+    /// The process whose threads the solver has.
+    process: AtomicU32,
+    pub(crate) calls: Calls,
+    options: Options,
+    labels: Option<Py<PyAny>>,
+    /// The vertex of each label, once somebody asks.
+    numbers: PyOnceLock<Py<PyDict>>,
+}
+
+/// Where and with what a graph is solved.
+#[derive(Clone)]
+struct Options {
+    engine: Engine,
+    threads: usize,
+    memory: Option<u64>,
+}
+
+impl Options {
+    fn new(engine: &str, threads: usize, memory: Option<u64>) -> PyResult<Self> {
+        let parsed: warpath::Result<Engine> = engine.parse();
+        let engine = parsed.and_then(|engine| engine.check().map(|()| engine)).map_err(exception)?;
+        Ok(Options { engine, threads, memory })
+    }
+
+    fn builder(&self, graph: Arc<warpath::Graph>, calls: &Calls) -> SolverBuilder {
+        let builder = Solver::builder(graph).engine(self.engine.clone()).threads(self.threads).control(calls.control());
+        self.memory.into_iter().fold(builder, SolverBuilder::memory)
+    }
+}
+
+impl Graph {
+    fn open(
+        graph: impl Into<Arc<warpath::Graph>>,
+        hierarchy: Option<Hierarchy>,
+        options: Options,
+    ) -> warpath::Result<Self> {
+        let calls = Calls::new();
+        let builder = options.builder(graph.into(), &calls);
+        let solver = hierarchy.into_iter().fold(builder, SolverBuilder::hierarchy).open()?;
+        let process = AtomicU32::new(this_process());
+        Ok(Graph { solver: RwLock::new(solver), process, calls, options, labels: None, numbers: PyOnceLock::new() })
+    }
+
+    /// The solver, to be asked for by threads that do not hold the interpreter.
+    pub(crate) fn solver(&self) -> warpath::Result<RwLockReadGuard<'_, Solver>> {
+        if self.process.load(Ordering::Acquire) != this_process() {
+            drop(self.solver_to_change()?);
+        }
+        Ok(self.solver.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn solver_to_change(&self) -> warpath::Result<RwLockWriteGuard<'_, Solver>> {
+        let mut solver = self.solver.write().unwrap_or_else(PoisonError::into_inner);
+        let this = this_process();
+        if self.process.load(Ordering::Acquire) != this {
+            let hierarchy = solver.prepared_hierarchy().cloned();
+            let builder = self.options.builder(solver.graph().clone(), &self.calls);
+            let here = hierarchy.into_iter().fold(builder, SolverBuilder::hierarchy).open()?;
+            // The threads and devices of a parent process can't be closed here.
+            std::mem::forget(std::mem::replace(&mut *solver, here));
+            self.process.store(this, Ordering::Release);
+        }
+        Ok(solver)
+    }
+
+    pub(crate) fn graph(&self, py: Python<'_>) -> Arc<warpath::Graph> {
+        py.detach(|| self.solver.read().unwrap_or_else(PoisonError::into_inner).graph().clone())
+    }
+
+    /// Answers a request, with a look at signals unless the graph is small.
+    pub(crate) fn solve<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl Fn(&Solver) -> warpath::Result<T> + Sync,
+    ) -> PyResult<T> {
+        self.solve_from(py, 1, work)
+    }
+
+    /// The same of a request for searches from so many sources.
+    pub(crate) fn solve_from<T: Send>(
+        &self,
+        py: Python<'_>,
+        sources: usize,
+        work: impl Fn(&Solver) -> warpath::Result<T> + Sync,
+    ) -> PyResult<T> {
+        let graph = self.graph(py);
+        if sources.saturating_mul(graph.vertices() + graph.arcs()) > LONG {
+            self.calls.run(py, false, || work(&*self.solver()?))
+        } else {
+            self.calls.run_short(py, || work(&*self.solver()?))
+        }
+    }
+}
+
+/// The vertices of an argument that may be missing.
+pub(crate) fn some_vertices(object: Option<&Bound<'_, PyAny>>, what: &str) -> PyResult<Option<Vec<VertexId>>> {
+    object.filter(|object| !object.is_none()).map(|object| vertices(object, what)).transpose()
+}
+
+#[pymethods]
+impl Graph {
+    #[new]
+    #[pyo3(signature = (data, *, source=None, target=None, weight=None, directed=None, vertices=None, engine="auto", threads=0, memory=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn new(
+        data: &Bound<'_, PyAny>,
+        source: Option<Bound<'_, PyAny>>,
+        target: Option<Bound<'_, PyAny>>,
+        weight: Option<Bound<'_, PyAny>>,
+        directed: Option<bool>,
+        vertices: Option<u64>,
+        engine: &str,
+        threads: usize,
+        memory: Option<u64>,
+    ) -> PyResult<Self> {
+        let py = data.py();
+        let options = Options::new(engine, threads, memory)?;
+        let inputs = py.import("warpath._inputs")?;
+        let found = inputs.call_method1("arrays_of", (data, source, target, weight, directed, vertices))?;
+        let (kind, first, second, weights, count, directed, labels) = found.extract::<(
+            String,
+            Bound<'_, PyAny>,
+            Bound<'_, PyAny>,
+            Option<Bound<'_, PyAny>>,
+            Option<u64>,
+            bool,
+            Option<Py<PyAny>>,
+        )>()?;
+        let graph = if kind == "rows" {
+            Self::of_csr(py, &first, &second, weights.as_ref(), directed, options)?
+        } else {
+            Self::of_lists(py, &first, &second, weights.as_ref(), count, directed, options)?
+        };
+        Ok(Graph { labels, ..graph })
+    }
+
+    /// A graph from the three arrays of a sparse matrix: row `v` has its columns and entries at `indptr[v]:indptr[v + 1]` of
+    /// `indices` and `data`. Of entries for the same place the least counts. Without `data` all edges have the length 1.
+    #[staticmethod]
+    #[pyo3(signature = (indptr, indices, data=None, *, directed=true, engine="auto", threads=0, memory=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn from_csr(
+        py: Python<'_>,
+        indptr: &Bound<'_, PyAny>,
+        indices: &Bound<'_, PyAny>,
+        data: Option<&Bound<'_, PyAny>>,
+        directed: bool,
+        engine: &str,
+        threads: usize,
+        memory: Option<u64>,
+    ) -> PyResult<Self> {
+        Self::of_csr(py, indptr, indices, data, directed, Options::new(engine, threads, memory)?)
+    }
+
+    /// A graph from arrays of tails, heads and weights. Of parallel edges the shortest counts. Without weights all edges have the
+    /// length 1; without a number of `vertices` there are as many as the greatest one needs.
+    #[staticmethod]
+    #[pyo3(signature = (tails, heads, weights=None, *, vertices=None, directed=true, engine="auto", threads=0, memory=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn from_edges(
+        py: Python<'_>,
+        tails: &Bound<'_, PyAny>,
+        heads: &Bound<'_, PyAny>,
+        weights: Option<&Bound<'_, PyAny>>,
+        vertices: Option<u64>,
+        directed: bool,
+        engine: &str,
+        threads: usize,
+        memory: Option<u64>,
+    ) -> PyResult<Self> {
+        Self::of_lists(py, tails, heads, weights, vertices, directed, Options::new(engine, threads, memory)?)
+    }
+
+    /// For `warpath._inputs.restored`: as `from_edges`, with the names of the vertices.
+    #[staticmethod]
+    #[allow(clippy::too_many_arguments, reason = "they are what a graph consists of")]
+    fn _of_arrays(
+        py: Python<'_>,
+        tails: &Bound<'_, PyAny>,
+        heads: &Bound<'_, PyAny>,
+        weights: Option<&Bound<'_, PyAny>>,
+        vertices: u64,
+        directed: bool,
+        labels: Option<Py<PyAny>>,
+        engine: &str,
+        threads: usize,
+        memory: Option<u64>,
+    ) -> PyResult<Self> {
+        let options = Options::new(engine, threads, memory)?;
+        let graph = Self::of_lists(py, tails, heads, weights, Some(vertices), directed, options)?;
+        Ok(Graph { labels, ..graph })
+    }
+
+    /// The graph in a file, of any format that the command `warpath` reads, with the hierarchy that `write` or `warpath prepare` has put
+    /// into a `.wpg` file.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, engine="auto", threads=0, memory=None))]
+    fn read(py: Python<'_>, path: PathBuf, engine: &str, threads: usize, memory: Option<u64>) -> PyResult<Self> {
+        let options = Options::new(engine, threads, memory)?;
+        let read = || {
+            let (graph, hierarchy) = Hierarchy::read_if_there(path, &ReadOptions::new())?;
+            Graph::open(graph, hierarchy, options)
+        };
+        py.detach(|| with_threads(read)).map_err(exception)
+    }
+
+    /// A graph of a family, such as `"grid:100x100,weights=1..100"` or `"roads:10000"`; `warpath generate --help` has the list.
+    #[staticmethod]
+    #[pyo3(signature = (description, *, engine="auto", threads=0, memory=None))]
+    fn generate(
+        py: Python<'_>,
+        description: &str,
+        engine: &str,
+        threads: usize,
+        memory: Option<u64>,
+    ) -> PyResult<Self> {
+        let options = Options::new(engine, threads, memory)?;
+        py.detach(|| with_threads(|| Graph::open(warpath::generate(description)?, None, options))).map_err(exception)
+    }
+
+    /// Writes the graph to a file, in the format that its extension names: `.wpg` keeps everything, with the hierarchy if the graph is
+    /// prepared. A file is whole, or not there.
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.calls.run(py, false, || {
+            let solver = self.solver()?;
+            let is_kept_whole = path.to_string_lossy().contains(".wpg");
+            match solver.prepared_hierarchy().filter(|_| is_kept_whole) {
+                Some(hierarchy) => hierarchy.write(&path),
+                None => warpath::write(solver.graph(), &path),
+            }
+        })
+    }
+
+    /// The number of vertices.
+    #[getter]
+    fn vertices(&self, py: Python<'_>) -> usize {
+        self.graph(py).vertices()
+    }
+
+    /// The number of arcs; an undirected edge is two.
+    #[getter]
+    fn arcs(&self, py: Python<'_>) -> usize {
+        self.graph(py).arcs()
+    }
+
+    /// Whether edges have a direction.
+    #[getter]
+    fn directed(&self, py: Python<'_>) -> bool {
+        self.graph(py).is_directed()
+    }
+
+    /// The type of the weights: `unit`, `u32`, `i32`, `f32` or `f64`.
+    #[getter]
+    fn weight_type(&self, py: Python<'_>) -> &'static str {
+        self.graph(py).weight_kind().name()
+    }
+
+    /// The names of the vertices in order; `None` if these are the numbers from 0 on.
+    #[getter]
+    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(labels) = &self.labels {
+            return Ok(Some(labels.bind(py).clone()));
+        }
+        let graph = self.graph(py);
+        Ok(match graph.labels() {
+            Labels::Range { first: 0, .. } => None,
+            Labels::Range { first, count } => {
+                Some((*first..first + count).collect::<Vec<u64>>().into_pyarray(py).into_any())
+            }
+            Labels::Integers(names) => Some(names.clone().into_pyarray(py).into_any()),
+            Labels::Strings(names) => {
+                let names = (0..names.len() as VertexId).map(|v| names.get(v));
+                Some(PyList::new(py, names.collect::<Vec<_>>())?.into_any())
+            }
+        })
+    }
+
+    /// The vertex with this label; `KeyError` if there is none.
+    fn vertex(&self, py: Python<'_>, label: &Bound<'_, PyAny>) -> PyResult<VertexId> {
+        let unknown = || PyKeyError::new_err(label.clone().unbind());
+        if let Some(labels) = &self.labels {
+            let numbers = self.numbers.get_or_try_init(py, || {
+                let numbers = PyDict::new(py);
+                for (v, label) in labels.bind(py).try_iter()?.enumerate() {
+                    numbers.set_item(label?, v)?;
+                }
+                Ok::<_, PyErr>(numbers.unbind())
+            })?;
+            return numbers.bind(py).get_item(label)?.ok_or_else(unknown)?.extract();
+        }
+        let graph = self.graph(py);
+        graph.labels().find(label.str()?.to_str()?).ok_or_else(unknown)
+    }
+
+    /// Whether a hierarchy is there: see `prepare`.
+    #[getter]
+    fn prepared(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.solver.read().unwrap_or_else(PoisonError::into_inner).prepared_hierarchy().is_some())
+    }
+
+    /// Makes a hierarchy, unless one is there: then thousands of searches, tables and pairs take a fraction of the time, on graphs with
+    /// small separators such as roads, meshes and many networks. Weights have to be integers for searches; tables take floats, too. `order`
+    /// may give the vertices in the order of elimination, to be used instead of nested dissection. Returns the graph itself.
+    #[pyo3(signature = (order=None, *, progress=false))]
+    fn prepare<'py>(
+        slf: &Bound<'py, Self>,
+        order: Option<&Bound<'py, PyAny>>,
+        progress: bool,
+    ) -> PyResult<Bound<'py, Self>> {
+        let (graph, order) = (slf.get(), some_vertices(order, "order")?);
+        graph.calls.run(slf.py(), progress, || {
+            let mut solver = graph.solver_to_change()?;
+            if solver.prepared_hierarchy().is_some() && order.is_none() {
+                return Ok(());
+            }
+            let topology = solver.graph().clone();
+            let hierarchy = match &order {
+                None => Hierarchy::with_control(topology.clone(), &graph.calls.control())?,
+                Some(order) => Hierarchy::with_order(topology.clone(), order)?,
+            };
+            *solver = graph.options.builder(topology, &graph.calls).hierarchy(hierarchy).open()?;
+            Ok(())
+        })?;
+        Ok(slf.clone())
+    }
+
+    /// Gives the arcs other weights, in the order of `weights`: a prepared graph keeps its order, and no edge is looked up again. Answers
+    /// that are there keep the weights that they were found by.
+    fn set_weights(&self, py: Python<'_>, weights: &Bound<'_, PyAny>) -> PyResult<()> {
+        let arcs = self.graph(py).arcs();
+        let weights = crate::arrays::weights(Some(weights), arcs)?;
+        self.calls.run(py, false, || self.solver_to_change()?.set_weights(weights.clone()))
+    }
+
+    /// The tails and heads of all arcs, in the order of `weights`; an undirected edge is two arcs.
+    fn edges<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, Bound<'py, PyAny>) {
+        let graph = self.graph(py);
+        let (tails, heads) = py.detach(|| {
+            let csr = graph.csr();
+            let mut tails = Vec::with_capacity(graph.arcs());
+            for v in 0..graph.vertices() as VertexId {
+                tails.resize(csr.row(v).end, v);
+            }
+            (tails, csr.targets().to_vec())
+        });
+        (tails.into_pyarray(py).into_any(), heads.into_pyarray(py).into_any())
+    }
+
+    /// The weights of all arcs, a copy; `None` if all are 1.
+    #[getter]
+    fn weights<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        use warpath::graph::Weights;
+        let graph = self.graph(py);
+        Some(match graph.weights() {
+            Weights::Unit(_) => return None,
+            Weights::U32(values) => values.clone().into_pyarray(py).into_any(),
+            Weights::I32(values) => values.clone().into_pyarray(py).into_any(),
+            Weights::F32(values) => values.clone().into_pyarray(py).into_any(),
+            Weights::F64(values) => values.clone().into_pyarray(py).into_any(),
+        })
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let graph = self.graph(py);
+        let kind = if graph.is_directed() { "directed" } else { "undirected" };
+        let weights = match graph.weight_kind() {
+            WeightKind::Unit => "without weights".to_owned(),
+            other => format!("with weights {}", other.name()),
+        };
+        let prepared = if self.prepared(py) { ", prepared" } else { "" };
+        format!("<warpath.Graph: {kind}, {} vertices, {} arcs, {weights}{prepared}>", graph.vertices(), graph.arcs())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let (tails, heads) = self.edges(py);
+        let restore = py.import("warpath._inputs")?.getattr("restored")?;
+        let options = (self.options.engine.to_string(), self.options.threads, self.options.memory);
+        let labels = self.labels.as_ref().map(|labels| labels.clone_ref(py));
+        let state = (tails, heads, self.weights(py), self.vertices(py), self.directed(py), labels, options);
+        (restore, state).into_pyobject(py)
+    }
+}
+
+impl Graph {
+    fn of_csr(
+        py: Python<'_>,
+        indptr: &Bound<'_, PyAny>,
+        indices: &Bound<'_, PyAny>,
+        data: Option<&Bound<'_, PyAny>>,
+        directed: bool,
+        options: Options,
+    ) -> PyResult<Self> {
+        let (offsets, heads) = (crate::arrays::offsets(indptr, "indptr")?, vertices(indices, "indices")?);
+        let weights = weights(data, heads.len())?;
+        let graph = || Graph::open(of_rows(offsets, heads, weights, directed)?, None, options);
+        py.detach(|| with_threads(graph)).map_err(exception)
+    }
+
+    fn of_lists(
+        py: Python<'_>,
+        tails: &Bound<'_, PyAny>,
+        heads: &Bound<'_, PyAny>,
+        weights: Option<&Bound<'_, PyAny>>,
+        count: Option<u64>,
+        directed: bool,
+        options: Options,
+    ) -> PyResult<Self> {
+        let (tails, heads) = (vertices(tails, "tails")?, vertices(heads, "heads")?);
+        if tails.len() != heads.len() {
+            let message = format!("there are {} tails and {} heads", tails.len(), heads.len());
+            return Err(PyValueError::new_err(message));
+        }
+        let weights = crate::arrays::weights(weights, heads.len())?;
+        let graph = || Graph::open(of_edges(tails, heads, weights, count, directed)?, None, options);
+        py.detach(|| with_threads(graph)).map_err(exception)
+    }
+}
+
+/// An error unless the graph has this vertex.
+pub(crate) fn check_vertex(graph: &warpath::Graph, vertex: VertexId) -> PyResult<()> {
+    let count = graph.vertices();
+    if (vertex as usize) < count {
+        return Ok(());
+    }
+    let message = format!("vertex {vertex} is out of range: there are {count} vertices");
+    Err(PyIndexError::new_err(message))
+}

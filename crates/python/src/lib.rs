@@ -1,0 +1,46 @@
+//! The extension module `warpath._warpath`, under the Python package of the same folder.
+//!
+//! `graph.rs` has the graph, `requests.rs` what it is asked for, `construction.rs` makes it of arrays, `results.rs`, `paths.rs` and `reductions.rs` have the
+//! answers, `scipy_rows.rs` those for `warpath.csgraph`, `arrays.rs` NumPy's arrays on the way in, `calls.rs` runs work without the
+//! interpreter and listens for Ctrl-C, `forks.rs` gives forked processes threads,
+//! `errors.rs` turns errors into exceptions.
+
+mod arrays;
+mod calls;
+mod construction;
+mod errors;
+mod forks;
+mod graph;
+mod paths;
+mod reductions;
+mod requests;
+mod results;
+mod scipy_rows;
+
+/// Shortest paths and reachability in large graphs.
+#[pyo3::pymodule(gil_used = false)]
+mod _warpath {
+    #[pymodule_export]
+    use super::arrays::_survey;
+    #[pymodule_export]
+    use super::errors::{NegativeCycleError, VerificationError};
+    #[pymodule_export]
+    use super::graph::Graph;
+    #[pymodule_export]
+    use super::paths::{Path, PathsOfPairs};
+    #[pymodule_export]
+    use super::reductions::RowReductions;
+    #[pymodule_export]
+    use super::results::{DistanceMatrix, Reachability, ShortestPathTree};
+
+    /// Runs the command `warpath` with these arguments, of which the first is the program's name, and returns its exit code.
+    #[pyo3::pyfunction]
+    fn _command(py: pyo3::Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
+        py.detach(|| warpath_cli::main(arguments))
+    }
+
+    /// The version of the library.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "Python's name")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

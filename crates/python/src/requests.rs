@@ -1,0 +1,206 @@
+//! What a graph is asked for.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use warpath::problems::{Closure, KShortestPaths, NpyWriter, Pairs, Reduction, RowReductions as Sink};
+use warpath::{Apsp, Bfs, Sssp, VertexId};
+
+use crate::arrays::vertices;
+use crate::graph::{Graph, some_vertices};
+use crate::paths::{Path, PathsOfPairs};
+use crate::reductions::RowReductions;
+use crate::results::{DistanceMatrix, Reachability, ShortestPathTree};
+
+/// Sets what is asked for in a request: its method `$method` is called with the value of each option that there is.
+macro_rules! with_options {
+    ($request:expr $(, $method:ident($value:expr))*) => {{
+        let request = $request;
+        $(let request = match $value {
+            Some(value) => request.$method(value),
+            None => request,
+        };)*
+        request
+    }};
+}
+
+pub(crate) use with_options;
+
+/// What `apsp` and its kin ask for.
+fn table_request(
+    sources: Option<&Bound<'_, PyAny>>,
+    targets: Option<&Bound<'_, PyAny>>,
+    algorithm: Option<String>,
+) -> PyResult<Apsp> {
+    let (sources, targets) = (some_vertices(sources, "sources")?, some_vertices(targets, "targets")?);
+    Ok(with_options!(Apsp::all(), from(sources), to(targets), algorithm(algorithm)))
+}
+
+#[pymethods]
+impl Graph {
+    /// Shortest paths from a source, or from the nearest of several: to all vertices, until all `targets` are reached, or as far as
+    /// `cutoff`. O(E + V log V) work or less.
+    #[pyo3(signature = (source, *, targets=None, cutoff=None, predecessors=true, algorithm=None))]
+    fn sssp(
+        &self,
+        source: &Bound<'_, PyAny>,
+        targets: Option<&Bound<'_, PyAny>>,
+        cutoff: Option<f64>,
+        predecessors: bool,
+        algorithm: Option<String>,
+    ) -> PyResult<ShortestPathTree> {
+        let request = Sssp::from(vertices(source, "source")?);
+        let request =
+            with_options!(request, to(some_vertices(targets, "targets")?), within(cutoff), algorithm(algorithm));
+        let request = if predecessors { request } else { request.distances_only() };
+        let (tree, graph) =
+            self.solve(source.py(), |solver| Ok((solver.solve(request.clone())?, solver.graph().clone())))?;
+        Ok(ShortestPathTree::new(graph, tree))
+    }
+
+    /// Breadth-first search from a source, or from the nearest of several: distances are numbers of edges. O(V + E) work.
+    #[pyo3(signature = (source, *, targets=None, cutoff=None, predecessors=true, algorithm=None))]
+    fn bfs(
+        &self,
+        source: &Bound<'_, PyAny>,
+        targets: Option<&Bound<'_, PyAny>>,
+        cutoff: Option<u32>,
+        predecessors: bool,
+        algorithm: Option<String>,
+    ) -> PyResult<ShortestPathTree> {
+        let request = Bfs::from(vertices(source, "source")?);
+        let request =
+            with_options!(request, to(some_vertices(targets, "targets")?), within(cutoff), algorithm(algorithm));
+        let request = if predecessors { request } else { request.distances_only() };
+        let (tree, graph) =
+            self.solve(source.py(), |solver| Ok((solver.solve(request.clone())?, solver.graph().clone())))?;
+        Ok(ShortestPathTree::new(graph, tree))
+    }
+
+    /// The distances between all pairs of vertices, or from some sources, or to some targets: a row for each source, a column for each
+    /// target. With `successors` also the first vertex after each source on a shortest path, for `DistanceMatrix.path`.
+    #[pyo3(signature = (*, sources=None, targets=None, successors=false, algorithm=None, progress=false))]
+    fn apsp(
+        slf: &Bound<'_, Self>,
+        sources: Option<&Bound<'_, PyAny>>,
+        targets: Option<&Bound<'_, PyAny>>,
+        successors: bool,
+        algorithm: Option<String>,
+        progress: bool,
+    ) -> PyResult<DistanceMatrix> {
+        let request = table_request(sources, targets, algorithm)?;
+        let request = if successors { request.with_successors() } else { request };
+        let this = slf.get();
+        let (matrix, graph) = this.calls.run(slf.py(), progress, || {
+            let solver = this.solver()?;
+            Ok((solver.solve(request.clone())?, solver.graph().clone()))
+        })?;
+        Ok(DistanceMatrix::new(graph, matrix))
+    }
+
+    /// The distances from each of the `sources` to each of the `targets`: a row for each source, a column for each target.
+    #[pyo3(signature = (sources, targets, *, algorithm=None, progress=false))]
+    fn table(
+        slf: &Bound<'_, Self>,
+        sources: &Bound<'_, PyAny>,
+        targets: &Bound<'_, PyAny>,
+        algorithm: Option<String>,
+        progress: bool,
+    ) -> PyResult<DistanceMatrix> {
+        Self::apsp(slf, Some(sources), Some(targets), false, algorithm, progress)
+    }
+
+    /// Writes the distances that `apsp` finds into a `.npy` file as they are found, so that they may be far larger than the memory, and
+    /// maps it: the array is that of the file. What is unreachable has the greatest number of the type, or infinity. With `resume` a
+    /// call that was ended goes on where it was.
+    #[pyo3(signature = (path, *, sources=None, targets=None, algorithm=None, resume=false, progress=false))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn apsp_to_npy<'py>(
+        slf: &Bound<'py, Self>,
+        path: PathBuf,
+        sources: Option<&Bound<'py, PyAny>>,
+        targets: Option<&Bound<'py, PyAny>>,
+        algorithm: Option<String>,
+        resume: bool,
+        progress: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this, request) = (slf.py(), slf.get(), table_request(sources, targets, algorithm)?);
+        this.calls.run(py, progress, || {
+            let mut sink = NpyWriter::new(&path).resume(resume);
+            this.solver()?.solve(request.clone().into_sink(&mut sink)).map(drop)
+        })?;
+        let options = PyDict::new(py);
+        options.set_item("mmap_mode", "r")?;
+        py.import("numpy")?.call_method("load", (path,), Some(&options))
+    }
+
+    /// What the rows of `apsp` say together, without keeping them: eccentricities, closeness, harmonic centrality and the histogram of
+    /// all distances.
+    #[pyo3(signature = (*, sources=None, targets=None, algorithm=None, progress=false))]
+    fn reductions(
+        &self,
+        py: Python<'_>,
+        sources: Option<&Bound<'_, PyAny>>,
+        targets: Option<&Bound<'_, PyAny>>,
+        algorithm: Option<String>,
+        progress: bool,
+    ) -> PyResult<RowReductions> {
+        const ALL: [Reduction; 4] =
+            [Reduction::Eccentricity, Reduction::Closeness, Reduction::Harmonic, Reduction::Histogram];
+        let request = table_request(sources, targets, algorithm)?;
+        let (sink, summary) = self.calls.run(py, progress, || {
+            let mut sink = Sink::new(ALL);
+            let summary = self.solver()?.solve(request.clone().into_sink(&mut sink))?;
+            Ok((sink, summary))
+        })?;
+        Ok(RowReductions::new(sink, summary))
+    }
+
+    /// A shortest path from `source` to `target`; `None` if there is none.
+    fn path(&self, py: Python<'_>, source: VertexId, target: VertexId) -> PyResult<Option<Path>> {
+        let path = self.solve(py, |solver| solver.path(source, target))?;
+        Ok(path.map(Path::new))
+    }
+
+    /// A shortest path for each pair of source and target, from an array or list of pairs.
+    #[pyo3(signature = (pairs, *, algorithm=None, progress=false))]
+    fn paths(&self, pairs: &Bound<'_, PyAny>, algorithm: Option<String>, progress: bool) -> PyResult<PathsOfPairs> {
+        let py = pairs.py();
+        let request = with_options!(Pairs::of(crate::arrays::pairs(pairs)?), algorithm(algorithm));
+        let found = self.calls.run(py, progress, || self.solver()?.solve(request.clone()))?;
+        Ok(PathsOfPairs::new(found))
+    }
+
+    /// The `count` shortest paths without repeated vertices from `source` to `target`, shortest first; fewer if there are no more.
+    #[pyo3(signature = (source, target, count))]
+    fn k_shortest_paths(
+        &self,
+        py: Python<'_>,
+        source: VertexId,
+        target: VertexId,
+        count: usize,
+    ) -> PyResult<Vec<Path>> {
+        let request = KShortestPaths::between(source, target).at_most(count);
+        let found = self.calls.run(py, false, || self.solver()?.solve(request.clone()))?;
+        Ok(found.paths().iter().cloned().map(Path::new).collect())
+    }
+
+    /// Which vertices reach which. With `reflexive` every vertex reaches itself; without, only over a cycle.
+    #[pyo3(signature = (*, reflexive=true, algorithm=None, progress=false))]
+    fn transitive_closure(
+        &self,
+        py: Python<'_>,
+        reflexive: bool,
+        algorithm: Option<String>,
+        progress: bool,
+    ) -> PyResult<Reachability> {
+        let request = with_options!(Closure::new(), algorithm(algorithm));
+        let request = if reflexive { request } else { request.irreflexive() };
+        let (found, graph) = self.calls.run(py, progress, || {
+            let solver = self.solver()?;
+            Ok((solver.solve(request.clone())?, solver.graph().clone()))
+        })?;
+        Ok(Reachability::new(graph, found))
+    }
+}

@@ -1,0 +1,36 @@
+"""Examples run, and types are complete and those of the extension module."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import warpath
+import warpath.csgraph
+
+FOLDER = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("module", [warpath, warpath.csgraph], ids=lambda module: module.__name__)
+def test_examples(module: object) -> None:
+    failed, attempted = doctest.testmod(module)  # type: ignore[arg-type]
+    assert attempted and not failed
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["mypy", "--strict", "python/warpath"], ["mypy.stubtest", "warpath._warpath", "--mypy-config-file", "pyproject.toml"]],
+    ids=lambda command: command[0],
+)
+def test_types(command: list[str], tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    environment = {**os.environ, "MYPY_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=FOLDER, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
