@@ -144,14 +144,25 @@ pub(crate) fn weights(object: Option<&Bound<'_, PyAny>>, arcs: usize) -> PyResul
 pub(crate) fn _survey(data: PyReadonlyArray1<'_, f64>) -> PyResult<(f64, f64, bool, bool)> {
     /// Beyond it, sums have no fractions left; any processor adds several numbers at a time, and few round them so.
     const NO_FRACTIONS: f64 = 4_503_599_627_370_496.0;
-    let (mut least, mut greatest, mut finite, mut whole) = (f64::INFINITY, f64::NEG_INFINITY, true, true);
-    for &value in data.as_slice()? {
+    /// As many numbers as processors look at together.
+    const LANES: usize = 8;
+    let values = data.as_slice()?;
+    let (mut least, mut greatest) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+    let (mut infinite, mut broken) = ([0_u64; LANES], [0_u64; LANES]);
+    let mut look = |lane: usize, value: f64| {
         let is_finite = value.abs() < f64::INFINITY;
-        finite &= is_finite;
-        whole &= !is_finite | ((value + NO_FRACTIONS) - NO_FRACTIONS == value);
-        least = if is_finite && value < least { value } else { least };
-        greatest = if is_finite && value > greatest { value } else { greatest };
-    }
+        infinite[lane] |= u64::from(!is_finite);
+        broken[lane] |= u64::from(is_finite & ((value + NO_FRACTIONS) - NO_FRACTIONS != value));
+        let (low, high) = if is_finite { (value, value) } else { (f64::INFINITY, f64::NEG_INFINITY) };
+        least[lane] = if low < least[lane] { low } else { least[lane] };
+        greatest[lane] = if high > greatest[lane] { high } else { greatest[lane] };
+    };
+    let (groups, rest) = values.as_chunks::<LANES>();
+    groups.iter().for_each(|group| (0..LANES).for_each(|lane| look(lane, group[lane])));
+    rest.iter().for_each(|&value| look(0, value));
+    let (finite, whole) = (infinite == [0; LANES], broken == [0; LANES]);
+    let least = least.into_iter().fold(f64::INFINITY, f64::min);
+    let greatest = greatest.into_iter().fold(f64::NEG_INFINITY, f64::max);
     let (least, greatest) = if least <= greatest { (least, greatest) } else { (0.0, 0.0) };
     Ok((least, greatest, finite, whole))
 }

@@ -3,7 +3,7 @@
 //! *Invariants.* An array refers to memory of a result that is its owner: Python keeps the result while the array lives, and a result
 //! never changes.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use numpy::ndarray::{ArrayView1, ArrayView2};
 use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
@@ -46,7 +46,7 @@ unsafe fn table<'py, T: Element>(values: &[T], shape: (usize, usize), owner: Bou
 /// integer where distances may be below 0; infinity in floats. Copied only if some do not fit 31 bits.
 fn array_of<'py>(
     distances: &Distances,
-    greatest: Option<Distance>,
+    greatest: impl FnOnce() -> PyResult<Option<Distance>>,
     shape: Option<(usize, usize)>,
     owner: Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -58,9 +58,10 @@ fn array_of<'py>(
             None => unsafe { line(values, owner) },
         }
     }
-    let fits = greatest.is_none_or(|greatest| greatest.to_f64() <= f64::from(i32::MAX));
     Ok(match distances {
-        Distances::U32(values) if fits => of(bytemuck::cast_slice::<u32, i32>(values), shape, owner),
+        Distances::U32(values) if greatest()?.is_none_or(|greatest| greatest.to_f64() <= f64::from(i32::MAX)) => {
+            of(bytemuck::cast_slice::<u32, i32>(values), shape, owner)
+        }
         Distances::U32(values) => {
             let wide = |&value: &u32| if value == u32::MAX { -1 } else { i64::from(value) };
             let array = values.iter().map(wide).collect::<Vec<i64>>().into_pyarray(owner.py());
@@ -74,6 +75,20 @@ fn array_of<'py>(
         Distances::F32(values) => of(values, shape, owner),
         Distances::F64(values) => of(values, shape, owner),
     })
+}
+
+/// The greatest distance of an answer, found when somebody first asks.
+#[derive(Default)]
+struct Greatest(OnceLock<Option<Distance>>);
+
+impl Greatest {
+    fn of(&self, py: Python<'_>, find: impl FnOnce() -> Option<Distance> + Send) -> PyResult<Option<Distance>> {
+        if let Some(known) = self.0.get() {
+            return Ok(*known);
+        }
+        let found = py.detach(move || with_threads(move || Ok(find()))).map_err(exception)?;
+        Ok(*self.0.get_or_init(|| found))
+    }
 }
 
 /// A distance as an `int` or a `float`.
@@ -91,11 +106,12 @@ pub(crate) fn number(py: Python<'_>, distance: Distance) -> PyResult<Bound<'_, P
 pub(crate) struct ShortestPathTree {
     graph: Arc<Graph>,
     tree: Tree,
+    greatest: Greatest,
 }
 
 impl ShortestPathTree {
     pub(crate) fn new(graph: Arc<Graph>, tree: Tree) -> Self {
-        ShortestPathTree { graph, tree }
+        ShortestPathTree { graph, tree, greatest: Greatest::default() }
     }
 }
 
@@ -107,7 +123,7 @@ impl ShortestPathTree {
     #[getter]
     fn distances<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let tree = &slf.get().tree;
-        let greatest = slf.py().detach(|| with_threads(|| Ok(tree.max_distance()))).map_err(exception)?;
+        let greatest = || slf.get().greatest.of(slf.py(), || tree.max_distance());
         array_of(tree.distances(), greatest, None, slf.as_any().clone())
     }
 
@@ -191,11 +207,12 @@ impl ShortestPathTree {
 pub(crate) struct DistanceMatrix {
     graph: Arc<Graph>,
     matrix: Matrix,
+    greatest: Greatest,
 }
 
 impl DistanceMatrix {
     pub(crate) fn new(graph: Arc<Graph>, matrix: Matrix) -> Self {
-        DistanceMatrix { graph, matrix }
+        DistanceMatrix { graph, matrix, greatest: Greatest::default() }
     }
 }
 
@@ -206,7 +223,7 @@ impl DistanceMatrix {
     fn distances<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let matrix = &slf.get().matrix;
         let shape = (matrix.rows(), matrix.columns());
-        let greatest = slf.py().detach(|| with_threads(|| Ok(matrix.max_distance()))).map_err(exception)?;
+        let greatest = || slf.get().greatest.of(slf.py(), || matrix.max_distance());
         array_of(matrix.distances(), greatest, Some(shape), slf.as_any().clone())
     }
 

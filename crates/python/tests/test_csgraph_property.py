@@ -8,12 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 import scipy.sparse as sp
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csgraph as theirs
 
 from warpath import csgraph as ours
+
+pytestmark = pytest.mark.skipif(
+    tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 18),
+    reason="results are those of SciPy 1.18: older ones have other edges where entries are zeros, and other errors",
+)
 
 # The same graphs in each run, on machines of any speed.
 SETTINGS = settings(

@@ -18,6 +18,10 @@ import pytest
 import warpath
 
 nx = pytest.importorskip("networkx")
+#: Distances of empty graphs, last digits of sums and exceptions have changed since.
+as_networkx_is_now = pytest.mark.skipif(
+    tuple(map(int, nx.__version__.split(".")[:2])) < (3, 7), reason="results are those of NetworkX 3.7"
+)
 
 from warpath._networkx_info import SERVED, get_info  # noqa: E402
 from warpath.networkx import NOT_SERVED, Graph, Paths, backend, convert_from_nx, convert_to_nx  # noqa: E402
@@ -288,6 +292,7 @@ def test_several_sources(name):
             assert ours[0] == theirs[0]
 
 
+@as_networkx_is_now
 @pytest.mark.parametrize("name", SMALL)
 def test_measures(name):
     graph = SMALL[name]
@@ -360,6 +365,7 @@ def test_weights_below_0():
             nx.single_source_dijkstra_path_length(square, 0)
 
 
+@as_networkx_is_now
 @pytest.mark.parametrize("directed", [True, False])
 def test_negative_cycles(directed):
     graph = negative(directed, cycle=True)

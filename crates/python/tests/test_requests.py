@@ -95,7 +95,9 @@ def test_rows_have_paths_and_successors():
 def test_k_shortest_paths_are_those_of_scipy():
     graph = some_graph()
     tails, heads = graph.edges()
-    matrix = csr_array((graph.weights.astype(float), (tails, heads)), shape=(60, 60))
+    # Some versions of SciPy take indices of 32 bits alone.
+    ends = tails.astype(np.int32), heads.astype(np.int32)
+    matrix = csr_array((graph.weights.astype(float), ends), shape=(60, 60))
     expected = scipy_csgraph.yen(matrix, 0, 7, 5)
     found = graph.k_shortest_paths(0, 7, 5)
     assert [path.length for path in found] == expected.tolist()

@@ -134,7 +134,7 @@ class Search:
         """The nodes from a source to a node that was reached, or the other way round with ``towards``."""
         assert self.before is not None, "predecessors were wanted"
         # Much quicker to index than the array.
-        before = memoryview(self.before)
+        before = self.before.data
         nodes = self.nodes
         path = []
         while number >= 0:
