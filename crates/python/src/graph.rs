@@ -259,7 +259,9 @@ impl Graph {
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         self.calls.run(py, false, || {
             let solver = self.solver()?;
-            let is_kept_whole = path.to_string_lossy().contains(".wpg");
+            // A packed one has a further extension.
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let is_kept_whole = name.contains(".wpg");
             match solver.prepared_hierarchy().filter(|_| is_kept_whole) {
                 Some(hierarchy) => hierarchy.write(&path),
                 None => warpath::write(solver.graph(), &path),

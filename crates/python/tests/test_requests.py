@@ -176,6 +176,10 @@ def test_files_keep_graph_and_hierarchy(tmp_path):
     np.testing.assert_array_equal(back.apsp().distances, graph.apsp().distances)
     graph.write(tmp_path / "roads.gr")
     assert not warpath.read(tmp_path / "roads.gr").prepared
+    (tmp_path / "of.wpg").mkdir()
+    graph.write(tmp_path / "of.wpg" / "roads.gr")
+    graph.write(tmp_path / "roads.wpg.zst")
+    assert warpath.read(tmp_path / "roads.wpg.zst").prepared
     with pytest.raises(OSError):
         graph.write(tmp_path / "there is no such folder" / "roads.wpg")
 
