@@ -88,21 +88,13 @@ fn integers_of<T>(
     array: &Bound<'_, PyUntypedArray>,
     narrow: impl Fn(i128) -> Option<T>,
 ) -> PyResult<Option<Result<Vec<T>, i128>>> {
-    /// Where the least and the greatest fit, all fit: two loops without a branch, which processors run eight elements at a time.
-    fn converted<S: Copy + Ord + Into<i128>, T>(
-        values: &[S],
-        narrow: impl Fn(i128) -> Option<T>,
-    ) -> Result<Vec<T>, i128> {
-        let bounds = values.iter().min().zip(values.iter().max());
-        if let Some((&least, &greatest)) = bounds
-            && (narrow(least.into()).is_none() || narrow(greatest.into()).is_none())
-        {
-            let misfit = values.iter().map(|&value| value.into()).find(|&value| narrow(value).is_none());
-            return Err(misfit.expect("one of the two does not fit"));
-        }
-        Ok(values.iter().map(|&value| narrow(value.into()).expect("all between two that fit do")).collect())
-    }
-    Ok(with_values!(array, [i64, i32, u32, u64, i16, u16, i8, u8], values => Some(converted(values, &narrow)), None))
+    let checked = |value: i128| narrow(value).ok_or(value);
+    Ok(with_values!(
+        array,
+        [i64, i32, u32, u64, i16, u16, i8, u8],
+        values => Some(values.iter().map(|&value| checked(value.into())).collect()),
+        None
+    ))
 }
 
 /// Weights of the narrowest type that has all of these numbers: integers as integers of 32 bits, floats as they are, `True` as a
@@ -124,6 +116,9 @@ pub(crate) fn weights(object: Option<&Bound<'_, PyAny>>, arcs: usize) -> PyResul
     }
     if let Some(typed) = values::<f64>(&array) {
         return Ok(Weights::F64(typed.as_slice()?.to_vec()));
+    }
+    if let Some(typed) = values::<u32>(&array) {
+        return Ok(Weights::U32(typed.as_slice()?.to_vec()));
     }
     match integers_of(&array, |value| u32::try_from(value).ok())? {
         Some(Ok(values)) => return Ok(Weights::U32(values)),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use warpath::problems::{Closure, KShortestPaths, NpyWriter, Pairs, Reduction, RowReductions as Sink};
-use warpath::{Apsp, Bfs, Sssp, VertexId};
+use warpath::{Apsp, Bfs, Search, Sssp, VertexId};
 
 use crate::arrays::vertices;
 use crate::graph::{Graph, some_vertices};
@@ -37,6 +37,14 @@ fn table_request(
     Ok(with_options!(Apsp::all(), from(sources), to(targets), algorithm(algorithm)))
 }
 
+impl Graph {
+    /// The tree that a search finds.
+    fn tree<S: Search>(&self, py: Python<'_>, search: &S) -> PyResult<ShortestPathTree> {
+        let (tree, graph) = self.solve(py, |solver| Ok((solver.solve(search.clone())?, solver.graph().clone())))?;
+        Ok(ShortestPathTree::new(graph, tree))
+    }
+}
+
 #[pymethods]
 impl Graph {
     /// Shortest paths from a source, or from the nearest of several: to all vertices, until all `targets` are reached, or as far as
@@ -54,9 +62,7 @@ impl Graph {
         let request =
             with_options!(request, to(some_vertices(targets, "targets")?), within(cutoff), algorithm(algorithm));
         let request = if predecessors { request } else { request.distances_only() };
-        let (tree, graph) =
-            self.solve(source.py(), |solver| Ok((solver.solve(request.clone())?, solver.graph().clone())))?;
-        Ok(ShortestPathTree::new(graph, tree))
+        self.tree(source.py(), &request)
     }
 
     /// Breadth-first search from a source, or from the nearest of several: distances are numbers of edges. O(V + E) work.
@@ -73,9 +79,7 @@ impl Graph {
         let request =
             with_options!(request, to(some_vertices(targets, "targets")?), within(cutoff), algorithm(algorithm));
         let request = if predecessors { request } else { request.distances_only() };
-        let (tree, graph) =
-            self.solve(source.py(), |solver| Ok((solver.solve(request.clone())?, solver.graph().clone())))?;
-        Ok(ShortestPathTree::new(graph, tree))
+        self.tree(source.py(), &request)
     }
 
     /// The distances between all pairs of vertices, or from some sources, or to some targets: a row for each source, a column for each

@@ -45,7 +45,7 @@ from scipy.sparse import csgraph as _scipy
 from scipy.sparse import issparse
 
 # Orders of visits are SciPy's own: Warpath searches the vertices of a level in any order, on all cores, and an order afterwards costs more
-# than SciPy's search. `yen` is, because the extension module has no k shortest paths.
+# than SciPy's search. So are `yen`'s paths, which SciPy hands out as a matrix of predecessors.
 from scipy.sparse.csgraph import (
     NegativeCycleError,
     breadth_first_order,

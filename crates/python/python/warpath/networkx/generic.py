@@ -10,7 +10,7 @@ import networkx as nx
 from . import unweighted, weighted
 from .convert import Graph
 from .dense import floyd_warshall_numpy
-from .mappings import Paths
+from .mappings import Distances, Paths
 from .searches import is_strongly_connected, not_negative, search, search_each, total_of
 
 __all__ = ["average_shortest_path_length", "has_path", "shortest_path", "shortest_path_length"]
@@ -76,7 +76,7 @@ def shortest_path_length(
     weight: Hashable | None = None,
     method: str = "dijkstra",
 ) -> Any:
-    """As ``networkx.shortest_path_length``, with a :class:`~warpath.networkx.Distances` for each node where all pairs are asked for."""
+    """As ``networkx.shortest_path_length``, with a :class:`~warpath.networkx.Distances` where there are several, and one for each node of all pairs."""
     method = _method(weight, method)
     if source is None and target is None:
         if method == "unweighted":
@@ -94,7 +94,7 @@ def shortest_path_length(
             found = weighted.dijkstra_search(G, {node}, None, weight, reverse=reverse, predecessors=False)
         else:
             found = weighted.bellman_ford_search(G, node, weight, reverse=reverse, predecessors=False)
-        return found.as_dict()
+        return Distances(found)
     if method == "unweighted":
         return len(unweighted.bidirectional_shortest_path(G, source, target)) - 1
     if method == "dijkstra":

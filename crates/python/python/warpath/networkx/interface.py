@@ -22,7 +22,7 @@ _MODULES: tuple[ModuleType, ...] = (generic, unweighted, weighted, dense, measur
 
 _ORDER = "its answers come in the order of a queue over the neighbours, which a search by levels on all cores does not have"
 _TIES = "it lists all predecessors, those at the same distance in the order of a search on one core"
-_EVERY = "it lists every shortest path, and most of the time goes into the lists"
+_EVERY = "it lists every shortest path, and the library finds one"
 
 #: Functions on shortest paths that NetworkX keeps, and why.
 NOT_SERVED: dict[str, str] = {
@@ -44,7 +44,7 @@ NOT_SERVED: dict[str, str] = {
     "predecessor": _TIES,
     "reconstruct_path": "it has no graph",
     "single_source_all_shortest_paths": _EVERY,
-    "transitive_closure": "its answer is a graph of NetworkX with all attributes; making it takes longer than the searches",
+    "transitive_closure": "its answer is a graph of NetworkX with all attributes",
 }
 
 #: From this number of nodes on, the first search takes about as long with the conversion as NetworkX's, and later ones a part of it.
