@@ -47,6 +47,8 @@ pub(super) struct Prepared {
     unweighted: OnceLock<Arc<Metric>>,
     /// What one would be like, once somebody has asked; `None` if nobody can tell.
     estimate: OnceLock<Option<Estimate>>,
+    /// The order of its vertices, if it was made beside the estimate.
+    order: OnceLock<Vec<VertexId>>,
     /// The nanoseconds that a device took for those with the graph's weights by its own clock; 0 if none did.
     on_device: AtomicU64,
     /// Whether the graph had other weights before.
@@ -63,7 +65,7 @@ impl Prepared {
     /// What stays of it for the same graph with other weights.
     pub(super) fn reweighted(&self, graph: &Arc<Graph>) -> Self {
         let there = self.hierarchy.get().map(|hierarchy| hierarchy.reweighted(graph.clone()));
-        Prepared { estimate: self.estimate.clone(), is_reweighted: true, ..Self::of(there) }
+        Prepared { estimate: self.estimate.clone(), order: self.order.clone(), is_reweighted: true, ..Self::of(there) }
     }
 
     /// The nanoseconds that a device took for the lengths of shortcuts by its own clock, if one made them.
@@ -101,7 +103,10 @@ impl Solver {
             let hierarchy = match self.hierarchy.hierarchy.get() {
                 Some(there) => there,
                 None => {
-                    let builder = Hierarchy::builder(self.graph.clone()).control(self.control.clone());
+                    let mut builder = Hierarchy::builder(self.graph.clone()).control(self.control.clone());
+                    if let Some(order) = self.hierarchy.order.get() {
+                        builder = builder.order(order.clone());
+                    }
                     let made = builder.memory(self.memory).build()?;
                     self.hierarchy.hierarchy.get_or_init(|| made)
                 }

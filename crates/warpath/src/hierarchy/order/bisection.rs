@@ -7,23 +7,20 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use super::coarse::Coarse;
 use super::random::Random;
-use super::refinement::{Separation, Side, most_on_a_side};
+use super::refinement::{Effort, Separation, Side, most_on_a_side};
 
-/// How often sides are grown, each time from another vertex.
-const TRIES: usize = 8;
-const PASSES: u32 = 4;
 /// A pass ends after so many moves without success.
 const PATIENCE: usize = 60;
 
-/// The best separator of [`TRIES`].
-pub(super) fn separation(graph: &Coarse, random: &mut Random) -> Separation {
+/// The best separator of several tries; each grows the sides from another vertex.
+pub(super) fn separation(graph: &Coarse, effort: Effort, random: &mut Random) -> Separation {
     let mut best: Option<Separation> = None;
-    for _ in 0..TRIES {
+    for _ in 0..effort.tries {
         let mut sides = grown(graph, random);
-        cut_fewer_edges(graph, &mut sides);
+        cut_fewer_edges(graph, effort, &mut sides);
         take_border(graph, &mut sides);
         let mut next = Separation::new(graph, sides);
-        next.refine(graph, random);
+        next.refine(graph, effort, random);
         if best.as_ref().is_none_or(|best| next.quality() < best.quality()) {
             best = Some(next);
         }
@@ -62,7 +59,7 @@ fn grown(graph: &Coarse, random: &mut Random) -> Vec<Side> {
 
 /// Moves vertices to the other side, the one that gains most first, and keeps the best sides that come by (Fiduccia,
 /// Mattheyses, *A linear-time heuristic for improving network partitions*, 1982).
-fn cut_fewer_edges(graph: &Coarse, sides: &mut [Side]) {
+fn cut_fewer_edges(graph: &Coarse, effort: Effort, sides: &mut [Side]) {
     let most = most_on_a_side(graph.total());
     let mut weight = [0; 2];
     for (v, &side) in sides.iter().enumerate() {
@@ -72,7 +69,7 @@ fn cut_fewer_edges(graph: &Coarse, sides: &mut [Side]) {
     // An entry of the heap counts if its stamp is the vertex's.
     let mut stamps = vec![0_u32; sides.len()];
     let mut moved = vec![0; sides.len()];
-    for pass in 1..=PASSES {
+    for pass in 1..=effort.passes_of_edges {
         let mut heap = BinaryHeap::new();
         for v in 0..sides.len() {
             let across = |u: usize| sides[u] != sides[v];

@@ -9,7 +9,20 @@ use std::collections::BinaryHeap;
 use super::coarse::Coarse;
 use super::random::Random;
 
-const PASSES: u32 = 6;
+/// How hard an attempt tries.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Effort {
+    /// How often two sides of the coarsest graph are grown.
+    pub(super) tries: usize,
+    /// The most passes that make an edge cut of the coarsest graph smaller.
+    pub(super) passes_of_edges: u32,
+    /// The most passes that make a separator lighter, on each graph.
+    pub(super) passes: u32,
+}
+
+pub(super) const USUAL: Effort = Effort { tries: 8, passes_of_edges: 4, passes: 6 };
+/// In half of the time.
+pub(super) const QUICK: Effort = Effort { tries: 3, passes_of_edges: 2, passes: 2 };
 
 /// Where a vertex is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,9 +85,9 @@ impl Separation {
     }
 
     /// Refines the separator in passes until one gains nothing.
-    pub(super) fn refine(&mut self, graph: &Coarse, random: &mut Random) {
+    pub(super) fn refine(&mut self, graph: &Coarse, effort: Effort, random: &mut Random) {
         let mut pass = Pass::new(graph);
-        for number in 1..=PASSES {
+        for number in 1..=effort.passes {
             if !pass.run(self, number, random) {
                 break;
             }

@@ -8,7 +8,7 @@ use super::bisection;
 use super::coarse::Coarse;
 use super::pattern::Pattern;
 use super::random::Random;
-use super::refinement::{Separation, Side};
+use super::refinement::{Effort, QUICK, Separation, Side, USUAL};
 
 /// The number of vertices at which coarsening ends.
 const COARSEST: usize = 120;
@@ -22,21 +22,23 @@ const ATTEMPTS_IF_SMALL: usize = 2;
 pub(super) fn separator(pattern: &Pattern, random: &mut Random) -> Vec<Side> {
     let graph = Coarse::of(pattern);
     let best = if graph.vertices() >= LARGE {
-        multilevel(&graph, graph.vertices() / 30, random, &mut |coarse, random| attempts(coarse, ATTEMPTS, random))
+        let several = &mut |coarse: &Coarse, random: &mut Random| attempts(coarse, ATTEMPTS, USUAL, random);
+        multilevel(&graph, graph.vertices() / 30, USUAL, random, several)
     } else {
-        attempts(&graph, ATTEMPTS_IF_SMALL, random)
+        attempts(&graph, ATTEMPTS_IF_SMALL, USUAL, random)
     };
     best.sides
 }
 
-/// As [`separator`], by a single attempt: in a fraction of the time, and a little larger.
+/// As [`separator`], by a single attempt of less effort: in a fraction of the time, and a little larger.
 pub(super) fn quick_separator(pattern: &Pattern, random: &mut Random) -> Vec<Side> {
-    attempts(&Coarse::of(pattern), 1, random).sides
+    attempts(&Coarse::of(pattern), 1, QUICK, random).sides
 }
 
 /// The best of several attempts down to the coarsest graph.
-fn attempts(graph: &Coarse, count: usize, random: &mut Random) -> Separation {
-    let attempt = |random: &mut Random| multilevel(graph, COARSEST, random, &mut bisection::separation);
+fn attempts(graph: &Coarse, count: usize, effort: Effort, random: &mut Random) -> Separation {
+    let mut solve = |coarsest: &Coarse, random: &mut Random| bisection::separation(coarsest, effort, random);
+    let mut attempt = |random: &mut Random| multilevel(graph, COARSEST, effort, random, &mut solve);
     let mut best = attempt(random);
     for _ in 1..count {
         let next = attempt(random);
@@ -51,6 +53,7 @@ fn attempts(graph: &Coarse, count: usize, random: &mut Random) -> Separation {
 fn multilevel(
     graph: &Coarse,
     size: usize,
+    effort: Effort,
     random: &mut Random,
     solve: &mut dyn FnMut(&Coarse, &mut Random) -> Separation,
 ) -> Separation {
@@ -71,7 +74,7 @@ fn multilevel(
     while let Some((_, map)) = levels.pop() {
         let finer = levels.last().map_or(graph, |(coarse, _)| coarse);
         found = found.projected(&map);
-        found.refine(finer, random);
+        found.refine(finer, effort, random);
     }
     found
 }

@@ -3,9 +3,10 @@
 use super::{ALGORITHM, Solver, on_device};
 use crate::Engine;
 use crate::algorithms::Parameters;
+use crate::control::Control;
 use crate::cpu::sssp::hierarchy::seconds_of_sweeps;
 use crate::cuda::customization;
-use crate::hierarchy::{Estimate, Hierarchy};
+use crate::hierarchy::{Estimate, Hierarchy, nested_dissection};
 
 /// Why sweeps are quicker, which take so many times as long.
 pub(in crate::solver) fn times_as_long(times: f64) -> String {
@@ -113,8 +114,8 @@ impl Solver {
         let estimate = match (self.hierarchy.estimate.get(), guess) {
             (None, Some(guess)) => guess,
             _ => {
-                let estimate = || Hierarchy::estimate(&self.graph, &self.control).ok();
-                (*self.hierarchy.estimate.get_or_init(|| self.team.install(estimate)))?
+                let look = || self.team.install(|| self.look());
+                (*self.hierarchy.estimate.get_or_init(look))?
             }
         };
         let (shortcuts, height) = (estimate.shortcuts as f64, estimate.height as f64);
@@ -127,6 +128,31 @@ impl Solver {
         let making = (estimate.edges as f64 * EDGE[kind] + shortcuts * SHORTCUT[kind]) * slower + customizing;
         // The most later neighbours are about half of the ancestors, on roads and elsewhere.
         Some(Prospect { shortcuts, height, width: height / 2.0, making, customizing, triangles })
+    }
+
+    /// Estimates what a hierarchy would be like. An estimate takes one thread. If the graph is so small that an order takes little longer, other
+    /// threads begin with that at once; it is kept for the hierarchy, unless the estimate tells that this would not pay.
+    fn look(&self) -> Option<Estimate> {
+        const SMALL: usize = 200_000;
+        /// Sweeps over so many shortcuts an edge are no quicker than searches.
+        const MANY_SHORTCUTS: u64 = 16;
+        let estimate = || Hierarchy::estimate(&self.graph, &self.control).ok();
+        if self.threads() == 1 || self.graph.arcs() > SMALL {
+            return estimate();
+        }
+        let ordering = Control::new();
+        let estimate_first = || {
+            let found = estimate();
+            if found.is_none_or(|found| found.shortcuts > MANY_SHORTCUTS * found.edges) {
+                ordering.cancel();
+            }
+            found
+        };
+        let (estimate, order) = rayon::join(estimate_first, || nested_dissection(&self.graph, &ordering).ok());
+        if let Some(order) = order {
+            self.hierarchy.order.get_or_init(|| order);
+        }
+        estimate
     }
 
     /// What the hierarchy of a graph like a network of roads is like: one whose searches have many short levels, with few arcs a vertex.
@@ -179,3 +205,23 @@ struct Prospect {
 
 /// Nobody thinks of a hierarchy for less than so many seconds, unless it is there.
 const WORTH_AN_ESTIMATE: f64 = 0.15;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Apsp, generate};
+
+    #[test]
+    fn an_order_made_beside_the_estimate_is_that_of_the_hierarchy() {
+        let graph = generate("grid:60x60,weights=1..9").unwrap();
+        for (threads, begins) in [(1, false), (3, true)] {
+            let solver = Solver::builder(graph.clone()).threads(threads).engine(Engine::Cpu).open().unwrap();
+            let estimate = solver.team.install(|| solver.look());
+            assert_eq!(estimate, Hierarchy::estimate(&graph, &Control::new()).ok());
+            assert_eq!(solver.hierarchy.order.get().is_some(), begins);
+            solver.solve(Apsp::all().from([0, 5]).algorithm("hierarchy")).unwrap();
+            let right = Hierarchy::new(graph.clone()).unwrap();
+            assert!(solver.prepared_hierarchy().unwrap().order() == right.order());
+        }
+    }
+}
