@@ -1,11 +1,12 @@
 //! The graph: where it comes from, what it has, and how it is prepared.
 
+use std::ffi::CString;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use numpy::IntoPyArray;
-use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -121,10 +122,39 @@ impl Graph {
     ) -> PyResult<T> {
         let graph = self.graph(py);
         if sources.saturating_mul(graph.vertices() + graph.arcs()) > LONG {
-            self.calls.run(py, false, || work(&*self.solver()?))
+            self.solve_long(py, false, work)
         } else {
-            self.calls.run_short(py, || work(&*self.solver()?))
+            let found = self.calls.run_short(py, || work(&*self.solver()?));
+            self.warn_of_failure(py)?;
+            found
         }
+    }
+
+    /// Answers a request that may take long; with `progress` a bar tells how far it is.
+    pub(crate) fn solve_long<T: Send>(
+        &self,
+        py: Python<'_>,
+        progress: bool,
+        work: impl Fn(&Solver) -> warpath::Result<T> + Sync,
+    ) -> PyResult<T> {
+        let found = self.calls.run(py, progress, || work(&*self.solver()?));
+        self.warn_of_failure(py)?;
+        found
+    }
+
+    /// Warns, once in a process, of a GPU that failed, for which the CPU has answered.
+    fn warn_of_failure(&self, py: Python<'_>) -> PyResult<()> {
+        static HAS_WARNED: AtomicBool = AtomicBool::new(false);
+        let Ok(solver) = self.solver.try_read() else { return Ok(()) };
+        let Some(failure) = solver.device_failure().filter(|_| self.options.engine == Engine::Auto) else {
+            return Ok(());
+        };
+        if HAS_WARNED.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let text = format!("the GPU can't be used, so the CPU answers: {failure}");
+        let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+        PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1)
     }
 }
 

@@ -96,10 +96,8 @@ impl Graph {
         let request = table_request(sources, targets, algorithm)?;
         let request = if successors { request.with_successors() } else { request };
         let this = slf.get();
-        let (matrix, graph) = this.calls.run(slf.py(), progress, || {
-            let solver = this.solver()?;
-            Ok((solver.solve(request.clone())?, solver.graph().clone()))
-        })?;
+        let (matrix, graph) =
+            this.solve_long(slf.py(), progress, |solver| Ok((solver.solve(request.clone())?, solver.graph().clone())))?;
         Ok(DistanceMatrix::new(graph, matrix))
     }
 
@@ -130,9 +128,9 @@ impl Graph {
         progress: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, this, request) = (slf.py(), slf.get(), table_request(sources, targets, algorithm)?);
-        this.calls.run(py, progress, || {
+        this.solve_long(py, progress, |solver| {
             let mut sink = NpyWriter::new(&path).resume(resume);
-            this.solver()?.solve(request.clone().into_sink(&mut sink)).map(drop)
+            solver.solve(request.clone().into_sink(&mut sink)).map(drop)
         })?;
         let options = PyDict::new(py);
         options.set_item("mmap_mode", "r")?;
@@ -153,9 +151,9 @@ impl Graph {
         const ALL: [Reduction; 4] =
             [Reduction::Eccentricity, Reduction::Closeness, Reduction::Harmonic, Reduction::Histogram];
         let request = table_request(sources, targets, algorithm)?;
-        let (sink, summary) = self.calls.run(py, progress, || {
+        let (sink, summary) = self.solve_long(py, progress, |solver| {
             let mut sink = Sink::new(ALL);
-            let summary = self.solver()?.solve(request.clone().into_sink(&mut sink))?;
+            let summary = solver.solve(request.clone().into_sink(&mut sink))?;
             Ok((sink, summary))
         })?;
         Ok(RowReductions::new(sink, summary))
@@ -172,7 +170,7 @@ impl Graph {
     fn paths(&self, pairs: &Bound<'_, PyAny>, algorithm: Option<String>, progress: bool) -> PyResult<PathsOfPairs> {
         let py = pairs.py();
         let request = with_options!(Pairs::of(crate::arrays::pairs(pairs)?), algorithm(algorithm));
-        let found = self.calls.run(py, progress, || self.solver()?.solve(request.clone()))?;
+        let found = self.solve_long(py, progress, |solver| solver.solve(request.clone()))?;
         Ok(PathsOfPairs::new(found))
     }
 
@@ -186,7 +184,7 @@ impl Graph {
         count: usize,
     ) -> PyResult<Vec<Path>> {
         let request = KShortestPaths::between(source, target).at_most(count);
-        let found = self.calls.run(py, false, || self.solver()?.solve(request.clone()))?;
+        let found = self.solve_long(py, false, |solver| solver.solve(request.clone()))?;
         Ok(found.paths().iter().cloned().map(Path::new).collect())
     }
 
@@ -201,10 +199,8 @@ impl Graph {
     ) -> PyResult<Reachability> {
         let request = with_options!(Closure::new(), algorithm(algorithm));
         let request = if reflexive { request } else { request.irreflexive() };
-        let (found, graph) = self.calls.run(py, progress, || {
-            let solver = self.solver()?;
-            Ok((solver.solve(request.clone())?, solver.graph().clone()))
-        })?;
+        let (found, graph) =
+            self.solve_long(py, progress, |solver| Ok((solver.solve(request.clone())?, solver.graph().clone())))?;
         Ok(Reachability::new(graph, found))
     }
 }

@@ -109,9 +109,9 @@ impl Graph {
     /// For `warpath.csgraph`: as `_rows` without cutoff and predecessors, by whatever `apsp` takes for quickest.
     fn _distance_rows<'py>(&self, sources: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let (py, sources) = (sources.py(), vertices(sources, "indices")?);
-        let found = self.calls.run(py, false, || {
+        let found = self.solve_long(py, false, |solver| {
             let mut sink = FloatRows { cells: Vec::new(), columns: 0 };
-            self.solver()?.solve(Apsp::all().from(sources.as_slice()).into_sink(&mut sink))?;
+            solver.solve(Apsp::all().from(sources.as_slice()).into_sink(&mut sink))?;
             Ok(sink)
         })?;
         let shape = (sources.len(), found.columns);
@@ -160,8 +160,7 @@ impl Graph {
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let (py, sources) = (sources.py(), vertices(sources, "indices")?);
         let request = with_options!(Sssp::from(sources), within(cutoff));
-        let (distances, predecessors, nearest) = self.calls.run(py, false, || {
-            let solver = self.solver()?;
+        let (distances, predecessors, nearest) = self.solve_long(py, false, |solver| {
             let tree = solver.solve(request.clone())?;
             let mut rows = Rows::new(1, solver.graph().vertices(), true)?;
             rows.add(&tree);

@@ -1,6 +1,7 @@
 """Answers against SciPy, and what arrays look like."""
 
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -138,3 +139,30 @@ def test_threads_ask_at_once():
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
     assert not failed
+
+
+def test_coordinates_of_generated_graphs() -> None:
+    places = warpath.generated_coordinates("roads:5000,seed=3")
+    assert places is not None
+    graph = warpath.generate("roads:5000,seed=3")
+    assert places.shape == (graph.vertices, 2) and np.isfinite(places).all()
+    # Roads lead to what is near: edges are short beside the extent of the network.
+    tails, heads = graph.edges()
+    lengths = np.hypot(*(places[tails] - places[heads]).T)
+    extent = np.ptp(places, axis=0).max()
+    assert 0 < lengths.max() < 0.2 * extent
+    assert warpath.generated_coordinates("kron:5") is None
+    with pytest.raises(ValueError, match="generator"):
+        warpath.generated_coordinates("nothing:5")
+
+
+def test_coordinates_of_files(tmp_path: Path) -> None:
+    graph = warpath.Graph.from_edges([0, 1], [1, 2])
+    file = tmp_path / "places.csv"
+    file.write_text("0,8.5,47.4\n2,-1,2.25\n77,1,1\n")
+    np.testing.assert_array_equal(graph.read_coordinates(file), [[8.5, 47.4], [np.nan, np.nan], [-1, 2.25]])
+    file.write_text("0,8.5,north\n")
+    with pytest.raises(ValueError, match="places.csv"):
+        graph.read_coordinates(file)
+    with pytest.raises(FileNotFoundError):
+        graph.read_coordinates(tmp_path / "absent.co")

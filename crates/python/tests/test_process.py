@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -231,3 +232,41 @@ def test_keyboard_interrupt_without_a_handler_of_python() -> None:
         graph.apsp(targets=range(2000))
     """
     assert run_program(source).returncode == -signal.SIGINT
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the driver's library has another name")
+def test_a_gpu_that_fails_is_told_once_and_the_cpu_answers(tmp_path: Path) -> None:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler makes a driver that fails")
+    source = tmp_path / "driver.c"
+    source.write_text("int cuInit(unsigned flags) { return 999; }\n")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", tmp_path / "libcuda.so.1", source], check=True)
+    code = """
+        import warnings
+        import numpy as np
+        import warpath
+        graph = warpath.generate("dense:4500")
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            tables = [graph.apsp() for _ in range(2)]
+            graph = warpath.generate("dense:4500,seed=2")
+            graph.apsp()
+        assert [(one.category, "the CPU answers" in str(one.message)) for one in told] == [(RuntimeWarning, True)], told
+        assert all(table.engine == "cpu" for table in tables)
+        np.testing.assert_array_equal(tables[0].distances, tables[1].distances)
+        # Who asks for the GPU gets an error instead.
+        try:
+            warpath.generate("dense:20", engine="cuda").apsp()
+        except RuntimeError as error:
+            print("refused:", error)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env={**os.environ, "LD_LIBRARY_PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("refused:"), done.stdout

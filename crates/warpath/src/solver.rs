@@ -23,7 +23,7 @@ mod sssp;
 mod swept;
 mod turns;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub use self::decision::Decision;
 use self::decision::leaves_it_to_the_cpu;
@@ -66,6 +66,8 @@ pub struct Solver {
     hierarchy: Prepared,
     turns: Turns,
     device: Mutex<DeviceState>,
+    /// Why the first device that failed did.
+    device_failure: OnceLock<String>,
 }
 
 /// Options of a [`Solver`].
@@ -180,6 +182,7 @@ impl SolverBuilder {
             hierarchy: Prepared::of(self.hierarchy),
             turns: Turns::default(),
             device,
+            device_failure: OnceLock::new(),
         })
     }
 }

@@ -20,6 +20,7 @@ from ._warpath import (
     ShortestPathTree,
     VerificationError,
     __version__,
+    generated_coordinates,
 )
 
 generate = Graph.generate
@@ -37,5 +38,6 @@ __all__ = [
     "VerificationError",
     "__version__",
     "generate",
+    "generated_coordinates",
     "read",
 ]

@@ -20,12 +20,15 @@ __all__ = [
     "__version__",
     "_command",
     "_survey",
+    "generated_coordinates",
 ]
 
 __version__: str
 
 def _command(arguments: Sequence[str]) -> int: ...
 def _survey(data: NDArray[np.float64]) -> tuple[float, float, bool, bool]: ...
+def generated_coordinates(description: str) -> NDArray[np.float64] | None:
+    """Where the vertices of ``generate(description)`` lie: x and y in a row for each; ``None`` if they lie nowhere."""
 
 class NegativeCycleError(Exception):
     """There is no shortest path: a cycle of negative length can be reached."""
@@ -103,6 +106,9 @@ class Graph:
         threads: int,
         memory: int | None,
     ) -> Graph: ...
+    def read_coordinates(self, path: str | PathLike[str]) -> NDArray[np.float64]:
+        """Where the vertices lie, from a ``.co`` or ``.csv`` file: x and y in a row for each vertex, NaN where unknown."""
+
     def write(self, path: str | PathLike[str]) -> None:
         """Writes the graph to a file, in the format that its extension names."""
 

@@ -168,10 +168,21 @@ impl Solver {
         self.device.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Why a GPU failed that was predicted to be quicker, if one has: with [`Engine::Auto`] the CPU has answered for it. A machine
+    /// without a CUDA driver has no failures.
+    pub fn device_failure(&self) -> Option<&str> {
+        self.device_failure.get().map(String::as_str)
+    }
+
     /// Passes a result on. A device may be lost after an error, so it is closed, and the next request opens it afresh.
     pub(super) fn closing_a_lost_device<T>(&self, result: Result<T>) -> Result<T> {
-        if matches!(result, Err(Error::Device(_))) {
-            self.device().close();
+        if let Err(error @ (Error::Device(_) | Error::NoDevice(_))) = &result {
+            if cuda::plainly_absent().is_none() {
+                self.device_failure.get_or_init(|| error.to_string());
+            }
+            if matches!(error, Error::Device(_)) {
+                self.device().close();
+            }
         }
         result
     }
