@@ -1,11 +1,16 @@
 //! NumPy's arrays on the way in: vertices, offsets and weights of any type of number.
 
-use numpy::{Element, PyArrayMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use warpath::VertexId;
+use rayon::prelude::*;
 use warpath::graph::Weights;
+use warpath::{VertexId, on_huge_pages};
+
+use crate::errors::exception;
+use crate::forks::with_threads;
 
 /// The object as an array of one dimension without gaps, as `numpy.asarray` sees it.
 fn asarray<'py>(object: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
@@ -45,7 +50,7 @@ pub(crate) fn vertices(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<Ve
         && values.iter().fold(0, |signs, value| signs | value) >= 0
     {
         // The usual type, and the quickest way.
-        return Ok(bytemuck::cast_slice::<i32, VertexId>(values).to_vec());
+        return Ok(copied(bytemuck::cast_slice(values)));
     }
     integers(object, what, |value: i128| VertexId::try_from(value).ok().filter(|&v| v < VertexId::MAX))
 }
@@ -92,9 +97,25 @@ fn integers_of<T>(
     Ok(with_values!(
         array,
         [i64, i32, u32, u64, i16, u16, i8, u8],
-        values => Some(values.iter().map(|&value| checked(value.into())).collect()),
+        values => Some(collected(values.len(), values.iter().map(|&value| checked(value.into())))),
         None
     ))
+}
+
+/// The numbers in memory of the library's own, where searches find them sooner.
+fn copied<T: Copy>(values: &[T]) -> Vec<T> {
+    let mut list = on_huge_pages(Vec::with_capacity(values.len()));
+    list.extend_from_slice(values);
+    list
+}
+
+/// The same of numbers that are converted on the way, or the first that can't be.
+fn collected<T, E>(length: usize, values: impl Iterator<Item = Result<T, E>>) -> Result<Vec<T>, E> {
+    let mut list = on_huge_pages(Vec::with_capacity(length));
+    for value in values {
+        list.push(value?);
+    }
+    Ok(list)
 }
 
 /// Weights of the narrowest type that has all of these numbers: integers as integers of 32 bits, floats as they are, `True` as a
@@ -112,13 +133,13 @@ pub(crate) fn weights(object: Option<&Bound<'_, PyAny>>, arcs: usize) -> PyResul
         return Ok(if all { Weights::unit(arcs) } else { Weights::U32(values.iter().map(|&v| v.into()).collect()) });
     }
     if let Some(typed) = values::<f32>(&array) {
-        return Ok(Weights::F32(typed.as_slice()?.to_vec()));
+        return Ok(Weights::F32(copied(typed.as_slice()?)));
     }
     if let Some(typed) = values::<f64>(&array) {
-        return Ok(Weights::F64(typed.as_slice()?.to_vec()));
+        return Ok(Weights::F64(copied(typed.as_slice()?)));
     }
     if let Some(typed) = values::<u32>(&array) {
-        return Ok(Weights::U32(typed.as_slice()?.to_vec()));
+        return Ok(Weights::U32(copied(typed.as_slice()?)));
     }
     match integers_of(&array, |value| u32::try_from(value).ok())? {
         Some(Ok(values)) => return Ok(Weights::U32(values)),
@@ -160,4 +181,57 @@ pub(crate) fn _survey(data: PyReadonlyArray1<'_, f64>) -> PyResult<(f64, f64, bo
     let greatest = greatest.into_iter().fold(f64::NEG_INFINITY, f64::max);
     let (least, greatest) = if least <= greatest { (least, greatest) } else { (0.0, 0.0) };
     Ok((least, greatest, finite, whole))
+}
+
+/// Offsets, columns and entries of sparse rows.
+type SparseRows<'py> = (Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>);
+
+/// For `warpath.csgraph`, of a matrix without gaps and with less than 2^31 cells: its finite entries other than 0 as sparse rows, on all
+/// threads.
+#[pyfunction]
+pub(crate) fn _sparse_rows<'py>(matrix: PyReadonlyArray2<'py, f64>) -> PyResult<SparseRows<'py>> {
+    fn is_edge(value: f64) -> bool {
+        (value.abs() < f64::INFINITY) & (value != 0.0)
+    }
+    let (py, columns) = (matrix.py(), matrix.shape()[1].max(1));
+    let cells = matrix.as_slice()?;
+    if i32::try_from(cells.len()).is_err() {
+        return Err(PyValueError::new_err("the matrix has 2**31 cells or more"));
+    }
+    let found = py.detach(|| {
+        with_threads(|| {
+            let rows = cells.par_chunks_exact(columns);
+            let lengths: Vec<usize> =
+                rows.clone().map(|row| row.iter().map(|&v| usize::from(is_edge(v))).sum()).collect();
+            let mut offsets = Vec::with_capacity(lengths.len() + 1);
+            offsets.push(0_i32);
+            let mut end = 0;
+            offsets.extend(lengths.iter().map(|length| {
+                end += length;
+                end as i32
+            }));
+            let mut heads = on_huge_pages(vec![0_i32; end]);
+            let mut entries = on_huge_pages(vec![0.0; end]);
+            let mut parts = Vec::with_capacity(lengths.len());
+            let (mut rest, mut rest_entries) = (heads.as_mut_slice(), entries.as_mut_slice());
+            for length in lengths {
+                let (part, after) = rest.split_at_mut(length);
+                let (part_entries, after_entries) = rest_entries.split_at_mut(length);
+                parts.push((part, part_entries));
+                (rest, rest_entries) = (after, after_entries);
+            }
+            rows.zip(parts).with_min_len(16).for_each(|(row, (heads, entries))| {
+                let mut next = 0;
+                for (column, &value) in row.iter().enumerate() {
+                    // Written in any case, and kept if it is one.
+                    let (Some(head), Some(entry)) = (heads.get_mut(next), entries.get_mut(next)) else { break };
+                    (*head, *entry) = (column as i32, value);
+                    next += usize::from(is_edge(value));
+                }
+            });
+            Ok((offsets, heads, entries))
+        })
+    });
+    let (offsets, heads, entries) = found.map_err(exception)?;
+    Ok((offsets.into_pyarray(py), heads.into_pyarray(py), entries.into_pyarray(py)))
 }

@@ -22,6 +22,8 @@ mod scipy_rows;
 #[pyo3::pymodule(gil_used = false)]
 mod _warpath {
     #[pymodule_export]
+    use super::arrays::_sparse_rows;
+    #[pymodule_export]
     use super::arrays::_survey;
     #[pymodule_export]
     use super::coordinates::generated_coordinates;

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 use warpath::graph::{DistanceValue, NO_VERTEX, with_distances};
 use warpath::problems::{RowBlock, RowSink, TableShape};
-use warpath::{Apsp, Bfs, Error, Plan, Result, Search, ShortestPathTree, Solver, Sssp, VertexId};
+use warpath::{Apsp, Bfs, Error, Plan, Result, Search, ShortestPathTree, Solver, Sssp, VertexId, on_huge_pages};
 
 use crate::arrays::vertices;
 use crate::graph::{Graph, LONG};
@@ -32,7 +32,7 @@ fn room<T>(cells: usize) -> Result<Vec<T>> {
         needed: cells as u64 * size_of::<T>() as u64,
         available: warpath::available_memory(),
     })?;
-    Ok(list)
+    Ok(on_huge_pages(list))
 }
 
 /// Rows of distances and predecessors, as SciPy has them.
@@ -88,7 +88,7 @@ impl RowSink for FloatRows {
         self.columns = table.columns();
         let cells = table.rows().saturating_mul(self.columns);
         self.cells = room(cells)?;
-        self.cells.resize(cells, f64::INFINITY);
+        (0..cells).into_par_iter().with_min_len(1 << 16).map(|_| f64::INFINITY).collect_into_vec(&mut self.cells);
         Ok(0)
     }
 

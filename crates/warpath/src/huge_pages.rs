@@ -9,7 +9,7 @@
 
 /// Asks the system to back an array, best one not yet written to, by large pages. Only advice: nothing changes but the
 /// speed.
-pub(crate) fn on_huge_pages<T>(values: Vec<T>) -> Vec<T> {
+pub fn on_huge_pages<T>(values: Vec<T>) -> Vec<T> {
     #[cfg(all(target_os = "linux", not(miri)))]
     {
         const HUGE: usize = 2 << 20;

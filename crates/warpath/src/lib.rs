@@ -51,6 +51,8 @@ pub use error::{Error, ErrorKind, InputError, Result};
 pub use formats::{Format, ReadOptions, WriteOptions, read, write};
 pub use generate::generate;
 pub use graph::{Distance, Graph, GraphBuilder, VertexId};
+#[doc(hidden)]
+pub use huge_pages::on_huge_pages;
 pub use memory::available_memory;
 pub use plan::{Plan, PlanItem, available_disk};
 pub use problems::{

@@ -58,6 +58,9 @@ def read_graph(csgraph: Any, directed: bool) -> Any:
     if np.ma.isMaskedArray(csgraph) and csgraph.mask is np.ma.nomask:
         # SciPy's conversion wants a mask of each entry.
         csgraph = np.ma.array(csgraph, mask=np.zeros(csgraph.shape, dtype=bool))
+    if _is_plain_square(csgraph):
+        indptr, indices, data = _warpath._sparse_rows(np.ascontiguousarray(csgraph, dtype=np.float64))
+        return csr_array((data, indices, indptr), shape=csgraph.shape)
     keep = issparse(csgraph) and csgraph.dtype.kind in "biu"
     matrix = validate_graph(
         csgraph,
@@ -71,6 +74,12 @@ def read_graph(csgraph: Any, directed: bool) -> Any:
         # SciPy's conversion of numbers adds entries for the same place up.
         matrix = matrix.astype(np.float64)
     return matrix
+
+
+def _is_plain_square(csgraph: Any) -> bool:
+    """Whether it is a square array of real numbers, whose entries Warpath finds on all cores as SciPy does on one."""
+    is_plain = type(csgraph) is np.ndarray and csgraph.ndim == 2 and csgraph.dtype.kind in "biuf"
+    return is_plain and csgraph.shape[0] == csgraph.shape[1] and 0 < csgraph.size < 2**31
 
 
 def read_floyd_warshall(csgraph: Any, matrix: Any) -> Any:

@@ -19,6 +19,7 @@ __all__ = [
     "VerificationError",
     "__version__",
     "_command",
+    "_sparse_rows",
     "_survey",
     "generated_coordinates",
 ]
@@ -26,6 +27,9 @@ __all__ = [
 __version__: str
 
 def _command(arguments: Sequence[str]) -> int: ...
+def _sparse_rows(
+    matrix: NDArray[np.float64],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]: ...
 def _survey(data: NDArray[np.float64]) -> tuple[float, float, bool, bool]: ...
 def generated_coordinates(description: str) -> NDArray[np.float64] | None:
     """Where the vertices of ``generate(description)`` lie: x and y in a row for each; ``None`` if they lie nowhere."""

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::{ReadOptions, WeightSource};
 use crate::graph::{
     Csr, Direction, Graph, InputCounts, Labels, MAX_VERTICES, ParallelEdges, SelfLoops, VertexId, Weight, WeightKind,
-    check_offsets, survey, with_weights,
+    Weights, check_offsets, survey, with_weights, without_negative_zero,
 };
 use crate::memory;
 use crate::{Error, InputError, Plan, Result};
@@ -174,6 +174,58 @@ impl<W: Weight> Rows<W> {
     }
 }
 
+impl ReadOptions {
+    /// The graph of compressed sparse rows that another program has, as a file of them is read: row `v` has its columns at
+    /// `offsets[v]..offsets[v + 1]` of `columns`, in any order, with as many weights. Repeated columns merge by minimum unless the options keep
+    /// them. With [`Direction::Undirected`] every entry is an edge both ways. In O(V + E) without moving anything where rows ascend.
+    ///
+    /// ```
+    /// use warpath::{ReadOptions, graph::{Direction, Weights}};
+    /// let rows = || (vec![0, 2, 2, 3], vec![2, 1, 0], Weights::F64(vec![0.5, 1.5, 2.5]));
+    /// let (offsets, columns, weights) = rows();
+    /// let graph = ReadOptions::new().graph_of_rows(offsets, columns, weights)?;
+    /// assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 1, 1.5), (0, 2, 0.5), (2, 0, 2.5)]);
+    /// let (offsets, columns, weights) = rows();
+    /// let graph = ReadOptions::new().direction(Direction::Undirected).graph_of_rows(offsets, columns, weights)?;
+    /// assert_eq!(graph.arcs(), 4);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] if the arrays do not fit each other, a column is not a row too, or a float is not finite;
+    /// [`Error::OutOfMemory`].
+    pub fn graph_of_rows(&self, offsets: Vec<u64>, columns: Vec<VertexId>, weights: Weights) -> Result<Graph> {
+        fn positive_zeros<W: Weight>(mut weights: Vec<W>) -> Vec<W> {
+            weights.par_iter_mut().with_min_len(1 << 14).for_each(|weight| *weight = without_negative_zero(*weight));
+            weights
+        }
+        fn graph<W: Weight>(rows: Rows<W>, options: &ReadOptions) -> Result<Graph> {
+            let labels = Labels::range(0, rows.offsets.len() as u64 - 1);
+            rows.into_graph(Direction::Directed, labels, None, options)
+        }
+        let Some(vertices) = offsets.len().checked_sub(1) else {
+            return Err(Error::invalid("the array of offsets is empty; it has one entry more than there are rows"));
+        };
+        let made = vertex_count(vertices as u64).map_err(Error::from).and_then(|_| {
+            if columns.len() != weights.len() {
+                let message = format!("there are {} columns, but {} weights", columns.len(), weights.len());
+                return Err(Error::invalid(message));
+            }
+            let weights = match weights {
+                Weights::F32(values) => Weights::F32(positive_zeros(values)),
+                Weights::F64(values) => Weights::F64(positive_zeros(values)),
+                integers => integers,
+            };
+            with_weights!(weights, weights => graph(Rows { offsets, targets: columns, weights }, self))
+        });
+        made.map_err(|error| match error {
+            Error::Input(fault) => Error::invalid(fault.message),
+            other => other,
+        })
+    }
+}
+
 /// The graph of rows in order, with the direction that the options ask for. `direction` is what the format says.
 pub(super) fn finish(
     csr: Csr,
@@ -221,5 +273,84 @@ pub(super) fn about_input(error: Error) -> Error {
     match error {
         Error::InvalidRequest(message) => InputError::new(message).into(),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::GraphBuilder;
+    use crate::graph::EdgeList;
+    use crate::testing::{Random, TestWeight, graphs_of_every_shape};
+
+    /// The rows of a graph in another order, some entries twice, the second time heavier.
+    fn shuffled<W: TestWeight>(graph: &Graph, random: &mut Random) -> Rows<W> {
+        let mut rows = Rows { offsets: vec![0], targets: Vec::new(), weights: Vec::new() };
+        for v in 0..graph.vertices() as VertexId {
+            let start = rows.targets.len();
+            for &head in graph.neighbors(v) {
+                for _ in 0..1 + random.below(2) {
+                    rows.targets.push(head);
+                    rows.weights.push(W::draw(random));
+                    let other = start + random.below((rows.targets.len() - start) as u64) as usize;
+                    let last = rows.targets.len() - 1;
+                    rows.targets.swap(other, last);
+                    rows.weights.swap(other, last);
+                }
+            }
+            rows.offsets.push(rows.targets.len() as u64);
+        }
+        rows
+    }
+
+    fn check<W: TestWeight>(seed: u64) {
+        let mut random = Random(seed);
+        for (name, graph) in graphs_of_every_shape::<W>(seed) {
+            let rows = shuffled::<W>(&graph, &mut random);
+            for direction in [Direction::Directed, Direction::Undirected] {
+                let tails = rows.offsets.windows(2).enumerate();
+                let tails = tails.flat_map(|(v, row)| (row[0]..row[1]).map(move |_| v as VertexId));
+                let edges = tails.zip(rows.targets.iter().copied()).collect();
+                let list = EdgeList { edges, weights: rows.weights.clone() };
+                let builder = GraphBuilder::new().vertices(graph.vertices() as u64).direction(direction);
+                let right = builder.build(vec![list]).unwrap();
+                let (offsets, columns) = (rows.offsets.clone(), rows.targets.clone());
+                let weights = W::into_weights(rows.weights.clone());
+                let made = ReadOptions::new().direction(direction).graph_of_rows(offsets, columns, weights).unwrap();
+                assert_eq!(made.csr().offsets(), right.csr().offsets(), "{name}");
+                assert_eq!(made.csr().targets(), right.csr().targets(), "{name}");
+                assert!(made.edges().eq(right.edges()), "{name}");
+                assert_eq!(made.is_directed(), right.is_directed(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_those_of_their_entries_as_edges() {
+        check::<crate::graph::Unit>(1);
+        check::<u32>(2);
+        check::<i32>(3);
+        check::<f32>(4);
+        check::<f64>(5);
+    }
+
+    #[test]
+    fn rows_that_make_no_sense_are_refused() {
+        let made = |offsets: &[u64], columns: &[VertexId], weights: Weights| {
+            ReadOptions::new().graph_of_rows(offsets.to_vec(), columns.to_vec(), weights)
+        };
+        assert!(made(&[0, 2, 2], &[1, 0], Weights::F64(vec![-0.0, 1.0])).is_ok());
+        for (offsets, columns, weights) in [
+            (&[][..], &[][..], Weights::unit(0)),
+            (&[1, 1], &[0], Weights::unit(1)),
+            (&[0, 2], &[0], Weights::unit(1)),
+            (&[0, 1, 0, 1], &[0], Weights::unit(1)),
+            (&[0, 1], &[1], Weights::unit(1)),
+            (&[0, 1], &[0], Weights::unit(2)),
+            (&[0, 1], &[0], Weights::F32(vec![f32::NAN])),
+        ] {
+            let refused = made(offsets, columns, weights).unwrap_err();
+            assert!(matches!(refused, Error::InvalidRequest(_)), "{offsets:?} {columns:?}: {refused}");
+        }
     }
 }

@@ -94,6 +94,6 @@ pub(super) fn parts<W: Weight>(lists: Vec<EdgeList<W>>) -> Vec<Part<W>> {
 
 /// The weight, 0 where it is -0 (which compares equal to 0 but has other bits).
 #[inline]
-pub(super) fn without_negative_zero<W: Weight>(weight: W) -> W {
+pub(crate) fn without_negative_zero<W: Weight>(weight: W) -> W {
     if weight == W::default() { W::default() } else { weight }
 }

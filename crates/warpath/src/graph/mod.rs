@@ -25,6 +25,7 @@ pub use components::{Components, strongly_connected_components, weakly_connected
 pub use coordinates::Coordinates;
 pub use csr::{Adjacency, Csr, Graph, InputCounts};
 pub use edges::EdgeList;
+pub(crate) use edges::without_negative_zero;
 pub(crate) use growth::Growth;
 #[cfg(any(feature = "petgraph", feature = "sprs"))]
 pub use interop::EdgeWeight;
