@@ -39,6 +39,7 @@ napoleon_numpy_docstring = False
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
+maximum_signature_line_length = 88
 
 # Every name has to be found, but for those of other packages, which only the network could tell.
 nitpicky = True
