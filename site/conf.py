@@ -26,7 +26,7 @@ html_title = f"Warpath {release}"
 html_theme = "furo"
 html_copy_source = False
 html_show_copyright = False
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.doctest", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.coverage", "sphinx.ext.doctest", "sphinx.ext.napoleon"]
 exclude_patterns = ["README.md", "_build"]
 
 myst_enable_extensions = ["colon_fence", "deflist", "substitution"]
@@ -47,6 +47,9 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(np|numpy|nx|networkx|scipy|collections|os|typing|pathlib)\..*"),
     (r"py:class", r"Any|ArrayLike|Callable|DTypeLike|Hashable|Mapping|ModuleType|NDArray|PathLike|Sequence"),
 ]
+
+# The builder `coverage` warns of a public name that no page has.
+coverage_show_missing_items = True
 
 # The examples of a page run one after another in a folder that has a copy of `examples/`.
 doctest_global_setup = f"""
