@@ -7,6 +7,7 @@ Material for MkDocs, the other candidate, is only maintained any more.
 from __future__ import annotations
 
 import ast
+import doctest
 import json
 import subprocess
 import sys
@@ -51,6 +52,8 @@ nitpick_ignore_regex = [
 # The builder `coverage` warns of a public name that no page has.
 coverage_show_missing_items = True
 
+# Sphinx's own choice does not compare the messages of errors.
+doctest_default_flags = doctest.ELLIPSIS
 # The examples of a page run one after another in a folder that has a copy of `examples/`.
 doctest_global_setup = f"""
 import os, shutil, tempfile
