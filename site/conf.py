@@ -1,7 +1,7 @@
 """How Sphinx builds the site.
 
 Sphinx, because it makes the reference from the docstrings of the installed package and runs the examples of all pages by itself;
-Material for MkDocs, the other candidate, is only maintained any more.
+the makers of Material for MkDocs, the other candidate, announced in November 2025 that it gets fixes only.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ html_show_copyright = False
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.coverage", "sphinx.ext.doctest", "sphinx.ext.napoleon"]
 exclude_patterns = ["README.md", "_build"]
 
-myst_enable_extensions = ["colon_fence", "deflist", "substitution"]
+myst_enable_extensions = ["colon_fence", "substitution"]
 myst_heading_anchors = 3
 
 # Docstrings of the extension module have names in single backticks, as those of Rust do.
@@ -57,13 +57,13 @@ doctest_default_flags = doctest.ELLIPSIS
 # The examples of a page run one after another in a folder that has a copy of `examples/`.
 doctest_global_setup = f"""
 import os, shutil, tempfile
-os.chdir(tempfile.mkdtemp())
+folder_of_page = tempfile.TemporaryDirectory()
+os.chdir(folder_of_page.name)
 shutil.copytree({str(ROOT / "examples")!r}, "examples")
 """
 doctest_global_cleanup = """
-folder = os.getcwd()
 os.chdir("/")
-shutil.rmtree(folder)
+folder_of_page.cleanup()
 """
 
 
