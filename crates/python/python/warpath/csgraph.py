@@ -258,7 +258,8 @@ def shortest_path(
         csgraph: the graph, as that of ``dijkstra``.
         method: ``"D"``, ``"BF"``, ``"J"`` or ``"FW"``, for what ``dijkstra``, ``bellman_ford``, ``johnson`` or ``floyd_warshall`` have for
             edges and for errors; ``"auto"`` for the one that SciPy would choose. Which algorithm runs is Warpath's choice in any case.
-        directed, return_predecessors, unweighted, indices, dtype: as those of ``dijkstra``. No ``indices`` with ``"FW"``.
+        directed, return_predecessors, unweighted, dtype: as those of ``dijkstra``.
+        indices: as that of ``dijkstra``; none with ``"FW"``.
         overwrite: as that of ``floyd_warshall``, where that is the method.
 
     Returns:
