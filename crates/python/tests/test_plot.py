@@ -212,7 +212,7 @@ def test_a_large_network_takes_seconds() -> None:
     axes = plot.isochrones(graph, graph.sssp(130_260), places)
     axes.figure.canvas.draw()
     assert time.monotonic() - begun < 30
-    assert len(lines(axes)[1].get_segments()) == graph.arcs // 2
+    assert len(lines(axes)[1].get_paths()) == graph.arcs // 2
     # In an SVG it is an image.
     assert lines(axes)[1].get_rasterized()
 
