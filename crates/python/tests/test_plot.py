@@ -123,6 +123,18 @@ def test_the_first_limit_may_say_where_the_first_band_begins() -> None:
     assert not coloured.get_segments() and len(grey.get_segments()) == graph.arcs // 2
 
 
+def test_distances_are_scaled() -> None:
+    graph, places, _ = lattice()
+    tree = graph.sssp(30)
+    plain = lines(plot.isochrones(graph, tree, places, levels=[30, 60]))
+    scaled = lines(plot.isochrones(graph, tree, places, levels=[0.5, 1], scale=1 / 60))
+    for one, other in zip(plain, scaled):
+        assert ends(one) == ends(other)
+    np.testing.assert_allclose(scaled[1].get_array() * 60, plain[1].get_array())
+    # Bands may be less than 1 wide.
+    assert lines(plot.isochrones(graph, tree, places, scale=1 / 60))[1].norm.boundaries[1] < 1
+
+
 def test_sources_are_marked_and_the_bar_has_a_unit() -> None:
     graph, places, _ = lattice()
     axes = plot.isochrones(graph, graph.sssp([30, 77]), places, levels=[10, 2500], label="minutes")
@@ -226,6 +238,9 @@ def test_a_large_network_takes_seconds() -> None:
         ({"tree": [0, 1]}, ValueError, r"the shape \(3,\), .* not \(2,\)"),
         ({"tree": [[0, 1, 2]]}, ValueError, r"not \(1, 3\)"),
         ({"tree": ["a", "b", "c"]}, TypeError, "distances are numbers"),
+        ({"tree": [0, 0.5, -0.5]}, ValueError, "below 0 and no weights are"),
+        ({"scale": 0}, ValueError, "above 0, not 0"),
+        ({"scale": np.inf}, ValueError, "above 0, not inf"),
         ({"levels": []}, ValueError, "finite and ascending"),
         ({"levels": [2, 1]}, ValueError, "finite and ascending"),
         ({"levels": [1, 1]}, ValueError, "finite and ascending"),

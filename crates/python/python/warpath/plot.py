@@ -55,6 +55,7 @@ def isochrones(
     coordinates: ArrayLike | Mapping[Any, Any],
     *,
     levels: int | Sequence[float] = 8,
+    scale: float = 1,
     ax: Axes | None = None,
     cmap: str | Colormap | None = None,
     label: str = "distance",
@@ -68,7 +69,8 @@ def isochrones(
     infinite in floats and -1 in integers. The sources of a tree are marked. ``coordinates`` are described in the documentation of this
     module.
 
-    Distances are in the unit of the weights, and so are ``levels``: the limits of the bands of colour, ascending. A band reaches from above
+    Distances have the unit of the weights, multiplied by ``scale``: of seconds, ``scale=1 / 60`` makes minutes. In this unit are ``levels``,
+    the limits of the bands of colour, ascending. A band reaches from above
     one limit to the next, which belongs to it; the first begins at 0. A number asks for at most so many bands, at round limits, that cover everything reached. The
     distance of an edge is the mean of those of its ends. Edges beyond the last limit are grey, as are edges with an end that was not
     reached.
@@ -77,7 +79,8 @@ def isochrones(
     stands beside the colour bar and should name the unit. ``cmap`` is a colour map of Matplotlib, by default viridis without its brightest
     part, and ``linewidth`` is in points.
 
-    Raises ``ImportError`` without Matplotlib, and ``ValueError`` if coordinates, distances or levels have the wrong shape or order.
+    Raises ``ImportError`` without Matplotlib, and ``ValueError`` if coordinates, distances or levels have the wrong shape or order, the
+    scale is not above 0, or distances are below 0 though no weights are, as those are that a caller has scaled together with -1.
 
     >>> import warpath
     >>> graph = warpath.Graph([(0, 1, 4), (1, 2, 4), (3, 2, 1)])
@@ -91,10 +94,13 @@ def isochrones(
     from matplotlib.colors import BoundaryNorm, ListedColormap
 
     places = _places(graph, coordinates)
-    distances = _distances(graph, tree)
+    if not 0 < scale < math.inf:
+        raise ValueError(f"a scale is a number above 0, not {scale}")
+    whole = scale == 1 and graph.weight_type in ("unit", "u32", "i32")
+    distances = _distances(graph, tree) * scale
     tails, heads = _edges(graph, places)
     of_edges = (distances[tails] + distances[heads]) / 2
-    limits, lowest = _limits(levels, distances, graph.weight_type in ("unit", "u32", "i32"))
+    limits, lowest = _limits(levels, distances, whole)
 
     is_near = of_edges <= limits[-1]
     near = np.flatnonzero(is_near)
@@ -291,6 +297,8 @@ def _distances(graph: Graph, tree: ShortestPathTree | ArrayLike) -> NDArray[np.f
         raise TypeError(f"distances are numbers, not {found.dtype}")
     if found.dtype.kind == "f":
         reached = np.isfinite(found)
+        if graph.weight_type in ("unit", "u32") and (found < 0).any():
+            raise ValueError("distances are below 0 and no weights are; unreachable is infinite in floats, and -1 in integers alone")
     elif found.dtype == np.int64 and graph.weight_type == "i32":
         reached = found != np.iinfo(np.int64).max
     else:
