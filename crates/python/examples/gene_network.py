@@ -29,7 +29,8 @@ found.verify()
 distances = found.distances
 pairs = distances[np.triu_indices(GENES, 1)]
 connected = pairs[np.isfinite(pairs)]
-print(f"{len(connected) / len(pairs):.1%} of the pairs are connected, by a path of confidence {np.exp(-np.median(connected)):.2f} in the median")
+share, median = len(connected) / len(pairs), np.exp(-np.median(connected))
+print(f"{share:.1%} of the pairs are connected, by a path of confidence {median:.2f} in the median")
 
 print("\nhow many pairs have which distance, -ln(confidence):")
 counts, edges = np.histogram(connected, bins=np.arange(0, connected.max() + 0.25, 0.25))

@@ -23,8 +23,8 @@ def show(counts: np.ndarray) -> None:
     for degree, count in enumerate(counts):
         share = count / counts.sum()
         print(f"  {degree:2} {share:7.2%} {'#' * round(60 * share)}")
-    print(f"  on average {np.average(np.arange(len(counts)), weights=counts):.2f}, "
-          f"{counts[:7].sum() / counts.sum():.2%} of all pairs are within six")  # fmt: skip
+    mean, within = np.average(np.arange(len(counts)), weights=counts), counts[:7].sum() / counts.sum()
+    print(f"  on average {mean:.2f}, {within:.2%} of all pairs are within six")
 
 
 # A generated network: one person in a thousand knows hundreds of others, the average is 6.

@@ -10,8 +10,8 @@
 ``isochrones`` draws how far each edge is from the sources of a search, ``network`` draws the edges alone, and ``path`` draws a path over
 either. ``read_coordinates`` reads where vertices lie from the files that ``warpath --coordinates`` takes.
 
-Coordinates are an array of the shape ``(V, 2)``: row ``v`` has the x and the y of vertex ``v``, in any unit, or NaN where its place is not
-known. A mapping from the labels of vertices to pairs is taken, too, as NetworkX has it. All functions return Matplotlib's ``Axes``, to which
+Coordinates are an array of the shape ``(V, 2)``: row ``v`` has the x and the y of vertex ``v``, in any unit, or NaN where its place is
+not known. A mapping from the labels of vertices to pairs is taken, too, as NetworkX has it. All functions return Matplotlib's ``Axes``, to which
 titles and legends can be added. Without ``ax`` they make a figure; ``geographic=True`` says that x and y are longitude and latitude in
 degrees, and gives both the same scale in the middle of the map.
 
@@ -69,11 +69,10 @@ def isochrones(
     infinite in floats and -1 in integers. The sources of a tree are marked. ``coordinates`` are described in the documentation of this
     module.
 
-    Distances have the unit of the weights, multiplied by ``scale``: of seconds, ``scale=1 / 60`` makes minutes. In this unit are ``levels``,
-    the limits of the bands of colour, ascending. A band reaches from above
-    one limit to the next, which belongs to it; the first begins at 0. A number asks for at most so many bands, at round limits, that cover everything reached. The
-    distance of an edge is the mean of those of its ends. Edges beyond the last limit are grey, as are edges with an end that was not
-    reached.
+    Distances have the unit of the weights, multiplied by ``scale``: of seconds, ``scale=1 / 60`` makes minutes. ``levels`` are the upper
+    limits of the bands of colour, in the same unit and ascending. A limit belongs to the band below it; the first band begins at 0. A
+    number asks for at most so many bands, at round limits, that cover everything reached. The distance of an edge is the mean of those of
+    its ends. Edges beyond the last limit are grey, as are edges with an end that was not reached.
 
     The coloured edges are the last ``LineCollection`` of the axes, the nearest on top; its ``get_array()`` has their distances. ``label``
     stands beside the colour bar and should name the unit. ``cmap`` is a colour map of Matplotlib, by default viridis without its brightest
@@ -201,9 +200,16 @@ def path(
     # A line around the line, which sets it apart from edges of its colour.
     around = [patheffects.Stroke(linewidth=linewidth + 2.5, foreground="white"), patheffects.Normal()]
     ax.plot(
-        points[:, 0], points[:, 1], color=color, linewidth=linewidth, label=label, path_effects=around, zorder=4,
-        solid_capstyle="round", solid_joinstyle="round",
-    )  # fmt: skip
+        points[:, 0],
+        points[:, 1],
+        color=color,
+        linewidth=linewidth,
+        label=label,
+        path_effects=around,
+        solid_capstyle="round",
+        solid_joinstyle="round",
+        zorder=4,
+    )
     # Below the mark of a source, where the path may begin.
     _mark(ax, points[[0, -1]], color, None, 5)
     return ax
