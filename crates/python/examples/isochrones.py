@@ -5,10 +5,7 @@
 draws the map into FILE, a .png, .svg or .pdf, by default isochrones.png. It needs `pip install 'warpath[plot]'`.
 """
 
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import matplotlib
 
@@ -25,13 +22,9 @@ MIDDLE, RADII = np.array([30.0, 30.0]), np.array([30.0, 19.0])
 
 
 def streets() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The tails and heads of generated streets, and where junctions lie. For real ones, read two files of your own here."""
-    with tempfile.TemporaryDirectory() as folder:
-        roads, junctions = Path(folder, "roads.gr"), Path(folder, "roads.co")
-        generate = [sys.executable, "-m", "warpath", "generate", "--quiet", "roads:4600"]
-        subprocess.run([*generate, roads, "--coordinates-output", junctions], check=True)
-        graph = warpath.read(roads)
-        places = warpath.plot.read_coordinates(junctions, graph)
+    """The tails and heads of streets, and where junctions lie: x and y in a row for each."""
+    # For real streets: graph = warpath.read("roads.gr.gz"), and places = graph.read_coordinates("roads.co.gz").
+    graph, places = warpath.generate("roads:4600"), warpath.generated_coordinates("roads:4600")
     # The town is an ellipse of them.
     is_inside = (((places - MIDDLE) / RADII) ** 2).sum(axis=1) < 1
     number = np.cumsum(is_inside) - 1

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import gzip
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -223,7 +220,7 @@ def test_a_large_network_takes_seconds() -> None:
     begun = time.monotonic()
     axes = plot.isochrones(graph, graph.sssp(130_260), places)
     axes.figure.canvas.draw()
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - begun < 60
     assert len(lines(axes)[1].get_paths()) == graph.arcs // 2
     # In an SVG it is an image.
     assert lines(axes)[1].get_rasterized()
@@ -295,52 +292,16 @@ def test_without_matplotlib_the_error_says_how_to_get_it(monkeypatch: pytest.Mon
             call()
 
 
-@pytest.mark.parametrize("extension", ["co", "csv", "co.gz", "csv.gz"])
-def test_coordinates_of_the_command_are_read(extension: str, tmp_path: Path) -> None:
-    written, graph_file = tmp_path / f"places.{extension}", tmp_path / "roads.gr"
-    command = ["generate", "roads:500", str(graph_file), "--quiet", "--coordinates-output", str(written)]
-    subprocess.run([sys.executable, "-m", "warpath", *command], check=True)
-    graph = warpath.read(graph_file)
-    if extension.startswith("csv"):
-        # Files of DIMACS number vertices from 1, and the command wrote those of the generated graph.
-        graph = warpath.generate("roads:500")
-    places = plot.read_coordinates(written, graph)
-    assert places.shape == (500, 2) and np.isfinite(places).all()
-    # The lengths of generated roads are distances between their ends, in thousandths, but for rounding.
-    tails, heads = graph.edges()
-    weights = graph.weights
-    assert weights is not None
-    lengths = 1000 * np.linalg.norm(places[tails] - places[heads], axis=1)
-    assert np.abs(lengths - weights).max() < 2
-
-
-def test_coordinates_of_names_and_of_a_part_of_a_map(tmp_path: Path) -> None:
-    graph = warpath.Graph([("a", "b, c", 1), ("b, c", "d", 1)])
+def test_coordinates_of_the_library_are_taken(tmp_path: Path) -> None:
+    graph = warpath.generate("roads:500")
+    places = warpath.generated_coordinates("roads:500")
+    assert places is not None
     file = tmp_path / "places.csv"
-    file.write_text('name,x,y\n# a note\n"b, c",1.5,-2\n\nelsewhere,9,9\na,0,1e1\n', encoding="utf-8")
-    np.testing.assert_array_equal(plot.read_coordinates(file, graph), [[0, 10], [1.5, -2], [np.nan, np.nan]])
-    numbered = warpath.Graph([(0, 1)])
-    file = tmp_path / "places.co.gz"
-    with gzip.open(file, "wt", encoding="utf-8") as out:
-        out.write("c a note\np aux sp co 3\nv 1 -73530767 41085396\nv 2 500000 0\nv 3 1 1\n")
-    np.testing.assert_array_equal(plot.read_coordinates(file, numbered), [[-73.530767, 41.085396], [0.5, 0]])
-
-
-@pytest.mark.parametrize(
-    "name, text, message",
-    [
-        ("a.txt", "", "can be .co or .csv"),
-        ("a.csv", "vertex,x,y\n0,1\n", "line 2"),
-        ("a.csv", "0,1,2\n1,east,2\n", "line 2"),
-        ("a.csv", "vertex,x\n", "line 1"),
-        ("a.co", "v 1 2 3\nw 1 2 3\n", "line 2"),
-        ("a.co", "v 1 2 3\nv 1 2\n", "line 2"),
-    ],
-)
-def test_malformed_coordinates_are_errors(name: str, text: str, message: str, tmp_path: Path) -> None:
-    file = tmp_path / name
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=message):
-        plot.read_coordinates(file, warpath.Graph([(0, 1)]))
-    with pytest.raises(FileNotFoundError):
-        plot.read_coordinates(tmp_path / "missing.csv", warpath.Graph([(0, 1)]))
+    # The file does not have the last vertex.
+    file.write_text("".join(f"{v},{x},{y}\n" for v, (x, y) in enumerate(places[:-1].tolist())), encoding="utf-8")
+    tails, heads = graph.edges()
+    lost = np.count_nonzero((tails == 499) | (heads == 499)) // 2
+    assert lost > 0
+    whole, part = (plot.network(graph, found) for found in (places, graph.read_coordinates(file)))
+    assert len(whole.collections[0].get_paths()) == graph.arcs // 2
+    assert len(part.collections[0].get_paths()) == graph.arcs // 2 - lost

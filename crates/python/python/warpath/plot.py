@@ -1,32 +1,29 @@
 """Maps of distances and paths, by Matplotlib: ``pip install 'warpath[plot]'``.
 
->>> import numpy as np
 >>> import warpath, warpath.plot
->>> graph = warpath.generate("grid:20x30,weights=1..9")
->>> coordinates = np.array([(v % 30, v // 30) for v in range(graph.vertices)])
->>> axes = warpath.plot.isochrones(graph, graph.sssp(310), coordinates, label="minutes")
+>>> graph, coordinates = warpath.generate("roads:2000"), warpath.generated_coordinates("roads:2000")
+>>> axes = warpath.plot.isochrones(graph, graph.sssp(310), coordinates, scale=1 / 10_000, label="kilometres")
 >>> axes.figure.savefig("map.png")  # doctest: +SKIP
 
 ``isochrones`` draws how far each edge is from the sources of a search, ``network`` draws the edges alone, and ``path`` draws a path over
-either. ``read_coordinates`` reads where vertices lie from the files that ``warpath --coordinates`` takes.
+either.
 
 Coordinates are an array of the shape ``(V, 2)``: row ``v`` has the x and the y of vertex ``v``, in any unit, or NaN where its place is
-not known. A mapping from the labels of vertices to pairs is taken, too, as NetworkX has it. All functions return Matplotlib's ``Axes``, to which
-titles and legends can be added. Without ``ax`` they make a figure; ``geographic=True`` says that x and y are longitude and latitude in
-degrees, and gives both the same scale in the middle of the map.
+not known. ``graph.read_coordinates`` and ``warpath.generated_coordinates`` make such arrays. A mapping from the labels of vertices to
+pairs is taken, too, as NetworkX has it.
+
+All functions return Matplotlib's ``Axes``, to which titles and legends can be added. Without ``ax`` they make a figure.
+``geographic=True`` says that x and y are longitude and latitude in degrees, and gives both the same scale in the middle of the map.
 
 Drawing takes O(V + E) time and memory: a network of 260,000 vertices is on the screen after a few seconds.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
 import math
 import operator
 from collections.abc import Mapping, Sequence
-from os import PathLike, fspath
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
-__all__ = ["isochrones", "network", "path", "read_coordinates"]
+__all__ = ["isochrones", "network", "path"]
 
 # The colours of the pictures of the command `warpath`.
 _PLAIN = "#cbcfd5"
@@ -213,62 +210,6 @@ def path(
     # Below the mark of a source, where the path may begin.
     _mark(ax, points[[0, -1]], color, None, 5)
     return ax
-
-
-def read_coordinates(file: str | PathLike[str], graph: Graph) -> NDArray[np.float64]:
-    """Reads where the vertices of a graph lie, as an array of the shape ``(V, 2)``, NaN for vertices that the file does not have.
-
-    The file is a DIMACS ``.co``, whose numbers are millionths, or a ``.csv`` with the columns vertex, x and y, either of them packed as
-    ``.gz`` if it is. The command ``warpath generate roads:1000 roads.gr --coordinates-output roads.co`` writes both graph and coordinates.
-    Lines about vertices that the graph does not have are skipped.
-
-    Raises ``OSError`` if the file can't be read, and ``ValueError`` if a line is malformed or the extension is another one.
-
-    >>> import os, tempfile, warpath
-    >>> graph = warpath.Graph([("Bern", "Basel", 95)])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = os.path.join(folder, "towns.csv")
-    ...     with open(file, "w") as out:
-    ...         _ = out.write("town,x,y\\nBasel,7.59,47.56\\nBern,7.45,46.95\\n")
-    ...     warpath.plot.read_coordinates(file, graph)
-    array([[ 7.45, 46.95],
-           [ 7.59, 47.56]])
-    """
-    name = fspath(file)
-    kind = name.removesuffix(".gz").rpartition(".")[2]
-    if kind not in ("co", "csv"):
-        raise ValueError(f"{name!r} names no format of coordinates: its extension can be .co or .csv, and .gz after it")
-    # Vertices without names are numbered from 0 on in a .csv, and from 1 on in a .co.
-    first = 1 if kind == "co" else 0
-    labels = range(first, first + graph.vertices) if graph.labels is None else graph.labels
-    number = {str(label): v for v, label in enumerate(labels)}
-    places = np.full((graph.vertices, 2), math.nan)
-    with _opened(name) as lines:
-        rows = csv.reader(lines) if kind == "csv" else (line.split() for line in lines)
-        for at, row in enumerate(rows, 1):
-            if not row or row[0].startswith("#" if kind == "csv" else ("c", "p")):
-                continue
-            try:
-                vertex, x, y = row if kind == "csv" else _after_v(row)
-                place = float(x), float(y)
-            except ValueError:
-                if kind == "csv" and at == 1 and len(row) == 3:
-                    continue  # The first line has the names of the columns.
-                wanted = "a vertex, x and y" if kind == "csv" else "v, the number of a vertex, x and y"
-                raise ValueError(f"{name}: line {at} has {row}, not {wanted}") from None
-            if vertex in number:
-                places[number[vertex]] = place
-    return places / 1e6 if kind == "co" else places
-
-
-def _opened(name: str) -> IO[str]:
-    return gzip.open(name, "rt", encoding="utf-8") if name.endswith(".gz") else open(name, encoding="utf-8", newline="")
-
-
-def _after_v(row: list[str]) -> list[str]:
-    if row[0] != "v":
-        raise ValueError
-    return row[1:]
 
 
 def _pyplot() -> Any:
