@@ -8,16 +8,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib
 import pytest
 
 import warpath
 import warpath.csgraph
+import warpath.plot
 
 FOLDER = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("module", [warpath, warpath.csgraph], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [warpath, warpath.csgraph, warpath.plot], ids=lambda module: module.__name__)
 def test_examples(module: object) -> None:
+    matplotlib.use("Agg")  # without a screen
     failed, attempted = doctest.testmod(module)  # type: ignore[arg-type]
     assert attempted and not failed
 
