@@ -1,7 +1,6 @@
 //! The graph: where it comes from, what it has, and how it is prepared.
 
 use std::ffi::CString;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -12,7 +11,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use warpath::graph::{Labels, WeightKind};
 use warpath::hierarchy::Hierarchy;
-use warpath::{Engine, ReadOptions, Solver, SolverBuilder, VertexId};
+use warpath::{Engine, Solver, SolverBuilder, VertexId};
 
 use crate::arrays::{vertices, weights};
 use crate::calls::Calls;
@@ -39,21 +38,22 @@ pub(crate) struct Graph {
     process: AtomicU32,
     pub(crate) calls: Calls,
     options: Options,
-    labels: Option<Py<PyAny>>,
+    /// Names that came from Python; those of a file are the library's.
+    pub(crate) labels: Option<Py<PyAny>>,
     /// The vertex of each label, once somebody asks.
     numbers: PyOnceLock<Py<PyDict>>,
 }
 
 /// Where and with what a graph is solved.
 #[derive(Clone)]
-struct Options {
+pub(crate) struct Options {
     engine: Engine,
     threads: usize,
     memory: Option<u64>,
 }
 
 impl Options {
-    fn new(engine: &str, threads: usize, memory: Option<u64>) -> PyResult<Self> {
+    pub(crate) fn new(engine: &str, threads: usize, memory: Option<u64>) -> PyResult<Self> {
         let parsed: warpath::Result<Engine> = engine.parse();
         let engine = parsed.and_then(|engine| engine.check().map(|()| engine)).map_err(exception)?;
         Ok(Options { engine, threads, memory })
@@ -66,7 +66,7 @@ impl Options {
 }
 
 impl Graph {
-    fn open(
+    pub(crate) fn open(
         graph: impl Into<Arc<warpath::Graph>>,
         hierarchy: Option<Hierarchy>,
         options: Options,
@@ -257,19 +257,6 @@ impl Graph {
         Ok(Graph { labels, ..graph })
     }
 
-    /// The graph in a file, of any format that the command `warpath` reads, with the hierarchy that `write` or `warpath prepare` has put
-    /// into a `.wpg` file.
-    #[staticmethod]
-    #[pyo3(signature = (path, *, engine="auto", threads=0, memory=None))]
-    fn read(py: Python<'_>, path: PathBuf, engine: &str, threads: usize, memory: Option<u64>) -> PyResult<Self> {
-        let options = Options::new(engine, threads, memory)?;
-        let read = || {
-            let (graph, hierarchy) = Hierarchy::read_if_there(path, &ReadOptions::new())?;
-            Graph::open(graph, hierarchy, options)
-        };
-        py.detach(|| with_threads(read)).map_err(exception)
-    }
-
     /// A graph of a family, such as `"grid:100x100,weights=1..100"` or `"roads:10000"`; `warpath generate --help` has the list.
     #[staticmethod]
     #[pyo3(signature = (description, *, engine="auto", threads=0, memory=None))]
@@ -282,21 +269,6 @@ impl Graph {
     ) -> PyResult<Self> {
         let options = Options::new(engine, threads, memory)?;
         py.detach(|| with_threads(|| Graph::open(warpath::generate(description)?, None, options))).map_err(exception)
-    }
-
-    /// Writes the graph to a file, in the format that its extension names: `.wpg` keeps everything, with the hierarchy if the graph is
-    /// prepared. A file is whole, or not there.
-    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.calls.run(py, false, || {
-            let solver = self.solver()?;
-            // A packed one has a further extension.
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let is_kept_whole = name.contains(".wpg");
-            match solver.prepared_hierarchy().filter(|_| is_kept_whole) {
-                Some(hierarchy) => hierarchy.write(&path),
-                None => warpath::write(solver.graph(), &path),
-            }
-        })
     }
 
     /// The number of vertices.
@@ -443,7 +415,7 @@ impl Graph {
         let (tails, heads) = self.edges(py);
         let restore = py.import("warpath._inputs")?.getattr("restored")?;
         let options = (self.options.engine.to_string(), self.options.threads, self.options.memory);
-        let labels = self.labels.as_ref().map(|labels| labels.clone_ref(py));
+        let labels = self.labels(py)?;
         let state = (tails, heads, self.weights(py), self.vertices(py), self.directed(py), labels, options);
         (restore, state).into_pyobject(py)
     }

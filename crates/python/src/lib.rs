@@ -1,6 +1,6 @@
 //! The extension module `warpath._warpath`, under the Python package of the same folder.
 //!
-//! `graph.rs` has the graph, `requests.rs` what it is asked for, `construction.rs` makes it of arrays, `coordinates.rs` tells where vertices lie, `results.rs`, `paths.rs` and `reductions.rs` have the
+//! `graph.rs` has the graph, `requests.rs` what it is asked for, `construction.rs` makes it of arrays, `files.rs` reads and writes it, `coordinates.rs` tells where vertices lie, `results.rs`, `paths.rs` and `reductions.rs` have the
 //! answers, `scipy_rows.rs` those for `warpath.csgraph`, `arrays.rs` NumPy's arrays on the way in, `calls.rs` runs work without the
 //! interpreter and listens for Ctrl-C, `forks.rs` gives forked processes threads,
 //! `errors.rs` turns errors into exceptions.
@@ -10,6 +10,7 @@ mod calls;
 mod construction;
 mod coordinates;
 mod errors;
+mod files;
 mod forks;
 mod graph;
 mod paths;

@@ -77,6 +77,15 @@ fn array_of<'py>(
     })
 }
 
+/// The integer that stands for no distance in the arrays of [`array_of`]; infinity does in floats.
+fn unreachable(distances: &Distances) -> Option<i64> {
+    match distances {
+        Distances::U32(_) | Distances::U64(_) => Some(-1),
+        Distances::I64(_) => Some(i64::MAX),
+        Distances::F32(_) | Distances::F64(_) => None,
+    }
+}
+
 /// The greatest distance of an answer, found when somebody first asks.
 #[derive(Default)]
 struct Greatest(OnceLock<Option<Distance>>);
@@ -185,7 +194,7 @@ impl ShortestPathTree {
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("warpath._notebook")?.call_method1("tree", (slf,))
+        slf.py().import("warpath._notebook")?.call_method1("tree", (slf, unreachable(slf.get().tree.distances())))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -284,7 +293,7 @@ impl DistanceMatrix {
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("warpath._notebook")?.call_method1("matrix", (slf,))
+        slf.py().import("warpath._notebook")?.call_method1("matrix", (slf, unreachable(slf.get().matrix.distances())))
     }
 
     fn __repr__(&self) -> String {

@@ -215,6 +215,59 @@ def test_graphs_are_pickled():
         np.testing.assert_array_equal(back.apsp().distances, graph.apsp().distances)
 
 
+def test_names_survive_pickles_and_files(tmp_path):
+    file = tmp_path / "named.csv"
+    file.write_text("from,to,km,hours\nBern,Basel,95,1.5\nBasel,Zug,120,1.25\n")
+    read = warpath.read(file, weights="km")
+    assert read.labels == ["Bern", "Basel", "Zug"] and read.weights.tolist() == [95, 120]
+    assert pickle.loads(pickle.dumps(read)).labels == read.labels
+    assert pickle.loads(pickle.dumps(read)).vertex("Zug") == 2
+    graph = warpath.Graph([("a", "b", 2), ("b", "c", 3)], directed=False)
+    for prepared in (False, True):
+        if prepared:
+            graph.prepare()
+        graph.write(tmp_path / "own.wpg")
+        back = warpath.read(tmp_path / "own.wpg")
+        assert back.labels == ["a", "b", "c"]
+        np.testing.assert_array_equal(back.apsp().distances, graph.apsp().distances)
+    graph.write(tmp_path / "own.csv")
+    assert "a,b,2" in (tmp_path / "own.csv").read_text()
+    numbers = warpath.Graph(nx_path_of([10, 30, 20]))
+    numbers.write(tmp_path / "numbers.wpg")
+    assert list(map(str, warpath.read(tmp_path / "numbers.wpg").labels)) == ["10", "30", "20"]
+    pairs = warpath.Graph([((0, 1), "(0, 1)")])
+    with pytest.raises(ValueError, match="two vertices would have the name"):
+        pairs.write(tmp_path / "pairs.wpg")
+    assert not (tmp_path / "pairs.wpg").exists()
+
+
+def nx_path_of(nodes):
+    import networkx as nx
+
+    graph = nx.Graph()
+    nx.add_path(graph, nodes)
+    return graph
+
+
+def test_reading_takes_what_a_file_does_not_say(tmp_path):
+    file = tmp_path / "table.txt"
+    file.write_text("u,v,hours,km\n7,8,1,50\n8,9,2,70\n")
+    read = warpath.read(file, format="edge-list", source="u", target=2, weights=4, directed=False, first_line="header")
+    assert (read.vertices, read.arcs, read.directed) == (3, 4, False)
+    assert sorted(read.weights.tolist()) == [50, 50, 70, 70]
+    assert warpath.read(file, format="edge-list", weights="unit", first_line="header").weights is None
+    file.write_text("3 2\n0 1\n1 2\n")
+    assert warpath.read(file, format="edge-list", first_line="counts").vertices == 3
+    for options, message in [
+        ({"format": "scroll"}, "scroll"),
+        ({"format": "edge-list", "source": 1}, "together"),
+        ({"format": "edge-list", "weights": 0}, "counted from 1"),
+        ({"format": "edge-list", "first_line": "last"}, "last"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            warpath.read(file, **options)
+
+
 def test_progress_is_shown_without_and_with_a_bar(capsys, monkeypatch):
     from warpath import _progress
 
@@ -253,7 +306,9 @@ def test_answers_have_a_face_in_notebooks():
     table = graph.table([0, 1], [2, 3])._repr_html_()
     assert table.count("<tr>") == 3
     assert "<table>" in warpath.Graph([], vertices=1).sssp(0)._repr_html_()
-    assert "<table>" in warpath.Graph([(0, 1, -1)]).sssp(0)._repr_html_()
+    # A distance of -1 is one where weights may be below 0.
+    below = warpath.Graph([(0, 1, -3), (1, 2, 2)], vertices=4).sssp(0)._repr_html_()
+    assert "<td>-1</td>" in below and below.count("not reached") == 1
 
 
 def test_the_command_is_there():

@@ -11,23 +11,23 @@ _ROWS = 8
 _BARS = 24
 
 
-def tree(found: Any) -> str:
-    """A tree of shortest paths as HTML."""
+def tree(found: Any, unreachable: int | None) -> str:
+    """A tree of shortest paths as HTML; ``unreachable`` stands for no distance in integers."""
     distances, predecessors = found.distances, found.predecessors
     count = min(_ROWS, len(distances))
     head = "<th>vertex</th><th>distance</th>" + ("" if predecessors is None else "<th>predecessor</th>")
     rows = []
     for v in range(count):
-        reached = _reached(distances[v : v + 1])[0]
+        reached = _reached(distances[v : v + 1], unreachable)[0]
         cells = [str(v), str(distances[v]) if reached else "not reached"]
         if predecessors is not None:
             cells.append(str(predecessors[v]) if predecessors[v] >= 0 else "")
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-    return _page(repr(found), head, rows, len(distances) - count, distances)
+    return _page(repr(found), head, rows, len(distances) - count, distances, unreachable)
 
 
-def matrix(found: Any) -> str:
-    """A table of distances as HTML."""
+def matrix(found: Any, unreachable: int | None) -> str:
+    """A table of distances as HTML, as ``tree``."""
     distances = found.distances
     rows_shown, columns_shown = (min(_ROWS, side) for side in distances.shape)
     targets = found.targets
@@ -35,30 +35,30 @@ def matrix(found: Any) -> str:
     head = "<th></th>" + "".join(f"<th>{name}</th>" for name in names)
     rows = []
     for row, source in enumerate(found.sources[:rows_shown]):
-        reached = _reached(distances[row, :columns_shown])
+        reached = _reached(distances[row, :columns_shown], unreachable)
         cells = (str(d) if is_reached else "" for d, is_reached in zip(distances[row, :columns_shown], reached))
         rows.append(f"<tr><th>{source}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-    return _page(repr(found), head, rows, distances.shape[0] - rows_shown, distances)
+    return _page(repr(found), head, rows, distances.shape[0] - rows_shown, distances, unreachable)
 
 
-def _reached(distances: Any) -> Any:
+def _reached(distances: Any, unreachable: int | None) -> Any:
     """Which distances are some."""
-    if distances.dtype.kind == "f":
-        return np.isfinite(distances)
-    return (distances != -1) & (distances != np.iinfo(np.int64).max)
+    return np.isfinite(distances) if unreachable is None else distances != unreachable
 
 
-def _page(title: str, head: str, rows: list[str], more: int, distances: Any) -> str:
+def _page(
+    title: str, head: str, rows: list[str], more: int, distances: Any, unreachable: int | None
+) -> str:
     rest = f"<caption style='caption-side:bottom'>and {more} more rows</caption>" if more > 0 else ""
     table = f"<table>{rest}<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return f"<div><p><code>{escape(title)}</code></p>{_histogram(distances)}{table}</div>"
+    return f"<div><p><code>{escape(title)}</code></p>{_histogram(distances, unreachable)}{table}</div>"
 
 
-def _histogram(distances: Any) -> str:
+def _histogram(distances: Any, unreachable: int | None) -> str:
     """A histogram of the distances as SVG, of at most a million of them."""
     some = distances.reshape(-1)
     some = some[:: max(1, len(some) // 1_000_000)]
-    some = some[_reached(some)]
+    some = some[_reached(some, unreachable)]
     if len(some) == 0:
         return ""
     counts, edges = np.histogram(some.astype(np.float64), bins=_BARS)

@@ -88,7 +88,17 @@ class Graph:
 
     @staticmethod
     def read(
-        path: str | PathLike[str], *, engine: str = "auto", threads: int = 0, memory: int | None = None
+        path: str | PathLike[str],
+        *,
+        format: str | None = None,
+        weights: str | int | None = None,
+        source: str | int | None = None,
+        target: str | int | None = None,
+        directed: bool | None = None,
+        first_line: str | None = None,
+        engine: str = "auto",
+        threads: int = 0,
+        memory: int | None = None,
     ) -> Graph:
         """The graph in a file."""
 

@@ -451,6 +451,25 @@ impl Graph {
         }
     }
 
+    /// The same graph with other names for its vertices. O(1).
+    ///
+    /// ```
+    /// use warpath::graph::Labels;
+    /// let graph = warpath::Graph::from_edges([(0, 1, 5)])?.with_labels(Labels::Integers(vec![70, 90]))?;
+    /// assert_eq!(graph.vertex("90")?, 1);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] if there are not as many names as vertices.
+    pub fn with_labels(self, labels: Labels) -> Result<Self> {
+        if labels.len() != self.vertices() as u64 {
+            return Err(Error::invalid(format!("{} names for {} vertices", labels.len(), self.vertices())));
+        }
+        Ok(Graph { labels, ..self })
+    }
+
     /// The names of the vertices.
     pub fn labels(&self) -> &Labels {
         &self.labels

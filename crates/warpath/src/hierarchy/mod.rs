@@ -192,6 +192,20 @@ impl Hierarchy {
         Hierarchy { graph, shared: self.shared.clone() }
     }
 
+    /// The same hierarchy for the same graph with other names of its vertices ([`Graph::with_labels`]). O(E).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`](crate::Error::InvalidRequest) if the graph has other arcs.
+    pub fn of_renamed(&self, graph: Arc<Graph>) -> Result<Self> {
+        let (mine, other) = (self.graph.csr(), graph.csr());
+        let are_same = mine.offsets() == other.offsets() && mine.targets() == other.targets();
+        if !are_same || self.graph.is_directed() != graph.is_directed() {
+            return Err(crate::Error::invalid("the graph has other arcs than that of the hierarchy"));
+        }
+        Ok(self.reweighted(graph))
+    }
+
     /// Whether this is a hierarchy of the very graph that the caller has.
     pub(crate) fn is_of(&self, graph: &Arc<Graph>) -> bool {
         Arc::ptr_eq(&self.graph, graph)
