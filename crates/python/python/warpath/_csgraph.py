@@ -231,9 +231,10 @@ class Request:
             if limit == np.inf and not predecessors and may_share:
                 return self._graph._distance_rows(sources.vertices), None
             return self._block(sources.vertices, limit, predecessors)
-        if self._dtype == np.int32 and limit == np.inf and not predecessors and self._fits_int32():
-            # The library's own memory, without a copy.
-            return self._graph.apsp(sources=None if sources.are_all else sources.vertices).distances, None
+        if self._dtype == np.int32 and limit == np.inf and not predecessors and self._is_whole():
+            # The library's own memory, without a copy, unless distances were added up in 64 bits.
+            found = self._graph.apsp(sources=None if sources.are_all else sources.vertices).distances
+            return found if found.dtype == np.int32 else narrowed(found, self._dtype), None
         shape = (sources.vertices.size, self._vertices)
         distances = np.empty(shape, dtype=self._dtype)
         before: NDArray[np.int32] | None = np.empty(shape, dtype=np.int32) if predecessors else None
@@ -259,18 +260,12 @@ class Request:
             return not self._unweighted
         return self._weights.dtype.kind != "f"
 
-    def _fits_int32(self) -> bool:
-        """Whether no path can be longer than ``int32`` has numbers for."""
-        greatest = 1 if self._weights is None or self._weights.size == 0 else int(self._weights.max())
-        return greatest * self._vertices <= np.iinfo(np.int32).max
-
-
 def _cutoff(limit: float) -> float | None:
     return None if limit == np.inf else limit
 
 
-def narrowed(distances: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """``float64`` distances in another type; -1 for infinity in integers. ``OverflowError`` for what does not fit."""
+def narrowed(distances: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Distances in another type; -1 for infinity in integers. ``OverflowError`` for what does not fit."""
     if dtype == np.float64:
         return distances
     reached = np.isfinite(distances)

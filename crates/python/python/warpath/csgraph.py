@@ -21,7 +21,7 @@ be those of another one than SciPy's.
 The functions of Warpath take one argument more, ``dtype``, for distances in less memory. ``"float32"`` rounds the sums of ``float64``
 once. ``"int32"`` and ``"int64"`` want weights that are whole numbers of 0 or more, or ``unweighted``, and have -1 where nothing arrives.
 A distance that does not fit, or a whole one above 2**53, is an ``OverflowError``. No matrix of ``float64`` is made on the way. ``int32``
-distances without predecessors and limit are the library's own memory if no path can be too long: an array that nobody may write.
+distances without predecessors and limit are the library's own memory, unless it adds up in 64 bits: an array that nobody may write.
 
 Where answers differ from SciPy's:
 
