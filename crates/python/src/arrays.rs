@@ -42,10 +42,13 @@ macro_rules! with_values {
 pub(crate) fn vertices(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<VertexId>> {
     if let Ok(array) = object.cast::<numpy::PyArray1<i32>>()
         && let Ok(values) = array.readonly().as_slice()
-        && values.iter().fold(0, |signs, value| signs | value) >= 0
     {
-        // The usual type, and the quickest way.
-        return Ok(bytemuck::cast_slice::<i32, VertexId>(values).to_vec());
+        // The usual type, and the quickest way. The copy is looked at: without the interpreter's lock, another thread may write to
+        // the array meanwhile.
+        let copied = values.to_vec();
+        if copied.iter().fold(0, |signs, value| signs | value) >= 0 {
+            return Ok(bytemuck::cast_vec::<i32, VertexId>(copied));
+        }
     }
     integers(object, what, |value: i128| VertexId::try_from(value).ok().filter(|&v| v < VertexId::MAX))
 }
