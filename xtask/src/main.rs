@@ -3,6 +3,7 @@
 mod checkers;
 mod gpu_archive;
 mod kernels;
+mod package;
 mod structure;
 #[cfg(unix)]
 mod torture;
@@ -63,6 +64,12 @@ enum Chore {
         #[arg(default_value = "target/gpu-archive")]
         directory: PathBuf,
     },
+    /// Package the crates that are published, in their order, and check their files, metadata and sizes.
+    Package {
+        /// Build each crate from its package, too: takes minutes.
+        #[arg(long)]
+        verify: bool,
+    },
     /// Attack the command with damaged files, kills, races of writers, little memory, and files that change under it.
     ///
     /// Prints for each program the number of cases and how the processes ended. Reports each failed case with its seed,
@@ -80,6 +87,7 @@ fn main() -> ExitCode {
         Chore::Miri { filters } => checkers::miri(root(), &filters),
         Chore::ThreadSanitizer { filters } => checkers::thread_sanitizer(root(), &filters),
         Chore::Loom => checkers::loom(root()),
+        Chore::Package { verify } => package::run(root(), verify),
         Chore::GpuArchive { directory } => gpu_archive::run(root(), &directory),
         #[cfg(unix)]
         Chore::Torture(options) => torture::run(root(), &options),

@@ -47,10 +47,13 @@ macro_rules! with_values {
 pub(crate) fn vertices(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<VertexId>> {
     if let Ok(array) = object.cast::<numpy::PyArray1<i32>>()
         && let Ok(values) = array.readonly().as_slice()
-        && values.iter().fold(0, |signs, value| signs | value) >= 0
     {
-        // The usual type, and the quickest way.
-        return Ok(copied(bytemuck::cast_slice(values)));
+        // The usual type, and the quickest way. The copy is looked at: without the interpreter's lock, another thread may write to
+        // the array meanwhile.
+        let copied = copied(values);
+        if copied.iter().fold(0, |signs, value| signs | value) >= 0 {
+            return Ok(bytemuck::cast_vec::<i32, VertexId>(copied));
+        }
     }
     integers(object, what, |value: i128| VertexId::try_from(value).ok().filter(|&v| v < VertexId::MAX))
 }

@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use numpy::ndarray::{ArrayView1, ArrayView2};
-use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyUntypedArray};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use warpath::graph::{Distance, Distances, Graph};
@@ -17,6 +17,14 @@ use crate::errors::exception;
 use crate::forks::with_threads;
 use crate::graph::check_vertex;
 
+/// Makes an array read-only that nobody else has yet.
+///
+/// Not by the borrows of the crate numpy: without the interpreter's lock, several threads make arrays on the same memory at once, and
+/// all but one would find it borrowed.
+fn forbid_writing(array: &Bound<'_, PyUntypedArray>) {
+    array.call_method1("setflags", (false,)).expect("any array can be made read-only");
+}
+
 /// An array of one dimension on the library's memory, which nobody may write.
 ///
 /// # Safety
@@ -25,7 +33,7 @@ use crate::graph::check_vertex;
 unsafe fn line<'py, T: Element>(values: &[T], owner: Bound<'py, PyAny>) -> Bound<'py, PyAny> {
     // SAFETY: by the caller's promise.
     let array = unsafe { PyArray1::borrow_from_array(&ArrayView1::from(values), owner) };
-    array.readwrite().make_nonwriteable();
+    forbid_writing(array.as_untyped());
     array.into_any()
 }
 
@@ -38,7 +46,7 @@ unsafe fn table<'py, T: Element>(values: &[T], shape: (usize, usize), owner: Bou
     let view = ArrayView2::from_shape(shape, values).expect("a table has as many cells as rows times columns");
     // SAFETY: by the caller's promise.
     let array = unsafe { PyArray2::borrow_from_array(&view, owner) };
-    array.readwrite().make_nonwriteable();
+    forbid_writing(array.as_untyped());
     array.into_any()
 }
 

@@ -59,6 +59,31 @@ def test_threads_ask_for_everything_at_once() -> None:
     assert not failed
 
 
+def test_threads_take_the_arrays_of_one_answer_at_once() -> None:
+    # Without the interpreter's lock, all of them make arrays on the same memory.
+    graph = random_graph(400, 3000)
+    tree, matrix = graph.sssp(3), graph.apsp(sources=[1, 2, 3])
+    start = threading.Barrier(8)
+    failed: list[object] = []
+
+    def take() -> None:
+        start.wait()
+        try:
+            for _ in range(500):
+                for array in (tree.distances, tree.predecessors, matrix.distances):
+                    assert array is not None and not array.flags.writeable
+                graph.table(tree.sources, tree.sources)
+        except BaseException as error:  # noqa: BLE001 - it is looked at on the main thread
+            failed.append(error)
+
+    threads = [threading.Thread(target=take) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+
+
 #: A program that forks and searches on both sides. Arguments: what the parent does first (`nothing`, `small` or `large`: a graph and
 #: searches in it), and what the child searches in (the `same` graph, or a `new` one).
 FORK = """

@@ -25,6 +25,7 @@ use std::ops::Range;
 use super::elimination::{Elimination, ROOT};
 use crate::Result;
 use crate::graph::{DistanceValue, MinPlus};
+#[cfg(target_arch = "x86_64")]
 use crate::instructions::InstructionSet;
 use crate::memory::resize;
 

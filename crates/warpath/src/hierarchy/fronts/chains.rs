@@ -17,6 +17,7 @@ use super::{Cell, Eliminating, Front, Rows, WHAT, WIDE, lower, relax};
 use crate::Result;
 use crate::graph::{DistanceValue, MinPlus};
 use crate::hierarchy::elimination::{Elimination, ROOT};
+#[cfg(target_arch = "x86_64")]
 use crate::instructions::InstructionSet;
 use crate::memory::{filled, grow, resize, with_capacity};
 

@@ -9,6 +9,7 @@ use std::sync::{Mutex, OnceLock};
 use super::labels::{ArcWeight, Label, LabelOf};
 use super::renumbered::Renumbered;
 use crate::graph::DistanceValue;
+#[cfg(target_arch = "x86_64")]
 use crate::instructions::InstructionSet;
 use crate::memory::allocation::{bytes_of, refused};
 use crate::{Control, Result, memory};
