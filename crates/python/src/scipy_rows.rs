@@ -3,7 +3,7 @@
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
-use warpath::graph::{DistanceValue, NO_VERTEX, with_distances};
+use warpath::graph::{DistanceValue, Distances, NO_VERTEX, WeightKind, with_distances};
 use warpath::problems::{RowBlock, RowSink, TableShape};
 use warpath::{Apsp, Bfs, Error, Plan, Result, Search, ShortestPathTree, Solver, Sssp, VertexId, on_huge_pages};
 
@@ -110,12 +110,19 @@ impl Graph {
     fn _distance_rows<'py>(&self, sources: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let (py, sources) = (sources.py(), vertices(sources, "indices")?);
         let found = self.solve_long(py, false, |solver| {
+            let request = Apsp::all().from(sources.as_slice());
+            if solver.graph().weight_kind() == WeightKind::F64
+                && let Distances::F64(cells) = solver.solve(request.clone())?.into_distances()
+            {
+                // They are what SciPy has already.
+                return Ok(cells);
+            }
             let mut sink = FloatRows { cells: Vec::new(), columns: 0 };
-            solver.solve(Apsp::all().from(sources.as_slice()).into_sink(&mut sink))?;
-            Ok(sink)
+            solver.solve(request.into_sink(&mut sink))?;
+            Ok(sink.cells)
         })?;
-        let shape = (sources.len(), found.columns);
-        Ok(found.cells.into_pyarray(py).reshape(shape)?.into_any())
+        let shape = (sources.len(), self.graph(py).vertices());
+        Ok(found.into_pyarray(py).reshape(shape)?.into_any())
     }
 
     /// For `warpath.csgraph`: a search from each source by itself. Distances as `float64`, infinity where nothing arrives, and, if they
