@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy
 import scipy.sparse as sp
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csgraph as theirs
 
@@ -301,3 +301,45 @@ def test_narrow_distances(function: str, case: Case, unweighted: bool, data: st.
         np.testing.assert_array_equal(trees[0], expected)
         if not options.get("min_only"):
             walk(case, wide, trees[1], sources_of(options.get("indices"), size(case)), unweighted)
+
+
+def simple_paths(edges: dict[tuple[int, int], float], source: int, sink: int) -> list[tuple[float, list[int]]]:
+    """All paths without repeated vertices, the shortest first, by going everywhere."""
+    found: list[tuple[float, list[int]]] = []
+
+    def go(path: list[int], length: float) -> None:
+        if path[-1] == sink:
+            found.append((length, path))
+            return
+        for (tail, head), weight in edges.items():
+            if tail == path[-1] and head not in path:
+                go([*path, head], length + weight)
+
+    go([source], 0.0)
+    return sorted(found)
+
+
+@settings(SETTINGS, max_examples=200)
+@given(cases(("whole", "large", "eighths")), st.booleans(), st.data())
+def test_k_shortest_paths(case: Case, unweighted: bool, data: st.DataObject) -> None:
+    assume(2 <= size(case) <= 6)
+    source, sink = data.draw(st.permutations(range(size(case))))[:2]
+    count = data.draw(st.integers(1, 12))
+    edges = case.edges()
+    if unweighted:
+        edges = dict.fromkeys(edges, 1.0)
+    wanted = [length for length, _ in simple_paths(edges, source, sink)][:count]
+    options: dict[str, Any] = {"directed": case.directed, "unweighted": unweighted}
+    lengths, before = ours.yen(case.graph, source, sink, count, return_predecessors=True, **options)
+    np.testing.assert_array_equal(lengths, wanted)
+    np.testing.assert_array_equal(ours.yen(case.graph, source, sink, count, **options), lengths)
+    assert lengths.dtype == np.float64 and before.dtype == np.int32 and before.shape == (len(wanted), size(case))
+    paths = set()
+    for length, row in zip(lengths, before):
+        path = [sink]
+        while path[-1] != source:
+            path.append(int(row[path[-1]]))
+        assert len(set(path)) == len(path) == np.count_nonzero(row >= 0) + 1
+        assert sum(edges[edge] for edge in zip(path[:0:-1], path[-2::-1])) == length
+        paths.add(tuple(path))
+    assert len(paths) == len(wanted)

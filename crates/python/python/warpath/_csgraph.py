@@ -206,6 +206,20 @@ class Request:
         distances = narrowed(found[0], self._dtype)
         return (distances, *found[1:]) if predecessors else distances
 
+    def shortest_paths(self, source: int, target: int, count: int, predecessors: bool) -> Any:
+        """The lengths of the shortest paths without repeated vertices and, if they are wanted, the predecessors along each."""
+        try:
+            paths = self._graph.k_shortest_paths(int(source), int(target), int(count))
+        except OverflowError as error:
+            raise self._overflowed(error) from None
+        lengths = np.array([path.length for path in paths], dtype=np.float64)
+        if not predecessors:
+            return lengths
+        before = np.full((len(paths), self._vertices), -9999, dtype=np.int32)
+        for row, path in zip(before, paths):
+            row[path.vertices[1:]] = path.vertices[:-1]
+        return lengths, before
+
     def _has_negative(self) -> bool:
         return self._weights is not None and self._weights.dtype.kind == "f" and bool((self._weights < 0).any())
 

@@ -5,8 +5,8 @@
 >>> dijkstra(csr_array([[0, 1, 2], [0, 0, 1], [0, 0, 0]]), indices=0)
 array([0., 1., 2.])
 
-``shortest_path``, ``dijkstra``, ``bellman_ford``, ``johnson`` and ``floyd_warshall`` are Warpath's; it chooses the algorithm by itself.
-All other functions are SciPy's own. SciPy 1.14 or later is needed.
+``shortest_path``, ``dijkstra``, ``bellman_ford``, ``johnson``, ``floyd_warshall`` and ``yen`` are Warpath's; it chooses the algorithm by
+itself. All other functions are SciPy's own. SciPy 1.14 or later is needed.
 
 Graphs are what SciPy takes: arrays, masked arrays, sparse arrays and matrices of any format and type of number. Zeros, infinities and
 NaN of an array are no edges; in a sparse array each stored entry is one, zeros included, but for infinity and NaN where there are weights.
@@ -18,7 +18,7 @@ Distances are ``float64``, infinity where nothing arrives, and predecessors ``in
 numbers below 2**32 are added up as integers, which is quicker and gives the same sums. Where several shortest paths exist, predecessors may
 be those of another one than SciPy's.
 
-The functions of Warpath take one argument more, ``dtype``, for distances in less memory. ``"float32"`` rounds the sums of ``float64``
+The functions of Warpath but ``yen`` take one argument more, ``dtype``, for distances in less memory. ``"float32"`` rounds the sums of ``float64``
 once. ``"int32"`` and ``"int64"`` want weights that are whole numbers of 0 or more, or ``unweighted``, and have -1 where nothing arrives.
 A distance that does not fit, or a whole one above 2**53, is an ``OverflowError``. No matrix of ``float64`` is made on the way. ``int32``
 distances without predecessors and limit are the library's own memory, unless it adds up in 64 bits: an array that nobody may write.
@@ -27,6 +27,7 @@ Where answers differ from SciPy's:
 
 * ``dijkstra`` raises ``NegativeCycleError`` for a cycle below 0 that a source reaches. SciPy's has inaccurate answers, or does not end.
 * ``bellman_ford`` of an undirected graph has no false alarms: SciPy's takes rounding of positive sums for negative cycles.
+* Of paths of the same length, ``yen`` may return others, in another order.
 * ``floyd_warshall`` takes all sparse formats, and ``shortest_path`` lists.
 
 -infinity as a weight, distances beyond ``float64``, cycles that are below 0 by no more than rounding, and limits with weights below 0 are
@@ -45,7 +46,7 @@ from scipy.sparse import csgraph as _scipy
 from scipy.sparse import issparse
 
 # Orders of visits are SciPy's own: Warpath searches the vertices of a level in any order, on all cores, and an order afterwards costs more
-# than SciPy's search. So are `yen`'s paths, which SciPy hands out as a matrix of predecessors.
+# than SciPy's search.
 from scipy.sparse.csgraph import (
     NegativeCycleError,
     breadth_first_order,
@@ -67,7 +68,6 @@ from scipy.sparse.csgraph import (
     reconstruct_path,
     reverse_cuthill_mckee,
     structural_rank,
-    yen,
 )
 
 from ._csgraph import (
@@ -292,6 +292,50 @@ def shortest_path(
     if method == "J":
         return _johnson(matrix, directed, indices, return_predecessors, unweighted, dtype)
     raise ValueError(f"unrecognized method '{method}'")
+
+
+def yen(
+    csgraph: Any,
+    source: int,
+    sink: int,
+    K: int,
+    *,
+    directed: bool = True,
+    return_predecessors: bool = False,
+    unweighted: bool = False,
+) -> Any:
+    """The K shortest paths without repeated vertices between two vertices, as ``scipy.sparse.csgraph.yen``.
+
+    Args:
+        csgraph: the graph, N x N: an array, a masked array or a sparse array.
+        source: where the paths start.
+        sink: where they end.
+        K: how many paths to find; if there are fewer, all are found.
+        directed, return_predecessors, unweighted: as in ``dijkstra``.
+
+    Returns:
+        The lengths of the M paths that were found, ascending; with ``return_predecessors`` a tuple of them and a matrix, M x N and
+        ``int32``, whose row has for each vertex of a path the one before it, and -9999 elsewhere.
+
+    Raises:
+        ValueError: the graph is not square, or a vertex is not in it.
+        NegativeCycleError: a cycle's length is below 0.
+
+    >>> from warpath.csgraph import yen
+    >>> yen([[0, 1, 5], [0, 0, 2], [0, 0, 0]], 0, 2, 3, return_predecessors=True)
+    (array([3., 5.]), array([[-9999,     0,     1],
+           [-9999, -9999,     0]], dtype=int32))
+    """
+    matrix = read_graph(csgraph, directed)
+    vertices = range(matrix.shape[0])
+    is_usual = source in vertices and sink in vertices and source != sink and K > 0 and not has_negative(matrix)
+    try:
+        if not is_usual:
+            raise BeyondWarpath
+        return Request(matrix, directed, unweighted, np.dtype(np.float64)).shortest_paths(source, sink, K, return_predecessors)
+    except BeyondWarpath:
+        options = {"directed": directed, "return_predecessors": return_predecessors, "unweighted": unweighted}
+        return _scipy.yen(csgraph, source, sink, K, **options)
 
 
 def _dijkstra(
