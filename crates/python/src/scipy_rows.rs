@@ -73,6 +73,16 @@ impl Rows {
     }
 }
 
+/// The distances as SciPy has them.
+fn as_floats(distances: &Distances) -> Result<Vec<f64>> {
+    with_distances!(distances, values => {
+        let mut floats = room(values.len())?;
+        let values = values.par_iter().with_min_len(1 << 16);
+        values.map(|&value| DistanceValue::to_f64(value)).collect_into_vec(&mut floats);
+        Ok(floats)
+    })
+}
+
 /// Takes rows of distances as `float64`, with infinity where nothing arrives.
 struct FloatRows {
     cells: Vec<f64>,
@@ -110,12 +120,16 @@ impl Graph {
     fn _distance_rows<'py>(&self, sources: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let (py, sources) = (sources.py(), vertices(sources, "indices")?);
         let found = self.solve_long(py, false, |solver| {
+            /// So many cells are converted sooner than threads for a sink start.
+            const FEW: usize = 1 << 22;
             let request = Apsp::all().from(sources.as_slice());
-            if solver.graph().weight_kind() == WeightKind::F64
-                && let Distances::F64(cells) = solver.solve(request.clone())?.into_distances()
-            {
-                // They are what SciPy has already.
-                return Ok(cells);
+            let cells = sources.len().saturating_mul(solver.graph().vertices());
+            // Floats are what SciPy has already.
+            if solver.graph().weight_kind() == WeightKind::F64 || cells <= FEW {
+                return Ok(match solver.solve(request)?.into_distances() {
+                    Distances::F64(cells) => cells,
+                    distances => as_floats(&distances)?,
+                });
             }
             let mut sink = FloatRows { cells: Vec::new(), columns: 0 };
             solver.solve(request.into_sink(&mut sink))?;

@@ -418,12 +418,23 @@ impl Graph {
 
     /// The least and the greatest weight, `(0, 0)` without arcs. Found on the first call in O(E) and kept.
     pub fn weight_range(&self) -> (f64, f64) {
-        /// The size of a chunk; fewer weights are not shared among threads.
-        const CHUNK: usize = 1 << 16;
-        fn range<W: Weight>(chunk: &[W]) -> (W, W) {
-            chunk.iter().fold((chunk[0], chunk[0]), |(low, high), &w| {
-                (if w < low { w } else { low }, if w > high { w } else { high })
-            })
+        /// Fewer weights are looked at sooner than threads for them start.
+        const WORTH_THREADS: usize = if cfg!(test) { 100 } else { 1 << 24 };
+        const CHUNK: usize = if cfg!(test) { 40 } else { 1 << 16 };
+        /// As many weights as processors compare together.
+        const LANES: usize = 16;
+        fn range<W: Weight>(weights: &[W]) -> (W, W) {
+            let (mut low, mut high) = ([weights[0]; LANES], [weights[0]; LANES]);
+            let mut look = |lane: usize, w: W| {
+                low[lane] = if w < low[lane] { w } else { low[lane] };
+                high[lane] = if w > high[lane] { w } else { high[lane] };
+            };
+            let (groups, rest) = weights.as_chunks::<LANES>();
+            groups.iter().for_each(|group| (0..LANES).for_each(|lane| look(lane, group[lane])));
+            rest.iter().for_each(|&w| look(0, w));
+            let (low, high) = (low.into_iter(), high.into_iter());
+            let least = low.reduce(|a, b| if b < a { b } else { a }).unwrap_or_default();
+            (least, high.reduce(|a, b| if b > a { b } else { a }).unwrap_or_default())
         }
         fn shared_out<W: Weight>(weights: &[W]) -> (W, W) {
             let ranges = weights.par_chunks(CHUNK).map(range);
@@ -436,7 +447,7 @@ impl Graph {
             }
             with_weights!(self.weights(), values => {
                 // If no threads start, this thread does all the work, since it must not take up other work.
-                let apart = (values.len() > CHUNK).then(|| apart(rayon::current_num_threads(), false, || shared_out(values)));
+                let apart = (values.len() >= WORTH_THREADS).then(|| apart(rayon::current_num_threads(), false, || shared_out(values)));
                 let (low, high) = apart.and_then(Result::ok).unwrap_or_else(|| range(values));
                 (low.to_f64(), high.to_f64())
             })
@@ -500,5 +511,28 @@ impl Graph {
     /// Bytes of memory that the graph owns, the cached transpose included.
     pub fn owned_bytes(&self) -> u64 {
         self.csr.owned_bytes() + self.transpose.get().map_or(0, |csr| csr.owned_bytes()) + self.labels.owned_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{TestWeight, graphs_of_every_shape};
+
+    fn ranges_are_those_of_a_look_at_each<W: TestWeight>(seed: u64) {
+        for (name, graph) in graphs_of_every_shape::<W>(seed) {
+            let weights = || graph.edges().map(|(_, _, weight)| weight);
+            let right = (weights().fold(f64::INFINITY, f64::min), weights().fold(f64::NEG_INFINITY, f64::max));
+            let right = if graph.arcs() == 0 { (0.0, 0.0) } else { right };
+            assert_eq!(graph.weight_range(), right, "{name}");
+        }
+    }
+
+    #[test]
+    fn ranges_of_weights() {
+        ranges_are_those_of_a_look_at_each::<super::super::Unit>(31);
+        ranges_are_those_of_a_look_at_each::<u32>(32);
+        ranges_are_those_of_a_look_at_each::<i32>(33);
+        ranges_are_those_of_a_look_at_each::<f32>(34);
+        ranges_are_those_of_a_look_at_each::<f64>(35);
     }
 }
