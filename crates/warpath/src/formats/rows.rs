@@ -226,6 +226,54 @@ impl ReadOptions {
     }
 }
 
+impl Graph {
+    /// A directed graph from the three arrays of a sparse matrix as SciPy has them: row `v` has its columns and entries
+    /// at `indptr[v]..indptr[v + 1]` of `indices` and `data`. Any integers will do; columns need not be sorted, and
+    /// repeated ones merge by minimum. [`Graph::from_csr`] takes sorted rows without a copy.
+    ///
+    /// ```
+    /// let (indptr, indices, data) = ([0_i32, 2, 2, 3], [2_i32, 1, 0], [0.5, 1.5, 2.5]);
+    /// let graph = warpath::Graph::from_csr_slices(&indptr, &indices, &data)?;
+    /// assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 1, 1.5), (0, 2, 0.5), (2, 0, 2.5)]);
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the arrays do not fit each other, a column is not a row too, or a float is not finite.
+    pub fn from_csr_slices<P, I, W>(indptr: &[P], indices: &[I], data: &[W]) -> Result<Graph>
+    where
+        P: Copy + TryInto<usize>,
+        I: Copy + TryInto<VertexId>,
+        W: Weight,
+    {
+        let invalid = |message: String| Error::invalid(message);
+        let Some(vertices) = indptr.len().checked_sub(1) else {
+            return Err(invalid("indptr is empty; it has one entry more than there are rows".into()));
+        };
+        if indices.len() != data.len() {
+            return Err(invalid(format!("{} indices, but {} entries of data", indices.len(), data.len())));
+        }
+        let offset = |row: usize| {
+            let offset = indptr[row].try_into().ok().filter(|&offset| offset <= indices.len());
+            offset.ok_or_else(|| invalid(format!("indptr[{row}] is not an offset into {} indices", indices.len())))
+        };
+        if offset(0)? != 0 || offset(vertices)? != indices.len() {
+            return Err(invalid(format!("indptr does not run from 0 to the number of indices, {}", indices.len())));
+        }
+        let mut offsets = memory::with_capacity("offsets of rows", indptr.len())?;
+        for row in 0..=vertices {
+            offsets.push(offset(row)? as u64);
+        }
+        let mut columns = memory::with_capacity("columns of rows", indices.len())?;
+        for (index, &column) in indices.iter().enumerate() {
+            columns.push(column.try_into().map_err(|_| invalid(format!("indices[{index}] is not a vertex")))?);
+        }
+        let weights = W::into_weights(memory::copied("weights of arcs", data)?);
+        ReadOptions::new().graph_of_rows(offsets, columns, weights)
+    }
+}
+
 /// The graph of rows in order, with the direction that the options ask for. `direction` is what the format says.
 pub(super) fn finish(
     csr: Csr,
