@@ -1,4 +1,4 @@
-// Rows over a hierarchy: a warp takes 64 sources, and a part of the elimination tree. The host loop, and the essay, are in
+// Sweeps over a hierarchy: a warp takes 64 sources, and a part of the elimination tree. The host loop, and the essay, are in
 // `src/cuda/apsp/hierarchy/mod.rs`.
 //
 // Source: Delling, Goldberg, Nowatzyk and Werneck 2013, "PHAST"; Dibbelt, Strasser and Wagner 2016, "Customizable
@@ -216,35 +216,30 @@ __device__ __forceinline__ void take_front(const Sweep<Lane>& sweep) {
         take_columns<Lane, sums, columns>(sweep, part, group);
     }
 }
-/// A block takes a tile, or for sums some tiles, one after another, each of its warps the sources of one. In shared memory are the arcs, and for each
-/// warp a slot for the distances of each vertex.
-template <class Lane, bool sums>
-__device__ __forceinline__ void take_tiles(const Sweep<Lane>& sweep) {
+/// A block takes some tiles, one after another, each of its warps the sources of one, and counts. In shared memory are the arcs, and for
+/// each warp a slot for the distances of each vertex.
+template <class Lane>
+__device__ __forceinline__ void tile_sums(const Sweep<Lane>& sweep) {
     DYNAMIC_SHARED(memory);
     auto* const arcs = reinterpret_cast<Arc<typename Lane::Distance>*>(memory);
     const u32 warp = warp_index(), warps = warps_of_block();
     Held<Lane>* const own = reinterpret_cast<Held<Lane>*>(arcs + sweep.most_arcs) +
                             static_cast<u64>(warp) * sweep.most_slots * lanes_a_warp + lane_index();
-    const u32 tiles_a_block = sums ? sweep.tiles_a_block : 1;
-    const u32 runs = (sweep.tile_count + tiles_a_block - 1) / tiles_a_block, run = blockIdx.x % runs;
+    const u32 runs = (sweep.tile_count + sweep.tiles_a_block - 1) / sweep.tiles_a_block, run = blockIdx.x % runs;
     const u32 group_index = blockIdx.x / runs * warps + warp;
     const bool has_sources = group_index < sweep.groups;
-    Group<Lane, sums> group(sweep, has_sources ? group_index : 0);
-    const u32 end = min((run + 1) * tiles_a_block, sweep.tile_count);
-    for (u32 index = run * tiles_a_block; index < end; index++) {
+    Group<Lane, true> group(sweep, has_sources ? group_index : 0);
+    const u32 end = min((run + 1) * sweep.tiles_a_block, sweep.tile_count);
+    for (u32 index = run * sweep.tiles_a_block; index < end; index++) {
         const Tile tile = load_record(&sweep.tiles[index]);
         // Nobody works on the tile before any more.
-        if (sums) __syncthreads();
+        __syncthreads();
         for (u32 i = threadIdx.x; i < tile.batch_count * batch; i += blockDim.x) {
             arcs[i] = load_constant(&sweep.arcs[static_cast<u64>(tile.batches) * batch + i]);
         }
         __syncthreads();
         if (!has_sources) continue;
-        work_on_tile(sweep, tile, arcs, own, group, [&](u32 slot, const Held<Lane>& found) {
-            // Nobody reads them but who makes rows.
-            if constexpr (sums) group.note(found);
-            else group.keep(tile.place + slot, found);
-        });
+        work_on_tile(sweep, tile, arcs, own, group, [&](u32, const Held<Lane>& found) { group.note(found); });
     }
     if (has_sources) group.report();
 }
@@ -253,10 +248,6 @@ template <class Lane>
 __device__ __forceinline__ void front(const Sweep<Lane>& sweep) { take_front<Lane, false>(sweep); }
 template <class Lane>
 __device__ __forceinline__ void front_sums(const Sweep<Lane>& sweep) { take_front<Lane, true>(sweep); }
-template <class Lane>
-__device__ __forceinline__ void tile(const Sweep<Lane>& sweep) { take_tiles<Lane, false>(sweep); }
-template <class Lane>
-__device__ __forceinline__ void tile_sums(const Sweep<Lane>& sweep) { take_tiles<Lane, true>(sweep); }
 
 /// A thread adds up what was counted from a source.
 template <class Lane>
@@ -274,60 +265,13 @@ __device__ __forceinline__ void add_up(const Sums<Lane>& sums) {
     sums.facts[load_constant(&sums.row_of[index])] = facts;
 }
 
-/// A block makes 64 columns of 64 rows.
-template <class Lane>
-__device__ __forceinline__ void transpose(const Transposition<Lane>& rows) {
-    using Distance = typename Lane::Distance;
-    constexpr u32 side = transposed, warps = transposing / lanes_a_warp, each = side / warps, halves = side / lanes_a_warp;
-    __shared__ Distance distances[side][side + 1];
-    const u32 parts = (rows.count + side - 1) / side, lane = lane_index(), warp = warp_index();
-    const u32 first_source = blockIdx.x % parts * side, first = blockIdx.x / parts * side;
-    // All loads of a thread are on their way at once.
-    Distance read[each][halves];
-#pragma unroll
-    for (u32 k = 0; k < each; k++) {
-        const u32 column = first + warp + k * warps;
-#pragma unroll
-        for (u32 half = 0; half < halves; half++) read[k][half] = Lane::infinity;
-        if (column < rows.columns) {
-            const u32 place = load_constant(&rows.places[column]);
-            const Distance* const from = &rows.by_place[place * rows.stride + first_source + lane];
-#pragma unroll
-            for (u32 half = 0; half < halves; half++) {
-                if (first_source + half * lanes_a_warp + lane < rows.count) read[k][half] = load_once(from + half * lanes_a_warp);
-            }
-        }
-    }
-#pragma unroll
-    for (u32 k = 0; k < each; k++) {
-#pragma unroll
-        for (u32 half = 0; half < halves; half++) {
-            const bool is_reached = read[k][half] < Lane::infinity;
-            distances[warp + k * warps][half * lanes_a_warp + lane] = is_reached ? read[k][half] : Lane::unreachable;
-        }
-    }
-    __syncthreads();
-#pragma unroll
-    for (u32 k = 0; k < each; k++) {
-        const u32 source = first_source + warp + k * warps;
-        if (source >= rows.count) continue;
-        Distance* const row = &rows.rows[load_constant(&rows.row_of[source]) * rows.row_stride + first];
-#pragma unroll
-        for (u32 column = lane; column < side; column += lanes_a_warp) {
-            if (first + column < rows.columns) store_once(&row[column], distances[column][warp + k * warps]);
-        }
-    }
-}
-
 #define WARPATH_HIERARCHY(kind, lane, Lane)                                                            \
     WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##climb_alone, climb_alone, Climb, lane, Lane)         \
     WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##climb_together, climb_together, Climb, lane, Lane)   \
     WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##front, front, Sweep, lane, Lane)                     \
     WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##front_sums, front_sums, Sweep, lane, Lane)           \
-    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##tile, tile, Sweep, lane, Lane)                       \
     WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##tile_sums, tile_sums, Sweep, lane, Lane)             \
-    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##add_up, add_up, Sums, lane, Lane)                    \
-    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##transpose, transpose, Transposition, lane, Lane)
+    WARPATH_KERNEL_IN_LANE(apsp_hierarchy_##kind##add_up, add_up, Sums, lane, Lane)
 
 WARPATH_HIERARCHY(, u32_u32, Half<LaneNarrow>)
 WARPATH_HIERARCHY(full_, u32_u32, Full<LaneNarrow>)

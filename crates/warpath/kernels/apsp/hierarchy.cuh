@@ -174,29 +174,15 @@ struct alignas(4 * sizeof(Distance)) TwoArcs {
     Arc<Distance> arcs[2];
 };
 
-/// A warp works out the distances from its sources to the vertices of a tile, whose arcs are in shared memory. It has a slot there for
-/// each of the distances, `own`. `keep` takes them with their slots.
-template <class Lane, bool sums, class Keep>
-__device__ __forceinline__ void work_on_tile(
+/// A warp works out the distances to the vertices of a tile, in the order of their slots, from those that are read. It has a slot for
+/// each of the distances, `own`. `found` takes the slot of a vertex and its distances, and may lower them.
+template <class Lane, class Found>
+__device__ __forceinline__ void sweep_over_tile(
     const Sweep<Lane>& sweep, const Tile& tile, const Arc<typename Lane::Distance>* arcs, Held<Lane>* own,
-    const Group<Lane, sums>& group, Keep keep) {
+    Found found) {
     using Distance = typename Lane::Distance;
-    const u32 lane = lane_index();
-    for (u32 first = 0; first < tile.load_count; first += lanes_a_warp) {
-        // A lane reads a vertex and its slot; the warp reads the distances of eight vertices at a time.
-        const u32 left = min(tile.load_count - first, lanes_a_warp);
-        const Load mine = lane < left ? load_constant(&sweep.loads[tile.loads + first + lane]) : Load{0, 0};
-#pragma unroll 8
-        for (u32 i = 0; i < left; i++) {
-            const u32 place = __shfl_sync(all_lanes, mine.place, static_cast<int>(i));
-            const u32 slot = __shfl_sync(all_lanes, mine.slot, static_cast<int>(i));
-            own[slot * lanes_a_warp] = load_constant(group.row(place));
-        }
-    }
     // What arcs lead from that are there only to fill a batch.
     own[(sweep.most_slots - 1) * lanes_a_warp] = Held<Lane>::none();
-
-    const bool some_start_here = group.some_start_in(tile.first, tile.last);
     Held<Lane> best = Held<Lane>::none();
     for (u32 first = 0; first < tile.batch_count * batch; first += batch) {
         TwoArcs<Distance> two[batch / 2];
@@ -212,12 +198,35 @@ __device__ __forceinline__ void work_on_tile(
             if (arc.head <= 0xff) continue;
             // The last arc of a vertex.
             const u32 slot = (arc.head >> 8) - 1;
-            if (some_start_here) group.lower_to_climb(best, load_constant(&sweep.ranks[tile.ranks + slot]));
+            found(slot, best);
             own[slot * lanes_a_warp] = best;
-            keep(slot, best);
             best = Held<Lane>::none();
         }
     }
+}
+
+/// A warp works out the distances from its sources to the vertices of a tile. `keep` takes them with their slots.
+template <class Lane, bool sums, class Keep>
+__device__ __forceinline__ void work_on_tile(
+    const Sweep<Lane>& sweep, const Tile& tile, const Arc<typename Lane::Distance>* arcs, Held<Lane>* own,
+    const Group<Lane, sums>& group, Keep keep) {
+    const u32 lane = lane_index();
+    for (u32 first = 0; first < tile.load_count; first += lanes_a_warp) {
+        // A lane reads a vertex and its slot; the warp reads the distances of eight vertices at a time.
+        const u32 left = min(tile.load_count - first, lanes_a_warp);
+        const Load mine = lane < left ? load_constant(&sweep.loads[tile.loads + first + lane]) : Load{0, 0};
+#pragma unroll 8
+        for (u32 i = 0; i < left; i++) {
+            const u32 place = __shfl_sync(all_lanes, mine.place, static_cast<int>(i));
+            const u32 slot = __shfl_sync(all_lanes, mine.slot, static_cast<int>(i));
+            own[slot * lanes_a_warp] = load_constant(group.row(place));
+        }
+    }
+    const bool some_start_here = group.some_start_in(tile.first, tile.last);
+    sweep_over_tile(sweep, tile, arcs, own, [&](u32 slot, Held<Lane>& found) {
+        if (some_start_here) group.lower_to_climb(found, load_constant(&sweep.ranks[tile.ranks + slot]));
+        keep(slot, found);
+    });
 }
 
 }  // namespace apsp_hierarchy

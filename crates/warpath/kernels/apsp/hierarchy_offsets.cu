@@ -229,7 +229,7 @@ __device__ __forceinline__ void take_tile(
     Distances<Distance> bases;
     if (span == 0 || !choose_bases<ahead>(sources, tile, span, some_start_here ? sources.in(tile) : 0, own, bases)) {
         const u32 index = warp_take(sweep.left_count, 1);
-        if (index < sweep.most_left && lane_index() == 0) store(&sweep.left[index], Left{tile_index, sources.group});
+        if (index < sweep.most_left && lane_index() == 0) store(&sweep.left[index], Visit{tile_index, sources.group});
         return;
     }
     // What arcs lead from that are there only to fill a batch.
@@ -296,7 +296,7 @@ __device__ __forceinline__ void left_sums(const Sweep<Lane>& sweep) {
                             static_cast<u64>(warp_index()) * sweep.most_slots * lanes_a_warp + lane_index();
     const u64 count = static_cast<u64>(min(load_constant(sweep.left_count), sweep.most_left)) * parts;
     for (u64 item = warp_of_grid(); item < count; item += warps_of_grid()) {
-        const Left left = load_constant(&sweep.left[item / parts]);
+        const Visit left = load_constant(&sweep.left[item / parts]);
         const Tile tile = load_record(&sweep.tiles[left.tile]);
         Group<Lane, true> group(sweep, left.group * parts + static_cast<u32>(item % parts));
         work_on_tile(

@@ -43,6 +43,7 @@ mod one_source;
 mod order;
 mod pieces;
 mod query;
+pub(crate) mod rounds;
 mod selection;
 mod stored;
 mod sweep;
@@ -64,8 +65,9 @@ use crate::memory::filled;
 pub(crate) use customization::{Elsewhere, Lengths, Unsettled};
 use earlier::Earlier;
 pub(crate) use elimination::{Elimination, ROOT};
-pub(crate) use pieces::{COLUMNS, NO_FRONT, Pieces};
+pub(crate) use pieces::{COLUMNS, Pieces};
 pub(crate) use query::climb;
+pub(crate) use rounds::Rounds;
 pub(crate) use sweep::bytes_of_sweep;
 pub(crate) use tiles::{BATCH, Limits, NO_ARC, NO_SLOT, Piece, Step, Tile, Tiles};
 
@@ -95,8 +97,8 @@ struct Shared {
     elimination: Elimination,
     /// Which arcs of the graph run along each shortcut.
     arcs: arcs::Arcs,
-    /// The tree as it was last cut into pieces, and how.
-    pieces: Mutex<Option<(Limits, Arc<Pieces>)>>,
+    /// The tree in pieces, for all limits that somebody has asked for: there are few.
+    pieces: Mutex<Vec<(Limits, Arc<Pieces>)>>,
     /// Once somebody has asked for them.
     earlier: OnceLock<Earlier>,
 }
@@ -223,11 +225,11 @@ impl Hierarchy {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn pieces(&self, limits: Limits) -> Result<Arc<Pieces>> {
         let mut kept = self.shared.pieces.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, pieces)) = kept.as_ref().filter(|(of, _)| *of == limits) {
+        if let Some((_, pieces)) = kept.iter().find(|(of, _)| *of == limits) {
             return Ok(pieces.clone());
         }
         let pieces = Arc::new(Pieces::new(&self.shared.elimination, limits)?);
-        *kept = Some((limits, pieces.clone()));
+        kept.push((limits, pieces.clone()));
         Ok(pieces)
     }
 

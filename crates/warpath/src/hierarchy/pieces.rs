@@ -12,16 +12,20 @@
 //!   Ng, Peyton, *On finding supernodes for sparse matrix computations*, 1993), so a front is a small dense matrix of
 //!   lengths. Fronts are in *levels*: those of a level need only those of the levels before.
 
+use std::sync::{Arc, OnceLock};
+
 use super::elimination::{Elimination, ROOT};
+use super::rounds::Rounds;
 use super::tiles::{Limits, Piece, Tiles};
 use crate::Result;
+use crate::graph::VertexId;
 use crate::memory::{filled, grow, listed, with_capacity};
 
 /// The most vertices of a front.
 pub(crate) const COLUMNS: usize = 32;
 
 /// What is no front.
-pub(crate) const NO_FRONT: u32 = u32::MAX;
+pub(super) const NO_FRONT: u32 = u32::MAX;
 
 /// What memory of these is short of.
 const WHAT: &str = "pieces of a hierarchy";
@@ -40,6 +44,8 @@ pub(crate) struct Pieces {
     pub(crate) tiles: Tiles,
     /// The most vertices of the boundary of a front.
     pub(crate) longest_boundary: u32,
+    /// The columns of rows of all vertices, once somebody has asked for them.
+    rounds: OnceLock<Arc<Rounds>>,
 }
 
 impl Pieces {
@@ -99,7 +105,23 @@ impl Pieces {
         let fronts = listed(WHAT, in_levels.into_iter().map(|(_, front)| front))?;
         let longest_boundary = fronts.iter().map(|front| elimination.row(front.top()).len() as u32).max().unwrap_or(0);
         let tiles = Tiles::new(elimination, &subtrees, limits)?;
-        Ok(Pieces { fronts, levels, places, front_of, tiles, longest_boundary })
+        Ok(Pieces { fronts, levels, places, front_of, tiles, longest_boundary, rounds: OnceLock::new() })
+    }
+
+    /// The columns of rows of all vertices, or of these targets, in rounds. Those of all vertices are kept.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Rounds::new`].
+    pub(crate) fn rounds(&self, elimination: &Elimination, targets: Option<&[VertexId]>) -> Result<Arc<Rounds>> {
+        if targets.is_some() {
+            return Ok(Arc::new(Rounds::new(elimination, self, targets)?));
+        }
+        if let Some(rounds) = self.rounds.get() {
+            return Ok(rounds.clone());
+        }
+        let rounds = Arc::new(Rounds::new(elimination, self, None)?);
+        Ok(self.rounds.get_or_init(|| rounds).clone())
     }
 
     /// The fronts of each level.
@@ -221,7 +243,8 @@ mod tests {
         let order: Vec<_> = (CHAIN..2 * CHAIN).chain(0..CHAIN).collect();
         let hierarchy = Hierarchy::with_order(graph, &order).unwrap();
         assert_eq!(hierarchy.height(), CHAIN as usize + 1);
-        let pieces = Pieces::new(&hierarchy.shared.elimination, Limits { slots: 32, arcs: 512 }).unwrap();
+        let pieces =
+            Pieces::new(&hierarchy.shared.elimination, Limits { slots: 32, arcs: 512, together: true }).unwrap();
         assert_eq!(pieces.by_level().map(<[_]>::len).collect::<Vec<_>>(), [1, 1]);
     }
 
@@ -229,8 +252,10 @@ mod tests {
     fn pieces_hold_each_vertex_once_and_depend_on_pieces_above() {
         for (name, graph) in graphs_of_every_shape::<Unit>(3) {
             let hierarchy = Hierarchy::new(graph).unwrap();
-            for (slots, arcs) in [(64, 1024), (1, 1), (9, 20), (250, 100_000)] {
-                check(&name, &hierarchy.shared.elimination, Limits { slots, arcs });
+            for (slots, arcs, together) in
+                [(64, 1024, true), (1, 1, true), (9, 20, true), (250, 100_000, true), (64, 2048, false)]
+            {
+                check(&name, &hierarchy.shared.elimination, Limits { slots, arcs, together });
             }
         }
     }

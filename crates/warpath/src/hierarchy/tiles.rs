@@ -1,6 +1,6 @@
 //! The bottom of the elimination tree in tiles: what a warp of a device works on at once.
 //!
-//! A tile takes subtrees that follow each other in the order of elimination. It reads the distances of what is above them and
+//! A tile takes a subtree, or several that follow each other in the order of elimination. It reads the distances of what is above them and
 //! works out those of their vertices. Every distance has a slot: first come those of the vertices, in the order in which they
 //! are worked out, then those that are read.
 //!
@@ -29,6 +29,8 @@ pub(crate) struct Limits {
     pub(crate) slots: usize,
     /// The arcs of its vertices, and those that fill up batches.
     pub(crate) arcs: usize,
+    /// Whether it may have several subtrees.
+    pub(crate) together: bool,
 }
 
 /// Ranks that follow each other, and are connected in the tree. The last of them is above all others.
@@ -163,7 +165,7 @@ fn boundary(elimination: &Elimination, subtree: Piece) -> &[u32] {
     &elimination.heads[elimination.row(subtree.top())]
 }
 
-/// The subtrees of each tile: as many as fit.
+/// The subtrees of each tile: as many as fit, if it may have several.
 fn packed<'a>(elimination: &Elimination, subtrees: &'a [Piece], limits: Limits) -> Result<Vec<&'a [Piece]>> {
     let mut packs = Vec::new();
     let (mut above, mut joined): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
@@ -173,7 +175,7 @@ fn packed<'a>(elimination: &Elimination, subtrees: &'a [Piece], limits: Limits) 
         join(&above, boundary(elimination, subtree), &mut joined);
         vertices += subtree.count as usize;
         arcs += more;
-        let fits = vertices + joined.len() <= limits.slots && arcs <= limits.arcs as u64;
+        let fits = limits.together && vertices + joined.len() <= limits.slots && arcs <= limits.arcs as u64;
         if fits || index == begin {
             std::mem::swap(&mut above, &mut joined);
             continue;

@@ -262,7 +262,7 @@ impl Solver {
     /// Predicted seconds of this many searches over the hierarchy on a GPU, with all that is not there yet and the copies of the
     /// distances; `None` if `auto` should not think of it. `otherwise` is how long the quickest other algorithm takes.
     pub(super) fn seconds_of_searches_on_device(&self, searches: usize, otherwise: f64) -> Option<f64> {
-        let [making, sweeps] = self.seconds_of_sweeps_on_device(searches, false, otherwise)?;
+        let [making, sweeps] = self.seconds_of_sweeps_on_device(searches, None, false, otherwise)?;
         let back = 4.0 * self.graph.vertices() as f64 * searches as f64 / COPYING;
         Some(self.seconds_until_open() + making + sweeps + back)
     }

@@ -20,10 +20,17 @@ constexpr u32 columns = 8;
 constexpr u32 narrow_columns = 4;
 /// Arcs of a tile that are worked on at once.
 constexpr u32 batch = 4;
-/// Threads of a block that transposes.
-constexpr u32 transposing = 256;
-/// Sources of a block that transposes, and its columns.
-constexpr u32 transposed = 64;
+/// Columns that a block makes of some rows, its warps, and the bytes of its distances from a hub.
+constexpr u32 columns_a_block = 128;
+constexpr u32 row_warps = 8;
+constexpr u32 bytes_a_hub = 256;
+/// What a round has at most: hubs, lengths of labels in fours, and lists in parts of 16 bytes.
+constexpr u32 most_hubs = 63;
+constexpr u32 most_fours = 256;
+constexpr u32 most_parts = 96;
+/// Numbers of a round, and lengths that are read at once.
+constexpr u32 round_words = 72;
+constexpr u32 four = 4;
 /// Counters of a source, to which blocks add by turns, and how many numbers each of them has.
 constexpr u32 counters_a_source = 16;
 constexpr u32 counted = 4;
@@ -110,8 +117,8 @@ struct Tile {
     u32 load_count;
     u32 batches;
     u32 batch_count;
-    u32 ranks;  // Where the ranks of its first slots begin.
-    u32 place;  // The place of the first of these.
+    u32 ranks;  // Where the ranks of its first slots begin, and how many they are.
+    u32 count;
 };
 static_assert(sizeof(Tile) == 32, "");
 static_assert(offsetof(Tile, first) == 0, "");
@@ -121,7 +128,7 @@ static_assert(offsetof(Tile, load_count) == 12, "");
 static_assert(offsetof(Tile, batches) == 16, "");
 static_assert(offsetof(Tile, batch_count) == 20, "");
 static_assert(offsetof(Tile, ranks) == 24, "");
-static_assert(offsetof(Tile, place) == 28, "");
+static_assert(offsetof(Tile, count) == 28, "");
 
 /// A slot of a tile, and the place that its distances are read from.
 struct Load {
@@ -132,14 +139,14 @@ static_assert(sizeof(Load) == 8, "");
 static_assert(offsetof(Load, slot) == 0, "");
 static_assert(offsetof(Load, place) == 4, "");
 
-/// A tile and the sources of a warp that do not fit 16 bits.
-struct Left {
+/// A tile and the sources of a warp.
+struct Visit {
     u32 tile;
     u32 group;
 };
-static_assert(sizeof(Left) == 8, "");
-static_assert(offsetof(Left, tile) == 0, "");
-static_assert(offsetof(Left, group) == 4, "");
+static_assert(sizeof(Visit) == 8, "");
+static_assert(offsetof(Visit, tile) == 0, "");
+static_assert(offsetof(Visit, group) == 4, "");
 
 /// The argument of the kernels that make the lengths of fronts.
 template <class Lane>
@@ -210,8 +217,7 @@ struct Sweep {
     const Position* positions;
     const u32* sources;  // The ranks of sources, which ascend, and beyond their number the greatest number.
     const typename Lane::Distance* above;
-    /// For each vertex by its place a distance for each source: the vertices of fronts, then those of tiles.
-    typename Lane::Distance* by_place;
+    typename Lane::Distance* by_place;  // For each vertex of a front, by its place, a distance for each source.
     const Part* parts;
     const u32* boundaries;  // The places of the boundaries of fronts.
     /// Of each part, from each vertex of its boundary and from each column of its front to each of its columns.
@@ -230,8 +236,19 @@ struct Sweep {
     /// As `arcs`: the slot of the tail, in the lowest byte, whether it is the last arc of a vertex, in the next, and in the
     /// upper half the length.
     const u32* short_arcs;
-    Left* left;  // The tiles that do not fit 16 bits, and how many there are: zero.
+    Visit* left;  // The tiles that do not fit 16 bits, and how many there are: zero.
     u32* left_count;
+    /// Where the columns of each slot of a tile begin, in the order of `ranks`, their numbers, and where the label of each begins,
+    /// in fours.
+    const u32* column_offsets;
+    const u32* columns_of;
+    const u32* label_of;
+    typename Lane::Distance* labels;
+    u64* greatest;  // The greatest length of a label: zero.
+    const Visit* visits;  // The tiles of sources.
+    const u32* row_of;  // The row of each source.
+    typename Lane::Distance* rows;
+    u64 row_stride;  // From row to row.
     u64 stride;  // From place to place, and from depth to depth.
     u64 doubtful;  // A distance from which on others may have been lost.
     u32 groups;  // How many warps it takes for all sources.
@@ -244,7 +261,7 @@ struct Sweep {
     u32 unused;
 };
 using SweepLayout = Sweep<layout::Lane>;
-static_assert(sizeof(SweepLayout) == 184, "");
+static_assert(sizeof(SweepLayout) == 256, "");
 static_assert(offsetof(SweepLayout, positions) == 0, "");
 static_assert(offsetof(SweepLayout, sources) == 8, "");
 static_assert(offsetof(SweepLayout, above) == 16, "");
@@ -262,16 +279,25 @@ static_assert(offsetof(SweepLayout, spans) == 104, "");
 static_assert(offsetof(SweepLayout, short_arcs) == 112, "");
 static_assert(offsetof(SweepLayout, left) == 120, "");
 static_assert(offsetof(SweepLayout, left_count) == 128, "");
-static_assert(offsetof(SweepLayout, stride) == 136, "");
-static_assert(offsetof(SweepLayout, doubtful) == 144, "");
-static_assert(offsetof(SweepLayout, groups) == 152, "");
-static_assert(offsetof(SweepLayout, level) == 156, "");
-static_assert(offsetof(SweepLayout, tile_count) == 160, "");
-static_assert(offsetof(SweepLayout, most_slots) == 164, "");
-static_assert(offsetof(SweepLayout, most_arcs) == 168, "");
-static_assert(offsetof(SweepLayout, most_left) == 172, "");
-static_assert(offsetof(SweepLayout, tiles_a_block) == 176, "");
-static_assert(offsetof(SweepLayout, unused) == 180, "");
+static_assert(offsetof(SweepLayout, column_offsets) == 136, "");
+static_assert(offsetof(SweepLayout, columns_of) == 144, "");
+static_assert(offsetof(SweepLayout, label_of) == 152, "");
+static_assert(offsetof(SweepLayout, labels) == 160, "");
+static_assert(offsetof(SweepLayout, greatest) == 168, "");
+static_assert(offsetof(SweepLayout, visits) == 176, "");
+static_assert(offsetof(SweepLayout, row_of) == 184, "");
+static_assert(offsetof(SweepLayout, rows) == 192, "");
+static_assert(offsetof(SweepLayout, row_stride) == 200, "");
+static_assert(offsetof(SweepLayout, stride) == 208, "");
+static_assert(offsetof(SweepLayout, doubtful) == 216, "");
+static_assert(offsetof(SweepLayout, groups) == 224, "");
+static_assert(offsetof(SweepLayout, level) == 228, "");
+static_assert(offsetof(SweepLayout, tile_count) == 232, "");
+static_assert(offsetof(SweepLayout, most_slots) == 236, "");
+static_assert(offsetof(SweepLayout, most_arcs) == 240, "");
+static_assert(offsetof(SweepLayout, most_left) == 244, "");
+static_assert(offsetof(SweepLayout, tiles_a_block) == 248, "");
+static_assert(offsetof(SweepLayout, unused) == 252, "");
 
 /// What there is to say of a row, as [`RawFacts`](crate::cuda::apsp::outgoing::RawFacts) has it.
 struct Facts {
@@ -305,27 +331,73 @@ static_assert(offsetof(SumsLayout, stride) == 24, "");
 static_assert(offsetof(SumsLayout, count) == 32, "");
 static_assert(offsetof(SumsLayout, unused) == 36, "");
 
+/// How a round begins; the places of its hubs follow.
+struct Round {
+    u32 lists;  // Where its lists begin, and how many parts they have.
+    u32 parts;
+    u32 labels;  // Where its labels begin, and how many fours they have.
+    u32 fours;
+    u32 shares;
+    u32 hub_count;
+    u32 next;  // The next round of the block, or 0.
+    u32 unused;
+};
+static_assert(sizeof(Round) == 32, "");
+static_assert(offsetof(Round, lists) == 0, "");
+static_assert(offsetof(Round, parts) == 4, "");
+static_assert(offsetof(Round, labels) == 8, "");
+static_assert(offsetof(Round, fours) == 12, "");
+static_assert(offsetof(Round, shares) == 16, "");
+static_assert(offsetof(Round, hub_count) == 20, "");
+static_assert(offsetof(Round, next) == 24, "");
+static_assert(offsetof(Round, unused) == 28, "");
+
+/// Columns of a round with the same hubs, or of hubs themselves if it has none. Its places are those of numbers of 16 bits.
+struct Share {
+    u16 columns;
+    u16 column_count;
+    u16 hubs;
+    u16 hub_count;
+    u32 labels;  // Where its labels begin, in fours.
+    u32 unused;
+};
+static_assert(sizeof(Share) == 16, "");
+static_assert(offsetof(Share, columns) == 0, "");
+static_assert(offsetof(Share, column_count) == 2, "");
+static_assert(offsetof(Share, hubs) == 4, "");
+static_assert(offsetof(Share, hub_count) == 6, "");
+static_assert(offsetof(Share, labels) == 8, "");
+static_assert(offsetof(Share, unused) == 12, "");
+
 /// The argument of the kernel that makes rows.
 template <class Lane>
-struct Transposition {
+struct Rows {
     const typename Lane::Distance* by_place;
-    const u32* places;  // The place of each column.
+    const u32* rounds;
+    const uint4* lists;
+    const typename Lane::Distance* labels;
     const u32* row_of;  // The row of each source.
     typename Lane::Distance* rows;
     u64 stride;  // From place to place.
     u64 row_stride;  // From row to row.
     u32 columns;
-    u32 count;
+    u32 blocks;  // Blocks of columns.
+    u32 count;  // Sources, and how many blocks it takes for all of them.
+    u32 groups;
 };
-using TranspositionLayout = Transposition<layout::Lane>;
-static_assert(sizeof(TranspositionLayout) == 56, "");
-static_assert(offsetof(TranspositionLayout, by_place) == 0, "");
-static_assert(offsetof(TranspositionLayout, places) == 8, "");
-static_assert(offsetof(TranspositionLayout, row_of) == 16, "");
-static_assert(offsetof(TranspositionLayout, rows) == 24, "");
-static_assert(offsetof(TranspositionLayout, stride) == 32, "");
-static_assert(offsetof(TranspositionLayout, row_stride) == 40, "");
-static_assert(offsetof(TranspositionLayout, columns) == 48, "");
-static_assert(offsetof(TranspositionLayout, count) == 52, "");
+using RowsLayout = Rows<layout::Lane>;
+static_assert(sizeof(RowsLayout) == 80, "");
+static_assert(offsetof(RowsLayout, by_place) == 0, "");
+static_assert(offsetof(RowsLayout, rounds) == 8, "");
+static_assert(offsetof(RowsLayout, lists) == 16, "");
+static_assert(offsetof(RowsLayout, labels) == 24, "");
+static_assert(offsetof(RowsLayout, row_of) == 32, "");
+static_assert(offsetof(RowsLayout, rows) == 40, "");
+static_assert(offsetof(RowsLayout, stride) == 48, "");
+static_assert(offsetof(RowsLayout, row_stride) == 56, "");
+static_assert(offsetof(RowsLayout, columns) == 64, "");
+static_assert(offsetof(RowsLayout, blocks) == 68, "");
+static_assert(offsetof(RowsLayout, count) == 72, "");
+static_assert(offsetof(RowsLayout, groups) == 76, "");
 
 }  // namespace apsp_hierarchy

@@ -132,6 +132,7 @@ images! {
     APSP_HIERARCHY = "apsp_hierarchy",
     APSP_HIERARCHY_LENGTHS = "apsp_hierarchy_lengths",
     APSP_HIERARCHY_OFFSETS = "apsp_hierarchy_offsets",
+    APSP_HIERARCHY_ROWS = "apsp_hierarchy_rows",
     APSP_KATZ_KIDER = "apsp_katz_kider",
     APSP_MATRIX = "apsp_matrix",
     APSP_SEARCH_ROWS = "apsp_search_rows",

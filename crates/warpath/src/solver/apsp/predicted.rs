@@ -69,16 +69,20 @@ fn reached_share(solver: &Solver, table: &Table) -> f64 {
             return 1.0;
         }
         let none = Parameters::default();
-        let (candidates, targets) = (made_here(graph), table.targets.as_ref().map(|targets| targets.len()));
-        let here = candidates.into_iter().map(|algorithm| if_all_is_reached(algorithm, &none, solver, table));
+        let here = made_here(graph).into_iter().map(|algorithm| if_all_is_reached(algorithm, &none, solver, table));
         // A hierarchy counts if it is there.
-        let swept = solver.seconds_of_sweeps(table.sources.len(), targets, table.facts_of_whole_rows(), 0.0);
+        let swept = solver.seconds_of_sweeps(table.sources.len(), targets_of(table), table.facts_of_whole_rows(), 0.0);
         let there = (!matches!(solver.engine, Engine::Cpu) && solver.no_device().is_none())
             .then(|| (batched::ALGORITHM.info.seconds)(&workload(solver, table, &none)) + solver.seconds_until_open());
         let least = here.chain(swept).chain(there).fold(f64::INFINITY, f64::min);
         let looking = (graph.vertices() + graph.arcs()) as f64 * LOOK;
         if solver.knows_reached_share() || looking <= FAR_LESS * least { solver.reached_share() } else { UNKNOWN }
     })
+}
+
+/// How many targets are asked for, if not all vertices.
+fn targets_of(table: &Table) -> Option<usize> {
+    table.targets.as_ref().map(|targets| targets.len())
 }
 
 /// The algorithms of the CPU that need no hierarchy and can be picked for a graph.
@@ -114,11 +118,10 @@ fn candidates_on_cpu(solver: &Solver, table: &Table) -> Vec<CandidateOnCpu> {
     let predicted =
         made_here(&solver.graph).into_iter().map(|algorithm| (algorithm, on_cpu(algorithm, &none, solver, table)));
     let mut candidates: Vec<CandidateOnCpu> = predicted.map(candidate).collect();
-    let targets = table.targets.as_ref().map(|targets| targets.len());
     let otherwise = least_seconds(candidates.iter().map(|candidate| (candidate.fits, candidate.seconds)))
         .min(seconds_elsewhere(solver, table));
     if let Some(seconds) =
-        solver.seconds_of_sweeps(table.sources.len(), targets, table.facts_of_whole_rows(), otherwise)
+        solver.seconds_of_sweeps(table.sources.len(), targets_of(table), table.facts_of_whole_rows(), otherwise)
     {
         let algorithm = &hierarchy::ALGORITHM;
         let mut plan = Plan::new();
@@ -154,7 +157,9 @@ pub(super) fn on_device(info: &AlgorithmInfo, parameters: &Parameters, solver: &
     /// Filling a cell of a row that a search does not reach.
     const CELL: f64 = 5e-11;
     let swept = (info.name == hierarchy_on_device::ALGORITHM.info.name)
-        .then(|| solver.seconds_of_sweeps_on_device(table.sources.len(), table.facts_of_whole_rows(), 0.0))
+        .then(|| {
+            solver.seconds_of_sweeps_on_device(table.sources.len(), targets_of(table), table.facts_of_whole_rows(), 0.0)
+        })
         .flatten();
     let found = || {
         let seconds = (info.seconds)(&workload(solver, table, parameters));
@@ -178,9 +183,12 @@ pub(super) struct Candidate {
 pub(super) fn candidates(solver: &Solver, table: &Table, available: u64) -> Vec<Candidate> {
     let mut candidates = candidates_without_hierarchy(solver, table, available);
     let otherwise = least_seconds(candidates.iter().map(|candidate| (candidate.bytes <= available, candidate.seconds)));
-    if let Some([making, _]) =
-        solver.seconds_of_sweeps_on_device(table.sources.len(), table.facts_of_whole_rows(), otherwise)
-    {
+    if let Some([making, _]) = solver.seconds_of_sweeps_on_device(
+        table.sources.len(),
+        targets_of(table),
+        table.facts_of_whole_rows(),
+        otherwise,
+    ) {
         let mut swept = candidate(&SWEPT, &Parameters::default(), solver, table, available);
         swept.seconds += making;
         candidates.push(swept);

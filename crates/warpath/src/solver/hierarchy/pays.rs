@@ -38,6 +38,7 @@ impl Solver {
     pub(in crate::solver) fn seconds_of_sweeps_on_device(
         &self,
         searches: usize,
+        targets: Option<usize>,
         facts: bool,
         otherwise: f64,
     ) -> Option<[f64; 2]> {
@@ -50,7 +51,8 @@ impl Solver {
         let Prospect { shortcuts, height, width, making, customizing, triangles } = prospect;
         let there = customization::seconds(work.vertices(), shortcuts, height, triangles, self.hierarchy.is_reweighted);
         let making = making - customizing + customizing.min(there) + PIECES + shortcuts * SHORTCUT;
-        Some([making, on_device::seconds_of_sweeps(shortcuts, height, width, facts, &work)])
+        let columns = targets.map_or(work.vertices(), |targets| targets as f64);
+        Some([making, on_device::seconds_of_sweeps(shortcuts, [height, width], columns, facts, &work)])
     }
 
     /// Why this many searches pay by sweeps, in comparison with the same number by another algorithm that takes this long;

@@ -5,7 +5,7 @@ use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::sssp::many_sources;
-use crate::hierarchy::{BATCH as STEPS, COLUMNS as FRONT, Hierarchy, Pieces, ROOT};
+use crate::hierarchy::{BATCH as STEPS, COLUMNS as FRONT, Hierarchy, Pieces, ROOT, Rounds, rounds};
 use crate::{Error, Result};
 
 kernel_header! {
@@ -28,10 +28,17 @@ kernel_header! {
         pub(super) const NARROW_COLUMNS: u32 = 4;
         /// Arcs of a tile that are worked on at once.
         pub(super) const BATCH: u32 = 4;
-        /// Threads of a block that transposes.
-        pub(super) const TRANSPOSING: u32 = 256;
-        /// Sources of a block that transposes, and its columns.
-        pub(super) const TRANSPOSED: u32 = 64;
+        /// Columns that a block makes of some rows, its warps, and the bytes of its distances from a hub.
+        pub(super) const COLUMNS_A_BLOCK: u32 = 128;
+        pub(super) const ROW_WARPS: u32 = 8;
+        pub(super) const BYTES_A_HUB: u32 = 256;
+        /// What a round has at most: hubs, lengths of labels in fours, and lists in parts of 16 bytes.
+        pub(super) const MOST_HUBS: u32 = 63;
+        pub(super) const MOST_FOURS: u32 = 256;
+        pub(super) const MOST_PARTS: u32 = 96;
+        /// Numbers of a round, and lengths that are read at once.
+        pub(super) const ROUND_WORDS: u32 = 72;
+        pub(super) const FOUR: u32 = 4;
         /// Counters of a source, to which blocks add by turns, and how many numbers each of them has.
         pub(super) const COUNTERS_A_SOURCE: u32 = 16;
         pub(super) const COUNTED: u32 = 4;
@@ -108,10 +115,9 @@ kernel_header! {
         pub(super) load_count: u32,
         pub(super) batches: u32,
         pub(super) batch_count: u32,
-        /// Where the ranks of its first slots begin.
+        /// Where the ranks of its first slots begin, and how many they are.
         pub(super) ranks: u32,
-        /// The place of the first of these.
-        pub(super) place: u32,
+        pub(super) count: u32,
     }
 
     /// A slot of a tile, and the place that its distances are read from.
@@ -121,9 +127,9 @@ kernel_header! {
         pub(super) place: u32,
     }
 
-    /// A tile and the sources of a warp that do not fit 16 bits.
+    /// A tile and the sources of a warp.
     #[derive(bytemuck::Pod, bytemuck::Zeroable)]
-    pub(super) struct Left {
+    pub(super) struct Visit {
         pub(super) tile: u32,
         pub(super) group: u32,
     }
@@ -179,7 +185,7 @@ kernel_header! {
         /// The ranks of sources, which ascend, and beyond their number the greatest number.
         pub(super) sources: DevicePtr<u32>,
         pub(super) above: DevicePtr<cpp::Distance>,
-        /// For each vertex by its place a distance for each source: the vertices of fronts, then those of tiles.
+        /// For each vertex of a front, by its place, a distance for each source.
         pub(super) by_place: DeviceMutPtr<cpp::Distance>,
         pub(super) parts: DevicePtr<Part>,
         /// The places of the boundaries of fronts.
@@ -204,8 +210,23 @@ kernel_header! {
         /// upper half the length.
         pub(super) short_arcs: DevicePtr<u32>,
         /// The tiles that do not fit 16 bits, and how many there are: zero.
-        pub(super) left: DeviceMutPtr<Left>,
+        pub(super) left: DeviceMutPtr<Visit>,
         pub(super) left_count: DeviceMutPtr<u32>,
+        /// Where the columns of each slot of a tile begin, in the order of `ranks`, their numbers, and where the label of each begins,
+        /// in fours.
+        pub(super) column_offsets: DevicePtr<u32>,
+        pub(super) columns_of: DevicePtr<u32>,
+        pub(super) label_of: DevicePtr<u32>,
+        pub(super) labels: DeviceMutPtr<cpp::Distance>,
+        /// The greatest length of a label: zero.
+        pub(super) greatest: DeviceMutPtr<u64>,
+        /// The tiles of sources.
+        pub(super) visits: DevicePtr<Visit>,
+        /// The row of each source.
+        pub(super) row_of: DevicePtr<u32>,
+        pub(super) rows: DeviceMutPtr<cpp::Distance>,
+        /// From row to row.
+        pub(super) row_stride: u64,
         /// From place to place, and from depth to depth.
         pub(super) stride: u64,
         /// A distance from which on others may have been lost.
@@ -246,11 +267,40 @@ kernel_header! {
         pub(super) unused: u32,
     }
 
+    /// How a round begins; the places of its hubs follow.
+    #[derive(bytemuck::Pod, bytemuck::Zeroable)]
+    pub(super) struct Round {
+        /// Where its lists begin, and how many parts they have.
+        pub(super) lists: u32,
+        pub(super) parts: u32,
+        /// Where its labels begin, and how many fours they have.
+        pub(super) labels: u32,
+        pub(super) fours: u32,
+        pub(super) shares: u32,
+        pub(super) hub_count: u32,
+        /// The next round of the block, or 0.
+        pub(super) next: u32,
+        pub(super) unused: u32,
+    }
+
+    /// Columns of a round with the same hubs, or of hubs themselves if it has none. Its places are those of numbers of 16 bits.
+    #[derive(bytemuck::Pod, bytemuck::Zeroable)]
+    pub(super) struct Share {
+        pub(super) columns: u16,
+        pub(super) column_count: u16,
+        pub(super) hubs: u16,
+        pub(super) hub_count: u16,
+        /// Where its labels begin, in fours.
+        pub(super) labels: u32,
+        pub(super) unused: u32,
+    }
+
     /// The argument of the kernel that makes rows.
-    pub(super) struct Transposition<Lane> {
+    pub(super) struct Rows<Lane> {
         pub(super) by_place: DevicePtr<cpp::Distance>,
-        /// The place of each column.
-        pub(super) places: DevicePtr<u32>,
+        pub(super) rounds: DevicePtr<u32>,
+        pub(super) lists: DevicePtr<[u32; 4]>,
+        pub(super) labels: DevicePtr<cpp::Distance>,
         /// The row of each source.
         pub(super) row_of: DevicePtr<u32>,
         pub(super) rows: DeviceMutPtr<cpp::Distance>,
@@ -259,13 +309,25 @@ kernel_header! {
         /// From row to row.
         pub(super) row_stride: u64,
         pub(super) columns: u32,
+        /// Blocks of columns.
+        pub(super) blocks: u32,
+        /// Sources, and how many blocks it takes for all of them.
         pub(super) count: u32,
+        pub(super) groups: u32,
     }
 }
 
 const _: () = assert!(
     FRONT == MOST_COLUMNS as usize && STEPS == BATCH as usize && ROOT == NO_PARENT,
     "the kernels see the same tree"
+);
+const _: () = assert!(
+    rounds::COLUMNS_A_BLOCK == COLUMNS_A_BLOCK as usize
+        && rounds::HUBS == MOST_HUBS as usize
+        && rounds::FOURS == MOST_FOURS as usize
+        && rounds::PARTS == MOST_PARTS as usize
+        && rounds::ROUND == ROUND_WORDS as usize,
+    "the kernels see the same rounds"
 );
 
 /// The columns of each part of a front of this many, and how many it is read as.
@@ -302,8 +364,12 @@ pub(super) struct Sizes {
     down_lengths: u64,
     tiles: u64,
     columns: u64,
-    /// Vertices that have distances by their places.
-    places: u64,
+    /// The columns in rounds: of vertices of tiles, blocks, rounds, parts of lists, and fours of labels.
+    columns_of_tiles: u64,
+    blocks: u64,
+    rounds: u64,
+    parts_of_lists: u64,
+    fours: u64,
     loads: u64,
     steps: u64,
     /// Words of a distance.
@@ -320,12 +386,13 @@ pub(super) struct Sizes {
 
 impl Sizes {
     /// Of this hierarchy; what is usual on roads if there is none yet.
-    pub(super) fn of(task: &SearchesTask<'_>, pieces: Option<(&Hierarchy, &Pieces)>) -> Self {
+    pub(super) fn of(task: &SearchesTask<'_>, pieces: Option<(&Hierarchy, &Pieces, Option<&Rounds>)>) -> Self {
         /// Shortcuts of an arc, and ancestors, as many as there are on roads.
         const SHORTCUTS: u64 = 4;
         const HEIGHT: u64 = 512;
         let vertices = task.graph.vertices() as u64;
         let shortcuts = SHORTCUTS.saturating_mul(task.graph.arcs() as u64);
+        let columns = if task.facts { 0 } else { task.targets.map_or(vertices, |targets| targets.len() as u64) };
         let usual = Sizes {
             vertices,
             shortcuts,
@@ -338,8 +405,12 @@ impl Sizes {
             up_lengths: shortcuts,
             down_lengths: shortcuts,
             tiles: vertices / 32,
-            columns: task.targets.map_or(vertices, |targets| targets.len() as u64),
-            places: vertices,
+            columns,
+            columns_of_tiles: columns,
+            blocks: columns.div_ceil(COLUMNS_A_BLOCK.into()),
+            rounds: columns / 64,
+            parts_of_lists: columns,
+            fours: 2 * columns,
             loads: vertices / 2,
             steps: shortcuts.saturating_add(vertices),
             words: task.semiring.words(),
@@ -351,9 +422,8 @@ impl Sizes {
             offsets: task.facts && task.rows > SOURCES.into(),
             directed: task.graph.is_directed(),
         };
-        let usual =
-            if task.facts { Sizes { columns: 0, places: usual.front_vertices, row_stride: 0, ..usual } } else { usual };
-        let Some((hierarchy, pieces)) = pieces else { return usual };
+        let usual = if task.facts { Sizes { row_stride: 0, ..usual } } else { usual };
+        let Some((hierarchy, pieces, rounds)) = pieces else { return usual };
         let mut sizes = Sizes {
             shortcuts: hierarchy.shortcuts(),
             height: hierarchy.height() as u64,
@@ -369,14 +439,12 @@ impl Sizes {
             steps: pieces.tiles.steps.len() as u64,
             ..usual
         };
-        if task.facts {
-            // Distances of tiles are nowhere but in shared memory.
-            sizes.places = sizes.front_vertices;
-        } else if let Some(targets) = task.targets {
-            // Each of them may be in another tile.
-            let slots = pieces.tiles.slots as u64;
-            sizes.places =
-                vertices.min(sizes.front_vertices.saturating_add(slots.saturating_mul(targets.len() as u64)));
+        if let Some(rounds) = rounds {
+            sizes.columns_of_tiles = rounds.columns.len() as u64;
+            sizes.blocks = rounds.blocks as u64;
+            sizes.rounds = (rounds.rounds.len() / rounds::ROUND) as u64;
+            sizes.parts_of_lists = rounds.lists.len() as u64;
+            sizes.fours = rounds.fours as u64;
         }
         for front in &pieces.fronts {
             let boundary = hierarchy.elimination().row(front.top()).len() as u64;
@@ -449,7 +517,14 @@ pub(super) struct Arrays {
     pub(super) loads: DeviceSlice<Load>,
     pub(super) arcs: DeviceSlice<u32>,
     pub(super) ranks: DeviceSlice<u32>,
-    pub(super) places: DeviceSlice<u32>,
+    pub(super) column_offsets: DeviceSlice<u32>,
+    pub(super) columns_of: DeviceSlice<u32>,
+    pub(super) label_of: DeviceSlice<u32>,
+    labels: DeviceSlice<u32>,
+    pub(super) greatest: DeviceSlice<u64>,
+    pub(super) visits: DeviceSlice<Visit>,
+    pub(super) rounds: DeviceSlice<u32>,
+    pub(super) lists: DeviceSlice<[u32; 4]>,
     pub(super) sources: DeviceSlice<u32>,
     pub(super) row_of: DeviceSlice<u32>,
     pub(super) meetings: DeviceSlice<Meeting>,
@@ -461,7 +536,7 @@ pub(super) struct Arrays {
     pub(super) facts: DeviceSlice<Facts>,
     pub(super) spans: DeviceSlice<u32>,
     pub(super) short_arcs: DeviceSlice<u32>,
-    left: DeviceSlice<Left>,
+    left: DeviceSlice<Visit>,
     pub(super) left_count: DeviceSlice<u32>,
     pub(super) down: DeviceSlice<u32>,
     pub(super) down_rows: DeviceSlice<u32>,
@@ -470,6 +545,7 @@ pub(super) struct Arrays {
 pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
     let Sizes { words, vertices, .. } = *sizes;
     let if_offsets = |length: u64| if sizes.offsets { length } else { 0 };
+    let if_rows = |length: u64| if sizes.facts { 0 } else { length };
     let product = |factors: &[u64]| factors.iter().fold(words, |product, &factor| product.saturating_mul(factor));
     Arrays {
         nodes: arena.take("the elimination tree", vertices + 1),
@@ -485,7 +561,14 @@ pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
         loads: arena.take("the boundaries of tiles", sizes.loads),
         arcs: arena.take("the shortcuts of tiles", product(&[2, sizes.steps])),
         ranks: arena.take("the ranks of tiles", vertices),
-        places: arena.take("the place of each column", sizes.columns),
+        column_offsets: arena.take("where the columns of vertices begin", if_rows(vertices + 1)),
+        columns_of: arena.take("the columns of vertices", sizes.columns_of_tiles),
+        label_of: arena.take("where the label of each column begins", sizes.columns),
+        labels: arena.take("labels", product(&[FOUR.into(), sizes.fours])),
+        greatest: arena.take("the greatest length of a label", if_rows(1)),
+        visits: arena.take("the tiles of sources", if_rows(sizes.stride())),
+        rounds: arena.take("rounds of columns", sizes.rounds.saturating_mul(ROUND_WORDS.into())),
+        lists: arena.take("lists of rounds", sizes.parts_of_lists),
         sources: arena.take("sources", sizes.stride()),
         row_of: arena.take("the row of each source", sizes.stride()),
         meetings: arena.take("where climbs meet", sizes.stride().div_ceil(CLIMBING_TOGETHER.into())),
@@ -493,7 +576,7 @@ pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
         above: arena.take("distances of ancestors", product(&[sizes.height, sizes.stride()])),
         by_place: arena.take(
             format!("distances of {} sources, by place", sizes.stride()),
-            product(&[sizes.places, sizes.stride()]),
+            product(&[sizes.front_vertices, sizes.stride()]),
         ),
         rows: arena.take(format!("distances of {} searches", sizes.rows), product(&[sizes.row_stride, sizes.rows])),
         counters: {
@@ -512,7 +595,7 @@ pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
 
 impl Arrays {
     /// The arguments of the kernels, for no source.
-    pub(super) fn arguments(&self, sizes: &Sizes, pieces: &Pieces, tiles: u32) -> (Climb, Sweep, Transposition, Sums) {
+    pub(super) fn arguments(&self, sizes: &Sizes, pieces: &Pieces) -> (Climb, Sweep, Rows, Sums) {
         let (stride, sources) = (sizes.stride(), self.sources.as_ptr());
         let climb = Climb {
             nodes: self.nodes.as_ptr(),
@@ -546,26 +629,39 @@ impl Arrays {
             short_arcs: self.short_arcs.as_ptr(),
             left: self.left.as_mut_ptr(),
             left_count: self.left_count.as_mut_ptr(),
+            column_offsets: self.column_offsets.as_ptr(),
+            columns_of: self.columns_of.as_ptr(),
+            label_of: self.label_of.as_ptr(),
+            labels: self.labels.as_mut_ptr().cast(),
+            greatest: self.greatest.as_mut_ptr(),
+            visits: self.visits.as_ptr(),
+            row_of: self.row_of.as_ptr(),
+            rows: self.rows.as_mut_ptr().cast(),
+            row_stride: sizes.row_stride,
             stride,
             doubtful: 0,
             groups: 0,
             level: 0,
-            tile_count: tiles,
+            tile_count: pieces.tiles.tiles.len() as u32,
             most_slots: pieces.tiles.slots as u32,
             most_arcs: pieces.tiles.most_steps as u32,
             most_left: sizes.most_left() as u32,
             tiles_a_block: 1,
             unused: 0,
         };
-        let transposition = Transposition {
+        let rows = Rows {
             by_place: self.by_place.as_ptr().cast(),
-            places: self.places.as_ptr(),
+            rounds: self.rounds.as_ptr(),
+            lists: self.lists.as_ptr(),
+            labels: self.labels.as_ptr().cast(),
             row_of: self.row_of.as_ptr(),
             rows: self.rows.as_mut_ptr().cast(),
             stride,
             row_stride: sizes.row_stride,
             columns: sizes.columns as u32,
+            blocks: sizes.blocks as u32,
             count: 0,
+            groups: 0,
         };
         let sums = Sums {
             counters: self.counters.as_ptr(),
@@ -575,6 +671,6 @@ impl Arrays {
             count: 0,
             unused: 0,
         };
-        (climb, sweep, transposition, sums)
+        (climb, sweep, rows, sums)
     }
 }

@@ -1,10 +1,10 @@
 //! The sources of a batch, in the order of their places in the tree.
 
-use super::arrays::{Arrays, CLIMBING_TOGETHER, Meeting, NO_PARENT};
+use super::arrays::{Arrays, CLIMBING_TOGETHER, Meeting, NO_PARENT, SOURCES, Visit};
 use crate::Result;
 use crate::cuda::device::memory::Pool;
 use crate::graph::VertexId;
-use crate::hierarchy::{Elimination, Pieces};
+use crate::hierarchy::{Elimination, Pieces, Rounds, Tile};
 use crate::memory::filled;
 
 /// A batch of sources as the kernels have it.
@@ -14,10 +14,19 @@ pub(super) struct Batch {
     ranks: Vec<u32>,
     row_of: Vec<u32>,
     meetings: Vec<Meeting>,
+    /// The tiles that sources are in, once for each warp of sources.
+    visits: Vec<Visit>,
 }
 
 impl Batch {
-    pub(super) fn new(elimination: &Elimination, pieces: &Pieces, sources: &[VertexId], places: u64) -> Result<Self> {
+    /// `rounds` are the columns, if rows are wanted.
+    pub(super) fn new(
+        elimination: &Elimination,
+        pieces: &Pieces,
+        rounds: Option<&Rounds>,
+        sources: &[VertexId],
+        places: u64,
+    ) -> Result<Self> {
         const WHAT: &str = "the sources of a batch";
         let mut sorted = crate::memory::listed(
             WHAT,
@@ -37,7 +46,11 @@ impl Batch {
                 None => Meeting { front: NO_PARENT, rank: NO_PARENT },
             }),
         )?;
-        Ok(Batch { ranks, row_of, meetings })
+        let visits = match rounds {
+            Some(rounds) => visits(pieces, rounds, &ranks[..sorted.len()])?,
+            None => Vec::new(),
+        };
+        Ok(Batch { ranks, row_of, meetings, visits })
     }
 
     /// The ranks of the sources, which ascend, and then the greatest number.
@@ -48,7 +61,13 @@ impl Batch {
     pub(super) fn upload(&self, pool: &Pool, arrays: &Arrays) -> Result<()> {
         pool.upload(arrays.sources, &self.ranks)?;
         pool.upload(arrays.row_of, &self.row_of)?;
-        pool.upload(arrays.meetings, &self.meetings)
+        pool.upload(arrays.meetings, &self.meetings)?;
+        pool.upload(arrays.visits, &self.visits)
+    }
+
+    /// How many times a warp has to sweep over a tile that sources are in.
+    pub(super) fn visits(&self) -> u32 {
+        self.visits.len() as u32
     }
 
     /// The rows of those sources of which this is so.
@@ -58,4 +77,28 @@ impl Batch {
         rows.sort_unstable();
         rows
     }
+}
+
+/// The tiles that have columns and some of these ranks, which ascend, with the warps of sources that these are of.
+fn visits(pieces: &Pieces, rounds: &Rounds, ranks: &[u32]) -> Result<Vec<Visit>> {
+    let tiles = &pieces.tiles.tiles;
+    let has_columns = |tile: &Tile| {
+        let first = tile.ranks as usize;
+        rounds.offsets[first] < rounds.offsets[first + tile.rank_count as usize]
+    };
+    let mut visits = crate::memory::with_capacity("the tiles of sources", ranks.len())?;
+    for (group, ranks) in (0..).zip(ranks.chunks(SOURCES as usize)) {
+        let mut left = ranks;
+        while let Some(&rank) = left.first() {
+            // Tiles ascend, and have no ranks of fronts between their own.
+            let tile = tiles.partition_point(|tile| tile.last < rank);
+            let is_in = |rank: u32| tiles.get(tile).is_some_and(|tile| (tile.first..=tile.last).contains(&rank));
+            let here = left.iter().take_while(|&&rank| is_in(rank)).count();
+            if here > 0 && has_columns(&tiles[tile]) {
+                visits.push(Visit { tile: tile as u32, group });
+            }
+            left = &left[here.max(1)..];
+        }
+    }
+    Ok(visits)
 }

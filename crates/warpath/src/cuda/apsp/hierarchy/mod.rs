@@ -16,26 +16,24 @@
 //!   vertices follow from the boundary by one product. A block takes eight of them, whose sixteen distances are in the registers
 //!   of each thread: one distance is read, eight lengths, sixteen relaxations made. The warps of a block share a long
 //!   boundary and put the minima together.
-//! - *Tiles,* one launch. A warp reads the distances above some subtrees into shared memory and works out those of their
-//!   vertices, four arcs at a time, of which each waits for none of the others.
-//! - *Transposition:* the distances are by vertex, with those of all sources side by side; a last launch makes rows of them, in
-//!   the order of vertices, or of the targets of a table. A table needs the tiles of its targets alone.
-//! - *Sums.* Where only facts about rows are wanted, how many vertices have a distance, the greatest and the sum of all, warps count
-//!   as they go, over several tiles. The distances of tiles then leave shared memory nowhere, there is no transposition, and most
-//!   tiles do with 16 bits ([`offsets`]).
+//! - *Rows,* two launches ([`rows`]). A block makes 128 columns of 64 rows, in the order of vertices, or of the targets of a table, from
+//!   distances of fronts and the *labels* of its vertices: the lengths from the boundary of the subtree that a vertex is in. Sources in
+//!   subtrees are looked after by a warp for each subtree.
+//! - *Sums,* one launch. Where only facts about rows are wanted, how many vertices have a distance, the greatest and the sum of all, a warp
+//!   reads the distances above some subtrees, a *tile*, into shared memory and works out those of their vertices, four arcs at a
+//!   time, of which each waits for none of the others. It counts as it goes, over several tiles. Most do with 16 bits ([`offsets`]).
 //!
-//! Floors of rows on an H200 for the roads of NY, 264,346 vertices and 1.26 M shortcuts: to write the distances of tiles takes 0.28 us a
-//! source, to transpose them 0.59 at the 3.6 TB/s that memory moves in such pieces. It takes 1.35 us among 4,096 sources: 0.03 in climbs,
-//! 0.24 in fronts, 0.45 in tiles, 0.61 in the transposition. Searches take 32.5. Tiles that wrote to the rows themselves,
-//! 12 of every 32 bytes at a time, took 2.1 us instead of 1.1 for both: the L2 cache takes such parts far slower than whole
-//! sectors. Sums take 0.53 us among 16,384 sources. docs/performance.md has the table, docs/experiments.md what was tried.
+//! A row of NY takes 0.79 us among 4,096 sources on an H200: 0.2 in climbs and fronts, 0.6 in columns, of which writing alone would
+//! be 0.26. Searches take 32.5. Sums take 0.53 us among 16,384 sources. docs/performance.md has the table, docs/experiments.md what was
+//! tried.
 //!
-//! Range: lengths of half the type's greatest value and above count as no way, so no sum wraps. If a distance was lost by
-//! that, the source has another one of at least that value less the greatest length. Then the batch is repeated by kernels
-//! that look at every sum, and so are the batches after it. What these may have lost is looked at by
-//! [`RowsOnDevice::leaves_range`].
+//! Range: lengths of half the type's greatest value and above count as no way, so no sum wraps. If a sweep has lost a distance by
+//! that, the source has another one of at least that value less the greatest length. If a label has, a hub of it has one of at least
+//! that value less the longest label; were a label longer than that value less the greatest length, it might itself have lost one,
+//! and all distances would count as doubtful. Then the batch is repeated by kernels that look at every sum, and so are the batches
+//! after it. What these may have lost is looked at by [`RowsOnDevice::leaves_range`].
 //!
-//! Memory: the shortcuts three to five times, the distances of a batch twice. Integers of 0 or more only. Work O(shortcuts) a
+//! Memory: the shortcuts three to five times, labels, and the rows of a batch. Integers of 0 or more only. Work O(shortcuts) a
 //! source. It wins where separators are small, if the hierarchy is there or many sources pay for it.
 //!
 //! Source: Delling, Goldberg, Nowatzyk, Werneck, "PHAST", 2013; Dibbelt, Strasser, Wagner, "Customizable contraction
@@ -48,16 +46,18 @@
 pub(in crate::cuda) mod arrays;
 mod batch;
 mod offsets;
+mod rows;
 mod upload;
 
 use std::sync::Arc;
 
 use arrays::{
-    Arrays, CLIMBING_TOGETHER, CLIMBING_WARPS, COLUMNS, Climb, OFFSET_SOURCES, SOURCES, Sizes, Sums, Sweep, TRANSPOSED,
-    TRANSPOSING, Transposition, layout, parts_of,
+    Arrays, CLIMBING_TOGETHER, CLIMBING_WARPS, COLUMNS, Climb, OFFSET_SOURCES, Rows, SOURCES, Sizes, Sums, Sweep,
+    layout, parts_of,
 };
 use batch::Batch;
-use upload::{Length, Written, lengths_of, upload};
+use rows::RowKernels;
+use upload::{Length, lengths_of, upload};
 
 use super::batched::ROWS;
 use super::outgoing::RawFacts;
@@ -70,7 +70,7 @@ use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::launch::Waiting;
 use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::VertexId;
-use crate::hierarchy::{Hierarchy, Limits, Metric, Pieces, climb};
+use crate::hierarchy::{Hierarchy, Limits, Metric, Pieces, Rounds, climb};
 use crate::problems::Problem;
 use crate::{Control, Error, Result};
 
@@ -93,18 +93,35 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     batch_bytes: GREAT_BATCH_BYTES,
     plan: |task| {
         // What has no room on the host is refused when it is prepared.
-        let cut = task.hierarchy.and_then(|hierarchy| Some((hierarchy, pieces_of(hierarchy).ok()?)));
-        let cut = cut.as_ref().map(|(hierarchy, pieces)| (*hierarchy, &**pieces));
+        let cut = task.hierarchy.and_then(|hierarchy| Some((hierarchy, Cut::new(hierarchy, task).ok()?)));
+        let cut = cut.as_ref().map(|(hierarchy, cut)| (*hierarchy, &*cut.pieces, cut.rounds.as_deref()));
         plan_of(|arena| layout(arena, &Sizes::of(task, cut)))
     },
     prepare: |device, task| Ok(Box::new(Sweeps::new(device, task)?)),
 };
 
-/// How large tiles are: their distances for 64 sources take up to 8 KB of shared memory, so that many warps fit.
-pub(in crate::cuda) const LIMITS: Limits = Limits { slots: 32, arcs: 512 };
+/// How large tiles are where they are swept: their distances for 64 sources take up to 8 KB of shared memory, so that many warps fit.
+pub(in crate::cuda) const LIMITS: Limits = Limits { slots: 32, arcs: 512, together: true };
 
-fn pieces_of(hierarchy: &Hierarchy) -> Result<Arc<Pieces>> {
-    hierarchy.pieces(LIMITS)
+/// How large tiles are whose vertices have labels. Larger ones leave fewer vertices to fronts, and have longer labels.
+const LABELLED: Limits = Limits { slots: 48, arcs: 2048, together: false };
+
+/// A tree in pieces, and the columns of rows, if rows are wanted.
+#[derive(Debug)]
+struct Cut {
+    pieces: Arc<Pieces>,
+    rounds: Option<Arc<Rounds>>,
+}
+
+impl Cut {
+    fn new(hierarchy: &Hierarchy, task: &SearchesTask<'_>) -> Result<Self> {
+        if task.facts {
+            return Ok(Cut { pieces: hierarchy.pieces(LIMITS)?, rounds: None });
+        }
+        let pieces = hierarchy.pieces(LABELLED)?;
+        let rounds = pieces.rounds(hierarchy.elimination(), task.targets)?;
+        Ok(Cut { pieces, rounds: Some(rounds) })
+    }
 }
 
 /// One of so many vertices is in a front, at most of these: the others have their distances in shared memory alone, where nobody
@@ -114,8 +131,15 @@ const FRONT_SHARE: u64 = 4;
 /// Bytes of the rows of a batch, where the device has eight times as many: batches share launches and what is read.
 const GREAT_BATCH_BYTES: u64 = 8 << 30;
 
-/// Predicted seconds of sweeps over a tree of this many shortcuts, this height and this width, for rows or for facts about them alone.
-pub(crate) fn seconds_of_sweeps(shortcuts: f64, height: f64, width: f64, facts: bool, work: &Workload<'_>) -> f64 {
+/// Predicted seconds of sweeps over a tree of this many shortcuts, this height and this width, for rows of this many columns, or for facts
+/// about rows alone.
+pub(crate) fn seconds_of_sweeps(
+    shortcuts: f64,
+    [height, width]: [f64; 2],
+    columns: f64,
+    facts: bool,
+    work: &Workload<'_>,
+) -> f64 {
     /// The fewest sources of a batch.
     const FEWEST: f64 = 64.0;
     /// The launches beside those of levels; a level of fronts, and what it takes longer for each vertex of a boundary.
@@ -124,22 +148,23 @@ pub(crate) fn seconds_of_sweeps(shortcuts: f64, height: f64, width: f64, facts: 
     const BOUNDARY: f64 = 8e-9;
     /// Ancestors that a level has of its front.
     const OF_A_LEVEL: f64 = 24.0;
-    /// A shortcut; a vertex, which is written and transposed; and one that is added up.
-    const SHORTCUT: f64 = 0.22e-12;
-    const WRITTEN: f64 = 4e-12;
+    /// A shortcut; a column, which is worked out from a label and written; and a vertex that is added up.
+    const SHORTCUT: f64 = 0.24e-12;
+    const WRITTEN: f64 = 1.5e-12;
     const ADDED: f64 = 0.8e-12;
     let sources = work.searches as f64;
-    let (vertex, share) = if facts { (ADDED, FRONT_SHARE as f64) } else { (WRITTEN, 1.0) };
-    let of_a_batch = (GREAT_BATCH_BYTES as f64 * share / (4.0 * work.vertices().max(1.0))).max(FEWEST);
+    let each = if facts { work.vertices() * ADDED } else { columns * WRITTEN };
+    let row = if facts { work.vertices() / FRONT_SHARE as f64 } else { columns };
+    let of_a_batch = (GREAT_BATCH_BYTES as f64 / (4.0 * row.max(1.0))).max(FEWEST);
     let batch = BATCH + height / OF_A_LEVEL * (LEVEL + width * BOUNDARY);
-    (sources / of_a_batch).ceil() * batch + sources * (shortcuts * SHORTCUT + work.vertices() * vertex)
+    (sources / of_a_batch).ceil() * batch + sources * (shortcuts * SHORTCUT + each)
 }
 
 fn seconds(work: &Workload<'_>) -> f64 {
     /// As high and wide as on roads.
     const HEIGHT: f64 = 512.0;
     const WIDTH: f64 = 200.0;
-    seconds_of_sweeps(work.usual_shortcuts(), HEIGHT, WIDTH, false, work)
+    seconds_of_sweeps(work.usual_shortcuts(), [HEIGHT, WIDTH], work.vertices(), false, work)
 }
 
 /// A hierarchy on a device, and room for a batch.
@@ -152,7 +177,7 @@ pub(crate) struct Sweeps {
     batch: Option<Batch>,
     /// Whether the kernels use all numbers of the type.
     full: bool,
-    pieces: Arc<Pieces>,
+    cut: Cut,
     /// The launches that sweep down the fronts.
     levels: Vec<Level>,
     pool: Pool,
@@ -160,10 +185,8 @@ pub(crate) struct Sweeps {
     sizes: Sizes,
     climb: Climb,
     sweep: Sweep,
-    transposition: Transposition,
+    rows: Rows,
     sums: Sums,
-    /// Whether facts about rows are wanted, and no rows.
-    facts: bool,
     kernels: Kernels,
     /// The kernels for tiles in 16 bits, if most tiles fit those, and how many the last batch has left, once for each warp of sources.
     offsets: Option<OffsetKernels>,
@@ -201,15 +224,28 @@ struct Kernels {
     climb_alone: Function,
     climb_together: Function,
     front: Function,
-    tile: Function,
-    transpose: Function,
-    add_up: Function,
+    /// Those that make rows, or those that gather facts about them.
+    then: RowsOrFacts,
     /// Warps of a block that climbs alone, and its shared memory if the distances of all ancestors fit.
     climbers: (u32, Option<u32>),
-    /// The same of a block for a tile.
-    tile_warps: (u32, u32),
     /// Bytes of a distance.
     distance: u32,
+}
+
+/// What follows fronts.
+#[derive(Debug)]
+enum RowsOrFacts {
+    Rows(RowKernels),
+    Facts(FactKernels),
+}
+
+/// The kernels that sweep over tiles and count.
+#[derive(Debug)]
+struct FactKernels {
+    tile: Function,
+    add_up: Function,
+    /// Warps of a block for a tile, and its shared memory.
+    tile_warps: (u32, u32),
 }
 
 /// The kernels for tiles in 16 bits, and how they are launched.
@@ -284,8 +320,7 @@ impl Kernels {
         full: bool,
         hierarchy: &Hierarchy,
         sizes: &Sizes,
-        pieces: &Pieces,
-        facts: bool,
+        cut: &Cut,
     ) -> Result<Self> {
         let kind = if full { "full_" } else { "" };
         let function =
@@ -294,17 +329,22 @@ impl Kernels {
         let room = u64::from(device.properties().shared_bytes_per_block);
         let ancestors = Some(sizes.height() * distance).filter(|&bytes| bytes <= room);
         let climbers = (warps_of_climbs(hierarchy.width()), ancestors.map(|bytes| bytes as u32));
-        let arcs = pieces.tiles.most_steps as u64 * 2 * distance;
-        let slots = pieces.tiles.slots as u64 * u64::from(SOURCES) * distance;
+        let (front, then) = if cut.rounds.is_some() {
+            ("front", RowsOrFacts::Rows(RowKernels::new(device, semiring, full, &cut.pieces)?))
+        } else {
+            let tiles = &cut.pieces.tiles;
+            let arcs = tiles.most_steps as u64 * 2 * distance;
+            let slots = tiles.slots as u64 * u64::from(SOURCES) * distance;
+            let (tile, add_up) = (function("tile_sums")?, function("add_up")?);
+            let kernels = FactKernels { tile, add_up, tile_warps: warps_of_tiles(device, arcs, slots)? };
+            ("front_sums", RowsOrFacts::Facts(kernels))
+        };
         Ok(Kernels {
             climb_alone: function("climb_alone")?,
             climb_together: function("climb_together")?,
-            front: function(if facts { "front_sums" } else { "front" })?,
-            tile: function(if facts { "tile_sums" } else { "tile" })?,
-            transpose: function("transpose")?,
-            add_up: function("add_up")?,
+            front: function(front)?,
+            then,
             climbers,
-            tile_warps: warps_of_tiles(device, arcs, slots)?,
             distance: distance as u32,
         })
     }
@@ -320,6 +360,20 @@ fn warps_of_fronts(longest: u32, blocks: u64, multiprocessors: u32) -> u32 {
     const RESIDENT: u64 = 64;
     let room = (RESIDENT * u64::from(multiprocessors) / blocks.max(1)).clamp(1, MOST);
     longest.div_ceil(SHARE).next_power_of_two().clamp(1, 1 << room.ilog2())
+}
+
+/// The length of a way that there is not.
+fn infinity(semiring: DeviceSemiring, full: bool) -> u64 {
+    match semiring {
+        DeviceSemiring::Narrow => u32::infinity(full).into(),
+        _ => u64::infinity(full),
+    }
+}
+
+/// The distance of a vertex of a front from which on others may have been lost, where the longest label is this long. `doubtful` is the
+/// first one from which on a shortcut may lead beyond the type. If a label may have lost a length, every distance is doubtful.
+fn doubtful_with_labels(doubtful: u64, infinity: u64, longest: u64) -> u64 {
+    if longest < doubtful { doubtful.min(infinity - longest) } else { 0 }
 }
 
 /// Makes tiles ready for 16 bits, if most of them fit those.
@@ -342,25 +396,31 @@ impl Sweeps {
     pub(crate) fn new(device: &Arc<dyn Device>, task: &SearchesTask<'_>) -> Result<Self> {
         let metric = task.metric.cloned().ok_or_else(|| Error::invalid("rows over a hierarchy need one"))?;
         let hierarchy = metric.hierarchy().clone();
-        let pieces = pieces_of(&hierarchy)?;
-        let sizes = Sizes::of(task, Some((&hierarchy, &pieces)));
+        let cut = Cut::new(&hierarchy, task)?;
+        let pieces = &*cut.pieces;
+        let sizes = Sizes::of(task, Some((&hierarchy, pieces, cut.rounds.as_deref())));
         sizes.check()?;
-        let levels = levels_of(&hierarchy, &pieces)?;
-        let kernels = Kernels::new(&**device, task.semiring, false, &hierarchy, &sizes, &pieces, task.facts)?;
+        let levels = levels_of(&hierarchy, pieces)?;
+        let kernels = Kernels::new(&**device, task.semiring, false, &hierarchy, &sizes, &cut)?;
         let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, &sizes))?;
-        let written = Written::new(hierarchy.elimination(), &pieces, task.targets)?;
-        written.upload(&pool, &arrays)?;
-        let (climb, mut sweep, transposition, sums) = arrays.arguments(&sizes, &pieces, written.tiles.len() as u32);
+        if let Some(rounds) = &cut.rounds {
+            rows::upload(&pool, &arrays, rounds)?;
+        }
+        let (climb, mut sweep, rows, sums) = arrays.arguments(&sizes, pieces);
         sweep.doubtful = match task.semiring {
-            DeviceSemiring::Narrow => upload::<u32>(&arrays, &pool, &metric, &pieces, task.semiring, false)?,
-            _ => upload::<u64>(&arrays, &pool, &metric, &pieces, task.semiring, false)?,
+            DeviceSemiring::Narrow => upload::<u32>(&arrays, &pool, &metric, pieces, task.semiring, false)?,
+            _ => upload::<u64>(&arrays, &pool, &metric, pieces, task.semiring, false)?,
         };
+        if let RowsOrFacts::Rows(kernels) = &kernels.then {
+            let longest = kernels.make_labels(&pool, &arrays, sweep)?;
+            sweep.doubtful = doubtful_with_labels(sweep.doubtful, infinity(task.semiring, false), longest);
+        }
         // Older ones take many instructions for the halves of a word.
         let has_pairs = device.properties().compute_capability >= (9, 0);
         let offsets = match task.semiring {
             _ if !has_pairs || !sizes.has_offsets() || sweep.doubtful <= offsets::MOST => None,
-            DeviceSemiring::Narrow => prepare_offsets::<u32>(&arrays, &pool, &metric, &pieces, task)?,
-            _ => prepare_offsets::<u64>(&arrays, &pool, &metric, &pieces, task)?,
+            DeviceSemiring::Narrow => prepare_offsets::<u32>(&arrays, &pool, &metric, pieces, task)?,
+            _ => prepare_offsets::<u64>(&arrays, &pool, &metric, pieces, task)?,
         };
         let waiting = Waiting::new(device)?;
         device.synchronize()?;
@@ -370,16 +430,15 @@ impl Sweeps {
             sources: Vec::new(),
             batch: None,
             full: false,
-            pieces,
+            cut,
             levels,
             pool,
             arrays,
             sizes,
             climb,
             sweep,
-            transposition,
+            rows,
             sums,
-            facts: task.facts,
             kernels,
             offsets,
             left: 0,
@@ -393,23 +452,22 @@ impl Sweeps {
         let device = self.pool.device().clone();
         self.full = true;
         self.offsets = None;
-        self.kernels = Kernels::new(
-            &*device,
-            self.semiring,
-            true,
-            self.metric.hierarchy(),
-            &self.sizes,
-            &self.pieces,
-            self.facts,
-        )?;
-        self.sweep.doubtful = upload::<u32>(&self.arrays, &self.pool, &self.metric, &self.pieces, self.semiring, true)?;
+        let hierarchy = self.metric.hierarchy();
+        self.kernels = Kernels::new(&*device, self.semiring, true, hierarchy, &self.sizes, &self.cut)?;
+        let (arrays, pool) = (&self.arrays, &self.pool);
+        self.sweep.doubtful = upload::<u32>(arrays, pool, &self.metric, &self.cut.pieces, self.semiring, true)?;
+        if let RowsOrFacts::Rows(kernels) = &self.kernels.then {
+            let longest = kernels.make_labels(pool, arrays, self.sweep)?;
+            self.sweep.doubtful = doubtful_with_labels(self.sweep.doubtful, infinity(self.semiring, true), longest);
+        }
         device.synchronize()
     }
 
     /// Begins the batch.
     fn begin(&mut self, control: &Control) -> Result<()> {
         let elimination = self.metric.hierarchy().elimination();
-        let batch = Batch::new(elimination, &self.pieces, &self.sources, self.sizes.stride())?;
+        let batch =
+            Batch::new(elimination, &self.cut.pieces, self.cut.rounds.as_deref(), &self.sources, self.sizes.stride())?;
         batch.upload(&self.pool, &self.arrays)?;
         if self.climbs_on_host() {
             match self.semiring {
@@ -422,9 +480,10 @@ impl Sweeps {
         self.pool.fill(self.arrays.counters, 0)?;
         self.pool.fill(self.arrays.left_count, 0)?;
         let climbs = if self.climbs_on_host() { 0 } else { 2 };
-        let of_tiles = if self.offsets.is_some() { 2 } else { 1 };
+        let of_tiles = if self.offsets.is_some() || self.cut.rounds.is_some() { 2 } else { 1 };
         let of_tiles = if self.sweep.tile_count > 0 { of_tiles } else { 0 };
-        self.launches += self.levels.len() as u64 + climbs + of_tiles + 1;
+        let last = if self.cut.rounds.is_some() { 0 } else { 1 };
+        self.launches += self.levels.len() as u64 + climbs + of_tiles + last;
         self.waiting.start(self.pool.device(), control, || self.launch(self.sources.len() as u32))
     }
 
@@ -474,8 +533,7 @@ impl Sweeps {
     /// Has the rows of this many sources made, in stream order.
     fn launch(&self, count: u32) -> Result<()> {
         let device = self.pool.device();
-        let Kernels { climb_alone, climb_together, front, tile, transpose, add_up, climbers, tile_warps, distance } =
-            self.kernels;
+        let Kernels { climb_alone, climb_together, front, ref then, climbers, distance } = self.kernels;
         let groups = match &self.offsets {
             Some(_) => count.div_ceil(OFFSET_SOURCES) * (OFFSET_SOURCES / SOURCES),
             None => count.div_ceil(SOURCES),
@@ -507,17 +565,32 @@ impl Sweeps {
             // SAFETY: as above.
             unsafe { device.launch(front, &shape, arguments![down])? };
         }
+        match then {
+            RowsOrFacts::Rows(kernels) => {
+                let visits = self.batch.as_ref().map_or(0, Batch::visits);
+                kernels.launch(&**device, self.sweep, Rows { count, ..self.rows }, visits)
+            }
+            RowsOrFacts::Facts(kernels) => self.launch_facts(kernels, count, groups, &shape),
+        }
+    }
+
+    /// Has facts about the rows of this many sources gathered, in stream order.
+    fn launch_facts(
+        &self,
+        kernels: &FactKernels,
+        count: u32,
+        groups: u32,
+        shape: &dyn Fn(u64, u32, u32) -> Result<LaunchShape>,
+    ) -> Result<()> {
+        let device = self.pool.device();
         let of_offsets = self.offsets.as_ref().filter(|_| self.sweep.tile_count > 0);
         if self.sweep.tile_count > 0 {
             let (tile, (warps, bytes), groups) = match of_offsets {
                 Some(offsets) => (offsets.tile, offsets.tile_warps, count.div_ceil(OFFSET_SOURCES)),
-                None => (tile, tile_warps, groups),
+                None => (kernels.tile, kernels.tile_warps, groups),
             };
             let parts = groups.div_ceil(warps);
-            let tiles_a_block = match self.facts {
-                true => tiles_of_sums(self.sweep.tile_count, parts, device.properties().multiprocessors),
-                false => 1,
-            };
+            let tiles_a_block = tiles_of_sums(self.sweep.tile_count, parts, device.properties().multiprocessors);
             let down = Sweep { groups, tiles_a_block, ..self.sweep };
             let blocks = u64::from(down.tile_count.div_ceil(tiles_a_block)) * u64::from(parts);
             let shape = shape(blocks, warps.min(groups), bytes)?;
@@ -530,17 +603,10 @@ impl Sweeps {
             // SAFETY: as above.
             unsafe { device.launch(offsets.left, &shape, arguments![self.sweep])? };
         }
-        if self.facts {
-            let sums = Sums { count, ..self.sums };
-            let shape = shape(count.div_ceil(ADDING).into(), ADDING / WARP, 0)?;
-            // SAFETY: as above.
-            return unsafe { device.launch(add_up, &shape, arguments![sums]) };
-        }
-        let parts = count.div_ceil(TRANSPOSED);
-        let rows = Transposition { count, ..self.transposition };
-        let blocks = u64::from(rows.columns.div_ceil(TRANSPOSED)) * u64::from(parts);
+        let sums = Sums { count, ..self.sums };
+        let shape = shape(count.div_ceil(ADDING).into(), ADDING / WARP, 0)?;
         // SAFETY: as above.
-        unsafe { device.launch(transpose, &shape(blocks, TRANSPOSING / WARP, 0)?, arguments![rows]) }
+        unsafe { device.launch(kernels.add_up, &shape, arguments![sums]) }
     }
 }
 

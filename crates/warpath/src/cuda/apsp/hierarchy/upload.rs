@@ -19,9 +19,9 @@ use super::arrays::{
 use crate::cuda::device::memory::Pool;
 use crate::cuda::device::{LaunchShape, arguments, images};
 use crate::cuda::sssp::DeviceSemiring;
-use crate::graph::{DistanceValue, MinPlus, U32ToU32, U32ToU64, VertexId};
-use crate::hierarchy::{Elimination, Lengths, Metric, NO_ARC, NO_FRONT, NO_SLOT, Pieces, ROOT};
-use crate::memory::{filled, with_capacity};
+use crate::graph::{DistanceValue, MinPlus, U32ToU32, U32ToU64};
+use crate::hierarchy::{Elimination, Lengths, Metric, NO_ARC, NO_SLOT, Pieces, ROOT};
+use crate::memory::with_capacity;
 use crate::{Error, Result};
 
 /// Threads of a block that closes lengths.
@@ -224,6 +224,20 @@ impl Arrays {
 
     fn upload_tiles<D: Length>(&self, pool: &Pool, pieces: &Pieces, down: &[D], infinity: D) -> Result<()> {
         let tiles = &pieces.tiles;
+        pool.upload_with(self.tiles, tiles.tiles.len(), |range, to| {
+            for (to, tile) in to.iter_mut().zip(&tiles.tiles[range]) {
+                *to = Tile {
+                    first: tile.first,
+                    last: tile.last,
+                    loads: tile.loads,
+                    load_count: tile.load_count,
+                    batches: tile.batches,
+                    batch_count: tile.batch_count,
+                    ranks: tile.ranks,
+                    count: tile.rank_count,
+                };
+            }
+        })?;
         pool.upload_with(self.loads, tiles.loads.len(), |range, to| {
             for (to, from) in to.iter_mut().zip(&tiles.loads[range]) {
                 *to = Load { slot: from.slot, place: pieces.place(from.rank) };
@@ -240,60 +254,5 @@ impl Arrays {
                 };
             }
         })
-    }
-}
-
-/// The tiles that have some of the columns, or all, and the place of each column.
-pub(super) struct Written {
-    pub(super) tiles: Vec<Tile>,
-    places: Vec<u32>,
-}
-
-impl Written {
-    /// O(V). A vertex may be a target more than once.
-    pub(super) fn new(elimination: &Elimination, pieces: &Pieces, targets: Option<&[VertexId]>) -> Result<Self> {
-        const WHAT: &str = "the columns of rows";
-        let tiles = &pieces.tiles;
-        // Of each rank that is in a tile.
-        let mut places = filled(WHAT, elimination.count(), 0)?;
-        let mut is_wanted = filled(WHAT, elimination.count(), targets.is_none())?;
-        targets.into_iter().flatten().for_each(|&v| is_wanted[elimination.ranks[v as usize] as usize] = true);
-        let mut next = pieces.places.last().copied().unwrap_or(0);
-        let mut kept = with_capacity(WHAT, tiles.tiles.len())?;
-        for tile in &tiles.tiles {
-            let ranks = &tiles.ranks[tile.ranks as usize..][..tile.rank_count as usize];
-            if !ranks.iter().any(|&rank| is_wanted[rank as usize]) {
-                continue;
-            }
-            kept.push(Tile {
-                first: tile.first,
-                last: tile.last,
-                loads: tile.loads,
-                load_count: tile.load_count,
-                batches: tile.batches,
-                batch_count: tile.batch_count,
-                ranks: tile.ranks,
-                place: next,
-            });
-            for &rank in ranks {
-                places[rank as usize] = next;
-                next += 1;
-            }
-        }
-        let is_front = |rank: u32| pieces.front_of[rank as usize] != NO_FRONT;
-        let place_of = |rank: u32| if is_front(rank) { pieces.place(rank) } else { places[rank as usize] };
-        let places = match targets {
-            Some(targets) => {
-                crate::memory::listed(WHAT, targets.iter().map(|&v| place_of(elimination.ranks[v as usize])))?
-            }
-            None => crate::memory::listed(WHAT, elimination.ranks.iter().map(|&rank| place_of(rank)))?,
-        };
-        Ok(Written { tiles: kept, places })
-    }
-
-    pub(super) fn upload(&self, pool: &Pool, arrays: &Arrays) -> Result<()> {
-        pool.upload(arrays.tiles, &self.tiles)?;
-        // Where there are no rows, they have no columns.
-        pool.upload(arrays.places, &self.places[..arrays.places.length() as usize])
     }
 }
